@@ -1,0 +1,50 @@
+# Everything happens in .venv inside the checkout; `constraints.txt` pins what is installed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: demo test check lint types layers coverage accuracy benchmarks clean help
+
+help:  ## show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evolabel needs Python 3.11 or newer; try make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[check,demo]'
+	touch $(READY)
+
+demo: $(READY)  ## learn a small drifting stream and print how it goes
+	$(BIN)/python examples/demo.py
+
+test: $(READY)  ## run all tests
+	$(BIN)/python -m pytest
+
+check: lint types layers coverage  ## everything CI could ask for
+
+lint: $(READY)  ## ruff
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)  ## mypy, strict
+	$(BIN)/mypy
+
+layers: $(READY)  ## import-linter
+	$(BIN)/lint-imports
+
+coverage: $(READY)  ## tests compiled, then interpreted for true coverage
+	$(BIN)/python -m pytest
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m 'not compiled' --cov --cov-report=term
+
+accuracy: $(READY)  ## default classifier on the five data sets (EVOLABEL_DATA)
+	$(BIN)/python benchmarks/accuracy.py
+
+benchmarks: $(READY)  ## speed against a BLAS floor, and a million samples
+	$(BIN)/python benchmarks/update_speed.py
+	$(BIN)/python benchmarks/soak.py
+
+clean:  ## remove the environment and compiled kernels
+	rm -rf $(VENV)
+	find src -name '*.nb[ic]' -delete

@@ -1,0 +1,135 @@
+"""Microseconds per labelled sample (predict + learn), beside the BLAS floor of the same run.
+
+    python benchmarks/update_speed.py            # writes benchmarks/results/update_speed.json
+
+Streams are synthetic, in the shapes of the paper's five data sets. Ratios count, not absolute times: floor and model
+take turns in one process on one thread. `flat` compares the time per sample up to 10,000 and up to 1,000,000 samples.
+"""
+
+import os
+
+for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ[name] = "1"
+
+import argparse
+import json
+import resource
+import time
+from pathlib import Path
+
+import numpy as np
+from blas_floor import floor_per_rule
+
+from evolabel import EvolvingFuzzyClassifier
+
+RESULTS = Path(__file__).parent / "results"
+
+# features, labels, seconds per update in the paper's table
+SHAPES = {
+    "birds": (260, 19, 0.289),
+    "emotions": (72, 6, 0.070),
+    "water-quality": (16, 14, 0.033),
+    "yeast": (103, 14, 0.063),
+    "mediamill": (120, 101, 0.41),
+}
+INITIAL, SAMPLES, REPEATS = 300, 1500, 5
+
+
+def main() -> None:
+    """Measure every shape, print a table, write JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--long", type=int, default=1_000_000, help="samples of the flatness run (0 skips it)")
+    options = parser.parse_args()
+    rows = [measure(name, *shape) for name, shape in SHAPES.items()]
+    print_table(rows)
+    result = {"shapes": rows}
+    if options.long:
+        result["flat"] = flatness(options.long)
+        print("time per sample, water-quality's shape:", result["flat"])
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "update_speed.json").write_text(json.dumps(result, indent=1) + "\n")
+
+
+def stream(p: int, K: int, samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Correlated features and rare labels: as on the real sets, several rules are active for a sample."""
+    rng = np.random.default_rng(1)
+    hidden = rng.normal(size=(samples, p // 8 + 6))
+    X = hidden @ rng.normal(size=(hidden.shape[1], p)) / np.sqrt(hidden.shape[1]) + 0.5 * rng.normal(size=(samples, p))
+    Y = hidden @ rng.normal(size=(hidden.shape[1], K)) / np.sqrt(hidden.shape[1]) + rng.normal(size=(samples, K)) > 1.5
+    return X, Y.astype(np.float64)
+
+
+def measure(name: str, p: int, K: int, paper: float) -> dict[str, object]:
+    """Best of several runs of the model in one call, row by row, and of the floor, taking turns."""
+    X, Y = stream(p, K, INITIAL + SAMPLES)
+    trained = EvolvingFuzzyClassifier().fit(X[:INITIAL], Y[:INITIAL])
+    active = float((trained.memberships(X[INITIAL:]) > 0).sum(axis=1).mean())
+    whole, single, floor = [], [], []
+    for _ in range(REPEATS):
+        whole.append(timed(trained, X, Y, by_row=False))
+        single.append(timed(trained, X, Y, by_row=True))
+        floor.append(floor_per_rule(p, K))
+    us, us_row, us_floor = min(whole) * 1e6, min(single) * 1e6, min(floor) * (active + 1) * 1e6
+    return {
+        "shape": name,
+        "features": p,
+        "labels": K,
+        "active_rules": round(active, 2),
+        "us_per_sample": round(us, 1),
+        "floor_us": round(us_floor, 1),
+        "ratio_to_floor": round(us / us_floor, 2),
+        "row_by_row_extra_us": round(us_row - us, 1),
+        "times_faster_than_paper": round(paper * 1e6 / us),
+    }
+
+
+def timed(trained: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, *, by_row: bool) -> float:
+    """Seconds per sample of answering and then learning the stream."""
+    import copy
+
+    model = copy.deepcopy(trained)
+    start = time.perf_counter()
+    if by_row:
+        for i in range(INITIAL, len(X)):
+            model.test_then_train(X[i : i + 1], Y[i : i + 1])
+    else:
+        model.test_then_train(X[INITIAL:], Y[INITIAL:])
+    return (time.perf_counter() - start) / (len(X) - INITIAL)
+
+
+def flatness(samples: int) -> dict[str, float]:
+    """Time per sample over the first 10,000 samples and over all; memory before and after."""
+    p, K, _ = SHAPES["water-quality"]
+    X, Y = stream(p, K, 10_000)
+    model = EvolvingFuzzyClassifier().fit(X[:INITIAL], Y[:INITIAL])
+    model.test_then_train(X, Y)
+    start, memory, times = time.perf_counter(), resident(), []
+    for _ in range(samples // len(X)):
+        model.test_then_train(X, Y)
+        now = time.perf_counter()
+        times.append((now - start) / len(X) * 1e6)
+        start = now
+    tenth = max(1, len(times) // 10)
+    return {
+        "samples": samples,
+        "first_tenth_us": round(float(np.median(times[:tenth])), 2),
+        "last_tenth_us": round(float(np.median(times[-tenth:])), 2),
+        "memory_growth_mb": round(resident() - memory, 1),
+    }
+
+
+def resident() -> float:
+    """Peak memory of the process in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def print_table(rows: list[dict[str, object]]) -> None:
+    """Rows as an aligned table."""
+    heads = list(rows[0])
+    widths = [max(len(h), *(len(str(row[h])) for row in rows)) for h in heads]
+    for line in (heads, *([str(row[h]) for h in heads] for row in rows)):
+        print("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Faces of the one model for the libraries people already use."""

@@ -1,0 +1,90 @@
+"""Samples as users have them, made into checked float64 rows: arrays, lists, pandas and polars frames."""
+
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+from scipy import sparse
+
+from evolabel.errors import DataError, DataTypeError
+from evolabel.kernels.checks import first_bad_sample
+from evolabel.kernels.state import FloatArray
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+
+def is_checked_shape(X: object, width: int) -> bool:
+    """Is X already what the kernels want? The short cut that keeps one-row calls cheap."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype == np.float64
+        and X.ndim == 2
+        and X.shape[1] == width
+        and X.shape[0] > 0
+        and X.flags.c_contiguous
+    )
+
+
+def read_samples(estimator: "BaseEstimator", X: object, *, reset: bool) -> FloatArray:
+    """Rows of X; NaN is a missing feature. `reset` learns names and width instead of checking them."""
+    width = -1 if reset or hasattr(estimator, "feature_names_in_") else getattr(estimator, "n_features_in_", -1)
+    rows: FloatArray = X if is_checked_shape(X, width) else _convert(estimator, X, reset)  # type: ignore[assignment]
+    row, column = first_bad_sample(rows)
+    if row >= 0:
+        if column < 0:
+            raise DataError(f"row {row} of X has no feature at all (only NaN); drop it or fill in what is known")
+        raise DataError(f"X contains inf at row {row}, column {column}; use NaN for a missing feature, or clip it")
+    return rows
+
+
+def _convert(estimator: "BaseEstimator", X: object, reset: bool) -> FloatArray:
+    from sklearn.utils.validation import validate_data
+
+    rows = as_matrix(X, "X")
+    if rows.shape[0] == 0:
+        raise DataError(f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required in X")
+    if rows.shape[1] == 0:
+        raise DataError(f"Found array with 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required in X")
+    try:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    except ValueError as error:
+        raise DataError(str(error)) from None
+    return rows
+
+
+def as_matrix(data: object, name: str) -> FloatArray:
+    """A 2-D float64 array, C-contiguous, from anything that can be read as one."""
+    if sparse.issparse(data):
+        raise DataTypeError(f"{name} is a sparse matrix, dense data is required; use {name}.toarray()")
+    array = as_array(data)
+    if np.iscomplexobj(array):
+        raise DataError(f"Complex data not supported: {name} is complex; pass its parts as separate columns")
+    if array.ndim != 2:
+        raise DataError(
+            f"{name} has {array.ndim} dimension(s) (shape {array.shape}), 2 are required. Reshape your data: "
+            f"{name}.reshape(1, -1) is one sample, {name}.reshape(-1, 1) one column"
+        )
+    try:
+        return np.ascontiguousarray(array, np.float64)
+    except (TypeError, ValueError) as error:
+        reason = DataTypeError if isinstance(error, TypeError) else DataError
+        raise reason(f"{name} must hold numbers only ({error}); encode text and categories first") from None
+
+
+def as_array(data: object) -> np.ndarray[Any, Any]:
+    """The values of a frame, series, list or array."""
+    native: Any = data
+    if nw.dependencies.is_into_dataframe(native) or nw.dependencies.is_into_series(native):
+        return np.asarray(nw.from_native(native, allow_series=True).to_numpy())
+    return np.asarray(data)
+
+
+def column_names(data: object) -> list[str] | None:
+    """Column names of a frame, None for anything without names."""
+    if isinstance(data, np.ndarray):
+        return None
+    native: Any = data
+    if nw.dependencies.is_into_dataframe(native):
+        return [str(name) for name in nw.from_native(native, eager_only=True).columns]
+    return None

@@ -1,0 +1,437 @@
+"""`EvolvingFuzzyClassifier`: the model as a scikit-learn estimator."""
+
+import copy
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from evolabel import errors
+from evolabel.adapters.samples import as_array, read_samples
+from evolabel.adapters.targets import ClassCodes, LabelMatrix, Targets, read_targets
+from evolabel.adapters.weights import read_confidence, read_sample_weight
+from evolabel.core.events import Event
+from evolabel.core.model import StreamModel
+from evolabel.core.options import Options, option_names
+from evolabel.core.rule_base import NO_ROWS
+from evolabel.core.union import sibling, unite
+from evolabel.errors import DataError, ParameterError, StateError
+from evolabel.kernels.state import FloatArray
+
+if TYPE_CHECKING:
+    from evolabel.explain.prediction import Explanation
+    from evolabel.explain.rules import Rule
+
+AnyArray = np.ndarray[Any, Any]
+
+
+class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Evolving multi-label fuzzy classifier (EFC-ML): one readable rule base, learned in a single pass.
+
+    Every rule covers a region of the feature space with a Gaussian and holds one linear model per label; an answer is
+    the mean of the active rules' answers, weighted by membership. Rules are seeded early, follow their samples, and
+    are merged to make room for what is new. Not the right tool for images, raw text or a handful of samples.
+
+    Parameters
+    ----------
+    scaling : {"quantile", "standard", "minmax", "none"}
+        How features are scaled, learned from the initial batch: to normal scores, standard scores, [0, 1], or not.
+    n_knots : int
+        Quantiles per feature that the quantile scaling keeps.
+    max_rules : int
+        Most rules there can be.
+    vigilance : float
+        While there is room, a sample whose mean squared distance to the nearest rule is larger starts a rule.
+    novel_z : float
+        Full rule base: a sample starts a rule (and the closest pair is merged) if its distance is this many standard
+        deviations above the recent mean.
+    prior_count : float
+        Samples the prior spread of a rule counts for.
+    temperature : float or str
+        T of the memberships exp(-d^2 / 2T): a number (1 is the paper's), "sqrt", or a multiple of p such as "0.1p".
+    min_activation : float
+        Rules with a smaller membership neither answer nor learn.
+    ridge : float or "press"
+        Unit of the two ridges below; "press" finds it by leave-one-out on the initial batch.
+    global_ridge, local_ridge : float
+        Ridge of the global model, and of each rule towards the global model, in units of `ridge`.
+    intercept_ridge : float
+        Share of the ridge that the intercept feels.
+    alpha, beta : float
+        L1 penalty and label coupling. Only 0 so far.
+    forgetting : float
+        Factor by which a rule's past fades for every sample's worth of new evidence; 1 never forgets.
+    prune_after : int or None
+        Remove a rule of support below `min_support` that has won nothing for this many samples; None never does.
+    min_support : float
+        See `prune_after`.
+    warm_up : int
+        Samples `partial_fit` collects for the batch phase if `fit` was never called.
+    threshold : float
+        Outputs of at least this much are predicted as 1 (label matrix only).
+
+    Attributes
+    ----------
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,), if X had column names
+    label_names_ : ndarray of shape (n_labels,)
+    classes_ : ndarray of the classes for a 1-D target; list of [0, 1], one per label, for a label matrix
+    n_rules_ : int
+    n_samples_seen_ : int
+    ridge_ : float, the unit of the ridges
+    rules_ : list of Rule, read-only views
+    events_ : list of Event: births, merges and deaths of rules (the last 10,000)
+
+    Notes
+    -----
+    Inference is eqs. (1)-(4) of the paper, learning Algorithms 1 and 2 with alpha = beta = 0. NaN in X is a missing
+    feature, NaN in Y a label nobody annotated. Parameters are read when training starts.
+
+    References
+    ----------
+    E. Lughofer, Evolving multi-label fuzzy classifier, Information Sciences 597 (2022).
+
+    Examples
+    --------
+    >>> from evolabel import EvolvingFuzzyClassifier
+    >>> from evolabel.evaluate import partial_accuracy
+    >>> from evolabel.streams import DriftingStream
+    >>> X, Y = DriftingStream(seed=0).take(600)
+    >>> clf = EvolvingFuzzyClassifier().fit(X[:200], Y[:200])
+    >>> scores = clf.test_then_train(X[200:], Y[200:])
+    >>> print(f"{partial_accuracy(Y[200:], scores):.2f}")
+    0.81
+    """
+
+    def __init__(
+        self,
+        *,
+        scaling: str = "quantile",
+        n_knots: int = 16,
+        max_rules: int = 30,
+        vigilance: float = 0.5,
+        novel_z: float = 6.0,
+        prior_count: float = 31.0,
+        temperature: float | str = "0.1p",
+        min_activation: float = 0.03,
+        ridge: float | str = "press",
+        global_ridge: float = 1.5,
+        local_ridge: float = 0.2,
+        intercept_ridge: float = 0.01,
+        alpha: float = 0.0,
+        beta: float = 0.0,
+        forgetting: float = 1.0,
+        prune_after: int | None = None,
+        min_support: float = 3.0,
+        warm_up: int = 80,
+        threshold: float = 0.5,
+    ) -> None:
+        self.scaling = scaling
+        self.n_knots = n_knots
+        self.max_rules = max_rules
+        self.vigilance = vigilance
+        self.novel_z = novel_z
+        self.prior_count = prior_count
+        self.temperature = temperature
+        self.min_activation = min_activation
+        self.ridge = ridge
+        self.global_ridge = global_ridge
+        self.local_ridge = local_ridge
+        self.intercept_ridge = intercept_ridge
+        self.alpha = alpha
+        self.beta = beta
+        self.forgetting = forgetting
+        self.prune_after = prune_after
+        self.min_support = min_support
+        self.warm_up = warm_up
+        self.threshold = threshold
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, X: object, y: object = None, sample_weight: object = None, confidence: object = None) -> Self:
+        """Batch phase: forget everything and learn an initial batch.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features); NaN: feature missing
+        y : array or frame of shape (n_samples, n_labels) of 0, 1, NaN (not annotated), or one class per sample
+        sample_weight : array of shape (n_samples,), optional
+        confidence : array in [0, 1] of shape (n_samples, n_labels) or (n_samples,), optional
+            How sure the annotator was; 0 counts as not annotated.
+        """
+        options = self._options()
+        with _unchanged_on_error(self):
+            rows = read_samples(self, X, reset=True)
+            labels, targets = read_targets(y, len(rows), None)
+            weights = read_sample_weight(sample_weight, len(rows))
+            if targets.size == 0:
+                raise DataError("no sample has a class; annotate some rows of y")
+            confidences = read_confidence(confidence, len(rows), targets.size)
+            model = StreamModel(rows.shape[1], targets.size, options)
+            model.fit(rows, labels, weights, confidences)
+        self._model, self._targets = model, targets
+        return self
+
+    def partial_fit(
+        self,
+        X: object,
+        y: object = None,
+        classes: object = None,
+        sample_weight: object = None,
+        confidence: object = None,
+    ) -> Self:
+        """Incremental phase: learn rows one after the other, in a single pass. May be the very first call.
+
+        A wider y, new column names or new classes make the model grow. `classes` may announce the classes of a 1-D
+        target ahead of time. The other arguments are those of `fit`.
+        """
+        rows, labels, weights, confidences = self._prepare(X, y, classes, sample_weight, confidence)
+        self._model.learn(rows, labels, weights, confidences)
+        return self
+
+    def test_then_train(
+        self, X: object, y: object, sample_weight: object = None, confidence: object = None
+    ) -> FloatArray:
+        """Answer every row, then learn it: the outputs of `decision_function`, each from before its row was learned.
+
+        The same as calling `decision_function` and `partial_fit` row by row, in one pass and at nearly the price of
+        learning alone. For a 1-D target the columns are the classes.
+        """
+        rows, labels, weights, confidences = self._prepare(X, y, None, sample_weight, confidence)
+        out = np.empty((len(rows), self._model.n_labels))
+        self._model.learn(rows, labels, weights, confidences, out)
+        return out
+
+    def merge(self, other: "EvolvingFuzzyClassifier") -> Self:
+        """Unite with a classifier trained apart on the same features: its rules and statistics are added to this one's.
+
+        Exact if both share their scaling (see `sibling`); otherwise `other` is translated feature by feature, and
+        refused where the two scalings differ too much. Rules beyond `max_rules` are merged, closest pairs first.
+        """
+        mine, theirs = self._trained(), other._trained()
+        self._check_same_features(other)
+        coding = _joined_coding(self._targets, other._targets)
+        united = unite(mine, theirs, coding.size, _columns(other._targets, coding))
+        self._model, self._targets = united, coding
+        return self
+
+    def sibling(self) -> "EvolvingFuzzyClassifier":
+        """A classifier without samples but with this one's scaling, ridges and labels: train it apart, then `merge`."""
+        twin = copy.deepcopy(self)
+        twin._model = sibling(self._trained())
+        return twin
+
+    # ------------------------------------------------------------------ answering
+
+    def decision_function(self, X: object) -> FloatArray:
+        """Continuous outputs of eq. (2), (n_samples, n_labels); for two classes their difference, (n_samples,)."""
+        outputs = self._outputs(X)
+        if isinstance(self._targets, ClassCodes) and self._targets.size <= 2:
+            return np.asarray(outputs[:, -1] - (outputs[:, 0] if self._targets.size == 2 else 0.0))
+        return outputs
+
+    def predict_proba(self, X: object) -> FloatArray:
+        """Outputs clipped to [0, 1], (n_samples, n_labels); for a 1-D target they are made to sum to 1."""
+        shares = np.clip(self._outputs(X), 0.0, 1.0)
+        if isinstance(self._targets, LabelMatrix):
+            return shares
+        total = shares.sum(axis=1, keepdims=True)
+        return np.where(total > 0.0, shares / np.where(total > 0.0, total, 1.0), 1.0 / self._targets.size)
+
+    def predict(self, X: object) -> AnyArray:
+        """Labels as 0/1, eq. (4), (n_samples, n_labels); the class with the largest output for a 1-D target."""
+        outputs = self._outputs(X)
+        if isinstance(self._targets, ClassCodes):
+            return self._targets.decode(outputs)
+        return np.asarray(outputs >= self.threshold, dtype=np.int64)
+
+    def memberships(self, X: object) -> FloatArray:
+        """How much each rule has to say on each sample, (n_samples, n_rules), rows sum to 1."""
+        rows = self._read(X)
+        model = self._trained()
+        return model.trained().memberships(model.scale(rows))[0]
+
+    def explain(self, x: object) -> "Explanation":
+        """One prediction in parts: which rules fired, and what each feature gave each label."""
+        from evolabel.explain.prediction import explain_sample
+
+        rows = self._read(x.reshape(1, -1) if isinstance(x, np.ndarray) and x.ndim == 1 else x)
+        if len(rows) != 1:
+            raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
+        return explain_sample(self._trained(), rows, self._feature_names(), self._targets.names)
+
+    # ------------------------------------------------------------------ what was learned
+
+    @property
+    def rules_(self) -> "list[Rule]":
+        """The rules, readable; empty while the warm-up lasts."""
+        from evolabel.explain.rules import read_rules
+
+        return read_rules(self._fitted_model(), self._feature_names(), self._targets.names)
+
+    @property
+    def events_(self) -> list[Event]:
+        """Births, merges and deaths of rules, oldest first."""
+        rules = self._fitted_model().rules
+        return [] if rules is None else list(rules.events)
+
+    @property
+    def n_rules_(self) -> int:
+        """Rules there are now."""
+        rules = self._fitted_model().rules
+        return 0 if rules is None else rules.n_rules
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Samples seen so far."""
+        return self._fitted_model().n_seen
+
+    @property
+    def ridge_(self) -> float:
+        """The unit of the ridges; NaN while the warm-up lasts."""
+        return self._fitted_model().ridge
+
+    @property
+    def label_names_(self) -> AnyArray:
+        """Names of the labels, or the classes as text."""
+        self._fitted_model()
+        return np.array(self._targets.names, dtype=object)
+
+    @property
+    def classes_(self) -> AnyArray | list[AnyArray]:
+        """The classes of a 1-D target; for a label matrix [0, 1] per label."""
+        self._fitted_model()
+        if isinstance(self._targets, ClassCodes):
+            return self._targets.classes
+        return [np.array([0, 1]) for _ in self._targets.names]
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: "str | PathLike[str]") -> None:
+        """Write the model to one file (safetensors, no pickle), atomically."""
+        from evolabel.adapters.storage import save_classifier
+
+        self._fitted_model()
+        save_classifier(self, path)
+
+    @classmethod
+    def load(cls, path: "str | PathLike[str]") -> Self:
+        """Read a model written by `save`: the same predictions and the same further training, bit for bit."""
+        from evolabel.adapters.storage import load_classifier
+
+        return load_classifier(cls, path)
+
+    # ------------------------------------------------------------------ inner workings
+
+    def _options(self) -> Options:
+        if not (isinstance(self.threshold, int | float) and 0.0 <= self.threshold <= 1.0):
+            raise ParameterError(f"threshold={self.threshold!r} is not allowed; use a number >= 0 and <= 1")
+        return Options(**{name: getattr(self, name) for name in option_names()}).check()
+
+    def _fitted_model(self) -> StreamModel:
+        model: StreamModel | None = self.__dict__.get("_model")
+        if model is None:
+            raise errors.NotTrainedError(
+                "this EvolvingFuzzyClassifier instance is not fitted yet; call fit or partial_fit first"
+            )
+        return model
+
+    def _trained(self) -> StreamModel:
+        model = self._fitted_model()
+        if model.warm_up is not None:
+            raise StateError(
+                f"the warm-up is not over ({model.warm_up.filled} of {len(model.warm_up.X)} annotated samples); "
+                "call fit, or partial_fit with more samples, first"
+            )
+        return model
+
+    def _read(self, X: object) -> FloatArray:
+        self._fitted_model()
+        return read_samples(self, X, reset=False)
+
+    def _outputs(self, X: object) -> FloatArray:
+        return self._fitted_model().outputs(self._read(X))
+
+    def _prepare(
+        self, X: object, y: object, classes: object, sample_weight: object, confidence: object
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Check everything about a batch, and only then let the model be born or grow."""
+        first = "_model" not in self.__dict__
+        options = self._options() if first else None
+        with _unchanged_on_error(self):
+            rows = read_samples(self, X, reset=first)
+            known: Targets | None = None if first else self._targets
+            if classes is not None and np.ndim(as_array(y)) == 1:
+                known = _announced(known, classes)
+            labels, targets = read_targets(y, len(rows), known)
+            if targets.size == 0:
+                raise DataError("no sample has a class yet; pass `classes`, or annotate some rows of y")
+            weights = read_sample_weight(sample_weight, len(rows))
+            confidences = NO_ROWS if confidence is None else read_confidence(confidence, len(rows), targets.size)
+            if options is not None:
+                self._model = StreamModel(rows.shape[1], targets.size, options)
+        if targets.size > self._model.n_labels:
+            self._model.grow_labels(targets.size)
+        self._targets = targets
+        return rows, labels, weights, confidences
+
+    def _feature_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+
+    def _check_same_features(self, other: "EvolvingFuzzyClassifier") -> None:
+        mine, theirs = self._feature_names(), other._feature_names()
+        if mine != theirs:
+            raise DataError(
+                f"the classifiers know different features ({len(mine)}: {mine[:3]}..., {len(theirs)}: "
+                f"{theirs[:3]}...); only classifiers of the same features can be merged"
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        return tags
+
+
+class _unchanged_on_error:
+    """Put back an estimator's attributes if the block raises: bad input must leave no trace."""
+
+    def __init__(self, estimator: EvolvingFuzzyClassifier) -> None:
+        self.estimator = estimator
+        self.before = dict(estimator.__dict__)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            self.estimator.__dict__.clear()
+            self.estimator.__dict__.update(self.before)
+
+
+def _announced(known: Targets | None, classes: object) -> Targets:
+    """The coding with the classes a user announces."""
+    if isinstance(known, LabelMatrix):
+        return known
+    return (known or ClassCodes()).read(np.unique(np.asarray(classes)))[1]
+
+
+def _joined_coding(mine: Targets, theirs: Targets) -> Targets:
+    """Labels of both, this classifier's first."""
+    if isinstance(mine, LabelMatrix) and isinstance(theirs, LabelMatrix):
+        return LabelMatrix(mine.names + [name for name in theirs.names if name not in mine.names])
+    if isinstance(mine, ClassCodes) and isinstance(theirs, ClassCodes):
+        return mine.read(theirs.classes)[1]
+    raise DataError("one classifier was trained on a label matrix, the other on classes; they cannot be merged")
+
+
+def _columns(theirs: Targets, joined: Targets) -> list[int]:
+    """Where the labels of the other classifier stand in the joined coding."""
+    return [joined.names.index(name) for name in theirs.names]

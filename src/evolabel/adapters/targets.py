@@ -1,0 +1,138 @@
+"""Targets as users have them, made into a label matrix of 0, 1 and NaN (not annotated), and back.
+
+A 2-D target is a label matrix: one column per label. A 1-D target is a plain classification problem: one class per
+sample, coded as one label per class.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from evolabel.adapters.samples import as_array, as_matrix, column_names
+from evolabel.errors import DataError, DataTypeError
+from evolabel.kernels.checks import first_bad_label
+from evolabel.kernels.state import FloatArray
+
+AnyArray = np.ndarray[Any, Any]
+
+
+class LabelMatrix:
+    """Several labels at once. Labels may appear mid-stream, by a new column name or by a wider matrix."""
+
+    def __init__(self, names: Sequence[str] = ()) -> None:
+        self.names: list[str] = list(names)
+
+    @property
+    def size(self) -> int:
+        """K, the number of labels."""
+        return len(self.names)
+
+    def read(self, target: object) -> tuple[FloatArray, "LabelMatrix"]:
+        """Rows of 0, 1 and NaN, and the coding that fits them (itself, or a wider one with the new labels)."""
+        known = type(target) is np.ndarray and target.dtype == np.float64 and target.flags.c_contiguous
+        Y: FloatArray = target if known else as_matrix(target, "Y")  # type: ignore[assignment]
+        row, column = first_bad_label(Y)
+        if row >= 0:
+            raise DataError(
+                f"Y is {Y[row, column]:g} at row {row}, column {column}; a label is 0, 1, or NaN (not annotated)"
+            )
+        return self._placed(Y, column_names(target))
+
+    def _placed(self, Y: FloatArray, names: list[str] | None) -> tuple[FloatArray, "LabelMatrix"]:
+        """Columns of Y in the order of the coding."""
+        if names is None:
+            if Y.shape[1] == 0 or Y.shape[1] < self.size:
+                expected = f"at least {self.size}" if self.size else "at least 1"
+                raise DataError(
+                    f"Y has {Y.shape[1]} columns, {expected} were expected; use NaN for labels not annotated"
+                )
+            if Y.shape[1] == self.size:
+                return Y, self
+            return Y, LabelMatrix(self.names + [f"label{i}" for i in range(self.size, Y.shape[1])])
+        if len(set(names)) < len(names):
+            raise DataError(f"Y has several columns of the same name; label names must differ, got {names}")
+        wider = LabelMatrix(self.names + [name for name in names if name not in self.names])
+        placed = np.full((len(Y), wider.size), np.nan)
+        placed[:, [wider.names.index(name) for name in names]] = Y
+        return placed, self if wider.size == self.size else wider
+
+
+class ClassCodes:
+    """One class per sample, coded as one label per class. Classes may appear mid-stream."""
+
+    def __init__(self, classes: AnyArray | None = None) -> None:
+        self.classes = np.empty(0) if classes is None else classes
+
+    @property
+    def size(self) -> int:
+        """K, one label per class."""
+        return len(self.classes)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the labels: the classes as text."""
+        return [str(c) for c in self.classes]
+
+    def read(self, target: object) -> tuple[FloatArray, "ClassCodes"]:
+        """One-hot rows (NaN where the class is missing), and the coding that fits them."""
+        values = as_array(target)
+        missing = _missing(values)
+        found = _sorted_classes(values[~missing])
+        new = [c for c in found.tolist() if c not in set(self.classes.tolist())]
+        codes = self if not new else ClassCodes(found if self.size == 0 else np.array(self.classes.tolist() + new))
+        Y = np.full((len(values), codes.size), np.nan)
+        place = {c: i for i, c in enumerate(codes.classes.tolist())}
+        for row in np.flatnonzero(~missing):
+            Y[row] = 0.0
+            Y[row, place[values[row].item() if hasattr(values[row], "item") else values[row]]] = 1.0
+        return Y, codes
+
+    def decode(self, outputs: FloatArray) -> AnyArray:
+        """The class with the largest output."""
+        return np.asarray(self.classes[np.argmax(outputs, axis=1)])
+
+
+Targets = LabelMatrix | ClassCodes
+
+
+def read_targets(target: object, rows: int, known: Targets | None) -> tuple[FloatArray, Targets]:
+    """A label matrix of `rows` rows and its coding; `known` is the coding learned so far."""
+    if target is None:
+        raise DataError("a classifier requires y to be passed, but the target y is None; pass the labels of X")
+    if sparse.issparse(target):
+        raise DataTypeError("Y is a sparse matrix, dense labels are required; use Y.toarray()")
+    shape = target.shape if isinstance(target, np.ndarray) else as_array(target).shape
+    if len(shape) not in (1, 2):
+        raise DataError(f"the target has shape {shape}; pass a label matrix (samples, labels) or one class per sample")
+    coding: Targets = known if known is not None else (ClassCodes() if len(shape) == 1 else LabelMatrix())
+    if isinstance(coding, ClassCodes) != (len(shape) == 1):
+        expected = "one class per sample (1-D)" if isinstance(coding, ClassCodes) else "a label matrix (2-D)"
+        raise DataError(f"the target has shape {shape}, but the model was trained on {expected}; keep to one form")
+    if shape[0] != rows:
+        raise DataError(f"X has {rows} rows and the target {shape[0]}; every sample needs its row (NaN: not annotated)")
+    return coding.read(target)
+
+
+def _missing(values: AnyArray) -> AnyArray:
+    """True where a class is not given: NaN or None."""
+    if values.dtype == object:
+        return np.array([v is None or v != v for v in values], bool)
+    if values.dtype.kind == "f":
+        return np.asarray(np.isnan(values))
+    return np.zeros(len(values), bool)
+
+
+def _sorted_classes(values: AnyArray) -> AnyArray:
+    if values.dtype.kind == "c":
+        raise DataError("Complex data not supported: y is complex; pass classes or 0/1 labels")
+    if values.dtype.kind == "f":
+        if np.isinf(values).any():
+            raise DataError("y contains inf; use NaN for a class not annotated")
+        if (values != np.round(values)).any():
+            raise DataError("Unknown label type: continuous. y holds fractions; pass classes or a matrix of 0/1 labels")
+    try:
+        return np.unique(values)
+    except TypeError:
+        raise DataError("Unknown label type: y mixes kinds of classes that cannot be sorted; use one kind") from None

@@ -1,0 +1,36 @@
+"""Sample weights and per-label confidences, checked."""
+
+import numpy as np
+
+from evolabel.adapters.samples import as_array
+from evolabel.core.rule_base import NO_ROWS, NOTHING
+from evolabel.errors import DataError
+from evolabel.kernels.state import FloatArray
+
+
+def read_sample_weight(weight: object, rows: int) -> FloatArray:
+    """One weight >= 0 per sample; empty if none are given."""
+    if weight is None:
+        return NOTHING
+    if np.isscalar(weight):
+        weight = np.full(rows, weight)
+    array = np.ascontiguousarray(as_array(weight), np.float64)
+    if array.shape != (rows,):
+        raise DataError(f"sample_weight.shape == {array.shape}, expected ({rows},); give one weight per sample")
+    if not np.isfinite(array).all() or (array < 0.0).any():
+        raise DataError("sample_weight has entries that are negative, NaN or inf; weights are finite and >= 0")
+    return array
+
+
+def read_confidence(confidence: object, rows: int, labels: int) -> FloatArray:
+    """One number in [0, 1] per sample and label; empty if none are given. A column vector serves all labels."""
+    if confidence is None:
+        return NO_ROWS
+    array = np.asarray(as_array(confidence), np.float64)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.shape not in ((rows, labels), (rows, 1)):
+        raise DataError(f"confidence has shape {array.shape}, expected ({rows}, {labels}) or ({rows},)")
+    if not ((array >= 0.0) & (array <= 1.0)).all():
+        raise DataError("confidence has entries outside [0, 1]; 1 is certain, 0 is as good as not annotated")
+    return np.ascontiguousarray(np.broadcast_to(array, (rows, labels)))

@@ -1,0 +1,140 @@
+"""The learner as a whole: cold start, batch phase, incremental phase, answers.
+
+A sample walks scaling -> memberships -> output -> structure -> consequents. Everything here works on checked float64
+arrays: X with NaN for missing features, Y of 0/1 with NaN for labels nobody annotated.
+"""
+
+import numpy as np
+
+from evolabel.core.options import Options
+from evolabel.core.ridge import press_ridge
+from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.scaling import Scaler, fit_scaler
+from evolabel.core.warm_up import WarmUp
+from evolabel.errors import DataError
+from evolabel.kernels.state import FloatArray, Settings
+
+CHUNK = 4096  # rows scaled at a time, so that a million rows need no second copy
+
+# Samples a slot learns between two derivations of its P from H: rounding never shows, and the price is small. A rule
+# that forgets does so at these moments, therefore more often.
+UPKEEP_EVERY = 2048
+UPKEEP_EVERY_FORGETTING = 32
+
+
+class StreamModel:
+    """EFC-ML with its scaling, from the first sample on.
+
+    Before `warm_up` samples have come there is nothing to scale by: they are kept, answers are running label priors,
+    and then the batch phase runs on them. Calling `fit` skips that stage.
+    """
+
+    def __init__(self, n_features: int, n_labels: int, options: Options) -> None:
+        self.options = options
+        self.n_features = n_features
+        self.n_labels = n_labels
+        self.ridge = np.nan
+        self.scaler: Scaler | None = None
+        self.rules: RuleBase | None = None
+        self.warm_up: WarmUp | None = WarmUp(n_features, n_labels, options.warm_up)
+
+    @property
+    def n_seen(self) -> int:
+        """Samples seen so far, the initial batch included."""
+        if self.warm_up is not None:
+            return self.warm_up.n_seen
+        return self.trained().n_seen
+
+    def trained(self) -> RuleBase:
+        """The rule base; only to be called once the batch phase has run."""
+        assert self.rules is not None, "the batch phase has not run yet"
+        return self.rules
+
+    def fit(self, X: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray) -> None:
+        """Batch phase on the initial batch: scaling, ridge strength, one pass for the rules, one for the consequents.
+
+        The second pass sees the finished structure; it gives exactly the batch solution (Algorithm 1 at
+        alpha = beta = 0), because the recursions are exact.
+        """
+        taught = ~np.isnan(Y).all(axis=1)
+        if len(weights):
+            taught &= weights > 0.0
+        if not taught.any():
+            raise DataError("every sample of the batch has zero weight or no annotated label; annotate some rows")
+        self.begin(X[taught], Y[taught])
+        rules, Z = self.trained(), self.scale(X)
+        rules.learn(Z, Y, weights, confidences, consequents=False)
+        rules.learn(Z, Y, weights, confidences, structure=False)
+
+    def begin(self, X: FloatArray, Y: FloatArray) -> None:
+        """Learn scaling and ridge strength from an initial batch and start an empty rule base."""
+        options = self.options
+        self.scaler = fit_scaler(X, options.scaling, int(options.n_knots))
+        self.ridge = press_ridge(self.scaler.transform(X), Y) if options.ridge == "press" else float(options.ridge)
+        self.rules = RuleBase(self.n_features, self.n_labels, self.settings())
+        self.warm_up = None
+
+    def settings(self) -> Settings:
+        """What the kernels read, from the options and the ridge strength."""
+        o, p = self.options, self.n_features
+        assert self.scaler is not None
+        shape = np.append(np.ones(p), o.intercept_ridge)  # D: the intercept is hardly penalised
+        return Settings(
+            penalty=np.stack([o.global_ridge * self.ridge * shape, o.local_ridge * self.ridge * shape]),
+            prior=self.scaler.prior,
+            prior_count=float(o.prior_count),
+            tau=o.temperature_for(p) / p,
+            min_activation=float(o.min_activation),
+            max_rules=int(o.max_rules),
+            vigilance=float(o.vigilance),
+            novel_z=float(o.novel_z),
+            forgetting=float(o.forgetting),
+            upkeep_every=UPKEEP_EVERY if o.forgetting == 1.0 else UPKEEP_EVERY_FORGETTING,
+            prune_after=int(o.prune_after or 0),
+            min_support=float(o.min_support),
+        )
+
+    def scale(self, X: FloatArray) -> FloatArray:
+        """Scores of raw rows."""
+        assert self.scaler is not None
+        return self.scaler.transform(X)
+
+    def learn(
+        self,
+        X: FloatArray,
+        Y: FloatArray,
+        weights: FloatArray = NOTHING,
+        confidences: FloatArray = NO_ROWS,
+        out: FloatArray = NO_ROWS,
+    ) -> None:
+        """Incremental phase (Algorithm 2): every row is answered into `out`, if given, and then learned."""
+        done = 0
+        if self.warm_up is not None:
+            done = self.warm_up.take(X, Y, weights, confidences, out)
+            if self.warm_up.complete:
+                buffer = self.warm_up
+                self.fit(*buffer.batch())
+                self.trained().count_as_seen(buffer.n_seen)
+        while done < len(X):
+            end = min(done + CHUNK, len(X))
+            self.trained().learn(
+                self.scale(X[done:end]), Y[done:end], weights[done:end], confidences[done:end], out=out[done:end]
+            )
+            done = end
+
+    def outputs(self, X: FloatArray) -> FloatArray:
+        """Continuous outputs of eq. (2) for raw rows; running label priors before the batch phase."""
+        if self.warm_up is not None:
+            return np.tile(self.warm_up.priors(), (len(X), 1))
+        if len(X) <= CHUNK:
+            return self.trained().outputs(self.scale(X))
+        chunks = (X[start : start + CHUNK] for start in range(0, len(X), CHUNK))
+        return np.concatenate([self.trained().outputs(self.scale(chunk)) for chunk in chunks])
+
+    def grow_labels(self, n_labels: int) -> None:
+        """Labels appear mid-stream."""
+        if self.warm_up is not None:
+            self.warm_up.grow_labels(n_labels)
+        else:
+            self.trained().grow_labels(n_labels)
+        self.n_labels = n_labels

@@ -1,0 +1,78 @@
+"""A model taken apart into named arrays and plain facts, and put together again, bit for bit."""
+
+from collections import deque
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from evolabel.core.events import Event
+from evolabel.core.lifecycle import PER_SLOT
+from evolabel.core.model import StreamModel
+from evolabel.core.options import Options
+from evolabel.core.rule_base import EVENTS_KEPT, RuleBase
+from evolabel.core.scaling import Scaler
+from evolabel.core.warm_up import WarmUp
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+Facts = dict[str, Any]
+
+SCALER_ARRAYS = ("x", "z", "used", "slope", "prior")
+WARM_UP_ARRAYS = ("X", "Y", "weights", "confidences")
+
+
+def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
+    """All arrays by name, and all else as values that JSON can hold."""
+    facts: Facts = {
+        "options": asdict(model.options),
+        "n_features": model.n_features,
+        "n_labels": model.n_labels,
+        "ridge": model.ridge.hex() if model.rules is not None else None,
+    }
+    if model.warm_up is not None:
+        buffer = model.warm_up
+        facts["warm_up"] = {"filled": buffer.filled, "n_seen": buffer.n_seen}
+        return {f"warm_up.{name}": getattr(buffer, name)[: buffer.filled] for name in WARM_UP_ARRAYS}, facts
+    rules, scaler = model.trained(), model.scaler
+    assert scaler is not None
+    used = slice(0, rules.n_rules + 1)
+    arrays = {f"scaler.{name}": getattr(scaler, name) for name in SCALER_ARRAYS}
+    arrays |= {f"rules.{name}": getattr(rules.arrays, name)[used] for name in PER_SLOT}
+    arrays |= {"rules.tally": rules.arrays.tally, "rules.strange": rules.arrays.strange}
+    facts["limits"] = [float(scaler.low).hex(), float(scaler.high).hex()]
+    facts["events"] = [list(event) for event in rules.events]
+    return arrays, facts
+
+
+def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
+    """The model that was taken apart."""
+    model = StreamModel(facts["n_features"], facts["n_labels"], Options(**facts["options"]).check())
+    if "warm_up" in facts:
+        model.warm_up = _warm_up(model, arrays, facts["warm_up"])
+        return model
+    low, high = (float.fromhex(limit) for limit in facts["limits"])
+    model.scaler = Scaler(**{name: arrays[f"scaler.{name}"] for name in SCALER_ARRAYS}, low=low, high=high)
+    model.ridge = float.fromhex(facts["ridge"])
+    model.rules = _rule_base(model, arrays, facts["events"])
+    model.warm_up = None
+    return model
+
+
+def _warm_up(model: StreamModel, arrays: Arrays, facts: Facts) -> WarmUp:
+    buffer = WarmUp(model.n_features, model.n_labels, int(model.options.warm_up))
+    buffer.filled, buffer.n_seen = facts["filled"], facts["n_seen"]
+    for name in WARM_UP_ARRAYS:
+        getattr(buffer, name)[: buffer.filled] = arrays[f"warm_up.{name}"]
+    return buffer
+
+
+def _rule_base(model: StreamModel, arrays: Arrays, events: list[list[Any]]) -> RuleBase:
+    rules = RuleBase(model.n_features, model.n_labels, model.settings())
+    rules.reserve(len(arrays["rules.k"]) - 1)
+    for name in PER_SLOT:
+        stored = arrays[f"rules.{name}"]
+        getattr(rules.arrays, name)[: len(stored)] = stored
+    rules.arrays.tally[:] = arrays["rules.tally"]
+    rules.arrays.strange[:] = arrays["rules.strange"]
+    rules.events = deque((Event(*event) for event in events), maxlen=EVENTS_KEPT)
+    return rules

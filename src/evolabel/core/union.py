@@ -1,0 +1,131 @@
+"""Uniting two models trained apart: sufficient statistics add up.
+
+If both scale alike, the united global model is the one a single pass over both streams would have given. If not, the
+other model's statistics are first translated: z' = a z + b per feature, under which moments, H and G change exactly.
+"""
+
+import copy
+
+import numpy as np
+
+from evolabel.core.lifecycle import derive_inverse
+from evolabel.core.model import StreamModel
+from evolabel.core.rule_base import RuleBase
+from evolabel.core.scaling import Scaler
+from evolabel.errors import DataError
+from evolabel.kernels.moments import derive_inverse_variance, pool_moments
+from evolabel.kernels.state import SEEN, FloatArray, Settings
+
+# Translation by a straight line must leave less than this share of a feature's spread unexplained.
+TOLERANCE = 0.25
+
+
+def sibling(model: StreamModel) -> StreamModel:
+    """A model without samples but with the same scaling, ridge and labels."""
+    twin = StreamModel(model.n_features, model.n_labels, model.options)
+    twin.scaler, twin.ridge, twin.warm_up = model.scaler, model.ridge, None
+    twin.rules = RuleBase(model.n_features, model.n_labels, twin.settings())
+    return twin
+
+
+def unite(mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[int]) -> StreamModel:
+    """A new model that knows what both know; `columns` says where their labels stand among the n_labels."""
+    united = copy.deepcopy(mine)
+    if n_labels > united.n_labels:
+        united.grow_labels(n_labels)
+    rules, other = united.trained(), copy.deepcopy(theirs.trained())
+    assert mine.scaler is not None
+    assert theirs.scaler is not None
+    place_labels(other, n_labels, columns)
+    translate(other, *straight_lines(theirs.scaler, mine.scaler), rules.settings)
+    _add_whole_stream(rules, other)
+    for slot in range(1, other.n_rules + 1):
+        rules.adopt(other.arrays, slot)
+    rules.shrink_to(rules.settings.max_rules)
+    return united
+
+
+def place_labels(rules: RuleBase, n_labels: int, columns: list[int]) -> None:
+    """Reorder the labels; those the rule base has never seen get a base-rate column."""
+    known = rules.n_labels
+    if n_labels > known:
+        rules.grow_labels(n_labels)
+    rest = [c for c in range(n_labels) if c not in set(columns)]
+    G = np.empty_like(rules.arrays.G)
+    G[:, columns + rest] = rules.arrays.G
+    rules.arrays = rules.arrays._replace(G=G)
+
+
+def straight_lines(source: Scaler, target: Scaler) -> tuple[FloatArray, FloatArray]:
+    """a, b with target score = a * source score + b, fitted at the source's knots feature by feature."""
+    p = len(source.used)
+    a, b = np.ones(p), np.zeros(p)
+    if _same(source, target):
+        return a, b
+    for j in range(p):
+        raw = np.zeros((max(int(source.used[j]), 1), p))
+        raw[:, j] = source.x[j, : len(raw)]
+        u, v = source.transform(raw)[:, j], target.transform(raw)[:, j]
+        if np.ptp(u) > 0.0:
+            a[j], b[j] = np.polyfit(u, v, 1)
+        else:
+            b[j] = v[0]
+        misfit = float(np.sqrt(np.mean((a[j] * u + b[j] - v) ** 2)))
+        if misfit > TOLERANCE * max(float(v.std()), 1e-12) and misfit > 1e-9:
+            raise DataError(
+                f"feature {j} is scaled too differently in the two models (misfit {misfit:.2f}); "
+                "train the parts from clf.sibling(), so that they share one scaling, and merge those"
+            )
+    return a, b
+
+
+def translate(rules: RuleBase, a: FloatArray, b: FloatArray, settings: Settings) -> None:
+    """Re-express every statistic in scores a z + b, and everything derived from them by `settings`."""
+    arrays = rules.arrays
+    A = np.diag(np.append(a, 1.0))
+    A[:-1, -1] = b
+    for slot in range(rules.n_rules + 1):
+        arrays.H[slot] = A @ rules.hessian(slot) @ A.T
+        arrays.G[slot] = arrays.G[slot] @ A.T
+        arrays.c[slot] = a * arrays.c[slot] + b
+        arrays.M[slot] *= a**2
+        arrays.late[slot] = 0
+        derive_inverse(slot, arrays, settings)
+        derive_inverse_variance(slot, arrays, settings)
+    rules.settings = settings
+
+
+def _add_whole_stream(rules: RuleBase, other: RuleBase) -> None:
+    """Slot 0 and the counters of both together."""
+    spare = _borrowed_slot(rules, other)
+    mine, theirs = rules.arrays, other.arrays
+    pool_moments(0, spare, mine)
+    derive_inverse_variance(0, mine, rules.settings)
+    mine.H[0] = rules.hessian(0) + theirs.H[0]
+    mine.late[0] = 0
+    mine.G[0] += theirs.G[0]
+    derive_inverse(0, mine, rules.settings)
+    mine.tally[SEEN] += theirs.tally[SEEN]
+    _pool_strangeness(mine.strange, theirs.strange)
+
+
+def _borrowed_slot(rules: RuleBase, other: RuleBase) -> int:
+    """Their slot-0 moments in a free slot of ours, for `pool_moments`."""
+    rules.reserve(rules.n_rules + 1)
+    slot = rules.n_rules + 1
+    for name in ("c", "M", "n", "k"):
+        getattr(rules.arrays, name)[slot] = getattr(other.arrays, name)[0]
+    return slot
+
+
+def _pool_strangeness(mine: FloatArray, theirs: FloatArray) -> None:
+    n = mine[0] + theirs[0]
+    if n > 0.0:
+        mean = (mine[0] * mine[1] + theirs[0] * theirs[1]) / n
+        within = (mine[0] * mine[2] + theirs[0] * theirs[2]) / n
+        between = mine[0] * theirs[0] * (mine[1] - theirs[1]) ** 2 / n**2
+        mine[:] = n, mean, within + between
+
+
+def _same(source: Scaler, target: Scaler) -> bool:
+    return all(np.array_equal(getattr(source, name), getattr(target, name)) for name in ("x", "z", "used", "slope"))

@@ -1,0 +1,56 @@
+"""The first samples of a stream that nobody prepared: kept until there are enough for the batch phase."""
+
+import numpy as np
+
+from evolabel.kernels.state import FloatArray
+
+
+class WarmUp:
+    """A small buffer of annotated samples, and the label priors that answer meanwhile."""
+
+    def __init__(self, n_features: int, n_labels: int, size: int) -> None:
+        self.X = np.empty((size, n_features))
+        self.Y = np.empty((size, n_labels))
+        self.weights = np.ones(size)
+        self.confidences = np.ones((size, n_labels))
+        self.filled = 0
+        self.n_seen = 0
+
+    @property
+    def complete(self) -> bool:
+        """Are there enough samples for the batch phase?"""
+        return self.filled == len(self.X)
+
+    def take(self, X: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray, out: FloatArray) -> int:
+        """Keep rows until the buffer is full; returns how many rows were used. `out` receives the priors."""
+        for i in range(len(X)):
+            if self.complete:
+                return i
+            if len(out):
+                out[i] = self.priors()
+            self.n_seen += 1
+            weight = weights[i] if len(weights) else 1.0
+            if weight > 0.0 and not np.isnan(Y[i]).all():
+                at = self.filled
+                self.X[at], self.Y[at], self.weights[at] = X[i], Y[i], weight
+                self.confidences[at] = confidences[i] if len(confidences) else 1.0
+                self.filled = at + 1
+        return len(X)
+
+    def priors(self) -> FloatArray:
+        """Weighted share of each label among its annotations so far; 0 for a label without any."""
+        Y = self.Y[: self.filled]
+        mass = self.weights[: self.filled, None] * self.confidences[: self.filled] * ~np.isnan(Y)
+        total = mass.sum(axis=0)
+        return np.asarray((mass * np.nan_to_num(Y)).sum(axis=0) / np.where(total > 0.0, total, 1.0))
+
+    def batch(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """What was kept, as an initial batch."""
+        kept = slice(0, self.filled)
+        return self.X[kept], self.Y[kept], self.weights[kept], self.confidences[kept]
+
+    def grow_labels(self, n_labels: int) -> None:
+        """Labels appear: nobody has annotated them in the samples kept so far."""
+        extra = n_labels - self.Y.shape[1]
+        self.Y = np.hstack([self.Y, np.full((len(self.Y), extra), np.nan)])
+        self.confidences = np.hstack([self.confidences, np.ones((len(self.Y), extra))])

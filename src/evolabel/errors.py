@@ -1,0 +1,46 @@
+"""Every error evolabel raises on purpose: one line that says what came, what was expected and what to do.
+
+Each class also is the exception type that users of scikit-learn already catch.
+"""
+
+
+class EvolabelError(Exception):
+    """Base of all errors raised by evolabel."""
+
+
+class DataError(EvolabelError, ValueError):
+    """The data cannot be used: wrong shape, wrong values, infinities, unknown names."""
+
+
+class DataTypeError(EvolabelError, TypeError):
+    """The data is of a kind that cannot be read as numbers, such as a sparse matrix or nested objects."""
+
+
+class ParameterError(EvolabelError, ValueError):
+    """A constructor parameter has a value outside its range."""
+
+
+class StateError(EvolabelError, RuntimeError):
+    """The model is not in a state in which the call makes sense."""
+
+
+class ModelFileError(EvolabelError, ValueError):
+    """A model file is missing, cut short, altered, or written by a newer version."""
+
+
+class ModelWriteError(EvolabelError, OSError):
+    """A model could not be written; what was stored before is untouched."""
+
+
+def __getattr__(name: str) -> type[Exception]:
+    """`NotTrainedError` derives from scikit-learn's `NotFittedError`, so it is made only when it is asked for."""
+    if name != "NotTrainedError":
+        raise AttributeError(f"module 'evolabel.errors' has no attribute {name!r}")
+    from sklearn.exceptions import NotFittedError
+
+    class NotTrainedError(EvolabelError, NotFittedError):  # type: ignore[misc]
+        """The model was asked before it had learned anything."""
+
+    NotTrainedError.__qualname__ = "NotTrainedError"
+    globals()[name] = NotTrainedError
+    return NotTrainedError

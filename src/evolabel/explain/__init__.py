@@ -1,0 +1,1 @@
+"""What a person can read: rules, and single predictions in parts."""

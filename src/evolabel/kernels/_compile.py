@@ -1,0 +1,36 @@
+"""How every kernel is compiled: one decorator, one set of floating-point permissions.
+
+The permissions let the compiler vectorise sums and fuse multiply-adds. `nnan` and `ninf` are left out on purpose:
+NaN is data here (a missing feature, an unannotated label) and must never be optimised away.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+
+FAST_BUT_NAN_SAFE = {"nsz", "arcp", "contract", "afn", "reassoc"}
+
+F = TypeVar("F", bound=Callable[..., object])
+
+_compile: Any = numba.njit
+_OPTIONS = {"cache": True, "fastmath": FAST_BUT_NAN_SAFE, "error_model": "numpy"}
+_NO_DOORS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def kernel(function: F) -> F:
+    """Compile `function` with numba on first call and keep the machine code on disk."""
+    compiled: F = _compile(**_OPTIONS)(function)
+    return compiled
+
+
+def hot_kernel(function: F) -> F:
+    """A kernel that only other kernels call, inlined there: the state's many arrays need not be handed over."""
+    compiled: F = _compile(**_OPTIONS, **_NO_DOORS, forceinline=True)(function)
+    return compiled
+
+
+def cold_kernel(function: F) -> F:
+    """A kernel that only other kernels call, and rarely: without doors to Python and C it compiles faster."""
+    compiled: F = _compile(**_OPTIONS, **_NO_DOORS)(function)
+    return compiled

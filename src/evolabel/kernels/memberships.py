@@ -1,0 +1,77 @@
+"""How strongly a sample belongs to each rule.
+
+D_i is the *mean* squared standardised distance over the observed features, so the Gaussian of eq. (3) at
+temperature T reads mu_i = exp(-D_i / (2 tau)) with tau = T / p. Missing features drop out of the mean, which is the
+marginal distance, brought to the scale of a complete row.
+"""
+
+import numpy as np
+
+from evolabel.kernels._compile import kernel
+from evolabel.kernels.state import FloatArray, IntArray
+
+
+@kernel
+def observed_features(z: FloatArray) -> int:
+    """How many features of the row are not NaN."""
+    seen = 0
+    for j in range(z.shape[0]):
+        if not np.isnan(z[j]):
+            seen += 1
+    return seen
+
+
+@kernel
+def distances(z: FloatArray, C: int, c: FloatArray, inv: FloatArray, D: FloatArray) -> None:
+    """Mean squared standardised distance of z to slots 1..C."""
+    p = z.shape[0]
+    seen = observed_features(z)
+    for a in range(1, C + 1):
+        ca, va = c[a], inv[a]
+        s = 0.0
+        if seen == p:
+            for j in range(p):
+                e = z[j] - ca[j]
+                s += e * e * va[j]
+        else:
+            for j in range(p):
+                if not np.isnan(z[j]):
+                    e = z[j] - ca[j]
+                    s += e * e * va[j]
+        D[a] = s / seen
+
+
+@kernel
+def nearest(D: FloatArray, C: int) -> int:
+    """Slot of the rule with the smallest distance, 0 if there is none."""
+    w = 0
+    for a in range(1, C + 1):
+        if w == 0 or D[a] < D[w]:
+            w = a
+    return w
+
+
+@kernel
+def memberships(D: FloatArray, C: int, tau: float, min_activation: float, psi: FloatArray, active: IntArray) -> int:
+    """Eqs. (2), (3): normalised memberships in the log domain; returns how many rules are active.
+
+    Deviation: rules below `min_activation` neither answer nor learn, the rest is normalised again. Entry m of `psi`
+    belongs to slot active[m]. The winner is always active, so the sum is never zero, however far the sample.
+    """
+    w = nearest(D, C)
+    total = 0.0
+    for a in range(1, C + 1):
+        psi[a - 1] = np.exp(-0.5 * (D[a] - D[w]) / tau)
+        total += psi[a - 1]
+    m = 0
+    kept = 0.0
+    for a in range(1, C + 1):
+        share = psi[a - 1] / total
+        if share >= min_activation or a == w:
+            active[m] = a
+            psi[m] = share
+            kept += share
+            m += 1
+    for b in range(m):
+        psi[b] /= kept
+    return m

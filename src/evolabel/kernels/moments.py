@@ -1,0 +1,81 @@
+"""Centre and spread of a rule: exact weighted moments with a prior on the variance (companion 2.1, 2.4, 2.6).
+
+A winner's centre is a running mean. Its variance carries a prior worth `prior_count` samples, so that a young rule is
+round and not a needle. Features are counted apart, because any of them may be missing in a sample.
+"""
+
+from evolabel.kernels._compile import kernel
+from evolabel.kernels.state import SEEN, FloatArray, RuleArrays, Settings
+
+TINY = 1e-300  # keeps 0 / 0 out of sums
+
+
+@kernel
+def inverse_variance(n: float, M: float, nu0: float, S0: float) -> float:
+    """(nu0 + n - 1) / (nu0 S0 + M): the first sample says nothing about the spread, hence n - 1."""
+    return (nu0 + max(n - 1.0, 0.0)) / (nu0 * S0 + M)
+
+
+@kernel
+def derive_inverse_variance(slot: int, rules: RuleArrays, settings: Settings) -> None:
+    """The spread of a slot with its prior, feature by feature."""
+    for j in range(rules.c.shape[1]):
+        rules.inv[slot, j] = inverse_variance(
+            rules.n[slot, j], rules.M[slot, j], settings.prior_count, settings.prior[j]
+        )
+
+
+@kernel
+def absorb(slot: int, z: FloatArray, weight: float, rules: RuleArrays, settings: Settings) -> None:
+    """Move centre and spread of a slot by one sample (weighted Welford); missing features stay as they are."""
+    absorb_row(
+        z,
+        weight,
+        rules.c[slot],
+        rules.M[slot],
+        rules.n[slot],
+        rules.inv[slot],
+        settings.prior_count,
+        settings.prior,
+    )
+    rules.k[slot] += weight
+    rules.won[slot] = rules.tally[SEEN]
+
+
+@kernel
+def absorb_row(
+    z: FloatArray,
+    weight: float,
+    c: FloatArray,
+    M: FloatArray,
+    n: FloatArray,
+    inv: FloatArray,
+    nu0: float,
+    S0: FloatArray,
+) -> None:
+    """The arithmetic of `absorb`, free of branches so that it runs in vector registers."""
+    for j in range(z.shape[0]):
+        seen = z[j] == z[j]
+        w = weight if seen else 0.0
+        e = z[j] - c[j] if seen else 0.0
+        total = n[j] + w
+        step = w / max(total, TINY)
+        c[j] += e * step
+        M[j] += e * e * n[j] * step
+        n[j] = total
+        inv[j] = inverse_variance(total, M[j], nu0, S0[j])
+
+
+@kernel
+def pool_moments(a: int, b: int, rules: RuleArrays) -> None:
+    """Centre, scatter and counts of slot a become those of both samples together (companion 2.6), exactly."""
+    for j in range(rules.c.shape[1]):
+        na, nb = rules.n[a, j], rules.n[b, j]
+        n = na + nb
+        if n <= 0.0:
+            continue
+        d = rules.c[b, j] - rules.c[a, j]
+        rules.c[a, j] += d * (nb / n)
+        rules.M[a, j] += rules.M[b, j] + d * d * (na * nb / n)
+        rules.n[a, j] = n
+    rules.k[a] += rules.k[b]

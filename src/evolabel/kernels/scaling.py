@@ -1,0 +1,45 @@
+"""Monotone piecewise linear scaling of raw features.
+
+| array | shape  | meaning                                                    |
+|-------|--------|------------------------------------------------------------|
+| x     | (p, m) | knots in the units of the feature, rising                  |
+| z     | (p, m) | scores at the knots                                        |
+| used  | (p,)   | how many knots the feature has; 0: constant, always scores 0 |
+| slope | (p,)   | slope beyond the outermost knots                           |
+"""
+
+import numpy as np
+
+from evolabel.kernels._compile import kernel
+from evolabel.kernels.state import FloatArray, IntArray
+
+
+@kernel
+def scale_rows(
+    X: FloatArray, x: FloatArray, z: FloatArray, used: IntArray, slope: FloatArray, low: float, high: float
+) -> FloatArray:
+    """Scores of all rows, cut to [low, high]; NaN stays NaN."""
+    rows, p = X.shape
+    Z = np.empty((rows, p))
+    for i in range(rows):
+        for j in range(p):
+            v = X[i, j]
+            if np.isnan(v):
+                Z[i, j] = np.nan
+                continue
+            m = used[j]
+            if m == 0:
+                Z[i, j] = 0.0
+                continue
+            if v <= x[j, 0]:
+                score = z[j, 0] - slope[j] * (x[j, 0] - v)
+            elif v >= x[j, m - 1]:
+                score = z[j, m - 1] + slope[j] * (v - x[j, m - 1])
+            else:
+                b = 0  # counting beats a binary search: no branch to mispredict
+                for knot in range(m):
+                    b += x[j, knot] <= v
+                a = b - 1
+                score = z[j, a] + (z[j, b] - z[j, a]) * ((v - x[j, a]) / (x[j, b] - x[j, a]))
+            Z[i, j] = min(max(score, low), high)
+    return Z

@@ -1,0 +1,72 @@
+"""The sufficient statistics of the consequents: H = sum psi r r', G = sum psi y r', P = (H + penalty)^-1.
+
+G follows every sample. H and P change by one outer product per sample; these wait in blocks (`late_H`, `late_P`) and
+are applied together, while every product with P takes the waiting rows into account: exact at every moment.
+"""
+
+import numpy as np
+
+from evolabel.kernels._compile import hot_kernel, kernel
+from evolabel.kernels.state import FloatArray, RuleArrays
+from evolabel.kernels.symmetric import add_outer_products, dot
+
+
+@kernel
+def late_rows(r: FloatArray, u: FloatArray, w: float, row_H: FloatArray, row_P: FloatArray) -> None:
+    """Eqs. (26), (27) without the division by psi: H grows by w r r', P shrinks by w u u' / (1 + w r'u), u = P r."""
+    for_H, for_P = np.sqrt(w), np.sqrt(w / (1.0 + w * dot(r, u)))
+    for j in range(r.shape[0]):
+        row_H[j] = for_H * r[j]
+        row_P[j] = for_P * u[j]
+
+
+@hot_kernel
+def learn_regressor(slot: int, r: FloatArray, u: FloatArray, w: float, rules: RuleArrays) -> None:
+    """H and P of a slot take in a sample of weight w; a full block is applied at once."""
+    b = rules.late[slot]
+    late_rows(r, u, w, rules.late_H[slot, b], rules.late_P[slot, b])
+    rules.late[slot] = b + 1
+    rules.age[slot] += 1
+    rules.fresh[slot] += w
+    if b + 1 == rules.late_H.shape[1]:
+        add_outer_products(rules.H[slot], rules.late_H[slot], b + 1, 1.0)
+        add_outer_products(rules.P[slot], rules.late_P[slot], b + 1, -1.0)
+        rules.late[slot] = 0
+
+
+@kernel
+def add_labels(G: FloatArray, r: FloatArray, y: FloatArray, w: float) -> None:
+    """Eq. (24): G += w y r'. Only the labels that are on cost anything."""
+    for b in range(y.shape[0]):
+        if y[b] != 0.0:
+            row = G[b]
+            g = w * y[b]
+            for j in range(r.shape[0]):
+                row[j] += g * r[j]
+
+
+@kernel
+def add_partial_labels(
+    G: FloatArray,
+    r: FloatArray,
+    f: FloatArray,
+    y: FloatArray,
+    confidence: FloatArray,
+    q: float,
+    psi: float,
+    w: float,
+) -> None:
+    """The same when labels are missing or unsure (design note: partial annotation).
+
+    f is the slot's own prediction, q = r'P r before the update, w the weight by which H grows. A label with
+    confidence 0 keeps its weights: G moves by w f r, exactly what the growth of H asks for. A label with
+    confidence g moves its weights as a full sample of weight psi g would.
+    """
+    for b in range(f.shape[0]):
+        v = w * f[b]
+        if confidence[b] > 0.0:
+            own = psi * confidence[b]
+            v += own * (1.0 + w * q) / (1.0 + own * q) * (y[b] - f[b])
+        row = G[b]
+        for j in range(r.shape[0]):
+            row[j] += v * r[j]

@@ -1,0 +1,53 @@
+"""When the rule base must change its shape (paper section 3.1, eq. 5). How it changes is `core.lifecycle`'s work."""
+
+import numpy as np
+
+from evolabel.kernels._compile import kernel
+from evolabel.kernels.state import RULES, SEEN, FloatArray, RuleArrays, Settings
+
+# Winner distances are averaged over about the last 200 samples, and trusted after the first 50.
+STRANGE_WINDOW = 200.0
+STRANGE_AFTER = 50.0
+
+
+@kernel
+def note_winner_distance(d: float, strange: FloatArray) -> None:
+    """Running mean and variance of winner distances: the yardstick for what is strange."""
+    step = max(1.0 / (strange[0] + 1.0), 1.0 / STRANGE_WINDOW)
+    e = d - strange[1]
+    strange[0] += 1.0
+    strange[1] += step * e
+    strange[2] = (1.0 - step) * (strange[2] + step * e * e)
+
+
+@kernel
+def is_novel(d: float, support: float, C: int, strange: FloatArray, settings: Settings) -> bool:
+    """Shall the sample start a rule? While there is room: outside the winner's radius. Full: only if very strange.
+
+    Deviation from eq. (5): the radius bounds the mean squared distance by `vigilance` instead of p^(1/sqrt 2), so
+    that rules are seeded early whatever p; the factor (1 + 1/k)^4 of young rules is the paper's with m = 4.
+    """
+    if settings.max_rules > C:
+        return bool(d > settings.vigilance * (1.0 + 1.0 / support) ** 4)
+    if settings.max_rules == 1 or strange[0] <= STRANGE_AFTER:
+        return False
+    return bool(d > strange[1] + settings.novel_z * np.sqrt(strange[2]))
+
+
+@kernel
+def is_starved(slot: int, rules: RuleArrays, settings: Settings) -> bool:
+    """Little support, and no sample won for `prune_after` samples."""
+    idle = rules.tally[SEEN] - rules.won[slot]
+    return bool(idle > settings.prune_after and rules.k[slot] < settings.min_support)
+
+
+@kernel
+def any_starved(rules: RuleArrays, settings: Settings) -> bool:
+    """Is there a rule to remove? One rule always stays."""
+    C = rules.tally[RULES]
+    if settings.prune_after == 0 or C < 2:
+        return False
+    found = False
+    for a in range(1, C + 1):
+        found = found or is_starved(a, rules, settings)
+    return found

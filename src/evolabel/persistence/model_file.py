@@ -1,0 +1,106 @@
+"""The file format: safetensors arrays with a JSON manifest in the header, sealed by a checksum.
+
+The manifest holds the schema version, so a file from a newer evolabel is refused instead of misread; the checksum
+covers manifest and arrays, so an altered file is, too.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evolabel.errors import ModelFileError, ModelWriteError
+
+SCHEMA = 1
+KEY = "evolabel"
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+def write_model_file(path: str | os.PathLike[str], arrays: Arrays, manifest: dict[str, Any]) -> None:
+    """Write to a temporary file beside `path`, flush it to disk, then rename: readers see the old file or the new."""
+    from safetensors.numpy import save
+
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    text = json.dumps({"schema": SCHEMA, **manifest}, sort_keys=True, allow_nan=False)
+    data = save(arrays, {KEY: text, "sha256": _seal(arrays, text)})
+    target = Path(path)
+    try:
+        _replace_atomically(target, data)
+    except OSError as error:
+        raise ModelWriteError(f"cannot write model file {target}: {error}; the file before it is untouched") from None
+
+
+def read_model_file(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
+    """Arrays and manifest of a model file, both verified."""
+    from safetensors import SafetensorError, safe_open
+
+    target = Path(path)
+    if not target.is_file():
+        raise ModelFileError(f"no model file at {target}; check the path, or save a model first")
+    try:
+        with safe_open(target, framework="numpy") as file:
+            header = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError) as error:
+        raise ModelFileError(f"{target} is not a complete model file ({error}); restore it from a copy") from None
+    if KEY not in header:
+        raise ModelFileError(f"{target} is a safetensors file, but not of evolabel; pass a file written by save()")
+    manifest = _parse(header[KEY], target)
+    if header.get("sha256") != _seal(arrays, header[KEY]):
+        raise ModelFileError(f"{target} was altered after it was written (checksum differs); restore it from a copy")
+    return arrays, manifest
+
+
+def _parse(text: str, target: Path) -> dict[str, Any]:
+    try:
+        manifest: dict[str, Any] = json.loads(text)
+        schema = int(manifest["schema"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelFileError(f"{target} has a broken manifest ({error}); restore it from a copy") from None
+    if schema > SCHEMA:
+        raise ModelFileError(
+            f"{target} has schema {schema}, this evolabel reads up to {SCHEMA}; update evolabel to open it"
+        )
+    return manifest
+
+
+def _seal(arrays: Arrays, text: str) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _replace_atomically(target: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    _flush_folder(target.parent)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the rename itself durable, where the system can."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)

@@ -1,0 +1,5 @@
+"""Where samples come from."""
+
+from evolabel.streams.drifting import DriftingStream
+
+__all__ = ["DriftingStream"]

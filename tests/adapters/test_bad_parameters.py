@@ -1,0 +1,104 @@
+"""Every parameter refuses values outside its range, by name, when training starts."""
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.errors import ParameterError
+
+X, Y = np.arange(12.0).reshape(6, 2) % 5.0, np.array([[0, 1]] * 3 + [[1, 0]] * 3)
+
+NO_NUMBERS = ["many", None, np.nan, np.inf, -np.inf, [1.0], True]
+
+BAD_VALUES = {
+    "scaling": ["sigma", "", None, 1],
+    "n_knots": [1, 0, -1, 2.5, 10_001, *NO_NUMBERS],
+    "max_rules": [0, -3, 2.5, 100_001, *NO_NUMBERS],
+    "vigilance": [-0.1, *NO_NUMBERS],
+    "novel_z": [0, -1.0, *NO_NUMBERS],
+    "prior_count": [0.0, -1, *NO_NUMBERS],
+    "temperature": [0, -1.0, "0p", "-1p", "p", "warm", "nanp", "infp", *NO_NUMBERS],
+    "min_activation": [-0.01, 1.01, *NO_NUMBERS],
+    "ridge": [0.0, -1.0, "PRESS", *NO_NUMBERS],
+    "global_ridge": [0.0, -1.0, *NO_NUMBERS],
+    "local_ridge": [0.0, -1.0, *NO_NUMBERS],
+    "intercept_ridge": [0.0, -1.0, *NO_NUMBERS],
+    "alpha": [0.1, -0.1, *NO_NUMBERS],
+    "beta": [0.1, -0.1, *NO_NUMBERS],
+    "forgetting": [0.0, -0.5, 1.001, *NO_NUMBERS],
+    "prune_after": [0, -1, 2.5, *[value for value in NO_NUMBERS if value is not None]],
+    "min_support": [-1.0, *NO_NUMBERS],
+    "warm_up": [1, 0, -1, 2.5, 1_000_001, *NO_NUMBERS],
+    "threshold": [-0.1, 1.1, *NO_NUMBERS],
+}
+
+GOOD_VALUES = {
+    "scaling": ["quantile", "standard", "minmax", "none"],
+    "n_knots": [2, 4.0, np.int64(3)],
+    "max_rules": [1, 3.0, np.int32(2)],
+    "vigilance": [0, 2.5],
+    "novel_z": [0.1, 10],
+    "prior_count": [0.5, 100],
+    "temperature": [1, 0.3, np.float32(0.5), "sqrt", "0.1p", "1p", "2.5p"],
+    "min_activation": [0, 1, 0.5],
+    "ridge": ["press", 1e-6, 10],
+    "global_ridge": [1e-3, 10],
+    "local_ridge": [1e-3, 10],
+    "intercept_ridge": [1e-3, 1],
+    "alpha": [0, 0.0],
+    "beta": [0, 0.0],
+    "forgetting": [0.5, 1, np.float64(0.9)],
+    "prune_after": [None, 1, 5.0, np.int64(4)],
+    "min_support": [0, 2.5],
+    "warm_up": [2, 4.0, np.int64(5)],
+    "threshold": [0, 1, 0.25, np.float32(0.5)],
+}
+
+
+def pairs(values):
+    return [pytest.param(name, value, id=f"{name}={value!r}") for name, tried in values.items() for value in tried]
+
+
+def test_every_parameter_is_tried():
+    assert BAD_VALUES.keys() == GOOD_VALUES.keys() == EvolvingFuzzyClassifier().get_params().keys()
+
+
+@pytest.mark.parametrize(("name", "value"), pairs(BAD_VALUES))
+def test_a_bad_value_is_refused_by_name_and_nothing_is_learned(name, value):
+    clf = EvolvingFuzzyClassifier(**{name: value})
+    before = dict(vars(clf))
+    for method in ("fit", "partial_fit", "test_then_train"):
+        with pytest.raises(ParameterError) as error:
+            getattr(clf, method)(X, Y)
+        assert isinstance(error.value, ValueError)
+        assert str(error.value).startswith(f"{name}=")
+        assert "\n" not in str(error.value)
+        assert vars(clf).keys() == before.keys()
+
+
+@pytest.mark.parametrize(("name", "value"), pairs(GOOD_VALUES))
+def test_a_good_value_is_learned_with(name, value):
+    clf = EvolvingFuzzyClassifier(**{"warm_up": 4, name: value}).partial_fit(X, Y)
+    assert np.isfinite(clf.decision_function(X)).all()
+    assert clf.n_rules_ > 0
+
+
+def test_bad_parameters_leave_a_trained_model_as_it_was(trained, stream, state_of, assert_same_state):
+    before = state_of(trained)
+    trained.set_params(max_rules=0)
+    with pytest.raises(ParameterError):
+        trained.fit(*stream)
+    assert_same_state(state_of(trained), before)
+
+
+def test_an_unknown_parameter_is_refused():
+    with pytest.raises(ValueError, match="n_trees"):
+        EvolvingFuzzyClassifier().set_params(n_trees=3)
+
+
+@pytest.mark.parametrize("threshold", [0.2, 0.8])
+def test_the_threshold_cuts_the_outputs(trained, stream, threshold):
+    trained.set_params(threshold=threshold)
+    outputs = trained.decision_function(stream[0])
+    assert np.array_equal(trained.predict(stream[0]), outputs >= threshold)
+    assert ((outputs >= 0.5) != (outputs >= threshold)).any()

@@ -1,0 +1,77 @@
+"""Small streams and a way to compare models bit for bit, shared by all tests. Nobody writes into these arrays."""
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.streams import DriftingStream
+
+
+@pytest.fixture(scope="session")
+def stream():
+    """120 samples, 4 features, 3 labels."""
+    return DriftingStream(n_features=4, n_labels=3, n_regions=3, drift_every=0, seed=3).take(120)
+
+
+@pytest.fixture(scope="session")
+def gappy_stream(stream):
+    """The stream with missing features, labels nobody annotated, and some rows without any label."""
+    rng = np.random.default_rng(0)
+    X, Y = stream[0].copy(), stream[1].copy()
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[np.isnan(X).all(axis=1)] = 0.0
+    Y[rng.random(Y.shape) < 0.2] = np.nan
+    Y[::9] = np.nan
+    return X, Y
+
+
+@pytest.fixture(scope="session")
+def blobs():
+    """120 samples of three well separated classes 0, 1, 2."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(3, size=120)
+    centres = np.array([[0.0, 0.0, 5.0], [5.0, 0.0, 0.0], [0.0, 5.0, 0.0]])
+    return centres[y] + rng.normal(size=(120, 3)), y
+
+
+@pytest.fixture
+def trained(stream):
+    """A classifier past its batch phase and some incremental samples."""
+    X, Y = stream
+    return EvolvingFuzzyClassifier(max_rules=6).fit(X[:60], Y[:60]).partial_fit(X[60:100], Y[60:100])
+
+
+@pytest.fixture
+def warming(stream):
+    """A classifier still in its warm-up."""
+    return EvolvingFuzzyClassifier(warm_up=40).partial_fit(stream[0][:15], stream[1][:15])
+
+
+@pytest.fixture(scope="session")
+def state_of():
+    """Everything a classifier knows, as a dictionary of copies."""
+
+    def read(clf):
+        model = clf._model
+        known = {"names": list(clf._targets.names), "n_labels": model.n_labels, "n_features_in_": clf.n_features_in_}
+        if model.warm_up is not None:
+            known |= vars(model.warm_up)
+        if model.rules is not None:
+            known |= {f"rules.{name}": array for name, array in model.rules.arrays._asdict().items()}
+            known |= {f"scaler.{name}": value for name, value in vars(model.scaler).items()}
+            known |= {"events": list(model.rules.events), "ridge": model.ridge}
+        return {name: np.copy(value) if isinstance(value, np.ndarray) else value for name, value in known.items()}
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def assert_same_state():
+    """Two states are equal, bit for bit."""
+
+    def check(one, other):
+        assert one.keys() == other.keys()
+        for name, value in one.items():
+            np.testing.assert_array_equal(value, other[name], err_msg=name, strict=isinstance(value, np.ndarray))
+
+    return check
