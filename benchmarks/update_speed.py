@@ -32,7 +32,7 @@ SHAPES = {
     "yeast": (103, 14, 0.063),
     "mediamill": (120, 101, 0.41),
 }
-INITIAL, SAMPLES, REPEATS = 300, 1500, 5
+INITIAL, SAMPLES, REPEATS = 300, 600, 15
 
 
 def main() -> None:
@@ -68,7 +68,7 @@ def measure(name: str, p: int, K: int, paper: float) -> dict[str, object]:
     for _ in range(REPEATS):
         whole.append(timed(trained, X, Y, by_row=False))
         single.append(timed(trained, X, Y, by_row=True))
-        floor.append(floor_per_rule(p, K))
+        floor.append(floor_per_rule(p, K, seconds=0.05, repeats=2))
     us, us_row, us_floor = min(whole) * 1e6, min(single) * 1e6, min(floor) * (active + 1) * 1e6
     return {
         "shape": name,

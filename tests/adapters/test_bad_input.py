@@ -97,10 +97,10 @@ def model(request):
 def refused(state_of, assert_same_state):
     """Check that a call on a model raises what it should, in one line, and leaves no trace."""
 
-    def check(clf, kinds, call, words=""):
+    def check(clf, kinds, words, call, *arguments, **named):
         attributes, before = dict(vars(clf)), state_of(clf) if hasattr(clf, "_model") else None
         with pytest.raises(kinds) as error:
-            call()
+            call(*arguments, **named)
         assert isinstance(error.value, EvolabelError)
         assert "\n" not in str(error.value)
         assert words in str(error.value)
@@ -116,16 +116,16 @@ def refused(state_of, assert_same_state):
 def test_bad_samples_are_neither_answered_nor_learned(case, model, refused):
     X, kinds, words = BAD_X[case]
     for method in ASKING:
-        refused(model, kinds, lambda ask=getattr(model, method): ask(X), words)
+        refused(model, kinds, words, getattr(model, method), X)
     for method in ("partial_fit", "test_then_train"):
-        refused(model, kinds, lambda teach=getattr(model, method): teach(X, GOOD_Y), words)
+        refused(model, kinds, words, getattr(model, method), X, GOOD_Y)
 
 
 @pytest.mark.parametrize("case", [case for case in BAD_X if case != "1-D"])
 def test_bad_samples_are_not_explained(case, trained, refused):
     X, kinds, words = BAD_X[case]
     for method in ("memberships", "explain"):
-        refused(trained, kinds, lambda ask=getattr(trained, method): ask(X), words)
+        refused(trained, kinds, words, getattr(trained, method), X)
 
 
 @pytest.mark.parametrize("case", [case for case in BAD_X if case not in ("too narrow", "too wide")])
@@ -133,7 +133,7 @@ def test_bad_samples_leave_a_fresh_model_untrained(case, refused):
     X, kinds, words = BAD_X[case]
     for method in TEACHING:
         clf = EvolvingFuzzyClassifier()
-        refused(clf, kinds, lambda teach=getattr(clf, method): teach(X, GOOD_Y), words)
+        refused(clf, kinds, words, getattr(clf, method), X, GOOD_Y)
 
 
 @pytest.mark.parametrize("case", BAD_Y)
@@ -141,14 +141,14 @@ def test_bad_labels_are_not_learned(case, model, refused):
     Y, kinds, words = BAD_Y[case]
     for method in TEACHING:
         for clf in (model, EvolvingFuzzyClassifier()):
-            refused(clf, kinds, lambda teach=getattr(clf, method): teach(GOOD_X, Y), words)
+            refused(clf, kinds, words, getattr(clf, method), GOOD_X, Y)
 
 
 @pytest.mark.parametrize("case", BAD_Y_OF_A_KNOWN_WIDTH)
 def test_labels_that_do_not_fit_the_model_are_not_learned(case, model, refused):
     Y, kinds, words = BAD_Y_OF_A_KNOWN_WIDTH[case]
     for method in ("partial_fit", "test_then_train"):
-        refused(model, kinds, lambda teach=getattr(model, method): teach(GOOD_X, Y), words)
+        refused(model, kinds, words, getattr(model, method), GOOD_X, Y)
 
 
 @pytest.mark.parametrize("case", BAD_WEIGHT)
@@ -156,8 +156,7 @@ def test_bad_weights_are_not_used(case, model, refused):
     weight, kinds = BAD_WEIGHT[case]
     for method in TEACHING:
         for clf in (model, EvolvingFuzzyClassifier()):
-            teach = getattr(clf, method)
-            refused(clf, kinds, lambda t=teach: t(GOOD_X, GOOD_Y, sample_weight=weight), "sample_weight")
+            refused(clf, kinds, "sample_weight", getattr(clf, method), GOOD_X, GOOD_Y, sample_weight=weight)
 
 
 @pytest.mark.parametrize("case", BAD_CONFIDENCE)
@@ -165,13 +164,12 @@ def test_bad_confidences_are_not_used(case, model, refused):
     sure, kinds = BAD_CONFIDENCE[case]
     for method in TEACHING:
         for clf in (model, EvolvingFuzzyClassifier()):
-            teach = getattr(clf, method)
-            refused(clf, kinds, lambda t=teach: t(GOOD_X, GOOD_Y, confidence=sure), "confidence")
+            refused(clf, kinds, "confidence", getattr(clf, method), GOOD_X, GOOD_Y, confidence=sure)
 
 
 def test_a_refused_batch_that_would_have_grown_the_model_does_not_grow_it(model, refused):
     wider = np.hstack([GOOD_Y, GOOD_Y[:, :1]])
-    refused(model, DataError, lambda: model.partial_fit(GOOD_X, wider, sample_weight=[-1.0, 1.0, 1.0]))
+    refused(model, DataError, "negative", model.partial_fit, GOOD_X, wider, sample_weight=[-1.0, 1.0, 1.0])
     assert model.predict(GOOD_X).shape == (3, 3)
 
 
@@ -187,32 +185,32 @@ def test_a_refused_batch_that_would_have_grown_the_model_does_not_grow_it(model,
 )
 def test_a_batch_phase_without_anything_to_learn_is_refused(arguments, model, refused):
     for clf in (model, EvolvingFuzzyClassifier()):
-        refused(clf, DataError, lambda clf=clf: clf.fit(GOOD_X, **arguments))
+        refused(clf, DataError, "annotate", clf.fit, GOOD_X, **arguments)
 
 
 @pytest.mark.parametrize("method", [*ASKING, "memberships", "explain"])
 def test_an_untrained_model_says_so(method, refused):
     clf = EvolvingFuzzyClassifier()
-    refused(clf, NotTrainedError, lambda: getattr(clf, method)(GOOD_X[:1]), "not fitted")
-    refused(clf, NotFittedError, lambda: getattr(clf, method)(GOOD_X[:1]))
+    refused(clf, NotTrainedError, "not fitted", getattr(clf, method), GOOD_X[:1])
+    refused(clf, NotFittedError, "not fitted", getattr(clf, method), GOOD_X[:1])
 
 
 @pytest.mark.parametrize("name", ["rules_", "events_", "n_rules_", "n_samples_seen_", "ridge_", "label_names_"])
 def test_an_untrained_model_has_nothing_to_show(name, refused):
     clf = EvolvingFuzzyClassifier()
-    refused(clf, NotTrainedError, lambda: getattr(clf, name))
+    refused(clf, NotTrainedError, "not fitted", getattr, clf, name)
 
 
 def test_an_untrained_model_is_neither_saved_nor_copied(tmp_path, refused):
     clf = EvolvingFuzzyClassifier()
-    refused(clf, NotTrainedError, lambda: clf.save(tmp_path / "model"))
-    refused(clf, NotTrainedError, clf.sibling)
+    refused(clf, NotTrainedError, "not fitted", clf.save, tmp_path / "model")
+    refused(clf, NotTrainedError, "not fitted", clf.sibling)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("method", ["memberships", "explain"])
 def test_there_are_no_rules_to_show_during_the_warm_up(method, warming, refused):
-    refused(warming, StateError, lambda: getattr(warming, method)(GOOD_X[:1]), "warm-up")
+    refused(warming, StateError, "warm-up", getattr(warming, method), GOOD_X[:1])
 
 
 def test_a_good_batch_is_learned_after_a_refused_one(trained, stream, state_of, assert_same_state):

@@ -111,7 +111,7 @@ def test_standard_scalings_of_one_source_unite_to_a_good_model(blobs):
 
 def test_scalings_that_differ_too_much_are_refused(trained, stream, state_of, assert_same_state):
     X, Y = stream
-    other = EvolvingFuzzyClassifier(max_rules=4).fit(np.exp(2.0 * X), Y)
+    other = EvolvingFuzzyClassifier(max_rules=4).fit(np.exp(2.0 * X), np.hstack([Y, 1.0 - Y]))
     before = state_of(trained), state_of(other)
     with pytest.raises(DataError, match="sibling"):
         trained.merge(other)

@@ -167,3 +167,19 @@ def test_the_form_of_the_target_may_not_change(clf, blobs, form):
     clf.fit(X, first)
     with pytest.raises(DataError, match="keep to one form"):
         clf.partial_fit(X, second)
+
+
+@pytest.mark.parametrize("warm_up", [5, 40])
+def test_classes_that_appear_teach_the_same_row_by_row_and_at_once(warm_up):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 3))
+    y = np.array(["b"] * 12 + ["a"] * 10 + ["c", "b", "a"] * 12 + ["d", "a"])
+    at_once = EvolvingFuzzyClassifier(warm_up=warm_up, max_rules=4)
+    by_row = EvolvingFuzzyClassifier(warm_up=warm_up, max_rules=4)
+    scores = at_once.test_then_train(X, y)
+    for i in range(len(X)):
+        row = by_row.test_then_train(X[i : i + 1], y[i : i + 1])
+        assert np.array_equal(scores[i, : row.shape[1]], row[0])
+        assert not scores[i, row.shape[1] :].any()
+    assert at_once.classes_.tolist() == by_row.classes_.tolist() == ["b", "a", "c", "d"]
+    assert np.array_equal(at_once.predict_proba(X), by_row.predict_proba(X))

@@ -127,6 +127,9 @@ def test_a_newer_schema_asks_for_an_update(rewritten):
         lambda arrays, manifest: manifest["model"].update(n_labels=5),
         lambda arrays, manifest: manifest["model"].update(ridge=None),
         lambda arrays, manifest: arrays.pop("rules.G"),
+        lambda arrays, manifest: arrays.update({"rules.c": arrays["rules.c"][:, :1]}),
+        lambda arrays, manifest: arrays.update({"rules.k": arrays["rules.k"][:1]}),
+        lambda arrays, manifest: arrays.update({"scaler.prior": arrays["scaler.prior"][:1]}),
         lambda arrays, manifest: manifest.update(kind="RandomForest"),
     ],
     ids=[
@@ -141,6 +144,9 @@ def test_a_newer_schema_asks_for_an_update(rewritten):
         "other number of labels",
         "no ridge",
         "array missing",
+        "array too narrow",
+        "array too short",
+        "scaling too short",
         "other kind of model",
     ],
 )

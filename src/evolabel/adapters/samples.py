@@ -48,8 +48,8 @@ def _convert(estimator: "BaseEstimator", X: object, reset: bool) -> FloatArray:
         raise DataError(f"Found array with 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required in X")
     try:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
-    except ValueError as error:
-        raise DataError(str(error)) from None
+    except (TypeError, ValueError) as error:
+        raise _kind_of(error)(one_line(error)) from None
     return rows
 
 
@@ -57,9 +57,11 @@ def as_matrix(data: object, name: str) -> FloatArray:
     """A 2-D float64 array, C-contiguous, from anything that can be read as one."""
     if sparse.issparse(data):
         raise DataTypeError(f"{name} is a sparse matrix, dense data is required; use {name}.toarray()")
-    array = as_array(data)
+    array = as_array(data, name)
     if np.iscomplexobj(array):
         raise DataError(f"Complex data not supported: {name} is complex; pass its parts as separate columns")
+    if array.dtype.kind in "mM":
+        raise DataTypeError(f"{name} must hold numbers only (it holds dates); pass them as numbers, such as seconds")
     if array.ndim != 2:
         raise DataError(
             f"{name} has {array.ndim} dimension(s) (shape {array.shape}), 2 are required. Reshape your data: "
@@ -68,16 +70,28 @@ def as_matrix(data: object, name: str) -> FloatArray:
     try:
         return np.ascontiguousarray(array, np.float64)
     except (TypeError, ValueError) as error:
-        reason = DataTypeError if isinstance(error, TypeError) else DataError
-        raise reason(f"{name} must hold numbers only ({error}); encode text and categories first") from None
+        told = f"{name} must hold numbers only ({one_line(error)}); encode text and categories first"
+        raise _kind_of(error)(told) from None
 
 
-def as_array(data: object) -> np.ndarray[Any, Any]:
-    """The values of a frame, series, list or array."""
+def as_array(data: object, name: str) -> np.ndarray[Any, Any]:
+    """The values of a frame, series, list or array; columns of the same name and ragged lists are refused."""
     native: Any = data
-    if nw.dependencies.is_into_dataframe(native) or nw.dependencies.is_into_series(native):
-        return np.asarray(nw.from_native(native, allow_series=True).to_numpy())
-    return np.asarray(data)
+    try:
+        if nw.dependencies.is_into_dataframe(native) or nw.dependencies.is_into_series(native):
+            return np.asarray(nw.from_native(native, allow_series=True).to_numpy())
+        return np.asarray(data)
+    except ValueError as error:
+        raise DataError(f"{name} cannot be read as one table: {one_line(error)}") from None
+
+
+def one_line(error: Exception) -> str:
+    """The message of another library's error, without line breaks."""
+    return " ".join(str(error).split())
+
+
+def _kind_of(error: Exception) -> type[DataError | DataTypeError]:
+    return DataTypeError if isinstance(error, TypeError) else DataError
 
 
 def column_names(data: object) -> list[str] | None:

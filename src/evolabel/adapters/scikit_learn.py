@@ -10,13 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from evolabel import errors
 from evolabel.adapters.samples import as_array, read_samples
 from evolabel.adapters.targets import ClassCodes, LabelMatrix, Targets, read_targets
-from evolabel.adapters.weights import read_confidence, read_sample_weight
+from evolabel.adapters.weights import read_confidence, read_sample_weight, without_unsure
 from evolabel.core.events import Event
 from evolabel.core.model import StreamModel
-from evolabel.core.options import Options, option_names
+from evolabel.core.options import Options, check_number, option_names
 from evolabel.core.rule_base import NO_ROWS
 from evolabel.core.union import sibling, unite
-from evolabel.errors import DataError, ParameterError, StateError
+from evolabel.errors import DataError, DataTypeError, StateError
 from evolabel.kernels.state import FloatArray
 
 if TYPE_CHECKING:
@@ -163,11 +163,12 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         options = self._options()
         with _unchanged_on_error(self):
             rows = read_samples(self, X, reset=True)
-            labels, targets = read_targets(y, len(rows), None)
+            labels, targets = read_targets(y, len(rows), None, streaming=False)
             weights = read_sample_weight(sample_weight, len(rows))
             if targets.size == 0:
                 raise DataError("no sample has a class; annotate some rows of y")
             confidences = read_confidence(confidence, len(rows), targets.size)
+            labels = without_unsure(labels, confidences)
             model = StreamModel(rows.shape[1], targets.size, options)
             model.fit(rows, labels, weights, confidences)
         self._model, self._targets = model, targets
@@ -187,7 +188,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         target ahead of time. The other arguments are those of `fit`.
         """
         rows, labels, weights, confidences = self._prepare(X, y, classes, sample_weight, confidence)
-        self._model.learn(rows, labels, weights, confidences)
+        self._learn(rows, labels, weights, confidences, NO_ROWS)
         return self
 
     def test_then_train(
@@ -196,11 +197,11 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """Answer every row, then learn it: the outputs of `decision_function`, each from before its row was learned.
 
         The same as calling `decision_function` and `partial_fit` row by row, in one pass and at nearly the price of
-        learning alone. For a 1-D target the columns are the classes.
+        learning alone. For a 1-D target the columns are the classes; one that nobody had seen yet answers 0.
         """
         rows, labels, weights, confidences = self._prepare(X, y, None, sample_weight, confidence)
-        out = np.empty((len(rows), self._model.n_labels))
-        self._model.learn(rows, labels, weights, confidences, out)
+        out = np.zeros((len(rows), self._targets.size))
+        self._learn(rows, labels, weights, confidences, out)
         return out
 
     def merge(self, other: "EvolvingFuzzyClassifier") -> Self:
@@ -209,6 +210,8 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         Exact if both share their scaling (see `sibling`); otherwise `other` is translated feature by feature, and
         refused where the two scalings differ too much. Rules beyond `max_rules` are merged, closest pairs first.
         """
+        if not isinstance(other, EvolvingFuzzyClassifier):
+            raise DataTypeError(f"merge takes a classifier, got {type(other).__name__}; load a file first")
         mine, theirs = self._trained(), other._trained()
         self._check_same_features(other)
         coding = _joined_coding(self._targets, other._targets)
@@ -325,8 +328,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     # ------------------------------------------------------------------ inner workings
 
     def _options(self) -> Options:
-        if not (isinstance(self.threshold, int | float) and 0.0 <= self.threshold <= 1.0):
-            raise ParameterError(f"threshold={self.threshold!r} is not allowed; use a number >= 0 and <= 1")
+        check_number("threshold", self.threshold, 0, 1, False, False)
         return Options(**{name: getattr(self, name) for name in option_names()}).check()
 
     def _fitted_model(self) -> StreamModel:
@@ -362,19 +364,42 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         with _unchanged_on_error(self):
             rows = read_samples(self, X, reset=first)
             known: Targets | None = None if first else self._targets
-            if classes is not None and np.ndim(as_array(y)) == 1:
+            if classes is not None and as_array(y, "the target").ndim == 1:
                 known = _announced(known, classes)
-            labels, targets = read_targets(y, len(rows), known)
+            labels, targets = read_targets(y, len(rows), known, streaming=True)
             if targets.size == 0:
                 raise DataError("no sample has a class yet; pass `classes`, or annotate some rows of y")
             weights = read_sample_weight(sample_weight, len(rows))
             confidences = NO_ROWS if confidence is None else read_confidence(confidence, len(rows), targets.size)
+            labels = without_unsure(labels, confidences)
             if options is not None:
-                self._model = StreamModel(rows.shape[1], targets.size, options)
-        if targets.size > self._model.n_labels:
-            self._model.grow_labels(targets.size)
+                self._model = StreamModel(rows.shape[1], targets.steps(labels, 0)[0][1], options)
         self._targets = targets
         return rows, labels, weights, confidences
+
+    def _learn(
+        self, rows: FloatArray, labels: FloatArray, weights: FloatArray, confidences: FloatArray, out: FloatArray
+    ) -> None:
+        """Learn a checked batch; where new labels come in, the model grows first. `out` receives the answers."""
+        steps = self._targets.steps(labels, self._model.n_labels)
+        if steps == [(0, self._model.n_labels)]:
+            self._model.learn(rows, labels, weights, confidences, out)
+            return
+        ends = [start for start, _ in steps[1:]] + [len(rows)]
+        for (start, size), end in zip(steps, ends, strict=True):
+            if size > self._model.n_labels:
+                self._model.grow_labels(size, absent=isinstance(self._targets, ClassCodes))
+            piece = slice(start, end)
+            known = np.zeros((end - start, size)) if len(out) else NO_ROWS
+            self._model.learn(
+                rows[piece],
+                np.ascontiguousarray(labels[piece, :size]),
+                weights[piece],
+                np.ascontiguousarray(confidences[piece, :size]),
+                known,
+            )
+            if len(out):
+                out[piece, :size] = known
 
     def _feature_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
@@ -420,7 +445,7 @@ def _announced(known: Targets | None, classes: object) -> Targets:
     """The coding with the classes a user announces."""
     if isinstance(known, LabelMatrix):
         return known
-    return (known or ClassCodes()).read(np.unique(np.asarray(classes)))[1]
+    return (known or ClassCodes()).read(classes)[1]
 
 
 def _joined_coding(mine: Targets, theirs: Targets) -> Targets:
@@ -434,4 +459,7 @@ def _joined_coding(mine: Targets, theirs: Targets) -> Targets:
 
 def _columns(theirs: Targets, joined: Targets) -> list[int]:
     """Where the labels of the other classifier stand in the joined coding."""
+    if isinstance(theirs, ClassCodes) and isinstance(joined, ClassCodes):
+        places = joined.classes.tolist()
+        return [places.index(c) for c in theirs.classes.tolist()]  # by value: 1 and 1.0 are the same class
     return [joined.names.index(name) for name in theirs.names]

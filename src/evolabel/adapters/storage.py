@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
     C = TypeVar("C", bound=EvolvingFuzzyClassifier)
 
+KIND = "EvolvingFuzzyClassifier"
+
 
 def save_classifier(classifier: "EvolvingFuzzyClassifier", path: str | os.PathLike[str]) -> None:
     """Write a trained classifier."""
     arrays, facts = take_apart(classifier._fitted_model())
     names = getattr(classifier, "feature_names_in_", None)
     manifest = {
-        "kind": "EvolvingFuzzyClassifier",
+        "kind": KIND,
         "parameters": {name: _plain(value) for name, value in classifier.get_params(deep=False).items()},
         "feature_names": None if names is None else [str(name) for name in names],
         "targets": _write_targets(classifier._targets),
@@ -33,6 +35,8 @@ def save_classifier(classifier: "EvolvingFuzzyClassifier", path: str | os.PathLi
 def load_classifier(cls: "type[C]", path: str | os.PathLike[str]) -> "C":
     """Read a classifier written by `save_classifier`."""
     arrays, manifest = read_model_file(path)
+    if manifest.get("kind") != KIND:
+        raise ModelFileError(f"{path} holds a {manifest.get('kind')}, not a classifier; pass a file written by save()")
     try:
         classifier = cls(**manifest["parameters"])
         classifier._model = put_together(arrays, manifest["model"])

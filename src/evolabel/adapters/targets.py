@@ -31,8 +31,9 @@ class LabelMatrix:
 
     def read(self, target: object) -> tuple[FloatArray, "LabelMatrix"]:
         """Rows of 0, 1 and NaN, and the coding that fits them (itself, or a wider one with the new labels)."""
-        known = type(target) is np.ndarray and target.dtype == np.float64 and target.flags.c_contiguous
-        Y: FloatArray = target if known else as_matrix(target, "Y")  # type: ignore[assignment]
+        known = type(target) is np.ndarray and target.dtype == np.float64 and target.flags.carray
+        # writeable, too: numba would compile the learning loop once more for a read-only array
+        Y: FloatArray = target if known else np.require(as_matrix(target, "Y"), requirements="W")  # type: ignore[assignment]
         row, column = first_bad_label(Y)
         if row >= 0:
             raise DataError(
@@ -58,6 +59,10 @@ class LabelMatrix:
         placed[:, [wider.names.index(name) for name in names]] = Y
         return placed, self if wider.size == self.size else wider
 
+    def steps(self, labels: FloatArray, known: int) -> list[tuple[int, int]]:
+        """(first row, number of labels from there on): new labels are there from the first row of a batch on."""
+        return [(0, self.size)]
+
 
 class ClassCodes:
     """One class per sample, coded as one label per class. Classes may appear mid-stream."""
@@ -75,19 +80,37 @@ class ClassCodes:
         """Names of the labels: the classes as text."""
         return [str(c) for c in self.classes]
 
-    def read(self, target: object) -> tuple[FloatArray, "ClassCodes"]:
-        """One-hot rows (NaN where the class is missing), and the coding that fits them."""
-        values = as_array(target)
+    def read(self, target: object, *, by_appearance: bool = False) -> tuple[FloatArray, "ClassCodes"]:
+        """One-hot rows (NaN where the class is missing), and the coding that fits them.
+
+        New classes follow the known ones, sorted, or in the order in which they appear.
+        """
+        values = _class_values(target)
         missing = _missing(values)
-        found = _sorted_classes(values[~missing])
-        new = [c for c in found.tolist() if c not in set(self.classes.tolist())]
-        codes = self if not new else ClassCodes(found if self.size == 0 else np.array(self.classes.tolist() + new))
+        found, first = _sorted_classes(values[~missing])
+        order = np.argsort(first) if by_appearance else np.arange(len(found))
+        new = [c for c in found[order].tolist() if c not in set(self.classes.tolist())]
+        if new and self.size:
+            _sorted_classes(np.array(self.classes.tolist() + new, dtype=object))  # refuses to mix text and numbers
+        codes = self if not new else ClassCodes(_extended(self.classes, found, new))
         Y = np.full((len(values), codes.size), np.nan)
         place = {c: i for i, c in enumerate(codes.classes.tolist())}
         for row in np.flatnonzero(~missing):
             Y[row] = 0.0
             Y[row, place[values[row].item() if hasattr(values[row], "item") else values[row]]] = 1.0
         return Y, codes
+
+    def steps(self, labels: FloatArray, known: int) -> list[tuple[int, int]]:
+        """(first row, number of classes from there on): a class exists from the sample on that first shows it.
+
+        So a stream cut into batches teaches the same as one batch. The very first class exists from the first row on.
+        """
+        firsts = [int(np.argmax(labels[:, c] == 1.0)) for c in range(known, self.size)]
+        steps = [(row, known + number) for number, row in enumerate(firsts, start=1)]
+        steps = [(0 if size == 1 else row, size) for row, size in steps]
+        if known or not steps:
+            steps.insert(0, (0, known))
+        return [step for step, after in zip(steps, [*steps[1:], (-1, 0)], strict=True) if step[0] != after[0]]
 
     def decode(self, outputs: FloatArray) -> AnyArray:
         """The class with the largest output."""
@@ -97,13 +120,18 @@ class ClassCodes:
 Targets = LabelMatrix | ClassCodes
 
 
-def read_targets(target: object, rows: int, known: Targets | None) -> tuple[FloatArray, Targets]:
-    """A label matrix of `rows` rows and its coding; `known` is the coding learned so far."""
+def read_targets(
+    target: object, rows: int, known: Targets | None, *, streaming: bool = False
+) -> tuple[FloatArray, Targets]:
+    """A label matrix of `rows` rows and its coding; `known` is the coding learned so far.
+
+    In a batch new classes are sorted; in a stream they come in the order in which they appear.
+    """
     if target is None:
         raise DataError("a classifier requires y to be passed, but the target y is None; pass the labels of X")
     if sparse.issparse(target):
         raise DataTypeError("Y is a sparse matrix, dense labels are required; use Y.toarray()")
-    shape = target.shape if isinstance(target, np.ndarray) else as_array(target).shape
+    shape = target.shape if isinstance(target, np.ndarray) else as_array(target, "the target").shape
     if len(shape) not in (1, 2):
         raise DataError(f"the target has shape {shape}; pass a label matrix (samples, labels) or one class per sample")
     coding: Targets = known if known is not None else (ClassCodes() if len(shape) == 1 else LabelMatrix())
@@ -112,19 +140,43 @@ def read_targets(target: object, rows: int, known: Targets | None) -> tuple[Floa
         raise DataError(f"the target has shape {shape}, but the model was trained on {expected}; keep to one form")
     if shape[0] != rows:
         raise DataError(f"X has {rows} rows and the target {shape[0]}; every sample needs its row (NaN: not annotated)")
+    if isinstance(coding, ClassCodes):
+        return coding.read(target, by_appearance=streaming)
     return coding.read(target)
 
 
+def _class_values(target: object) -> AnyArray:
+    """One class per sample; a list keeps its kinds of values (numpy would make NaN among text the text "nan")."""
+    values = as_array(target, "the target")
+    if values.ndim != 1:
+        raise DataError(f"classes have shape {values.shape}; pass a flat list of classes")
+    mixed = isinstance(target, list | tuple) and values.dtype.kind in "US"
+    return np.array(target, dtype=object) if mixed else values
+
+
 def _missing(values: AnyArray) -> AnyArray:
-    """True where a class is not given: NaN or None."""
+    """True where a class is not given: NaN, None or pandas' NA."""
     if values.dtype == object:
-        return np.array([v is None or v != v for v in values], bool)
+        return np.array([_is_missing(v) for v in values], bool)
     if values.dtype.kind == "f":
         return np.asarray(np.isnan(values))
     return np.zeros(len(values), bool)
 
 
-def _sorted_classes(values: AnyArray) -> AnyArray:
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas' NA is neither equal nor unequal to anything
+        return True
+
+
+def _extended(known: AnyArray, found: AnyArray, new: list[Any]) -> AnyArray:
+    """Known classes and new ones, in the kind of array the data came in where nothing was known."""
+    return np.array(new, dtype=found.dtype) if len(known) == 0 else np.array(known.tolist() + new)
+
+
+def _sorted_classes(values: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """The classes, sorted, and where each appears first."""
     if values.dtype.kind == "c":
         raise DataError("Complex data not supported: y is complex; pass classes or 0/1 labels")
     if values.dtype.kind == "f":
@@ -133,6 +185,7 @@ def _sorted_classes(values: AnyArray) -> AnyArray:
         if (values != np.round(values)).any():
             raise DataError("Unknown label type: continuous. y holds fractions; pass classes or a matrix of 0/1 labels")
     try:
-        return np.unique(values)
+        found, first = np.unique(values, return_index=True)
+        return found, first
     except TypeError:
         raise DataError("Unknown label type: y mixes kinds of classes that cannot be sorted; use one kind") from None

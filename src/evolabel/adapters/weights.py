@@ -1,8 +1,10 @@
 """Sample weights and per-label confidences, checked."""
 
+from typing import Any
+
 import numpy as np
 
-from evolabel.adapters.samples import as_array
+from evolabel.adapters.samples import as_array, one_line
 from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.errors import DataError
 from evolabel.kernels.state import FloatArray
@@ -14,7 +16,7 @@ def read_sample_weight(weight: object, rows: int) -> FloatArray:
         return NOTHING
     if np.isscalar(weight):
         weight = np.full(rows, weight)
-    array = np.ascontiguousarray(as_array(weight), np.float64)
+    array = _numbers(weight, "sample_weight")
     if array.shape != (rows,):
         raise DataError(f"sample_weight.shape == {array.shape}, expected ({rows},); give one weight per sample")
     if not np.isfinite(array).all() or (array < 0.0).any():
@@ -26,11 +28,31 @@ def read_confidence(confidence: object, rows: int, labels: int) -> FloatArray:
     """One number in [0, 1] per sample and label; empty if none are given. A column vector serves all labels."""
     if confidence is None:
         return NO_ROWS
-    array = np.asarray(as_array(confidence), np.float64)
+    array = _numbers(confidence, "confidence")
     if array.ndim == 1:
         array = array[:, None]
     if array.shape not in ((rows, labels), (rows, 1)):
         raise DataError(f"confidence has shape {array.shape}, expected ({rows}, {labels}) or ({rows},)")
     if not ((array >= 0.0) & (array <= 1.0)).all():
         raise DataError("confidence has entries outside [0, 1]; 1 is certain, 0 is as good as not annotated")
-    return np.ascontiguousarray(np.broadcast_to(array, (rows, labels)))
+    return _ordinary(np.broadcast_to(array, (rows, labels)))
+
+
+def without_unsure(labels: FloatArray, confidences: FloatArray) -> FloatArray:
+    """Labels of confidence 0 were not annotated."""
+    return np.where(confidences == 0.0, np.nan, labels) if len(confidences) else labels
+
+
+def _numbers(data: object, name: str) -> FloatArray:
+    array = as_array(data, name)
+    if array.dtype.kind not in "biufO":
+        raise DataError(f"{name} holds {array.dtype}, real numbers are required")
+    try:
+        return _ordinary(array)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name} must hold numbers only ({one_line(error)})") from None
+
+
+def _ordinary(array: np.ndarray[Any, Any]) -> FloatArray:
+    """Contiguous and writeable: numba would compile the learning loop once more for a read-only array."""
+    return np.require(array, np.float64, ["C", "W"])

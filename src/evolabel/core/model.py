@@ -36,7 +36,7 @@ class StreamModel:
         self.ridge = np.nan
         self.scaler: Scaler | None = None
         self.rules: RuleBase | None = None
-        self.warm_up: WarmUp | None = WarmUp(n_features, n_labels, options.warm_up)
+        self.warm_up: WarmUp | None = WarmUp(n_features, n_labels, int(options.warm_up))
 
     @property
     def n_seen(self) -> int:
@@ -131,10 +131,10 @@ class StreamModel:
         chunks = (X[start : start + CHUNK] for start in range(0, len(X), CHUNK))
         return np.concatenate([self.trained().outputs(self.scale(chunk)) for chunk in chunks])
 
-    def grow_labels(self, n_labels: int) -> None:
-        """Labels appear mid-stream."""
+    def grow_labels(self, n_labels: int, *, absent: bool = False) -> None:
+        """Labels appear mid-stream; `absent`: the samples so far are known not to carry them."""
         if self.warm_up is not None:
-            self.warm_up.grow_labels(n_labels)
+            self.warm_up.grow_labels(n_labels, absent=absent)
         else:
             self.trained().grow_labels(n_labels)
         self.n_labels = n_labels

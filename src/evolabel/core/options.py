@@ -36,11 +36,11 @@ class Options:
         if self.scaling not in KINDS:
             raise ParameterError(f"scaling={self.scaling!r} is unknown; use one of {', '.join(KINDS)}")
         for name, (low, high, open_low, whole) in RANGES.items():
-            _check_number(name, getattr(self, name), low, high, open_low, whole)
+            check_number(name, getattr(self, name), low, high, open_low, whole)
         if self.prune_after is not None:
-            _check_number("prune_after", self.prune_after, 1, inf, False, True)
+            check_number("prune_after", self.prune_after, 1, inf, False, True)
         if self.ridge != "press":
-            _check_number("ridge", self.ridge, 0, inf, True, False, ' or "press"')
+            check_number("ridge", self.ridge, 0, inf, True, False, ' or "press"')
         self.temperature_for(1)
         return self
 
@@ -54,9 +54,9 @@ class Options:
                 factor = float(self.temperature[:-1])
             except ValueError:
                 raise ParameterError(f"temperature={self.temperature!r} is unknown; use a number > 0{hint}") from None
-            _check_number("temperature", factor, 0, inf, True, False, hint)
+            check_number("temperature", factor, 0, inf, True, False, hint)
             return factor * p
-        _check_number("temperature", self.temperature, 0, inf, True, False, hint)
+        check_number("temperature", self.temperature, 0, inf, True, False, hint)
         return float(self.temperature)
 
 
@@ -84,9 +84,10 @@ def option_names() -> tuple[str, ...]:
     return tuple(field.name for field in fields(Options))
 
 
-def _check_number(
+def check_number(
     name: str, value: object, low: float, high: float, open_low: bool, whole: bool, also: str = ""
 ) -> None:
+    """Raise ParameterError unless `value` is a number of the range."""
     kind = "a whole number" if whole else "a number"
     bounds = f"{'>' if open_low else '>='} {low:g}" + ("" if high == inf else f" and <= {high:g}")
     ok = isinstance(value, Real) and not isinstance(value, bool)

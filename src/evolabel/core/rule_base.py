@@ -4,6 +4,7 @@ The arrays themselves, and which of them are exact statistics and which derived,
 """
 
 from collections import deque
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,18 @@ from evolabel.core.events import Event
 from evolabel.core.lifecycle import PER_SLOT, mirrored
 from evolabel.kernels.memberships import distances, nearest
 from evolabel.kernels.moments import absorb
-from evolabel.kernels.state import DONE, NEXT_IDENTITY, NOVEL, RULES, SEEN, FloatArray, RuleArrays, Settings
+from evolabel.kernels.state import (
+    DONE,
+    NEXT_IDENTITY,
+    NOVEL,
+    RULES,
+    SEEN,
+    FloatArray,
+    RuleArrays,
+    Settings,
+    Workspace,
+    workspace,
+)
 from evolabel.kernels.stream import learn_rows, membership_rows, output_rows
 
 FIRST_CAPACITY = 32  # rules there is room for at the start
@@ -28,6 +40,7 @@ class RuleBase:
     def __init__(self, n_features: int, n_labels: int, settings: Settings) -> None:
         self.settings = settings
         self.arrays = _allocate(min(FIRST_CAPACITY, settings.max_rules), n_features, n_labels)
+        self._scratch: Workspace | None = None
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
         lifecycle.clear(0, self.arrays, settings)
 
@@ -60,6 +73,7 @@ class RuleBase:
         """Learn scaled rows one after the other; `out` receives each row's output from before it was learned."""
         done, born = 0, False
         while True:
+            work = self._workspace()
             step, reason = learn_rows(
                 Z[done:],
                 Y[done:],
@@ -67,6 +81,7 @@ class RuleBase:
                 confidences[done:],
                 self.arrays,
                 self.settings,
+                work,
                 structure,
                 consequents,
                 born,
@@ -81,6 +96,16 @@ class RuleBase:
             else:
                 self._upkeep()
                 self._prune()
+
+    def _workspace(self) -> Workspace:
+        """Scratch arrays that fit the state; made anew only when it has grown."""
+        slots, p, labels = len(self.arrays.c), self.arrays.c.shape[1], self.n_labels
+        if self._scratch is None or (len(self._scratch.D), len(self._scratch.confidence)) != (slots, labels):
+            self._scratch = workspace(slots, p, labels)
+        return self._scratch
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_scratch": None}
 
     def _let_be_born(self, z: FloatArray, weight: float) -> None:
         """Start a rule at z; a full rule base first merges its closest pair."""
@@ -191,8 +216,8 @@ def slot_identity(arrays: RuleArrays, slot: int) -> int | None:
 
 
 def block_length(q: int) -> int:
-    """Samples whose outer products wait for each other: the larger the matrix, the more it pays."""
-    return min(max(q // 8, 4), 32)
+    """Samples whose outer products wait for each other; they are applied eight at a time."""
+    return 8 if q < 128 else 16
 
 
 def _allocate(rules: int, n_features: int, n_labels: int) -> RuleArrays:

@@ -13,6 +13,8 @@ from evolabel.core.options import Options
 from evolabel.core.rule_base import EVENTS_KEPT, RuleBase
 from evolabel.core.scaling import Scaler
 from evolabel.core.warm_up import WarmUp
+from evolabel.errors import DataError
+from evolabel.kernels.state import RULES
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 Facts = dict[str, Any]
@@ -52,6 +54,9 @@ def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
         return model
     low, high = (float.fromhex(limit) for limit in facts["limits"])
     model.scaler = Scaler(**{name: arrays[f"scaler.{name}"] for name in SCALER_ARRAYS}, low=low, high=high)
+    for name in SCALER_ARRAYS:
+        array = getattr(model.scaler, name)
+        _check_shape(name, array, (model.n_features, *array.shape[1:]))
     model.ridge = float.fromhex(facts["ridge"])
     model.rules = _rule_base(model, arrays, facts["events"])
     model.warm_up = None
@@ -68,11 +73,19 @@ def _warm_up(model: StreamModel, arrays: Arrays, facts: Facts) -> WarmUp:
 
 def _rule_base(model: StreamModel, arrays: Arrays, events: list[list[Any]]) -> RuleBase:
     rules = RuleBase(model.n_features, model.n_labels, model.settings())
-    rules.reserve(len(arrays["rules.k"]) - 1)
+    slots = int(arrays["rules.tally"][RULES]) + 1
+    rules.reserve(slots - 1)
     for name in PER_SLOT:
-        stored = arrays[f"rules.{name}"]
-        getattr(rules.arrays, name)[: len(stored)] = stored
+        room, stored = getattr(rules.arrays, name)[:slots], arrays[f"rules.{name}"]
+        _check_shape(name, stored, room.shape)
+        room[...] = stored
     rules.arrays.tally[:] = arrays["rules.tally"]
     rules.arrays.strange[:] = arrays["rules.strange"]
     rules.events = deque((Event(*event) for event in events), maxlen=EVENTS_KEPT)
     return rules
+
+
+def _check_shape(name: str, array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> None:
+    """Kernels do not look at bounds, so a file must not be able to lead them beyond."""
+    if array.shape != shape:
+        raise DataError(f"array {name} has shape {array.shape}, expected {shape}")

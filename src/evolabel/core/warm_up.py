@@ -49,8 +49,8 @@ class WarmUp:
         kept = slice(0, self.filled)
         return self.X[kept], self.Y[kept], self.weights[kept], self.confidences[kept]
 
-    def grow_labels(self, n_labels: int) -> None:
-        """Labels appear: nobody has annotated them in the samples kept so far."""
+    def grow_labels(self, n_labels: int, *, absent: bool) -> None:
+        """Labels appear: the samples kept so far do not carry them (`absent`), or nobody has annotated them."""
         extra = n_labels - self.Y.shape[1]
-        self.Y = np.hstack([self.Y, np.full((len(self.Y), extra), np.nan)])
+        self.Y = np.hstack([self.Y, np.full((len(self.Y), extra), 0.0 if absent else np.nan)])
         self.confidences = np.hstack([self.confidences, np.ones((len(self.Y), extra))])

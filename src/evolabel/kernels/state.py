@@ -87,3 +87,34 @@ class Settings(NamedTuple):
     upkeep_every: int
     prune_after: int
     min_support: float
+
+
+class Workspace(NamedTuple):
+    """Scratch arrays of the learning loop, kept between calls: allocating them anew would cost more than a row.
+
+    `r` and `u` hold the regressors of the active slots and P r, the global model's last; see `kernels.stream`.
+    """
+
+    D: FloatArray
+    psi: FloatArray
+    active: IntArray
+    r: FloatArray
+    u: FloatArray
+    v: FloatArray
+    t: FloatArray
+    confidence: FloatArray
+
+
+def workspace(slots: int, n_features: int, n_labels: int) -> Workspace:
+    """Scratch arrays for so many slots, features and labels."""
+    q = n_features + 1
+    return Workspace(
+        D=np.empty(slots),
+        psi=np.empty(slots),
+        active=np.empty(slots, np.int64),
+        r=np.empty((slots, q)),
+        u=np.empty((slots, q)),
+        v=np.empty(q),
+        t=np.empty(q),
+        confidence=np.empty(n_labels),
+    )

@@ -17,7 +17,19 @@ import numpy as np
 from evolabel.kernels._compile import cold_kernel, hot_kernel, kernel
 from evolabel.kernels.memberships import distances, memberships, nearest
 from evolabel.kernels.moments import absorb
-from evolabel.kernels.state import DONE, DUE, NOVEL, RULES, SEEN, STARVED, FloatArray, IntArray, RuleArrays, Settings
+from evolabel.kernels.state import (
+    DONE,
+    DUE,
+    NOVEL,
+    RULES,
+    SEEN,
+    STARVED,
+    FloatArray,
+    IntArray,
+    RuleArrays,
+    Settings,
+    Workspace,
+)
 from evolabel.kernels.statistics import add_labels, add_partial_labels, learn_regressor
 from evolabel.kernels.structure import any_starved, is_novel, note_winner_distance
 from evolabel.kernels.symmetric import add_product, dot, pending_product
@@ -33,68 +45,37 @@ def fill_regressor(z: FloatArray, centre: FloatArray, r: FloatArray) -> None:
 
 
 @hot_kernel
-def activate(
-    z: FloatArray,
-    rules: RuleArrays,
-    settings: Settings,
-    D: FloatArray,
-    psi: FloatArray,
-    active: IntArray,
-    r: FloatArray,
-    u: FloatArray,
+def weigh(
+    z: FloatArray, rules: RuleArrays, settings: Settings, D: FloatArray, psi: FloatArray, active: IntArray
 ) -> int:
-    """Find the active rules and compute r and u = P r for them; returns how many there are."""
+    """Distances to all rules, and the memberships of the active ones; returns how many these are."""
     C = rules.tally[RULES]
     distances(z, C, rules.c, rules.inv, D)
-    m = memberships(D, C, settings.tau, settings.min_activation, psi, active)
-    for b in range(m):
-        a = active[b]
-        fill_regressor(z, rules.c[a], r[b])
-        pending_product(rules.P[a], rules.late_P[a], rules.late[a], r[b], u[b])
-    return m
+    return memberships(D, C, settings.tau, settings.min_activation, psi, active)
 
 
 @hot_kernel
-def activate_global(
-    z: FloatArray, m: int, rules: RuleArrays, psi: FloatArray, active: IntArray, r: FloatArray, u: FloatArray
-) -> None:
-    """The global model learns beside the m active rules: one more slot, which every sample belongs to fully."""
-    active[m] = 0
-    psi[m] = 1.0
-    fill_regressor(z, rules.c[0], r[m])
-    pending_product(rules.P[0], rules.late_P[0], rules.late[0], r[m], u[m])
+def solve(z: FloatArray, slot: int, rules: RuleArrays, r: FloatArray, u: FloatArray) -> None:
+    """The regressor r of a slot and u = P r, waiting rows included."""
+    fill_regressor(z, rules.c[slot], r)
+    pending_product(rules.P[slot], rules.late_P[slot], rules.late[slot], r, u)
 
 
 @kernel
-def global_part(
+def add_rule_output(psi: float, u: FloatArray, G: FloatArray, gamma: FloatArray, v: FloatArray, f: FloatArray) -> None:
+    """Add a rule's own part psi G u to f, and to v what the rule asks of the global model: psi gamma D u."""
+    for j in range(u.shape[0]):
+        v[j] += psi * gamma[j] * u[j]
+    add_product(G, u, psi, f)
+
+
+@kernel
+def add_global_output(
     v: FloatArray, P: FloatArray, late_P: FloatArray, late: int, G: FloatArray, t: FloatArray, f: FloatArray
 ) -> None:
-    """Add W_0'v to f, with W_0 = P_0 G_0'."""
+    """Add W_0'v to f, with W_0 = P_0 G_0'. One product serves all rules."""
     pending_product(P, late_P, late, v, t)
     add_product(G, t, 1.0, f)
-
-
-@hot_kernel
-def mixed_output(
-    m: int,
-    psi: FloatArray,
-    active: IntArray,
-    u: FloatArray,
-    rules: RuleArrays,
-    settings: Settings,
-    v: FloatArray,
-    t: FloatArray,
-    f: FloatArray,
-) -> None:
-    """Eq. (2): the memberships' mean of the active rules' outputs. One product with W_0 serves all rules."""
-    f[:] = 0.0
-    v[:] = 0.0
-    gamma = settings.penalty[1]
-    for b in range(m):
-        for j in range(v.shape[0]):
-            v[j] += psi[b] * gamma[j] * u[b, j]
-        add_product(rules.G[active[b]], u[b], psi[b], f)
-    global_part(v, rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], t, f)
 
 
 @kernel
@@ -103,12 +84,15 @@ def output_rows(Z: FloatArray, rules: RuleArrays, settings: Settings) -> FloatAr
     rows, K = Z.shape[0], rules.G.shape[1]
     C, q = rules.tally[RULES], rules.c.shape[1] + 1
     D, psi, active = np.empty(C + 1), np.empty(C + 1), np.empty(C + 1, np.int64)
-    r, u = np.empty((C + 1, q)), np.empty((C + 1, q))
-    v, t = np.empty(q), np.empty(q)
-    out = np.empty((rows, K))
+    r, u, v, t = np.empty(q), np.empty(q), np.empty(q), np.empty(q)
+    out = np.zeros((rows, K))
     for i in range(rows):
-        m = activate(Z[i], rules, settings, D, psi, active, r, u)
-        mixed_output(m, psi, active, u, rules, settings, v, t, out[i])
+        m = weigh(Z[i], rules, settings, D, psi, active)
+        v[:] = 0.0
+        for b in range(m):
+            solve(Z[i], active[b], rules, r, u)
+            add_rule_output(psi[b], u, rules.G[active[b]], settings.penalty[1], v, out[i])
+        add_global_output(v, rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], t, out[i])
     return out
 
 
@@ -138,52 +122,41 @@ def confidence_of_row(y: FloatArray, given: FloatArray, confidence: FloatArray) 
 
 
 @hot_kernel
-def learn_complete(
-    m: int,
-    psi: FloatArray,
-    active: IntArray,
-    r: FloatArray,
-    u: FloatArray,
-    y: FloatArray,
-    weight: float,
-    rules: RuleArrays,
-) -> None:
-    """Every label is known: H, G and P of the global model and of each active rule (Algorithm 2, alpha = beta = 0)."""
+def answer(m: int, rules: RuleArrays, settings: Settings, work: Workspace, f: FloatArray) -> None:
+    """Eq. (2) from u of the active rules."""
+    f[:] = 0.0
+    work.v[:] = 0.0
+    for b in range(m):
+        add_rule_output(work.psi[b], work.u[b], rules.G[work.active[b]], settings.penalty[1], work.v, f)
+    add_global_output(work.v, rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], work.t, f)
+
+
+@hot_kernel
+def learn_complete(m: int, y: FloatArray, weight: float, rules: RuleArrays, work: Workspace) -> None:
+    """Every label is known: H, G and P of each active rule and of the global model (Algorithm 2, alpha = beta = 0)."""
     for b in range(m + 1):
-        w = weight * psi[b]
-        add_labels(rules.G[active[b]], r[b], y, w)
-        learn_regressor(active[b], r[b], u[b], w, rules)
+        slot, w = work.active[b], weight * work.psi[b]
+        add_labels(rules.G[slot], work.r[b], y, w)
+        learn_regressor(slot, work.r[b], work.u[b], w, rules)
 
 
 @cold_kernel
 def learn_partial(
-    m: int,
-    psi: FloatArray,
-    active: IntArray,
-    r: FloatArray,
-    u: FloatArray,
-    y: FloatArray,
-    confidence: FloatArray,
-    share: float,
-    weight: float,
-    rules: RuleArrays,
-    settings: Settings,
+    m: int, y: FloatArray, share: float, weight: float, rules: RuleArrays, settings: Settings, work: Workspace
 ) -> None:
     """Some labels are missing or unsure: unanswered labels keep their weights, H grows by the share answered."""
-    K, q = y.shape[0], r.shape[1]
-    f, v, t = np.empty((m + 1, K)), np.empty(q), np.empty(q)
-    gamma = settings.penalty[1]
+    f = np.zeros((m + 1, y.shape[0]))
     for b in range(m + 1):  # all predictions before any update: the rules lean on W_0
-        f[b] = 0.0
-        add_product(rules.G[active[b]], u[b], 1.0, f[b])
-        if active[b] > 0:
-            for j in range(q):
-                v[j] = gamma[j] * u[b, j]
-            global_part(v, rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], t, f[b])
+        slot = work.active[b]
+        work.v[:] = 0.0
+        add_rule_output(1.0, work.u[b], rules.G[slot], settings.penalty[1], work.v, f[b])
+        if slot > 0:
+            add_global_output(work.v, rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], work.t, f[b])
     for b in range(m + 1):
-        w = weight * psi[b]
-        add_partial_labels(rules.G[active[b]], r[b], f[b], y, confidence, dot(r[b], u[b]), w, w * share)
-        learn_regressor(active[b], r[b], u[b], w * share, rules)
+        slot, w = work.active[b], weight * work.psi[b]
+        q = dot(work.r[b], work.u[b])
+        add_partial_labels(rules.G[slot], work.r[b], f[b], y, work.confidence, q, w, w * share)
+        learn_regressor(slot, work.r[b], work.u[b], w * share, rules)
 
 
 @kernel
@@ -220,6 +193,7 @@ def learn_rows(
     confidences: FloatArray,
     rules: RuleArrays,
     settings: Settings,
+    work: Workspace,
     structure: bool,
     consequents: bool,
     born: bool,
@@ -234,43 +208,36 @@ def learn_rows(
     the rule be born and calls again from that row with `born`. Starved rules and slots due for upkeep are reported
     after their row (STARVED, DUE).
     """
-    rows, q, K = Z.shape[0], Z.shape[1] + 1, Y.shape[1]
-    R = rules.c.shape[0]
-    D, psi, active = np.empty(R), np.empty(R), np.empty(R, np.int64)
-    r, u = np.empty((R, q)), np.empty((R, q))
-    v, t = np.empty(q), np.empty(q)
-    confidence = np.empty(K)
-    given = np.empty(0)
-    for i in range(rows):
+    given = work.confidence[:0]
+    for i in range(Z.shape[0]):
         fresh = born and i == 0
         weight = weights[i] if weights.shape[0] > 0 else 1.0
         if confidences.shape[0] > 0:
             given = confidences[i]
-        share = confidence_of_row(Y[i], given, confidence)
-        m = 0
+        share = confidence_of_row(Y[i], given, work.confidence)
+        m = weigh(Z[i], rules, settings, work.D, work.psi, work.active)
         if consequents:
-            m = activate(Z[i], rules, settings, D, psi, active, r, u)
-        else:
-            distances(Z[i], rules.tally[RULES], rules.c, rules.inv, D)
+            for b in range(m):
+                solve(Z[i], work.active[b], rules, work.r[b], work.u[b])
         if out.shape[0] > 0 and not fresh:
-            mixed_output(m, psi, active, u, rules, settings, v, t, out[i])
+            answer(m, rules, settings, work, out[i])
         taught = weight > 0.0 and share > 0.0
-        if structure and taught and not fresh and starts_a_rule(D, rules, settings):
-            return i, NOVEL
         if structure and not fresh:
+            if taught and starts_a_rule(work.D, rules, settings):
+                return i, NOVEL
             rules.tally[SEEN] += 1
-        if not taught:
-            continue
-        if structure and not fresh:
-            follow(Z[i], weight, D, rules, settings)
-        if consequents:
-            activate_global(Z[i], m, rules, psi, active, r, u)
+            if taught:
+                follow(Z[i], weight, work.D, rules, settings)
+        if consequents and taught:
+            work.active[m] = 0  # the global model learns beside the rules: a slot every sample belongs to fully
+            work.psi[m] = 1.0
+            solve(Z[i], work.active[m], rules, work.r[m], work.u[m])
             if share == 1.0:
-                learn_complete(m, psi, active, r, u, Y[i], weight, rules)
+                learn_complete(m, Y[i], weight, rules, work)
             else:
-                learn_partial(m, psi, active, r, u, Y[i], confidence, share, weight, rules, settings)
-            if any_due(m, active, rules.age, settings.upkeep_every):
+                learn_partial(m, Y[i], share, weight, rules, settings, work)
+            if any_due(m, work.active, rules.age, settings.upkeep_every):
                 return i + 1, DUE
         if structure and any_starved(rules, settings):
             return i + 1, STARVED
-    return rows, DONE
+    return Z.shape[0], DONE

@@ -7,7 +7,7 @@ covers manifest and arrays, so an altered file is, too.
 import hashlib
 import json
 import os
-import tempfile
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,8 @@ def _seal(arrays: Arrays, text: str) -> str:
 
 
 def _replace_atomically(target: Path, data: bytes) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    name = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
+    handle = os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)  # readable by whom the umask allows
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -87,7 +88,7 @@ def _replace_atomically(target: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(name, target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        name.unlink(missing_ok=True)
         raise
     _flush_folder(target.parent)
 

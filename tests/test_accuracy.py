@@ -1,0 +1,19 @@
+"""The default classifier reaches the accuracy study's numbers on the paper's data sets, benchmark protocol, seed 0."""
+
+import accuracy
+import datasets
+import pytest
+
+needs_data = pytest.mark.skipif(datasets.folder() is None, reason="EVOLABEL_DATA names no folder with the data sets")
+
+
+@needs_data
+@pytest.mark.data
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", datasets.NAMES)
+def test_defaults_reach_the_study(name):
+    result = accuracy.score(name, seed=0)
+    pa, ap = accuracy.STUDY[name]
+    assert result["pa"] > pa - 0.002
+    assert result["ap"] > ap - 0.004
+    assert result["rules"] <= 30
