@@ -95,7 +95,8 @@ class RuleBase:
                 self._let_be_born(Z[done], float(weights[done]) if len(weights) else 1.0)
             else:
                 self._upkeep()
-                self._prune()
+                if structure:
+                    self._prune()
 
     def _workspace(self) -> Workspace:
         """Scratch arrays that fit the state; made anew only when it has grown."""
@@ -109,10 +110,10 @@ class RuleBase:
 
     def _let_be_born(self, z: FloatArray, weight: float) -> None:
         """Start a rule at z; a full rule base first merges its closest pair."""
+        self.arrays.tally[SEEN] += 1
         if self.n_rules >= self.settings.max_rules:
             self.shrink_to(self.settings.max_rules - 1)
         self.reserve(self.n_rules + 1)
-        self.arrays.tally[SEEN] += 1
         D = np.empty(self.n_rules + 1)
         distances(z, self.n_rules, self.arrays.c, self.arrays.inv, D)
         parent = nearest(D, self.n_rules)

@@ -14,7 +14,10 @@ from evolabel.kernels.state import FloatArray, IntArray
 KINDS = ("quantile", "standard", "minmax", "none")
 
 # Scores are cut here, so that a sensor gone wild stays a finite, distant sample.
-LIMITS = {"quantile": (-3.0, 3.0), "standard": (-4.0, 4.0), "minmax": (-1.0, 2.0), "none": (-np.inf, np.inf)}
+LIMITS = {"quantile": (-3.0, 3.0), "standard": (-4.0, 4.0), "minmax": (-1.0, 2.0), "none": (-1e12, 1e12)}
+
+# A feature that spreads less is constant: its square would underflow.
+SMALLEST_SPREAD = 1e-150
 
 # Variance a feature has after scaling: what a rule without samples is as wide as.
 UNIFORM_VARIANCE = 1.0 / 12.0
@@ -115,7 +118,7 @@ def _varies(column: FloatArray) -> bool:
     """Is the spread more than rounding? (A constant column's std need not be exactly 0.)"""
     if len(column) < 2:
         return False
-    return bool(np.ptp(column) > 1e-12 * max(1e-300, float(np.abs(column).max())))
+    return bool(np.ptp(column) > max(1e-12 * float(np.abs(column).max()), SMALLEST_SPREAD))
 
 
 _KNOTS = {"quantile": _quantile, "standard": _standard, "minmax": _minmax, "none": _none}

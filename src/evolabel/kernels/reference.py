@@ -265,9 +265,9 @@ def any_starved(base: NaiveRules) -> bool:
 
 def let_be_born(z: FloatArray, weight: float, base: NaiveRules) -> None:
     """A rule starts at z, near the nearest rule; a full rule base first merges its closest pair."""
+    base.seen += 1
     if len(base.rules) == base.settings.max_rules:
         merge_closest(base)
-    base.seen += 1
     parent = base.rules[nearest(rule_distances(z, base))] if base.rules else None
     absorb(base.whole, z, weight, base.seen)
     rule = empty_slot(len(z), base.whole.G.shape[1])
@@ -439,9 +439,8 @@ def learn_row(
             follow(z, weight, base)
         if consequents:
             learn_consequents(psi, z, y, confidence, weight, base)
-    due = any_due([base.whole, *base.rules], base.settings.upkeep_every)
     upkeep(base)
-    if structure or due:
+    if structure:
         prune(base)
 
 

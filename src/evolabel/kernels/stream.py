@@ -37,7 +37,7 @@ from evolabel.kernels.symmetric import add_product, dot, pending_product
 
 @kernel
 def fill_regressor(z: FloatArray, centre: FloatArray, r: FloatArray) -> None:
-    """R = (z, 1); a missing feature takes the rule's mean, which is its best guess under a diagonal Gaussian."""
+    """The regressor (z, 1); a missing feature takes the rule's mean, its best guess under a diagonal Gaussian."""
     p = z.shape[0]
     for j in range(p):
         r[j] = centre[j] if np.isnan(z[j]) else z[j]
@@ -216,7 +216,7 @@ def learn_rows(
             given = confidences[i]
         share = confidence_of_row(Y[i], given, work.confidence)
         m = weigh(Z[i], rules, settings, work.D, work.psi, work.active)
-        if consequents:
+        if consequents or out.shape[0] > 0:
             for b in range(m):
                 solve(Z[i], work.active[b], rules, work.r[b], work.u[b])
         if out.shape[0] > 0 and not fresh:

@@ -1,0 +1,57 @@
+"""The ridge strength: exact leave-one-out without refitting."""
+
+import numpy as np
+import pytest
+
+from evolabel.core.ridge import FALLBACK, GRID, _leave_one_out, press_ridge
+
+
+def brute_force(Z, Y, ridge):
+    """Leave out each row in turn, fit the rest with an unpenalised intercept, and look at the error."""
+    errors = []
+    for i in range(len(Z)):
+        rest = np.arange(len(Z)) != i
+        A = np.column_stack([Z[rest], np.ones(len(Z) - 1)])
+        D = np.diag(np.append(np.full(Z.shape[1], ridge), 0.0))
+        W = np.linalg.solve(A.T @ A + D, A.T @ Y[rest])
+        errors.append((np.append(Z[i], 1.0) @ W - Y[i]) ** 2)
+    return np.mean(errors)
+
+
+def problem(noise, n=40, p=5, seed=0):
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(n, p))
+    return Z, (Z[:, :2] + noise * rng.normal(size=(n, 2)) > 0.3).astype(float)
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.5, 3.0, 10.0])
+@pytest.mark.parametrize("shape", [(40, 5), (12, 20)], ids=["tall", "wide"])
+def test_press_is_leave_one_out(noise, shape):
+    Z, Y = problem(noise, *shape)
+    U, s, _ = np.linalg.svd(Z - Z.mean(axis=0), full_matrices=False)
+    errors = [brute_force(Z, Y, ridge) for ridge in GRID]
+    np.testing.assert_allclose(
+        [_leave_one_out(U, s**2, Y - Y.mean(axis=0), ridge) for ridge in GRID], errors, rtol=1e-9
+    )
+    assert press_ridge(Z, Y) == GRID[int(np.argmin(errors))]
+
+
+def test_noisier_labels_ask_for_more_ridge():
+    strengths = [press_ridge(*problem(noise, n=100)) for noise in (0.01, 1.0, 5.0)]
+    assert strengths[0] < strengths[1] < strengths[2]
+
+
+def test_gaps_count_as_average():
+    Z, Y = problem(0.5)
+    Z[::7, 1], Y[::5, 0] = np.nan, np.nan
+    filled_Y = Y.copy()
+    filled_Y[::5, 0] = np.nanmean(Y[:, 0])
+    assert press_ridge(Z, Y) == press_ridge(np.nan_to_num(Z), filled_Y)
+
+
+def test_nothing_to_learn_from_falls_back():
+    Z, Y = problem(0.5)
+    assert press_ridge(Z[:3], Y[:3]) == FALLBACK
+    assert press_ridge(Z, np.ones(Y.shape)) == FALLBACK
+    assert press_ridge(np.full(Z.shape, 2.0), Y) == FALLBACK
+    assert press_ridge(Z, np.full(Y.shape, np.nan)) == FALLBACK

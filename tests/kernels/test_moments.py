@@ -1,0 +1,85 @@
+"""Running moments against the moments of whole sets of samples."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from small_rule_bases import make_settings, slot_of
+
+from evolabel.core.rule_base import RuleBase
+from evolabel.kernels import moments, reference
+from evolabel.kernels.state import SEEN
+
+NUMBERS = st.floats(-100.0, 100.0, allow_subnormal=False)
+MASSES = st.just(0.0) | st.floats(1e-3, 1e3)
+MISSING = NUMBERS | st.just(np.nan)
+
+
+def vector(p, elements):
+    return hnp.arrays(np.float64, p, elements=elements)
+
+
+@st.composite
+def rule_bases(draw):
+    """Two slots with any centres, scatters and counts."""
+    p = draw(st.integers(1, 5))
+    base = RuleBase(p, 2, make_settings(p, prior=np.linspace(0.5, 2.0, p)))
+    for slot in (1, 2):
+        base.arrays.c[slot] = draw(vector(p, NUMBERS))
+        base.arrays.n[slot] = draw(vector(p, MASSES))
+        base.arrays.M[slot] = draw(vector(p, MASSES)) * (base.arrays.n[slot] > 0.0)
+        base.arrays.k[slot] = draw(MASSES)
+    base.arrays.tally[SEEN] = 17
+    return base
+
+
+@settings(max_examples=50, deadline=None)
+@given(MASSES, MASSES, st.floats(0.1, 100.0), st.floats(0.01, 100.0))
+def test_inverse_variance(n, M, nu0, S0):
+    np.testing.assert_allclose(
+        moments.inverse_variance(n, M, nu0, S0), reference.inverse_variance(n, M, nu0, S0), rtol=1e-13
+    )
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+def test_absorb_moves_one_slot_by_one_sample(data):
+    base = data.draw(rule_bases())
+    z, weight = data.draw(vector(base.arrays.c.shape[1], MISSING)), data.draw(st.floats(1e-3, 1e3))
+    other, expected = slot_of(base.arrays, 2), slot_of(base.arrays, 1)
+    reference.absorb(expected, z, weight, 17)
+    moments.absorb(1, z, weight, base.arrays, base.settings)
+    got = slot_of(base.arrays, 1)
+    for name in ("c", "n", "k", "won"):
+        np.testing.assert_allclose(getattr(got, name), getattr(expected, name), rtol=1e-11, atol=1e-11, err_msg=name)
+    np.testing.assert_allclose(got.M, expected.M, rtol=1e-9, atol=1e-9)
+    inv = reference.derive_inverse_variance(got, base.settings)
+    np.testing.assert_allclose(base.arrays.inv[1], inv, rtol=1e-12)
+    np.testing.assert_array_equal(slot_of(base.arrays, 2).c, other.c)
+
+
+@settings(max_examples=50, deadline=None)
+@given(rule_bases())
+def test_pooled_moments_are_those_of_both_sets(base):
+    expected, other = slot_of(base.arrays, 1), slot_of(base.arrays, 2)
+    reference.pool_moments(expected, other)
+    moments.pool_moments(1, 2, base.arrays)
+    moments.derive_inverse_variance(1, base.arrays, base.settings)
+    got = slot_of(base.arrays, 1)
+    for name in ("c", "n", "k"):
+        np.testing.assert_allclose(getattr(got, name), getattr(expected, name), rtol=1e-11, atol=1e-11, err_msg=name)
+    np.testing.assert_allclose(got.M, expected.M, rtol=1e-9, atol=1e-9)
+    inv = reference.derive_inverse_variance(got, base.settings)
+    np.testing.assert_allclose(base.arrays.inv[1], inv, rtol=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(hnp.arrays(np.float64, (7, 3), elements=NUMBERS), hnp.arrays(np.float64, 7, elements=st.floats(0.1, 10.0)))
+def test_absorbing_samples_gives_their_weighted_mean_and_scatter(Z, weights):
+    base = RuleBase(3, 1, make_settings(3))
+    for z, weight in zip(Z, weights, strict=True):
+        moments.absorb(1, z, weight, base.arrays, base.settings)
+    mean = np.average(Z, axis=0, weights=weights)
+    np.testing.assert_allclose(base.arrays.c[1], mean, rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(base.arrays.M[1], weights @ (Z - mean) ** 2, rtol=1e-10, atol=1e-8)
+    np.testing.assert_allclose(base.arrays.k[1], weights.sum(), rtol=1e-13)

@@ -1,0 +1,112 @@
+"""Small rule bases and streams on scaled rows, and their naive twins, for the tests of kernels and core."""
+
+import numpy as np
+
+from evolabel.core.lifecycle import mirrored
+from evolabel.core.rule_base import RuleBase
+from evolabel.kernels.reference import NaiveRules, Slot, empty_slot
+from evolabel.kernels.state import NEXT_IDENTITY, Settings
+from evolabel.streams import DriftingStream
+
+
+def make_settings(p, **changes):
+    """The default options with a ridge of 20 and room for five rules."""
+    shape = np.append(np.ones(p), 0.01)
+    settings = Settings(
+        penalty=np.stack([30.0 * shape, 4.0 * shape]),
+        prior=np.ones(p),
+        prior_count=31.0,
+        tau=0.1,
+        min_activation=0.03,
+        max_rules=5,
+        vigilance=0.5,
+        novel_z=6.0,
+        forgetting=1.0,
+        upkeep_every=2048,
+        prune_after=0,
+        min_support=3.0,
+    )
+    return settings._replace(**changes)
+
+
+def make_stream(seed, rows=200, p=4, K=3, drift_every=60):
+    """Scaled complete samples of a drifting stream with all labels."""
+    X, Y = DriftingStream(n_features=p, n_labels=K, drift_every=drift_every, seed=seed).take(rows)
+    return (X / 2.0).clip(-3.0, 3.0), Y
+
+
+def with_gaps(Z, Y, seed, features=0.1, labels=0.1):
+    """Copies with missing features (never a whole row) and labels nobody annotated."""
+    rng = np.random.default_rng(seed)
+    Z, Y = Z.copy(), Y.copy()
+    Z[rng.random(Z.shape) < features] = np.nan
+    Z[np.isnan(Z).all(axis=1)] = 0.0
+    Y[rng.random(Y.shape) < labels] = np.nan
+    return Z, Y
+
+
+def learned(seed, rows=200, p=4, K=3, drift_every=60, **changes):
+    """A rule base that has learned a stream."""
+    base = RuleBase(p, K, make_settings(p, **changes))
+    base.learn(*make_stream(seed, rows, p, K, drift_every))
+    return base
+
+
+def slot_of(arrays, a):
+    """The naive twin of one slot; rows still waiting are added."""
+    rows = arrays.late_H[a, : arrays.late[a]]
+    return Slot(
+        c=arrays.c[a].copy(),
+        M=arrays.M[a].copy(),
+        n=arrays.n[a].copy(),
+        k=float(arrays.k[a]),
+        H=mirrored(arrays.H[a]) + rows.T @ rows,
+        G=arrays.G[a].T.copy(),
+        age=int(arrays.age[a]),
+        fresh=float(arrays.fresh[a]),
+        identity=int(arrays.identity[a]),
+        born=int(arrays.born[a]),
+        won=int(arrays.won[a]),
+    )
+
+
+def naive_of(base):
+    """The naive twin of a rule base, in the same state."""
+    return NaiveRules(
+        settings=base.settings,
+        whole=slot_of(base.arrays, 0),
+        rules=[slot_of(base.arrays, a) for a in range(1, base.n_rules + 1)],
+        seen=base.n_seen,
+        next_identity=int(base.arrays.tally[NEXT_IDENTITY]),
+        strange=base.arrays.strange.copy(),
+        events=[tuple(event) for event in base.events],
+    )
+
+
+def empty_twin(base):
+    """The naive twin of a rule base that has learned nothing yet."""
+    return NaiveRules(base.settings, empty_slot(base.arrays.c.shape[1], base.n_labels))
+
+
+def assert_close(actual, expected, tolerance, what=""):
+    """Equal up to `tolerance`, relative to the largest entry expected."""
+    scale = np.max(np.abs(expected), initial=0.0)
+    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance * scale, err_msg=what)
+
+
+def assert_same_slot(actual, expected, tolerance):
+    """Two naive slots carry the same statistics and dates."""
+    for name in ("c", "M", "n", "k", "H", "G", "fresh"):
+        assert_close(getattr(actual, name), getattr(expected, name), tolerance, name)
+    for name in ("age", "identity", "born", "won"):
+        assert getattr(actual, name) == getattr(expected, name), name
+
+
+def assert_same_rules(base, twin, tolerance):
+    """A rule base and its naive twin are in the same state and tell the same story."""
+    assert list(base.events) == twin.events
+    assert base.n_rules == len(twin.rules)
+    assert base.n_seen == twin.seen
+    assert_close(base.arrays.strange, twin.strange, tolerance, "strange")
+    for a, slot in enumerate([twin.whole, *twin.rules]):
+        assert_same_slot(slot_of(base.arrays, a), slot, tolerance)
