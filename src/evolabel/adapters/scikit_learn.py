@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evolabel import errors
-from evolabel.adapters.samples import as_array, read_samples
+from evolabel.adapters.samples import as_array, is_checked_shape, read_samples
 from evolabel.adapters.targets import ClassCodes, LabelMatrix, Targets, read_targets
 from evolabel.adapters.weights import read_confidence, read_sample_weight, without_unsure
 from evolabel.core.events import Event
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options, check_number, option_names
-from evolabel.core.rule_base import NO_ROWS
+from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.core.union import sibling, unite
 from evolabel.errors import DataError, DataTypeError, StateError
 from evolabel.kernels.state import FloatArray
@@ -360,6 +360,8 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Check everything about a batch, and only then let the model be born or grow."""
         first = "_model" not in self.__dict__
+        if not first and classes is None and sample_weight is None and confidence is None and self._is_plain(X, y):
+            return read_samples(self, X, reset=False), self._targets.read(y)[0], NOTHING, NO_ROWS
         options = self._options() if first else None
         with _unchanged_on_error(self):
             rows = read_samples(self, X, reset=first)
@@ -376,6 +378,15 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 self._model = StreamModel(rows.shape[1], targets.steps(labels, 0)[0][1], options)
         self._targets = targets
         return rows, labels, weights, confidences
+
+    def _is_plain(self, X: object, y: object) -> bool:
+        """Are these arrays as the kernels want them, with the known labels? Then only values are left to check."""
+        return (
+            isinstance(self._targets, LabelMatrix)
+            and is_checked_shape(X, self.n_features_in_)
+            and is_checked_shape(y, self._targets.size)
+            and len(X) == len(y)  # type: ignore[arg-type]
+        )
 
     def _learn(
         self, rows: FloatArray, labels: FloatArray, weights: FloatArray, confidences: FloatArray, out: FloatArray

@@ -9,7 +9,7 @@ from scipy.linalg import inv
 
 from evolabel.kernels.moments import absorb, derive_inverse_variance, pool_moments
 from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, FloatArray, RuleArrays, Settings
-from evolabel.kernels.structure import any_starved, is_starved
+from evolabel.kernels.structure import any_starved, is_starved, ward_pair
 from evolabel.kernels.symmetric import add_outer_products
 
 # Arrays with one entry per slot; all others are shared by the whole rule base.
@@ -113,15 +113,8 @@ def free_slot(slot: int, rules: RuleArrays) -> None:
 def closest_pair(rules: RuleArrays) -> tuple[int, int]:
     """The two rules whose union changes the fit least (Ward): d^2 k_a k_b / (k_a + k_b)."""
     used = slice(1, int(rules.tally[RULES]) + 1)
-    c, variance, k = rules.c[used], 1.0 / rules.inv[used], rules.k[used]
-    best, pair = np.inf, (1, 2)
-    for a in range(len(c) - 1):
-        d2 = ((c[a + 1 :] - c[a]) ** 2 / (variance[a + 1 :] + variance[a])).sum(axis=1)
-        ward = d2 * (k[a] * k[a + 1 :] / (k[a] + k[a + 1 :]))
-        b = int(np.argmin(ward))
-        if ward[b] < best:
-            best, pair = ward[b], (a + 1, a + 2 + b)
-    return pair
+    first, second = ward_pair(rules.c[used], 1.0 / rules.inv[used], rules.k[used])
+    return first + 1, second + 1
 
 
 def starved(rules: RuleArrays, settings: Settings) -> list[int]:

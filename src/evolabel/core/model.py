@@ -115,6 +115,9 @@ class StreamModel:
                 buffer = self.warm_up
                 self.fit(*buffer.batch())
                 self.trained().count_as_seen(buffer.n_seen)
+        elif len(X) <= CHUNK:
+            self.trained().learn(self.scale(X), Y, weights, confidences, out=out)
+            return
         while done < len(X):
             end = min(done + CHUNK, len(X))
             self.trained().learn(

@@ -11,6 +11,7 @@ import numpy as np
 from evolabel.core import lifecycle
 from evolabel.core.events import Event
 from evolabel.core.lifecycle import PER_SLOT, mirrored
+from evolabel.kernels._compile import direct
 from evolabel.kernels.memberships import distances, nearest
 from evolabel.kernels.moments import absorb
 from evolabel.kernels.state import (
@@ -29,6 +30,8 @@ from evolabel.kernels.stream import learn_rows, membership_rows, output_rows
 
 FIRST_CAPACITY = 32  # rules there is room for at the start
 EVENTS_KEPT = 10_000  # older events are dropped, so that memory stays constant
+
+_learn_rows, _output_rows = direct(learn_rows), direct(output_rows)
 
 NOTHING = np.empty(0)
 NO_ROWS = np.empty((0, 0))
@@ -74,7 +77,7 @@ class RuleBase:
         done, born = 0, False
         while True:
             work = self._workspace()
-            step, reason = learn_rows(
+            step, reason = _learn_rows(
                 Z[done:],
                 Y[done:],
                 weights[done:],
@@ -138,7 +141,7 @@ class RuleBase:
 
     def outputs(self, Z: FloatArray) -> FloatArray:
         """Eq. (2) for scaled rows, (rows, K)."""
-        return output_rows(Z, self.arrays, self.settings)
+        return _output_rows(Z, self.arrays, self.settings)
 
     def memberships(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Normalised memberships and mean squared distances, both (rows, C)."""

@@ -5,7 +5,7 @@ NaN is data here (a missing feature, an unannotated label) and must never be opt
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 
@@ -34,3 +34,25 @@ def cold_kernel(function: F) -> F:
     """A kernel that only other kernels call, and rarely: without doors to Python and C it compiles faster."""
     compiled: F = _compile(**_OPTIONS, **_NO_DOORS)(function)
     return compiled
+
+
+def direct(dispatcher: F) -> F:
+    """The same kernel without numba's look-up of argument types, which costs more than learning a row.
+
+    Only for callers that always pass the same types, as `core.rule_base` does: the look-up is made once, by the first
+    call, and skipped as long as the kernel was compiled for these types only.
+    """
+    compiled: Any = dispatcher
+    entry: Any = None
+
+    def call(*arguments: Any) -> Any:
+        nonlocal entry
+        if entry is not None:
+            return entry(*arguments)
+        result = compiled(*arguments)
+        overloads = getattr(compiled, "overloads", {})  # none where compilation is switched off
+        if len(overloads) == 1:
+            entry = next(iter(overloads.values())).entry_point
+        return result
+
+    return cast(F, call)

@@ -51,3 +51,21 @@ def any_starved(rules: RuleArrays, settings: Settings) -> bool:
     for a in range(1, C + 1):
         found = found or is_starved(a, rules, settings)
     return found
+
+
+@kernel
+def ward_pair(c: FloatArray, variance: FloatArray, k: FloatArray) -> tuple[int, int]:
+    """Indices of the pair with the least sum of (c_a - c_b)^2 / (v_a + v_b), times k_a k_b / (k_a + k_b)."""
+    best = np.inf
+    first, second = 0, 1
+    for a in range(c.shape[0]):
+        for b in range(a + 1, c.shape[0]):
+            s = 0.0
+            for j in range(c.shape[1]):
+                e = c[a, j] - c[b, j]
+                s += e * e / (variance[a, j] + variance[b, j])
+            s *= k[a] * k[b] / (k[a] + k[b])
+            if s < best:
+                best = s
+                first, second = a, b
+    return first, second

@@ -19,22 +19,55 @@ def dot(a: FloatArray, b: FloatArray) -> float:
 
 @kernel
 def add_product(A: FloatArray, u: FloatArray, scale: float, f: FloatArray) -> None:
-    """Add scale * A u to f, for any matrix A."""
-    for b in range(f.shape[0]):
+    """Add scale * A u to f, for any matrix A; four rows at a time share what they read of u."""
+    K, q = f.shape[0], u.shape[0]
+    b = 0
+    while b + 3 < K:
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        for j in range(q):
+            s0 += A[b, j] * u[j]
+            s1 += A[b + 1, j] * u[j]
+            s2 += A[b + 2, j] * u[j]
+            s3 += A[b + 3, j] * u[j]
+        f[b] += scale * s0
+        f[b + 1] += scale * s1
+        f[b + 2] += scale * s2
+        f[b + 3] += scale * s3
+        b += 4
+    while b < K:
         f[b] += scale * dot(A[b], u)
+        b += 1
 
 
 @kernel
 def symmetric_product(P: FloatArray, r: FloatArray, u: FloatArray) -> None:
-    """Compute u = P r, reading the lower triangle once."""
-    for i in range(r.shape[0]):
-        row = P[i]
-        ri = r[i]
-        s = 0.0
+    """Compute u = P r, reading the lower triangle once; four rows at a time share what they read of r and u."""
+    q = r.shape[0]
+    i = 0
+    while i + 3 < q:
+        r0, r1, r2, r3 = r[i], r[i + 1], r[i + 2], r[i + 3]
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
         for j in range(i):
-            s += row[j] * r[j]
-            u[j] += row[j] * ri
-        u[i] = s + row[i] * ri
+            p0, p1, p2, p3 = P[i, j], P[i + 1, j], P[i + 2, j], P[i + 3, j]
+            s0 += p0 * r[j]
+            s1 += p1 * r[j]
+            s2 += p2 * r[j]
+            s3 += p3 * r[j]
+            u[j] += p0 * r0 + p1 * r1 + p2 * r2 + p3 * r3
+        a, b, c = P[i + 1, i], P[i + 2, i], P[i + 2, i + 1]  # the block on the diagonal
+        d, e, f = P[i + 3, i], P[i + 3, i + 1], P[i + 3, i + 2]
+        u[i] = s0 + P[i, i] * r0 + a * r1 + b * r2 + d * r3
+        u[i + 1] = s1 + a * r0 + P[i + 1, i + 1] * r1 + c * r2 + e * r3
+        u[i + 2] = s2 + b * r0 + c * r1 + P[i + 2, i + 2] * r2 + f * r3
+        u[i + 3] = s3 + d * r0 + e * r1 + f * r2 + P[i + 3, i + 3] * r3
+        i += 4
+    while i < q:
+        s0 = 0.0
+        for j in range(i):
+            s0 += P[i, j] * r[j]
+            u[j] += P[i, j] * r[i]
+        u[i] = s0 + P[i, i] * r[i]
+        i += 1
 
 
 @kernel
