@@ -3,29 +3,17 @@
 import numpy as np
 
 from evolabel.core.lifecycle import mirrored
+from evolabel.core.options import Options
 from evolabel.core.rule_base import RuleBase
+from evolabel.core.settings import kernel_settings
 from evolabel.kernels.reference import NaiveRules, Slot, empty_slot
-from evolabel.kernels.state import NEXT_IDENTITY, Settings
+from evolabel.kernels.state import NEXT_IDENTITY
 from evolabel.streams import DriftingStream
 
 
 def make_settings(p, **changes):
     """The default options with a ridge of 20 and room for five rules."""
-    shape = np.append(np.ones(p), 0.01)
-    settings = Settings(
-        penalty=np.stack([30.0 * shape, 4.0 * shape]),
-        prior=np.ones(p),
-        prior_count=31.0,
-        tau=0.1,
-        min_activation=0.03,
-        max_rules=5,
-        vigilance=0.5,
-        novel_z=6.0,
-        forgetting=1.0,
-        upkeep_every=2048,
-        prune_after=0,
-        min_support=3.0,
-    )
+    settings = kernel_settings(Options(max_rules=5), p, 3, np.ones(p), ridge=20.0)
     return settings._replace(**changes)
 
 

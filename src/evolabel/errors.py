@@ -20,6 +20,10 @@ class ParameterError(EvolabelError, ValueError):
     """A constructor parameter has a value outside its range."""
 
 
+class DivergenceError(EvolabelError, ArithmeticError):
+    """The consequents blew up: a literal formula of the paper was asked for and did what it does."""
+
+
 class StateError(EvolabelError, RuntimeError):
     """The model is not in a state in which the call makes sense."""
 

@@ -114,7 +114,7 @@ def test_answers_without_weights_equal_a_direct_solve_while_the_global_model_mov
     Z, _ = make_stream(1, rows=260)
     far = Z[base.memberships(Z)[0][:, rest - 1] == 0.0]  # samples that leave this rule alone
     H, G, W, W_0 = base.hessian(rest), base.arrays.G[rest].copy(), base.weights(rest), base.weights(0)
-    base.settings = base.settings._replace(vigilance=1e9, novel_z=1e9)  # nobody is born meanwhile
+    base.settings = base.settings._replace(radius=1e9, novel_z=1e9)  # nobody is born meanwhile
     for z in far[:60]:
         base.learn(z[None], np.ones((1, 3)), NOTHING)
         twin = naive_of(base)

@@ -78,7 +78,7 @@ def test_a_factor_of_one_forgets_nothing():
 
 def test_a_rule_that_rests_forgets_nothing():
     base = learned(3, forgetting=FADE, upkeep_every=EVERY)
-    base.settings = base.settings._replace(vigilance=1e9, novel_z=1e9)
+    base.settings = base.settings._replace(radius=1e9, novel_z=1e9)
     Z, Y = make_stream(3)
     rest = int(np.argmin(base.arrays.won[1 : base.n_rules + 1])) + 1
     away = base.memberships(Z)[0][:, rest - 1] == 0.0

@@ -41,7 +41,7 @@ def test_old_labels_learn_on_as_if_no_label_had_come():
 
 
 def test_room_for_rules_doubles_without_a_trace():
-    settings = make_settings(4, max_rules=100, vigilance=0.01, prune_after=80, min_support=2.0)
+    settings = make_settings(4, max_rules=100, radius=0.01, prune_after=80, min_support=2.0)
     growing, roomy = RuleBase(4, 3, settings), RuleBase(4, 3, settings)
     roomy.reserve(100)
     assert len(growing.arrays.c) == FIRST_CAPACITY + 1 < len(roomy.arrays.c)
@@ -58,7 +58,7 @@ def test_room_for_rules_doubles_without_a_trace():
 
 
 def test_labels_grow_before_the_rules_do():
-    settings = make_settings(4, max_rules=100, vigilance=0.01)
+    settings = make_settings(4, max_rules=100, radius=0.01)
     base = RuleBase(4, 3, settings)
     Z, Y = make_stream(5, rows=120)
     base.learn(Z[:20], Y[:20])

@@ -24,7 +24,7 @@ from evolabel.streams import DriftingStream
 STREAMS = {
     "plain": ({}, 0.0, 0.0, False, False),
     "merges": ({"novel_z": 2.0}, 0.0, 0.0, False, False),
-    "deaths": ({"max_rules": 12, "vigilance": 0.3, "prune_after": 20}, 0.0, 0.0, False, False),
+    "deaths": ({"max_rules": 12, "radius": 0.3, "prune_after": 20}, 0.0, 0.0, False, False),
     "missing features": ({"novel_z": 2.0}, 0.2, 0.0, False, False),
     "partial labels": ({"novel_z": 2.0}, 0.0, 0.3, False, False),
     "weights": ({"novel_z": 2.0}, 0.0, 0.0, True, False),
@@ -35,7 +35,7 @@ STREAMS = {
     "everything": (
         {
             "max_rules": 8,
-            "vigilance": 0.3,
+            "radius": 0.3,
             "novel_z": 2.0,
             "prune_after": 20,
             "min_support": 8.0,

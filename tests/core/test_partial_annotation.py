@@ -12,7 +12,7 @@ from evolabel.core.rule_base import NO_ROWS, NOTHING
 def calm_base(seed):
     """A rule base that gives birth to no more rules."""
     base = learned(seed, rows=120)
-    base.settings = base.settings._replace(vigilance=1e9, novel_z=1e9)
+    base.settings = base.settings._replace(radius=1e9, novel_z=1e9)
     assert base.n_rules > 1
     return base
 

@@ -77,7 +77,7 @@ def test_any_due(seed, rows, upkeep_every):
     active = np.arange(base.n_rules + 1)
     twin = naive_of(base)
     due = reference.any_due([twin.whole, *twin.rules], upkeep_every)
-    assert stream.any_due(base.n_rules, active, base.arrays.age, upkeep_every) == due
+    assert stream.any_due(base.n_rules, active, base.arrays.age, base.arrays.top, upkeep_every) == due
 
 
 @settings(max_examples=25, deadline=None)
@@ -100,7 +100,7 @@ def test_answers_of_any_state(seed, rows, Z, data):
 @given(st.integers(0, 1000), st.sampled_from([0.0, 0.2]), st.sampled_from([0.0, 0.2]), st.integers(2, 12))
 def test_learning_short_streams(seed, features, labels, upkeep_every):
     Z, Y = with_gaps(*make_stream(seed, rows=25, drift_every=6), seed, features, labels)
-    options = make_settings(4, max_rules=3, forgetting=0.95, upkeep_every=upkeep_every, prune_after=5, vigilance=0.2)
+    options = make_settings(4, max_rules=3, forgetting=0.95, upkeep_every=upkeep_every, prune_after=5, radius=0.2)
     base, out = RuleBase(4, 3, options), np.empty(Y.shape)
     twin = empty_twin(base)
     base.learn(Z, Y, out=out)
@@ -114,14 +114,14 @@ def test_why_the_loop_comes_back():
 
     def go(settings, rows=1):
         tried = copy.deepcopy(base)
-        work = workspace(len(tried.arrays.c), 4, 3)
+        work = workspace(len(tried.arrays.c), 4, 3, 4, False)
         flags = {"structure": True, "consequents": True, "born": False}
         return stream.learn_rows(
             Z[:rows], Y[:rows], NOTHING, NO_ROWS, tried.arrays, settings, work, *flags.values(), NO_ROWS
         )
 
-    calm = base.settings._replace(vigilance=1e9, upkeep_every=10**6, max_rules=30)
+    calm = base.settings._replace(radius=1e9, upkeep_every=10**6, max_rules=30)
     assert go(calm, 40) == (40, DONE)
-    assert go(calm._replace(vigilance=0.0)) == (0, NOVEL)
+    assert go(calm._replace(radius=0.0)) == (0, NOVEL)
     assert go(calm._replace(upkeep_every=1)) == (1, DUE)
     assert go(calm._replace(prune_after=1, min_support=1e9), 40) == (1, STARVED)

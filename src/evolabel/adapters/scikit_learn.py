@@ -46,20 +46,49 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     novel_z : float
         Full rule base: a sample starts a rule (and the closest pair is merged) if its distance is this many standard
         deviations above the recent mean.
-    prior_count : float
-        Samples the prior spread of a rule counts for.
+    prior_count : float or str
+        Samples the prior spread of a rule counts for; "2p" is twice the number of features.
     temperature : float or str
         T of the memberships exp(-d^2 / 2T): a number (1 is the paper's), "sqrt", or a multiple of p such as "0.1p".
     min_activation : float
         Rules with a smaller membership neither answer nor learn.
-    ridge : float or "press"
-        Unit of the two ridges below; "press" finds it by leave-one-out on the initial batch.
+    ridge : float, "press" or "condition"
+        Unit of the two ridges below; "press" finds it by leave-one-out on the initial batch, "condition" makes it
+        just large enough for the arithmetic.
     global_ridge, local_ridge : float
         Ridge of the global model, and of each rule towards the global model, in units of `ridge`.
     intercept_ridge : float
         Share of the ridge that the intercept feels.
     alpha, beta : float
-        L1 penalty and label coupling. Only 0 so far.
+        L1 penalty and strength of the label coupling. With either, weights are iterated (Algorithms 1 and 2).
+    coupling : {"signed_laplacian", "shifted", "ridge", "none", "paper"}
+        How labels that correlate inside a rule pull each other's weights; "paper" is the printed matrix, which is
+        indefinite and may end in DivergenceError.
+    prox_steps : int
+        Proximal gradient steps per sample; 0 leaves recursive least squares alone.
+    rls : bool
+        Whether a recursive least squares step comes first.
+    lipschitz : {"safe", "paper"}
+        Step length: safe, or as printed, which may end in DivergenceError.
+    parent : {"global", "nearest", "none"}
+        What a rule starts from: the global model, towards which its ridge pulls; the nearest rule (eq. 28); zero.
+    covariance : {"diag", "full"}
+        Axis-parallel or rotated rules.
+    space : {"input", "product"}
+        Whether rules are born by features alone or by features and labels; `label_weight` scales the labels then.
+    label_weight : float
+        Length of a label in the product space, in units of a scaled feature.
+    novelty : {"deviation", "paper", "chi2"}
+        When a rule is born: by `vigilance` and `novel_z`; by the paper's radius with fac = `vigilance`; or where the
+        distance has a tail probability below `novelty_tail`.
+    novelty_tail : float
+        See `novelty`.
+    prior_variance : float
+        Spread, squared, that a rule starts with, in units of a scaled feature's variance.
+    merging : {"room", "touching"}
+        Rules are merged only to make room, or also when they touch and agree.
+    consistency : {"output", "angle"}
+        How agreement of merged consequents is measured, eq. (29).
     forgetting : float
         Factor by which a rule's past fades for every sample's worth of new evidence; 1 never forgets.
     prune_after : int or None
@@ -85,8 +114,8 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     Notes
     -----
-    Inference is eqs. (1)-(4) of the paper, learning Algorithms 1 and 2 with alpha = beta = 0. NaN in X is a missing
-    feature, NaN in Y a label nobody annotated. Parameters are read when training starts.
+    Inference is eqs. (1)-(4) of the paper, learning Algorithms 1 and 2, in closed form at alpha = beta = 0. NaN in X
+    is a missing feature, NaN in Y a label nobody annotated. Parameters are read when training starts.
 
     References
     ----------
@@ -112,7 +141,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         max_rules: int = 30,
         vigilance: float = 0.5,
         novel_z: float = 6.0,
-        prior_count: float = 31.0,
+        prior_count: float | str = 31.0,
         temperature: float | str = "0.1p",
         min_activation: float = 0.03,
         ridge: float | str = "press",
@@ -121,6 +150,19 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         intercept_ridge: float = 0.01,
         alpha: float = 0.0,
         beta: float = 0.0,
+        coupling: str = "signed_laplacian",
+        prox_steps: int = 1,
+        rls: bool = True,
+        lipschitz: str = "safe",
+        parent: str = "global",
+        covariance: str = "diag",
+        space: str = "input",
+        label_weight: float = 1.0,
+        novelty: str = "deviation",
+        novelty_tail: float = 1e-3,
+        prior_variance: float = 1.0,
+        merging: str = "room",
+        consistency: str = "output",
         forgetting: float = 1.0,
         prune_after: int | None = None,
         min_support: float = 3.0,
@@ -141,11 +183,33 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.intercept_ridge = intercept_ridge
         self.alpha = alpha
         self.beta = beta
+        self.coupling = coupling
+        self.prox_steps = prox_steps
+        self.rls = rls
+        self.lipschitz = lipschitz
+        self.parent = parent
+        self.covariance = covariance
+        self.space = space
+        self.label_weight = label_weight
+        self.novelty = novelty
+        self.novelty_tail = novelty_tail
+        self.prior_variance = prior_variance
+        self.merging = merging
+        self.consistency = consistency
         self.forgetting = forgetting
         self.prune_after = prune_after
         self.min_support = min_support
         self.warm_up = warm_up
         self.threshold = threshold
+
+    @classmethod
+    def paper(cls, **changes: Any) -> Self:
+        """The paper's own profile: product space, rotated rules, L1, label coupling, rules that merge when they touch.
+
+        Its mathematical errors stay mended (docs/where-we-leave-the-paper.md). `changes` replace single parameters;
+        `vigilance` (fac), `alpha` and `beta` are meant to be tuned.
+        """
+        return cls(**{**PAPER, **changes})
 
     # ------------------------------------------------------------------ learning
 
@@ -434,6 +498,25 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         return tags
+
+
+PAPER: dict[str, Any] = {
+    "scaling": "standard",
+    "space": "product",
+    "covariance": "full",
+    "prior_count": "2p",
+    "novelty": "paper",
+    "vigilance": 0.4,
+    "temperature": 1.0,
+    "min_activation": 0.0,
+    "parent": "nearest",
+    "ridge": "condition",
+    "local_ridge": 1.0,
+    "alpha": 0.1,
+    "beta": 1.0,
+    "coupling": "shifted",
+    "merging": "touching",
+}
 
 
 class _unchanged_on_error:

@@ -5,8 +5,11 @@ exactly; P is derived from them.
 """
 
 import numpy as np
-from scipy.linalg import inv
+from scipy.linalg import cholesky, inv
 
+from evolabel.core.proximal import largest_eigenvalue
+from evolabel.kernels.antecedents import joint_distances
+from evolabel.kernels.memberships import nearest
 from evolabel.kernels.moments import absorb, derive_inverse_variance, pool_moments
 from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, FloatArray, RuleArrays, Settings
 from evolabel.kernels.structure import any_starved, is_starved, ward_pair
@@ -20,7 +23,11 @@ def clear(slot: int, rules: RuleArrays, settings: Settings) -> None:
     """An empty slot: no samples; consequents equal to the global model (H = G = 0), or zero for slot 0."""
     for name in PER_SLOT:
         getattr(rules, name)[slot] = 0
-    rules.P[slot] = np.diag(1.0 / settings.penalty[min(slot, 1)])
+    penalty = settings.penalty[min(slot, 1)]
+    rules.P[slot] = np.diag(1.0 / penalty)
+    rules.top[slot] = penalty.max()
+    if settings.rotated:
+        rules.F[slot] = np.diag(np.sqrt(settings.prior_count * settings.prior))
     derive_inverse_variance(slot, rules, settings)
 
 
@@ -34,9 +41,20 @@ def apply_late(slot: int, rules: RuleArrays) -> None:
 
 def derive_inverse(slot: int, rules: RuleArrays, settings: Settings) -> None:
     """P = (H + penalty)^-1, from scratch."""
-    rules.P[slot] = ridge_inverse(rules.H[slot], settings.penalty[min(slot, 1)])
+    penalty = settings.penalty[min(slot, 1)]
+    rules.H[slot] = mirrored(rules.H[slot])
+    rules.P[slot] = ridge_inverse(rules.H[slot], penalty)
     rules.age[slot] = 0
     rules.fresh[slot] = 0.0
+    if settings.iterated:
+        tighten(slot, rules, settings)
+        if slot == 0:
+            rules.W[0] = rules.G[0] @ mirrored(rules.P[0])
+
+
+def tighten(slot: int, rules: RuleArrays, settings: Settings) -> None:
+    """The step bound becomes exact again: lmax(H + penalty)."""
+    rules.top[slot] = largest_eigenvalue(mirrored(rules.H[slot]) + np.diag(settings.penalty[min(slot, 1)]))
 
 
 def ridge_inverse(H: FloatArray, penalty: FloatArray) -> FloatArray:
@@ -60,22 +78,26 @@ def upkeep(slot: int, rules: RuleArrays, settings: Settings) -> None:
     apply_late(slot, rules)
     if settings.forgetting < 1.0:
         fade = settings.forgetting ** rules.fresh[slot]
-        for array in (rules.H, rules.G, rules.M, rules.n, rules.k):
+        for array in (rules.H, rules.G, rules.M, rules.n, rules.k, rules.compared, rules.Q, rules.mass):
             array[slot] *= fade
         derive_inverse_variance(slot, rules, settings)
+        if settings.rotated:
+            set_scatter(slot, fade * scatter(slot, rules, settings), rules, settings)
     derive_inverse(slot, rules, settings)
 
 
-def give_birth(z: FloatArray, parent: int, weight: float, rules: RuleArrays, settings: Settings) -> int:
-    """Start a rule at z and return its slot; a missing feature starts at the parent's centre with no support.
+def give_birth(s: FloatArray, parent: int, weight: float, rules: RuleArrays, settings: Settings) -> int:
+    """Start a rule at s and return its slot; a missing feature starts at the parent's centre with no support.
 
-    Its consequents start at the global model (eq. 28 takes those of the nearest rule), and the sample that created
-    it is learned like any other.
+    Iterated weights start at the parent's, eq. (28), or at the global model's if the ridge pulls there. Deviation: the
+    sample that created the rule is learned like any other; it is the only evidence there is.
     """
     slot = int(rules.tally[RULES]) + 1
     clear(slot, rules, settings)
     rules.c[slot] = rules.c[parent]
-    absorb(slot, z, weight, rules, settings)
+    if settings.iterated:
+        rules.W[slot] = rules.W[0 if settings.lean.any() else parent]
+    absorb(slot, s, weight, rules, settings)
     rules.identity[slot] = rules.tally[NEXT_IDENTITY]
     rules.born[slot] = rules.tally[SEEN]
     rules.tally[NEXT_IDENTITY] += 1
@@ -89,15 +111,49 @@ def merge_pair(first: int, second: int, rules: RuleArrays, settings: Settings) -
     kept, gone = int(rules.identity[a]), int(rules.identity[b])
     apply_late(a, rules)
     apply_late(b, rules)
+    if settings.rotated:
+        pool_scatter(a, b, rules, settings)
     pool_moments(a, b, rules)
     derive_inverse_variance(a, rules, settings)
+    if rules.Q.shape[1]:
+        pool_label_moments(a, b, rules)
     rules.H[a] += rules.H[b]
     rules.G[a] += rules.G[b]
     derive_inverse(a, rules, settings)
+    rules.compared[a] = rules.k[a]
     rules.won[a] = max(rules.won[a], rules.won[b])
     rules.born[a] = min(rules.born[a], rules.born[b])
     free_slot(b, rules)
     return kept, gone
+
+
+def scatter(slot: int, rules: RuleArrays, settings: Settings) -> FloatArray:
+    """The scatter matrix of a rotated rule: F F' without the prior."""
+    F = np.tril(rules.F[slot])
+    return np.asarray(F @ F.T - np.diag(settings.prior_count * settings.prior))
+
+
+def set_scatter(slot: int, matrix: FloatArray, rules: RuleArrays, settings: Settings) -> None:
+    """F of a scatter matrix, with the prior."""
+    rules.F[slot] = cholesky(matrix + np.diag(settings.prior_count * settings.prior), lower=True)
+
+
+def pool_scatter(a: int, b: int, rules: RuleArrays, settings: Settings) -> None:
+    """Scatter matrix of both samples together (companion 2.6), exactly; one prior is kept. Before the centres move."""
+    apart = rules.c[b] - rules.c[a]
+    between = rules.k[a] * rules.k[b] / (rules.k[a] + rules.k[b]) * np.outer(apart, apart)
+    set_scatter(a, scatter(a, rules, settings) + scatter(b, rules, settings) + between, rules, settings)
+
+
+def pool_label_moments(a: int, b: int, rules: RuleArrays) -> None:
+    """Label means and co-moments of both together."""
+    mine, theirs = rules.mass[a, 0], rules.mass[b, 0]
+    total = mine + theirs
+    if total > 0.0:
+        apart = rules.ybar[b] - rules.ybar[a]
+        rules.Q[a] += rules.Q[b] + mine * theirs / total * np.outer(apart, apart)
+        rules.ybar[a] += theirs / total * apart
+        rules.mass[a] += rules.mass[b]
 
 
 def free_slot(slot: int, rules: RuleArrays) -> None:
@@ -124,3 +180,17 @@ def starved(rules: RuleArrays, settings: Settings) -> list[int]:
     count = int(rules.tally[RULES])
     slots = [a for a in range(count, 0, -1) if is_starved(a, rules, settings)]
     return slots[: count - 1]
+
+
+def slot_of(identity: int, rules: RuleArrays) -> int:
+    """Where a rule lives now."""
+    return 1 + int(np.flatnonzero(rules.identity[1 : int(rules.tally[RULES]) + 1] == identity)[0])
+
+
+def nearest_rule(s: FloatArray, rules: RuleArrays, settings: Settings) -> int:
+    """Slot of the rule nearest to s (Mahalanobis), eq. (28); 0 if there is none yet."""
+    count, d = int(rules.tally[RULES]), len(s)
+    D, J = np.empty(count + 1), np.empty(count + 1)
+    scratch = np.empty(d), np.empty(d), np.empty(d, np.int64)
+    joint_distances(s, settings.penalty.shape[1] - 1, rules, settings, D, J, *scratch)
+    return int(nearest(J, count))

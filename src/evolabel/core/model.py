@@ -7,19 +7,15 @@ arrays: X with NaN for missing features, Y of 0/1 with NaN for labels nobody ann
 import numpy as np
 
 from evolabel.core.options import Options
-from evolabel.core.ridge import press_ridge
+from evolabel.core.ridge import ridge_strength
 from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.core.scaling import Scaler, fit_scaler
+from evolabel.core.settings import kernel_settings
 from evolabel.core.warm_up import WarmUp
 from evolabel.errors import DataError
 from evolabel.kernels.state import FloatArray, Settings
 
 CHUNK = 4096  # rows scaled at a time, so that a million rows need no second copy
-
-# Samples a slot learns between two derivations of its P from H: rounding never shows, and the price is small. A rule
-# that forgets does so at these moments, therefore more often.
-UPKEEP_EVERY = 2048
-UPKEEP_EVERY_FORGETTING = 32
 
 
 class StreamModel:
@@ -53,8 +49,8 @@ class StreamModel:
     def fit(self, X: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray) -> None:
         """Batch phase on the initial batch: scaling, ridge strength, one pass for the rules, one for the consequents.
 
-        The second pass sees the finished structure; it gives exactly the batch solution (Algorithm 1 at
-        alpha = beta = 0), because the recursions are exact.
+        The second pass sees the finished structure. In closed form it gives exactly the batch solution, because the
+        recursions are exact; iterated consequents are minimised on its statistics (Algorithm 1).
         """
         taught = ~np.isnan(Y).all(axis=1)
         if len(weights):
@@ -64,35 +60,24 @@ class StreamModel:
         self.begin(X[taught], Y[taught])
         rules, Z = self.trained(), self.scale(X)
         rules.learn(Z, Y, weights, confidences, consequents=False)
-        rules.learn(Z, Y, weights, confidences, structure=False)
+        if rules.settings.iterated:
+            rules.accumulate(Z, Y, weights, confidences)
+            rules.minimise()
+        else:
+            rules.learn(Z, Y, weights, confidences, structure=False)
 
     def begin(self, X: FloatArray, Y: FloatArray) -> None:
         """Learn scaling and ridge strength from an initial batch and start an empty rule base."""
         options = self.options
         self.scaler = fit_scaler(X, options.scaling, int(options.n_knots))
-        self.ridge = press_ridge(self.scaler.transform(X), Y) if options.ridge == "press" else float(options.ridge)
+        self.ridge = ridge_strength(options.ridge, self.scaler.transform(X), Y)
         self.rules = RuleBase(self.n_features, self.n_labels, self.settings())
         self.warm_up = None
 
     def settings(self) -> Settings:
         """What the kernels read, from the options and the ridge strength."""
-        o, p = self.options, self.n_features
         assert self.scaler is not None
-        shape = np.append(np.ones(p), o.intercept_ridge)  # D: the intercept is hardly penalised
-        return Settings(
-            penalty=np.stack([o.global_ridge * self.ridge * shape, o.local_ridge * self.ridge * shape]),
-            prior=self.scaler.prior,
-            prior_count=float(o.prior_count),
-            tau=o.temperature_for(p) / p,
-            min_activation=float(o.min_activation),
-            max_rules=int(o.max_rules),
-            vigilance=float(o.vigilance),
-            novel_z=float(o.novel_z),
-            forgetting=float(o.forgetting),
-            upkeep_every=UPKEEP_EVERY if o.forgetting == 1.0 else UPKEEP_EVERY_FORGETTING,
-            prune_after=int(o.prune_after or 0),
-            min_support=float(o.min_support),
-        )
+        return kernel_settings(self.options, self.n_features, self.n_labels, self.scaler.prior, self.ridge)
 
     def scale(self, X: FloatArray) -> FloatArray:
         """Scores of raw rows."""

@@ -17,7 +17,7 @@ class Options:
     max_rules: int = 30
     vigilance: float = 0.5
     novel_z: float = 6.0
-    prior_count: float = 31.0
+    prior_count: float | str = 31.0
     temperature: float | str = "0.1p"
     min_activation: float = 0.03
     ridge: float | str = "press"
@@ -26,6 +26,19 @@ class Options:
     intercept_ridge: float = 0.01
     alpha: float = 0.0
     beta: float = 0.0
+    coupling: str = "signed_laplacian"
+    prox_steps: int = 1
+    rls: bool = True
+    lipschitz: str = "safe"
+    parent: str = "global"
+    covariance: str = "diag"
+    space: str = "input"
+    label_weight: float = 1.0
+    novelty: str = "deviation"
+    novelty_tail: float = 1e-3
+    prior_variance: float = 1.0
+    merging: str = "room"
+    consistency: str = "output"
     forgetting: float = 1.0
     prune_after: int | None = None
     min_support: float = 3.0
@@ -33,32 +46,60 @@ class Options:
 
     def check(self) -> "Options":
         """Raise ParameterError for the first value outside its range; returns itself."""
-        if self.scaling not in KINDS:
-            raise ParameterError(f"scaling={self.scaling!r} is unknown; use one of {', '.join(KINDS)}")
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise ParameterError(f"{name}={getattr(self, name)!r} is unknown; use one of {', '.join(allowed)}")
+        if not isinstance(self.rls, bool):
+            raise ParameterError(f"rls={self.rls!r} is not allowed; use True or False")
         for name, (low, high, open_low, whole) in RANGES.items():
             check_number(name, getattr(self, name), low, high, open_low, whole)
         if self.prune_after is not None:
             check_number("prune_after", self.prune_after, 1, inf, False, True)
-        if self.ridge != "press":
-            check_number("ridge", self.ridge, 0, inf, True, False, ' or "press"')
+        if self.ridge not in ("press", "condition"):
+            check_number("ridge", self.ridge, 0, inf, True, False, ', "press" or "condition"')
         self.temperature_for(1)
+        self.prior_count_for(1)
         return self
+
+    @property
+    def iterated(self) -> bool:
+        """Are weights iterated (Algorithm 2)? Else they follow from the statistics in closed form."""
+        return self.alpha > 0.0 or self.beta > 0.0 or self.parent == "nearest"
 
     def temperature_for(self, p: int) -> float:
         """T for p features: a number (1 is the paper), "sqrt" for sqrt(p), or a multiple of p such as "0.1p"."""
-        hint = ', "sqrt", or a multiple of the number of features such as "0.1p"'
-        if self.temperature == "sqrt":
-            return sqrt(p)
-        if isinstance(self.temperature, str) and self.temperature.endswith("p"):
-            try:
-                factor = float(self.temperature[:-1])
-            except ValueError:
-                raise ParameterError(f"temperature={self.temperature!r} is unknown; use a number > 0{hint}") from None
-            check_number("temperature", factor, 0, inf, True, False, hint)
-            return factor * p
-        check_number("temperature", self.temperature, 0, inf, True, False, hint)
-        return float(self.temperature)
+        return sqrt(p) if self.temperature == "sqrt" else _multiple("temperature", self.temperature, p, ', "sqrt"')
 
+    def prior_count_for(self, d: int) -> float:
+        """nu0 in d dimensions: a number, or a multiple of d such as "2p"."""
+        return _multiple("prior_count", self.prior_count, d, "")
+
+
+def _multiple(name: str, value: object, p: int, also: str) -> float:
+    """A number > 0, or text such as "0.1p" for that many times p."""
+    hint = f'{also}, or a multiple of the number of features such as "2p"'
+    if isinstance(value, str) and value.endswith("p"):
+        try:
+            factor = float(value[:-1])
+        except ValueError:
+            raise ParameterError(f"{name}={value!r} is unknown; use a number > 0{hint}") from None
+        check_number(name, factor, 0, inf, True, False, hint)
+        return factor * p
+    check_number(name, value, 0, inf, True, False, hint)
+    return float(value)  # type: ignore[arg-type]
+
+
+CHOICES = {
+    "scaling": KINDS,
+    "coupling": ("none", "ridge", "shifted", "signed_laplacian", "paper"),
+    "lipschitz": ("safe", "paper"),
+    "parent": ("global", "nearest", "none"),
+    "covariance": ("diag", "full"),
+    "space": ("input", "product"),
+    "novelty": ("deviation", "paper", "chi2"),
+    "merging": ("room", "touching"),
+    "consistency": ("output", "angle"),
+}
 
 # name: lowest, highest, lowest itself excluded, whole numbers only
 RANGES: dict[str, tuple[float, float, bool, bool]] = {
@@ -66,13 +107,16 @@ RANGES: dict[str, tuple[float, float, bool, bool]] = {
     "max_rules": (1, 100_000, False, True),
     "vigilance": (0, inf, False, False),
     "novel_z": (0, inf, True, False),
-    "prior_count": (0, inf, True, False),
     "min_activation": (0, 1, False, False),
     "global_ridge": (0, inf, True, False),
     "local_ridge": (0, inf, True, False),
     "intercept_ridge": (0, inf, True, False),
-    "alpha": (0, 0, False, False),
-    "beta": (0, 0, False, False),
+    "alpha": (0, inf, False, False),
+    "beta": (0, inf, False, False),
+    "prox_steps": (0, 10_000, False, True),
+    "label_weight": (0, inf, True, False),
+    "novelty_tail": (0, 1, True, False),
+    "prior_variance": (0, inf, True, False),
     "forgetting": (0, 1, True, False),
     "min_support": (0, inf, False, False),
     "warm_up": (2, 1_000_000, False, True),

@@ -14,6 +14,25 @@ FALLBACK = 100.0
 FEWEST_ROWS = 4
 
 
+# R'R + ridge I has at most about this condition number; beyond it float64 leaves too few digits.
+MOST_CONDITION = 1e8
+
+
+def ridge_strength(kind: float | str, Z: FloatArray, Y: FloatArray) -> float:
+    """The unit of the ridges: given, by leave-one-out, or by the condition of R'R on the initial batch."""
+    if kind == "press":
+        return press_ridge(Z, Y)
+    if kind == "condition":
+        return condition_ridge(Z)
+    return float(kind)
+
+
+def condition_ridge(Z: FloatArray) -> float:
+    """Gamma of eq. (18): 2 lmax(R'R) / kappa keeps the condition number below about kappa."""
+    R = np.column_stack([_filled(Z, 0.0), np.ones(len(Z))])
+    return float(2.0 * np.linalg.norm(R, 2) ** 2 / MOST_CONDITION)
+
+
 def press_ridge(Z: FloatArray, Y: FloatArray) -> float:
     """Ridge with the least exact leave-one-out squared error (PRESS) of the linear model.
 

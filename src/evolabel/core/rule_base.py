@@ -8,13 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.core import lifecycle
+from evolabel.core import lifecycle, merging
 from evolabel.core.events import Event
 from evolabel.core.lifecycle import PER_SLOT, mirrored
+from evolabel.core.proximal import Problem, minimise
+from evolabel.errors import DivergenceError
 from evolabel.kernels._compile import direct
-from evolabel.kernels.memberships import distances, nearest
+from evolabel.kernels.antecedents import join
+from evolabel.kernels.cholesky import marginal_fill
+from evolabel.kernels.coupling import NONE, coupling
+from evolabel.kernels.iteration import BLOW_UP
 from evolabel.kernels.moments import absorb
 from evolabel.kernels.state import (
+    DIVERGED,
     DONE,
     NEXT_IDENTITY,
     NOVEL,
@@ -26,7 +32,7 @@ from evolabel.kernels.state import (
     Workspace,
     workspace,
 )
-from evolabel.kernels.stream import learn_rows, membership_rows, output_rows
+from evolabel.kernels.stream import LOOSE, learn_rows, membership_rows, output_rows
 
 FIRST_CAPACITY = 32  # rules there is room for at the start
 EVENTS_KEPT = 10_000  # older events are dropped, so that memory stays constant
@@ -42,7 +48,8 @@ class RuleBase:
 
     def __init__(self, n_features: int, n_labels: int, settings: Settings) -> None:
         self.settings = settings
-        self.arrays = _allocate(min(FIRST_CAPACITY, settings.max_rules), n_features, n_labels)
+        self.n_features = n_features
+        self.arrays = self._allocate(min(FIRST_CAPACITY, settings.max_rules), n_labels)
         self._scratch: Workspace | None = None
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
         lifecycle.clear(0, self.arrays, settings)
@@ -95,39 +102,93 @@ class RuleBase:
                 return
             born = reason == NOVEL
             if born:
-                self._let_be_born(Z[done], float(weights[done]) if len(weights) else 1.0)
-            else:
-                self._upkeep()
-                if structure:
-                    self._prune()
+                self._let_be_born(self._joint(Z[done], Y[done]), float(weights[done]) if len(weights) else 1.0)
+                continue
+            if reason == DIVERGED:
+                raise DivergenceError(
+                    f"the consequents blew up at sample {self.n_seen} (weights beyond {BLOW_UP:g}); use "
+                    'coupling="signed_laplacian" and lipschitz="safe", or smaller alpha and beta'
+                )
+            self._upkeep()
+            if structure:
+                self._prune()
+                self._merge_touching()
 
     def _workspace(self) -> Workspace:
         """Scratch arrays that fit the state; made anew only when it has grown."""
-        slots, p, labels = len(self.arrays.c), self.arrays.c.shape[1], self.n_labels
+        (slots, d), labels = self.arrays.c.shape, self.n_labels
         if self._scratch is None or (len(self._scratch.D), len(self._scratch.confidence)) != (slots, labels):
-            self._scratch = workspace(slots, p, labels)
+            self._scratch = workspace(slots, self.n_features, labels, d, self.settings.iterated)
         return self._scratch
+
+    def _joint(self, z: FloatArray, y: FloatArray) -> FloatArray:
+        """The sample in the space of the antecedents."""
+        joint = np.empty(self.arrays.c.shape[1])
+        join(z, y, self.settings.label_weight, joint)
+        return joint
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_scratch": None}
 
-    def _let_be_born(self, z: FloatArray, weight: float) -> None:
-        """Start a rule at z; a full rule base first merges its closest pair."""
+    def _let_be_born(self, s: FloatArray, weight: float) -> None:
+        """Start a rule at s; a full rule base first merges its closest pair."""
         self.arrays.tally[SEEN] += 1
         if self.n_rules >= self.settings.max_rules:
             self.shrink_to(self.settings.max_rules - 1)
         self.reserve(self.n_rules + 1)
-        D = np.empty(self.n_rules + 1)
-        distances(z, self.n_rules, self.arrays.c, self.arrays.inv, D)
-        parent = nearest(D, self.n_rules)
-        absorb(0, z, weight, self.arrays, self.settings)
-        slot = lifecycle.give_birth(z, parent, weight, self.arrays, self.settings)
+        parent = lifecycle.nearest_rule(s, self.arrays, self.settings)
+        absorb(0, s, weight, self.arrays, self.settings)
+        slot = lifecycle.give_birth(s, parent, weight, self.arrays, self.settings)
         self._log("birth", slot_identity(self.arrays, slot), slot_identity(self.arrays, parent))
 
     def _upkeep(self) -> None:
-        """Derive P anew for the slots whose time has come."""
+        """Derive P anew for the slots whose time has come, and step bounds that have become loose."""
         for slot in np.flatnonzero(self.arrays.age >= self.settings.upkeep_every):
             lifecycle.upkeep(int(slot), self.arrays, self.settings)
+        if self.settings.iterated:
+            for slot in np.flatnonzero(self.arrays.top[:, 0] > LOOSE * self.arrays.top[:, 1]):
+                lifecycle.tighten(int(slot), self.arrays, self.settings)
+
+    def _merge_touching(self) -> None:
+        """Compare the rules that have grown with the others; unite those that touch and agree."""
+        every = self.settings.merge_every
+        while every and self.n_rules > 1:
+            used = slice(1, self.n_rules + 1)
+            grown = np.flatnonzero(self.arrays.k[used] - self.arrays.compared[used] >= every)
+            if not len(grown):
+                return
+            slot = int(grown[0]) + 1
+            self.arrays.compared[slot] = self.arrays.k[slot]
+            partner = merging.partner_of(slot, self)
+            if partner:
+                self._unite(slot, partner)
+
+    def _unite(self, first: int, second: int) -> None:
+        """Merge two rules; iterated weights are merged by eq. (29)."""
+        weights = merging.merged_weights(first, second, self) if self.settings.iterated else None
+        kept, gone = lifecycle.merge_pair(first, second, self.arrays, self.settings)
+        if weights is not None:
+            self.arrays.W[lifecycle.slot_of(kept, self.arrays)] = weights
+        self._log("merge", kept, gone)
+
+    def _allocate(self, rules: int, n_labels: int) -> RuleArrays:
+        """Zeroed arrays; those this profile does not need have no elements."""
+        s, q, K = rules + 1, self.n_features + 1, n_labels
+        d = self.n_features + (K if self.settings.product else 0)
+        f = d if self.settings.rotated else 0
+        w, g = (K, q) if self.settings.iterated else (0, 0)
+        b = 1 if self.settings.iterated else block_length(q)
+        k = K if self.settings.coupling > NONE else 0
+        floats = {
+            "c": (s, d), "M": (s, d), "n": (s, d), "k": (s,), "inv": (s, d), "F": (s, f, f), "H": (s, q, q),
+            "G": (s, K, q), "P": (s, q, q), "late_H": (s, b, q), "late_P": (s, b, q), "fresh": (s,), "W": (s, w, g),
+            "ybar": (s, k), "Q": (s, k, k), "mass": (s, 2 if k else 0), "top": (s, 2 if w else 0), "compared": (s,),
+            "strange": (3,),
+        }  # fmt: skip
+        whole = {"late": s, "age": s, "identity": s, "born": s, "won": s, "tally": 3}
+        made: dict[str, Any] = {name: np.zeros(shape) for name, shape in floats.items()}
+        made |= {name: np.zeros(size, np.int64) for name, size in whole.items()}
+        return RuleArrays(**made)
 
     def _prune(self) -> None:
         """Remove starved rules."""
@@ -139,6 +200,33 @@ class RuleBase:
         assert rule is not None
         self.events.append(Event(self.n_seen, kind, rule, other))
 
+    def accumulate(self, Z: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray) -> None:
+        """Batch phase of iterated consequents: H, G, P and label moments of all rows, weights untouched."""
+        mine = self.settings
+        self.settings = mine._replace(iterated=False)
+        try:
+            self.learn(Z, Y, weights, confidences, structure=False)
+        finally:
+            self.settings = mine
+
+    def problem(self, slot: int) -> Problem:
+        """The objective of a rule, from its statistics."""
+        a, s = self.arrays, self.settings
+        B = np.zeros((self.n_labels, self.n_labels))
+        if s.coupling > NONE:
+            coupling(a.Q[slot], a.mass[slot], s.coupling, B)
+        anchor = a.W[0] * (s.lean > 0.0)
+        return Problem(self.hessian(slot), a.G[slot], s.penalty[1], anchor, B, s.alpha, s.beta)
+
+    def minimise(self) -> None:
+        """Algorithm 1 for every rule: from the least squares solution, eq. (18), to the minimum."""
+        a, s = self.arrays, self.settings
+        for slot in range(self.n_rules + 1):
+            lifecycle.upkeep(slot, a, s._replace(forgetting=1.0))
+            if slot > 0:
+                start = (a.G[slot] + s.lean * a.W[0]) @ self.inverse(slot)
+                a.W[slot] = minimise(self.problem(slot), start) if s.prox_steps else start
+
     def outputs(self, Z: FloatArray) -> FloatArray:
         """Eq. (2) for scaled rows, (rows, K)."""
         return _output_rows(Z, self.arrays, self.settings)
@@ -146,6 +234,16 @@ class RuleBase:
     def memberships(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Normalised memberships and mean squared distances, both (rows, C)."""
         return membership_rows(Z, self.arrays, self.settings)
+
+    def regressor(self, z: FloatArray, slot: int) -> FloatArray:
+        """(z, 1) as a rule sees it: missing features at their mean, given the others if the rule is rotated."""
+        p, a = self.n_features, self.arrays
+        filled = np.where(np.isnan(z), a.c[slot, :p], z)
+        if self.settings.rotated and np.isnan(z).any():
+            e = z - a.c[slot, :p]
+            marginal_fill(a.F[slot], e, p, np.empty(p, np.int64), np.empty(p))
+            filled = a.c[slot, :p] + e
+        return np.append(filled, 1.0)
 
     def hessian(self, slot: int) -> FloatArray:
         """H of a slot as a full symmetric matrix, waiting rows included."""
@@ -159,21 +257,23 @@ class RuleBase:
 
     def weights(self, slot: int) -> FloatArray:
         """W of a slot, (q, K): the ridge solution towards the global model, or that model itself for slot 0."""
+        if slot > 0 and self.settings.iterated:
+            return np.array(self.arrays.W[slot].T)
         evidence = self.arrays.G[slot].T
         if slot > 0:
-            evidence = evidence + self.settings.penalty[1][:, None] * self.weights(0)
+            evidence = evidence + self.settings.lean[:, None] * self.weights(0)
         return np.asarray(self.inverse(slot) @ evidence)
 
     def variances(self) -> FloatArray:
         """Spread of the rules per feature, squared, prior included, (C, p)."""
-        return np.asarray(1.0 / self.arrays.inv[1 : self.n_rules + 1])
+        return np.asarray(1.0 / self.arrays.inv[1 : self.n_rules + 1, : self.n_features])
 
     def reserve(self, rules: int) -> None:
         """Make room for this many rules; the room doubles, so that growth stays cheap."""
         old = self.arrays
         if rules + 1 <= len(old.c):
             return
-        new = _allocate(max(rules, 2 * (len(old.c) - 1)), old.c.shape[1], self.n_labels)
+        new = self._allocate(max(rules, 2 * (len(old.c) - 1)), self.n_labels)
         for name in PER_SLOT:
             getattr(new, name)[: len(old.c)] = getattr(old, name)
         self.arrays = new._replace(tally=old.tally, strange=old.strange)
@@ -189,14 +289,28 @@ class RuleBase:
         for slot in range(self.n_rules + 1):
             added[slot] = rate * self.hessian(slot)[-1]
         added[0, :, -1] += rate * self.settings.penalty[0, -1]
-        self.arrays = self.arrays._replace(G=np.concatenate([self.arrays.G, added], axis=1))
+        G = np.concatenate([self.arrays.G, added], axis=1)
+        self._widen(n_labels)
+        self.arrays.G[:] = G
+        if self.settings.iterated:
+            self.arrays.W[:, -extra:, -1] = rate
+
+    def _widen(self, n_labels: int) -> None:
+        """Arrays for more labels; what is known stays at its place, the rest is as in an empty slot."""
+        old, d = self.arrays, self.arrays.c.shape[1]
+        wide = np.append(self.settings.prior[: self.n_features], np.full(n_labels, self.settings.prior[-1]))
+        self.settings = self.settings._replace(prior=wide if d > self.n_features else self.settings.prior)
+        self.arrays = self._allocate(len(old.c) - 1, n_labels)._replace(tally=old.tally, strange=old.strange)
+        for slot in range(len(old.c)):
+            lifecycle.clear(slot, self.arrays, self.settings)
+        for name in PER_SLOT:
+            before, after = getattr(old, name), getattr(self.arrays, name)
+            after[tuple(slice(0, size) for size in before.shape)] = before
 
     def shrink_to(self, rules: int) -> None:
         """Merge closest pairs until at most this many rules are left."""
         while self.n_rules > rules:
-            first, second = lifecycle.closest_pair(self.arrays)
-            kept, gone = lifecycle.merge_pair(first, second, self.arrays, self.settings)
-            self._log("merge", kept, gone)
+            self._unite(*lifecycle.closest_pair(self.arrays))
 
     def adopt(self, source: RuleArrays, slot: int) -> None:
         """Copy a rule of another rule base (same widths) into a new slot, under a new identity."""
@@ -222,27 +336,3 @@ def slot_identity(arrays: RuleArrays, slot: int) -> int | None:
 def block_length(q: int) -> int:
     """Samples whose outer products wait for each other; they are applied eight at a time."""
     return 8 if q < 128 else 16
-
-
-def _allocate(rules: int, n_features: int, n_labels: int) -> RuleArrays:
-    s, p, q, K = rules + 1, n_features, n_features + 1, n_labels
-    return RuleArrays(
-        c=np.zeros((s, p)),
-        M=np.zeros((s, p)),
-        n=np.zeros((s, p)),
-        k=np.zeros(s),
-        inv=np.ones((s, p)),
-        H=np.zeros((s, q, q)),
-        G=np.zeros((s, K, q)),
-        P=np.zeros((s, q, q)),
-        late_H=np.zeros((s, block_length(q), q)),
-        late_P=np.zeros((s, block_length(q), q)),
-        late=np.zeros(s, np.int64),
-        age=np.zeros(s, np.int64),
-        fresh=np.zeros(s),
-        identity=np.zeros(s, np.int64),
-        born=np.zeros(s, np.int64),
-        won=np.zeros(s, np.int64),
-        tally=np.zeros(3, np.int64),
-        strange=np.zeros(3),
-    )

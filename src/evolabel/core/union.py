@@ -8,7 +8,7 @@ import copy
 
 import numpy as np
 
-from evolabel.core.lifecycle import derive_inverse
+from evolabel.core import lifecycle
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
 from evolabel.core.scaling import Scaler
@@ -50,10 +50,18 @@ def place_labels(rules: RuleBase, n_labels: int, columns: list[int]) -> None:
     known = rules.n_labels
     if n_labels > known:
         rules.grow_labels(n_labels)
-    rest = [c for c in range(n_labels) if c not in set(columns)]
-    G = np.empty_like(rules.arrays.G)
-    G[:, columns + rest] = rules.arrays.G
-    rules.arrays = rules.arrays._replace(G=G)
+    order = np.argsort(columns + [c for c in range(n_labels) if c not in set(columns)])
+    a, p = rules.arrays, rules.n_features
+    joint = np.append(np.arange(p), p + order) if a.c.shape[1] > p else np.arange(p)
+    if rules.settings.rotated and len(joint) > p:
+        for slot in range(1, rules.n_rules + 1):
+            scatter = lifecycle.scatter(slot, a, rules.settings)[np.ix_(joint, joint)]
+            lifecycle.set_scatter(slot, scatter, a, rules.settings)
+    changed = {name: getattr(a, name)[:, joint] for name in ("c", "M", "n", "inv")}
+    changed |= {name: getattr(a, name)[:, order] for name in ("G", "W", "ybar", "Q") if getattr(a, name).shape[1]}
+    if "Q" in changed:
+        changed["Q"] = changed["Q"][:, :, order]
+    rules.arrays = a._replace(**{name: np.ascontiguousarray(array) for name, array in changed.items()})
 
 
 def straight_lines(source: Scaler, target: Scaler) -> tuple[FloatArray, FloatArray]:
@@ -81,16 +89,22 @@ def straight_lines(source: Scaler, target: Scaler) -> tuple[FloatArray, FloatArr
 
 def translate(rules: RuleBase, a: FloatArray, b: FloatArray, settings: Settings) -> None:
     """Re-express every statistic in scores a z + b, and everything derived from them by `settings`."""
-    arrays = rules.arrays
+    arrays, labels = rules.arrays, rules.arrays.c.shape[1] - len(a)
     A = np.diag(np.append(a, 1.0))
     A[:-1, -1] = b
+    stretch, shift = np.append(a, np.ones(labels)), np.append(b, np.zeros(labels))
     for slot in range(rules.n_rules + 1):
         arrays.H[slot] = A @ rules.hessian(slot) @ A.T
         arrays.G[slot] = arrays.G[slot] @ A.T
-        arrays.c[slot] = a * arrays.c[slot] + b
-        arrays.M[slot] *= a**2
+        if rules.settings.iterated:
+            arrays.W[slot] = np.linalg.lstsq(A.T, arrays.W[slot].T, rcond=None)[0].T
+        arrays.c[slot] = stretch * arrays.c[slot] + shift
+        arrays.M[slot] *= stretch**2
+        if rules.settings.rotated:
+            scatter = np.outer(stretch, stretch) * lifecycle.scatter(slot, arrays, rules.settings)
+            lifecycle.set_scatter(slot, scatter, arrays, settings)
         arrays.late[slot] = 0
-        derive_inverse(slot, arrays, settings)
+        lifecycle.derive_inverse(slot, arrays, settings)
         derive_inverse_variance(slot, arrays, settings)
     rules.settings = settings
 
@@ -104,7 +118,7 @@ def _add_whole_stream(rules: RuleBase, other: RuleBase) -> None:
     mine.H[0] = rules.hessian(0) + theirs.H[0]
     mine.late[0] = 0
     mine.G[0] += theirs.G[0]
-    derive_inverse(0, mine, rules.settings)
+    lifecycle.derive_inverse(0, mine, rules.settings)
     mine.tally[SEEN] += theirs.tally[SEEN]
     _pool_strangeness(mine.strange, theirs.strange)
 

@@ -47,7 +47,7 @@ def explain_sample(model: StreamModel, x: FloatArray, feature_names: list[str], 
     active = np.flatnonzero(psi[0])
     parts = np.empty((len(active), model.n_features + 1, model.n_labels))
     for i, rule in enumerate(active):
-        filled = np.where(np.isnan(z[0]), rules.arrays.c[rule + 1], z[0])
-        parts[i] = psi[0, rule] * np.append(filled, 1.0)[:, None] * rules.weights(int(rule) + 1)
+        slot = int(rule) + 1
+        parts[i] = psi[0, rule] * rules.regressor(z[0], slot)[:, None] * rules.weights(slot)
     identities = rules.arrays.identity[active + 1].copy()
     return Explanation(identities, psi[0, active], parts, distance[0, active], feature_names, label_names)

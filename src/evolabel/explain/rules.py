@@ -59,11 +59,11 @@ def read_rules(model: StreamModel, feature_names: list[str], label_names: list[s
     if model.rules is None or model.scaler is None:
         return []
     rules, scaler, a = model.rules, model.scaler, model.rules.arrays
-    used = slice(1, rules.n_rules + 1)
+    used = slice(1, rules.n_rules + 1), slice(0, model.n_features)
     spread = np.sqrt(rules.variances())
     low, high = scaler.inverse(a.c[used] - spread), scaler.inverse(a.c[used] + spread)
     centre = scaler.inverse(a.c[used])
-    contrast = np.abs(a.c[used] - a.c[0]) / spread
+    contrast = np.abs(a.c[used] - a.c[0, : model.n_features]) / spread
     views = []
     for i in range(rules.n_rules):
         evidence = rules.hessian(i + 1)[-1, -1]

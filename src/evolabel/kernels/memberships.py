@@ -10,6 +10,8 @@ import numpy as np
 from evolabel.kernels._compile import kernel
 from evolabel.kernels.state import FloatArray, IntArray
 
+NOTHING = 1e-12  # a membership that cannot be seen in any sum
+
 
 @kernel
 def observed_features(z: FloatArray) -> int:
@@ -55,10 +57,12 @@ def nearest(D: FloatArray, C: int) -> int:
 def memberships(D: FloatArray, C: int, tau: float, min_activation: float, psi: FloatArray, active: IntArray) -> int:
     """Eqs. (2), (3): normalised memberships in the log domain; returns how many rules are active.
 
-    Deviation: rules below `min_activation` neither answer nor learn, the rest is normalised again. Entry m of `psi`
-    belongs to slot active[m]. The winner is always active, so the sum is never zero, however far the sample.
+    Deviation: rules below `min_activation` (or below 1e-12 in any case) neither answer nor learn, the rest is
+    normalised again. Entry m of `psi` belongs to slot active[m]. The winner is always active, so the sum is never
+    zero, however far the sample.
     """
     w = nearest(D, C)
+    least = max(min_activation, NOTHING)
     total = 0.0
     for a in range(1, C + 1):
         psi[a - 1] = np.exp(-0.5 * (D[a] - D[w]) / tau)
@@ -67,7 +71,7 @@ def memberships(D: FloatArray, C: int, tau: float, min_activation: float, psi: F
     kept = 0.0
     for a in range(1, C + 1):
         share = psi[a - 1] / total
-        if share >= min_activation or a == w:
+        if share >= least or a == w:
             active[m] = a
             psi[m] = share
             kept += share

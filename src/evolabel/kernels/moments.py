@@ -4,7 +4,10 @@ A winner's centre is a running mean. Its variance carries a prior worth `prior_c
 round and not a needle. Features are counted apart, because any of them may be missing in a sample.
 """
 
+import numpy as np
+
 from evolabel.kernels._compile import kernel
+from evolabel.kernels.cholesky import factor_update
 from evolabel.kernels.state import SEEN, FloatArray, RuleArrays, Settings
 
 TINY = 1e-300  # keeps 0 / 0 out of sums
@@ -26,10 +29,12 @@ def derive_inverse_variance(slot: int, rules: RuleArrays, settings: Settings) ->
 
 
 @kernel
-def absorb(slot: int, z: FloatArray, weight: float, rules: RuleArrays, settings: Settings) -> None:
-    """Move centre and spread of a slot by one sample (weighted Welford); missing features stay as they are."""
+def absorb(slot: int, s: FloatArray, weight: float, rules: RuleArrays, settings: Settings) -> None:
+    """Move centre and spread of a slot by one sample (weighted Welford); missing entries stay as they are."""
+    if settings.rotated and slot > 0:
+        rotate(s, weight, rules.k[slot], rules.c[slot], rules.F[slot])
     absorb_row(
-        z,
+        s,
         weight,
         rules.c[slot],
         rules.M[slot],
@@ -40,6 +45,17 @@ def absorb(slot: int, z: FloatArray, weight: float, rules: RuleArrays, settings:
     )
     rules.k[slot] += weight
     rules.won[slot] = rules.tally[SEEN]
+
+
+@kernel
+def rotate(s: FloatArray, weight: float, k: float, c: FloatArray, F: FloatArray) -> None:
+    """The scatter matrix grows by w k / (k + w) e e' with e from the old centre; missing entries sit at the centre."""
+    e, work = np.empty(s.shape[0]), np.empty(s.shape[0])
+    root = np.sqrt(weight * k / max(k + weight, TINY))
+    for j in range(s.shape[0]):
+        e[j] = 0.0 if np.isnan(s[j]) else root * (s[j] - c[j])
+    if k > 0.0:
+        factor_update(F, e, work)
 
 
 @kernel

@@ -151,7 +151,7 @@ def nearest(D: FloatArray) -> int:
 def memberships(D: FloatArray, tau: float, min_activation: float) -> FloatArray:
     """Eqs. (2), (3): the softmax of the log memberships; idle rules get 0 and the others share what they had."""
     psi = softmax(-0.5 * D / tau)
-    active = psi >= min_activation
+    active = psi >= max(min_activation, 1e-12)
     active[nearest(D)] = True
     return np.asarray(np.where(active, psi, 0.0) / psi[active].sum())
 
@@ -247,7 +247,7 @@ def note_winner_distance(d: float, strange: FloatArray) -> FloatArray:
 def is_novel(d: float, support: float, C: int, strange: FloatArray, settings: Settings) -> bool:
     """With room: outside the winner's radius, which shrinks with its support. Full: only if very strange."""
     if settings.max_rules > C:
-        return bool(d > settings.vigilance * ((support + 1.0) / support) ** 4)
+        return bool(d > settings.radius * ((support + 1.0) / support) ** 4)
     count, mean, variance = strange
     return bool(settings.max_rules > 1 and count > STRANGE_AFTER and d > mean + settings.novel_z * np.sqrt(variance))
 

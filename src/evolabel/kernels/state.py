@@ -1,15 +1,18 @@
 """The arrays a rule base consists of, and the settings its kernels read.
 
 Slot 0 is the whole stream (the global model), slots 1..C are the rules; R is the capacity, p the number of features,
-q = p + 1 the length of a regressor r = (z, 1), K the number of labels, B the length of a block.
+q = p + 1 the length of a regressor r = (z, 1), K the number of labels, B the length of a block. The antecedents live in
+d dimensions: d = p in the input space, d = p + K in the product space, whose joint vector is s = (z, omega y). Arrays a
+profile does not need have no elements.
 
 | array    | shape         | symbol      | kind    | meaning                                                       |
 |----------|---------------|-------------|---------|---------------------------------------------------------------|
-| c        | (1+R, p)      | c_i         | exact   | centre: weighted mean of the samples the rule has won         |
-| M        | (1+R, p)      |             | exact   | scatter: weighted sum of squared deviations from the centre   |
-| n        | (1+R, p)      |             | exact   | weight of the samples that showed the feature                 |
+| c        | (1+R, d)      | c_i         | exact   | centre: weighted mean of the samples the rule has won         |
+| M        | (1+R, d)      |             | exact   | scatter: weighted sum of squared deviations from the centre   |
+| n        | (1+R, d)      |             | exact   | weight of the samples that showed the feature                 |
 | k        | (1+R,)        | k_i         | exact   | support: weight of the samples the rule has won               |
-| inv      | (1+R, p)      | 1/Sigma_jj  | derived | inverse variance, prior included                              |
+| inv      | (1+R, d)      | 1/Sigma_jj  | derived | inverse variance, prior included                              |
+| F        | (1+R, d, d)   | Sigma_i     | exact   | Cholesky factor of nu0 S0 + scatter matrix; rotated rules only |
 | H        | (1+R, q, q)   | R'QR        | exact   | sum of psi r r', lower triangle, without the rows in `late_H` |
 | G        | (1+R, K, q)   | (R'QY)'     | exact   | sum of psi y r', one row per label                            |
 | P        | (1+R, q, q)   | P_i         | derived | (H + penalty)^-1, lower triangle, without the rows in `late_P`|
@@ -18,6 +21,12 @@ q = p + 1 the length of a regressor r = (z, 1), K the number of labels, B the le
 | late     | (1+R,)        |             | exact   | how many rows wait in both                                    |
 | age      | (1+R,)        |             | policy  | samples learned since P was last derived from H               |
 | fresh    | (1+R,)        |             | exact   | evidence (sum of psi) learned since then; what forgetting uses|
+| W        | (1+R, K, q)   | W_i'        | exact   | consequents, one row per label; where they are iterated       |
+| ybar     | (1+R, K)      | ybar_c      | exact   | weighted mean of the labels; where labels are coupled         |
+| Q        | (1+R, K, K)   | covar_cd    | exact   | weighted co-moments of the labels                             |
+| mass     | (1+R, 2)      | S_Psi       | exact   | sum of psi, sum of psi^2                                      |
+| top      | (1+R, 2)      |             | bound   | upper bound of lmax(H + penalty); its last exact value        |
+| compared | (1+R,)        |             | policy  | support when the rule was last compared with the others       |
 | identity | (1+R,)        |             | exact   | the rule's number for life (slots are re-used, numbers not)   |
 | born     | (1+R,)        |             | exact   | sample at which the rule was born                             |
 | won      | (1+R,)        |             | exact   | last sample the rule has won                                  |
@@ -40,8 +49,8 @@ BoolArray = NDArray[np.bool_]
 RULES, SEEN, NEXT_IDENTITY = 0, 1, 2
 
 # Why `learn_rows` came back: all rows are done; the next row starts a rule; a rule has starved; a slot is due for
-# upkeep (P derived anew, the past faded).
-DONE, NOVEL, STARVED, DUE = 0, 1, 2, 3
+# upkeep (P derived anew, the past faded); the winner has grown and may touch another rule; the weights blew up.
+DONE, NOVEL, STARVED, DUE, GROWN, DIVERGED = 0, 1, 2, 3, 4, 5
 
 
 class RuleArrays(NamedTuple):
@@ -52,6 +61,7 @@ class RuleArrays(NamedTuple):
     n: FloatArray
     k: FloatArray
     inv: FloatArray
+    F: FloatArray
     H: FloatArray
     G: FloatArray
     P: FloatArray
@@ -60,6 +70,12 @@ class RuleArrays(NamedTuple):
     late: IntArray
     age: IntArray
     fresh: FloatArray
+    W: FloatArray
+    ybar: FloatArray
+    Q: FloatArray
+    mass: FloatArray
+    top: FloatArray
+    compared: FloatArray
     identity: IntArray
     born: IntArray
     won: IntArray
@@ -70,23 +86,39 @@ class RuleArrays(NamedTuple):
 class Settings(NamedTuple):
     """What the kernels must know beside the state.
 
-    `penalty` has one row for the global model (lambda D) and one for the rules (gamma D); `prior` is the prior
-    variance of each feature; `tau` the temperature per feature, T / p; `upkeep_every` the samples a slot learns
-    between two derivations of P; `prune_after` = 0 switches pruning off.
+    `penalty` has one row for the global model (lambda D) and one for the rules (gamma D); `lean` is gamma D if the
+    rules' ridge pulls towards the global model, else 0; `prior` is the prior variance of each dimension; `rotated`
+    rules have full covariances; `radius` bounds the mean squared distance, times (1 + 1/k)^young for a young rule;
+    `novel_z` NaN: the radius rules when the rule base is full, too; `tau` is the temperature per feature, T / p;
+    `upkeep_every` the samples a slot learns between two derivations of P; `prune_after` and `merge_every` 0: never.
     """
 
     penalty: FloatArray
+    lean: FloatArray
     prior: FloatArray
     prior_count: float
+    rotated: bool
+    product: bool
+    label_weight: float
     tau: float
     min_activation: float
     max_rules: int
-    vigilance: float
+    radius: float
+    young: float
     novel_z: float
     forgetting: float
     upkeep_every: int
     prune_after: int
     min_support: float
+    merge_every: int
+    by_angle: bool
+    iterated: bool
+    rls: bool
+    prox_steps: int
+    alpha: float
+    beta: float
+    coupling: int
+    literal_step: bool
 
 
 class Workspace(NamedTuple):
@@ -96,6 +128,7 @@ class Workspace(NamedTuple):
     """
 
     D: FloatArray
+    J: FloatArray
     psi: FloatArray
     active: IntArray
     r: FloatArray
@@ -103,13 +136,22 @@ class Workspace(NamedTuple):
     v: FloatArray
     t: FloatArray
     confidence: FloatArray
+    s: FloatArray
+    e: FloatArray
+    x: FloatArray
+    missing: IntArray
+    f: FloatArray
+    WH: FloatArray
+    BW: FloatArray
+    B: FloatArray
 
 
-def workspace(slots: int, n_features: int, n_labels: int) -> Workspace:
-    """Scratch arrays for so many slots, features and labels."""
-    q = n_features + 1
+def workspace(slots: int, n_features: int, n_labels: int, dimensions: int, iterated: bool) -> Workspace:
+    """Scratch arrays for so many slots, features, labels and dimensions of the antecedents."""
+    q, K = n_features + 1, n_labels if iterated else 0
     return Workspace(
         D=np.empty(slots),
+        J=np.empty(slots),
         psi=np.empty(slots),
         active=np.empty(slots, np.int64),
         r=np.empty((slots, q)),
@@ -117,4 +159,12 @@ def workspace(slots: int, n_features: int, n_labels: int) -> Workspace:
         v=np.empty(q),
         t=np.empty(q),
         confidence=np.empty(n_labels),
+        s=np.empty(dimensions),
+        e=np.empty(dimensions),
+        x=np.empty(dimensions),
+        missing=np.empty(dimensions, np.int64),
+        f=np.empty(n_labels),
+        WH=np.empty((K, q)),
+        BW=np.empty((K, q)),
+        B=np.empty((K, K)),
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from evolabel.kernels._compile import hot_kernel, kernel
 from evolabel.kernels.state import FloatArray, RuleArrays
-from evolabel.kernels.symmetric import add_outer_products, dot
+from evolabel.kernels.symmetric import add_outer_products, dot, mirror
 
 
 @kernel
@@ -32,6 +32,8 @@ def learn_regressor(slot: int, r: FloatArray, u: FloatArray, w: float, rules: Ru
         add_outer_products(rules.H[slot], rules.late_H[slot], b + 1, 1.0)
         add_outer_products(rules.P[slot], rules.late_P[slot], b + 1, -1.0)
         rules.late[slot] = 0
+        if rules.W.shape[1] > 0:  # iterated consequents multiply by the whole matrix
+            mirror(rules.H[slot])
 
 
 @kernel

@@ -15,11 +15,16 @@ G_i u + gamma W_0'(D u), and W_0'v = G_0 (P_0 v). Exact at every moment, also wh
 import numpy as np
 
 from evolabel.kernels._compile import cold_kernel, hot_kernel, kernel
-from evolabel.kernels.memberships import distances, memberships, nearest
+from evolabel.kernels.antecedents import fill_regressor, fill_rotated, join, weigh
+from evolabel.kernels.coupling import add_label_moments
+from evolabel.kernels.iteration import iterate, rls_step
+from evolabel.kernels.memberships import nearest, observed_features
 from evolabel.kernels.moments import absorb
 from evolabel.kernels.state import (
+    DIVERGED,
     DONE,
     DUE,
+    GROWN,
     NOVEL,
     RULES,
     SEEN,
@@ -31,33 +36,21 @@ from evolabel.kernels.state import (
     Workspace,
 )
 from evolabel.kernels.statistics import add_labels, add_partial_labels, learn_regressor
-from evolabel.kernels.structure import any_starved, is_novel, note_winner_distance
+from evolabel.kernels.structure import any_starved, has_grown, is_novel, note_winner_distance
 from evolabel.kernels.symmetric import add_product, dot, pending_product
 
-
-@kernel
-def fill_regressor(z: FloatArray, centre: FloatArray, r: FloatArray) -> None:
-    """The regressor (z, 1); a missing feature takes the rule's mean, its best guess under a diagonal Gaussian."""
-    p = z.shape[0]
-    for j in range(p):
-        r[j] = centre[j] if np.isnan(z[j]) else z[j]
-    r[p] = 1.0
+LOOSE = 1.25  # a step bound may exceed the last exact largest eigenvalue by this factor
 
 
 @hot_kernel
-def weigh(
-    z: FloatArray, rules: RuleArrays, settings: Settings, D: FloatArray, psi: FloatArray, active: IntArray
-) -> int:
-    """Distances to all rules, and the memberships of the active ones; returns how many these are."""
-    C = rules.tally[RULES]
-    distances(z, C, rules.c, rules.inv, D)
-    return memberships(D, C, settings.tau, settings.min_activation, psi, active)
-
-
-@hot_kernel
-def solve(z: FloatArray, slot: int, rules: RuleArrays, r: FloatArray, u: FloatArray) -> None:
+def solve(
+    z: FloatArray, slot: int, rules: RuleArrays, settings: Settings, missing: IntArray, r: FloatArray, u: FloatArray
+) -> None:
     """The regressor r of a slot and u = P r, waiting rows included."""
-    fill_regressor(z, rules.c[slot], r)
+    if settings.rotated and slot > 0 and observed_features(z) < z.shape[0]:
+        fill_rotated(z, slot, rules, missing, r)
+    else:
+        fill_regressor(z, rules.c[slot], r)
     pending_product(rules.P[slot], rules.late_P[slot], rules.late[slot], r, u)
 
 
@@ -81,31 +74,37 @@ def add_global_output(
 @kernel
 def output_rows(Z: FloatArray, rules: RuleArrays, settings: Settings) -> FloatArray:
     """Continuous outputs of all rows, eq. (2). Reads the state, never writes it."""
-    rows, K = Z.shape[0], rules.G.shape[1]
-    C, q = rules.tally[RULES], rules.c.shape[1] + 1
-    D, psi, active = np.empty(C + 1), np.empty(C + 1), np.empty(C + 1, np.int64)
+    rows, p, K = Z.shape[0], Z.shape[1], rules.G.shape[1]
+    slots, q, d = rules.tally[RULES] + 1, p + 1, rules.c.shape[1]
+    D, psi, active = np.empty(slots), np.empty(slots), np.empty(slots, np.int64)
+    e, x, missing = np.empty(d), np.empty(d), np.empty(d, np.int64)
     r, u, v, t = np.empty(q), np.empty(q), np.empty(q), np.empty(q)
     out = np.zeros((rows, K))
     for i in range(rows):
-        m = weigh(Z[i], rules, settings, D, psi, active)
+        m = weigh(Z[i], p, rules, settings, D, D, psi, active, e, x, missing)
         v[:] = 0.0
         for b in range(m):
-            solve(Z[i], active[b], rules, r, u)
-            add_rule_output(psi[b], u, rules.G[active[b]], settings.penalty[1], v, out[i])
-        add_global_output(v, rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], t, out[i])
+            solve(Z[i], active[b], rules, settings, missing, r, u)
+            if settings.iterated:
+                add_product(rules.W[active[b]], r, psi[b], out[i])
+            else:
+                add_rule_output(psi[b], u, rules.G[active[b]], settings.lean, v, out[i])
+        if not settings.iterated:
+            add_global_output(v, rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], t, out[i])
     return out
 
 
 @kernel
 def membership_rows(Z: FloatArray, rules: RuleArrays, settings: Settings) -> tuple[FloatArray, FloatArray]:
-    """Normalised memberships (rows, C), zero for idle rules, and the distances to every rule."""
-    rows, C = Z.shape[0], rules.tally[RULES]
-    D, psi, active = np.empty(C + 1), np.empty(C + 1), np.empty(C + 1, np.int64)
-    out, far = np.zeros((rows, C)), np.empty((rows, C))
+    """Normalised memberships (rows, C), zero for idle rules, and the distances to every rule (inf: abandoned)."""
+    rows, p = Z.shape
+    slots, d = rules.tally[RULES] + 1, rules.c.shape[1]
+    D, psi, active = np.empty(slots), np.empty(slots), np.empty(slots, np.int64)
+    e, x, missing = np.empty(d), np.empty(d), np.empty(d, np.int64)
+    out, far = np.zeros((rows, slots - 1)), np.empty((rows, slots - 1))
     for i in range(rows):
-        distances(Z[i], C, rules.c, rules.inv, D)
+        m = weigh(Z[i], p, rules, settings, D, D, psi, active, e, x, missing)
         far[i] = D[1:]
-        m = memberships(D, C, settings.tau, settings.min_activation, psi, active)
         for b in range(m):
             out[i, active[b] - 1] = psi[b]
     return out, far
@@ -123,17 +122,21 @@ def confidence_of_row(y: FloatArray, given: FloatArray, confidence: FloatArray) 
 
 @hot_kernel
 def answer(m: int, rules: RuleArrays, settings: Settings, work: Workspace, f: FloatArray) -> None:
-    """Eq. (2) from u of the active rules."""
+    """Eq. (2) from r and u of the active rules."""
     f[:] = 0.0
+    if settings.iterated:
+        for b in range(m):
+            add_product(rules.W[work.active[b]], work.r[b], work.psi[b], f)
+        return
     work.v[:] = 0.0
     for b in range(m):
-        add_rule_output(work.psi[b], work.u[b], rules.G[work.active[b]], settings.penalty[1], work.v, f)
+        add_rule_output(work.psi[b], work.u[b], rules.G[work.active[b]], settings.lean, work.v, f)
     add_global_output(work.v, rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], work.t, f)
 
 
 @hot_kernel
 def learn_complete(m: int, y: FloatArray, weight: float, rules: RuleArrays, work: Workspace) -> None:
-    """Every label is known: H, G and P of each active rule and of the global model (Algorithm 2, alpha = beta = 0)."""
+    """Every label is known, closed form: H, G and P of each active rule and of the global model."""
     for b in range(m + 1):
         slot, w = work.active[b], weight * work.psi[b]
         add_labels(rules.G[slot], work.r[b], y, w)
@@ -149,7 +152,7 @@ def learn_partial(
     for b in range(m + 1):  # all predictions before any update: the rules lean on W_0
         slot = work.active[b]
         work.v[:] = 0.0
-        add_rule_output(1.0, work.u[b], rules.G[slot], settings.penalty[1], work.v, f[b])
+        add_rule_output(1.0, work.u[b], rules.G[slot], settings.lean, work.v, f[b])
         if slot > 0:
             add_global_output(work.v, rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], work.t, f[b])
     for b in range(m + 1):
@@ -159,30 +162,55 @@ def learn_partial(
         learn_regressor(slot, work.r[b], work.u[b], w * share, rules)
 
 
+@cold_kernel
+def learn_iterated(
+    m: int, y: FloatArray, share: float, weight: float, rules: RuleArrays, settings: Settings, work: Workspace
+) -> bool:
+    """Algorithm 2 for each active rule; the global model takes its exact least squares step. False: blown up."""
+    sound = True
+    for c in range(m, -1, -1):  # the global model first: the rules' ridge may pull towards it
+        slot, w = work.active[c], weight * work.psi[c]
+        q = dot(work.r[c], work.u[c])
+        if settings.rls or slot == 0:
+            rls_step(rules.W[slot], work.r[c], work.u[c], y, work.confidence, w, work.f)
+        else:
+            work.f[:] = 0.0
+            add_product(rules.W[slot], work.r[c], 1.0, work.f)
+        if share == 1.0:
+            add_labels(rules.G[slot], work.r[c], y, w)
+        else:
+            add_partial_labels(rules.G[slot], work.r[c], work.f, y, work.confidence, q, w, w * share)
+        learn_regressor(slot, work.r[c], work.u[c], w * share, rules)
+        if slot > 0:
+            sound = iterate(slot, c, y, w * share, rules, settings, work) and sound
+    return sound
+
+
+@hot_kernel
+def learn_moments(m: int, y: FloatArray, weight: float, rules: RuleArrays, work: Workspace) -> None:
+    """Label moments of the active rules, where labels are coupled."""
+    if rules.Q.shape[1] > 0:
+        for b in range(m):
+            slot = work.active[b]
+            add_label_moments(y, weight * work.psi[b], rules.mass[slot], rules.ybar[slot], rules.Q[slot])
+
+
 @kernel
-def any_due(m: int, active: IntArray, age: IntArray, upkeep_every: int) -> bool:
-    """Has one of the slots that have just learned reached the age for upkeep?"""
+def any_due(m: int, active: IntArray, age: IntArray, top: FloatArray, upkeep_every: int) -> bool:
+    """Has one of the slots that have just learned reached the age for upkeep, or is its step bound too loose?"""
     due = False
     for b in range(m + 1):
-        due = due or age[active[b]] >= upkeep_every
+        slot = active[b]
+        due = due or age[slot] >= upkeep_every or (top.shape[1] > 0 and top[slot, 0] > LOOSE * top[slot, 1])
     return due
 
 
 @hot_kernel
-def follow(z: FloatArray, weight: float, D: FloatArray, rules: RuleArrays, settings: Settings) -> None:
+def follow(w: int, d: float, s: FloatArray, weight: float, rules: RuleArrays, settings: Settings) -> None:
     """A sample that is not novel moves the rule it is nearest to, and the whole stream's moments."""
-    w = nearest(D, rules.tally[RULES])
-    note_winner_distance(D[w], rules.strange)
-    absorb(w, z, weight, rules, settings)
-    absorb(0, z, weight, rules, settings)
-
-
-@hot_kernel
-def starts_a_rule(D: FloatArray, rules: RuleArrays, settings: Settings) -> bool:
-    """The first sample, and every novel one."""
-    C = rules.tally[RULES]
-    w = nearest(D, C)
-    return C == 0 or is_novel(D[w], rules.k[w], C, rules.strange, settings)
+    note_winner_distance(d, rules.strange)
+    absorb(w, s, weight, rules, settings)
+    absorb(0, s, weight, rules, settings)
 
 
 @kernel
@@ -209,35 +237,48 @@ def learn_rows(
     after their row (STARVED, DUE).
     """
     given = work.confidence[:0]
+    p = Z.shape[1]
+    near = work.J if rules.c.shape[1] > p else work.D
     for i in range(Z.shape[0]):
         fresh = born and i == 0
         weight = weights[i] if weights.shape[0] > 0 else 1.0
         if confidences.shape[0] > 0:
             given = confidences[i]
         share = confidence_of_row(Y[i], given, work.confidence)
-        m = weigh(Z[i], rules, settings, work.D, work.psi, work.active)
+        join(Z[i], Y[i], settings.label_weight, work.s)
+        m = weigh(work.s, p, rules, settings, work.D, work.J, work.psi, work.active, work.e, work.x, work.missing)
         if consequents or out.shape[0] > 0:
             for b in range(m):
-                solve(Z[i], work.active[b], rules, work.r[b], work.u[b])
+                solve(Z[i], work.active[b], rules, settings, work.missing, work.r[b], work.u[b])
         if out.shape[0] > 0 and not fresh:
             answer(m, rules, settings, work, out[i])
         taught = weight > 0.0 and share > 0.0
+        winner = nearest(near, rules.tally[RULES])
         if structure and not fresh:
-            if taught and starts_a_rule(work.D, rules, settings):
+            if taught and (
+                winner == 0 or is_novel(near[winner], rules.k[winner], rules.tally[RULES], rules.strange, settings)
+            ):
                 return i, NOVEL
             rules.tally[SEEN] += 1
             if taught:
-                follow(Z[i], weight, work.D, rules, settings)
+                follow(winner, near[winner], work.s, weight, rules, settings)
         if consequents and taught:
             work.active[m] = 0  # the global model learns beside the rules: a slot every sample belongs to fully
             work.psi[m] = 1.0
-            solve(Z[i], work.active[m], rules, work.r[m], work.u[m])
-            if share == 1.0:
-                learn_complete(m, Y[i], weight, rules, work)
+            solve(Z[i], work.active[m], rules, settings, work.missing, work.r[m], work.u[m])
+            if settings.iterated:
+                if not learn_iterated(m, Y[i], share, weight, rules, settings, work):
+                    return i + 1, DIVERGED
             else:
-                learn_partial(m, Y[i], share, weight, rules, settings, work)
-            if any_due(m, work.active, rules.age, settings.upkeep_every):
+                learn_moments(m, Y[i], weight * share, rules, work)
+                if share == 1.0:
+                    learn_complete(m, Y[i], weight, rules, work)
+                else:
+                    learn_partial(m, Y[i], share, weight, rules, settings, work)
+            if any_due(m, work.active, rules.age, rules.top, settings.upkeep_every):
                 return i + 1, DUE
         if structure and any_starved(rules, settings):
             return i + 1, STARVED
+        if structure and taught and winner > 0 and has_grown(winner, rules, settings):
+            return i + 1, GROWN
     return Z.shape[0], DONE

@@ -24,14 +24,22 @@ def note_winner_distance(d: float, strange: FloatArray) -> None:
 def is_novel(d: float, support: float, C: int, strange: FloatArray, settings: Settings) -> bool:
     """Shall the sample start a rule? While there is room: outside the winner's radius. Full: only if very strange.
 
-    Deviation from eq. (5): the radius bounds the mean squared distance by `vigilance` instead of p^(1/sqrt 2), so
-    that rules are seeded early whatever p; the factor (1 + 1/k)^4 of young rules is the paper's with m = 4.
+    Eq. (5) in terms of the mean squared distance d = ma^2 / p. Deviation: the default radius does not grow with p, so
+    that rules are seeded early; the paper's does.
     """
-    if settings.max_rules > C:
-        return bool(d > settings.vigilance * (1.0 + 1.0 / support) ** 4)
+    if settings.max_rules > C or (np.isnan(settings.novel_z) and C > 1):
+        return bool(d > settings.radius * (1.0 + 1.0 / support) ** settings.young)
     if settings.max_rules == 1 or strange[0] <= STRANGE_AFTER:
         return False
     return bool(d > strange[1] + settings.novel_z * np.sqrt(strange[2]))
+
+
+@kernel
+def has_grown(slot: int, rules: RuleArrays, settings: Settings) -> bool:
+    """Has the rule won enough samples since it was last compared with the others?"""
+    if settings.merge_every == 0 or rules.tally[RULES] < 2:
+        return False
+    return bool(rules.k[slot] - rules.compared[slot] >= settings.merge_every)
 
 
 @kernel

@@ -100,3 +100,11 @@ def add_outer_products(A: FloatArray, w: FloatArray, b: int, sign: float) -> Non
             for j in range(i + 1):
                 A[i, j] += a0 * w[k, j]
         k += 1
+
+
+@kernel
+def mirror(A: FloatArray) -> None:
+    """Copy the lower triangle to the upper one."""
+    for i in range(A.shape[0]):
+        for j in range(i):
+            A[j, i] = A[i, j]

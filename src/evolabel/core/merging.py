@@ -1,0 +1,125 @@
+"""Which rules are merged, and what becomes of their weights (eq. 29, companion 2.5-2.7).
+
+Two rules are united if their ellipsoids touch, their shapes are alike, the union is no larger than both, and their
+consequents agree. Volumes and determinants are compared per dimension: in high dimensions nothing else means anything.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky
+
+from evolabel.kernels.state import FloatArray
+
+if TYPE_CHECKING:
+    from evolabel.core.rule_base import RuleBase
+
+ALIKE = 0.95  # Bhattacharyya coefficient per dimension
+CONFLICT = 0.5  # labels whose outputs differ by more disagree ...
+MOST_CONFLICTS = 0.2  # ... and more than this share of them forbids the merge
+CONTACT = 2.0  # radius of a rule's ellipsoid in root mean squared standard deviations
+
+
+def partner_of(slot: int, base: "RuleBase") -> int:
+    """The rule to unite with: the most similar one that passes all tests, 0 if there is none."""
+    best, partner = 0.0, 0
+    for other in range(1, base.n_rules + 1):
+        if other != slot and touches(slot, other, base):
+            likeness = similarity(slot, other, base)
+            if likeness > max(best, ALIKE) and not blows_up(slot, other, base) and agrees(slot, other, base):
+                best, partner = likeness, other
+    return partner
+
+
+def covariance(slot: int, base: "RuleBase") -> FloatArray:
+    """Covariance of a rule's features, prior included."""
+    p, arrays = base.n_features, base.arrays
+    if not base.settings.rotated:
+        return np.diag(1.0 / arrays.inv[slot, :p])
+    F = np.tril(arrays.F[slot, :p, :p])
+    return np.asarray(F @ F.T / (base.settings.prior_count + max(arrays.k[slot] - 1.0, 0.0)))
+
+
+def touches(a: int, b: int, base: "RuleBase") -> bool:
+    """Contact along the line of centres: r_a / m_a + r_b / m_b >= 1. Never a false alarm."""
+    p = base.n_features
+    apart = base.arrays.c[b, :p] - base.arrays.c[a, :p]
+    reach = 0.0
+    for slot in (a, b):
+        distance = float(np.sqrt(apart @ np.linalg.solve(covariance(slot, base), apart) / p))
+        reach += CONTACT / max(distance, 1e-12)
+    return reach >= 1.0
+
+
+def similarity(a: int, b: int, base: "RuleBase") -> float:
+    """exp(-D_B / p), D_B the Bhattacharyya distance: covariances are averaged, not precisions."""
+    p = base.n_features
+    first, second = covariance(a, base), covariance(b, base)
+    middle = cholesky((first + second) / 2.0, lower=True)
+    apart = base.arrays.c[b, :p] - base.arrays.c[a, :p]
+    gap = apart @ cho_solve((middle, True), apart) / 8.0
+    logs = 2.0 * np.log(np.diag(middle)).sum() - (np.linalg.slogdet(first)[1] + np.linalg.slogdet(second)[1]) / 2.0
+    return float(np.exp(-(gap + logs / 2.0) / p))
+
+
+def blows_up(a: int, b: int, base: "RuleBase") -> bool:
+    """Would the union be wider along the line of centres than the wider of the two by more than half?"""
+    p, k = base.n_features, base.arrays.k
+    first, second = covariance(a, base), covariance(b, base)
+    apart = base.arrays.c[b, :p] - base.arrays.c[a, :p]
+    length = float(np.linalg.norm(apart))
+    if length == 0.0:
+        return False
+    u = apart / length
+    total = k[a] + k[b]
+    along = (k[a] * (u @ first @ u) + k[b] * (u @ second @ u)) / total + k[a] * k[b] / total**2 * length**2
+    return bool(along > 1.5**2 * max(u @ first @ u, u @ second @ u))
+
+
+def disagreement(a: int, b: int, base: "RuleBase") -> FloatArray:
+    """How far the outputs of two rules lie apart per label: at the common centre, plus over one spread around it.
+
+    Deviation: the paper compares slopes by the dihedral angle, which cannot see intercepts: two rules that always say
+    0 and always say 1 would be alike.
+    """
+    arrays, p = base.arrays, base.n_features
+    k = arrays.k[[a, b]]
+    centre = (k[0] * arrays.c[a, :p] + k[1] * arrays.c[b, :p]) / k.sum()
+    spread = np.sqrt((k[0] / arrays.inv[a, :p] + k[1] / arrays.inv[b, :p]) / k.sum())
+    gap = (base.weights(a) - base.weights(b)).T
+    return np.asarray(np.abs(gap @ np.append(centre, 1.0)) + np.linalg.norm(gap[:, :-1] * spread, axis=1))
+
+
+def agrees(a: int, b: int, base: "RuleBase") -> bool:
+    """Label-conflict veto: too many labels disagree."""
+    return bool((disagreement(a, b, base) > CONFLICT).mean() <= MOST_CONFLICTS)
+
+
+def angle_similarity(a: int, b: int, base: "RuleBase") -> FloatArray:
+    """Likeness of two consequents by the dihedral angle of their planes, in scaled units, per label.
+
+    Deviation: max(0, 1 - 2 phi / pi); the published second branch calls opposite planes alike.
+    """
+    first, second = base.weights(a).T[:, :-1], base.weights(b).T[:, :-1]
+    inner = (first * second).sum(axis=1) + 1.0  # the normals end in -1
+    lengths = np.sqrt(((first**2).sum(axis=1) + 1.0) * ((second**2).sum(axis=1) + 1.0))
+    return np.asarray(np.maximum(0.0, 1.0 - 2.0 / np.pi * np.arccos(np.clip(inner / lengths, -1.0, 1.0))))
+
+
+def consistency(a: int, b: int, base: "RuleBase") -> FloatArray:
+    """Rho of eq. (29) per label, in [0, 1]: by output disagreement, or by angle against the antecedents' likeness."""
+    if base.settings.by_angle:
+        ante, cons = similarity(a, b, base), angle_similarity(a, b, base)
+        short = np.maximum(ante / np.maximum(cons, 1e-12) - 1.0, 0.0)  # only consequents less alike count against
+        return np.asarray(np.exp(-((short * ante) ** 2)))
+    return np.maximum(0.0, 1.0 - disagreement(a, b, base))
+
+
+def merged_weights(first: int, second: int, base: "RuleBase") -> FloatArray:
+    """Eq. (29): W_a + a_m rho (W_b - W_a), a the better supported rule; labels that contradict keep the former."""
+    k = base.arrays.k
+    a, b = (second, first) if k[second] > k[first] else (first, second)
+    share = k[b] / (k[a] + k[b])
+    rho = consistency(a, b, base)[:, None]
+    W = base.arrays.W
+    return np.asarray(W[a] + share * rho * (W[b] - W[a]))

@@ -1,0 +1,73 @@
+"""From options, as a user gives them, to settings, as the kernels read them."""
+
+import numpy as np
+from scipy.special import chdtri
+
+from evolabel.core.options import Options
+from evolabel.kernels.coupling import NONE, PAPER, RIDGE, SHIFTED, SIGNED_LAPLACIAN
+from evolabel.kernels.state import FloatArray, Settings
+
+# Samples a slot learns between two derivations of its P from H: rounding never shows, and the price is small. A rule
+# that forgets does so at these moments, therefore more often.
+UPKEEP_EVERY = 2048
+UPKEEP_EVERY_FORGETTING = 32
+
+# A rule is compared with the others each time it has won this many samples more.
+MERGE_EVERY = 32
+
+# Variance a label is expected to have inside a rule: without it, any new label combination would be infinitely far.
+LABEL_VARIANCE = 0.1
+
+COUPLINGS = {"none": NONE, "ridge": RIDGE, "shifted": SHIFTED, "signed_laplacian": SIGNED_LAPLACIAN, "paper": PAPER}
+
+
+def kernel_settings(options: Options, p: int, K: int, prior: FloatArray, ridge: float) -> Settings:
+    """All settings; `prior` is the expected variance of the scaled features."""
+    o = options
+    shape = np.append(np.ones(p), o.intercept_ridge)  # D: the intercept is hardly penalised
+    gamma = o.local_ridge * ridge * shape
+    product = o.space == "product"
+    d = p + K if product else p
+    radius, young = _radius(o, d)
+    labels = np.full(d - p, o.label_weight**2 * LABEL_VARIANCE)
+    return Settings(
+        penalty=np.stack([o.global_ridge * ridge * shape, gamma]),
+        lean=gamma if o.parent == "global" else np.zeros(p + 1),
+        prior=np.append(o.prior_variance * prior, labels),
+        prior_count=o.prior_count_for(p),
+        rotated=o.covariance == "full",
+        product=product,
+        label_weight=float(o.label_weight),
+        tau=o.temperature_for(p) / p,
+        min_activation=float(o.min_activation),
+        max_rules=int(o.max_rules),
+        radius=radius,
+        young=young,
+        novel_z=float(o.novel_z) if o.novelty == "deviation" else np.nan,
+        forgetting=float(o.forgetting),
+        upkeep_every=UPKEEP_EVERY if o.forgetting == 1.0 else UPKEEP_EVERY_FORGETTING,
+        prune_after=int(o.prune_after or 0),
+        min_support=float(o.min_support),
+        merge_every=MERGE_EVERY if o.merging == "touching" else 0,
+        by_angle=o.consistency == "angle",
+        iterated=o.iterated,
+        rls=bool(o.rls),
+        prox_steps=int(o.prox_steps) if o.alpha > 0.0 or o.beta > 0.0 else 0,
+        alpha=float(o.alpha),
+        beta=float(o.beta),
+        coupling=COUPLINGS[o.coupling] if o.beta > 0.0 else NONE,
+        literal_step=o.lipschitz == "paper",
+    )
+
+
+def _radius(options: Options, d: int) -> tuple[float, float]:
+    """Bound of the mean squared distance in d dimensions, and the exponent of (1 + 1/k) for young rules.
+
+    The paper's radius, eq. (5), is fac d^(1/sqrt 2) (1 + 1/k)^m with m = 4 on the distance itself; chi2 replaces
+    the first two factors by a quantile of the distance of samples that belong to the rule.
+    """
+    if options.novelty == "paper":
+        return options.vigilance**2 * d ** (2.0**0.5) / d, 8.0
+    if options.novelty == "chi2":
+        return float(chdtri(d, options.novelty_tail)) / d, 8.0
+    return float(options.vigilance), 4.0

@@ -1,0 +1,104 @@
+"""Rotated rules: one lower Cholesky factor F per rule, F F' = nu0 S0 + scatter (design: product space and input space).
+
+The joint vector is ordered (features, labels). The leading block of F is then the factor of the features' own block,
+the *marginal*, so one forward substitution v = F^-1 e gives the distance in the input space (the first p terms of
+sum v^2) and in the product space (all terms). Partial sums only grow, so a rule can be abandoned early.
+"""
+
+import numpy as np
+
+from evolabel.kernels._compile import kernel
+from evolabel.kernels.state import FloatArray, IntArray
+
+# A rule whose exponent lies this far below the winner's has a membership that vanishes in rounding (e^-37 < 1e-16).
+VANISHING = 37.0
+CHECK_EVERY = 16  # rows between two looks at the partial sum
+
+
+@kernel
+def factor_update(F: FloatArray, e: FloatArray, work: FloatArray) -> None:
+    """F F' + e e' = F_new F_new', in place: Givens rotations, O(d^2), positive definite by construction."""
+    d = e.shape[0]
+    for j in range(d):
+        work[j] = e[j]
+    for j in range(d):
+        length = np.sqrt(F[j, j] * F[j, j] + work[j] * work[j])
+        cosine, sine = length / F[j, j], work[j] / F[j, j]
+        F[j, j] = length
+        for i in range(j + 1, d):
+            F[i, j] = (F[i, j] + sine * work[i]) / cosine
+            work[i] = cosine * work[i] - sine * F[i, j]
+
+
+@kernel
+def substitute(F: FloatArray, e: FloatArray, first: int, last: int, total: float, limit: float, v: FloatArray) -> float:
+    """Forward substitution v = F^-1 e for rows first..last-1; returns total + sum v^2, or inf once that exceeds limit.
+
+    A missing entry (NaN) sits at its mean given all entries before it: v = 0.
+    """
+    for i in range(first, last):
+        if np.isnan(e[i]):
+            v[i] = 0.0
+            continue
+        s = 0.0
+        for j in range(i):
+            s += F[i, j] * v[j]
+        v[i] = (e[i] - s) / F[i, i]
+        total += v[i] * v[i]
+        if i % CHECK_EVERY == 0 and total > limit:
+            return np.inf
+    return total
+
+
+@kernel
+def marginal_fill(F: FloatArray, e: FloatArray, p: int, missing: IntArray, v: FloatArray) -> float:
+    """Put missing features (NaN in e) at their conditional mean; returns the marginal sum of squares of the others.
+
+    v receives F^-1 e of the completed features.
+
+    The least squares problem min |F^-1 e| over the missing entries: their columns of F^-1, normal equations, and a
+    small Cholesky solve.
+    """
+    m = 0
+    for j in range(p):
+        if np.isnan(e[j]):
+            missing[m] = j
+            e[j] = 0.0
+            m += 1
+    V, unit = np.zeros((m, p)), np.zeros(p)
+    substitute(F, e, 0, p, 0.0, np.inf, v)
+    for a in range(m):
+        unit[missing[a]] = 1.0
+        substitute(F, unit, 0, p, 0.0, np.inf, V[a])
+        unit[missing[a]] = 0.0
+    N, b = np.empty((m, m)), np.empty(m)
+    for a in range(m):
+        for c in range(m):
+            N[a, c] = np.sum(V[a] * V[c])
+        b[a] = -np.sum(V[a] * v[:p])
+    solve_positive(N, b)
+    for a in range(m):
+        e[missing[a]] = b[a]
+        for j in range(p):
+            v[j] += b[a] * V[a, j]
+    return float(np.sum(v[:p] * v[:p]))
+
+
+@kernel
+def solve_positive(N: FloatArray, b: FloatArray) -> None:
+    """Solve N x = b in place by Cholesky; N is small, symmetric and positive definite, and is overwritten."""
+    m = b.shape[0]
+    for i in range(m):
+        for j in range(i + 1):
+            s = N[i, j]
+            for k in range(j):
+                s -= N[i, k] * N[j, k]
+            N[i, j] = np.sqrt(s) if i == j else s / N[j, j]
+    for i in range(m):
+        for k in range(i):
+            b[i] -= N[i, k] * b[k]
+        b[i] /= N[i, i]
+    for i in range(m - 1, -1, -1):
+        for k in range(i + 1, m):
+            b[i] -= N[k, i] * b[k]
+        b[i] /= N[i, i]

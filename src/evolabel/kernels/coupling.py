@@ -1,0 +1,96 @@
+"""Label correlation inside a rule, and the matrix B that couples its labels' weights (eqs. 8, 9, 19-23).
+
+| symbol | array | meaning                                                        |
+|--------|-------|----------------------------------------------------------------|
+| S      |       | sum of psi                                                     |
+| S2     |       | sum of psi^2; S^2 / S2 is the effective number of samples      |
+| ybar   | (K,)  | weighted mean of the labels                                    |
+| Q      | (K,K) | weighted co-moments, sum psi (y - ybar)(y - ybar)'             |
+| B      | (K,K) | coupling, positive semidefinite, largest row sum 1             |
+"""
+
+import numpy as np
+
+from evolabel.kernels._compile import kernel
+from evolabel.kernels.state import FloatArray
+
+# Kinds of coupling. PAPER is the printed A = 1 - corr, which is indefinite: for ablation only.
+NONE, RIDGE, SHIFTED, SIGNED_LAPLACIAN, PAPER = 0, 1, 2, 3, 4  # the first two need no correlations
+
+# Correlations are shrunk by n / (n + 10): a handful of samples is no evidence.
+SHRINK = 10.0
+
+
+@kernel
+def add_label_moments(y: FloatArray, psi: float, mass: FloatArray, ybar: FloatArray, Q: FloatArray) -> None:
+    """Eqs. (19)-(23) for all pairs at once, symmetric by construction; mass = (S, S2).
+
+    A label that is not annotated counts as average: it moves nothing.
+    """
+    before = mass[0]
+    mass[0] += psi
+    mass[1] += psi * psi
+    share, gain = psi / mass[0], psi * before / mass[0]
+    K = y.shape[0]
+    for c in range(K):
+        e = 0.0 if np.isnan(y[c]) else y[c] - ybar[c]
+        if e != 0.0:
+            for d in range(K):
+                if not np.isnan(y[d]):
+                    Q[c, d] += gain * e * (y[d] - ybar[d])
+    for c in range(K):
+        if not np.isnan(y[c]):
+            ybar[c] += share * (y[c] - ybar[c])
+
+
+@kernel
+def correlation(Q: FloatArray, mass: FloatArray, shrink: bool, C: FloatArray) -> None:
+    """Eq. (9). A label that never varies correlates with nothing; the literal formula divides 0 by 0 there."""
+    K = Q.shape[0]
+    n = mass[0] * mass[0] / mass[1] if mass[1] > 0.0 else 0.0
+    factor = n / (n + SHRINK) if shrink else 1.0
+    floor = 1e-12 * max(mass[0], 1e-300)
+    for c in range(K):
+        for d in range(K):
+            if c == d:
+                C[c, d] = 1.0
+            elif Q[c, c] <= floor or Q[d, d] <= floor:
+                C[c, d] = 0.0
+            else:
+                C[c, d] = factor * min(max(Q[c, d] / np.sqrt(Q[c, c] * Q[d, d]), -1.0), 1.0)
+
+
+@kernel
+def coupling(Q: FloatArray, mass: FloatArray, kind: int, B: FloatArray) -> None:
+    """The coupling matrix of a rule from its label moments; B first holds the correlations."""
+    K = Q.shape[0]
+    if kind <= RIDGE:
+        for c in range(K):
+            for d in range(K):
+                B[c, d] = 1.0 if c == d and kind == RIDGE else 0.0
+        return
+    correlation(Q, mass, kind != PAPER, B)
+    reach = 0.0  # largest absolute row sum of the correlations: at least their largest eigenvalue
+    for c in range(K):
+        reach = max(reach, np.sum(np.abs(B[c])))
+    for c in range(K):
+        tie = np.sum(np.abs(B[c])) - 1.0
+        for d in range(K):
+            if kind == SIGNED_LAPLACIAN:
+                B[c, d] = tie if c == d else -B[c, d]
+            else:
+                B[c, d] = (reach if kind == SHIFTED else 0.0) if c == d else 1.0 - B[c, d]
+    if kind != PAPER:
+        scale_to_unit(B)
+
+
+@kernel
+def scale_to_unit(B: FloatArray) -> None:
+    """Divide by the largest absolute row sum, which bounds the spectral norm: beta means the same for any K."""
+    most = 0.0
+    for c in range(B.shape[0]):
+        most = max(most, np.sum(np.abs(B[c])))
+    if most > 0.0:
+        for c in range(B.shape[0]):
+            for d in range(B.shape[0]):
+                B[c, d] /= most

@@ -1,0 +1,121 @@
+"""Algorithm 2: consequents that are iterated, one sample at a time (eqs. 16, 17, 24-27).
+
+W has one row per label. A recursive fuzzily weighted least squares step first, then proximal gradient steps on the
+rule's own H and G: a warm start towards the minimum of the same objective that `core.proximal` solves in the batch.
+"""
+
+import numpy as np
+
+from evolabel.kernels._compile import cold_kernel, kernel
+from evolabel.kernels.coupling import NONE, PAPER, add_label_moments, coupling
+from evolabel.kernels.state import FloatArray, RuleArrays, Settings, Workspace
+from evolabel.kernels.symmetric import dot
+
+# Weights beyond this have blown up: labels are 0 and 1.
+BLOW_UP = 1e8
+POWER_STEPS = 50
+
+
+@kernel
+def rls_step(
+    W: FloatArray, r: FloatArray, u: FloatArray, y: FloatArray, confidence: FloatArray, w: float, f: FloatArray
+) -> None:
+    """Eqs. (25), (26), gain without the division by psi; f receives the prediction from before."""
+    q = dot(r, u)
+    for b in range(f.shape[0]):
+        f[b] = dot(W[b], r)
+        if confidence[b] > 0.0:
+            own = w * confidence[b]
+            step = own / (1.0 + own * q) * (y[b] - f[b])
+            for j in range(r.shape[0]):
+                W[b, j] += step * u[j]
+
+
+@kernel
+def soft(x: float, width: float) -> float:
+    """Eq. (17)."""
+    if x > width:
+        return x - width
+    if x < -width:
+        return x + width
+    return 0.0
+
+
+@kernel
+def prox_step(
+    W: FloatArray,
+    WH: FloatArray,
+    BW: FloatArray,
+    G: FloatArray,
+    penalty: FloatArray,
+    lean: FloatArray,
+    W0: FloatArray,
+    alpha: float,
+    beta: float,
+    L: float,
+) -> None:
+    """Eq. (16), one step of length 1 / L; WH = W H and BW = B W. The intercept, last, is spared by alpha and beta."""
+    last = W.shape[1] - 1
+    for b in range(W.shape[0]):
+        for j in range(last):
+            slope = WH[b, j] - G[b, j] + penalty[j] * W[b, j] - lean[j] * W0[b, j] + beta * BW[b, j]
+            W[b, j] = soft(W[b, j] - slope / L, alpha / L)
+        slope = WH[b, last] - G[b, last] + penalty[last] * W[b, last] - lean[last] * W0[b, last]
+        W[b, last] -= slope / L
+
+
+@kernel
+def power_iteration(A: FloatArray, steps: int) -> float:
+    """The largest eigenvalue in size, by power iteration: what the printed step length needs."""
+    v = np.ones(A.shape[0])
+    size = 0.0
+    for _ in range(steps):
+        v = np.dot(A, v)
+        size = np.sqrt(np.sum(v * v))
+        if size == 0.0:
+            return 0.0
+        v /= size
+    return float(size)
+
+
+@kernel
+def has_blown_up(W: FloatArray) -> bool:
+    """Is a weight NaN, infinite or absurd?"""
+    bad = False
+    for b in range(W.shape[0]):
+        for j in range(W.shape[1]):
+            bad = bad or not abs(W[b, j]) < BLOW_UP
+    return bad
+
+
+@cold_kernel
+def iterate(slot: int, b: int, y: FloatArray, w: float, rules: RuleArrays, settings: Settings, work: Workspace) -> bool:
+    """Label moments, step length and proximal steps of one rule, after its H and G have learned; False: blown up."""
+    if settings.coupling > NONE:
+        add_label_moments(y, w, rules.mass[slot], rules.ybar[slot], rules.Q[slot])
+    r = work.r[b]
+    rules.top[slot, 0] += w * dot(r, r)  # Weyl: lmax(H + w r r') <= lmax(H) + w |r|^2
+    if settings.prox_steps == 0:
+        return not has_blown_up(rules.W[slot])
+    coupling(rules.Q[slot], rules.mass[slot], settings.coupling, work.B)
+    L = rules.top[slot, 0] + settings.beta
+    if settings.coupling == PAPER:
+        L = rules.top[slot, 0] + settings.beta * power_iteration(work.B, POWER_STEPS)
+    if settings.literal_step:  # eq. (14) as printed
+        L = np.sqrt(power_iteration(rules.H[slot], POWER_STEPS) + settings.beta * power_iteration(work.B, POWER_STEPS))
+    for _ in range(settings.prox_steps):
+        np.dot(rules.W[slot], rules.H[slot], work.WH)
+        np.dot(work.B, rules.W[slot], work.BW)
+        prox_step(
+            rules.W[slot],
+            work.WH,
+            work.BW,
+            rules.G[slot],
+            settings.penalty[1],
+            settings.lean,
+            rules.W[0],
+            settings.alpha,
+            settings.beta,
+            L,
+        )
+    return not has_blown_up(rules.W[slot])
