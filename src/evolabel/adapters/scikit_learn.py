@@ -9,11 +9,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evolabel import errors
 from evolabel.adapters.samples import as_array, is_checked_shape, read_samples
-from evolabel.adapters.targets import ClassCodes, LabelMatrix, Targets, read_targets
+from evolabel.adapters.targets import ClassCodes, LabelMatrix, Targets, announced, joined, places, read_targets
 from evolabel.adapters.weights import read_confidence, read_sample_weight, without_unsure
 from evolabel.core.events import Event
 from evolabel.core.model import StreamModel
-from evolabel.core.options import Options, check_number, option_names
+from evolabel.core.options import PAPER_PROFILE, Options, check_number, option_names
 from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.core.union import sibling, unite
 from evolabel.errors import DataError, DataTypeError, StateError
@@ -209,7 +209,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         Its mathematical errors stay mended (docs/where-we-leave-the-paper.md). `changes` replace single parameters;
         `vigilance` (fac), `alpha` and `beta` are meant to be tuned.
         """
-        return cls(**{**PAPER, **changes})
+        return cls(**{**PAPER_PROFILE, **changes})
 
     # ------------------------------------------------------------------ learning
 
@@ -278,8 +278,8 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             raise DataTypeError(f"merge takes a classifier, got {type(other).__name__}; load a file first")
         mine, theirs = self._trained(), other._trained()
         self._check_same_features(other)
-        coding = _joined_coding(self._targets, other._targets)
-        united = unite(mine, theirs, coding.size, _columns(other._targets, coding))
+        coding = joined(self._targets, other._targets)
+        united = unite(mine, theirs, coding.size, places(other._targets, coding))
         self._model, self._targets = united, coding
         return self
 
@@ -431,7 +431,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             rows = read_samples(self, X, reset=first)
             known: Targets | None = None if first else self._targets
             if classes is not None and as_array(y, "the target").ndim == 1:
-                known = _announced(known, classes)
+                known = announced(known, classes)
             labels, targets = read_targets(y, len(rows), known, streaming=True)
             if targets.size == 0:
                 raise DataError("no sample has a class yet; pass `classes`, or annotate some rows of y")
@@ -500,25 +500,6 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return tags
 
 
-PAPER: dict[str, Any] = {
-    "scaling": "standard",
-    "space": "product",
-    "covariance": "full",
-    "prior_count": "2p",
-    "novelty": "paper",
-    "vigilance": 0.4,
-    "temperature": 1.0,
-    "min_activation": 0.0,
-    "parent": "nearest",
-    "ridge": "condition",
-    "local_ridge": 1.0,
-    "alpha": 0.1,
-    "beta": 1.0,
-    "coupling": "shifted",
-    "merging": "touching",
-}
-
-
 class _unchanged_on_error:
     """Put back an estimator's attributes if the block raises: bad input must leave no trace."""
 
@@ -533,27 +514,3 @@ class _unchanged_on_error:
         if kind is not None:
             self.estimator.__dict__.clear()
             self.estimator.__dict__.update(self.before)
-
-
-def _announced(known: Targets | None, classes: object) -> Targets:
-    """The coding with the classes a user announces."""
-    if isinstance(known, LabelMatrix):
-        return known
-    return (known or ClassCodes()).read(classes)[1]
-
-
-def _joined_coding(mine: Targets, theirs: Targets) -> Targets:
-    """Labels of both, this classifier's first."""
-    if isinstance(mine, LabelMatrix) and isinstance(theirs, LabelMatrix):
-        return LabelMatrix(mine.names + [name for name in theirs.names if name not in mine.names])
-    if isinstance(mine, ClassCodes) and isinstance(theirs, ClassCodes):
-        return mine.read(theirs.classes)[1]
-    raise DataError("one classifier was trained on a label matrix, the other on classes; they cannot be merged")
-
-
-def _columns(theirs: Targets, joined: Targets) -> list[int]:
-    """Where the labels of the other classifier stand in the joined coding."""
-    if isinstance(theirs, ClassCodes) and isinstance(joined, ClassCodes):
-        places = joined.classes.tolist()
-        return [places.index(c) for c in theirs.classes.tolist()]  # by value: 1 and 1.0 are the same class
-    return [joined.names.index(name) for name in theirs.names]

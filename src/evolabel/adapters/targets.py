@@ -145,6 +145,30 @@ def read_targets(
     return coding.read(target)
 
 
+def announced(known: Targets | None, classes: object) -> Targets:
+    """The coding with the classes a user announces."""
+    if isinstance(known, LabelMatrix):
+        return known
+    return (known or ClassCodes()).read(classes)[1]
+
+
+def joined(mine: Targets, theirs: Targets) -> Targets:
+    """Labels of both, this classifier's first."""
+    if isinstance(mine, LabelMatrix) and isinstance(theirs, LabelMatrix):
+        return LabelMatrix(mine.names + [name for name in theirs.names if name not in mine.names])
+    if isinstance(mine, ClassCodes) and isinstance(theirs, ClassCodes):
+        return mine.read(theirs.classes)[1]
+    raise DataError("one classifier was trained on a label matrix, the other on classes; they cannot be merged")
+
+
+def places(theirs: Targets, both: Targets) -> list[int]:
+    """Where the labels of the other classifier stand in the joined coding."""
+    if isinstance(theirs, ClassCodes) and isinstance(both, ClassCodes):
+        known = both.classes.tolist()
+        return [known.index(c) for c in theirs.classes.tolist()]  # by value: 1 and 1.0 are the same class
+    return [both.names.index(name) for name in theirs.names]
+
+
 def _class_values(target: object) -> AnyArray:
     """One class per sample; a list keeps its kinds of values (numpy would make NaN among text the text "nan")."""
     values = as_array(target, "the target")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import cho_solve, cholesky
 
+from evolabel.kernels.antecedents import degrees
+from evolabel.kernels.cholesky import substitute
 from evolabel.kernels.state import FloatArray
 
 if TYPE_CHECKING:
@@ -37,18 +39,31 @@ def covariance(slot: int, base: "RuleBase") -> FloatArray:
     if not base.settings.rotated:
         return np.diag(1.0 / arrays.inv[slot, :p])
     F = np.tril(arrays.F[slot, :p, :p])
-    return np.asarray(F @ F.T / (base.settings.prior_count + max(arrays.k[slot] - 1.0, 0.0)))
+    return np.asarray(F @ F.T / degrees(arrays.k[slot], base.settings.prior_count))
+
+
+def log_volume(slot: int, base: "RuleBase") -> float:
+    """Logarithm of the determinant of a rule's covariance."""
+    p, arrays = base.n_features, base.arrays
+    if not base.settings.rotated:
+        return float(-np.log(arrays.inv[slot, :p]).sum())
+    diagonal = np.diag(arrays.F[slot])[:p]
+    return float(2.0 * np.log(diagonal).sum() - p * np.log(degrees(arrays.k[slot], base.settings.prior_count)))
 
 
 def touches(a: int, b: int, base: "RuleBase") -> bool:
     """Contact along the line of centres: r_a / m_a + r_b / m_b >= 1. Never a false alarm."""
-    p = base.n_features
-    apart = base.arrays.c[b, :p] - base.arrays.c[a, :p]
-    reach = 0.0
-    for slot in (a, b):
-        distance = float(np.sqrt(apart @ np.linalg.solve(covariance(slot, base), apart) / p))
-        reach += CONTACT / max(distance, 1e-12)
-    return reach >= 1.0
+    apart = base.arrays.c[b, : base.n_features] - base.arrays.c[a, : base.n_features]
+    return sum(CONTACT / max(root_distance(slot, apart, base), 1e-12) for slot in (a, b)) >= 1.0
+
+
+def root_distance(slot: int, apart: FloatArray, base: "RuleBase") -> float:
+    """Root mean squared Mahalanobis length of a difference of features, as a rule measures it."""
+    p, arrays = base.n_features, base.arrays
+    if not base.settings.rotated:
+        return float(np.sqrt((apart**2 * arrays.inv[slot, :p]).mean()))
+    squares = substitute(arrays.F[slot], apart, 0, p, 0.0, np.inf, np.empty(p))
+    return float(np.sqrt(degrees(arrays.k[slot], base.settings.prior_count) * squares / p))
 
 
 def similarity(a: int, b: int, base: "RuleBase") -> float:
@@ -58,7 +73,7 @@ def similarity(a: int, b: int, base: "RuleBase") -> float:
     middle = cholesky((first + second) / 2.0, lower=True)
     apart = base.arrays.c[b, :p] - base.arrays.c[a, :p]
     gap = apart @ cho_solve((middle, True), apart) / 8.0
-    logs = 2.0 * np.log(np.diag(middle)).sum() - (np.linalg.slogdet(first)[1] + np.linalg.slogdet(second)[1]) / 2.0
+    logs = 2.0 * np.log(np.diag(middle)).sum() - (log_volume(a, base) + log_volume(b, base)) / 2.0
     return float(np.exp(-(gap + logs / 2.0) / p))
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields
 from math import inf, sqrt
 from numbers import Real
+from typing import Any
 
 from evolabel.core.scaling import KINDS
 from evolabel.errors import ParameterError
@@ -88,6 +89,25 @@ def _multiple(name: str, value: object, p: int, also: str) -> float:
     check_number(name, value, 0, inf, True, False, hint)
     return float(value)  # type: ignore[arg-type]
 
+
+# The paper's own profile, as far as it is printed; vigilance (fac), alpha and beta are tuned there.
+PAPER_PROFILE: dict[str, Any] = {
+    "scaling": "standard",
+    "space": "product",
+    "covariance": "full",
+    "prior_count": "2p",
+    "novelty": "paper",
+    "vigilance": 0.4,
+    "temperature": 1.0,
+    "min_activation": 0.0,
+    "parent": "nearest",
+    "ridge": "condition",
+    "local_ridge": 1.0,
+    "alpha": 0.1,
+    "beta": 1.0,
+    "coupling": "shifted",
+    "merging": "touching",
+}
 
 CHOICES = {
     "scaling": KINDS,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.core import lifecycle, merging
+from evolabel.core.allocation import allocate, more_labels, more_slots
 from evolabel.core.events import Event
 from evolabel.core.lifecycle import PER_SLOT, mirrored
 from evolabel.core.proximal import Problem, minimise
@@ -49,7 +50,7 @@ class RuleBase:
     def __init__(self, n_features: int, n_labels: int, settings: Settings) -> None:
         self.settings = settings
         self.n_features = n_features
-        self.arrays = self._allocate(min(FIRST_CAPACITY, settings.max_rules), n_labels)
+        self.arrays = allocate(min(FIRST_CAPACITY, settings.max_rules), n_features, n_labels, settings)
         self._scratch: Workspace | None = None
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
         lifecycle.clear(0, self.arrays, settings)
@@ -171,25 +172,6 @@ class RuleBase:
             self.arrays.W[lifecycle.slot_of(kept, self.arrays)] = weights
         self._log("merge", kept, gone)
 
-    def _allocate(self, rules: int, n_labels: int) -> RuleArrays:
-        """Zeroed arrays; those this profile does not need have no elements."""
-        s, q, K = rules + 1, self.n_features + 1, n_labels
-        d = self.n_features + (K if self.settings.product else 0)
-        f = d if self.settings.rotated else 0
-        w, g = (K, q) if self.settings.iterated else (0, 0)
-        b = 1 if self.settings.iterated else block_length(q)
-        k = K if self.settings.coupling > NONE else 0
-        floats = {
-            "c": (s, d), "M": (s, d), "n": (s, d), "k": (s,), "inv": (s, d), "F": (s, f, f), "H": (s, q, q),
-            "G": (s, K, q), "P": (s, q, q), "late_H": (s, b, q), "late_P": (s, b, q), "fresh": (s,), "W": (s, w, g),
-            "ybar": (s, k), "Q": (s, k, k), "mass": (s, 2 if k else 0), "top": (s, 2 if w else 0), "compared": (s,),
-            "strange": (3,),
-        }  # fmt: skip
-        whole = {"late": s, "age": s, "identity": s, "born": s, "won": s, "tally": 3}
-        made: dict[str, Any] = {name: np.zeros(shape) for name, shape in floats.items()}
-        made |= {name: np.zeros(size, np.int64) for name, size in whole.items()}
-        return RuleArrays(**made)
-
     def _prune(self) -> None:
         """Remove starved rules."""
         for slot in lifecycle.starved(self.arrays, self.settings):
@@ -270,13 +252,8 @@ class RuleBase:
 
     def reserve(self, rules: int) -> None:
         """Make room for this many rules; the room doubles, so that growth stays cheap."""
-        old = self.arrays
-        if rules + 1 <= len(old.c):
-            return
-        new = self._allocate(max(rules, 2 * (len(old.c) - 1)), self.n_labels)
-        for name in PER_SLOT:
-            getattr(new, name)[: len(old.c)] = getattr(old, name)
-        self.arrays = new._replace(tally=old.tally, strange=old.strange)
+        if rules + 1 > len(self.arrays.c):
+            self.arrays = more_slots(self.arrays, max(rules, 2 * (len(self.arrays.c) - 1)), self.settings)
 
     def grow_labels(self, n_labels: int) -> None:
         """Add labels nobody has seen yet: weights 0, intercept at the base rate 1 / (N + 2) (rule of succession).
@@ -290,22 +267,10 @@ class RuleBase:
             added[slot] = rate * self.hessian(slot)[-1]
         added[0, :, -1] += rate * self.settings.penalty[0, -1]
         G = np.concatenate([self.arrays.G, added], axis=1)
-        self._widen(n_labels)
+        self.arrays, self.settings = more_labels(self.arrays, n_labels, self.settings)
         self.arrays.G[:] = G
         if self.settings.iterated:
             self.arrays.W[:, -extra:, -1] = rate
-
-    def _widen(self, n_labels: int) -> None:
-        """Arrays for more labels; what is known stays at its place, the rest is as in an empty slot."""
-        old, d = self.arrays, self.arrays.c.shape[1]
-        wide = np.append(self.settings.prior[: self.n_features], np.full(n_labels, self.settings.prior[-1]))
-        self.settings = self.settings._replace(prior=wide if d > self.n_features else self.settings.prior)
-        self.arrays = self._allocate(len(old.c) - 1, n_labels)._replace(tally=old.tally, strange=old.strange)
-        for slot in range(len(old.c)):
-            lifecycle.clear(slot, self.arrays, self.settings)
-        for name in PER_SLOT:
-            before, after = getattr(old, name), getattr(self.arrays, name)
-            after[tuple(slice(0, size) for size in before.shape)] = before
 
     def shrink_to(self, rules: int) -> None:
         """Merge closest pairs until at most this many rules are left."""
@@ -331,8 +296,3 @@ class RuleBase:
 def slot_identity(arrays: RuleArrays, slot: int) -> int | None:
     """The lifelong number of the rule in a slot; None for slot 0, which is no rule."""
     return int(arrays.identity[slot]) if slot > 0 else None
-
-
-def block_length(q: int) -> int:
-    """Samples whose outer products wait for each other; they are applied eight at a time."""
-    return 8 if q < 128 else 16

@@ -61,6 +61,24 @@ def correlation(Q: FloatArray, mass: FloatArray, shrink: bool, C: FloatArray) ->
 
 
 @kernel
+def row_sum(B: FloatArray, c: int) -> float:
+    """Sum of the absolute values of a row."""
+    total = 0.0
+    for d in range(B.shape[1]):
+        total += abs(B[c, d])
+    return total
+
+
+@kernel
+def largest_row_sum(B: FloatArray) -> float:
+    """The largest sum of absolute values over the rows: bounds the spectral norm of a symmetric matrix."""
+    most = 0.0
+    for c in range(B.shape[0]):
+        most = max(most, row_sum(B, c))
+    return most
+
+
+@kernel
 def coupling(Q: FloatArray, mass: FloatArray, kind: int, B: FloatArray) -> None:
     """The coupling matrix of a rule from its label moments; B first holds the correlations."""
     K = Q.shape[0]
@@ -70,11 +88,9 @@ def coupling(Q: FloatArray, mass: FloatArray, kind: int, B: FloatArray) -> None:
                 B[c, d] = 1.0 if c == d and kind == RIDGE else 0.0
         return
     correlation(Q, mass, kind != PAPER, B)
-    reach = 0.0  # largest absolute row sum of the correlations: at least their largest eigenvalue
+    reach = largest_row_sum(B)  # at least the largest eigenvalue of the correlations
     for c in range(K):
-        reach = max(reach, np.sum(np.abs(B[c])))
-    for c in range(K):
-        tie = np.sum(np.abs(B[c])) - 1.0
+        tie = row_sum(B, c) - 1.0
         for d in range(K):
             if kind == SIGNED_LAPLACIAN:
                 B[c, d] = tie if c == d else -B[c, d]
@@ -87,9 +103,7 @@ def coupling(Q: FloatArray, mass: FloatArray, kind: int, B: FloatArray) -> None:
 @kernel
 def scale_to_unit(B: FloatArray) -> None:
     """Divide by the largest absolute row sum, which bounds the spectral norm: beta means the same for any K."""
-    most = 0.0
-    for c in range(B.shape[0]):
-        most = max(most, np.sum(np.abs(B[c])))
+    most = largest_row_sum(B)
     if most > 0.0:
         for c in range(B.shape[0]):
             for d in range(B.shape[0]):

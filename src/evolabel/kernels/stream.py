@@ -39,7 +39,7 @@ from evolabel.kernels.statistics import add_labels, add_partial_labels, learn_re
 from evolabel.kernels.structure import any_starved, has_grown, is_novel, note_winner_distance
 from evolabel.kernels.symmetric import add_product, dot, pending_product
 
-LOOSE = 1.25  # a step bound may exceed the last exact largest eigenvalue by this factor
+LOOSE = 1.5  # a step bound may exceed the last exact largest eigenvalue by this factor
 
 
 @hot_kernel
