@@ -89,14 +89,14 @@ def upkeep(slot: int, rules: RuleArrays, settings: Settings) -> None:
 def give_birth(s: FloatArray, parent: int, weight: float, rules: RuleArrays, settings: Settings) -> int:
     """Start a rule at s and return its slot; a missing feature starts at the parent's centre with no support.
 
-    Iterated weights start at the parent's, eq. (28), or at the global model's if the ridge pulls there. Deviation: the
-    sample that created the rule is learned like any other; it is the only evidence there is.
+    Iterated weights start at the parent's, eq. (28), at the global model's if the ridge pulls there, or at zero.
+    Deviation: the sample that created the rule is learned like any other; it is the only evidence there is.
     """
     slot = int(rules.tally[RULES]) + 1
     clear(slot, rules, settings)
     rules.c[slot] = rules.c[parent]
-    if settings.iterated:
-        rules.W[slot] = rules.W[0 if settings.lean.any() else parent]
+    if settings.iterated and (settings.inherit or settings.lean.any()):
+        rules.W[slot] = rules.W[parent if settings.inherit else 0]
     absorb(slot, s, weight, rules, settings)
     rules.identity[slot] = rules.tally[NEXT_IDENTITY]
     rules.born[slot] = rules.tally[SEEN]

@@ -126,3 +126,5 @@ class StreamModel:
         else:
             self.trained().grow_labels(n_labels)
         self.n_labels = n_labels
+        if self.rules is not None:
+            self.rules.settings = self.settings()  # the product space has become wider, its radius larger

@@ -14,12 +14,19 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigvalsh
 
+from evolabel.errors import DivergenceError
+from evolabel.kernels.iteration import BLOW_UP
 from evolabel.kernels.state import FloatArray
+
+BLOWN_UP = (
+    f"the consequents blew up {{when}} (weights beyond {BLOW_UP:g}); use "
+    'coupling="signed_laplacian" and lipschitz="safe", or smaller alpha and beta'
+)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The objective of one rule; `anchor` is what the ridge pulls towards, (K, q)."""
+    """The objective of one rule; `anchor` is what the ridge pulls towards, (K, q); `literal` steps as printed."""
 
     H: FloatArray
     G: FloatArray
@@ -28,6 +35,7 @@ class Problem:
     B: FloatArray
     alpha: float
     beta: float
+    literal: bool = False
 
     def gradient(self, W: FloatArray) -> FloatArray:
         """Eq. (12) of the smooth part, with the ridge. The coupling's factor is beta, as the objective has beta/2."""
@@ -46,6 +54,8 @@ class Problem:
 
     def lipschitz(self) -> float:
         """L of the gradient: at least the spectral norm of the Kronecker sum of H + penalty and beta B."""
+        if self.literal:  # eq. (14) as printed
+            return float(np.sqrt(largest_eigenvalue(self.H) + self.beta * largest_eigenvalue(self.B)))
         return largest_eigenvalue(self.H + np.diag(self.penalty)) + self.beta * max(largest_eigenvalue(self.B), 0.0)
 
 
@@ -63,7 +73,10 @@ def soft_threshold(X: FloatArray, width: float) -> FloatArray:
 
 
 def minimise(problem: Problem, start: FloatArray, tolerance: float = 1e-10, most: int = 20_000) -> FloatArray:
-    """Eq. (16) accelerated (FISTA), restarted whenever the momentum points uphill; stops when W stands still."""
+    """Eq. (16) accelerated (FISTA), restarted whenever the momentum points uphill; stops when W stands still.
+
+    Raises DivergenceError when the weights blow up, which only the printed coupling or step length can do.
+    """
     L = problem.lipschitz()
     W, ahead, t = start.copy(), start.copy(), 1.0
     for _ in range(most):
@@ -74,6 +87,8 @@ def minimise(problem: Problem, start: FloatArray, tolerance: float = 1e-10, most
         t_next = (1.0 + np.sqrt(1.0 + 4.0 * t * t)) / 2.0
         ahead = new + ((t - 1.0) / t_next) * step
         W, t = new, t_next
+        if not np.abs(W).max() < BLOW_UP:
+            raise DivergenceError(BLOWN_UP.format(when="in the batch phase"))
         if np.abs(step).max() <= tolerance * max(1.0, np.abs(W).max()):
             break
     return W

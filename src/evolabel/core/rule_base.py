@@ -12,13 +12,12 @@ from evolabel.core import lifecycle, merging
 from evolabel.core.allocation import allocate, more_labels, more_slots
 from evolabel.core.events import Event
 from evolabel.core.lifecycle import PER_SLOT, mirrored
-from evolabel.core.proximal import Problem, minimise
+from evolabel.core.proximal import BLOWN_UP, Problem, minimise
 from evolabel.errors import DivergenceError
 from evolabel.kernels._compile import direct
 from evolabel.kernels.antecedents import join
 from evolabel.kernels.cholesky import marginal_fill
 from evolabel.kernels.coupling import NONE, coupling
-from evolabel.kernels.iteration import BLOW_UP
 from evolabel.kernels.moments import absorb
 from evolabel.kernels.state import (
     DIVERGED,
@@ -106,10 +105,7 @@ class RuleBase:
                 self._let_be_born(self._joint(Z[done], Y[done]), float(weights[done]) if len(weights) else 1.0)
                 continue
             if reason == DIVERGED:
-                raise DivergenceError(
-                    f"the consequents blew up at sample {self.n_seen} (weights beyond {BLOW_UP:g}); use "
-                    'coupling="signed_laplacian" and lipschitz="safe", or smaller alpha and beta'
-                )
+                raise DivergenceError(BLOWN_UP.format(when=f"at sample {self.n_seen}"))
             self._upkeep()
             if structure:
                 self._prune()
@@ -198,7 +194,7 @@ class RuleBase:
         if s.coupling > NONE:
             coupling(a.Q[slot], a.mass[slot], s.coupling, B)
         anchor = a.W[0] * (s.lean > 0.0)
-        return Problem(self.hessian(slot), a.G[slot], s.penalty[1], anchor, B, s.alpha, s.beta)
+        return Problem(self.hessian(slot), a.G[slot], s.penalty[1], anchor, B, s.alpha, s.beta, s.literal_step)
 
     def minimise(self) -> None:
         """Algorithm 1 for every rule: from the least squares solution, eq. (18), to the minimum."""
@@ -207,7 +203,14 @@ class RuleBase:
             lifecycle.upkeep(slot, a, s._replace(forgetting=1.0))
             if slot > 0:
                 start = (a.G[slot] + s.lean * a.W[0]) @ self.inverse(slot)
-                a.W[slot] = minimise(self.problem(slot), start) if s.prox_steps else start
+                a.W[slot] = self._minimum(slot, start) if s.prox_steps else start
+
+    def _minimum(self, slot: int, start: FloatArray) -> FloatArray:
+        try:
+            return minimise(self.problem(slot), start)
+        except DivergenceError:
+            when = f"in the batch phase, at sample {self.n_seen}"
+            raise DivergenceError(BLOWN_UP.format(when=when)) from None
 
     def outputs(self, Z: FloatArray) -> FloatArray:
         """Eq. (2) for scaled rows, (rows, K)."""

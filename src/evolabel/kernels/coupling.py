@@ -81,7 +81,7 @@ def largest_row_sum(B: FloatArray) -> float:
 @kernel
 def coupling(Q: FloatArray, mass: FloatArray, kind: int, B: FloatArray) -> None:
     """The coupling matrix of a rule from its label moments; B first holds the correlations."""
-    K = Q.shape[0]
+    K = B.shape[0]  # there is no Q where labels are not coupled
     if kind <= RIDGE:
         for c in range(K):
             for d in range(K):

@@ -33,12 +33,12 @@ def rls_step(
 
 @kernel
 def soft(x: float, width: float) -> float:
-    """Eq. (17)."""
+    """Eq. (17). NaN stays NaN: a blow-up must not pass for a zero."""
     if x > width:
         return x - width
     if x < -width:
         return x + width
-    return 0.0
+    return 0.0 if x == x else x
 
 
 @kernel

@@ -90,7 +90,8 @@ class Settings(NamedTuple):
     rules' ridge pulls towards the global model, else 0; `prior` is the prior variance of each dimension; `rotated`
     rules have full covariances; `radius` bounds the mean squared distance, times (1 + 1/k)^young for a young rule;
     `novel_z` NaN: the radius rules when the rule base is full, too; `tau` is the temperature per feature, T / p;
-    `upkeep_every` the samples a slot learns between two derivations of P; `prune_after` and `merge_every` 0: never.
+    `upkeep_every` the samples a slot learns between two derivations of P; `prune_after` and `merge_every` 0: never;
+    `inherit`: iterated weights start at the nearest rule's.
     """
 
     penalty: FloatArray
@@ -119,6 +120,7 @@ class Settings(NamedTuple):
     beta: float
     coupling: int
     literal_step: bool
+    inherit: bool
 
 
 class Workspace(NamedTuple):

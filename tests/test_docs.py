@@ -1,0 +1,39 @@
+"""The documentation tells the truth about the code."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+
+ROOT = Path(__file__).parent.parent
+ROW = re.compile(r"^\| `(?P<name>\w+)` \| .* \| `?(?P<default>[^|`]+)`? \| [^|]+ \|$", re.MULTILINE)
+
+
+def documented():
+    return {row["name"]: row["default"] for row in ROW.finditer((ROOT / "docs" / "parameters.md").read_text())}
+
+
+def test_every_parameter_is_in_the_table():
+    assert documented().keys() == EvolvingFuzzyClassifier().get_params().keys()
+
+
+@pytest.mark.parametrize("name", EvolvingFuzzyClassifier().get_params())
+def test_the_table_shows_the_default(name):
+    default, told = EvolvingFuzzyClassifier().get_params()[name], documented()[name].strip('"')
+    assert told == str(default) if isinstance(default, str | bool | None) else float(told) == default
+
+
+@pytest.mark.parametrize("name", EvolvingFuzzyClassifier().get_params())
+def test_every_parameter_is_explained_in_the_docstring(name):
+    assert re.search(rf"^[\w, ]*\b{name}\b[\w, ]* : ", inspect.getdoc(EvolvingFuzzyClassifier) or "", re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name
+)
+def test_links_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
