@@ -77,7 +77,8 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     space : {"input", "product"}
         Whether rules are born by features alone or by features and labels; `label_weight` scales the labels then.
     label_weight : float
-        Length of a label in the product space, in units of a scaled feature.
+        Length of a label in the product space, in units of a scaled feature; it counts as long as the prior does,
+        because a spread that is learned cancels it.
     novelty : {"deviation", "paper", "chi2"}
         When a rule is born: by `vigilance` and `novel_z`; by the paper's radius with fac = `vigilance`; or where the
         distance has a tail probability below `novelty_tail`.

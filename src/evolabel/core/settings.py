@@ -15,7 +15,8 @@ UPKEEP_EVERY_FORGETTING = 32
 # A rule is compared with the others each time it has won this many samples more.
 MERGE_EVERY = 32
 
-# Variance a label is expected to have inside a rule: without it, any new label combination would be infinitely far.
+# Variance a label, times its weight, is expected to have inside a rule: without it, any new label combination would be
+# infinitely far.
 LABEL_VARIANCE = 0.1
 
 COUPLINGS = {"none": NONE, "ridge": RIDGE, "shifted": SHIFTED, "signed_laplacian": SIGNED_LAPLACIAN, "paper": PAPER}
@@ -29,7 +30,7 @@ def kernel_settings(options: Options, p: int, K: int, prior: FloatArray, ridge: 
     product = o.space == "product"
     d = p + K if product else p
     radius, young = _radius(o, d)
-    labels = np.full(d - p, o.label_weight**2 * LABEL_VARIANCE)
+    labels = np.full(d - p, LABEL_VARIANCE)  # not scaled by the weight, which would cancel it
     return Settings(
         penalty=np.stack([o.global_ridge * ridge * shape, gamma]),
         lean=gamma if o.parent == "global" else np.zeros(p + 1),
