@@ -1,10 +1,22 @@
 """Small streams and a way to compare models bit for bit, shared by all tests. Nobody writes into these arrays."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import evolabel
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.streams import DriftingStream
+
+
+def pytest_configure():
+    """Drop compiled kernels older than any kernel source: numba looks at a kernel's own file, not at its callees."""
+    folder = Path(evolabel.__file__).parent / "kernels"
+    newest = max(source.stat().st_mtime for source in folder.glob("*.py"))
+    for compiled in folder.glob("__pycache__/*.nb[ic]"):
+        if compiled.stat().st_mtime < newest:
+            compiled.unlink()
 
 
 @pytest.fixture(scope="session")

@@ -33,11 +33,11 @@ def add_label_moments(y: FloatArray, psi: float, mass: FloatArray, ybar: FloatAr
     share, gain = psi / mass[0], psi * before / mass[0]
     K = y.shape[0]
     for c in range(K):
-        e = 0.0 if np.isnan(y[c]) else y[c] - ybar[c]
-        if e != 0.0:
-            for d in range(K):
-                if not np.isnan(y[d]):
-                    Q[c, d] += gain * e * (y[d] - ybar[d])
+        e = 0.0 if np.isnan(y[c]) else gain * (y[c] - ybar[c])
+        for d in range(c + 1):
+            if e != 0.0 and not np.isnan(y[d]):
+                Q[c, d] += e * (y[d] - ybar[d])
+                Q[d, c] = Q[c, d]
     for c in range(K):
         if not np.isnan(y[c]):
             ybar[c] += share * (y[c] - ybar[c])

@@ -1,0 +1,56 @@
+"""How many rules one Gaussian makes, and what the two radii are."""
+
+import numpy as np
+import pytest
+from paper_rule_bases import paper_settings
+from scipy.stats import chi2
+
+from evolabel.core.model import StreamModel
+from evolabel.core.options import Options
+from evolabel.core.rule_base import NO_ROWS, NOTHING
+from evolabel.kernels.structure import is_novel
+
+
+def rules_of_one_gaussian(**changes):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(500, 16)), rng.integers(0, 2, size=(500, 2)).astype(float)
+    options = {"novelty": "chi2", "covariance": "full", "prior_count": "2p", "scaling": "standard", "max_rules": 200}
+    model = StreamModel(16, 2, Options(**{**options, **changes}).check())
+    model.begin(X, Y)
+    model.trained().learn(model.scale(X), Y, NOTHING, NO_ROWS, consequents=False)
+    return model.trained().n_rules
+
+
+@pytest.mark.compiled
+def test_one_gaussian_cloud_makes_few_rules():
+    assert rules_of_one_gaussian() <= 12
+
+
+@pytest.mark.compiled
+def test_the_literal_initialisation_makes_a_hundred():
+    assert rules_of_one_gaussian(prior_count=1, prior_variance=0.01) > 100
+
+
+@pytest.mark.parametrize(("space", "d"), [("input", 4), ("product", 7)])
+def test_the_radius_of_the_paper(space, d):
+    settings = paper_settings(4, 3, vigilance=0.4, space=space)
+    for k in (1.0, 2.0, 10.0):
+        radius = 0.4 * d ** (1.0 / np.sqrt(2.0)) * (1.0 - 1.0 / (k + 1.0)) ** -4.0
+        for share, novel in ((1.001, True), (0.999, False)):
+            assert is_novel((share * radius) ** 2 / d, k, 3, np.zeros(3), settings) == novel
+
+
+@pytest.mark.parametrize(("space", "d"), [("input", 4), ("product", 7)])
+def test_the_radius_of_chi2(space, d):
+    settings = paper_settings(4, 3, novelty="chi2", novelty_tail=0.01, space=space)
+    quantile = chi2.ppf(0.99, d)
+    for k in (1.0, 10.0):
+        for share, novel in ((1.001, True), (0.999, False)):
+            assert is_novel(share * quantile * (1.0 + 1.0 / k) ** 8 / d, k, 3, np.zeros(3), settings) == novel
+
+
+def test_a_full_rule_base_keeps_to_the_radius_but_one_rule_alone_takes_all():
+    settings = paper_settings(4, 3, max_rules=3)
+    assert is_novel(1e9, 2.0, 3, np.zeros(3), settings)
+    assert not is_novel(0.0, 2.0, 3, np.zeros(3), settings)
+    assert not is_novel(1e9, 2.0, 1, np.zeros(3), settings._replace(max_rules=1))

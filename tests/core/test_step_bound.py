@@ -1,0 +1,59 @@
+"""The running step bound covers the Hessian at every moment of a stream."""
+
+import numpy as np
+import pytest
+from paper_rule_bases import paper_base
+from small_rule_bases import make_stream, with_gaps
+
+CASES = {
+    "none": {"coupling": "none"},
+    "ridge": {"coupling": "ridge"},
+    "shifted": {},
+    "signed laplacian": {"coupling": "signed_laplacian"},
+    "forgetting": {"forgetting": 0.9},
+    "towards the global model": {"parent": "global", "local_ridge": 500.0},
+    "few rules": {"max_rules": 3},
+}
+
+
+def norm_of_hessian(base, slot):
+    """Spectral norm of the Kronecker Hessian of a rule."""
+    problem = base.problem(slot)
+    K, q = problem.G.shape
+    slopes = np.diag(np.append(np.ones(q - 1), 0.0))
+    ridged = problem.H + np.diag(problem.penalty)
+    return np.linalg.norm(np.kron(np.eye(K), ridged) + problem.beta * np.kron(problem.B, slopes), 2)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_bound_covers_the_hessian_after_every_sample(name):
+    base = paper_base(**{"beta": 3.0, **CASES[name]})
+    Z, Y = with_gaps(*make_stream(5, 120), seed=5)
+    weights = np.random.default_rng(5).exponential(size=len(Z))
+    for i in range(len(Z)):
+        row = slice(i, i + 1)
+        base.learn(Z[row], Y[row], weights[row])
+        for slot in range(1, base.n_rules + 1):
+            norm = norm_of_hessian(base, slot)
+            assert base.arrays.top[slot, 0] + base.settings.beta >= norm * (1.0 - 1e-12)
+            assert base.problem(slot).lipschitz() >= norm * (1.0 - 1e-12)
+    assert base.n_rules > 1
+
+
+def test_the_bound_is_not_much_too_large():
+    base = paper_base(beta=3.0)
+    base.learn(*make_stream(5, 200))
+    for slot in range(1, base.n_rules + 1):
+        exact = np.linalg.eigvalsh(base.hessian(slot) + np.diag(base.settings.penalty[1])).max()
+        assert base.arrays.top[slot, 0] <= 2.0 * exact
+
+
+def test_the_batch_phase_leaves_exact_bounds():
+    base = paper_base(beta=3.0)
+    Z, Y = make_stream(5, 80)
+    base.learn(Z, Y, consequents=False)
+    base.accumulate(Z, Y, np.empty(0), np.empty((0, 0)))
+    base.minimise()
+    for slot in range(1, base.n_rules + 1):
+        exact = np.linalg.eigvalsh(base.hessian(slot) + np.diag(base.settings.penalty[1])).max()
+        assert base.arrays.top[slot, 0] == pytest.approx(exact)

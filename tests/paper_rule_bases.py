@@ -1,0 +1,72 @@
+"""Small rule bases of the paper's kind (rotated, product space, iterated) on scaled rows."""
+
+import numpy as np
+from small_rule_bases import make_stream
+
+from evolabel.core.options import Options
+from evolabel.core.rule_base import RuleBase
+from evolabel.core.settings import kernel_settings
+
+PAPER = {
+    "space": "product",
+    "covariance": "full",
+    "prior_count": "2p",
+    "novelty": "paper",
+    "vigilance": 0.4,
+    "temperature": 1.0,
+    "min_activation": 0.0,
+    "parent": "nearest",
+    "local_ridge": 1.0,
+    "alpha": 0.1,
+    "beta": 1.0,
+    "coupling": "shifted",
+    "merging": "touching",
+}
+
+
+def paper_settings(p, K=3, ridge=1e-3, **changes):
+    """The settings of the paper's profile, single options changed."""
+    return kernel_settings(Options(**{**PAPER, **changes}).check(), p, K, np.ones(p), ridge)
+
+
+def paper_base(p=4, K=3, ridge=1e-3, **changes):
+    """A rule base that has learned nothing."""
+    return RuleBase(p, K, paper_settings(p, K, ridge, **changes))
+
+
+def paper_learned(seed, rows=200, p=4, K=3, **changes):
+    """A rule base that has learned a stream."""
+    base = paper_base(p, K, **changes)
+    base.learn(*make_stream(seed, rows, p, K))
+    return base
+
+
+def random_factor(rng, d):
+    """A lower Cholesky factor of a well conditioned matrix."""
+    A = rng.normal(size=(d, d + 3))
+    return np.linalg.cholesky(A @ A.T / d + 0.1 * np.eye(d))
+
+
+def random_rules(rng, p, K, count, label_blocks=True, **changes):
+    """A rule base of rotated rules with any centres, supports and covariances."""
+    changes = {"space": "product" if label_blocks else "input", **changes}
+    base = paper_base(p, K, **changes)
+    base.reserve(count)
+    a, d = base.arrays, base.arrays.c.shape[1]
+    a.c[1 : count + 1] = rng.normal(size=(count, d))
+    a.k[1 : count + 1] = rng.integers(1, 60, size=count)
+    for slot in range(1, count + 1):
+        a.F[slot] = np.sqrt(base.settings.prior_count + a.k[slot]) * random_factor(rng, d)
+        a.inv[slot] = (base.settings.prior_count + a.k[slot] - 1.0) / np.diag(a.F[slot] @ a.F[slot].T)
+    a.identity[1 : count + 1] = np.arange(count)
+    a.tally[:] = count, 100, count
+    return base
+
+
+def with_missing(rng, s, share):
+    """A copy with missing entries, never all of them."""
+    s = s.copy()
+    gone = rng.random(len(s)) < share
+    gone[rng.integers(len(s))] = False
+    s[gone] = np.nan
+    return s
