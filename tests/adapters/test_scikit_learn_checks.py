@@ -10,7 +10,7 @@ EXPECTED_FAILURES = {
     ),
     "check_classifier_multioutput": (
         "the check cuts decision_function at 0 and wants one array classes_ for all labels; the outputs of eq. (2) are "
-        "cut at 0.5, and classes_ of a label matrix is a list with one array per label"
+        "cut at 0.5, and classes_ of a label matrix has one row per label"
     ),
     "check_classifiers_multilabel_output_format_predict_proba": (
         "outputs are clipped to [0, 1], so an exact 0 occurs; the check wants more than 0"

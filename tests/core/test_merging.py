@@ -88,7 +88,7 @@ def with_weights(base, first, second):
 
 
 def by_hand(base, a, b):
-    """How far the outputs of two rules lie apart per label (companion 2.7)."""
+    """How far the outputs of two rules lie apart per label."""
     k, W = base.arrays.k, base.arrays.W
     total = k[a] + k[b]
     centre = (k[a] * base.arrays.c[a, :P] + k[b] * base.arrays.c[b, :P]) / total

@@ -90,8 +90,8 @@ def test_small_systems_are_solved_in_place(seed, m):
 def test_a_sample_rotates_the_scatter(seed, d, k, weight, share):
     rng = np.random.default_rng(seed)
     F, c, s = random_factor(rng, d), rng.normal(size=d), with_missing(rng, rng.normal(size=d), share)
-    expected = naive.rotate(s, weight, k, c, F)
-    rotate(s, weight, k, c, F)
+    expected = naive.rotate(s, weight, k, 3.0, c, F)
+    rotate(s, weight, k, 3.0, c, F)
     assert_close(np.tril(F), expected, 1e-9)
 
 

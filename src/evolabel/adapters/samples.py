@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from evolabel.errors import DataError, DataTypeError
-from evolabel.kernels.checks import first_bad_sample
+from evolabel.kernels.checks import HUGE, first_bad_sample
 from evolabel.kernels.state import FloatArray
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ def read_samples(estimator: "BaseEstimator", X: object, *, reset: bool) -> Float
     if row >= 0:
         if column < 0:
             raise DataError(f"row {row} of X has no feature at all (only NaN); drop it or fill in what is known")
-        raise DataError(f"X contains inf at row {row}, column {column}; use NaN for a missing feature, or clip it")
+        value = rows[row, column]
+        hint = f"use NaN if it is missing, else at most {HUGE:g}"
+        raise DataError(f"X contains {value:g} at row {row}, column {column}; {hint}")
     return rows
 
 
@@ -77,6 +79,8 @@ def as_matrix(data: object, name: str) -> FloatArray:
 def as_array(data: object, name: str) -> np.ndarray[Any, Any]:
     """The values of a frame, series, list or array; columns of the same name and ragged lists are refused."""
     native: Any = data
+    if nw.dependencies.is_polars_lazyframe(native):
+        raise DataTypeError(f"{name} is a lazy frame; collect() it first")
     try:
         if nw.dependencies.is_into_dataframe(native) or nw.dependencies.is_into_series(native):
             return np.asarray(nw.from_native(native, allow_series=True).to_numpy())

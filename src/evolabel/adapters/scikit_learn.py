@@ -36,7 +36,8 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     Parameters
     ----------
     scaling : {"quantile", "standard", "minmax", "none"}
-        How features are scaled, learned from the initial batch: to normal scores, standard scores, [0, 1], or not.
+        How features are scaled, learned from the initial batch: to normal scores, standard scores, [0, 1], or not
+        (values are then cut at -1e6 and 1e6).
     n_knots : int
         Quantiles per feature that the quantile scaling keeps.
     max_rules : int
@@ -106,17 +107,18 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,), if X had column names
     label_names_ : ndarray of shape (n_labels,)
-    classes_ : ndarray of the classes for a 1-D target; list of [0, 1], one per label, for a label matrix
+    classes_ : ndarray of the classes for a 1-D target; one row [0, 1] per label for a label matrix
     n_rules_ : int
     n_samples_seen_ : int
     ridge_ : float, the unit of the ridges
     rules_ : list of Rule, read-only views
-    events_ : list of Event: births, merges and deaths of rules (the last 10,000)
+    events_ : list of Event: births, merges, deaths and adoptions of rules (the last 10,000)
 
     Notes
     -----
     Inference is eqs. (1)-(4) of the paper, learning Algorithms 1 and 2, in closed form at alpha = beta = 0. NaN in X
-    is a missing feature, NaN in Y a label nobody annotated. Parameters are read when training starts.
+    is a missing feature, NaN in Y a label nobody annotated. Parameters are read when training starts,
+    `threshold` when it predicts.
 
     References
     ----------
@@ -259,7 +261,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def test_then_train(
         self, X: object, y: object, sample_weight: object = None, confidence: object = None
     ) -> FloatArray:
-        """Answer every row, then learn it: the outputs of `decision_function`, each from before its row was learned.
+        """Answer every row, then learn it: the outputs of eq. (2), each from before its row was learned.
 
         The same as calling `decision_function` and `partial_fit` row by row, in one pass and at nearly the price of
         learning alone. For a 1-D target the columns are the classes; one that nobody had seen yet answers 0.
@@ -312,6 +314,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         outputs = self._outputs(X)
         if isinstance(self._targets, ClassCodes):
             return self._targets.decode(outputs)
+        check_number("threshold", self.threshold, 0, 1, False, False)
         return np.asarray(outputs >= self.threshold, dtype=np.int64)
 
     def memberships(self, X: object) -> FloatArray:
@@ -340,7 +343,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     @property
     def events_(self) -> list[Event]:
-        """Births, merges and deaths of rules, oldest first."""
+        """Births, merges, deaths and adoptions of rules, oldest first."""
         rules = self._fitted_model().rules
         return [] if rules is None else list(rules.events)
 
@@ -367,12 +370,12 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return np.array(self._targets.names, dtype=object)
 
     @property
-    def classes_(self) -> AnyArray | list[AnyArray]:
-        """The classes of a 1-D target; for a label matrix [0, 1] per label."""
+    def classes_(self) -> AnyArray:
+        """The classes of a 1-D target; for a label matrix one row [0, 1] per label."""
         self._fitted_model()
         if isinstance(self._targets, ClassCodes):
             return self._targets.classes
-        return [np.array([0, 1]) for _ in self._targets.names]
+        return np.tile(np.array([0, 1]), (self._targets.size, 1))
 
     # ------------------------------------------------------------------ files
 
@@ -381,6 +384,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         from evolabel.adapters.storage import save_classifier
 
         self._fitted_model()
+        self._options()
         save_classifier(self, path)
 
     @classmethod

@@ -17,6 +17,9 @@ from evolabel.kernels.state import FloatArray
 
 AnyArray = np.ndarray[Any, Any]
 
+# Names of labels whose columns have none.
+GENERATED = [f"label{i}" for i in range(20_000)]
+
 
 class LabelMatrix:
     """Several labels at once. Labels may appear mid-stream, by a new column name or by a wider matrix."""
@@ -51,13 +54,28 @@ class LabelMatrix:
                 )
             if Y.shape[1] == self.size:
                 return Y, self
-            return Y, LabelMatrix(self.names + [f"label{i}" for i in range(self.size, Y.shape[1])])
+            return Y, LabelMatrix(self.names + self._new_names(Y.shape[1] - self.size))
         if len(set(names)) < len(names):
             raise DataError(f"Y has several columns of the same name; label names must differ, got {names}")
+        if self.size and self.names == GENERATED[: self.size] and not set(names) & set(self.names):
+            return self._named(Y, names)
         wider = LabelMatrix(self.names + [name for name in names if name not in self.names])
         placed = np.full((len(Y), wider.size), np.nan)
         placed[:, [wider.names.index(name) for name in names]] = Y
         return placed, self if wider.size == self.size else wider
+
+    def _new_names(self, count: int) -> list[str]:
+        """Names for columns that have none, different from all known ones."""
+        return [name for name in GENERATED[: self.size + count + len(self.names)] if name not in self.names][:count]
+
+    def _named(self, Y: FloatArray, names: list[str]) -> tuple[FloatArray, "LabelMatrix"]:
+        """Labels that had no names so far get those of a frame of the same width."""
+        if len(names) != self.size:
+            raise DataError(
+                f"Y has {len(names)} named columns, but the model knows {self.size} labels without names; "
+                f"name all {self.size}, or pass arrays"
+            )
+        return Y, LabelMatrix(names)
 
     def steps(self, labels: FloatArray, known: int) -> list[tuple[int, int]]:
         """(first row, number of labels from there on): new labels are there from the first row of a batch on."""
@@ -182,8 +200,8 @@ def _missing(values: AnyArray) -> AnyArray:
     """True where a class is not given: NaN, None or pandas' NA."""
     if values.dtype == object:
         return np.array([_is_missing(v) for v in values], bool)
-    if values.dtype.kind == "f":
-        return np.asarray(np.isnan(values))
+    if values.dtype.kind in "fmM":
+        return np.asarray(values != values)
     return np.zeros(len(values), bool)
 
 

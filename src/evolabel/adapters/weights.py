@@ -9,6 +9,8 @@ from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.errors import DataError
 from evolabel.kernels.state import FloatArray
 
+LARGEST = 1e12  # heavier samples would leave nothing of the others
+
 
 def read_sample_weight(weight: object, rows: int) -> FloatArray:
     """One weight >= 0 per sample; empty if none are given."""
@@ -19,8 +21,8 @@ def read_sample_weight(weight: object, rows: int) -> FloatArray:
     array = _numbers(weight, "sample_weight")
     if array.shape != (rows,):
         raise DataError(f"sample_weight.shape == {array.shape}, expected ({rows},); give one weight per sample")
-    if not np.isfinite(array).all() or (array < 0.0).any():
-        raise DataError("sample_weight has entries that are negative, NaN or inf; weights are finite and >= 0")
+    if not ((array >= 0.0) & (array <= LARGEST)).all():
+        raise DataError(f"sample_weight has entries that are negative, NaN or beyond {LARGEST:g}; use weights around 1")
     return array
 
 

@@ -48,7 +48,11 @@ def more_labels(old: RuleArrays, n_labels: int, settings: Settings) -> tuple[Rul
     new = allocate(len(old.c) - 1, p, n_labels, settings)
     for slot in range(len(old.c)):
         clear(slot, new, settings)
-    return _filled(new, old), settings
+    new = _filled(new, old)
+    if settings.rotated and settings.product:  # as wide as in an empty slot, whatever the support
+        for j in range(old.c.shape[1], new.c.shape[1]):
+            new.F[:, j, j] = np.sqrt(settings.prior[j] * (settings.prior_count + np.maximum(new.k - 1.0, 0.0)))
+    return new, settings
 
 
 def _filled(new: RuleArrays, old: RuleArrays) -> RuleArrays:

@@ -1,4 +1,4 @@
-"""The life of rules: birth, merging and death (paper section 3.1, companion 2.4-2.6).
+"""The life of rules: birth, merging and death (paper section 3.1).
 
 These acts are rare, so they are plain numpy on the arrays of `kernels.state`. Moments, H and G of merged rules add up
 exactly; P is derived from them.
@@ -139,7 +139,7 @@ def set_scatter(slot: int, matrix: FloatArray, rules: RuleArrays, settings: Sett
 
 
 def pool_scatter(a: int, b: int, rules: RuleArrays, settings: Settings) -> None:
-    """Scatter matrix of both samples together (companion 2.6), exactly; one prior is kept. Before the centres move."""
+    """Scatter matrix of both samples together, exactly; one prior is kept. Before the centres move."""
     apart = rules.c[b] - rules.c[a]
     between = rules.k[a] * rules.k[b] / (rules.k[a] + rules.k[b]) * np.outer(apart, apart)
     set_scatter(a, scatter(a, rules, settings) + scatter(b, rules, settings) + between, rules, settings)

@@ -1,4 +1,4 @@
-"""Which rules are merged, and what becomes of their weights (eq. 29, companion 2.5-2.7).
+"""Which rules are merged, and what becomes of their weights (eq. 29).
 
 Two rules are united if their ellipsoids touch, their shapes are alike, the union is no larger than both, and their
 consequents agree. Volumes and determinants are compared per dimension: in high dimensions nothing else means anything.

@@ -12,7 +12,7 @@ from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.core.scaling import Scaler, fit_scaler
 from evolabel.core.settings import kernel_settings
 from evolabel.core.warm_up import WarmUp
-from evolabel.errors import DataError
+from evolabel.errors import DataError, EvolabelError, StateError
 from evolabel.kernels.state import FloatArray, Settings
 
 CHUNK = 4096  # rows scaled at a time, so that a million rows need no second copy
@@ -44,6 +44,8 @@ class StreamModel:
     def trained(self) -> RuleBase:
         """The rule base; only to be called once the batch phase has run."""
         assert self.rules is not None, "the batch phase has not run yet"
+        if self.rules.diverged:
+            raise StateError("the consequents have blown up and cannot answer; call fit again with safer parameters")
         return self.rules
 
     def fit(self, X: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray) -> None:
@@ -95,11 +97,14 @@ class StreamModel:
         """Incremental phase (Algorithm 2): every row is answered into `out`, if given, and then learned."""
         done = 0
         if self.warm_up is not None:
+            before = self.warm_up.filled, self.warm_up.n_seen
             done = self.warm_up.take(X, Y, weights, confidences, out)
             if self.warm_up.complete:
-                buffer = self.warm_up
-                self.fit(*buffer.batch())
-                self.trained().count_as_seen(buffer.n_seen)
+                try:
+                    self._end_warm_up(self.warm_up)
+                except EvolabelError:
+                    self.warm_up.filled, self.warm_up.n_seen = before
+                    raise
         elif len(X) <= CHUNK:
             self.trained().learn(self.scale(X), Y, weights, confidences, out=out)
             return
@@ -109,6 +114,13 @@ class StreamModel:
                 self.scale(X[done:end]), Y[done:end], weights[done:end], confidences[done:end], out=out[done:end]
             )
             done = end
+
+    def _end_warm_up(self, buffer: WarmUp) -> None:
+        """The batch phase on what was kept; this model changes only if that succeeds."""
+        ready = StreamModel(self.n_features, self.n_labels, self.options)
+        ready.fit(*buffer.batch())
+        ready.trained().renumber(buffer.numbers[: buffer.filled], buffer.n_seen)
+        self.scaler, self.ridge, self.rules, self.warm_up = ready.scaler, ready.ridge, ready.rules, None
 
     def outputs(self, X: FloatArray) -> FloatArray:
         """Continuous outputs of eq. (2) for raw rows; running label priors before the batch phase."""

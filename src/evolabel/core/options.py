@@ -5,6 +5,8 @@ from math import inf, sqrt
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from evolabel.core.scaling import KINDS
 from evolabel.errors import ParameterError
 
@@ -50,7 +52,7 @@ class Options:
         for name, allowed in CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise ParameterError(f"{name}={getattr(self, name)!r} is unknown; use one of {', '.join(allowed)}")
-        if not isinstance(self.rls, bool):
+        if not isinstance(self.rls, bool | np.bool_):
             raise ParameterError(f"rls={self.rls!r} is not allowed; use True or False")
         for name, (low, high, open_low, whole) in RANGES.items():
             check_number(name, getattr(self, name), low, high, open_low, whole)

@@ -27,6 +27,7 @@ from evolabel.kernels.state import (
     RULES,
     SEEN,
     FloatArray,
+    IntArray,
     RuleArrays,
     Settings,
     Workspace,
@@ -50,6 +51,7 @@ class RuleBase:
         self.settings = settings
         self.n_features = n_features
         self.arrays = allocate(min(FIRST_CAPACITY, settings.max_rules), n_features, n_labels, settings)
+        self.diverged = False
         self._scratch: Workspace | None = None
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
         lifecycle.clear(0, self.arrays, settings)
@@ -105,6 +107,7 @@ class RuleBase:
                 self._let_be_born(self._joint(Z[done], Y[done]), float(weights[done]) if len(weights) else 1.0)
                 continue
             if reason == DIVERGED:
+                self.diverged = True
                 raise DivergenceError(BLOWN_UP.format(when=f"at sample {self.n_seen}"))
             self._upkeep()
             if structure:
@@ -291,9 +294,14 @@ class RuleBase:
         self.arrays.tally[RULES] = target
         self._log("joined", slot_identity(self.arrays, target), None)
 
-    def count_as_seen(self, samples: int) -> None:
-        """Set N: samples without annotations were seen, too."""
-        self.arrays.tally[SEEN] = samples
+    def renumber(self, numbers: IntArray, seen: int) -> None:
+        """Give samples their numbers in the stream: sample i + 1 was number numbers[i] of `seen` samples."""
+        used = slice(0, self.n_rules + 1)
+        place = np.concatenate([[0], numbers])
+        self.arrays.born[used] = place[self.arrays.born[used]]
+        self.arrays.won[used] = place[self.arrays.won[used]]
+        self.arrays.tally[SEEN] = seen
+        self.events = deque((e._replace(sample=int(place[e.sample])) for e in self.events), maxlen=EVENTS_KEPT)
 
 
 def slot_identity(arrays: RuleArrays, slot: int) -> int | None:

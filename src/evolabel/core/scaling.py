@@ -14,7 +14,7 @@ from evolabel.kernels.state import FloatArray, IntArray
 KINDS = ("quantile", "standard", "minmax", "none")
 
 # Scores are cut here, so that a sensor gone wild stays a finite, distant sample.
-LIMITS = {"quantile": (-3.0, 3.0), "standard": (-4.0, 4.0), "minmax": (-1.0, 2.0), "none": (-1e12, 1e12)}
+LIMITS = {"quantile": (-3.0, 3.0), "standard": (-4.0, 4.0), "minmax": (-1.0, 2.0), "none": (-1e6, 1e6)}
 
 # A feature that spreads less is constant: its square would underflow.
 SMALLEST_SPREAD = 1e-150
@@ -129,5 +129,6 @@ def _prior(X: FloatArray, kind: str) -> FloatArray:
     if kind == "minmax":
         return np.full(p, UNIFORM_VARIANCE)
     if kind == "none":
-        return np.array([c.var() if _varies(c) else 1.0 for c in (column[~np.isnan(column)] for column in X.T)])
+        columns = (np.clip(column[~np.isnan(column)], *LIMITS[kind]) for column in X.T)
+        return np.array([column.var() if _varies(column) else 1.0 for column in columns])
     return np.ones(p)

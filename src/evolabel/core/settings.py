@@ -69,7 +69,7 @@ def _radius(options: Options, d: int) -> tuple[float, float]:
     the first two factors by a quantile of the distance of samples that belong to the rule.
     """
     if options.novelty == "paper":
-        return options.vigilance**2 * d ** (2.0**0.5) / d, 8.0
+        return float(options.vigilance) ** 2 * d ** (2.0**0.5) / d, 8.0
     if options.novelty == "chi2":
         return float(chdtri(d, options.novelty_tail)) / d, 8.0
     return float(options.vigilance), 4.0

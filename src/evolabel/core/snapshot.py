@@ -20,7 +20,7 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 Facts = dict[str, Any]
 
 SCALER_ARRAYS = ("x", "z", "used", "slope", "prior")
-WARM_UP_ARRAYS = ("X", "Y", "weights", "confidences")
+WARM_UP_ARRAYS = ("X", "Y", "weights", "confidences", "numbers")
 
 
 def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:

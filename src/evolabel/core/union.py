@@ -30,6 +30,7 @@ def sibling(model: StreamModel) -> StreamModel:
 
 def unite(mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[int]) -> StreamModel:
     """A new model that knows what both know; `columns` says where their labels stand among the n_labels."""
+    _check_same_kind(mine.trained().settings, theirs.trained().settings)
     united = copy.deepcopy(mine)
     if n_labels > united.n_labels:
         united.grow_labels(n_labels)
@@ -43,6 +44,14 @@ def unite(mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[i
         rules.adopt(other.arrays, slot)
     rules.shrink_to(rules.settings.max_rules)
     return united
+
+
+def _check_same_kind(mine: Settings, theirs: Settings) -> None:
+    """Statistics of different kinds do not add up."""
+    kinds = ("rotated", "product", "iterated", "coupling", "label_weight", "inherit")
+    differ = [name for name in kinds if getattr(mine, name) != getattr(theirs, name)]
+    if differ:
+        raise DataError(f"the classifiers differ in kind ({', '.join(differ)}); merge only such of the same parameters")
 
 
 def place_labels(rules: RuleBase, n_labels: int, columns: list[int]) -> None:
@@ -119,6 +128,10 @@ def _add_whole_stream(rules: RuleBase, other: RuleBase) -> None:
     mine.late[0] = 0
     mine.G[0] += theirs.G[0]
     lifecycle.derive_inverse(0, mine, rules.settings)
+    mine.born[: rules.n_rules + 1] += theirs.tally[SEEN]  # idle times stay what they are
+    mine.won[: rules.n_rules + 1] += theirs.tally[SEEN]
+    theirs.born[: other.n_rules + 1] += mine.tally[SEEN]
+    theirs.won[: other.n_rules + 1] += mine.tally[SEEN]
     mine.tally[SEEN] += theirs.tally[SEEN]
     _pool_strangeness(mine.strange, theirs.strange)
 

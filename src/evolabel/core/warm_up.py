@@ -6,13 +6,14 @@ from evolabel.kernels.state import FloatArray
 
 
 class WarmUp:
-    """A small buffer of annotated samples, and the label priors that answer meanwhile."""
+    """A small buffer of annotated samples with their numbers in the stream, and the priors that answer meanwhile."""
 
     def __init__(self, n_features: int, n_labels: int, size: int) -> None:
         self.X = np.empty((size, n_features))
         self.Y = np.empty((size, n_labels))
         self.weights = np.ones(size)
         self.confidences = np.ones((size, n_labels))
+        self.numbers = np.zeros(size, np.int64)
         self.filled = 0
         self.n_seen = 0
 
@@ -34,6 +35,7 @@ class WarmUp:
                 at = self.filled
                 self.X[at], self.Y[at], self.weights[at] = X[i], Y[i], weight
                 self.confidences[at] = confidences[i] if len(confidences) else 1.0
+                self.numbers[at] = self.n_seen
                 self.filled = at + 1
         return len(X)
 

@@ -36,7 +36,8 @@ class Explanation:
         names = [*self.feature_names, "base rate"]
         strongest = np.argsort(-np.abs(parts), kind="stable")[:4]
         told = ", ".join(f"{names[j]} {parts[j]:+.3f}" for j in strongest)
-        return f"{self.label_names[c]}: {self.total[c]:.3f} ({told}, ...)"
+        rest = ", ..." if len(names) > len(strongest) else ""
+        return f"{self.label_names[c]}: {self.total[c]:.3f} ({told}{rest})"
 
 
 def explain_sample(model: StreamModel, x: FloatArray, feature_names: list[str], label_names: list[str]) -> Explanation:

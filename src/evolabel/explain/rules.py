@@ -17,7 +17,7 @@ class Rule:
 
     `centre`, `low` and `high` (centre minus and plus one spread) are in the units of the features; `weights` are the
     consequents W_i, (n_features + 1, n_labels), on scaled features with the intercept last. `label_shares` is how
-    often each label was on among the samples of the rule.
+    often each label was on among the samples of the rule; labels nobody annotated count as the rule predicted them.
     """
 
     identity: int

@@ -70,6 +70,28 @@ def rotated_distances(
         best_D, best_J = min(best_D, D[a]), min(best_J, J[a])
 
 
+@hot_kernel
+def measure(
+    s: FloatArray,
+    p: int,
+    rules: RuleArrays,
+    settings: Settings,
+    D: FloatArray,
+    J: FloatArray,
+    e: FloatArray,
+    v: FloatArray,
+    missing: IntArray,
+) -> None:
+    """D over the features to all rules; if s holds labels, too, J over both."""
+    C = rules.tally[RULES]
+    if settings.rotated:
+        rotated_distances(s, p, rules, settings, e, v, missing, D, J)
+    else:
+        distances(s[:p], C, rules.c, rules.inv, D)
+        if s.shape[0] > p:
+            add_label_distances(s, p, C, rules.c, rules.inv, D, J)
+
+
 @kernel
 def joint_distances(
     s: FloatArray,
@@ -82,13 +104,10 @@ def joint_distances(
     v: FloatArray,
     missing: IntArray,
 ) -> None:
-    """D over the features, and J over features and labels (D again where there are none), to all rules."""
-    C = rules.tally[RULES]
-    if settings.rotated:
-        rotated_distances(s, p, rules, settings, e, v, missing, D, J)
-    else:
-        distances(s[:p], C, rules.c, rules.inv, D)
-        add_label_distances(s, p, C, rules.c, rules.inv, D, J)
+    """`measure` for callers in Python; J equals D where there are no labels."""
+    measure(s, p, rules, settings, D, J, e, v, missing)
+    if s.shape[0] == p:
+        J[1:] = D[1:]
 
 
 @hot_kernel
@@ -109,14 +128,8 @@ def weigh(
 
     s is the sample alone (p entries) or with its labels; memberships see the features only.
     """
-    C = rules.tally[RULES]
-    if settings.rotated:
-        rotated_distances(s, p, rules, settings, e, v, missing, D, J)
-    else:
-        distances(s[:p], C, rules.c, rules.inv, D)
-        if s.shape[0] > p:
-            add_label_distances(s, p, C, rules.c, rules.inv, D, J)
-    return memberships(D, C, settings.tau, settings.min_activation, psi, active)
+    measure(s, p, rules, settings, D, J, e, v, missing)
+    return memberships(D, rules.tally[RULES], settings.tau, settings.min_activation, psi, active)
 
 
 @kernel

@@ -5,16 +5,18 @@ import numpy as np
 from evolabel.kernels._compile import kernel
 from evolabel.kernels.state import FloatArray
 
+HUGE = 1e100  # squares of larger values may overflow
+
 
 @kernel
 def first_bad_sample(X: FloatArray) -> tuple[int, int]:
-    """(row, column) of the first infinity; (row, -1) for the first row of nothing but NaN; (-1, -1) if all is well."""
+    """(row, column) of the first value beyond HUGE; (row, -1) for the first row of NaN only; (-1, -1) if neither."""
     for i in range(X.shape[0]):
         missing = 0
         for j in range(X.shape[1]):
             if np.isnan(X[i, j]):
                 missing += 1
-            elif np.isinf(X[i, j]):
+            elif abs(X[i, j]) > HUGE:
                 return i, j
         if missing == X.shape[1]:
             return i, -1

@@ -1,4 +1,4 @@
-"""Rotated rules: one lower Cholesky factor F per rule, F F' = nu0 S0 + scatter (design: product space and input space).
+"""Rotated rules: one lower Cholesky factor F per rule, F F' = nu0 S0 + scatter.
 
 The joint vector is ordered (features, labels). The leading block of F is then the factor of the features' own block,
 the *marginal*, so one forward substitution v = F^-1 e gives the distance in the input space (the first p terms of

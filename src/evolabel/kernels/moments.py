@@ -1,4 +1,4 @@
-"""Centre and spread of a rule: exact weighted moments with a prior on the variance (companion 2.1, 2.4, 2.6).
+"""Centre and spread of a rule: exact weighted moments with a prior on the variance.
 
 A winner's centre is a running mean. Its variance carries a prior worth `prior_count` samples, so that a young rule is
 round and not a needle. Features are counted apart, because any of them may be missing in a sample.
@@ -32,7 +32,7 @@ def derive_inverse_variance(slot: int, rules: RuleArrays, settings: Settings) ->
 def absorb(slot: int, s: FloatArray, weight: float, rules: RuleArrays, settings: Settings) -> None:
     """Move centre and spread of a slot by one sample (weighted Welford); missing entries stay as they are."""
     if settings.rotated and slot > 0:
-        rotate(s, weight, rules.k[slot], rules.c[slot], rules.F[slot])
+        rotate(s, weight, rules.k[slot], settings.prior_count, rules.c[slot], rules.F[slot])
     absorb_row(
         s,
         weight,
@@ -48,14 +48,25 @@ def absorb(slot: int, s: FloatArray, weight: float, rules: RuleArrays, settings:
 
 
 @kernel
-def rotate(s: FloatArray, weight: float, k: float, c: FloatArray, F: FloatArray) -> None:
-    """The scatter matrix grows by w k / (k + w) e e' with e from the old centre; missing entries sit at the centre."""
-    e, work = np.empty(s.shape[0]), np.empty(s.shape[0])
-    root = np.sqrt(weight * k / max(k + weight, TINY))
-    for j in range(s.shape[0]):
+def rotate(s: FloatArray, weight: float, k: float, nu0: float, c: FloatArray, F: FloatArray) -> None:
+    """The scatter matrix grows by w k / (k + w) e e' with e from the old centre.
+
+    A missing entry sits at the centre and brings its present variance along: not seeing it is no evidence that it
+    does not vary.
+    """
+    if k <= 0.0:
+        return
+    d = s.shape[0]
+    e, work = np.empty(d), np.empty(d)
+    root = np.sqrt(weight * k / (k + weight))
+    for j in range(d):
         e[j] = 0.0 if np.isnan(s[j]) else root * (s[j] - c[j])
-    if k > 0.0:
-        factor_update(F, e, work)
+    factor_update(F, e, work)
+    for j in range(d):
+        if np.isnan(s[j]):
+            e[:] = 0.0
+            e[j] = np.sqrt(weight * np.sum(F[j, : j + 1] ** 2) / (nu0 + max(k - 1.0, 0.0)))
+            factor_update(F, e, work)
 
 
 @kernel
@@ -84,7 +95,7 @@ def absorb_row(
 
 @kernel
 def pool_moments(a: int, b: int, rules: RuleArrays) -> None:
-    """Centre, scatter and counts of slot a become those of both samples together (companion 2.6), exactly."""
+    """Centre, scatter and counts of slot a become those of both samples together, exactly."""
     for j in range(rules.c.shape[1]):
         na, nb = rules.n[a, j], rules.n[b, j]
         n = na + nb

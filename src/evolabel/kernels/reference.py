@@ -98,13 +98,13 @@ def add_outer_products(A: FloatArray, w: FloatArray, b: int, sign: float) -> Flo
 
 
 def first_bad_sample(X: FloatArray) -> tuple[int, int]:
-    """(row, column) of the first infinity; (row, -1) for the first row of nothing but NaN; (-1, -1) if all is well."""
-    bad = np.isinf(X).any(axis=1) | np.isnan(X).all(axis=1)
+    """(row, column) of the first value beyond 1e100; (row, -1) for the first row of NaN only; (-1, -1) if neither."""
+    bad = (np.abs(X) > 1e100).any(axis=1) | np.isnan(X).all(axis=1)
     if not bad.any():
         return -1, -1
     i = int(np.argmax(bad))
-    infinite = np.isinf(X[i])
-    return i, int(np.argmax(infinite)) if infinite.any() else -1
+    huge = np.abs(X[i]) > 1e100
+    return i, int(np.argmax(huge)) if huge.any() else -1
 
 
 def first_bad_label(Y: FloatArray) -> tuple[int, int]:

@@ -94,7 +94,7 @@ def correlation(Q: FloatArray, mass: FloatArray, shrink: bool) -> FloatArray:
 
 
 def coupling(Q: FloatArray, mass: FloatArray, kind: int) -> FloatArray:
-    """The coupling matrix by the table of companion 8.2, divided by its largest absolute row sum (not PAPER)."""
+    """The coupling matrix of the kind asked for, divided by its largest absolute row sum (not PAPER)."""
     K, C = len(Q), correlation(Q, mass, kind != PAPER)
     apart = C - np.eye(K)
     B = {
@@ -221,14 +221,16 @@ def fill_rotated(z: FloatArray, slot: int, rules: RuleArrays, settings: Settings
 # moments
 
 
-def rotate(s: FloatArray, weight: float, k: float, c: FloatArray, F: FloatArray) -> FloatArray:
-    """The factor after the scatter matrix has taken in a sample; missing entries sit at the centre."""
-    s = np.where(np.isnan(s), c, s)
-    if k + weight <= 0.0:
+def rotate(s: FloatArray, weight: float, k: float, nu0: float, c: FloatArray, F: FloatArray) -> FloatArray:
+    """The factor after the scatter matrix has taken in a sample; missing entries bring their variance along."""
+    missing = np.isnan(s)
+    s = np.where(missing, c, s)
+    if k <= 0.0:
         return F
     mean = (k * c + weight * s) / (k + weight)
     old, new = c - mean, s - mean
     grown = F @ F.T + k * np.outer(old, old) + weight * np.outer(new, new)
+    grown += np.diag(np.where(missing, weight * np.diag(F @ F.T) / degrees(k, nu0), 0.0))
     return np.asarray(np.linalg.cholesky(grown))
 
 

@@ -58,7 +58,7 @@ def add_partial_labels(
     psi: float,
     w: float,
 ) -> None:
-    """The same when labels are missing or unsure (design note: partial annotation).
+    """The same when labels are missing or unsure (docs/decisions/005-partial-annotation.md).
 
     f is the slot's own prediction, q = r'P r before the update, w the weight by which H grows. A label with
     confidence 0 keeps its weights: G moves by w f r, exactly what the growth of H asks for. A label with
