@@ -6,8 +6,8 @@ are applied together, while every product with P takes the waiting rows into acc
 
 import numpy as np
 
-from evolabel.kernels._compile import hot_kernel, kernel
-from evolabel.kernels.state import FloatArray, RuleArrays
+from evolabel.kernels._compile import kernel
+from evolabel.kernels.state import FloatArray
 from evolabel.kernels.symmetric import add_outer_products, dot, mirror
 
 
@@ -20,20 +20,31 @@ def late_rows(r: FloatArray, u: FloatArray, w: float, row_H: FloatArray, row_P: 
         row_P[j] = for_P * u[j]
 
 
-@hot_kernel
-def learn_regressor(slot: int, r: FloatArray, u: FloatArray, w: float, rules: RuleArrays) -> None:
-    """H and P of a slot take in a sample of weight w; a full block is applied at once."""
-    b = rules.late[slot]
-    late_rows(r, u, w, rules.late_H[slot, b], rules.late_P[slot, b])
-    rules.late[slot] = b + 1
-    rules.age[slot] += 1
-    rules.fresh[slot] += w
-    if b + 1 == rules.late_H.shape[1]:
-        add_outer_products(rules.H[slot], rules.late_H[slot], b + 1, 1.0)
-        add_outer_products(rules.P[slot], rules.late_P[slot], b + 1, -1.0)
-        rules.late[slot] = 0
-        if rules.W.shape[1] > 0:  # iterated consequents multiply by the whole matrix
-            mirror(rules.H[slot])
+@kernel
+def learn_regressor(
+    r: FloatArray,
+    u: FloatArray,
+    w: float,
+    H: FloatArray,
+    P: FloatArray,
+    late_H: FloatArray,
+    late_P: FloatArray,
+    late: int,
+    whole: bool,
+) -> int:
+    """H and P of a slot take in a sample of weight w; a full block is applied at once. Returns the rows then waiting.
+
+    `whole`: H is kept as a whole matrix, as iterated consequents need it. The arrays come one by one: handing over the
+    whole state for every slot costs more than the arithmetic of a small one.
+    """
+    late_rows(r, u, w, late_H[late], late_P[late])
+    if late + 1 < late_H.shape[0]:
+        return late + 1
+    add_outer_products(H, late_H, late + 1, 1.0)
+    add_outer_products(P, late_P, late + 1, -1.0)
+    if whole:
+        mirror(H)
+    return 0
 
 
 @kernel

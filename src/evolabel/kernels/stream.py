@@ -19,7 +19,7 @@ from evolabel.kernels.antecedents import fill_regressor, fill_rotated, join, wei
 from evolabel.kernels.coupling import add_label_moments
 from evolabel.kernels.iteration import iterate, rls_step
 from evolabel.kernels.memberships import nearest, observed_features
-from evolabel.kernels.moments import absorb
+from evolabel.kernels.moments import absorb_sample
 from evolabel.kernels.state import (
     DIVERGED,
     DONE,
@@ -42,16 +42,35 @@ from evolabel.kernels.symmetric import add_product, dot, pending_product
 LOOSE = 1.5  # a step bound may exceed the last exact largest eigenvalue by this factor
 
 
+@cold_kernel
+def fill_all_rotated(
+    z: FloatArray, m: int, rules: RuleArrays, active: IntArray, missing: IntArray, r: FloatArray
+) -> None:
+    """Regressors of the active rules where rules are rotated and features are missing: rare, so kept out of the way."""
+    for b in range(m):
+        fill_rotated(z, active[b], rules, missing, r[b])
+
+
 @hot_kernel
 def solve(
-    z: FloatArray, slot: int, rules: RuleArrays, settings: Settings, missing: IntArray, r: FloatArray, u: FloatArray
+    z: FloatArray,
+    m: int,
+    rules: RuleArrays,
+    settings: Settings,
+    active: IntArray,
+    missing: IntArray,
+    r: FloatArray,
+    u: FloatArray,
 ) -> None:
-    """The regressor r of a slot and u = P r, waiting rows included."""
-    if settings.rotated and slot > 0 and observed_features(z) < z.shape[0]:
-        fill_rotated(z, slot, rules, missing, r)
+    """The regressors r of the m active rules and u = P r, waiting rows included."""
+    if settings.rotated and observed_features(z) < z.shape[0]:
+        fill_all_rotated(z, m, rules, active, missing, r)
     else:
-        fill_regressor(z, rules.c[slot], r)
-    pending_product(rules.P[slot], rules.late_P[slot], rules.late[slot], r, u)
+        for b in range(m):
+            fill_regressor(z, rules.c[active[b]], r[b])
+    for b in range(m):
+        a = active[b]
+        pending_product(rules.P[a], rules.late_P[a], rules.late[a], r[b], u[b])
 
 
 @kernel
@@ -78,17 +97,17 @@ def output_rows(Z: FloatArray, rules: RuleArrays, settings: Settings) -> FloatAr
     slots, q, d = rules.tally[RULES] + 1, p + 1, rules.c.shape[1]
     D, psi, active = np.empty(slots), np.empty(slots), np.empty(slots, np.int64)
     e, x, missing = np.empty(d), np.empty(d), np.empty(d, np.int64)
-    r, u, v, t = np.empty(q), np.empty(q), np.empty(q), np.empty(q)
+    r, u, v, t = np.empty((slots, q)), np.empty((slots, q)), np.empty(q), np.empty(q)
     out = np.zeros((rows, K))
     for i in range(rows):
         m = weigh(Z[i], p, rules, settings, D, D, psi, active, e, x, missing)
+        solve(Z[i], m, rules, settings, active, missing, r, u)
         v[:] = 0.0
         for b in range(m):
-            solve(Z[i], active[b], rules, settings, missing, r, u)
             if settings.iterated:
-                add_product(rules.W[active[b]], r, psi[b], out[i])
+                add_product(rules.W[active[b]], r[b], psi[b], out[i])
             else:
-                add_rule_output(psi[b], u, rules.G[active[b]], settings.lean, v, out[i])
+                add_rule_output(psi[b], u[b], rules.G[active[b]], settings.lean, v, out[i])
         if not settings.iterated:
             add_global_output(v, rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], t, out[i])
     return out
@@ -135,12 +154,26 @@ def answer(m: int, rules: RuleArrays, settings: Settings, work: Workspace, f: Fl
 
 
 @hot_kernel
-def learn_complete(m: int, y: FloatArray, weight: float, rules: RuleArrays, work: Workspace) -> None:
+def learn_complete(
+    m: int, y: FloatArray, weight: float, rules: RuleArrays, settings: Settings, work: Workspace
+) -> None:
     """Every label is known, closed form: H, G and P of each active rule and of the global model."""
     for b in range(m + 1):
         slot, w = work.active[b], weight * work.psi[b]
         add_labels(rules.G[slot], work.r[b], y, w)
-        learn_regressor(slot, work.r[b], work.u[b], w, rules)
+        rules.late[slot] = learn_regressor(
+            work.r[b],
+            work.u[b],
+            w,
+            rules.H[slot],
+            rules.P[slot],
+            rules.late_H[slot],
+            rules.late_P[slot],
+            rules.late[slot],
+            settings.iterated,
+        )
+        rules.age[slot] += 1
+        rules.fresh[slot] += w
 
 
 @cold_kernel
@@ -159,7 +192,19 @@ def learn_partial(
         slot, w = work.active[b], weight * work.psi[b]
         q = dot(work.r[b], work.u[b])
         add_partial_labels(rules.G[slot], work.r[b], f[b], y, work.confidence, q, w, w * share)
-        learn_regressor(slot, work.r[b], work.u[b], w * share, rules)
+        rules.late[slot] = learn_regressor(
+            work.r[b],
+            work.u[b],
+            w * share,
+            rules.H[slot],
+            rules.P[slot],
+            rules.late_H[slot],
+            rules.late_P[slot],
+            rules.late[slot],
+            settings.iterated,
+        )
+        rules.age[slot] += 1
+        rules.fresh[slot] += w * share
 
 
 @cold_kernel
@@ -180,7 +225,19 @@ def learn_iterated(
             add_labels(rules.G[slot], work.r[c], y, w)
         else:
             add_partial_labels(rules.G[slot], work.r[c], work.f, y, work.confidence, q, w, w * share)
-        learn_regressor(slot, work.r[c], work.u[c], w * share, rules)
+        rules.late[slot] = learn_regressor(
+            work.r[c],
+            work.u[c],
+            w * share,
+            rules.H[slot],
+            rules.P[slot],
+            rules.late_H[slot],
+            rules.late_P[slot],
+            rules.late[slot],
+            settings.iterated,
+        )
+        rules.age[slot] += 1
+        rules.fresh[slot] += w * share
         if slot > 0:
             sound = iterate(slot, c, y, w * share, rules, settings, work) and sound
     return sound
@@ -209,8 +266,8 @@ def any_due(m: int, active: IntArray, age: IntArray, top: FloatArray, upkeep_eve
 def follow(w: int, d: float, s: FloatArray, weight: float, rules: RuleArrays, settings: Settings) -> None:
     """A sample that is not novel moves the rule it is nearest to, and the whole stream's moments."""
     note_winner_distance(d, rules.strange)
-    absorb(w, s, weight, rules, settings)
-    absorb(0, s, weight, rules, settings)
+    absorb_sample(w, s, weight, rules, settings)
+    absorb_sample(0, s, weight, rules, settings)
 
 
 @kernel
@@ -248,8 +305,7 @@ def learn_rows(
         join(Z[i], Y[i], settings.label_weight, work.s)
         m = weigh(work.s, p, rules, settings, work.D, work.J, work.psi, work.active, work.e, work.x, work.missing)
         if consequents or out.shape[0] > 0:
-            for b in range(m):
-                solve(Z[i], work.active[b], rules, settings, work.missing, work.r[b], work.u[b])
+            solve(Z[i], m, rules, settings, work.active, work.missing, work.r, work.u)
         if out.shape[0] > 0 and not fresh:
             answer(m, rules, settings, work, out[i])
         taught = weight > 0.0 and share > 0.0
@@ -265,20 +321,21 @@ def learn_rows(
         if consequents and taught:
             work.active[m] = 0  # the global model learns beside the rules: a slot every sample belongs to fully
             work.psi[m] = 1.0
-            solve(Z[i], work.active[m], rules, settings, work.missing, work.r[m], work.u[m])
+            fill_regressor(Z[i], rules.c[0], work.r[m])
+            pending_product(rules.P[0], rules.late_P[0], rules.late[0], work.r[m], work.u[m])
             if settings.iterated:
                 if not learn_iterated(m, Y[i], share, weight, rules, settings, work):
                     return i + 1, DIVERGED
             else:
                 learn_moments(m, Y[i], weight * share, rules, work)
                 if share == 1.0:
-                    learn_complete(m, Y[i], weight, rules, work)
+                    learn_complete(m, Y[i], weight, rules, settings, work)
                 else:
                     learn_partial(m, Y[i], share, weight, rules, settings, work)
             if any_due(m, work.active, rules.age, rules.top, settings.upkeep_every):
                 return i + 1, DUE
-        if structure and any_starved(rules, settings):
+        if structure and settings.prune_after > 0 and any_starved(rules, settings):
             return i + 1, STARVED
-        if structure and taught and winner > 0 and has_grown(winner, rules, settings):
+        if structure and taught and settings.merge_every > 0 and has_grown(winner, rules, settings):
             return i + 1, GROWN
     return Z.shape[0], DONE
