@@ -71,46 +71,6 @@ def rotated_distances(
 
 
 @hot_kernel
-def measure(
-    s: FloatArray,
-    p: int,
-    rules: RuleArrays,
-    settings: Settings,
-    D: FloatArray,
-    J: FloatArray,
-    e: FloatArray,
-    v: FloatArray,
-    missing: IntArray,
-) -> None:
-    """D over the features to all rules; if s holds labels, too, J over both."""
-    C = rules.tally[RULES]
-    if settings.rotated:
-        rotated_distances(s, p, rules, settings, e, v, missing, D, J)
-    else:
-        distances(s[:p], C, rules.c, rules.inv, D)
-        if s.shape[0] > p:
-            add_label_distances(s, p, C, rules.c, rules.inv, D, J)
-
-
-@kernel
-def joint_distances(
-    s: FloatArray,
-    p: int,
-    rules: RuleArrays,
-    settings: Settings,
-    D: FloatArray,
-    J: FloatArray,
-    e: FloatArray,
-    v: FloatArray,
-    missing: IntArray,
-) -> None:
-    """`measure` for callers in Python; J equals D where there are no labels."""
-    measure(s, p, rules, settings, D, J, e, v, missing)
-    if s.shape[0] == p:
-        J[1:] = D[1:]
-
-
-@hot_kernel
 def weigh(
     s: FloatArray,
     p: int,
@@ -126,10 +86,34 @@ def weigh(
 ) -> int:
     """Distances to all rules, and the memberships of the active ones; returns how many these are.
 
-    s is the sample alone (p entries) or with its labels; memberships see the features only.
+    s is the sample alone (p entries) or with its labels, which J then counts in; memberships see the features only.
     """
-    measure(s, p, rules, settings, D, J, e, v, missing)
-    return memberships(D, rules.tally[RULES], settings.tau, settings.min_activation, psi, active)
+    C = rules.tally[RULES]
+    if settings.rotated:
+        rotated_distances(s, p, rules, settings, e, v, missing, D, J)
+    else:
+        distances(s[:p], C, rules.c, rules.inv, D)
+        if s.shape[0] > p:
+            add_label_distances(s, p, C, rules.c, rules.inv, D, J)
+    return memberships(D, C, settings.tau, settings.min_activation, psi, active)
+
+
+@kernel
+def joint_distances(
+    s: FloatArray,
+    p: int,
+    rules: RuleArrays,
+    settings: Settings,
+    D: FloatArray,
+    J: FloatArray,
+    e: FloatArray,
+    v: FloatArray,
+    missing: IntArray,
+) -> None:
+    """The distances of `weigh` for callers in Python; J equals D where there are no labels."""
+    weigh(s, p, rules, settings, D, J, np.empty(D.shape[0]), np.empty(D.shape[0], np.int64), e, v, missing)
+    if s.shape[0] == p:
+        J[1:] = D[1:]
 
 
 @kernel

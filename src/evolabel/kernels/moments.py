@@ -6,7 +6,7 @@ round and not a needle. Features are counted apart, because any of them may be m
 
 import numpy as np
 
-from evolabel.kernels._compile import hot_kernel, kernel
+from evolabel.kernels._compile import kernel
 from evolabel.kernels.cholesky import factor_update
 from evolabel.kernels.state import SEEN, FloatArray, RuleArrays, Settings
 
@@ -28,29 +28,15 @@ def derive_inverse_variance(slot: int, rules: RuleArrays, settings: Settings) ->
         )
 
 
-@hot_kernel
-def absorb_sample(slot: int, s: FloatArray, weight: float, rules: RuleArrays, settings: Settings) -> None:
-    """Move centre and spread of a slot by one sample (weighted Welford); missing entries stay as they are."""
-    if settings.rotated and slot > 0:
-        rotate(s, weight, rules.k[slot], settings.prior_count, rules.c[slot], rules.F[slot])
-    absorb_row(
-        s,
-        weight,
-        rules.c[slot],
-        rules.M[slot],
-        rules.n[slot],
-        rules.inv[slot],
-        settings.prior_count,
-        settings.prior,
-    )
-    rules.k[slot] += weight
-    rules.won[slot] = rules.tally[SEEN]
-
-
 @kernel
 def absorb(slot: int, s: FloatArray, weight: float, rules: RuleArrays, settings: Settings) -> None:
-    """`absorb_sample` for callers in Python."""
-    absorb_sample(slot, s, weight, rules, settings)
+    """Move centre and spread of a slot by one sample (weighted Welford); missing entries stay as they are."""
+    nu0 = settings.prior_count
+    if settings.rotated and slot > 0:
+        rotate(s, weight, rules.k[slot], nu0, rules.c[slot], rules.F[slot])
+    absorb_row(s, weight, rules.c[slot], rules.M[slot], rules.n[slot], rules.inv[slot], nu0, settings.prior)
+    rules.k[slot] += weight
+    rules.won[slot] = rules.tally[SEEN]
 
 
 @kernel

@@ -19,7 +19,7 @@ from evolabel.kernels.antecedents import fill_regressor, fill_rotated, join, wei
 from evolabel.kernels.coupling import add_label_moments
 from evolabel.kernels.iteration import iterate, rls_step
 from evolabel.kernels.memberships import nearest, observed_features
-from evolabel.kernels.moments import absorb_sample
+from evolabel.kernels.moments import absorb_row, rotate
 from evolabel.kernels.state import (
     DIVERGED,
     DONE,
@@ -243,13 +243,12 @@ def learn_iterated(
     return sound
 
 
-@hot_kernel
+@cold_kernel
 def learn_moments(m: int, y: FloatArray, weight: float, rules: RuleArrays, work: Workspace) -> None:
     """Label moments of the active rules, where labels are coupled."""
-    if rules.Q.shape[1] > 0:
-        for b in range(m):
-            slot = work.active[b]
-            add_label_moments(y, weight * work.psi[b], rules.mass[slot], rules.ybar[slot], rules.Q[slot])
+    for b in range(m):
+        slot = work.active[b]
+        add_label_moments(y, weight * work.psi[b], rules.mass[slot], rules.ybar[slot], rules.Q[slot])
 
 
 @kernel
@@ -266,8 +265,13 @@ def any_due(m: int, active: IntArray, age: IntArray, top: FloatArray, upkeep_eve
 def follow(w: int, d: float, s: FloatArray, weight: float, rules: RuleArrays, settings: Settings) -> None:
     """A sample that is not novel moves the rule it is nearest to, and the whole stream's moments."""
     note_winner_distance(d, rules.strange)
-    absorb_sample(w, s, weight, rules, settings)
-    absorb_sample(0, s, weight, rules, settings)
+    if settings.rotated:
+        rotate(s, weight, rules.k[w], settings.prior_count, rules.c[w], rules.F[w])
+    for slot in (w, 0):
+        c, M, n, inv = rules.c[slot], rules.M[slot], rules.n[slot], rules.inv[slot]
+        absorb_row(s, weight, c, M, n, inv, settings.prior_count, settings.prior)
+        rules.k[slot] += weight
+        rules.won[slot] = rules.tally[SEEN]
 
 
 @kernel
@@ -327,7 +331,8 @@ def learn_rows(
                 if not learn_iterated(m, Y[i], share, weight, rules, settings, work):
                     return i + 1, DIVERGED
             else:
-                learn_moments(m, Y[i], weight * share, rules, work)
+                if rules.Q.shape[1] > 0:
+                    learn_moments(m, Y[i], weight * share, rules, work)
                 if share == 1.0:
                     learn_complete(m, Y[i], weight, rules, settings, work)
                 else:
