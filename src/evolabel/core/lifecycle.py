@@ -53,8 +53,8 @@ def derive_inverse(slot: int, rules: RuleArrays, settings: Settings) -> None:
 
 
 def tighten(slot: int, rules: RuleArrays, settings: Settings) -> None:
-    """The step bound becomes exact again: lmax(H + penalty)."""
-    rules.top[slot] = largest_eigenvalue(mirrored(rules.H[slot]) + np.diag(settings.penalty[min(slot, 1)]))
+    """The step bound becomes exact again: lmax(H + penalty). Iterated consequents keep H as a whole matrix."""
+    rules.top[slot] = largest_eigenvalue(rules.H[slot] + np.diag(settings.penalty[min(slot, 1)]))
 
 
 def ridge_inverse(H: FloatArray, penalty: FloatArray) -> FloatArray:
