@@ -29,7 +29,11 @@ def is_checked_shape(X: object, width: int) -> bool:
 def read_samples(estimator: "BaseEstimator", X: object, *, reset: bool) -> FloatArray:
     """Rows of X; NaN is a missing feature. `reset` learns names and width instead of checking them."""
     width = -1 if reset or hasattr(estimator, "feature_names_in_") else getattr(estimator, "n_features_in_", -1)
-    rows: FloatArray = X if is_checked_shape(X, width) else _convert(estimator, X, reset)  # type: ignore[assignment]
+    return checked_values(X if is_checked_shape(X, width) else _convert(estimator, X, reset))  # type: ignore[arg-type]
+
+
+def checked_values(rows: FloatArray) -> FloatArray:
+    """The rows themselves, if every value can be used."""
     row, column = first_bad_sample(rows)
     if row >= 0:
         if column < 0:

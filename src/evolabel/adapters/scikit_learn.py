@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evolabel import errors
-from evolabel.adapters.samples import as_array, is_checked_shape, read_samples
+from evolabel.adapters.samples import as_array, checked_values, is_checked_shape, read_samples
 from evolabel.adapters.targets import ClassCodes, LabelMatrix, Targets, announced, joined, places, read_targets
 from evolabel.adapters.weights import read_confidence, read_sample_weight, without_unsure
 from evolabel.core.events import Event
@@ -430,7 +430,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """Check everything about a batch, and only then let the model be born or grow."""
         first = "_model" not in self.__dict__
         if not first and classes is None and sample_weight is None and confidence is None and self._is_plain(X, y):
-            return read_samples(self, X, reset=False), self._targets.read(y)[0], NOTHING, NO_ROWS
+            return checked_values(X), self._targets.read(y)[0], NOTHING, NO_ROWS  # type: ignore[arg-type]
         options = self._options() if first else None
         with _unchanged_on_error(self):
             rows = read_samples(self, X, reset=first)
@@ -452,6 +452,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """Are these arrays as the kernels want them, with the known labels? Then only values are left to check."""
         return (
             isinstance(self._targets, LabelMatrix)
+            and "feature_names_in_" not in self.__dict__  # scikit-learn warns of arrays where names were known
             and is_checked_shape(X, self.n_features_in_)
             and is_checked_shape(y, self._targets.size)
             and len(X) == len(y)  # type: ignore[arg-type]

@@ -42,7 +42,7 @@ class LabelMatrix:
             raise DataError(
                 f"Y is {Y[row, column]:g} at row {row}, column {column}; a label is 0, 1, or NaN (not annotated)"
             )
-        return self._placed(Y, column_names(target))
+        return (Y, self) if known and Y.shape[1] == self.size > 0 else self._placed(Y, column_names(target))
 
     def _placed(self, Y: FloatArray, names: list[str] | None) -> tuple[FloatArray, "LabelMatrix"]:
         """Columns of Y in the order of the coding."""

@@ -40,7 +40,9 @@ class Scaler:
 
     def transform(self, X: FloatArray) -> FloatArray:
         """Scores of raw rows; NaN stays NaN."""
-        return scale_rows(X, self.x, self.z, self.used, self.slope, self.low, self.high)
+        Z = np.empty(X.shape)
+        scale_rows(X, self.x, self.z, self.used, self.slope, self.low, self.high, Z)
+        return Z
 
     def inverse(self, Z: FloatArray) -> FloatArray:
         """Raw values whose scores are Z (beyond the knots the map goes on with its outer slope)."""

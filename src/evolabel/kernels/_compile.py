@@ -2,6 +2,9 @@
 
 The permissions let the compiler vectorise sums and fuse multiply-adds. `nnan` and `ninf` are left out on purpose:
 NaN is data here (a missing feature, an unannotated label) and must never be optimised away.
+
+Kernels do not count references: they work on arrays their callers hold, and the counting would cost more than the
+arithmetic of a small model (docs/decisions/006-no-reference-counts.md). Those that make arrays are marked so.
 """
 
 from collections.abc import Callable
@@ -14,13 +17,19 @@ FAST_BUT_NAN_SAFE = {"nsz", "arcp", "contract", "afn", "reassoc"}
 F = TypeVar("F", bound=Callable[..., object])
 
 _compile: Any = numba.njit
-_OPTIONS = {"cache": True, "fastmath": FAST_BUT_NAN_SAFE, "error_model": "numpy"}
+_OPTIONS = {"cache": True, "fastmath": FAST_BUT_NAN_SAFE, "error_model": "numpy", "_nrt": False}
 _NO_DOORS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def kernel(function: F) -> F:
     """Compile `function` with numba on first call and keep the machine code on disk."""
     compiled: F = _compile(**_OPTIONS)(function)
+    return compiled
+
+
+def allocating_kernel(function: F) -> F:
+    """A kernel that makes arrays of its own, and so must count references."""
+    compiled: F = _compile(**{**_OPTIONS, "_nrt": True})(function)
     return compiled
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evolabel.kernels._compile import cold_kernel, hot_kernel, kernel
+from evolabel.kernels._compile import allocating_kernel, cold_kernel, hot_kernel, kernel
 from evolabel.kernels.cholesky import VANISHING, marginal_fill, substitute
 from evolabel.kernels.memberships import distances, memberships, observed_features
 from evolabel.kernels.state import RULES, FloatArray, IntArray, RuleArrays, Settings
@@ -98,7 +98,7 @@ def weigh(
     return memberships(D, C, settings.tau, settings.min_activation, psi, active)
 
 
-@kernel
+@allocating_kernel
 def joint_distances(
     s: FloatArray,
     p: int,
@@ -125,7 +125,7 @@ def fill_regressor(z: FloatArray, centre: FloatArray, r: FloatArray) -> None:
     r[p] = 1.0
 
 
-@cold_kernel
+@allocating_kernel
 def fill_rotated(z: FloatArray, slot: int, rules: RuleArrays, missing: IntArray, r: FloatArray) -> None:
     """The same for a rotated rule: missing features take their conditional mean."""
     p = z.shape[0]

@@ -7,7 +7,7 @@ sum v^2) and in the product space (all terms). Partial sums only grow, so a rule
 
 import numpy as np
 
-from evolabel.kernels._compile import kernel
+from evolabel.kernels._compile import allocating_kernel, kernel
 from evolabel.kernels.state import FloatArray, IntArray
 
 # A rule whose exponent lies this far below the winner's has a membership that vanishes in rounding (e^-37 < 1e-16).
@@ -50,7 +50,7 @@ def substitute(F: FloatArray, e: FloatArray, first: int, last: int, total: float
     return total
 
 
-@kernel
+@allocating_kernel
 def marginal_fill(F: FloatArray, e: FloatArray, p: int, missing: IntArray, v: FloatArray) -> float:
     """Put missing features (NaN in e) at their conditional mean; returns the marginal sum of squares of the others.
 

@@ -6,7 +6,7 @@ rule's own H and G: a warm start towards the minimum of the same objective that 
 
 import numpy as np
 
-from evolabel.kernels._compile import cold_kernel, kernel
+from evolabel.kernels._compile import allocating_kernel, kernel
 from evolabel.kernels.coupling import NONE, PAPER, add_label_moments, coupling
 from evolabel.kernels.state import FloatArray, RuleArrays, Settings, Workspace
 from evolabel.kernels.symmetric import dot
@@ -64,7 +64,7 @@ def prox_step(
         W[b, last] -= slope / L
 
 
-@kernel
+@allocating_kernel
 def power_iteration(A: FloatArray, steps: int) -> float:
     """The largest eigenvalue in size, by power iteration: what the printed step length needs."""
     v = np.ones(A.shape[0])
@@ -88,7 +88,7 @@ def has_blown_up(W: FloatArray) -> bool:
     return bad
 
 
-@cold_kernel
+@allocating_kernel
 def iterate(slot: int, b: int, y: FloatArray, w: float, rules: RuleArrays, settings: Settings, work: Workspace) -> bool:
     """Label moments, step length and proximal steps of one rule, after its H and G have learned; False: blown up."""
     if settings.coupling > NONE:

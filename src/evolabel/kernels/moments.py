@@ -6,7 +6,7 @@ round and not a needle. Features are counted apart, because any of them may be m
 
 import numpy as np
 
-from evolabel.kernels._compile import kernel
+from evolabel.kernels._compile import allocating_kernel, kernel
 from evolabel.kernels.cholesky import factor_update
 from evolabel.kernels.state import SEEN, FloatArray, RuleArrays, Settings
 
@@ -39,7 +39,7 @@ def absorb(slot: int, s: FloatArray, weight: float, rules: RuleArrays, settings:
     rules.won[slot] = rules.tally[SEEN]
 
 
-@kernel
+@allocating_kernel
 def rotate(s: FloatArray, weight: float, k: float, nu0: float, c: FloatArray, F: FloatArray) -> None:
     """The scatter matrix grows by w k / (k + w) e e' with e from the old centre.
 

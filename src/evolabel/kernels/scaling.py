@@ -16,11 +16,17 @@ from evolabel.kernels.state import FloatArray, IntArray
 
 @kernel
 def scale_rows(
-    X: FloatArray, x: FloatArray, z: FloatArray, used: IntArray, slope: FloatArray, low: float, high: float
-) -> FloatArray:
-    """Scores of all rows, cut to [low, high]; NaN stays NaN."""
+    X: FloatArray,
+    x: FloatArray,
+    z: FloatArray,
+    used: IntArray,
+    slope: FloatArray,
+    low: float,
+    high: float,
+    Z: FloatArray,
+) -> None:
+    """Z: scores of all rows, cut to [low, high]; NaN stays NaN."""
     rows, p = X.shape
-    Z = np.empty((rows, p))
     for i in range(rows):
         for j in range(p):
             v = X[i, j]
@@ -42,4 +48,3 @@ def scale_rows(
                 a = b - 1
                 score = z[j, a] + (z[j, b] - z[j, a]) * ((v - x[j, a]) / (x[j, b] - x[j, a]))
             Z[i, j] = min(max(score, low), high)
-    return Z

@@ -34,8 +34,7 @@ def learn_regressor(
 ) -> int:
     """H and P of a slot take in a sample of weight w; a full block is applied at once. Returns the rows then waiting.
 
-    `whole`: H is kept as a whole matrix, as iterated consequents need it. The arrays come one by one: handing over the
-    whole state for every slot costs more than the arithmetic of a small one.
+    `whole`: H is kept as a whole matrix, as iterated consequents need it.
     """
     late_rows(r, u, w, late_H[late], late_P[late])
     if late + 1 < late_H.shape[0]:

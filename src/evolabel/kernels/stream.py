@@ -14,12 +14,12 @@ G_i u + gamma W_0'(D u), and W_0'v = G_0 (P_0 v). Exact at every moment, also wh
 
 import numpy as np
 
-from evolabel.kernels._compile import cold_kernel, hot_kernel, kernel
+from evolabel.kernels._compile import allocating_kernel, cold_kernel, hot_kernel, kernel
 from evolabel.kernels.antecedents import fill_regressor, fill_rotated, join, weigh
 from evolabel.kernels.coupling import add_label_moments
 from evolabel.kernels.iteration import iterate, rls_step
 from evolabel.kernels.memberships import nearest, observed_features
-from evolabel.kernels.moments import absorb_row, rotate
+from evolabel.kernels.moments import absorb
 from evolabel.kernels.state import (
     DIVERGED,
     DONE,
@@ -90,7 +90,7 @@ def add_global_output(
     add_product(G, t, 1.0, f)
 
 
-@kernel
+@allocating_kernel
 def output_rows(Z: FloatArray, rules: RuleArrays, settings: Settings) -> FloatArray:
     """Continuous outputs of all rows, eq. (2). Reads the state, never writes it."""
     rows, p, K = Z.shape[0], Z.shape[1], rules.G.shape[1]
@@ -113,7 +113,7 @@ def output_rows(Z: FloatArray, rules: RuleArrays, settings: Settings) -> FloatAr
     return out
 
 
-@kernel
+@allocating_kernel
 def membership_rows(Z: FloatArray, rules: RuleArrays, settings: Settings) -> tuple[FloatArray, FloatArray]:
     """Normalised memberships (rows, C), zero for idle rules, and the distances to every rule (inf: abandoned)."""
     rows, p = Z.shape
@@ -154,6 +154,24 @@ def answer(m: int, rules: RuleArrays, settings: Settings, work: Workspace, f: Fl
 
 
 @hot_kernel
+def take_in(slot: int, r: FloatArray, u: FloatArray, w: float, rules: RuleArrays, settings: Settings) -> None:
+    """H and P of a slot learn a regressor of weight w."""
+    rules.late[slot] = learn_regressor(
+        r,
+        u,
+        w,
+        rules.H[slot],
+        rules.P[slot],
+        rules.late_H[slot],
+        rules.late_P[slot],
+        rules.late[slot],
+        settings.iterated,
+    )
+    rules.age[slot] += 1
+    rules.fresh[slot] += w
+
+
+@hot_kernel
 def learn_complete(
     m: int, y: FloatArray, weight: float, rules: RuleArrays, settings: Settings, work: Workspace
 ) -> None:
@@ -161,22 +179,10 @@ def learn_complete(
     for b in range(m + 1):
         slot, w = work.active[b], weight * work.psi[b]
         add_labels(rules.G[slot], work.r[b], y, w)
-        rules.late[slot] = learn_regressor(
-            work.r[b],
-            work.u[b],
-            w,
-            rules.H[slot],
-            rules.P[slot],
-            rules.late_H[slot],
-            rules.late_P[slot],
-            rules.late[slot],
-            settings.iterated,
-        )
-        rules.age[slot] += 1
-        rules.fresh[slot] += w
+        take_in(slot, work.r[b], work.u[b], w, rules, settings)
 
 
-@cold_kernel
+@allocating_kernel
 def learn_partial(
     m: int, y: FloatArray, share: float, weight: float, rules: RuleArrays, settings: Settings, work: Workspace
 ) -> None:
@@ -192,19 +198,7 @@ def learn_partial(
         slot, w = work.active[b], weight * work.psi[b]
         q = dot(work.r[b], work.u[b])
         add_partial_labels(rules.G[slot], work.r[b], f[b], y, work.confidence, q, w, w * share)
-        rules.late[slot] = learn_regressor(
-            work.r[b],
-            work.u[b],
-            w * share,
-            rules.H[slot],
-            rules.P[slot],
-            rules.late_H[slot],
-            rules.late_P[slot],
-            rules.late[slot],
-            settings.iterated,
-        )
-        rules.age[slot] += 1
-        rules.fresh[slot] += w * share
+        take_in(slot, work.r[b], work.u[b], w * share, rules, settings)
 
 
 @cold_kernel
@@ -225,19 +219,7 @@ def learn_iterated(
             add_labels(rules.G[slot], work.r[c], y, w)
         else:
             add_partial_labels(rules.G[slot], work.r[c], work.f, y, work.confidence, q, w, w * share)
-        rules.late[slot] = learn_regressor(
-            work.r[c],
-            work.u[c],
-            w * share,
-            rules.H[slot],
-            rules.P[slot],
-            rules.late_H[slot],
-            rules.late_P[slot],
-            rules.late[slot],
-            settings.iterated,
-        )
-        rules.age[slot] += 1
-        rules.fresh[slot] += w * share
+        take_in(slot, work.r[c], work.u[c], w * share, rules, settings)
         if slot > 0:
             sound = iterate(slot, c, y, w * share, rules, settings, work) and sound
     return sound
@@ -265,13 +247,8 @@ def any_due(m: int, active: IntArray, age: IntArray, top: FloatArray, upkeep_eve
 def follow(w: int, d: float, s: FloatArray, weight: float, rules: RuleArrays, settings: Settings) -> None:
     """A sample that is not novel moves the rule it is nearest to, and the whole stream's moments."""
     note_winner_distance(d, rules.strange)
-    if settings.rotated:
-        rotate(s, weight, rules.k[w], settings.prior_count, rules.c[w], rules.F[w])
-    for slot in (w, 0):
-        c, M, n, inv = rules.c[slot], rules.M[slot], rules.n[slot], rules.inv[slot]
-        absorb_row(s, weight, c, M, n, inv, settings.prior_count, settings.prior)
-        rules.k[slot] += weight
-        rules.won[slot] = rules.tally[SEEN]
+    absorb(w, s, weight, rules, settings)
+    absorb(0, s, weight, rules, settings)
 
 
 @kernel
