@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test check lint types layers coverage accuracy benchmarks clean help
+.PHONY: demo test check lint types layers coverage accuracy comparison benchmarks readme clean help
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -13,11 +13,11 @@ help:  ## show this list
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evolabel needs Python 3.11 or newer; try make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[check,demo]'
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[check]'
 	touch $(READY)
 
-demo: $(READY)  ## learn a small drifting stream and print how it goes
-	$(BIN)/python examples/demo.py
+demo: $(READY)  ## learn yeast beside the rivals; the report is demo/report.html
+	$(BIN)/evolabel run --against ovr,static,rls,knn,prior --out demo
 
 test: $(READY)  ## run all tests
 	$(BIN)/python -m pytest
@@ -41,9 +41,15 @@ coverage: $(READY)  ## tests compiled, then interpreted for true coverage
 accuracy: $(READY)  ## default classifier on the five data sets (EVOLABEL_DATA)
 	$(BIN)/python benchmarks/accuracy.py
 
+comparison: $(READY)  ## every rival on the five data sets, five shuffles (EVOLABEL_DATA; takes a while)
+	$(BIN)/evolabel bench --out benchmarks/results
+
 benchmarks: $(READY)  ## speed against a BLAS floor, and a million samples
 	$(BIN)/python benchmarks/update_speed.py
 	$(BIN)/python benchmarks/soak.py
+
+readme: $(READY)  ## write the measured numbers into README.md
+	$(BIN)/python benchmarks/readme_tables.py
 
 clean:  ## remove the environment and compiled kernels
 	rm -rf $(VENV)

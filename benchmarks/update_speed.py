@@ -38,7 +38,7 @@ SHAPES = {
     "yeast": (103, 14, 0.063),
     "mediamill": (120, 101, 0.41),
 }
-INITIAL, SAMPLES, REPEATS = 300, 600, 15
+INITIAL, SAMPLES, REPEATS = 300, 600, 30
 
 
 def main() -> None:

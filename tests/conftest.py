@@ -1,6 +1,8 @@
 """Small streams and a way to compare models bit for bit, shared by all tests. Nobody writes into these arrays."""
 
+import os
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -17,6 +19,15 @@ def pytest_configure():
     for compiled in folder.glob("__pycache__/*.nb[ic]"):
         if compiled.stat().st_mtime < newest:
             compiled.unlink()
+
+
+def pytest_collection_modifyitems(items):
+    """Tests of real data need the folder with the data sets."""
+    if Path(os.environ.get("EVOLABEL_DATA") or "nowhere").is_dir():
+        return
+    for item in items:
+        if item.get_closest_marker("data"):
+            item.add_marker(pytest.mark.skip(reason="EVOLABEL_DATA names no folder with the data sets"))
 
 
 @pytest.fixture(scope="session")
@@ -87,3 +98,36 @@ def assert_same_state():
             np.testing.assert_array_equal(value, other[name], err_msg=name, strict=isinstance(value, np.ndarray))
 
     return check
+
+
+class Told(NamedTuple):
+    """What a command has said."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def command(capsys, monkeypatch):
+    """Run a command line as a person types it; gives its exit code and what it printed."""
+    from evolabel.cli.app import run_command
+
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*words):
+        code = run_command([str(word) for word in words])
+        return Told(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def plant(tmp_path):
+    """A small CSV file with two labels that follow its two features."""
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    lines = ["heat,flow,fault_a,fault_b"]
+    lines += [f"{a:.4f},{b:.4f},{int(a > 0)},{int(a + b > 0)}" for a, b in X]
+    file = tmp_path / "plant.csv"
+    file.write_text("\n".join(lines) + "\n")
+    return file

@@ -4,10 +4,7 @@ import accuracy
 import datasets
 import pytest
 
-needs_data = pytest.mark.skipif(datasets.folder() is None, reason="EVOLABEL_DATA names no folder with the data sets")
 
-
-@needs_data
 @pytest.mark.data
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", datasets.NAMES)

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+import readme_tables
 
 from evolabel import EvolvingFuzzyClassifier
 
@@ -37,3 +38,8 @@ def test_every_parameter_is_explained_in_the_docstring(name):
 def test_links_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_readme_shows_the_numbers_of_the_last_runs():
+    readme = (ROOT / "README.md").read_text()
+    assert readme_tables.written(readme) == readme, "run `make readme`"

@@ -28,6 +28,22 @@ class StateError(EvolabelError, RuntimeError):
     """The model is not in a state in which the call makes sense."""
 
 
+class FileFormatError(EvolabelError, ValueError):
+    """A data file is broken or of an unknown kind; the message names the file and, where there is one, the line."""
+
+
+class DatasetNotFoundError(EvolabelError, FileNotFoundError):
+    """A data set is neither in EVOLABEL_DATA nor in the cache, and could not be downloaded."""
+
+
+class MissingDependencyError(EvolabelError, ImportError):
+    """An optional package is not installed; the message has the command that installs it."""
+
+
+class CheckpointError(EvolabelError, ValueError):
+    """A checkpoint is broken, or belongs to another run."""
+
+
 class ModelFileError(EvolabelError, ValueError):
     """A model file is missing, cut short, altered, or written by a newer version."""
 

@@ -9,15 +9,25 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evolabel import errors
 from evolabel.adapters.samples import as_array, checked_values, is_checked_shape, read_samples
-from evolabel.adapters.targets import ClassCodes, LabelMatrix, Targets, announced, joined, places, read_targets
+from evolabel.adapters.targets import (
+    ClassCodes,
+    LabelMatrix,
+    Targets,
+    announced,
+    checked_labels,
+    joined,
+    places,
+    read_targets,
+)
 from evolabel.adapters.weights import read_confidence, read_sample_weight, without_unsure
 from evolabel.core.events import Event
 from evolabel.core.model import StreamModel
-from evolabel.core.options import PAPER_PROFILE, Options, check_number, option_names
+from evolabel.core.options import PAPER_PROFILE, Options, option_names
 from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.core.union import sibling, unite
 from evolabel.errors import DataError, DataTypeError, StateError
 from evolabel.kernels.state import FloatArray
+from evolabel.ranges import check_number
 
 if TYPE_CHECKING:
     from evolabel.explain.prediction import Explanation
@@ -314,7 +324,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         outputs = self._outputs(X)
         if isinstance(self._targets, ClassCodes):
             return self._targets.decode(outputs)
-        check_number("threshold", self.threshold, 0, 1, False, False)
+        check_number("threshold", self.threshold, 0, 1)
         return np.asarray(outputs >= self.threshold, dtype=np.int64)
 
     def memberships(self, X: object) -> FloatArray:
@@ -397,7 +407,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     # ------------------------------------------------------------------ inner workings
 
     def _options(self) -> Options:
-        check_number("threshold", self.threshold, 0, 1, False, False)
+        check_number("threshold", self.threshold, 0, 1)
         return Options(**{name: getattr(self, name) for name in option_names()}).check()
 
     def _fitted_model(self) -> StreamModel:
@@ -430,7 +440,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """Check everything about a batch, and only then let the model be born or grow."""
         first = "_model" not in self.__dict__
         if not first and classes is None and sample_weight is None and confidence is None and self._is_plain(X, y):
-            return checked_values(X), self._targets.read(y)[0], NOTHING, NO_ROWS  # type: ignore[arg-type]
+            return checked_values(X), checked_labels(y), NOTHING, NO_ROWS  # type: ignore[arg-type]
         options = self._options() if first else None
         with _unchanged_on_error(self):
             rows = read_samples(self, X, reset=first)
@@ -456,16 +466,17 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             and is_checked_shape(X, self.n_features_in_)
             and is_checked_shape(y, self._targets.size)
             and len(X) == len(y)  # type: ignore[arg-type]
+            and y.flags.writeable  # type: ignore[attr-defined]
         )
 
     def _learn(
         self, rows: FloatArray, labels: FloatArray, weights: FloatArray, confidences: FloatArray, out: FloatArray
     ) -> None:
         """Learn a checked batch; where new labels come in, the model grows first. `out` receives the answers."""
-        steps = self._targets.steps(labels, self._model.n_labels)
-        if steps == [(0, self._model.n_labels)]:
+        if self._targets.size == self._model.n_labels:
             self._model.learn(rows, labels, weights, confidences, out)
             return
+        steps = self._targets.steps(labels, self._model.n_labels)
         ends = [start for start, _ in steps[1:]] + [len(rows)]
         for (start, size), end in zip(steps, ends, strict=True):
             if size > self._model.n_labels:

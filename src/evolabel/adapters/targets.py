@@ -21,6 +21,16 @@ AnyArray = np.ndarray[Any, Any]
 GENERATED = [f"label{i}" for i in range(20_000)]
 
 
+def checked_labels(Y: FloatArray) -> FloatArray:
+    """The labels themselves, if all are 0, 1 or NaN."""
+    row, column = first_bad_label(Y)
+    if row >= 0:
+        raise DataError(
+            f"Y is {Y[row, column]:g} at row {row}, column {column}; a label is 0, 1, or NaN (not annotated)"
+        )
+    return Y
+
+
 class LabelMatrix:
     """Several labels at once. Labels may appear mid-stream, by a new column name or by a wider matrix."""
 
@@ -34,15 +44,9 @@ class LabelMatrix:
 
     def read(self, target: object) -> tuple[FloatArray, "LabelMatrix"]:
         """Rows of 0, 1 and NaN, and the coding that fits them (itself, or a wider one with the new labels)."""
-        known = type(target) is np.ndarray and target.dtype == np.float64 and target.flags.carray
-        # writeable, too: numba would compile the learning loop once more for a read-only array
-        Y: FloatArray = target if known else np.require(as_matrix(target, "Y"), requirements="W")  # type: ignore[assignment]
-        row, column = first_bad_label(Y)
-        if row >= 0:
-            raise DataError(
-                f"Y is {Y[row, column]:g} at row {row}, column {column}; a label is 0, 1, or NaN (not annotated)"
-            )
-        return (Y, self) if known and Y.shape[1] == self.size > 0 else self._placed(Y, column_names(target))
+        # writeable: numba would compile the learning loop once more for a read-only array
+        Y = checked_labels(np.require(as_matrix(target, "Y"), requirements="W"))
+        return self._placed(Y, column_names(target))
 
     def _placed(self, Y: FloatArray, names: list[str] | None) -> tuple[FloatArray, "LabelMatrix"]:
         """Columns of Y in the order of the coding."""

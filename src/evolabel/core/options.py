@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, fields
 from math import inf, sqrt
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from evolabel.core.scaling import KINDS
 from evolabel.errors import ParameterError
+from evolabel.ranges import check_number
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ class Options:
         if not isinstance(self.rls, bool | np.bool_):
             raise ParameterError(f"rls={self.rls!r} is not allowed; use True or False")
         for name, (low, high, open_low, whole) in RANGES.items():
-            check_number(name, getattr(self, name), low, high, open_low, whole)
+            check_number(name, getattr(self, name), low, high, open_low=open_low, whole=whole)
         if self.prune_after is not None:
-            check_number("prune_after", self.prune_after, 1, inf, False, True)
+            check_number("prune_after", self.prune_after, 1, whole=True)
         if self.ridge not in ("press", "condition"):
-            check_number("ridge", self.ridge, 0, inf, True, False, ', "press" or "condition"')
+            check_number("ridge", self.ridge, 0, open_low=True, also=', "press" or "condition"')
         self.temperature_for(1)
         self.prior_count_for(1)
         return self
@@ -86,9 +86,9 @@ def _multiple(name: str, value: object, p: int, also: str) -> float:
             factor = float(value[:-1])
         except ValueError:
             raise ParameterError(f"{name}={value!r} is unknown; use a number > 0{hint}") from None
-        check_number(name, factor, 0, inf, True, False, hint)
+        check_number(name, factor, 0, open_low=True, also=hint)
         return factor * p
-    check_number(name, value, 0, inf, True, False, hint)
+    check_number(name, value, 0, open_low=True, also=hint)
     return float(value)  # type: ignore[arg-type]
 
 
@@ -148,18 +148,3 @@ RANGES: dict[str, tuple[float, float, bool, bool]] = {
 def option_names() -> tuple[str, ...]:
     """Names of all parameters, in the order of their declaration."""
     return tuple(field.name for field in fields(Options))
-
-
-def check_number(
-    name: str, value: object, low: float, high: float, open_low: bool, whole: bool, also: str = ""
-) -> None:
-    """Raise ParameterError unless `value` is a number of the range."""
-    kind = "a whole number" if whole else "a number"
-    bounds = f"{'>' if open_low else '>='} {low:g}" + ("" if high == inf else f" and <= {high:g}")
-    ok = isinstance(value, Real) and not isinstance(value, bool)
-    if ok:
-        number = float(value)  # type: ignore[arg-type]
-        ok = (low < number if open_low else low <= number) and number <= high and number < inf
-        ok = ok and (not whole or number == int(number))
-    if not ok:
-        raise ParameterError(f"{name}={value!r} is not allowed; use {kind} {bounds}{also}")

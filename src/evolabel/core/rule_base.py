@@ -52,7 +52,7 @@ class RuleBase:
         self.n_features = n_features
         self.arrays = allocate(min(FIRST_CAPACITY, settings.max_rules), n_features, n_labels, settings)
         self.diverged = False
-        self._scratch: Workspace | None = None
+        self._scratch: tuple[RuleArrays, Workspace] | None = None
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
         lifecycle.clear(0, self.arrays, settings)
 
@@ -83,28 +83,18 @@ class RuleBase:
         out: FloatArray = NO_ROWS,
     ) -> None:
         """Learn scaled rows one after the other; `out` receives each row's output from before it was learned."""
-        done, born = 0, False
+        born = False
         while True:
             work = self._workspace()
-            step, reason = _learn_rows(
-                Z[done:],
-                Y[done:],
-                weights[done:],
-                confidences[done:],
-                self.arrays,
-                self.settings,
-                work,
-                structure,
-                consequents,
-                born,
-                out[done:],
+            done, reason = _learn_rows(
+                Z, Y, weights, confidences, self.arrays, self.settings, work, structure, consequents, born, out
             )
-            done += step
             if reason == DONE:
                 return
+            Z, Y, weights, confidences, out = (rest[done:] for rest in (Z, Y, weights, confidences, out))
             born = reason == NOVEL
             if born:
-                self._let_be_born(self._joint(Z[done], Y[done]), float(weights[done]) if len(weights) else 1.0)
+                self._let_be_born(self._joint(Z[0], Y[0]), float(weights[0]) if len(weights) else 1.0)
                 continue
             if reason == DIVERGED:
                 self.diverged = True
@@ -116,10 +106,11 @@ class RuleBase:
 
     def _workspace(self) -> Workspace:
         """Scratch arrays that fit the state; made anew only when it has grown."""
-        (slots, d), labels = self.arrays.c.shape, self.n_labels
-        if self._scratch is None or (len(self._scratch.D), len(self._scratch.confidence)) != (slots, labels):
-            self._scratch = workspace(slots, self.n_features, labels, d, self.settings.iterated)
-        return self._scratch
+        if self._scratch is None or self._scratch[0] is not self.arrays:
+            slots, d = self.arrays.c.shape
+            made = workspace(slots, self.n_features, self.n_labels, d, self.settings.iterated)
+            self._scratch = self.arrays, made
+        return self._scratch[1]
 
     def _joint(self, z: FloatArray, y: FloatArray) -> FloatArray:
         """The sample in the space of the antecedents."""

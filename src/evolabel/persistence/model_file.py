@@ -7,13 +7,13 @@ covers manifest and arrays, so an altered file is, too.
 import hashlib
 import json
 import os
-import secrets
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from evolabel.errors import ModelFileError, ModelWriteError
+from evolabel.whole_files import write_atomically
 
 SCHEMA = 1
 KEY = "evolabel"
@@ -30,7 +30,7 @@ def write_model_file(path: str | os.PathLike[str], arrays: Arrays, manifest: dic
     data = save(arrays, {KEY: text, "sha256": _seal(arrays, text)})
     target = Path(path)
     try:
-        _replace_atomically(target, data)
+        write_atomically(target, data)
     except OSError as error:
         raise ModelWriteError(f"cannot write model file {target}: {error}; the file before it is untouched") from None
 
@@ -76,32 +76,3 @@ def _seal(arrays: Arrays, text: str) -> str:
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
-
-
-def _replace_atomically(target: Path, data: bytes) -> None:
-    name = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
-    handle = os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)  # readable by whom the umask allows
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, target)
-    except BaseException:
-        name.unlink(missing_ok=True)
-        raise
-    _flush_folder(target.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make the rename itself durable, where the system can."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        pass
-    finally:
-        os.close(handle)

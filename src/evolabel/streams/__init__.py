@@ -1,5 +1,28 @@
-"""Where samples come from."""
+"""Where samples come from: known data sets, files, frames, synthetic streams."""
 
-from evolabel.streams.drifting import DriftingStream
+from evolabel.streams.arff.columns import Nominal
+from evolabel.streams.arff.reader import read_arff
+from evolabel.streams.dataset import Dataset
+from evolabel.streams.files.convert import read_dataset, write_dataset
+from evolabel.streams.named.catalogue import dataset_names
+from evolabel.streams.named.load import load_dataset
+from evolabel.streams.synthetic.concepts import Concept
+from evolabel.streams.synthetic.drifting import DriftingStream
+from evolabel.streams.synthetic.drifts import DRIFT_KINDS
+from evolabel.streams.tabular.csv_file import from_csv
+from evolabel.streams.tabular.frames import from_frame
 
-__all__ = ["DriftingStream"]
+__all__ = [
+    "DRIFT_KINDS",
+    "Concept",
+    "Dataset",
+    "DriftingStream",
+    "Nominal",
+    "dataset_names",
+    "from_csv",
+    "from_frame",
+    "load_dataset",
+    "read_arff",
+    "read_dataset",
+    "write_dataset",
+]

@@ -1,0 +1,104 @@
+"""`EvolvingChain`: one evolving rule base per label; each also sees the labels before it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+from evolabel.baselines.base import ON, StreamLearner
+from evolabel.baselines.engine import ask, check_base, count_rules, new_engine, taught_engine
+from evolabel.errors import ParameterError
+from evolabel.kernels.state import FloatArray
+from evolabel.ranges import check_number
+
+
+class EvolvingChain(StreamLearner):
+    """A chain of evolving classifiers: each gets the features and 0/1 indicators of all labels before it.
+
+    The paper's second rival. Indicators are the truth in training and thresholded predictions in inference; where the
+    truth was not annotated, training takes the prediction of the link in question. A row without an annotation of a
+    label teaches that link nothing. Labels that appear mid-stream are appended and start with a `warm_up`.
+
+    Parameters
+    ----------
+    base : EvolvingFuzzyClassifier or None
+        Whose parameters every link gets; None for the defaults. The paper's rival updates by recursive least squares
+        alone: `EvolvingFuzzyClassifier.paper(alpha=0.0, beta=0.0, prox_steps=0)`.
+    order : None, "random" or sequence of int
+        Columns of y from the first link to the last: as they come, shuffled by `seed`, or as given.
+    seed : int
+        See `order`.
+
+    Attributes
+    ----------
+    order_ : list of int
+    n_rules_ : int
+        Rules of all links together.
+
+    Examples
+    --------
+    >>> from evolabel.baselines import EvolvingChain
+    >>> from evolabel.evaluate import partial_accuracy
+    >>> from evolabel.streams import DriftingStream
+    >>> X, Y = DriftingStream(seed=0).take(600)
+    >>> learner = EvolvingChain(order="random", seed=1).fit(X[:200], Y[:200])
+    >>> print(f"{partial_accuracy(Y[200:], learner.test_then_train(X[200:], Y[200:])):.2f}")
+    0.80
+    """
+
+    def __init__(
+        self, base: EvolvingFuzzyClassifier | None = None, *, order: str | Sequence[int] | None = None, seed: int = 0
+    ) -> None:
+        self.base = base
+        self.order = order
+        self.seed = seed
+
+    @property
+    def n_rules_(self) -> int:
+        """Rules of all links together."""
+        self._check_fitted()
+        return count_rules(list(self._links.values()))
+
+    def _check_parameters(self) -> None:
+        check_base(self.base)
+        check_number("seed", self.seed, 0, whole=True)
+
+    def _begin(self, rows: FloatArray, labels: FloatArray) -> None:
+        self.order_ = self._first_order(labels.shape[1])
+        self._links: dict[int, EvolvingFuzzyClassifier] = {}
+        for k in self.order_:
+            link = self._links[k] = taught_engine(self.base, rows, labels[:, [k]])
+            rows = _with_truth(rows, labels[:, [k]], ask(link, rows))
+
+    def _grow(self, n_labels: int) -> None:
+        new = range(len(self.order_), n_labels)
+        self.order_ = [*self.order_, *new]
+        self._links |= {k: new_engine(self.base) for k in new}
+
+    def _learn(self, rows: FloatArray, labels: FloatArray) -> None:
+        for k in self.order_:
+            rows = _with_truth(rows, labels[:, [k]], self._links[k].test_then_train(rows, labels[:, [k]]))
+
+    def _answer(self, rows: FloatArray) -> FloatArray:
+        scores = np.empty((len(rows), len(self.order_)))
+        for k in self.order_:
+            scores[:, [k]] = ask(self._links[k], rows)
+            rows = np.hstack([rows, scores[:, [k]] >= ON])
+        return scores
+
+    def _first_order(self, n_labels: int) -> list[int]:
+        columns = list(range(n_labels))
+        if self.order is None:
+            return columns
+        if isinstance(self.order, str):
+            if self.order != "random":
+                raise ParameterError(f'order={self.order!r} is unknown; use None, "random" or a list of columns')
+            return [int(k) for k in np.random.default_rng(int(self.seed)).permutation(n_labels)]
+        if sorted(self.order) != columns:
+            raise ParameterError(f"order={self.order!r} must name each column of y once, 0 to {n_labels - 1}")
+        return [int(k) for k in self.order]
+
+
+def _with_truth(rows: FloatArray, column: FloatArray, answers: FloatArray) -> FloatArray:
+    """Inputs of the next link in training: one more indicator, the label or (not annotated) its prediction."""
+    return np.hstack([rows, np.where(np.isnan(column), answers >= ON, column)])

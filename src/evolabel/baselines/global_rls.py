@@ -1,0 +1,84 @@
+"""`GlobalRLS`: one linear model per label by recursive least squares."""
+
+import numpy as np
+
+from evolabel.baselines.base import StreamLearner
+from evolabel.baselines.scaling import MinMaxScaling
+from evolabel.kernels.state import FloatArray
+from evolabel.ranges import check_number
+
+WIDEST = 1e6  # forgetting may make a direction this many times less certain than it was at the start
+
+
+class GlobalRLS(StreamLearner):
+    """Global recursive least squares with intercept on features scaled to [0, 1] by the initial batch.
+
+    After N rows the weights are the ridge regression of all of them (forgetting 1). All labels share one P: a label
+    not annotated keeps its weights, the others take their full step, and P learns by the share of labels annotated.
+    A label that appears mid-stream starts at zero weights, as if no row so far had carried it.
+
+    Parameters
+    ----------
+    ridge : float
+        P starts at I / ridge.
+    forgetting : float
+        Factor by which the past fades with every row; 1 never forgets.
+
+    Examples
+    --------
+    >>> from evolabel.baselines import GlobalRLS
+    >>> from evolabel.evaluate import partial_accuracy
+    >>> from evolabel.streams import DriftingStream
+    >>> X, Y = DriftingStream(seed=0).take(600)
+    >>> learner = GlobalRLS().fit(X[:200], Y[:200])
+    >>> print(f"{partial_accuracy(Y[200:], learner.test_then_train(X[200:], Y[200:])):.2f}")
+    0.67
+    """
+
+    def __init__(self, *, ridge: float = 1.0, forgetting: float = 1.0) -> None:
+        self.ridge = ridge
+        self.forgetting = forgetting
+
+    def _check_parameters(self) -> None:
+        check_number("ridge", self.ridge, 0, open_low=True)
+        check_number("forgetting", self.forgetting, 0, 1, open_low=True)
+
+    def _begin(self, rows: FloatArray, labels: FloatArray) -> None:
+        self._scaling = MinMaxScaling.of(rows)
+        width = rows.shape[1] + 1
+        self._P = np.eye(width) / self.ridge
+        self._W = np.zeros((width, labels.shape[1]))
+        self._learn(rows, labels)
+
+    def _grow(self, n_labels: int) -> None:
+        self._W = np.pad(self._W, ((0, 0), (0, n_labels - self._W.shape[1])))
+
+    def _learn(self, rows: FloatArray, labels: FloatArray) -> None:
+        for r, y in zip(self._regressors(rows), labels, strict=True):
+            known = ~np.isnan(y)
+            if known.any():
+                self._step(r, y, known)
+
+    def _answer(self, rows: FloatArray) -> FloatArray:
+        return self._regressors(rows) @ self._W
+
+    def _regressors(self, rows: FloatArray) -> FloatArray:
+        return np.column_stack([self._scaling.complete(rows), np.ones(len(rows))])
+
+    def _step(self, r: FloatArray, y: FloatArray, known: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
+        """Eqs. (25)-(27) with membership 1, and with forgetting."""
+        u = self._P @ r
+        q, share = float(r @ u), float(known.mean())
+        self._W[:, known] += np.outer(u / (self.forgetting + q), y[known] - r @ self._W[:, known])
+        v = u * np.sqrt(share / (self.forgetting + share * q))
+        self._P -= np.outer(v, v)
+        if self.forgetting < 1.0:
+            self._P /= self.forgetting
+            self._bound_certainty()
+
+    def _bound_certainty(self) -> None:
+        """Directions the stream never excites would otherwise grow without end."""
+        excess = self._P.diagonal() * (self.ridge / WIDEST)
+        if (excess > 1.0).any():
+            shrink = 1.0 / np.sqrt(np.maximum(excess, 1.0))
+            self._P *= np.outer(shrink, shrink)

@@ -1,0 +1,95 @@
+"""Short names of all learners, for command lines and tables."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import evolabel
+from evolabel import baselines
+from evolabel.errors import ParameterError
+
+if TYPE_CHECKING:
+    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+    from evolabel.baselines.base import StreamLearner
+
+Learner: TypeAlias = "EvolvingFuzzyClassifier | StreamLearner"
+
+
+class LearnerKind(NamedTuple):
+    """What a short name stands for; `make` takes a seed, which most learners have no use for."""
+
+    description: str
+    make: Callable[[int], Learner]
+
+
+LEARNERS: dict[str, LearnerKind] = {
+    "evolabel": LearnerKind(
+        "evolving fuzzy classifier with the default parameters",
+        lambda seed: evolabel.EvolvingFuzzyClassifier(),
+    ),
+    "paper": LearnerKind(
+        "evolving fuzzy classifier with the paper's profile",
+        lambda seed: evolabel.EvolvingFuzzyClassifier.paper(),
+    ),
+    "ovr": LearnerKind(
+        "one evolving fuzzy classifier per label",
+        lambda seed: baselines.EvolvingOneVsRest(),
+    ),
+    "chain": LearnerKind(
+        "chain of evolving fuzzy classifiers, each sees the labels before it",
+        lambda seed: baselines.EvolvingChain(seed=seed),
+    ),
+    "static": LearnerKind(
+        "evolving fuzzy classifier that learns the initial batch only",
+        lambda seed: baselines.StaticClassifier(),
+    ),
+    "rfwls": LearnerKind(
+        "the paper's profile with recursive least squares alone: no L1, no label coupling",
+        lambda seed: evolabel.EvolvingFuzzyClassifier.paper(alpha=0.0, beta=0.0, prox_steps=0),
+    ),
+    "rls": LearnerKind(
+        "global recursive least squares",
+        lambda seed: baselines.GlobalRLS(),
+    ),
+    "knn": LearnerKind(
+        "10 nearest neighbours among the last 1000 rows",
+        lambda seed: baselines.SlidingKNN(),
+    ),
+    "prior": LearnerKind(
+        "how common each label has been so far",
+        lambda seed: baselines.RunningPrior(),
+    ),
+    "river-br-lr": LearnerKind(
+        "river: one logistic regression per label",
+        lambda seed: baselines.RiverLearner(baselines.river_model("per_output", "logistic")),
+    ),
+    "river-cc-lr": LearnerKind(
+        "river: chain of logistic regressions",
+        lambda seed: baselines.RiverLearner(baselines.river_model("chain", "logistic")),
+    ),
+    "river-br-ht": LearnerKind(
+        "river: one Hoeffding tree per label",
+        lambda seed: baselines.RiverLearner(baselines.river_model("per_output", "hoeffding")),
+    ),
+    "river-cc-ht": LearnerKind(
+        "river: chain of Hoeffding trees",
+        lambda seed: baselines.RiverLearner(baselines.river_model("chain", "hoeffding")),
+    ),
+    "forest": LearnerKind(
+        "random forest, refitted along the stream on all rows so far",
+        lambda seed: baselines.RefittedForest(seed=seed),
+    ),
+}
+
+
+def make_learner(name: str, seed: int = 0) -> Learner:
+    """A fresh learner by its short name.
+
+    Examples
+    --------
+    >>> from evolabel.baselines import make_learner
+    >>> make_learner("knn")
+    SlidingKNN()
+    """
+    if name not in LEARNERS:
+        raise ParameterError(f"learner {name!r} is unknown; use one of {', '.join(LEARNERS)}")
+    return LEARNERS[name].make(seed)

@@ -1,0 +1,88 @@
+"""`RiverLearner`: river's multi-label models (dictionaries in and out) in the harness of label matrices."""
+
+from typing import Any
+
+import numpy as np
+
+from evolabel import extras
+from evolabel.baselines.base import StreamLearner
+from evolabel.baselines.scaling import MinMaxScaling
+from evolabel.errors import ParameterError
+from evolabel.kernels.state import FloatArray
+
+ARRANGEMENTS = {"per_output": "PerOutputClassifier", "chain": "ClassifierChain"}
+ALGORITHMS = ("logistic", "hoeffding")
+
+
+class RiverLearner(StreamLearner):
+    """Any multi-label model of river; features are scaled to [0, 1] by the initial batch.
+
+    Missing features and labels not annotated are left out of the dictionaries. Scores are the probabilities of True
+    where the model gives them, else its predictions; 0 for a label the model does not know.
+
+    Parameters
+    ----------
+    model : river estimator
+        A multi-label classifier, or a pipeline that ends in one. It is never trained itself: `fit` clones it.
+
+    Examples
+    --------
+    >>> from evolabel.baselines import RiverLearner, river_model
+    >>> from evolabel.evaluate import partial_accuracy
+    >>> from evolabel.streams import DriftingStream
+    >>> X, Y = DriftingStream(seed=0).take(600)
+    >>> learner = RiverLearner(river_model("chain", "logistic")).fit(X[:200], Y[:200])
+    >>> print(f"{partial_accuracy(Y[200:], learner.test_then_train(X[200:], Y[200:])):.2f}")
+    0.66
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def _check_parameters(self) -> None:
+        if not all(hasattr(self.model, name) for name in ("learn_one", "predict_one", "clone")):
+            raise ParameterError(f"model={self.model!r} is not allowed; use a river model, such as river_model(...)")
+
+    def _begin(self, rows: FloatArray, labels: FloatArray) -> None:
+        self._scaling = MinMaxScaling.of(rows)
+        self._trained = self.model.clone()
+        self._learn(rows, labels)
+
+    def _grow(self, n_labels: int) -> None:
+        pass  # river's models grow when they meet a new key
+
+    def _learn(self, rows: FloatArray, labels: FloatArray) -> None:
+        for z, y in zip(self._scaling.transform(rows), labels, strict=True):
+            known = {name: value == 1.0 for name, value in _named("y", y).items()}
+            if known:
+                self._trained.learn_one(_named("x", z), known)
+
+    def _answer(self, rows: FloatArray) -> FloatArray:
+        names = [f"y{k}" for k in range(self._targets.size)]
+        found = [self._scores(_named("x", z)) for z in self._scaling.transform(rows)]
+        return np.array([[scores.get(name, 0.0) for name in names] for scores in found])
+
+    def _scores(self, x: dict[str, float]) -> dict[str, float]:
+        try:
+            chances = self._trained.predict_proba_one(x)
+        except (AttributeError, NotImplementedError):  # a model without probabilities
+            return {name: float(value) for name, value in self._trained.predict_one(x).items()}
+        return {name: float(chance.get(True, 0.0)) for name, chance in chances.items()}
+
+
+def river_model(arrangement: str, algorithm: str) -> Any:
+    """A multi-label model of river: "per_output" or "chain", over "logistic" regressions or "hoeffding" trees."""
+    if arrangement not in ARRANGEMENTS:
+        raise ParameterError(f"arrangement={arrangement!r} is unknown; use one of {', '.join(ARRANGEMENTS)}")
+    if algorithm not in ALGORITHMS:
+        raise ParameterError(f"algorithm={algorithm!r} is unknown; use one of {', '.join(ALGORITHMS)}")
+    arrange = getattr(extras.load("river.multioutput", "river", "this rival"), ARRANGEMENTS[arrangement])
+    if algorithm == "hoeffding":
+        return arrange(extras.load("river.tree", "river", "this rival").HoeffdingTreeClassifier())
+    scaler = extras.load("river.preprocessing", "river", "this rival").StandardScaler()
+    return scaler | arrange(extras.load("river.linear_model", "river", "this rival").LogisticRegression())
+
+
+def _named(letter: str, values: FloatArray) -> dict[str, float]:
+    """What is known, by names such as x0, x1, ..."""
+    return {f"{letter}{i}": value for i, value in enumerate(values.tolist()) if value == value}

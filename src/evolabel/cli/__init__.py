@@ -1,0 +1,19 @@
+"""The `evolabel` command."""
+
+import sys
+
+
+def main() -> None:
+    """Entry point of the command; says what is missing where the packages for it are not installed."""
+    from evolabel.errors import MissingDependencyError
+    from evolabel.extras import load
+
+    try:
+        for package in ("cyclopts", "rich"):
+            load(package, "cli", "the evolabel command")
+    except MissingDependencyError as error:
+        sys.exit(f"evolabel: {error}")
+
+    from evolabel.cli.app import run_command
+
+    sys.exit(run_command(sys.argv[1:]))

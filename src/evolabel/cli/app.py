@@ -1,0 +1,55 @@
+"""All commands together, and what becomes of errors.
+
+Exit codes: 0 done, 1 unexpected failure, 2 wrong usage or data that cannot be used, 3 something that must be there is
+not (a package, a data set), 130 interrupted.
+"""
+
+from collections.abc import Callable, Sequence
+
+from cyclopts import App, CycloptsError
+from rich.console import Console
+
+from evolabel import __version__
+from evolabel.cli.bench import bench
+from evolabel.cli.convert import convert
+from evolabel.cli.datasets import datasets
+from evolabel.cli.run import run
+from evolabel.errors import DatasetNotFoundError, EvolabelError, MissingDependencyError
+
+DONE, FAILED, UNUSABLE, ABSENT, INTERRUPTED = 0, 1, 2, 3, 130
+
+HELP = """Learn several labels at once from a stream, with rules a person can read.
+
+Start with `evolabel run`: it learns a stream and shows how well, beside what you would use instead."""
+
+EPILOGUE = "Exit codes: 0 done, 2 wrong usage or data, 3 a package or data set is absent, 130 interrupted."
+
+
+def make_app() -> App:
+    """The command line with all its commands."""
+    app = App("evolabel", help=HELP, help_epilogue=EPILOGUE, version=__version__, suppress_keyboard_interrupt=False)
+    commands: tuple[Callable[..., None], ...] = (run, bench, datasets, convert)
+    for place, command in enumerate(commands):
+        app.command(command, sort_key=place)
+    return app
+
+
+def run_command(words: Sequence[str]) -> int:
+    """Run a command line; returns its exit code, after saying in one line what went wrong."""
+    complain = Console(stderr=True, soft_wrap=True, highlight=False)
+    try:
+        make_app()(
+            list(words), error_console=complain, exit_on_error=False, print_error=True, result_action="return_value"
+        )
+    except CycloptsError:
+        return UNUSABLE  # said already
+    except KeyboardInterrupt:
+        complain.print("evolabel: interrupted", markup=False)
+        return INTERRUPTED
+    except (DatasetNotFoundError, MissingDependencyError) as error:
+        complain.print(f"evolabel: {error}", markup=False)
+        return ABSENT
+    except (EvolabelError, OSError) as error:
+        complain.print(f"evolabel: {error}", markup=False)
+        return UNUSABLE if isinstance(error, EvolabelError) else FAILED
+    return DONE

@@ -1,0 +1,34 @@
+"""`evolabel convert`: a data set into a file other tools read quickly."""
+
+from pathlib import Path
+
+from rich.console import Console
+
+from evolabel.cli.source import open_source, split_names
+from evolabel.streams import write_dataset
+
+
+def convert(data: str, target: Path, *, labels: str = "") -> None:
+    """Write a data set as Parquet or npz.
+
+    Names of features and labels, missing values and the official split are kept.
+
+    Examples:
+    `evolabel convert emotions emotions.parquet`
+
+    `evolabel convert plant.csv plant.npz --labels fault_a,fault_b`
+
+    Parameters
+    ----------
+    data
+        As in `evolabel run`: a known data set, a file, or a synthetic stream.
+    target
+        File to write; its ending says the kind: .parquet or .npz.
+    labels
+        Columns of a file that are labels, separated by commas.
+    """
+    dataset = open_source(data, split_names(labels), "order", None, None).stream(0)
+    write_dataset(dataset, target)
+    Console(stderr=True, soft_wrap=True).print(
+        f"{target}: {len(dataset)} rows, {dataset.n_features} features, {dataset.n_labels} labels", highlight=False
+    )

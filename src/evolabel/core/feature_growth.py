@@ -1,0 +1,114 @@
+"""Features that come or go mid-stream: the model becomes wider or narrower, and forgets nothing else.
+
+A feature that comes is one that every sample so far has missed: its centres are at the mean score 0 without support,
+its spreads are the prior, H and G hold nothing of it, its weights are 0. The wider model is the one that would have had
+the column, always missing, from the start, except that settings which depend on the number of features are those of the
+new width from now on. A feature that goes takes its rows and columns of the statistics with it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from evolabel.core import lifecycle
+from evolabel.core.allocation import allocate
+from evolabel.core.model import StreamModel
+from evolabel.core.rule_base import RuleBase
+from evolabel.core.scaling import Scaler, fit_scaler
+from evolabel.core.settings import kernel_settings
+from evolabel.kernels.moments import derive_inverse_variance
+from evolabel.kernels.state import FloatArray, IntArray, RuleArrays, Settings
+
+PER_FEATURE = ("x", "z", "used", "slope", "prior")  # arrays of a scaler
+
+# Axes that have places for features, after the first, which has the slots: d dimensions of the antecedents (features,
+# then labels), q entries of a regressor (features, then 1), or neither (.).
+AXES = {"c": "d", "M": "d", "n": "d", "H": "qq", "P": "qq", "G": ".q", "W": ".q"}
+DERIVED = ("inv", "F", "late_H", "late_P")  # filled anew, or empty once no rows wait
+
+
+def grow_features(model: StreamModel, shown: Sequence[FloatArray]) -> None:
+    """Add one feature per entry of `shown`: the values it has shown so far, by which it is scaled.
+
+    While the warm-up lasts they are not looked at: all features are scaled together at its end.
+    """
+    if model.warm_up is not None:
+        missing = np.full((len(model.warm_up.X), len(shown)), np.nan)
+        model.warm_up.X = np.hstack([model.warm_up.X, missing])
+        model.n_features += len(shown)
+        return
+    assert model.scaler is not None
+    kind, knots = model.options.scaling, int(model.options.n_knots)
+    added = [fit_scaler(values.reshape(-1, 1), kind, knots) for values in shown]
+    _change_features(model, np.arange(model.n_features), joined([model.scaler, *added]))
+
+
+def keep_features(model: StreamModel, kept: IntArray) -> None:
+    """Let all features go but these (column numbers, rising); what was learned from these is not touched."""
+    scaler = model.scaler
+    assert scaler is not None
+    _change_features(model, kept, replace(scaler, **{name: getattr(scaler, name)[kept] for name in PER_FEATURE}))
+    rules = model.trained()
+    for slot in range(rules.n_rules + 1):
+        lifecycle.upkeep(slot, rules.arrays, rules.settings)
+
+
+def joined(scalers: Sequence[Scaler]) -> Scaler:
+    """The features of all scalers side by side."""
+    knots = max(scaler.x.shape[1] for scaler in scalers)
+    columns: dict[str, Any] = {name: [getattr(scaler, name) for scaler in scalers] for name in PER_FEATURE}
+    for name in ("x", "z"):
+        columns[name] = [np.pad(array, ((0, 0), (0, knots - array.shape[1]))) for array in columns[name]]
+    for name in PER_FEATURE:
+        columns[name] = np.concatenate(columns[name])
+    return replace(scalers[0], **columns)
+
+
+def _change_features(model: StreamModel, kept: IntArray, scaler: Scaler) -> None:
+    """Keep these features; those the scaler has beyond them are new."""
+    rules, p = model.trained(), len(scaler.used)
+    settings = kernel_settings(model.options, p, model.n_labels, scaler.prior, model.ridge)
+    changed = RuleBase(p, model.n_labels, settings)
+    changed.arrays = _moved(rules, kept, settings)
+    changed.events = rules.events
+    model.n_features, model.scaler, model.rules = p, scaler, changed
+
+
+def _moved(rules: RuleBase, kept: IntArray, settings: Settings) -> RuleArrays:
+    """The arrays with every feature at its new place; new features are as in an empty slot."""
+    old, p = rules.arrays, settings.penalty.shape[1] - 1
+    new = allocate(len(old.c) - 1, p, rules.n_labels, settings)
+    labels, first = np.arange(new.c.shape[1] - p), np.arange(len(kept))
+    source = {"d": np.append(kept, rules.n_features + labels), "q": np.append(kept, rules.n_features)}
+    target = {"d": np.append(first, p + labels), "q": np.append(first, p)}
+    for slot in range(len(old.c)):
+        lifecycle.clear(slot, new, settings)
+        lifecycle.apply_late(slot, rules.arrays)
+    for name in lifecycle.PER_SLOT:
+        before, after = getattr(old, name), getattr(new, name)
+        if name in AXES and before.size:
+            after[_places(before, AXES[name], target)] = before[_places(before, AXES[name], source)]
+        elif name not in DERIVED:
+            after[...] = before
+    for slot in range(rules.n_rules + 1):
+        derive_inverse_variance(slot, new, settings)
+        if settings.rotated and slot > 0:
+            _move_scatter(slot, rules, source["d"], target["d"], new, settings)
+    return new._replace(tally=old.tally, strange=old.strange)
+
+
+def _places(array: FloatArray, axes: str, places: dict[str, IntArray]) -> tuple[IntArray, ...]:
+    """Index of these places of an array."""
+    sizes = zip("." + axes, array.shape, strict=True)
+    return np.ix_(*(places.get(axis, np.arange(size)) for axis, size in sizes))
+
+
+def _move_scatter(
+    slot: int, rules: RuleBase, source: IntArray, target: IntArray, new: RuleArrays, settings: Settings
+) -> None:
+    """Rotated rules: a new feature is uncorrelated, and as wide as in an empty slot, whatever the support."""
+    matrix = np.diag(settings.prior * max(float(new.k[slot]) - 1.0, 0.0))
+    matrix[np.ix_(target, target)] = lifecycle.scatter(slot, rules.arrays, rules.settings)[np.ix_(source, source)]
+    lifecycle.set_scatter(slot, matrix, new, settings)

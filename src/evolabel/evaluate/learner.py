@@ -1,0 +1,115 @@
+"""What a learner must be able to do to be evaluated, and how it is asked.
+
+Scores are answers of shape (n, K); a label counts as predicted where its score is at least 0.5.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from evolabel.errors import DataError, ParameterError
+from evolabel.kernels.state import FloatArray
+
+Lesson = tuple[FloatArray, FloatArray]
+"""Rows whose labels have become known, and those labels (NaN: nobody told); there may be none."""
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """Learns rows X (n, p), where NaN is a missing value, with labels Y (n, K) of 0, 1 and NaN for "not annotated".
+
+    A learner may have `n_rules_`, and then its number of rules is followed, too.
+    """
+
+    def fit(self, X: FloatArray, Y: FloatArray, /) -> object:
+        """Learn an initial batch, as if nothing had been learned before."""
+
+    def partial_fit(self, X: FloatArray, Y: FloatArray, /) -> object:
+        """Learn further rows, one after the other; may be the very first call."""
+
+    def decision_function(self, X: FloatArray, /) -> FloatArray:
+        """Scores (n, K), without learning anything. Before the first lesson: scikit-learn's NotFittedError."""
+
+
+@runtime_checkable
+class SinglePassLearner(Learner, Protocol):
+    """A learner that can answer and learn in one go, which is faster than row by row from outside."""
+
+    def test_then_train(self, X: FloatArray, Y: FloatArray, /) -> FloatArray:
+        """Answer each row before it is learned: exactly `decision_function`, then `partial_fit`, row by row.
+
+        May be the very first call; the scores of a row before which nothing was learned are 0.
+        """
+
+
+def named_learners(learners: Learner | Mapping[str, Learner]) -> dict[str, Learner]:
+    """Learners by name; a single one goes by the name of its class."""
+    named = dict(learners) if isinstance(learners, Mapping) else {type(learners).__name__: learners}
+    if not named:
+        raise ParameterError("there is no learner to evaluate; pass one, or a dict of them by name")
+    for name, learner in named.items():
+        if isinstance(learner, type) or not isinstance(learner, Learner):
+            raise ParameterError(
+                f"{name!r} is no learner but {learner!r}; pass an object with fit, partial_fit and decision_function"
+            )
+    return named
+
+
+def described(learner: Learner) -> str:
+    """The learner as text, without its address in memory: the same in every process."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(learner))
+
+
+def answer_and_learn(learner: Learner, X: FloatArray, Y: FloatArray, lessons: list[Lesson] | None) -> FloatArray:
+    """Scores of all rows, while the learner learns.
+
+    `lessons` has, for each row, what becomes known once the row is answered; None stands for the row's own labels Y.
+    """
+    if lessons is None and isinstance(learner, SinglePassLearner):
+        return _finite(_with_shape(learner.test_then_train(X, Y), Y.shape))
+    after = zip(X[:, None], Y[:, None], strict=True) if lessons is None else lessons
+    scores = np.empty(Y.shape)
+    for row, (taught, labels) in enumerate(after):
+        scores[row] = _answer(learner, X[row : row + 1], Y.shape[1])
+        if len(taught):
+            learner.partial_fit(taught, labels)
+    return _finite(scores)
+
+
+def count_rules(learner: Learner) -> float:
+    """How many rules there are; NaN for a learner without rules."""
+    return float(getattr(learner, "n_rules_", np.nan))
+
+
+def _answer(learner: Learner, x: FloatArray, n_labels: int) -> FloatArray:
+    """Scores of one row; who has learned nothing yet says nothing, which counts as 0."""
+    try:
+        scores = learner.decision_function(x)
+    except ValueError as error:
+        if not _never_trained(error):
+            raise
+        return np.zeros((1, n_labels))
+    return _with_shape(scores, (1, n_labels))
+
+
+def _never_trained(error: ValueError) -> bool:
+    from sklearn.exceptions import NotFittedError
+
+    return isinstance(error, NotFittedError)
+
+
+def _with_shape(scores: object, shape: tuple[int, ...]) -> FloatArray:
+    table = np.asarray(scores, np.float64)
+    if table.shape != shape:
+        raise DataError(f"scores came with shape {table.shape}; expected {shape}, a row per sample, a column per label")
+    return table
+
+
+def _finite(scores: FloatArray) -> FloatArray:
+    bad = ~np.isfinite(scores)
+    if bad.any():
+        row, label = np.argwhere(bad)[0]
+        raise DataError(f"the score of label {label} is {scores[row, label]}; scores must be finite numbers")
+    return scores

@@ -1,0 +1,140 @@
+"""What an evaluation leaves behind: summaries, trend lines, settings; as frames and as files."""
+
+import os
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
+from zipfile import BadZipFile
+
+import numpy as np
+
+from evolabel.errors import FileFormatError, MissingDependencyError, ParameterError
+from evolabel.evaluate.formats import READERS, WRITERS, Document, with_nan, without_nan
+from evolabel.evaluate.learner import Learner
+from evolabel.evaluate.trend import Point, Summary
+from evolabel.kernels.state import FloatArray
+from evolabel.whole_files import write_atomically
+
+Backend = Literal["pandas", "polars", "pyarrow"]
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Outcome of `prequential`.
+
+    Parameters
+    ----------
+    summary : dict of str to Summary
+        By the names of the learners.
+    trend : tuple of Point
+        All trend lines, tidy: one value each.
+    settings : dict
+        What was run: plain values, as they are written to files.
+    scores : dict of str to ndarray of shape (n_samples, n_labels)
+        By the names of the learners; empty unless they were to be kept.
+    learners : dict of str to Learner
+        The trained learners; empty in results read from a file.
+
+    Examples
+    --------
+    >>> lines = (Point("prior", 100, "pa", "cumulative", 0.75), Point("prior", 200, "pa", "cumulative", 0.8))
+    >>> print(Results(summary={}, trend=lines, settings={}).to_frame()[["sample", "value"]])
+       sample  value
+    0     100   0.75
+    1     200   0.80
+    """
+
+    summary: dict[str, Summary]
+    trend: tuple[Point, ...] = field(repr=False)
+    settings: dict[str, Any]
+    scores: dict[str, FloatArray] = field(default_factory=dict, repr=False)
+    learners: dict[str, Learner] = field(default_factory=dict, repr=False)
+
+    def to_frame(self, backend: Backend = "pandas") -> Any:
+        """The trend as a frame of `backend` ("pandas", "polars" or "pyarrow"), one row per value."""
+        import narwhals as nw
+
+        if backend not in get_args(Backend):
+            raise ParameterError(f"backend={backend!r} is unknown; use one of {', '.join(get_args(Backend))}")
+        _need(backend)
+        columns = zip(*self.trend, strict=True) if self.trend else ((),) * len(Point._fields)
+        data = {name: list(values) for name, values in zip(Point._fields, columns, strict=True)}
+        return nw.from_dict(data, backend=backend).to_native()
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write a file, its kind by its ending: .json, .jsonl or .parquet; any other path is a folder.
+
+        A folder receives `results` in all three kinds (Parquet where pyarrow is installed) and, where they were kept,
+        the scores as `scores.npz`.
+        """
+        target = Path(path)
+        if target.suffix in WRITERS:
+            write_atomically(target, WRITERS[target.suffix](self._document()))
+            return
+        target.mkdir(parents=True, exist_ok=True)
+        for kind in WRITERS:
+            if kind != ".parquet" or find_spec("pyarrow"):
+                self.write(target / f"results{kind}")
+        _write_scores(target / "scores.npz", self.scores)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `write` has written, a file or a folder."""
+        target = Path(path)
+        file = target / "results.json" if target.is_dir() else target
+        if file.suffix not in READERS:
+            raise FileFormatError(f"{file} is of an unknown kind; results end in {', '.join(READERS)}")
+        try:
+            return cls._from_document(READERS[file.suffix](file.read_bytes()), _read_scores(target / "scores.npz"))
+        except FileNotFoundError:
+            raise FileFormatError(f"there are no results at {file}; check the path") from None
+        except (ValueError, KeyError, TypeError, AttributeError, BadZipFile) as error:
+            raise FileFormatError(f"{file} does not hold complete results ({error!r}); write them again") from None
+
+    def _document(self) -> Document:
+        return {
+            "settings": self.settings,
+            "summary": [without_nan(asdict(summary)) for summary in self.summary.values()],
+            "trend": [without_nan(point._asdict()) for point in self.trend],
+        }
+
+    @classmethod
+    def _from_document(cls, document: Document, scores: dict[str, FloatArray]) -> Self:
+        summary = {entry["learner"]: _summary(entry) for entry in document["summary"]}
+        if list(summary) != list(document["settings"]["learners"]):
+            raise ValueError("the summary of a learner is missing")
+        trend = tuple(Point(**{**point, "value": with_nan(point["value"])}) for point in document["trend"])
+        return cls(summary, trend, document["settings"], scores)
+
+
+def _need(backend: str) -> None:
+    try:
+        import_module(backend)
+    except ImportError as error:
+        told = f"a {backend} frame needs {backend}, which is not installed; run: pip install {backend}"
+        raise MissingDependencyError(told) from error
+
+
+def _summary(entry: dict[str, Any]) -> Summary:
+    metrics = {name: with_nan(value) for name, value in entry["metrics"].items()}
+    return Summary(**{**entry, "metrics": metrics, "rules": with_nan(entry["rules"])})
+
+
+def _write_scores(target: Path, scores: dict[str, FloatArray]) -> None:
+    """One array for all learners; without scores, those of an earlier run must not stay."""
+    if not scores:
+        target.unlink(missing_ok=True)
+        return
+    file = BytesIO()
+    np.savez_compressed(file, learners=list(scores), scores=np.stack(list(scores.values())))
+    write_atomically(target, file.getvalue())
+
+
+def _read_scores(source: Path) -> dict[str, FloatArray]:
+    if not source.is_file():
+        return {}
+    with np.load(source) as arrays:
+        return dict(zip(arrays["learners"].tolist(), arrays["scores"], strict=True))

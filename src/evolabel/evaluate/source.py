@@ -1,0 +1,150 @@
+"""A stream as the harness reads it: checked rows, taken from the front, in one pass."""
+
+from collections.abc import Iterable, Iterator, Sized
+from itertools import chain, islice
+from typing import Protocol
+
+import numpy as np
+
+from evolabel.errors import DataError, ParameterError
+from evolabel.evaluate.plan import whole_number
+from evolabel.kernels.state import FloatArray
+from evolabel.streams.dataset import Dataset
+
+Row = tuple[FloatArray, FloatArray]
+Stream = Dataset | tuple[object, object] | Iterable[Row]
+"""A data set, a tuple of two tables (X, Y), or pairs (x, y), which may be endless."""
+
+
+class Source(Protocol):
+    """Rows of a stream, each of which can be taken once."""
+
+    n_rows: int
+    n_features: int
+    n_labels: int
+
+    def take(self, rows: int) -> tuple[FloatArray, FloatArray]:
+        """The next rows, X and Y; fewer where the stream ends."""
+
+
+class Tables:
+    """A stream that lies in memory."""
+
+    def __init__(self, X: FloatArray, Y: FloatArray) -> None:
+        self._X, self._Y = X, Y
+        self.n_rows, self.n_features, self.n_labels = len(X), X.shape[1], Y.shape[1]
+        self._taken = 0
+
+    def take(self, rows: int) -> tuple[FloatArray, FloatArray]:
+        """The next rows, as views."""
+        part = slice(self._taken, self._taken + rows)
+        self._taken += rows
+        return self._X[part], self._Y[part]
+
+
+class Pairs:
+    """A stream of pairs (x, y), read only as far as it is needed."""
+
+    def __init__(self, pairs: Iterator[Row], rows: int) -> None:
+        first = list(islice(pairs, 1))
+        if not first:
+            raise DataError("the stream is empty; expected pairs (x, y)")
+        X, Y = _stacked(first)
+        self.n_rows, self.n_features, self.n_labels = rows, X.shape[1], Y.shape[1]
+        self._pairs = islice(chain(first, pairs), rows)
+
+    def take(self, rows: int) -> tuple[FloatArray, FloatArray]:
+        """The next rows, as new arrays."""
+        pairs = list(islice(self._pairs, rows))
+        if not pairs:
+            return np.empty((0, self.n_features)), np.empty((0, self.n_labels))
+        X, Y = _stacked(pairs)
+        if (X.shape[1], Y.shape[1]) != (self.n_features, self.n_labels):
+            raise DataError(
+                f"the stream has changed its width from {self.n_features} features and {self.n_labels} labels to "
+                f"{X.shape[1]} and {Y.shape[1]}; give every row the same columns, NaN where nothing is known"
+            )
+        return X, Y
+
+
+def open_stream(stream: Stream, samples: int | None) -> Source:
+    """A stream of at most `samples` rows, ready to be read."""
+    if samples is not None:
+        samples = whole_number("samples", samples, 1)
+    if isinstance(stream, Dataset):
+        stream = stream.X, stream.Y
+    if isinstance(stream, tuple) and len(stream) == 2:
+        X, Y = (_table(table, name)[:samples] for table, name in zip(stream, "XY", strict=True))
+        return Tables(*_checked(X, Y))
+    if not isinstance(stream, Iterable):
+        raise DataError(f"a {type(stream).__name__} is no stream; pass a Dataset, a tuple (X, Y) or pairs (x, y)")
+    length = len(stream) if isinstance(stream, Sized) else samples
+    if length is None:
+        raise ParameterError("the stream does not say how long it is; pass samples=, the number of rows to use")
+    return Pairs(iter(stream), length if samples is None else min(samples, length))
+
+
+def name_of(stream: Stream) -> str:
+    """What to call a stream in results."""
+    if isinstance(stream, Dataset):
+        return stream.name
+    return "arrays" if isinstance(stream, tuple) else type(stream).__name__
+
+
+def initial_rows(initial: float | str, stream: Stream, n_rows: int) -> int:
+    """Length of the initial batch: a share of the rows, a number of rows, or "split" for the official training part."""
+    rows = _official(stream) if initial == "split" else _counted(initial, n_rows)
+    if rows >= n_rows:
+        raise DataError(
+            f"initial={initial!r} takes {rows} of {n_rows} row(s), which leaves nothing to be answered; "
+            "make the initial batch smaller or the stream longer"
+        )
+    return rows
+
+
+def _counted(initial: float | str, n_rows: int) -> int:
+    if isinstance(initial, int | np.integer) and not isinstance(initial, bool) and initial >= 0:
+        return int(initial)
+    if isinstance(initial, float | np.floating) and 0.0 <= initial < 1.0:
+        return round(float(initial) * n_rows)
+    raise ParameterError(f'initial={initial!r} is not allowed; use a share in [0, 1), a number of rows, or "split"')
+
+
+def _official(stream: Stream) -> int:
+    if isinstance(stream, Dataset) and stream.split is not None:
+        return stream.split
+    raise ParameterError('initial="split" needs a Dataset with an official split; give a share or a number of rows')
+
+
+def _stacked(pairs: list[Row]) -> tuple[FloatArray, FloatArray]:
+    try:
+        X, Y = ([pair[place] for pair in pairs] for place in (0, 1))
+    except (TypeError, IndexError, KeyError):
+        raise DataError("the stream gives something else than pairs; expected (x, y), features and labels") from None
+    return _checked(_table(X, "x"), _table(Y, "y"))
+
+
+def _table(values: object, name: str) -> FloatArray:
+    try:
+        table = np.ascontiguousarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        told = " ".join(str(error).split())
+        raise DataError(
+            f"{name} cannot be read as a table of numbers ({told}); expected rows of equal length"
+        ) from None
+    if table.ndim != 2:
+        raise DataError(f"{name} has {table.ndim} dimension(s); expected a table, one row per sample")
+    return table
+
+
+def _checked(X: FloatArray, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    if len(X) != len(Y) or not X.size or not Y.size:
+        raise DataError(
+            f"X has shape {X.shape} and Y {Y.shape}; expected two tables with equally many rows, at least one"
+        )
+    if np.isinf(X).any():
+        raise DataError("X holds an infinite value; use NaN where a value is missing")
+    strange = Y[(Y != 0.0) & (Y != 1.0) & ~np.isnan(Y)]
+    if strange.size:
+        raise DataError(f"Y holds {strange[0]:g}; a label is 0, 1, or NaN where nobody annotated it")
+    return X, Y

@@ -1,0 +1,64 @@
+"""Trend lines as figures (matplotlib): one idea each, told apart by colour and by stroke."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evolabel.evaluate import METRICS, Repeated
+from evolabel.extras import load
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Hues that people with any kind of colour vision can tell apart (after Okabe and Ito); ours comes first.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+STROKES = ("-", "--", "-.", ":")
+SIZE = (6.4, 3.4)
+
+
+def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", axes: "Axes | None" = None) -> "Axes":
+    """Lines of one metric along the stream: the mean over the seeds, and the range from the worst to the best seed.
+
+    Parameters
+    ----------
+    repeated : Repeated
+    metric : str
+        A metric of the run, or "rules".
+    form : {"cumulative", "sliding", "current"}
+    axes : matplotlib Axes, optional
+        Where to draw; a new figure otherwise.
+    """
+    axes = axes if axes is not None else new_axes()
+    for place, learner in enumerate(repeated.learners):
+        samples, values = repeated.trend(learner, metric, form)
+        if np.isfinite([v for row in values for v in row]).any():
+            _line(axes, samples, values, learner, place)
+    axes.set_xlabel("samples answered")
+    axes.set_ylabel(name_of(metric))
+    axes.grid(alpha=0.3, linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+    if axes.get_lines():
+        axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return axes
+
+
+def name_of(metric: str) -> str:
+    """How a metric is written on an axis."""
+    return METRICS[metric].name if metric in METRICS else metric.replace("_", " ")
+
+
+def new_axes() -> "Axes":
+    """Axes of a figure that belongs to no window."""
+    figure: Figure = load("matplotlib.figure", "plots", "a figure").Figure(figsize=SIZE, layout="constrained")
+    return figure.subplots()
+
+
+def _line(axes: "Axes", samples: Sequence[int], values: list[list[float]], learner: str, place: int) -> None:
+    colour, stroke = COLOURS[place % len(COLOURS)], STROKES[place % len(STROKES)]
+    low, middle, high = zip(*((min(row), float(np.mean(row)), max(row)) for row in values), strict=True)
+    width = 2.2 if place == 0 else 1.3
+    axes.plot(samples, middle, color=colour, linestyle=stroke, linewidth=width, label=learner, zorder=3 - 0.01 * place)
+    if low != high:
+        axes.fill_between(samples, low, high, color=colour, alpha=0.12, linewidth=0)

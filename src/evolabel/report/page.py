@@ -1,0 +1,111 @@
+"""The HTML report: one file with everything in it."""
+
+import io
+from dataclasses import dataclass, replace
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evolabel import __version__
+from evolabel.evaluate import Repeated
+from evolabel.extras import load
+from evolabel.report.figures import name_of, trend_lines
+from evolabel.streams import Dataset
+from evolabel.whole_files import write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TEMPLATE = Path(__file__).parent / "page.html.jinja"
+
+SHOWN_RULES = 5
+
+FORMS = {
+    "cumulative": "Since the beginning of the stream.",
+    "sliding": "Over the last {window} samples only: what a drift does shows here.",
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure on the page."""
+
+    file: str
+    caption: str
+    svg: str
+
+
+def write_report(repeated: Repeated, folder: Path, columns: Dataset | None = None) -> Path:
+    """Write `report.html` and the figures as files of their own; returns the page.
+
+    Parameters
+    ----------
+    repeated : Repeated
+    folder : Path
+        Must exist.
+    columns : Dataset, optional
+        Whose names of features and labels the rules are shown with; the learners only met arrays.
+    """
+    pictures = [_picture(repeated, metric, form) for metric, form in _wanted(repeated)]
+    for picture in pictures:
+        write_atomically(folder / f"{picture.file}.svg", picture.svg.encode())
+    page = folder / "report.html"
+    write_atomically(page, render(repeated, pictures, _rules(repeated, columns)).encode())
+    return page
+
+
+def render(repeated: Repeated, pictures: list[Picture], rules: list[Any]) -> str:
+    """The page as text."""
+    environment = load("jinja2", "report", "an HTML report").Environment(autoescape=True, trim_blocks=True)
+    template = environment.from_string(TEMPLATE.read_text())
+    return str(
+        template.render(
+            settings=repeated.settings,
+            seeds=list(repeated.runs),
+            metrics={name: name_of(name) for name in repeated.metrics},
+            standings=repeated.standings(),
+            pictures=pictures,
+            rules=rules,
+            version=__version__,
+            isnan=isnan,
+        )
+    )
+
+
+def _wanted(repeated: Repeated) -> list[tuple[str, str]]:
+    """The figures of the paper (PA, AP, rules) first, other metrics after them."""
+    first = [name for name in ("pa", "ap") if name in repeated.metrics]
+    rest = [name for name in repeated.metrics if name not in first]
+    lines = [(name, form) for name in first for form in FORMS] + [(name, "cumulative") for name in rest]
+    counts = any(not isnan(standing.rules.mean) for standing in repeated.standings())
+    return lines + ([("rules", "current")] if counts else [])
+
+
+def _picture(repeated: Repeated, metric: str, form: str) -> Picture:
+    figure = trend_lines(repeated, metric, form).get_figure()
+    assert figure is not None
+    caption = FORMS.get(form, "").format(**repeated.settings)
+    return Picture(f"{metric}-{form}", f"{name_of(metric)}. {caption}".strip(), _as_svg(figure))  # type: ignore[arg-type]
+
+
+def _as_svg(figure: "Figure") -> str:
+    """The drawing without the XML header, and without a date: the same results give the same bytes."""
+    matplotlib = load("matplotlib", "plots", "a figure")
+    text = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": "evolabel"}):
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    _, tag, drawing = text.getvalue().partition("<svg")
+    return tag + drawing
+
+
+def _rules(repeated: Repeated, columns: Dataset | None) -> list[Any]:
+    """The best supported rules of the first learner, if it has readable ones, after the last seed."""
+    last = list(repeated.runs.values())[-1]
+    learner = last.learners.get(repeated.learners[0])
+    rules = sorted(getattr(learner, "rules_", ()), key=lambda rule: -rule.support)[:SHOWN_RULES]
+    if columns is None:
+        return rules
+    return [
+        replace(rule, feature_names=list(columns.feature_names), label_names=list(columns.label_names))
+        for rule in rules
+    ]

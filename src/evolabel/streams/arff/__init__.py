@@ -1,0 +1,1 @@
+"""ARFF files, with the label files of MULAN and MEKA."""

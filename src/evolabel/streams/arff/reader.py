@@ -1,0 +1,122 @@
+"""`read_arff`: multi-label data sets of MULAN and MEKA."""
+
+from collections.abc import Sequence
+from contextlib import closing
+from os import PathLike
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+
+from evolabel.errors import FileFormatError, ParameterError
+from evolabel.kernels.state import FloatArray
+from evolabel.streams.arff.columns import Column, Nominal, feature_column, label_column
+from evolabel.streams.arff.header import Attribute, Header, read_header
+from evolabel.streams.arff.label_files import Labels, choose_labels
+from evolabel.streams.arff.lines import BrokenLine, ContentLines
+from evolabel.streams.arff.rows import read_rows
+from evolabel.streams.dataset import Dataset
+from evolabel.streams.files.opening import bare_name, read_lines
+
+
+def read_arff(
+    path: str | PathLike[str],
+    labels: Labels | None = None,
+    *,
+    nominal: Nominal = "one-hot",
+    rows: int | None = None,
+    drop: Sequence[str] = (),
+) -> Dataset:
+    """Read an ARFF file, dense or sparse, plain or compressed (.gz, .bz2, .zip).
+
+    Features and labels keep the order of the file. Missing values (?) are NaN, in labels too.
+
+    Parameters
+    ----------
+    path : str or path
+    labels : None, int, sequence of str, or path
+        Which attributes are labels. None looks for MULAN's XML file beside the data (of the same name, -train and
+        -test aside), then for MEKA's option -C in the name of the relation. A number is meant like that option: n for
+        the first n attributes, -n for the last n. Else their names, or an XML file.
+    nominal : {"one-hot", "codes"}
+        A nominal feature becomes one 0/1 column per value, named like `site=3`; or a single column of codes: its
+        values if these are numbers, else their positions in the list. Nominal {0,1} is a single column either way.
+    rows : int or None
+        Read only the first rows.
+    drop : sequence of str
+        Attributes to leave out. Texts and dates cannot be read, so they must be.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "pond.arff")
+    ...     _ = path.write_text('''@relation 'Pond: -C -2'
+    ... @attribute depth numeric
+    ... @attribute site {north, south}
+    ... @attribute frogs {0,1}
+    ... @attribute newts {0,1}
+    ... @data
+    ... 0.5,south,1,0
+    ... ?,north,1,1''')
+    ...     pond = read_arff(path)
+    >>> pond.feature_names, pond.label_names
+    (('depth', 'site=north', 'site=south'), ('frogs', 'newts'))
+    >>> pond.X
+    array([[0.5, 0. , 1. ],
+           [nan, 1. , 0. ]])
+    >>> pond.Y
+    array([[1., 0.],
+           [1., 1.]])
+    """
+    _check(nominal, rows)
+    source = Path(path)
+    with closing(read_lines(source, ".arff")) as texts:
+        lines = ContentLines(texts)
+        try:
+            header = read_header(lines)
+            targets = choose_labels(labels, source, header)
+            columns = _columns(header, targets, _dropped(header, drop, source), nominal)
+            table = read_rows(lines, columns, rows)
+        except BrokenLine as broken:
+            raise FileFormatError(f"{source}, line {broken.line or lines.number}: {broken}") from None
+    read = [(column, numbers) for column, numbers in zip(filter(None, columns), table.T, strict=True)]
+    X, feature_names = _joined([column.spread(numbers) for column, numbers in read if column.name not in targets])
+    Y, label_names = _joined([column.spread(numbers) for column, numbers in read if column.name in targets])
+    return Dataset(X, Y, feature_names, label_names, bare_name(source, ".arff"))
+
+
+def _check(nominal: str, rows: int | None) -> None:
+    if nominal not in get_args(Nominal):
+        raise ParameterError(f"nominal={nominal!r} is not allowed; use {' or '.join(map(repr, get_args(Nominal)))}")
+    if rows is not None and (not isinstance(rows, int | np.integer) or rows < 1):
+        raise ParameterError(f"rows={rows!r} is not allowed; use a whole number >= 1, or None for all rows")
+
+
+def _dropped(header: Header, drop: Sequence[str], path: Path) -> set[str]:
+    dropped = {drop} if isinstance(drop, str) else set(drop)
+    if unknown := dropped.difference(header.names):
+        raise FileFormatError(f"{path} has no attribute {min(unknown)!r} that could be dropped; check its name")
+    return dropped
+
+
+def _columns(header: Header, labels: set[str], dropped: set[str], nominal: Nominal) -> list[Column | None]:
+    """How each attribute is read; None for those left out."""
+    read = set(header.names) - dropped
+    if not labels & read or not read - labels:
+        raise BrokenLine(f"{len(labels & read)} labels and {len(read - labels)} features are left; keep some of both")
+    return [None if a.name in dropped else _column(a, a.name in labels, nominal) for a in header.attributes]
+
+
+def _column(attribute: Attribute, is_label: bool, nominal: Nominal) -> Column:
+    return label_column(attribute) if is_label else feature_column(attribute, nominal)
+
+
+def _joined(parts: Sequence[tuple[list[str], FloatArray]]) -> tuple[FloatArray, tuple[str, ...]]:
+    names = tuple(name for names, _ in parts for name in names)
+    return np.ascontiguousarray(np.hstack([block for _, block in parts])), names

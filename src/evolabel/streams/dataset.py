@@ -1,0 +1,81 @@
+"""`Dataset`: features, labels and their names, in the order in which a stream would bring them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
+
+from evolabel.errors import DataError
+from evolabel.kernels.state import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Samples and their labels; iterating gives the stream of pairs (x, y).
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        NaN is a missing value.
+    Y : ndarray of shape (n_samples, n_labels)
+        0, 1, or NaN for a label nobody annotated.
+    feature_names, label_names : tuple of str
+        Made up as x0, x1 ... and y0, y1 ... where left empty.
+    name : str
+    split : int or None
+        How many of the first rows are the official training part; None where there is no such thing.
+    starts_at : int
+        Row with which the published whole file begins, where its test part comes first (yeast): shuffles follow the
+        order of the file, so that the same seed gives everybody the same stream.
+    """
+
+    X: FloatArray
+    Y: FloatArray
+    feature_names: tuple[str, ...] = ()
+    label_names: tuple[str, ...] = ()
+    name: str = "stream"
+    split: int | None = field(default=None, kw_only=True)
+    starts_at: int = field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.X.ndim != 2 or self.Y.ndim != 2 or len(self.X) != len(self.Y):
+            raise DataError(
+                f"X has shape {self.X.shape} and Y {self.Y.shape}; expected two tables with the same number of rows"
+            )
+        for attribute, letter, width in (
+            ("feature_names", "x", self.X.shape[1]),
+            ("label_names", "y", self.Y.shape[1]),
+        ):
+            names = tuple(getattr(self, attribute)) or tuple(f"{letter}{i}" for i in range(width))
+            if len(names) != width:
+                raise DataError(f"{len(names)} {attribute} were given for {width} columns; give one name per column")
+            object.__setattr__(self, attribute, names)
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __iter__(self) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Pairs (x, y), row by row."""
+        return zip(self.X, self.Y, strict=True)
+
+    @property
+    def n_features(self) -> int:
+        """Features per sample."""
+        return int(self.X.shape[1])
+
+    @property
+    def n_labels(self) -> int:
+        """Labels per sample."""
+        return int(self.Y.shape[1])
+
+    def take(self, rows: int) -> Self:
+        """The first rows only."""
+        kept = None if self.split is None else min(self.split, rows)
+        start = self.starts_at if rows >= len(self) else 0
+        return replace(self, X=self.X[:rows], Y=self.Y[:rows], split=kept, starts_at=start)
+
+    def shuffled(self, seed: int) -> Self:
+        """Rows in a random order (`default_rng(seed).permutation`); the official split is lost with the order."""
+        order = (np.random.default_rng(seed).permutation(len(self)) + self.starts_at) % len(self)
+        return replace(self, X=self.X[order], Y=self.Y[order], split=None, starts_at=0)

@@ -1,0 +1,1 @@
+"""Data sets as files: opening, writing, reading back."""

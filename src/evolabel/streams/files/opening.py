@@ -1,0 +1,67 @@
+"""Text files, plain or compressed: their lines, and their names without suffixes."""
+
+import bz2
+import codecs
+import gzip
+import zlib
+from collections.abc import Generator
+from io import TextIOWrapper
+from pathlib import Path
+from typing import IO, cast
+from zipfile import BadZipFile, ZipFile
+
+from evolabel.errors import DatasetNotFoundError, FileFormatError
+
+COMPRESSIONS = (".gz", ".bz2", ".zip")
+DAMAGE = (OSError, EOFError, RuntimeError, ValueError, zlib.error, BadZipFile)  # what decompressors raise on it
+
+
+def read_lines(path: Path, suffix: str) -> Generator[str]:
+    """Lines of a text file, or of the only file with this suffix inside a .zip.
+
+    Read as UTF-8; bytes that are not UTF-8 are taken as Latin-1, the other encoding old data files come in.
+    """
+    try:
+        with TextIOWrapper(_open(path, suffix), encoding="utf-8-sig", errors="evolabel.latin-1") as lines:
+            yield from lines
+    except FileNotFoundError:
+        raise DatasetNotFoundError(f"there is no file {path}; check the path") from None
+    except FileFormatError:
+        raise
+    except DAMAGE as error:
+        raise FileFormatError(f"{path} cannot be read to its end ({error}); check it, or fetch it again") from None
+
+
+def bare_name(path: Path, suffix: str) -> str:
+    """The file's name without the suffixes of its compression and its format."""
+    inner = Path(path.stem) if path.suffix.lower() in COMPRESSIONS else path
+    return inner.stem if inner.suffix.lower() == suffix else inner.name
+
+
+def _open(path: Path, suffix: str) -> IO[bytes] | gzip.GzipFile:
+    match path.suffix.lower():
+        case ".gz":
+            return gzip.open(path)
+        case ".bz2":
+            return bz2.open(path)
+        case ".zip":
+            with ZipFile(path) as archive:  # the member keeps the file open as long as it needs it
+                return archive.open(_only_member(archive, path, suffix))
+        case _:
+            return path.open("rb")
+
+
+def _only_member(archive: ZipFile, path: Path, suffix: str) -> str:
+    names = [name for name in archive.namelist() if name.lower().endswith(suffix) and not name.startswith("__MACOSX/")]
+    if len(names) != 1:
+        found = ", ".join(map(repr, names[:5])) or "none"
+        raise FileFormatError(f"{path} must hold exactly one {suffix} file, found {found}; unpack it and pass the file")
+    return names[0]
+
+
+def _as_latin_1(error: UnicodeError) -> tuple[str, int]:
+    broken = cast("UnicodeDecodeError", error)  # nothing is encoded here
+    return broken.object[broken.start : broken.end].decode("latin-1"), broken.end
+
+
+codecs.register_error("evolabel.latin-1", _as_latin_1)

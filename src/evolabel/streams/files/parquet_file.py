@@ -1,0 +1,60 @@
+"""Data sets as Parquet files: one column per feature and label, the facts about them in the metadata of the schema."""
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evolabel import extras
+from evolabel.errors import DataError
+from evolabel.kernels.state import FloatArray
+from evolabel.streams.dataset import Dataset
+from evolabel.streams.files.facts import Facts, broken
+from evolabel.streams.tabular.frames import from_frame
+
+KEY = b"evolabel"
+
+
+def write_parquet(dataset: Dataset, path: Path) -> None:
+    """Write all columns as numbers, null where a value is missing."""
+    pyarrow = _load("pyarrow")
+    names = dataset.feature_names + dataset.label_names
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise DataError(f"{times} columns are named {name!r}, Parquet needs different names; rename them, or use .npz")
+    columns = [pyarrow.array(values, from_pandas=True) for values in (*dataset.X.T, *dataset.Y.T)]
+    table = pyarrow.table(columns, names=list(names), metadata={KEY: Facts.of(dataset).text()})
+    _load("pyarrow.parquet").write_table(table, path)
+
+
+def read_parquet(path: Path, labels: Iterable[str] | int | None) -> Dataset:
+    """Read a file of `write_parquet`; with `labels`, any Parquet file, as a data frame."""
+    table = _read_table(path)
+    if labels is not None:
+        return from_frame(table, labels, name=path.stem)
+    text = (table.schema.metadata or {}).get(KEY)
+    if text is None:
+        raise DataError(f"nothing says which columns of {path} are labels; pass their names, or -n for the last n")
+    try:
+        facts = Facts.parse(text.decode(), path)
+        return facts.dataset(_numbers(table, facts.feature_names), _numbers(table, facts.label_names))
+    except (ValueError, KeyError, TypeError) as error:
+        raise broken(path, error) from None
+
+
+def _numbers(table: Any, names: Iterable[str]) -> FloatArray:
+    return np.column_stack([np.asarray(table[name].to_numpy(), dtype=np.float64) for name in names])
+
+
+def _read_table(path: Path) -> Any:
+    pyarrow, parquet = _load("pyarrow"), _load("pyarrow.parquet")
+    try:
+        return parquet.read_table(path)
+    except (OSError, pyarrow.ArrowException) as error:
+        raise broken(path, error) from None
+
+
+def _load(module: str) -> Any:
+    return extras.load(module, "parquet", "a Parquet file")

@@ -1,0 +1,1 @@
+"""Streams that are made up, with known rules and known drift."""

@@ -1,0 +1,152 @@
+"""`DriftingStream`: a synthetic stream with known rules, correlated labels, drift and disturbances."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from evolabel.errors import ParameterError
+from evolabel.kernels.state import FloatArray
+from evolabel.ranges import check_number
+from evolabel.streams.dataset import Dataset
+from evolabel.streams.synthetic.concepts import Concept
+from evolabel.streams.synthetic.disturbances import Disturbances
+from evolabel.streams.synthetic.drifts import DRIFT_KINDS, concept_per_sample, labels_at_start
+
+
+class Sample(NamedTuple):
+    """One sample before it is disturbed, and what only its generator knows."""
+
+    x: FloatArray
+    y: FloatArray  # with noise, as an annotator would say it
+    truth: FloatArray  # without noise, as the rules say it
+    region: int
+    concept: Concept
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriftingStream:
+    """Samples from a few Gaussian regions, each with its own linear labels; every now and then a drift begins.
+
+    Labels are correlated, because they share hidden causes. The same seed gives the same stream, and what is known
+    about it can be asked: `concept_at`, `drift_points`, `samples`. Iterating never ends.
+
+    Parameters
+    ----------
+    n_features, n_labels, n_regions : int
+    drift : {"abrupt", "gradual", "incremental", "recurring", "new_label", "none"}
+        What happens every `drift_every` samples. A region, chosen at random, is somewhere else with other labels: at
+        once ("abrupt"), after a while in which samples of the old and of the new concept alternate at random
+        ("gradual"), or by a small step with each sample until the next drift begins ("incremental"). "recurring" is
+        abrupt, but only three concepts take turns. "new_label": a label is born; the stream starts with half of
+        them, rounded up. Y has all columns from the start, with NaN before a label's birth: nobody annotates what
+        nobody knows.
+    drift_every : int
+        Samples between the beginnings of two drifts; 0 for a stationary stream.
+    drift_width : int, optional
+        Samples a gradual drift takes, at most `drift_every`; half of it by default.
+    noise : float
+        Share of labels flipped at random.
+    outliers : float
+        Share of samples thrown far off; their labels stay.
+    missing_features : float
+        Share of the values that are NaN; each sample keeps at least one value.
+    missing_labels : float
+        Share of the labels that are NaN.
+    seed : int
+
+    Notes
+    -----
+    All kinds of drift have the samples before the first drift in common. Noise and disturbances do not change which
+    samples come: they only spoil the ones they hit.
+
+    Examples
+    --------
+    >>> stream = DriftingStream(n_features=2, n_labels=3, drift="recurring", drift_every=50, seed=1)
+    >>> X, Y = stream.take(200)
+    >>> X[0], Y[0]
+    (array([ 0.77, -3.83]), array([1., 0., 0.]))
+    >>> stream.drift_points(200)
+    [50, 100, 150]
+    >>> stream.concept_at(150).centres[0]
+    array([0.69, 1.64])
+    """
+
+    n_features: int = 8
+    n_labels: int = 5
+    n_regions: int = 4
+    drift: str = "abrupt"
+    drift_every: int = 1000
+    drift_width: int | None = None
+    noise: float = 0.02
+    outliers: float = 0.0
+    missing_features: float = 0.0
+    missing_labels: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, low in (("n_features", 1), ("n_labels", 1), ("n_regions", 1), ("drift_every", 0), ("seed", 0)):
+            check_number(name, getattr(self, name), low, whole=True)
+            object.__setattr__(self, name, int(getattr(self, name)))
+        for name in ("noise", "outliers", "missing_features", "missing_labels"):
+            check_number(name, getattr(self, name), 0, 1)
+        self._check_drift()
+
+    def _check_drift(self) -> None:
+        if self.drift not in (*DRIFT_KINDS, "none"):
+            raise ParameterError(f"drift={self.drift!r} is unknown; use one of {', '.join(DRIFT_KINDS)}, none")
+        if self.drift == "new_label" and self.n_labels == 1:
+            raise ParameterError("n_labels=1 leaves no label to be born; use at least 2 with drift='new_label'")
+        if self.drift_width is not None:
+            check_number("drift_width", self.drift_width, 1, self.drift_every or inf, whole=True)
+
+    def samples(self) -> Iterator[Sample]:
+        """Endless undisturbed samples, each with the rules that made it."""
+        rng = np.random.default_rng(self.seed)
+        start = Concept.draw(rng, self.n_features, self.n_labels, self.n_regions)
+        width = self.drift_width or (self.drift_every + 1) // 2
+        for concept in concept_per_sample(self.drift, start, rng, self.drift_every, width):
+            region = int(rng.integers(self.n_regions))
+            local = rng.normal(size=self.n_features)
+            truth = concept.labels(region, local)
+            flipped = rng.random(self.n_labels) < self.noise
+            yield Sample(concept.centres[region] + local, np.abs(truth - flipped), truth, region, concept)
+
+    def __iter__(self) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Endless pairs (x, y), disturbed as asked for."""
+        disturbances = Disturbances(
+            outliers=self.outliers,
+            missing_features=self.missing_features,
+            missing_labels=self.missing_labels,
+            seed=self.seed,
+        )
+        return (disturbances.spoil(sample.x, sample.y) for sample in self.samples())
+
+    def take(self, samples: int) -> tuple[FloatArray, FloatArray]:
+        """The first samples as arrays (X, Y)."""
+        check_number("samples", samples, 0, whole=True)
+        X, Y = np.empty((samples, self.n_features)), np.empty((samples, self.n_labels))
+        for row, (x, y) in enumerate(islice(self, samples)):
+            X[row], Y[row] = x, y
+        return X, Y
+
+    def dataset(self, samples: int, name: str | None = None) -> Dataset:
+        """The first samples as a data set, named after the kind of drift unless a name is given."""
+        return Dataset(*self.take(samples), name=name or f"drifting-{self.drift}")
+
+    def concept_at(self, sample: int) -> Concept:
+        """The rules that made this sample (the first is 0); the stream is replayed up to there."""
+        check_number("sample", sample, 0, whole=True)
+        return next(islice(self.samples(), sample, None)).concept
+
+    def drift_points(self, samples: int) -> list[int]:
+        """Which of the first samples are the first ones of a drift."""
+        check_number("samples", samples, 0, whole=True)
+        if self.drift == "none" or not self.drift_every:
+            return []
+        points = list(range(self.drift_every, samples, self.drift_every))
+        births = self.n_labels - labels_at_start(self.n_labels)
+        return points[:births] if self.drift == "new_label" else points

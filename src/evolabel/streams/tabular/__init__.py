@@ -1,0 +1,1 @@
+"""Tables with named columns: data frames and CSV."""

@@ -1,0 +1,97 @@
+"""`from_csv`: tables in text files as data sets."""
+
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from evolabel.errors import DataError
+from evolabel.streams.arff.label_files import read_label_names
+from evolabel.streams.dataset import Dataset
+from evolabel.streams.files.opening import bare_name
+from evolabel.streams.tabular.csv_table import read_table
+from evolabel.streams.tabular.tables import Column, Texts, assemble
+
+MISSING = {"", "na", "nan", "?"}
+TRUTH = {"true": 1.0, "false": 0.0}
+
+
+def from_csv(
+    path: str | PathLike[str], labels: Iterable[str] | int | None = None, *, name: str | None = None
+) -> Dataset:
+    r"""Read a table from a text file with a header, plain or compressed (.gz, .bz2, .zip).
+
+    Columns are separated by comma, semicolon or tab, whichever the header has most of. A column is numeric if all its
+    values are numbers (in semicolon files, with decimal comma or point), or all true or false; any other becomes one
+    0/1 column per value, named like `site=north`. Nothing, NA, NaN and ? are missing values.
+
+    Parameters
+    ----------
+    path : str or path
+    labels : sequence of str, int or None
+        Names of the label columns, which must hold 0, 1, true, false or nothing. A number n means the first n columns,
+        -n the last n. None looks for MULAN's XML file of the same name beside the table.
+    name : str or None
+        None takes the name of the file.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "pond.csv")
+    ...     _ = path.write_text("depth;site;frogs;newts\n0,5;south;1;0\nNA;north;1;")
+    ...     pond = from_csv(path, labels=["frogs", "newts"])
+    >>> pond.feature_names
+    ('depth', 'site=north', 'site=south')
+    >>> pond.X
+    array([[0.5, 0. , 1. ],
+           [nan, 1. , 0. ]])
+    >>> pond.Y
+    array([[ 1.,  0.],
+           [ 1., nan]])
+    """
+    source = Path(path)
+    table = read_table(source)
+    decimal = "," if table.separator == ";" else "."
+    columns = {column: _read_column(cells, decimal) for column, cells in table.columns().items()}
+    chosen = _names_beside(source) if labels is None else labels
+    return assemble(columns, chosen, name or _stem(source), lambda row: f"{source}, line {table.lines[row]}")
+
+
+def _read_column(cells: Sequence[str], decimal: str) -> Column:
+    """Numbers or truth values if all cells are, else texts."""
+    present = {cell for cell in cells if cell.lower() not in MISSING}
+    for meaning in (_number, _truth):
+        try:
+            numbers = {cell: meaning(cell, decimal) for cell in present}
+        except (ValueError, KeyError):
+            continue
+        return np.array([numbers.get(cell, np.nan) for cell in cells])
+    return Texts.of([cell if cell in present else None for cell in cells])
+
+
+def _number(cell: str, decimal: str) -> float:
+    if "_" in cell:  # float() takes 1_000 for a number, people mean a name by it
+        raise ValueError
+    return float(cell.replace(decimal, "."))
+
+
+def _truth(cell: str, decimal: str) -> float:
+    return TRUTH[cell.lower()]
+
+
+def _names_beside(path: Path) -> list[str]:
+    beside = path.with_name(f"{_stem(path)}.xml")
+    if not beside.is_file():
+        raise DataError(f"nothing says which columns of {path} are labels; pass their names, or -n for the last n")
+    return read_label_names(beside)
+
+
+def _stem(path: Path) -> str:
+    return bare_name(Path(bare_name(path, ".csv")), ".tsv")

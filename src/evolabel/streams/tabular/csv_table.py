@@ -1,0 +1,63 @@
+"""The cells of a table in a text file, as texts: separators, quotes, header and widths."""
+
+import csv
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from evolabel.errors import FileFormatError
+from evolabel.streams.files.opening import read_lines
+
+SEPARATORS = ",;\t"
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Rows of cells without blanks around them; `lines` are the numbers of the lines on which the rows end."""
+
+    separator: str
+    names: list[str]
+    rows: list[list[str]]
+    lines: list[int]
+
+    def columns(self) -> dict[str, Sequence[str]]:
+        """Cells by the names of their columns."""
+        return dict(zip(self.names, zip(*self.rows, strict=True), strict=True))
+
+
+def read_table(path: Path) -> TextTable:
+    """Read a table with a header, separated by whatever its first line has most of."""
+    with closing(read_lines(path, ".csv")) as lines:
+        head = next(lines, "")
+        separator = max(SEPARATORS, key=lambda mark: _width(head, mark))
+        reader = csv.reader(chain([head], lines), delimiter=separator, strict=True, skipinitialspace=True)
+        try:
+            names = _names(next(reader, []), path)
+            numbered = [(_cells(row, names, path, reader.line_num), reader.line_num) for row in reader if row]
+        except csv.Error as error:
+            raise FileFormatError(f"{path}, line {reader.line_num}: {error}; check the quotes") from None
+    if not numbered:
+        raise FileFormatError(f"{path} has no rows; expected a header, and one row or more")
+    return TextTable(separator, names, [cells for cells, _ in numbered], [line for _, line in numbered])
+
+
+def _width(head: str, separator: str) -> int:
+    return len(next(csv.reader([head], delimiter=separator), []))
+
+
+def _names(header: list[str], path: Path) -> list[str]:
+    names = [name.strip() for name in header]
+    if not names or "" in names:
+        raise FileFormatError(f"{path}, line 1: a column has no name; expected a header with one name per column")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise FileFormatError(f"{path}, line 1: several columns are named {twice!r}; expected each name once")
+    return names
+
+
+def _cells(row: list[str], names: list[str], path: Path, line: int) -> list[str]:
+    if len(row) != len(names):
+        raise FileFormatError(f"{path}, line {line}: {len(row)} values, expected {len(names)} as in the header")
+    return [cell.strip() for cell in row]

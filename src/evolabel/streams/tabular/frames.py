@@ -1,0 +1,108 @@
+"""`from_frame`: data frames of pandas, polars and pyarrow as data sets."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evolabel.errors import DataError, DataTypeError
+from evolabel.kernels.state import FloatArray
+from evolabel.streams.dataset import Dataset
+from evolabel.streams.tabular.tables import Column, Texts, assemble
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+
+def from_frame(frame: object, labels: Iterable[str] | int, *, name: str = "frame") -> Dataset:
+    """A data set from a data frame of any library that narwhals knows: pandas, polars, pyarrow and others.
+
+    Parameters
+    ----------
+    frame : data frame
+        Numbers and booleans become features as they are. Texts and categories become one 0/1 column per value, named
+        like `site=north`: the declared values of an enumeration or ordered category, else those that occur, sorted.
+        Missing values become NaN.
+    labels : sequence of str, or int
+        Names of the label columns, which must hold 0, 1, booleans or nothing. A number n means the first n columns, -n
+        the last n. All other columns are features.
+    name : str
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"depth": [0.5, None], "site": ["south", "north"], "frogs": [True, None]})
+    >>> pond = from_frame(frame, ["frogs"], name="pond")
+    >>> pond.feature_names
+    ('depth', 'site=north', 'site=south')
+    >>> pond.X
+    array([[0.5, 0. , 1. ],
+           [nan, 1. , 0. ]])
+    >>> pond.Y
+    array([[ 1.],
+           [nan]])
+    """
+    columns = {series.name: _read(series.name, series) for series in _series(frame)}
+    return assemble(columns, labels, name, lambda row: f"row {row}")
+
+
+def _series(frame: object) -> "list[nw.Series[Any]]":
+    import narwhals as nw
+
+    try:
+        table: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
+        columns = [series.alias(str(series.name)) for series in table.iter_columns()]
+    except TypeError as error:
+        raise DataTypeError(
+            f"{type(frame).__name__} is not a data frame that can be read; expected one of pandas, polars or pyarrow "
+            "(collect a lazy frame first)"
+        ) from error
+    except nw.exceptions.DuplicateError as error:
+        raise DataError(f"columns have the same name ({' '.join(str(error).split())}); rename them") from error
+    if not len(table):
+        raise DataError("the data frame has no rows; expected one or more")
+    return columns
+
+
+def _read(name: str, series: "nw.Series[Any]") -> Column:
+    import narwhals as nw
+
+    kind = series.dtype
+    if kind == nw.Boolean or kind.is_numeric():
+        return _numbers(series)
+    if isinstance(kind, nw.Enum):
+        return Texts(_texts(series), kind.categories)
+    if kind in (nw.String, nw.Categorical):
+        return Texts.of(_texts(series))
+    if kind == nw.Object:
+        return _from_objects(name, series.to_list())
+    if series.is_null().all():
+        return np.full(len(series), np.nan)
+    raise DataTypeError(
+        f"column {name!r} holds {kind}, which is neither number, boolean, text nor category; convert it or leave it out"
+    )
+
+
+def _numbers(series: "nw.Series[Any]") -> FloatArray:
+    import narwhals as nw
+
+    return np.array(series.cast(nw.Float64()).to_numpy(), dtype=np.float64)
+
+
+def _texts(series: "nw.Series[Any]") -> list[str | None]:
+    missing = series.is_null().to_list()
+    return [None if none else str(value) for value, none in zip(series.to_list(), missing, strict=True)]
+
+
+def _from_objects(name: str, values: list[Any]) -> FloatArray:
+    """Python objects, as pandas stores booleans among which one is missing."""
+    try:
+        return np.array([np.nan if value is None or value != value else float(value) for value in values])
+    except (TypeError, ValueError):
+        raise DataTypeError(
+            f"column {name!r} mixes objects that are not all numbers; make it a column of numbers or of texts"
+        ) from None

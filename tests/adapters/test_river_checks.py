@@ -1,0 +1,36 @@
+"""river's own public checks of an estimator. None is left out."""
+
+import random
+
+import pytest
+import river.datasets
+from river.checks import yield_checks
+
+from evolabel.adapters.river import RiverEvolvingFuzzyClassifier
+
+MODELS = {
+    "during the warm-up": RiverEvolvingFuzzyClassifier(),
+    "beyond the warm-up": RiverEvolvingFuzzyClassifier(warm_up=10, max_rules=5),
+}
+
+
+def checks():
+    """Every check with every model. River would download Music for them; Yeast is bundled, and of the same kind."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(river.datasets, "Music", river.datasets.Yeast)
+        return [
+            pytest.param(model, check, id=f"{check.__name__} {name}")
+            for name, model in MODELS.items()
+            for check in yield_checks(model)
+        ]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("model", "check"), checks())
+def test_river_check(model, check):
+    random.seed(1)  # the checks shuffle features
+    check(model.clone())
+
+
+def test_no_check_is_asked_to_be_skipped():
+    assert all(model._unit_test_skips() == set() for model in MODELS.values())

@@ -1,0 +1,63 @@
+"""Short names of learners."""
+
+import subprocess
+import sys
+
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier, baselines
+from evolabel.baselines import LEARNERS, make_learner
+from evolabel.errors import ParameterError
+
+NAMES = [
+    *("evolabel", "paper", "ovr", "chain", "static", "rfwls", "rls", "knn", "prior"),
+    *("river-br-lr", "river-cc-lr", "river-br-ht", "river-cc-ht", "forest"),
+]
+
+
+def test_the_names_are_those_users_rely_on():
+    assert list(LEARNERS) == NAMES
+    descriptions = [kind.description for kind in LEARNERS.values()]
+    assert len(set(descriptions)) == len(NAMES)
+    assert all("\n" not in told and len(told) < 90 for told in descriptions)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_makes_a_learner_that_learns(name, stream):
+    X, Y = stream
+    learner = make_learner(name, seed=1).fit(X[:60], Y[:60])
+    assert learner.test_then_train(X[60:70], Y[60:70]).shape == (10, 3)
+    assert make_learner(name) is not make_learner(name)
+
+
+def test_the_seed_arrives_where_there_is_chance():
+    assert make_learner("forest", seed=7).seed == 7
+    assert make_learner("chain", seed=7).seed == 7
+
+
+def test_rfwls_is_the_paper_without_what_the_paper_adds():
+    rfwls, paper = make_learner("rfwls").get_params(), make_learner("paper").get_params()
+    assert {name for name in paper if rfwls[name] != paper[name]} == {"alpha", "beta", "prox_steps"}
+    assert rfwls["alpha"] == rfwls["beta"] == rfwls["prox_steps"] == 0
+    assert make_learner("evolabel").get_params() == EvolvingFuzzyClassifier().get_params()
+
+
+def test_an_unknown_name_is_told_with_all_known_ones():
+    with pytest.raises(ParameterError, match=r"'svm' is unknown; use one of evolabel, paper, .*, forest"):
+        make_learner("svm")
+
+
+def test_listing_the_names_loads_nothing_heavy():
+    code = (
+        "import sys; from evolabel.baselines import LEARNERS; "
+        "print([m for m in ('numba', 'sklearn', 'river', 'pandas') if m in sys.modules])"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"
+
+
+def test_unknown_attributes_are_told():
+    with pytest.raises(AttributeError, match="no attribute 'SVM'"):
+        _ = baselines.SVM
+    assert set(dir(baselines)) == set(baselines.__all__)
+    assert all(getattr(baselines, name) is not None for name in baselines.__all__)

@@ -1,0 +1,202 @@
+"""What every rival promises, whatever it learns with."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from evolabel.baselines import LEARNERS, StreamLearner, make_learner
+from evolabel.errors import DataError, EvolabelError, NotTrainedError
+
+RIVALS = [name for name in LEARNERS if name not in ("evolabel", "paper", "rfwls")]
+INITIAL = 60
+
+every_rival = pytest.mark.parametrize("name", RIVALS)
+
+
+def small(name):
+    """A rival that is quick to train."""
+    return make_learner(name).set_params(n_trees=5) if name == "forest" else make_learner(name)
+
+
+def fitted(name, stream):
+    return small(name).fit(stream[0][:INITIAL], stream[1][:INITIAL])
+
+
+@every_rival
+def test_answers_then_learns_row_by_row(name, gappy_stream):
+    X, Y = gappy_stream
+    at_once, by_row = fitted(name, gappy_stream), fitted(name, gappy_stream)
+    scores = at_once.test_then_train(X[INITIAL:], Y[INITIAL:])
+    expected = []
+    for i in range(INITIAL, len(X)):
+        expected.append(by_row.decision_function(X[[i]])[0])
+        by_row.partial_fit(X[[i]], Y[[i]])
+    np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-12)
+    assert np.isfinite(scores).all()
+    assert scores.shape == Y[INITIAL:].shape
+
+
+@every_rival
+def test_learning_a_batch_is_learning_its_rows(name, gappy_stream):
+    X, Y = gappy_stream
+    at_once, by_row = fitted(name, gappy_stream), fitted(name, gappy_stream)
+    at_once.partial_fit(X[INITIAL:], Y[INITIAL:])
+    for i in range(INITIAL, len(X)):
+        by_row.partial_fit(X[[i]], Y[[i]])
+    np.testing.assert_allclose(at_once.decision_function(X), by_row.decision_function(X), rtol=1e-9, atol=1e-12)
+
+
+@every_rival
+def test_a_score_never_depends_on_its_own_label_or_later_ones(name, stream):
+    X, Y = stream
+    altered, row = Y.copy(), 90
+    altered[row:] = 1.0 - altered[row:]
+    scores = fitted(name, stream).test_then_train(X[INITIAL:], Y[INITIAL:])
+    others = fitted(name, stream).test_then_train(X[INITIAL:], altered[INITIAL:])
+    np.testing.assert_array_equal(scores[: row - INITIAL + 1], others[: row - INITIAL + 1])
+    assert (scores[row - INITIAL + 1 :] != others[row - INITIAL + 1 :]).any() or name == "static"
+
+
+@every_rival
+def test_asking_changes_nothing(name, gappy_stream):
+    X, Y = gappy_stream
+    asked, left_alone = fitted(name, gappy_stream), fitted(name, gappy_stream)
+    once, again = asked.decision_function(X), asked.decision_function(X)
+    np.testing.assert_array_equal(once, again)
+    np.testing.assert_array_equal(asked.predict(X), (once >= 0.5).astype(int))
+    asked.partial_fit(X[INITIAL:], Y[INITIAL:])
+    left_alone.partial_fit(X[INITIAL:], Y[INITIAL:])
+    np.testing.assert_array_equal(asked.decision_function(X), left_alone.decision_function(X))
+
+
+@every_rival
+def test_fitting_again_forgets_everything(name, stream):
+    X, Y = stream
+    learner = small(name).fit(X[:, :2], Y[:, :1]).fit(X[:INITIAL], Y[:INITIAL])
+    np.testing.assert_array_equal(learner.decision_function(X), fitted(name, stream).decision_function(X))
+
+
+@every_rival
+def test_keeps_no_hold_of_the_arrays_it_was_given(name, stream):
+    X, Y = stream[0].copy(), stream[1].copy()
+    learner, expected = fitted(name, (X, Y)), fitted(name, stream)
+    learner.partial_fit(X[INITIAL:], Y[INITIAL:])
+    expected.partial_fit(*(part[INITIAL:] for part in stream))
+    X[:], Y[:] = 0.0, 0.0
+    more = stream[0], stream[1]
+    np.testing.assert_array_equal(learner.test_then_train(*more), expected.test_then_train(*more))
+
+
+@every_rival
+def test_clones_have_the_parameters_and_nothing_learned(name, stream):
+    learner = fitted(name, stream)
+    twin = clone(learner)
+    assert repr(twin) == repr(learner)
+    assert twin.get_params(deep=False).keys() == learner.get_params(deep=False).keys()
+    with pytest.raises(NotTrainedError, match="call fit with an initial batch first"):
+        twin.decision_function(stream[0])
+    twin.fit(stream[0][:INITIAL], stream[1][:INITIAL])
+    np.testing.assert_array_equal(twin.decision_function(stream[0]), learner.decision_function(stream[0]))
+
+
+@every_rival
+def test_survives_pickling(name, stream):
+    learner = fitted(name, stream)
+    twin = pickle.loads(pickle.dumps(learner))
+    np.testing.assert_array_equal(twin.test_then_train(*stream), learner.test_then_train(*stream))
+
+
+@every_rival
+def test_needs_an_initial_batch_first(name, stream):
+    for call in (small(name).partial_fit, small(name).test_then_train):
+        with pytest.raises(NotTrainedError, match="call fit with an initial batch first"):
+            call(*stream)
+
+
+BAD = {
+    "too few features": lambda X, Y: (X[:, :2], Y),
+    "an infinite feature": lambda X, Y: (np.vstack([X[:-1], np.full(X.shape[1], np.inf)]), Y),
+    "a row of NaN": lambda X, Y: (np.vstack([X[:-1], np.full(X.shape[1], np.nan)]), Y),
+    "text": lambda X, Y: (X.astype(str).astype(object) + "?", Y),
+    "a label of 2": lambda X, Y: (X, Y + 2.0),
+    "too few labels": lambda X, Y: (X, Y[:, :1]),
+    "too few rows of labels": lambda X, Y: (X, Y[:-1]),
+    "one class per row": lambda X, Y: (X, Y[:, 0]),
+    "no labels": lambda X, Y: (X, None),
+}
+
+
+@every_rival
+@pytest.mark.parametrize("damage", BAD.values(), ids=BAD.keys())
+def test_bad_batches_are_refused_without_a_trace(name, damage, stream):
+    learner = fitted(name, stream)
+    before = learner.decision_function(stream[0])
+    for call in (learner.partial_fit, learner.test_then_train):
+        with pytest.raises(EvolabelError):
+            call(*damage(*stream))
+    np.testing.assert_array_equal(learner.decision_function(stream[0]), before)
+
+
+@every_rival
+def test_bad_initial_batches_are_refused_without_a_trace(name, stream):
+    X, Y = stream
+    learner = fitted(name, stream)
+    before = learner.decision_function(X)
+    with pytest.raises(DataError, match="no row of the initial batch has an annotated label"):
+        learner.fit(X[:, :2], np.full(Y.shape, np.nan))
+    with pytest.raises(DataError, match=r"takes a label matrix.*y.reshape\(-1, 1\)"):
+        learner.fit(X[:, :2], Y[:, 0])
+    np.testing.assert_array_equal(learner.decision_function(X), before)
+
+
+@every_rival
+def test_columns_of_a_frame_are_found_by_name(name, stream):
+    X, Y = (pd.DataFrame(part, columns=list("abcdef")[: part.shape[1]]) for part in stream)
+    learner = small(name).fit(X[:INITIAL], Y[:INITIAL])
+    learner.partial_fit(X[INITIAL:], Y[INITIAL:].iloc[:, ::-1])
+    expected = fitted(name, stream).partial_fit(stream[0][INITIAL:], stream[1][INITIAL:])
+    np.testing.assert_array_equal(learner.decision_function(X), expected.decision_function(stream[0]))
+    with pytest.raises(EvolabelError, match="feature names"):
+        learner.decision_function(X.rename(columns={"a": "z"}))
+
+
+@every_rival
+def test_labels_may_appear_mid_stream(name, stream):
+    X, Y = stream
+    learner = small(name).fit(X[:INITIAL], Y[:INITIAL, :1])
+    scores = learner.test_then_train(X[INITIAL:], Y[INITIAL:])
+    assert scores.shape == (len(X) - INITIAL, 3)
+    assert np.isfinite(scores).all()
+    np.testing.assert_array_equal(scores[0, 1:], 0.0)
+    later = learner.partial_fit(np.tile(X, (2, 1)), np.tile(Y, (2, 1))).decision_function(X)
+    assert (later[:, 1:] != 0.0).any() or name == "static"
+
+
+@pytest.mark.parametrize("name", [name for name in RIVALS if name != "forest"])  # trees split for all labels together
+def test_a_label_that_appears_leaves_the_others_alone(name, stream):
+    X, Y = stream
+    grown, narrow = (small(name).fit(X[:INITIAL], Y[:INITIAL, :2]) for _ in range(2))
+    wide = grown.test_then_train(X[INITIAL:], np.column_stack([Y[INITIAL:, :2], np.zeros(len(X) - INITIAL)]))
+    np.testing.assert_allclose(wide[:, :2], narrow.test_then_train(X[INITIAL:], Y[INITIAL:, :2]), rtol=1e-12)
+
+
+@every_rival
+def test_a_sensor_gone_wild_does_no_lasting_harm(name, stream):
+    X, Y = stream[0].copy(), stream[1]
+    X[INITIAL, 0], X[INITIAL + 1, 1] = 1e99, -1e99
+    learner = fitted(name, stream)
+    assert np.isfinite(learner.test_then_train(X[INITIAL:], Y[INITIAL:])).all()
+    assert np.isfinite(learner.decision_function(X)).all()
+
+
+@every_rival
+def test_tells_scikit_learn_what_it_can_do(name):
+    learner = small(name)
+    tags = learner.__sklearn_tags__()
+    assert isinstance(learner, StreamLearner)
+    assert tags.input_tags.allow_nan
+    assert tags.classifier_tags.multi_label
+    assert not tags.target_tags.single_output

@@ -1,0 +1,58 @@
+"""`evolabel convert`, `datasets` and `bench`."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+import evolabel.cli
+from evolabel.streams import from_csv, read_dataset
+
+
+@pytest.mark.parametrize("ending", ["npz", "parquet"])
+def test_convert_keeps_everything(command, plant, tmp_path, ending):
+    target = tmp_path / f"plant.{ending}"
+    told = command("convert", plant, target, "--labels", "fault_a,fault_b")
+    assert (told.code, told.out) == (0, "")
+    assert "300 rows, 2 features, 2 labels" in told.err
+    before, after = from_csv(plant, ["fault_a", "fault_b"]), read_dataset(target)
+    np.testing.assert_array_equal(after.X, before.X)
+    np.testing.assert_array_equal(after.Y, before.Y)
+    assert (after.feature_names, after.label_names) == (before.feature_names, before.label_names)
+
+
+def test_convert_refuses_unknown_kinds(command, plant, tmp_path):
+    told = command("convert", plant, tmp_path / "plant.doc", "--labels", "fault_a")
+    assert told.code == 2
+    assert ".npz or .parquet" in told.err
+
+
+def test_the_data_sets_are_listed(command):
+    told = command("datasets")
+    assert told.code == 0
+    for name in ("emotions", "yeast", "mediamill", "scene"):
+        assert name in told.out
+
+
+def test_bench_writes_json_and_markdown(command, tmp_path, monkeypatch):
+    pytest.importorskip("river")
+    monkeypatch.setattr("evolabel.cli.bench.METRICS", ("pa", "ap"))
+    out = tmp_path / "bench"
+    words = ("--sets", "yeast", "--learner", "prior", "--against", "rls", "--seeds", 2, "--out", out, "--json")
+    told = command("bench", *words)
+    assert told.code == 0
+    document = json.loads(told.out)
+    assert document == json.loads((out / "comparison.json").read_text())
+    prior, rls = document["yeast"]["standings"]
+    assert rls["metrics"]["pa"]["mean"] > prior["metrics"]["pa"]["mean"]
+    table = (out / "comparison.md").read_text()
+    assert "| learner | PA | AP | rules | ms |" in table
+    assert f".{round(rls['metrics']['pa']['mean'] * 1e4)}" in table
+
+
+def test_without_its_packages_the_command_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cyclopts", None)
+    with pytest.raises(SystemExit) as stop:
+        evolabel.cli.main()
+    assert 'pip install "evolabel[cli]"' in str(stop.value.code)

@@ -1,0 +1,56 @@
+"""`Dataset`: rows, names, cuts and shuffles."""
+
+import numpy as np
+import pytest
+
+from evolabel.errors import DataError
+from evolabel.streams import Dataset
+
+X = np.arange(12.0).reshape(6, 2)
+Y = np.eye(6)[:, :3]
+
+
+def test_iterating_gives_the_stream():
+    pairs = list(Dataset(X, Y))
+    assert len(pairs) == 6
+    np.testing.assert_array_equal(pairs[2][0], X[2])
+    np.testing.assert_array_equal(pairs[2][1], Y[2])
+
+
+def test_names_are_made_up_where_there_are_none():
+    dataset = Dataset(X, Y, label_names=("a", "b", "c"))
+    assert dataset.feature_names == ("x0", "x1")
+    assert dataset.label_names == ("a", "b", "c")
+
+
+def test_the_first_rows_keep_what_is_left_of_the_split():
+    assert Dataset(X, Y, split=4).take(5).split == 4
+    assert Dataset(X, Y, split=4).take(3).split == 3
+    assert Dataset(X, Y).take(3).split is None
+
+
+def test_shuffles_are_those_of_the_seed():
+    shuffled = Dataset(X, Y, split=2).shuffled(5)
+    np.testing.assert_array_equal(shuffled.X, X[np.random.default_rng(5).permutation(6)])
+    assert shuffled.split is None
+
+
+def test_shuffles_follow_the_order_of_the_published_file():
+    published = Dataset(np.roll(X, 2, axis=0), np.roll(Y, 2, axis=0))
+    ours = Dataset(X, Y, starts_at=4)
+    np.testing.assert_array_equal(ours.shuffled(1).X, published.shuffled(1).X)
+    np.testing.assert_array_equal(ours.shuffled(1).Y, published.shuffled(1).Y)
+    assert ours.take(3).starts_at == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((X, Y[:5]), "same number of rows"),
+        ((X[:, 0], Y), "two tables"),
+        ((X, Y, ("only one",)), "1 feature_names were given for 2 columns"),
+    ],
+)
+def test_tables_that_do_not_fit_are_refused(arguments, message):
+    with pytest.raises(DataError, match=message):
+        Dataset(*arguments)

@@ -1,0 +1,61 @@
+"""Nothing is known before its time: every answer depends on the initial batch and on the rows before it, no more."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evolabel.baselines import LEARNERS, make_learner
+from evolabel.evaluate import prequential
+from evolabel.streams import DriftingStream
+
+INITIAL, ROWS = 60, 100
+X, Y = DriftingStream(n_features=4, n_labels=3, seed=5).take(ROWS)
+
+
+def scores(name, X, Y):
+    run = prequential({name: make_learner(name)}, (X, Y), initial=INITIAL, every=7, metrics=("pa",), keep_scores=True)
+    return run.scores[name]
+
+
+@pytest.fixture(scope="module")
+def answers():
+    """Scores on the stream as it is, by learner."""
+    return {name: scores(name, X, Y) for name in LEARNERS}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@settings(max_examples=5, deadline=None)
+@given(row=st.integers(INITIAL, ROWS - 1))
+def test_the_labels_of_a_row_do_not_change_its_answer(answers, name, row):
+    changed = Y.copy()
+    changed[row:] = 1.0 - changed[row:]
+    seen = row - INITIAL + 1
+    np.testing.assert_array_equal(scores(name, X, changed)[:seen], answers[name][:seen])
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@settings(max_examples=5, deadline=None)
+@given(row=st.integers(INITIAL, ROWS - 2))
+def test_later_rows_do_not_change_an_answer(answers, name, row):
+    changed = X.copy()
+    changed[row + 1 :] = 1e3 - 7.0 * changed[row + 1 :]
+    seen = row - INITIAL + 1
+    np.testing.assert_array_equal(scores(name, changed, Y)[:seen], answers[name][:seen])
+
+
+def test_labels_do_matter_afterwards(answers):
+    changed = Y.copy()
+    changed[INITIAL] = 1.0 - changed[INITIAL]
+    assert (scores("evolabel", X, changed)[1] != answers["evolabel"][1]).any()
+
+
+@pytest.mark.parametrize("name", ["evolabel", "paper"])
+def test_scaling_ridge_and_threshold_come_from_the_initial_batch(name):
+    learner = make_learner(name).fit(X[:INITIAL], Y[:INITIAL])
+    before = learner._model.scaler, learner._model.ridge, learner.threshold
+    knots = learner._model.scaler.x.copy(), learner._model.scaler.z.copy()
+    learner.test_then_train(1e3 * X[INITIAL:], 1.0 - Y[INITIAL:])
+    assert (learner._model.scaler, learner._model.ridge, learner.threshold) == before
+    np.testing.assert_array_equal(learner._model.scaler.x, knots[0])
+    np.testing.assert_array_equal(learner._model.scaler.z, knots[1])
