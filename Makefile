@@ -14,6 +14,7 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evolabel needs Python 3.11 or newer; try make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[check]'
+	$(BIN)/python -m evolabel.cli.ready
 	touch $(READY)
 
 demo: $(READY)  ## learn yeast beside the rivals; the report is demo/report.html

@@ -1,6 +1,6 @@
-"""Write the numbers in README.md from the files of the last runs: `make readme`.
+"""Write the numbers in README.md and docs/tuning.md from the files of the last runs: `make readme`.
 
-Each table stands between a comment with its name and `<!-- end -->`. A test holds README.md against the same files.
+Each table stands between a comment with its name and `<!-- end -->`. A test holds the pages against the same files.
 """
 
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-README = ROOT / "README.md"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "tuning.md")
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -88,21 +88,34 @@ def soak() -> str:
     return f"Last run: everything finite, at most {rules} rules, P within {drift:.0e} of its definition."
 
 
+def grid() -> str:
+    found = results("grid_search")
+    pass_, whole = found["shared_structure"], found["paper_grid"]
+    return (
+        f"Last run: the {pass_['pairs']} pairs of the paper at one vigilance took {pass_['shared_seconds']} s together "
+        f"and {pass_['separate_seconds']} s\nseparately ({pass_['times_faster']} times); outputs differed by at most "
+        f"{pass_['largest_difference']:.0e}. The whole grid ({whole['points']} points,\n{whole['folds']} folds) took "
+        f"{whole['seconds_on_2_cores']} s on 2 cores."
+    )
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "COMPARISON_TABLE": comparison,
     "SPEED_TABLE": speed,
     "PAPER_TABLE": paper,
     "SOAK_RESULT": soak,
+    "GRID_RESULT": grid,
 }
 
 
-def written(readme: str) -> str:
-    """README with every table that it has a place for."""
+def written(text: str) -> str:
+    """A page with every table that it has a place for."""
     for name, part in PARTS.items():
         body = f"<!-- {name} -->\n{part()}\n<!-- end -->"
-        readme = re.sub(rf"<!-- {name} -->.*?<!-- end -->", lambda _, body=body: body, readme, flags=re.DOTALL)
-    return readme
+        text = re.sub(rf"<!-- {name} -->.*?<!-- end -->", lambda _, body=body: body, text, flags=re.DOTALL)
+    return text
 
 
 if __name__ == "__main__":
-    README.write_text(written(README.read_text()))
+    for page in PAGES:
+        page.write_text(written(page.read_text()))

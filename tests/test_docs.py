@@ -40,6 +40,6 @@ def test_links_lead_somewhere(page):
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-def test_readme_shows_the_numbers_of_the_last_runs():
-    readme = (ROOT / "README.md").read_text()
-    assert readme_tables.written(readme) == readme, "run `make readme`"
+@pytest.mark.parametrize("page", readme_tables.PAGES, ids=lambda page: page.name)
+def test_pages_show_the_numbers_of_the_last_runs(page):
+    assert readme_tables.written(page.read_text()) == page.read_text(), "run `make readme`"

@@ -1,6 +1,8 @@
 """evolabel: an evolving multi-label fuzzy classifier for streams, with one rule base that a person can read."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from evolabel.lazy import loader
 
 if TYPE_CHECKING:
     from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
@@ -11,15 +13,7 @@ __all__ = ["EvolvingFuzzyClassifier", "__version__"]
 _HOMES = {"EvolvingFuzzyClassifier": "evolabel.adapters.scikit_learn"}
 
 
-def __getattr__(name: str) -> Any:
-    """Load public names on first use (PEP 562): importing evolabel stays cheap."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'evolabel' has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = loader(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

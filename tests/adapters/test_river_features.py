@@ -3,14 +3,15 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from river import compose, preprocessing
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.adapters.dictionaries import MOST_CATEGORIES, FeatureColumns
-from evolabel.adapters.newcomers import Newcomers
+from evolabel.adapters.dictionaries import MOST_CATEGORIES, MOST_TEXT_FEATURES, FeatureColumns
+from evolabel.adapters.newcomers import MOST_WAITING, Newcomers
 from evolabel.adapters.river import RiverEvolvingFuzzyClassifier
 from evolabel.core.options import PAPER_PROFILE
 
@@ -114,6 +115,17 @@ def test_a_feature_that_is_constant_at_first_is_learned_once_it_varies():
     assert share_right(model, "on", lambda x: {**x, "b": x["b"] > 0.0}) > 0.95
 
 
+def test_a_machine_that_idles_through_its_warm_up_is_learned_once_it_runs():
+    model = RiverEvolvingFuzzyClassifier(**PARAMETERS)
+    for _ in range(200):
+        model.learn_one({"speed": 0.0, "temp": 20.0}, {"hot": False})
+    rows = np.random.default_rng(0).normal(size=(500, 2)).tolist()
+    for speed, above in rows[:300]:
+        model.learn_one({"speed": speed, "temp": 20.0 + above}, {"hot": speed + above > 0.0})
+    answers = [model.predict_one({"speed": speed, "temp": 20.0 + above})["hot"] for speed, above in rows[300:]]
+    assert np.mean([answer == (sum(row) > 0.0) for answer, row in zip(answers, rows[300:], strict=True)]) > 0.9
+
+
 def test_features_stay_if_none_has_shown_enough():
     model = RiverEvolvingFuzzyClassifier(**PARAMETERS)
     for i, (x, y) in enumerate(sampled(60)):
@@ -179,6 +191,37 @@ def test_names_that_never_repeat_do_not_fill_the_model():
         model.learn_one({**x, "id": f"customer {i}"}, y)
     assert len(model.estimator.feature_names_in_) <= 3 + MOST_CATEGORIES
     assert share_right(model, "on") > 0.85
+
+
+def test_names_that_wait_are_forgotten_the_longest_unseen_first(model):
+    for i in range(MOST_WAITING + 100):
+        x = {"a": 1.0, f"word {i}": 1.0, **({"rare": 1.0} if i % 300 == 0 else {})}
+        model.learn_one(x, {"on": True})
+    waiting = list(model._newcomers.shown)
+    assert len(waiting) == MOST_WAITING
+    assert "rare" in waiting
+    assert waiting[-1] == f"word {MOST_WAITING + 99}"
+    assert "word 0" not in waiting
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan"), pd.NA, pd.NaT, " "])
+def test_whatever_means_missing_is_missing(model, nothing):
+    expected = model.predict_proba_one({"c": 1.0})
+    assert model.predict_proba_one({"a": nothing, "c": 1.0, "colour": nothing}) == expected
+    model.learn_one({"a": nothing, "c": 1.0}, {"on": nothing, "up": True})
+
+
+def test_text_under_names_that_never_repeat_is_not_kept_for_ever():
+    columns = FeatureColumns().read({"colour": "red"})[1]
+    for i in range(MOST_TEXT_FEATURES + 5):
+        columns = columns.read({f"note {i}": "any"})[1].only([0])
+    assert len(columns.categories) == MOST_TEXT_FEATURES
+    assert columns.read({"colour": "blue"})[1].categories["colour"] == ["red", "blue"]
+
+
+def test_categories_are_not_copied_where_there_is_none_new():
+    columns = FeatureColumns().read({"colour": "red"})[1]
+    assert columns.read({"colour": "red", "new": 1.0})[1].categories is columns.categories
 
 
 NAMES = st.sampled_from(["a", "b", 3, ("c",)])

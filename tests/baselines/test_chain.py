@@ -10,8 +10,8 @@ from evolabel.errors import ParameterError
 INITIAL = 60
 
 
-def base():
-    return EvolvingFuzzyClassifier(max_rules=6)
+def base(**parameters):
+    return EvolvingFuzzyClassifier(max_rules=6, **parameters)
 
 
 def naive_chain(X, Y, order):
@@ -50,18 +50,20 @@ def test_later_links_use_what_earlier_labels_tell():
     assert told[1, 0] > 0.7
 
 
-def test_missing_earlier_labels_are_filled_by_the_prediction(stream):
+@pytest.mark.parametrize("threshold", [0.5, 0.3])
+def test_missing_earlier_labels_are_filled_by_the_prediction(threshold, stream):
     X, Y = stream
     gappy = Y[:, :2].copy()
     gappy[::3, 0] = np.nan
-    chain = EvolvingChain(base()).fit(X[:INITIAL], gappy[:INITIAL]).partial_fit(X[INITIAL:], gappy[INITIAL:])
+    chain = EvolvingChain(base(threshold=threshold)).fit(X[:INITIAL], gappy[:INITIAL])
+    chain.partial_fit(X[INITIAL:], gappy[INITIAL:])
     first = base().fit(X[:INITIAL], gappy[:INITIAL, [0]])
     answers = np.vstack(
         [first.decision_function(X[:INITIAL]), first.test_then_train(X[INITIAL:], gappy[INITIAL:, [0]])]
     )
-    filled = np.hstack([X, np.where(np.isnan(gappy[:, [0]]), answers >= 0.5, gappy[:, [0]])])
+    filled = np.hstack([X, np.where(np.isnan(gappy[:, [0]]), answers >= threshold, gappy[:, [0]])])
     second = base().fit(filled[:INITIAL], Y[:INITIAL, [1]]).partial_fit(filled[INITIAL:], Y[INITIAL:, [1]])
-    inputs = np.hstack([X, first.decision_function(X) >= 0.5])
+    inputs = np.hstack([X, first.decision_function(X) >= threshold])
     np.testing.assert_array_equal(chain.decision_function(X)[:, [1]], second.decision_function(inputs))
 
 
@@ -96,6 +98,8 @@ def test_labels_that_appear_go_to_the_end(stream):
         ({"order": "sorted"}, 'use None, "random"'),
         ({"order": [0, 1]}, "each column of y once, 0 to 2"),
         ({"order": [0, 1, 1]}, "each column of y once"),
+        ({"order": [2, "a", 1]}, r"order=\[2, 'a', 1\] must name each column of y once"),
+        ({"order": 5}, "order=5 must name each column of y once"),
         ({"seed": -1}, "seed"),
         ({"base": "paper"}, "use an EvolvingFuzzyClassifier"),
     ],

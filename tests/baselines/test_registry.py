@@ -10,7 +10,7 @@ from evolabel.baselines import LEARNERS, make_learner
 from evolabel.errors import ParameterError
 
 NAMES = [
-    *("evolabel", "paper", "ovr", "chain", "static", "rfwls", "rls", "knn", "prior"),
+    *("evolabel", "paper", "tuned", "paper-tuned", "ovr", "chain", "static", "rfwls", "rls", "knn", "prior"),
     *("river-br-lr", "river-cc-lr", "river-br-ht", "river-cc-ht", "forest"),
 ]
 

@@ -7,10 +7,19 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from evolabel.baselines import LEARNERS, StreamLearner, make_learner
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.baselines import (
+    LEARNERS,
+    EvolvingChain,
+    EvolvingOneVsRest,
+    StaticClassifier,
+    StreamLearner,
+    make_learner,
+)
+from evolabel.baselines.base import WARM_UP
 from evolabel.errors import DataError, EvolabelError, NotTrainedError
 
-RIVALS = [name for name in LEARNERS if name not in ("evolabel", "paper", "rfwls")]
+RIVALS = [name for name in LEARNERS if name not in ("evolabel", "paper", "rfwls", "tuned", "paper-tuned")]
 INITIAL = 60
 
 every_rival = pytest.mark.parametrize("name", RIVALS)
@@ -72,6 +81,14 @@ def test_asking_changes_nothing(name, gappy_stream):
     np.testing.assert_array_equal(asked.decision_function(X), left_alone.decision_function(X))
 
 
+@pytest.mark.parametrize("rival", [EvolvingChain, EvolvingOneVsRest, StaticClassifier])
+def test_labels_are_predicted_from_the_threshold_of_the_base_on(rival, stream):
+    learner = rival(EvolvingFuzzyClassifier(threshold=0.8)).fit(*stream)
+    scores = learner.decision_function(stream[0])
+    assert ((scores >= 0.5) & (scores < 0.8)).any()
+    np.testing.assert_array_equal(learner.predict(stream[0]), scores >= 0.8)
+
+
 @every_rival
 def test_fitting_again_forgets_everything(name, stream):
     X, Y = stream
@@ -110,10 +127,28 @@ def test_survives_pickling(name, stream):
 
 
 @every_rival
-def test_needs_an_initial_batch_first(name, stream):
-    for call in (small(name).partial_fit, small(name).test_then_train):
-        with pytest.raises(NotTrainedError, match="call fit with an initial batch first"):
-            call(*stream)
+def test_without_an_initial_batch_the_first_annotated_rows_are_one(name, gappy_stream):
+    X, Y = gappy_stream
+    annotated = np.flatnonzero(~np.isnan(Y).all(axis=1))[:WARM_UP]
+    expected = small(name).fit(X[annotated], Y[annotated])
+    start = annotated[-1] + 1
+    expected_scores = expected.test_then_train(X[start:], Y[start:])
+    cold, by_row = small(name), small(name)
+    scores = cold.test_then_train(X, Y)
+    np.testing.assert_array_equal(scores[start:], expected_scores)
+    np.testing.assert_array_equal(scores[0], np.zeros(Y.shape[1]))
+    for i in range(len(X)):
+        by_row.partial_fit(X[[i]], Y[[i]])
+    np.testing.assert_allclose(by_row.decision_function(X), cold.decision_function(X), rtol=1e-9, atol=1e-12)
+
+
+@every_rival
+def test_while_it_waits_the_label_priors_answer(name, stream):
+    X, Y = stream
+    learner = small(name).partial_fit(X[:10], Y[:10])
+    np.testing.assert_allclose(learner.decision_function(X[:3]), np.tile(Y[:10].mean(axis=0), (3, 1)))
+    grown = np.hstack([Y[10:20], np.ones((10, 1))])
+    assert learner.partial_fit(X[10:20], grown).decision_function(X[:1]).shape == (1, Y.shape[1] + 1)
 
 
 BAD = {

@@ -8,6 +8,7 @@ import pytest
 
 import evolabel.cli
 from evolabel.streams import from_csv, read_dataset
+from evolabel.streams.named.catalogue import find_entry
 
 
 @pytest.mark.parametrize("ending", ["npz", "parquet"])
@@ -33,6 +34,17 @@ def test_the_data_sets_are_listed(command):
     assert told.code == 0
     for name in ("emotions", "yeast", "mediamill", "scene"):
         assert name in told.out
+
+
+def test_the_data_sets_are_listed_though_a_file_is_damaged(command, tmp_path, monkeypatch):
+    monkeypatch.delenv("EVOLABEL_DATA", raising=False)
+    monkeypatch.setenv("EVOLABEL_CACHE", str(tmp_path))
+    (tmp_path / "emotions").mkdir()
+    for file in find_entry("emotions").files:
+        (tmp_path / "emotions" / file.name).write_text("damaged")
+    told = command("datasets")
+    assert told.code == 0
+    assert "emotions" in told.out
 
 
 def test_bench_writes_json_and_markdown(command, tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from evolabel import EvolvingFuzzyClassifier
 from evolabel.evaluate import Results
 
 
@@ -15,6 +16,29 @@ def test_a_csv_file_is_learned_and_shown_as_a_table(command, plant):
     assert "2 features, 2 labels, 240 streamed after 60 initial rows" in told.out
     lines = {line.split()[0]: line.split() for line in told.out.splitlines() if line.split()[1:]}
     assert float(lines["evolabel"][1]) > float(lines["prior"][1])
+
+
+@pytest.mark.parametrize("words", [["--labels=-2"], ["--labels", "-2"]])
+def test_the_last_columns_may_be_the_labels(command, plant, words):
+    told = command("run", plant, *words, "--learner", "prior", "--quiet")
+    assert told.code == 0
+    assert "2 features, 2 labels" in told.out
+
+
+def test_names_of_data_sets_may_be_written_in_capitals(command):
+    pytest.importorskip("river")
+    told = command("run", "Yeast", "--samples", 100, "--learner", "prior", "--quiet")
+    assert told.code == 0
+    assert "103 features, 14 labels" in told.out
+
+
+@pytest.mark.parametrize("data", ["yeast", "drift:none", "plant.npz"])
+def test_labels_are_refused_where_the_data_names_its_own(command, plant, tmp_path, monkeypatch, data):
+    monkeypatch.chdir(tmp_path)
+    command("convert", plant, "plant.npz", "--labels=-2")
+    told = command("run", data, "--labels", "fault_a", "--learner", "prior", "--samples", 50)
+    assert told.code == 2
+    assert f"{data} says itself what its labels are; leave" in told.err
 
 
 def test_json_is_all_that_goes_to_standard_output(command):
@@ -69,7 +93,16 @@ def test_progress_is_drawn_on_the_error_stream(command):
         (["run", "drift", "--against", "magic"], 2, "there is no learner 'magic'"),
         (["run", "drift", "--metrics", "luck"], 2, "there is no metric 'luck'"),
         (["run", "drift", "--seeds", "0"], 2, "--seeds 0"),
-        (["run", "drift", "--samples", "3", "--initial", "5"], 2, "leaves nothing to be answered"),
+        (["run", "drift", "--samples", "20", "--initial", "20"], 2, "leaves nothing to be answered"),
+        (["run", "drift", "--initial", "1"], 2, "--initial 1 is not allowed"),
+        (["run", "drift", "--initial", "nan"], 2, "--initial nan is not allowed"),
+        (["run", "drift", "--initial", "20.5"], 2, "--initial 20.5 is not allowed"),
+        (["run", "drift", "--samples", "0"], 2, "samples=0"),
+        (["run", "drift", "--every", "0"], 2, "every=0"),
+        (["run", "drift", "--delay", "soon"], 2, "--delay soon"),
+        (["run", "drift", "--metrics", "pa,PA"], 2, "none twice"),
+        (["run", "drift", "--out", "/dev/null/here"], 2, "choose another folder"),
+        (["bench", "--sets", ""], 2, "names no data set"),
         (["run", "--speed"], 2, "--speed"),
         (["fly"], 2, "fly"),
     ],
@@ -110,3 +143,72 @@ def test_the_paper_protocol_starts_with_the_official_part(command):
     told = command("run", "emotions", "--protocol", "paper", "--learner", "prior", "--json")
     settings = json.loads(told.out)["settings"]
     assert (settings["initial"], settings["rows"]) == (391, 593)
+
+
+def test_tuned_parameters_join_the_run(command, plant, tmp_path):
+    words = ("--vigilance", "0.5,1", "--alpha", "0", "--beta", "0", "--cv", 2, "--jobs", 1, "--out", tmp_path)
+    command("tune", plant, "--labels", "fault_a,fault_b", *words, "--json")
+    told = command("run", plant, "--labels", "fault_a,fault_b", "--params", tmp_path / "best.json", "--json")
+    assert [standing["learner"] for standing in json.loads(told.out)["standings"]] == ["best.json", "evolabel"]
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"profile": "default", "best_params": {"luck": 1}}'])
+def test_a_file_without_parameters_is_refused(command, plant, tmp_path, text):
+    (tmp_path / "best.json").write_text(text)
+    told = command("run", plant, "--labels", "fault_a,fault_b", "--params", tmp_path / "best.json")
+    assert told.code == 2
+    assert "holds no parameters" in told.err
+
+
+def test_the_trained_model_is_saved(command, plant, tmp_path):
+    command("run", plant, "--labels", "fault_a,fault_b", "--out", tmp_path / "out", "--quiet")
+    model = EvolvingFuzzyClassifier.load(tmp_path / "out" / "model.safetensors")
+    assert model.n_samples_seen_ == 300
+
+
+def test_seeds_that_change_nothing_are_refused(command, plant):
+    told = command("run", plant, "--labels", "fault_a,fault_b", "--seeds", 3)
+    assert told.code == 2
+    assert "--protocol benchmark" in told.err
+
+
+def test_a_cold_start_and_late_labels_work_for_all(command):
+    words = ("--samples", 300, "--initial", 0, "--delay", "0,20", "--against", "ovr,static,rls,knn,prior")
+    told = command("run", "drift", *words, "--json")
+    assert told.code == 0
+    assert json.loads(told.out)["settings"]["delay"] == [0, 20]
+
+
+def test_odd_names_reach_machines_as_they_are(command, plant):
+    odd = plant.rename(plant.with_name("a:b:[bold]c.csv"))
+    told = command("run", odd, "--labels", "fault_a,fault_b", "--json")
+    assert json.loads(told.out)["settings"]["stream"] == "a:b:[bold]c"
+
+
+def test_results_of_earlier_seeds_do_not_stay(command, tmp_path):
+    for seeds in (2, 1):
+        command("run", "drift", "--samples", 200, "--seeds", seeds, "--out", tmp_path, "--quiet")
+    assert [folder.name for folder in tmp_path.glob("seed-*")] == ["seed-0"]
+
+
+def test_an_interrupted_run_goes_on(command, tmp_path, monkeypatch):
+    from evolabel.cli.progress import LiveBars
+    from evolabel.evaluate.checkpoint import Checkpoint
+
+    words = ("run", "drift", "--samples", 400, "--every", 20, "--out", tmp_path, "--json")
+    monkeypatch.setattr(Checkpoint, "is_due", lambda self, done, rows: True)
+    step = LiveBars.step
+
+    def stop(self, event):
+        if event.done >= 200:
+            raise KeyboardInterrupt
+        step(self, event)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LiveBars, "step", stop)
+        assert command(*words).code == 130
+    assert (tmp_path / "seed-0.checkpoint").exists()
+    resumed = json.loads(command(*words).out)
+    assert not (tmp_path / "seed-0.checkpoint").exists()
+    whole = json.loads(command("run", "drift", "--samples", 400, "--every", 20, "--json").out)
+    assert resumed["runs"]["0"][0]["metrics"] == whole["runs"]["0"][0]["metrics"]

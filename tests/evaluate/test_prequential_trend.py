@@ -102,10 +102,10 @@ def test_progress_is_told_after_every_step_of_each_learner():
         events[0].done = 0
 
 
-def test_metrics_are_named_as_they_were_asked_for():
+def test_metrics_are_named_as_on_the_command_line():
     X, Y = small_stream(ROWS)
     results = prequential(Echo(), (X, Y), metrics=["micro-F1", MacroF1(threshold=0.3), PartialAccuracy()])
-    assert list(results.summary["Echo"].metrics) == ["micro-F1", "macro F1", "PA"]
+    assert list(results.summary["Echo"].metrics) == ["micro_f1", "macro F1", "PA"]
     assert results.settings["metrics"]["macro F1"] == "MacroF1(threshold=0.3)"
 
 

@@ -125,3 +125,12 @@ def test_arrays_are_ready_for_the_kernels(read):
     for array in (data.X, data.Y):
         assert array.dtype == np.float64
         assert array.flags.c_contiguous
+
+
+@pytest.mark.parametrize("values", ["no,yes", "FALSE,TRUE", "No,Yes,True", "0,true,1"])
+def test_labels_may_be_said_in_words(read, values):
+    off, *on = values.split(",")
+    rows = [f"1,{off}", *(f"1,{word}" for word in on), "1,?", "{0 1}"]
+    dataset = read(["x numeric"], rows[:-1], f"{{{values}}}")
+    np.testing.assert_array_equal(dataset.Y[:, 0], [0, *[1] * len(on), nan])
+    assert read(["x numeric"], rows[-1:], f"{{{values}}}").Y.item() == 0, "a sparse row means the first value"

@@ -47,7 +47,7 @@ def told(tmp_path):
         ("1_0,red,0", "'x' is '1_0'"),
         ("-inf,red,0", "'x' is '-inf'"),
         ("1e999,red,0", "'x' is '1e999'"),
-        ("1,red,2", "'y' is '2'; expected 0 or 1, because it is a label"),
+        ("1,red,2", "'y' is '2'; expected 0, 1, true, false, yes or no, because it is a label"),
         ("1,red,0.5", "'y' is '0.5'"),
         ("1,'red,0", 'the quote that opens "\'red,0" is never closed'),
         ("1,'red'x,0", "expected a comma or the end behind a quoted value, got 'x,0'"),

@@ -55,6 +55,11 @@ def test_names_may_be_written_in_capitals():
     assert find_entry("CAL500") is find_entry("cal500")
 
 
+def test_names_of_proteins_are_no_features():
+    assert find_entry("genbase").drop == ("protein",)
+    assert find_entry("yeast").drop == ()
+
+
 @pytest.mark.parametrize(("wrong", "meant"), [("emotion", "emotions"), ("waterquality", "water-quality")])
 def test_an_unknown_name_is_told_with_near_matches_and_all_names(wrong, meant):
     with pytest.raises(DataError, match=f"no data set named '{wrong}'; did you mean '{meant}'") as told:

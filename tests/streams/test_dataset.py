@@ -23,6 +23,14 @@ def test_names_are_made_up_where_there_are_none():
     assert dataset.label_names == ("a", "b", "c")
 
 
+def test_lists_become_arrays_and_arrays_stay_the_same():
+    dataset = Dataset([[1, 2], [3, None]], [[True], [False]])
+    np.testing.assert_array_equal(dataset.X, [[1, 2], [3, np.nan]])
+    np.testing.assert_array_equal(dataset.Y, [[1], [0]])
+    assert dataset.X.dtype == dataset.Y.dtype == np.float64
+    assert Dataset(X, Y).X is X
+
+
 def test_the_first_rows_keep_what_is_left_of_the_split():
     assert Dataset(X, Y, split=4).take(5).split == 4
     assert Dataset(X, Y, split=4).take(3).split == 3
@@ -48,6 +56,9 @@ def test_shuffles_follow_the_order_of_the_published_file():
     [
         ((X, Y[:5]), "same number of rows"),
         ((X[:, 0], Y), "two tables"),
+        (([1, 2], [0, 1]), "two tables"),
+        (([[1, 2], [3]], Y), "X cannot be read as a table of numbers"),
+        ((X, [["frogs"]] * 6), "Y cannot be read as a table of numbers"),
         ((X, Y, ("only one",)), "1 feature_names were given for 2 columns"),
     ],
 )

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evolabel.errors import DataError, DatasetNotFoundError, FileFormatError, MissingDependencyError
+from evolabel.errors import DataError, DatasetNotFoundError, FileFormatError, MissingDependencyError, ParameterError
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.files.convert import read_dataset, write_dataset
 
@@ -65,6 +65,19 @@ def test_folders_are_made_and_old_files_replaced(tmp_path, pond, ending):
     write_dataset(pond, str(path))
     assert_same(read_dataset(str(path)), pond)
     assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["K.NPZ", "K.Parquet"])
+def test_endings_may_be_written_in_capitals(tmp_path, pond, name):
+    write_dataset(pond, tmp_path / name)
+    assert list(contents(tmp_path)) == [name]
+    assert_same(read_dataset(tmp_path / name), pond)
+
+
+def test_labels_of_a_npz_file_cannot_be_chosen_anew(tmp_path, pond):
+    write_dataset(pond, tmp_path / "pond.npz")
+    with pytest.raises(ParameterError, match=r"pond\.npz says itself what its labels are; leave labels=\['depth'\]"):
+        read_dataset(tmp_path / "pond.npz", ["depth"])
 
 
 @each_format

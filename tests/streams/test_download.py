@@ -173,6 +173,14 @@ def test_a_set_without_addresses_says_where_to_put_what(cache, tmp_path, monkeyp
     assert f"{names} into {tmp_path / 'mine' / 'pond'}, or into {cache / 'pond'}" in told
 
 
+def test_a_folder_that_is_not_there_is_told(cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("EVOLABEL_DATA", str(tmp_path / "mine"))
+    absent = f"EVOLABEL_DATA (there is no folder {tmp_path / 'mine'})"
+    assert absent in assert_refused(pond(None), published, "neither in", cache)
+    (tmp_path / "mine").mkdir()
+    assert absent not in assert_refused(pond(None), published, "neither in EVOLABEL_DATA nor in the cache", cache)
+
+
 def test_downloads_are_logged(address, caplog):
     with caplog.at_level(logging.INFO):
         download(pond(address), accept)

@@ -118,6 +118,14 @@ def test_numpy_numbers_are_numbers():
     assert same(stream.take(np.int16(5)), DriftingStream(n_features=3, seed=7, noise=0.5).take(5))
 
 
+def test_whole_numbers_may_be_floats():
+    parameters = {"drift": "gradual", "drift_every": 10, "seed": 1}
+    stream, twin = DriftingStream(drift_width=3.0, **parameters), DriftingStream(drift_width=3, **parameters)
+    assert same(stream.take(25.0), twin.take(25))
+    assert stream.drift_points(25.0) == [10, 20]
+    np.testing.assert_array_equal(stream.concept_at(24.0).centres, twin.concept_at(24).centres)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

@@ -6,6 +6,7 @@ import io
 import math
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from evolabel.errors import DataError, DatasetNotFoundError, FileFormatError
 from evolabel.streams.tabular.csv_file import from_csv
 
-MISSING = st.sampled_from(["", "NA", "nan", "NaN", "?", "na"])
+MISSING = st.sampled_from(["", "NA", "nan", "NaN", "?", "na", "null", "None", "N/A", "#N/A", "<NA>"])
 NUMBERS = st.floats(-1e9, 1e9).map(repr) | st.integers(-99, 99).map(str)
 WORDS = st.sampled_from(["north", "Süd", 'say "hi"', "a,b", "c;d", "two words", "two\nlines", "1_000", "0x"])
 
@@ -44,7 +45,7 @@ def tables(draw):
 
 
 def naive_cell(text):
-    if text.lower() in ("", "na", "nan", "?"):
+    if text.lower() in ("", "na", "nan", "?", "null", "none", "n/a", "#n/a", "<na>"):
         return None
     try:
         return text if "_" in text else float(text)
@@ -86,6 +87,18 @@ def test_truth_values_are_numbers(write):
     assert dataset.feature_names == ("wet",)
 
 
+@pytest.mark.parametrize("nothing", ["null", "None", "N/A", "#N/A", "<NA>", "?", "nan", ""])
+def test_there_are_many_ways_to_write_nothing(write, nothing):
+    dataset = from_csv(write(f"a,y\n{nothing},1\n2,{nothing}\n"), ["y"])
+    np.testing.assert_array_equal(np.hstack([dataset.X, dataset.Y]), [[np.nan, 1], [2, np.nan]])
+
+
+@pytest.mark.parametrize("words", [("yes", "No"), ("TRUE", "false"), ("1", "no"), ("true", "0"), ("1.0", "False")])
+def test_labels_may_be_said_in_words(write, words):
+    on, off = words
+    np.testing.assert_array_equal(from_csv(write(f"a,y\n1,{on}\n2,{off}\n3,\n"), ["y"]).Y, [[1], [0], [np.nan]])
+
+
 def test_semicolon_files_may_have_decimal_commas(write):
     np.testing.assert_array_equal(from_csv(write("a;b;y\n1,5;2.5;1\n-2,25;3;0\n"), -1).X, [[1.5, 2.5], [-2.25, 3]])
 
@@ -118,6 +131,18 @@ def test_compressed_files_are_read(tmp_path):
     assert (dataset.name, dataset.X.item()) == ("pond", 1.0)
 
 
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_zipped_files_are_read(tmp_path, ending):
+    with ZipFile(tmp_path / f"pond.{ending}.zip", "w") as archive:
+        archive.writestr(f"pond.{ending}", "a\ty\n1\t1\n")
+    dataset = from_csv(tmp_path / f"pond.{ending}.zip", ["y"])
+    assert (dataset.name, dataset.X.item()) == ("pond", 1.0)
+
+
+def test_columns_may_be_numbered_from_0(write):
+    assert from_csv(write("0,1,2\n0.5,7,1\n"), -1).feature_names == ("0", "1")
+
+
 def test_label_names_may_lie_beside_the_table(write):
     path = write("a,newts,frogs\n3,1,0\n")
     write('<labels><label name="frogs"/><label name="newts"/></labels>', "pond.xml")
@@ -132,6 +157,9 @@ def test_label_names_may_lie_beside_the_table(write):
         ("", "line 1: a column has no name"),
         ("a,,y\n1,2,1\n", "line 1: a column has no name"),
         ("a,y,a\n1,1,2\n", "line 1: several columns are named 'a'"),
+        ("5.1,3.5,1\n4.9,3.0,0\n", "line 1: all names are numbers, as if there were no header"),
+        ("0,0,1\n1,0,1\n", "line 1: all names are numbers"),
+        ("1,5;2;1\n4;3;0\n", "line 1: all names are numbers"),
         ("a,y\n", "has no rows"),
         ("a,y\n1,1\n\n1,2,3\n", "line 4: 3 values, expected 2 as in the header"),
         ('a,y\n"two\nlines",1\n1\n', "line 4: 1 values, expected 2"),
@@ -148,7 +176,7 @@ def test_broken_tables_are_told_with_their_lines(write, text, problem):
     ("text", "labels", "problem"),
     [
         ("a,y\n1,1\n\n1,2\n", ["y"], r"pond\.csv, line 4: label 'y' is 2; expected 0, 1"),
-        ("a,y\n1,\n1,yes\n", ["y"], r"line 3: label 'y' is 'yes'; expected 0, 1"),
+        ("a,y\n1,\n1,perhaps\n", ["y"], r"line 3: label 'y' is 'perhaps'; expected 0, 1, true, false, yes, no"),
         ("a,y\n1,1\ninf,1\n", ["y"], r"line 3: 'a' is infinite"),
         ("a,y\n1,1\n1e999,1\n", ["y"], r"line 3: 'a' is infinite"),
         ("a,y\n1,1\n", ["z"], r"no column 'z' for a label"),
@@ -159,6 +187,18 @@ def test_broken_tables_are_told_with_their_lines(write, text, problem):
 def test_bad_values_are_told_with_their_lines(write, text, labels, problem):
     with pytest.raises(DataError, match=problem):
         from_csv(write(text), labels)
+
+
+def test_a_word_among_many_numbers_is_told_with_its_line(write):
+    cells = [f"{i / 8}" for i in range(100)]
+    text = "a,y\n" + "".join(f"{cell},1\n" for cell in [*cells[:60], "error", *cells[60:]])
+    with pytest.raises(DataError, match=r"pond\.csv, line 62: 'a' is 'error', but 100 of its values are numbers"):
+        from_csv(write(text), ["y"])
+
+
+def test_a_few_numbers_among_words_are_categories(write):
+    dataset = from_csv(write("site,y\n1,1\n2,0\nnorth,1\n"), ["y"])
+    assert dataset.feature_names == ("site=1", "site=2", "site=north")
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path):

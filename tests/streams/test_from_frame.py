@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolabel.errors import DataError, DataTypeError
+from evolabel.errors import DataError, DataTypeError, ParameterError
 from evolabel.streams.tabular.frames import from_frame
 
 LIBRARIES = {
@@ -80,7 +80,7 @@ def test_labels_come_in_the_order_asked_for_and_the_rest_are_features():
     np.testing.assert_array_equal(dataset.Y, [[0, 1], [1, 0]])
 
 
-@pytest.mark.parametrize(("count", "labels"), [(1, ("a",)), (2, ("a", "b")), (-1, ("c",))])
+@pytest.mark.parametrize(("count", "labels"), [(1, ("a",)), (2, ("a", "b")), (-1, ("c",)), (np.int64(-1), ("c",))])
 def test_labels_may_be_counted(count, labels):
     assert from_frame(pl.DataFrame({"a": [1], "b": [0], "c": [1]}), count).label_names == labels
 
@@ -102,6 +102,30 @@ def test_declared_values_keep_their_order_even_if_unseen(frame):
     np.testing.assert_array_equal(dataset.X, [[0, 0, 1], [np.nan] * 3])
 
 
+def test_ordered_categories_need_not_be_texts():
+    deep = pd.cut([0.5, 1.5, np.nan], [0, 1, 2, 3])
+    size = pd.Categorical([3, None, 1], [1, 2, 3], ordered=True)
+    dataset = from_frame(pd.DataFrame({"size": size, "deep": deep, "y": [1, 0, 1]}), ["y"])
+    intervals = [f"deep=({low}, {low + 1}]" for low in range(3)]
+    assert dataset.feature_names == ("size=1", "size=2", "size=3", *intervals)
+    none = [np.nan] * 3
+    np.testing.assert_array_equal(dataset.X, [[0, 0, 1, 1, 0, 0], [*none, 0, 1, 0], [1, 0, 0, *none]])
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.Series(["Yes", "no", None], dtype=object),
+        pd.Categorical(["TRUE", "False", None]),
+        pd.Series(["1", "FALSE", None], dtype="string"),
+        pl.Series(["true", "0", None]),
+    ],
+)
+def test_labels_may_be_said_in_words(labels):
+    build = pl.DataFrame if isinstance(labels, pl.Series) else pd.DataFrame
+    np.testing.assert_array_equal(from_frame(build({"x": [1, 2, 3], "y": labels}), ["y"]).Y, [[1], [0], [np.nan]])
+
+
 @pytest.mark.parametrize(
     "frame",
     [
@@ -117,8 +141,8 @@ def test_categories_become_one_column_each(frame):
 
 
 def test_pandas_objects_that_are_numbers_are_read_as_numbers():
-    frame = pd.DataFrame({"x": pd.Series([True, None, 2.5, float("nan")], dtype=object), "y": [1, 0, 1, 0]})
-    np.testing.assert_array_equal(from_frame(frame, ["y"]).X[:, 0], [1, np.nan, 2.5, np.nan])
+    frame = pd.DataFrame({"x": pd.Series([True, None, 2.5, float("nan"), pd.NA], dtype=object), "y": 1})
+    np.testing.assert_array_equal(from_frame(frame, ["y"]).X[:, 0], [1, np.nan, 2.5, np.nan, np.nan])
 
 
 @pytest.mark.parametrize("kind", [pl.Null, pl.String, pl.Float64, pl.Boolean, pl.Enum([])])
@@ -131,7 +155,8 @@ def test_a_column_without_any_value_is_missing_throughout(kind):
 
 
 def test_numbers_as_column_names_become_texts():
-    assert from_frame(pd.DataFrame({0: [0.5], 1: [1]}), ["1"]).feature_names == ("0",)
+    frame = pd.DataFrame({0: [0.5], 1: [1]})
+    assert from_frame(frame, ["1"]).feature_names == from_frame(frame, [1]).feature_names == ("0",)
 
 
 FRAME = pl.DataFrame({"depth": [0.5, 1.5], "site": ["n", "s"], "frogs": [1, 2]})
@@ -152,6 +177,7 @@ FRAME = pl.DataFrame({"depth": [0.5, 1.5], "site": ["n", "s"], "frogs": [1, 2]})
         (pl.DataFrame({"x": [1.0, -math.inf], "y": [1, 0]}), ["y"], r"row 1: 'x' is infinite"),
         (pl.DataFrame({"id": [f"n{i}" for i in range(257)], "y": 1}), ["y"], r"'id' has 257 different texts \(n0, n1"),
         (pd.DataFrame([[1, 2, 3]], columns=["x", "x", "y"]), ["y"], r"same name .*'x' 2 times.* rename"),
+        (pd.DataFrame([[1, 2, 3]], columns=[1, "1", "y"]), ["y"], r"same name as text \('1'\); rename"),
     ],
 )
 def test_bad_tables_end_in_one_clear_error(frame, labels, problem):
@@ -173,3 +199,9 @@ def test_bad_tables_end_in_one_clear_error(frame, labels, problem):
 def test_things_that_cannot_be_read_are_told(frame, problem):
     with pytest.raises(DataTypeError, match=problem):
         from_frame(frame, ["y"])
+
+
+@pytest.mark.parametrize("labels", [None, 1.5])
+def test_labels_of_a_wrong_kind_are_told(labels):
+    with pytest.raises(ParameterError, match=f"labels={labels} names no columns; use their names"):
+        from_frame(FRAME, labels)

@@ -65,6 +65,19 @@ def test_the_cache_comes_before_the_download(enter, cache, tmp_path):
     assert len(load_dataset("pond")) == 3
 
 
+def test_files_that_nobody_publishes_may_be_put_into_the_cache_by_hand(enter, cache):
+    publish(cache / "pond")
+    (cache / "pond" / "pond-test.arff").write_text(CONTENTS["pond-test.arff"].replace("?,s", "7,s"))
+    enter(pond(None))
+    assert load_dataset("pond").X[2, 0] == 7.0
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_names_of_rows_are_left_out(enter, tmp_path, known):
+    enter(pond(publish(tmp_path / "published"), known=known, drop=("site",)))
+    assert load_dataset("pond").feature_names == ("depth",)
+
+
 def test_a_user_s_folder_without_all_files_is_passed_over(enter, own, cache):
     publish(cache / "pond")
     publish(own / "pond")
@@ -135,6 +148,11 @@ def test_yeast_comes_with_river(cache):
     assert (yeast.feature_names[0], yeast.label_names[-1]) == ("Att1", "Class14")
     assert set(np.unique(yeast.Y)) == {0.0, 1.0}
     assert not cache.exists()
+
+
+def test_bundled_sets_refuse_what_all_others_refuse():
+    with pytest.raises(ParameterError, match="nominal='both' is not allowed"):
+        load_dataset("yeast", nominal="both")
 
 
 def test_yeast_is_downloaded_where_river_is_not_installed(monkeypatch):

@@ -18,6 +18,8 @@ from evolabel.kernels.state import FloatArray
 Values = Mapping[Hashable, Any]
 
 MOST_CATEGORIES = 32  # values of a text feature that count; any later one is just none of these
+MOST_TEXT_FEATURES = 1000  # those that come later do not count: new names may never end
+MISSING_IN_PANDAS = ("NAType", "NaTType")  # kinds of values, by name: pandas need not be there
 
 
 class Columns:
@@ -98,15 +100,23 @@ class FeatureColumns(Columns):
     def _without_text(self, values: Values) -> tuple[Values, dict[Hashable, list[str]]]:
         """The features as numbers, and the categories known then."""
         texts = {name: value for name, value in values.items() if _is_category(value)}
-        categories = {**self.categories, **{name: self._known_then(name, text) for name, text in texts.items()}}
+        categories = self._categories_with(texts)
         numbers = as_numbers({name: value for name, value in values.items() if name not in texts}, "feature")
         for name, text in texts.items():
-            numbers |= {f"{name}={known}": float(known == text) for known in categories[name]}
+            numbers |= {f"{name}={known}": float(known == text) for known in categories.get(name, ())}
         return numbers, categories
 
-    def _known_then(self, name: Hashable, text: str) -> list[str]:
-        known = self.categories.get(name, [])
-        return known if text in known or len(known) >= MOST_CATEGORIES else [*known, text]
+    def _categories_with(self, texts: Mapping[Hashable, str]) -> dict[Hashable, list[str]]:
+        """The categories known then: mostly the same as before."""
+        new = {name: [*self.categories.get(name, ()), text] for name, text in texts.items() if self._is_new(name, text)}
+        return {**self.categories, **new} if new else self.categories
+
+    def _is_new(self, name: Hashable, text: str) -> bool:
+        """Is it a category that counts, and not known yet?"""
+        known = self.categories.get(name)
+        if known is None:
+            return len(self.categories) < MOST_TEXT_FEATURES
+        return text not in known and len(known) < MOST_CATEGORIES
 
 
 def as_dictionary(values: object, what: str) -> Values:
@@ -117,12 +127,12 @@ def as_dictionary(values: object, what: str) -> Values:
 
 
 def as_numbers(values: Values, what: str) -> dict[Hashable, float | None]:
-    """Every value as a number, None where it is missing: None itself, NaN, or blank text."""
+    """Every value as a number, None where it is missing: None itself, NaN, blank text, NA and NaT of pandas."""
     return {name: _number(name, value, what) for name, value in values.items()}
 
 
 def _number(name: Hashable, value: Any, what: str) -> float | None:
-    if value is None or _is_blank(value):
+    if value is None or _is_blank(value) or type(value).__name__ in MISSING_IN_PANDAS:
         return None
     try:
         number = float(value)

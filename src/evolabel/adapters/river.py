@@ -14,6 +14,7 @@ from evolabel.adapters.weights import read_sample_weight
 from evolabel.core.feature_growth import grow_features, keep_features
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import NOTHING
+from evolabel.core.warm_up import WarmUp
 from evolabel.kernels.state import FloatArray
 
 base = extras.load("river.base", "river", "RiverEvolvingFuzzyClassifier")
@@ -37,12 +38,14 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
     Notes
     -----
     A feature that is absent or None is missing; a label that is absent or None was not annotated. Text is a category:
-    {"colour": "red"} is the feature "colour=red" of value 1, and value 0 for the other colours known so far.
+    {"colour": "red"} is the feature "colour=red" of value 1, and value 0 for the other colours known so far. A bag of
+    words leaves out its zeros: write them, else a word that is not there counts as missing.
 
     The first `warm_up` samples are collected for the batch phase; label priors answer meanwhile. From then on a feature
     takes part if it has shown at least half as many values, not all the same, so that it can be scaled; until then it
     counts as missing. A sample without any feature that takes part teaches nothing and is answered like the mean of the
-    stream. river's metrics want an answer for every label of a sample: they fail where a new label appears.
+    stream. Memory grows with the square of the number of features that take part. river's metrics want an answer for
+    every label of a sample: they fail where a new label appears.
 
     Examples
     --------
@@ -115,6 +118,8 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
 
     def _learn(self, model: StreamModel, sample: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
         warm_up = model.warm_up
+        if warm_up is not None:
+            _prolong(warm_up, sample)
         model.learn(sample, targets, weights)
         if warm_up is not None and model.warm_up is None:
             self._send_back(model, warm_up.X)
@@ -137,13 +142,14 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
         if ready:
             grow_features(model, [np.array(self._newcomers.shown.pop(features.names[j], [])) for j in ready])
             self._pass_names_on()
+        self._newcomers.make_room()
         return sample.take(known + ready, axis=1)
 
     def _send_back(self, model: StreamModel, X: FloatArray) -> None:
         """After the batch phase on X: features that have not shown enough give their column back, and wait."""
         names = self._features.names
         ready = [self._newcomers.note(n, v.tolist(), self._needed) for n, v in zip(names, X.T, strict=True)]
-        kept = np.flatnonzero(ready if any(ready) else np.ones(len(names)))
+        kept = np.flatnonzero(ready if any(ready) else _varies(X))
         for j in kept:
             del self._newcomers.shown[names[j]]
         if len(kept) < len(names):
@@ -156,3 +162,17 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
         self.estimator.n_features_in_ = len(self._features)
         self.estimator.feature_names_in_ = np.array([str(name) for name in self._features.names], dtype=object)
         self.estimator._targets = LabelMatrix([str(name) for name in self._labels.names])
+
+
+def _prolong(warm_up: WarmUp, sample: FloatArray) -> None:
+    """The warm-up goes on with its later half if no feature has varied yet: there is nothing to scale by."""
+    is_last = warm_up.filled == len(warm_up.X) - 1
+    if is_last and not _varies(np.vstack([warm_up.X[:-1], sample])).any():
+        warm_up.forget_oldest((len(warm_up.X) + 1) // 2)
+
+
+def _varies(X: FloatArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which features have shown two different values."""
+    seen = ~np.isnan(X)
+    low, high = np.min(X, axis=0, initial=np.inf, where=seen), np.max(X, axis=0, initial=-np.inf, where=seen)
+    return np.asarray(low < high)

@@ -3,7 +3,9 @@
 Each is a scikit-learn estimator of label matrices: `fit` an initial batch, then `test_then_train` or `partial_fit`.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from evolabel.lazy import loader
 
 if TYPE_CHECKING:
     from evolabel.baselines.base import StreamLearner
@@ -33,30 +35,22 @@ __all__ = [
 ]
 
 _HOMES = {
-    "LEARNERS": "registry",
-    "EvolvingChain": "chain",
-    "EvolvingOneVsRest": "one_vs_rest",
-    "GlobalRLS": "global_rls",
-    "RefittedForest": "forest",
-    "RiverLearner": "river_learner",
-    "RunningPrior": "running_prior",
-    "SlidingKNN": "sliding_knn",
-    "StaticClassifier": "static",
-    "StreamLearner": "base",
-    "make_learner": "registry",
-    "river_model": "river_learner",
+    "LEARNERS": "evolabel.baselines.registry",
+    "EvolvingChain": "evolabel.baselines.chain",
+    "EvolvingOneVsRest": "evolabel.baselines.one_vs_rest",
+    "GlobalRLS": "evolabel.baselines.global_rls",
+    "RefittedForest": "evolabel.baselines.forest",
+    "RiverLearner": "evolabel.baselines.river_learner",
+    "RunningPrior": "evolabel.baselines.running_prior",
+    "SlidingKNN": "evolabel.baselines.sliding_knn",
+    "StaticClassifier": "evolabel.baselines.static",
+    "StreamLearner": "evolabel.baselines.base",
+    "make_learner": "evolabel.baselines.registry",
+    "river_model": "evolabel.baselines.river_learner",
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Load a rival on first use: listing their names needs no scikit-learn."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'evolabel.baselines' has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(f"evolabel.baselines.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = loader(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -10,20 +10,25 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from evolabel import errors
 from evolabel.adapters.samples import read_samples
 from evolabel.adapters.targets import LabelMatrix, read_targets
+from evolabel.core.rule_base import NO_ROWS, NOTHING
+from evolabel.core.warm_up import WarmUp
 from evolabel.errors import DataError
 from evolabel.kernels.state import FloatArray, IntArray
 
+WARM_UP = 80  # annotated rows that are the initial batch where none was given
 ON = 0.5  # a label is predicted where its score is at least this
 
 
 class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A learner of label matrices that starts with an initial batch and goes on row by row.
 
-    NaN in X is a missing feature, NaN in y a label nobody annotated. Labels may appear mid-stream (a wider y, or new
-    column names). A subclass writes four short methods, which get checked float64 rows.
+    Without `fit`, the first 80 annotated rows of the stream are the initial batch, as for the classifier itself; until
+    then label priors answer. NaN in X is a missing feature, NaN in y a label nobody annotated. Labels may appear
+    mid-stream (a wider y, or new column names). A subclass writes four short methods, which get checked float64 rows.
     """
 
     _targets: LabelMatrix
+    _warm_up: WarmUp | None = None
 
     def fit(self, X: object, y: object = None) -> Self:
         """Forget everything and learn an initial batch."""
@@ -33,29 +38,36 @@ class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         labels, taught._targets = self._read_labels(y, len(rows), None)
         if np.isnan(labels).all():
             raise DataError("no row of the initial batch has an annotated label; annotate some rows")
+        taught._warm_up = None
         taught._begin(rows, labels)
         self.__dict__ = taught.__dict__
         return self
 
     def partial_fit(self, X: object, y: object = None) -> Self:
-        """Learn rows one after the other."""
+        """Learn rows one after the other. May be the very first call."""
         rows, labels = self._prepare(X, y)
-        self._learn(rows, labels)
+        done = self._wait(rows, labels, NO_ROWS)
+        if done < len(rows):
+            self._learn(rows[done:], labels[done:])
         return self
 
     def test_then_train(self, X: object, y: object) -> FloatArray:
         """Scores of every row from before it was learned, (n_samples, n_labels); then it is learned."""
         rows, labels = self._prepare(X, y)
-        return self._answer_and_learn(rows, labels)
+        scores = np.empty(labels.shape)
+        done = self._wait(rows, labels, scores)
+        scores[done:] = self._answer_and_learn(rows[done:], labels[done:])
+        return scores
 
     def decision_function(self, X: object) -> FloatArray:
         """Scores, (n_samples, n_labels): the larger, the likelier; 0.5 is where a label is predicted."""
         self._check_fitted()
-        return self._answer(read_samples(self, X, reset=False))
+        rows = read_samples(self, X, reset=False)
+        return np.tile(self._warm_up.priors(), (len(rows), 1)) if self._warm_up is not None else self._answer(rows)
 
     def predict(self, X: object) -> IntArray:
         """Labels as 0/1, (n_samples, n_labels)."""
-        return (self.decision_function(X) >= ON).astype(np.int64)
+        return (self.decision_function(X) >= self._threshold()).astype(np.int64)
 
     # ------------------------------------------------------------------ what a rival is made of
 
@@ -78,6 +90,10 @@ class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         """Raise ParameterError for a parameter outside its range."""
 
+    def _threshold(self) -> float:
+        """Score from which on a label is predicted: that of the base, where there is one."""
+        return float(getattr(getattr(self, "base", None), "threshold", ON))
+
     def _rows_until_change(self) -> int:
         """How many rows can be answered at once because learning them changes no answer."""
         return 1
@@ -94,14 +110,39 @@ class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     # ------------------------------------------------------------------ input
 
     def _prepare(self, X: object, y: object) -> tuple[FloatArray, FloatArray]:
-        """Check everything about a batch, and only then grow."""
-        self._check_fitted()
+        """Check everything about a batch, and only then start or grow."""
+        if not self.__sklearn_is_fitted__():
+            return self._prepare_first(X, y)
         rows = read_samples(self, X, reset=False)
         labels, targets = self._read_labels(y, len(rows), self._targets)
         if targets.size > self._targets.size:
-            self._grow(targets.size)
+            if self._warm_up is not None:
+                self._warm_up.grow_labels(targets.size, absent=False)
+            else:
+                self._grow(targets.size)
         self._targets = targets
         return rows, labels
+
+    def _prepare_first(self, X: object, y: object) -> tuple[FloatArray, FloatArray]:
+        """The stream begins without an initial batch: wait for one."""
+        self._check_parameters()
+        started = copy.copy(self)
+        rows = read_samples(started, X, reset=True)
+        labels, started._targets = self._read_labels(y, len(rows), None)
+        started._warm_up = WarmUp(rows.shape[1], labels.shape[1], WARM_UP)
+        self.__dict__ = started.__dict__
+        return rows, labels
+
+    def _wait(self, rows: FloatArray, labels: FloatArray, scores: FloatArray) -> int:
+        """Collect the initial batch, and begin when it is complete; returns how many rows were used up."""
+        if self._warm_up is None:
+            return 0
+        done = self._warm_up.take(rows, labels, NOTHING, NO_ROWS, scores)
+        if self._warm_up.complete:
+            batch_rows, batch_labels, _, _ = self._warm_up.batch()
+            self._warm_up = None
+            self._begin(batch_rows, batch_labels)
+        return done
 
     def _read_labels(self, y: object, rows: int, known: LabelMatrix | None) -> tuple[FloatArray, LabelMatrix]:
         labels, targets = read_targets(y, rows, known)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
-from evolabel.baselines.base import ON, StreamLearner
+from evolabel.baselines.base import StreamLearner
 from evolabel.baselines.engine import ask, check_base, count_rules, new_engine, taught_engine
 from evolabel.errors import ParameterError
 from evolabel.kernels.state import FloatArray
@@ -68,7 +68,7 @@ class EvolvingChain(StreamLearner):
         self._links: dict[int, EvolvingFuzzyClassifier] = {}
         for k in self.order_:
             link = self._links[k] = taught_engine(self.base, rows, labels[:, [k]])
-            rows = _with_truth(rows, labels[:, [k]], ask(link, rows))
+            rows = _with_truth(rows, labels[:, [k]], ask(link, rows), self._threshold())
 
     def _grow(self, n_labels: int) -> None:
         new = range(len(self.order_), n_labels)
@@ -77,13 +77,15 @@ class EvolvingChain(StreamLearner):
 
     def _learn(self, rows: FloatArray, labels: FloatArray) -> None:
         for k in self.order_:
-            rows = _with_truth(rows, labels[:, [k]], self._links[k].test_then_train(rows, labels[:, [k]]))
+            rows = _with_truth(
+                rows, labels[:, [k]], self._links[k].test_then_train(rows, labels[:, [k]]), self._threshold()
+            )
 
     def _answer(self, rows: FloatArray) -> FloatArray:
         scores = np.empty((len(rows), len(self.order_)))
         for k in self.order_:
             scores[:, [k]] = ask(self._links[k], rows)
-            rows = np.hstack([rows, scores[:, [k]] >= ON])
+            rows = np.hstack([rows, scores[:, [k]] >= self._threshold()])
         return scores
 
     def _first_order(self, n_labels: int) -> list[int]:
@@ -94,11 +96,15 @@ class EvolvingChain(StreamLearner):
             if self.order != "random":
                 raise ParameterError(f'order={self.order!r} is unknown; use None, "random" or a list of columns')
             return [int(k) for k in np.random.default_rng(int(self.seed)).permutation(n_labels)]
-        if sorted(self.order) != columns:
+        try:
+            complete = sorted(self.order) == columns
+        except TypeError:  # not a list, or not of numbers
+            complete = False
+        if not complete:
             raise ParameterError(f"order={self.order!r} must name each column of y once, 0 to {n_labels - 1}")
         return [int(k) for k in self.order]
 
 
-def _with_truth(rows: FloatArray, column: FloatArray, answers: FloatArray) -> FloatArray:
+def _with_truth(rows: FloatArray, column: FloatArray, answers: FloatArray, threshold: float) -> FloatArray:
     """Inputs of the next link in training: one more indicator, the label or (not annotated) its prediction."""
-    return np.hstack([rows, np.where(np.isnan(column), answers >= ON, column)])
+    return np.hstack([rows, np.where(np.isnan(column), answers >= threshold, column)])

@@ -4,14 +4,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import evolabel
-from evolabel import baselines
+from evolabel import baselines, tuning
 from evolabel.errors import ParameterError
 
 if TYPE_CHECKING:
     from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
     from evolabel.baselines.base import StreamLearner
+    from evolabel.tuning import TunedClassifier
 
-Learner: TypeAlias = "EvolvingFuzzyClassifier | StreamLearner"
+Learner: TypeAlias = "EvolvingFuzzyClassifier | StreamLearner | TunedClassifier"
 
 
 class LearnerKind(NamedTuple):
@@ -29,6 +30,16 @@ LEARNERS: dict[str, LearnerKind] = {
     "paper": LearnerKind(
         "evolving fuzzy classifier with the paper's profile",
         lambda seed: evolabel.EvolvingFuzzyClassifier.paper(),
+    ),
+    "tuned": LearnerKind(
+        "evolving fuzzy classifier, tuned on the initial batch (27 points)",
+        lambda seed: tuning.TunedClassifier(seed=seed),
+    ),
+    "paper-tuned": LearnerKind(
+        "the paper's profile, tuned on the initial batch (48 points)",
+        lambda seed: tuning.TunedClassifier(
+            evolabel.EvolvingFuzzyClassifier.paper(), tuning.SMALL_PAPER_GRID, seed=seed
+        ),
     ),
     "ovr": LearnerKind(
         "one evolving fuzzy classifier per label",

@@ -2,6 +2,8 @@
 
 import sys
 
+INTERRUPTED = 130
+
 
 def main() -> None:
     """Entry point of the command; says what is missing where the packages for it are not installed."""
@@ -14,6 +16,9 @@ def main() -> None:
     except MissingDependencyError as error:
         sys.exit(f"evolabel: {error}")
 
-    from evolabel.cli.app import run_command
+    try:
+        from evolabel.cli.app import run_command
 
-    sys.exit(run_command(sys.argv[1:]))
+        sys.exit(run_command(sys.argv[1:]))
+    except KeyboardInterrupt:  # while modules were still loading
+        sys.exit(INTERRUPTED)

@@ -10,25 +10,27 @@ from cyclopts import App, CycloptsError
 from rich.console import Console
 
 from evolabel import __version__
+from evolabel.cli import INTERRUPTED
 from evolabel.cli.bench import bench
 from evolabel.cli.convert import convert
 from evolabel.cli.datasets import datasets
 from evolabel.cli.run import run
+from evolabel.cli.tune import tune
 from evolabel.errors import DatasetNotFoundError, EvolabelError, MissingDependencyError
 
-DONE, FAILED, UNUSABLE, ABSENT, INTERRUPTED = 0, 1, 2, 3, 130
+DONE, FAILED, UNUSABLE, ABSENT = 0, 1, 2, 3
 
 HELP = """Learn several labels at once from a stream, with rules a person can read.
 
 Start with `evolabel run`: it learns a stream and shows how well, beside what you would use instead."""
 
-EPILOGUE = "Exit codes: 0 done, 2 wrong usage or data, 3 a package or data set is absent, 130 interrupted."
+EPILOGUE = "Exit codes: 0 done, 1 failed, 2 wrong usage or data, 3 a package or data set is absent, 130 interrupted."
 
 
 def make_app() -> App:
     """The command line with all its commands."""
     app = App("evolabel", help=HELP, help_epilogue=EPILOGUE, version=__version__, suppress_keyboard_interrupt=False)
-    commands: tuple[Callable[..., None], ...] = (run, bench, datasets, convert)
+    commands: tuple[Callable[..., None], ...] = (run, tune, bench, datasets, convert)
     for place, command in enumerate(commands):
         app.command(command, sort_key=place)
     return app
@@ -36,7 +38,7 @@ def make_app() -> App:
 
 def run_command(words: Sequence[str]) -> int:
     """Run a command line; returns its exit code, after saying in one line what went wrong."""
-    complain = Console(stderr=True, soft_wrap=True, highlight=False)
+    complain = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
     try:
         make_app()(
             list(words), error_console=complain, exit_on_error=False, print_error=True, result_action="return_value"

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from rich.console import Console
-
+from evolabel.cli.ready import tell
 from evolabel.cli.source import open_source, split_names
 from evolabel.streams import write_dataset
 
@@ -29,6 +28,4 @@ def convert(data: str, target: Path, *, labels: str = "") -> None:
     """
     dataset = open_source(data, split_names(labels), "order", None, None).stream(0)
     write_dataset(dataset, target)
-    Console(stderr=True, soft_wrap=True).print(
-        f"{target}: {len(dataset)} rows, {dataset.n_features} features, {dataset.n_labels} labels", highlight=False
-    )
+    tell(f"{target}: {len(dataset)} rows, {dataset.n_features} features, {dataset.n_labels} labels")

@@ -1,8 +1,6 @@
 """`evolabel datasets`: which data sets are known by name, and which are at hand."""
 
-from rich.console import Console
-from rich.table import Table
-
+from evolabel.cli.tables import plain_table, print_table
 from evolabel.streams import dataset_names
 
 
@@ -11,9 +9,9 @@ def datasets() -> None:
     from evolabel.streams.named.catalogue import find_entry
     from evolabel.streams.named.load import is_at_hand
 
-    table = Table("name", "rows", "features", "labels", "official split", "at hand", title="Known data sets")
+    table = plain_table("Known data sets", ["name", "rows", "features", "labels", "official split", "at hand"])
     for name in dataset_names():
         entry = find_entry(name)
         cells = (entry.rows, entry.features, entry.labels, entry.split or "", "yes" if is_at_hand(entry) else "")
         table.add_row(name, *map(str, cells))
-    Console().print(table)
+    print_table(table)

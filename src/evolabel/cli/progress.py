@@ -23,14 +23,15 @@ class LiveBars:
     """
 
     def __init__(self, learners: Sequence[str], *, quiet: bool = False) -> None:
+        console = Console(stderr=True)
         self._bars = Progress(
-            TextColumn("[bold]{task.description}"),
+            TextColumn("{task.description}", style="bold", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[state]}"),
+            TextColumn("{task.fields[state]}", markup=False),
             TimeRemainingColumn(),
-            console=Console(stderr=True),
-            disable=quiet,
+            console=console,
+            disable=quiet or not console.is_terminal,
             transient=True,
         )
         self._learners = learners

@@ -1,14 +1,18 @@
 """`evolabel run`: learn a stream and see how well it goes, beside what one would use instead."""
 
+import sys
+from dataclasses import replace
 from json import dumps
 from pathlib import Path
 
-from rich.console import Console
+from threadpoolctl import threadpool_limits
 
-from evolabel.baselines import LEARNERS, make_learner
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.cli.learners import chosen_learners
 from evolabel.cli.progress import LiveBars
-from evolabel.cli.source import Protocol, default_data, open_source, split_names
-from evolabel.cli.tables import terminal_table
+from evolabel.cli.ready import compile_kernels, ready_folder, tell
+from evolabel.cli.source import Protocol, Source, default_data, open_source, split_names
+from evolabel.cli.tables import print_table, terminal_table
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
 from evolabel.streams import Dataset
@@ -23,12 +27,13 @@ def run(
     labels: str = "",
     against: str = "",
     learner: str = OURS,
+    params: Path | None = None,
     seeds: int = 1,
     metrics: str = "pa,ap,macro_f1,subset_accuracy",
     protocol: Protocol | None = None,
     initial: float | None = None,
     samples: int | None = None,
-    delay: int = 0,
+    delay: str = "0",
     annotated: float = 1.0,
     window: int | None = None,
     every: int | None = None,
@@ -56,10 +61,13 @@ def run(
     labels
         Columns of a CSV, Parquet or ARFF file that are labels, separated by commas.
     against
-        Rivals in the same run, separated by commas: ovr, chain, static, paper, rfwls, rls, knn, prior, forest,
-        river-br-lr, river-cc-lr, river-br-ht, river-cc-ht; or all (those that need neither river nor patience).
+        Rivals in the same run, separated by commas: ovr, chain, static, paper, rfwls, rls, knn, prior, tuned,
+        paper-tuned, forest, river-br-lr, river-cc-lr, river-br-ht, river-cc-ht; or all (those that need neither river
+        nor patience).
     learner
         Who the rivals are compared with.
+    params
+        The best.json of `evolabel tune`: its classifier joins in as "best.json".
     seeds
         Repetitions: other orders of a known data set, other synthetic streams.
     metrics
@@ -73,7 +81,7 @@ def run(
     samples
         Use only so many rows.
     delay
-        Labels arrive so many samples late.
+        Labels arrive so many samples late; "0,50" draws a delay from this range for each sample.
     annotated
         Share of the labels the learners see.
     window
@@ -81,34 +89,43 @@ def run(
     every
         Rows between two points of the trend lines; a hundred points if not given.
     out
-        Folder for results (JSON, JSON lines, Parquet), figures and an HTML report.
+        Folder for results (JSON, JSON lines, Parquet), figures, an HTML report and the trained model. The same command
+        goes on where it was interrupted.
     json
         Print the summary as JSON instead of a table.
     quiet
         No progress bars.
     """
-    names = learner_names(learner, against)
-    source = open_source(data or default_data(), split_names(labels), protocol, initial, samples)
-    with LiveBars(names, quiet=quiet or json) as bars:
+    learners = chosen_learners(learner, against, params)
+    source = open_source(default_data() if data is None else data, split_names(labels), protocol, initial, samples)
+    first = source.stream(0)
+    check_seeds(seeds, source, annotated)
+    if out is not None:
+        ready_folder(out)
+    compile_kernels(quiet=quiet or json)
+    with threadpool_limits(1), LiveBars(list(learners), quiet=quiet or json) as bars:
 
         def once(seed: int) -> Results:
             bars.begin(f"seed {seed}" if seeds > 1 else source.name)
-            stream = source.stream(seed)
-            return prequential(
-                {name: make_learner(name, seed) for name in names},
+            stream = source.stream(seed) if seed else first
+            results = prequential(
+                {name: make(seed) for name, make in learners.items()},
                 stream,
                 initial=source.initial,
                 metrics=split_names(metrics),
-                window=window or max(len(stream) // 10, SHORTEST_WINDOW),
-                every=every or max(len(stream) // 100, 1),
-                delay=delay,
+                window=max(len(stream) // 10, SHORTEST_WINDOW) if window is None else window,
+                every=max(len(stream) // 100, 1) if every is None else every,
+                delay=read_delay(delay),
                 annotated=annotated,
                 seed=seed,
+                checkpoint=None if out is None else out / f"seed-{seed}.checkpoint",
                 progress=bars.step,
             )
+            kept = next(iter(learners))  # the others are not looked at any more, and may be large
+            return replace(results, learners={kept: results.learners[kept]})
 
-        repeated = repeat(once, seed_range(seeds))
-    show(repeated, source.stream(0), out, as_json=json)
+        repeated = repeat(once, range(seeds))
+    show(repeated, first, out, as_json=json)
 
 
 def show(repeated: Repeated, columns: Dataset, out: Path | None, *, as_json: bool) -> None:
@@ -116,33 +133,45 @@ def show(repeated: Repeated, columns: Dataset, out: Path | None, *, as_json: boo
     if as_json:
         print_json(repeated.document())
     else:
-        Console().print(terminal_table(repeated))
+        print_table(terminal_table(repeated))
     if out is not None:
         from evolabel.report import write_report
 
         repeated.write(out)
         page = write_report(repeated, out, columns)
-        Console(stderr=True, soft_wrap=True).print(f"Report: {page}", highlight=False)
+        _save_model(repeated, out / "model.safetensors")
+        tell(f"Report: {page}")
+
+
+def _save_model(repeated: Repeated, path: Path) -> None:
+    """The learner in question as it stands after the last seed, if it can be saved."""
+    last = list(repeated.runs.values())[-1]
+    trained = last.learners[repeated.learners[0]]
+    if isinstance(trained, EvolvingFuzzyClassifier):
+        trained.save(path)
 
 
 def print_json(document: object) -> None:
     """For machines: nothing else goes to standard output."""
-    Console(soft_wrap=True).print(dumps(document, indent=1), markup=False, highlight=False)
+    sys.stdout.write(dumps(document, indent=1) + "\n")
 
 
-def learner_names(first: str, against: str) -> list[str]:
-    """Our learner and its rivals, each once."""
-    quick = [name for name in LEARNERS if not name.startswith("river-") and name != "forest"]
-    rivals = quick if against == "all" else split_names(against)
-    names = list(dict.fromkeys([first, *rivals]))
-    for name in names:
-        if name not in LEARNERS:
-            raise ParameterError(f"there is no learner {name!r}; use one of {', '.join(LEARNERS)}, or all")
-    return names
+def read_delay(text: str) -> int | tuple[int, int]:
+    """A number, or "shortest,longest"."""
+    try:
+        ends = [int(part) for part in split_names(text)]
+    except ValueError:
+        ends = []
+    if len(ends) == 1:
+        return ends[0]
+    if len(ends) == 2:
+        return ends[0], ends[1]
+    raise ParameterError(f"--delay {text} is not allowed; use a whole number, or two as in 0,50")
 
 
-def seed_range(seeds: int) -> range:
-    """0, 1, 2 ..."""
+def check_seeds(seeds: int, source: Source, annotated: float) -> None:
+    """Several seeds make sense only where they change something."""
     if seeds < 1:
         raise ParameterError(f"--seeds {seeds} is not allowed; use at least 1")
-    return range(seeds)
+    if seeds > 1 and not source.by_seed and annotated == 1.0:
+        raise ParameterError(f"{source.name} comes in one order, so all seeds give the same; use --protocol benchmark")

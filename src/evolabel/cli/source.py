@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from typing import Literal
 
 from evolabel.errors import DatasetNotFoundError, ParameterError
+from evolabel.ranges import check_number
 from evolabel.streams import DRIFT_KINDS, Dataset, DriftingStream, Nominal, dataset_names, load_dataset, read_dataset
 
 Protocol = Literal["benchmark", "paper", "order"]
@@ -14,16 +16,18 @@ Protocol = Literal["benchmark", "paper", "order"]
 DRIFT = "drift"
 DRIFT_SAMPLES, DRIFT_EVERY = 5000, 1000
 INITIAL_SHARE = 0.2
+FEWEST_ROWS = 10  # fewer say nothing about the scale of a feature
 FIRST_THIRD = 1 / 3
 
 
 @dataclass(frozen=True)
 class Source:
-    """A stream for every seed, and how much of it is the initial batch."""
+    """A stream for every seed, and how much of it is the initial batch; `by_seed`: do seeds make a difference?"""
 
     name: str
     stream: Callable[[int], Dataset]
     initial: float | str
+    by_seed: bool
 
 
 def default_data() -> str:
@@ -39,10 +43,14 @@ def open_source(
     Known sets are shuffled by the seed and start with a fifth ("benchmark"); files and synthetic streams keep their
     order. The paper's protocol starts with the official training part, or with the first third.
     """
+    if samples is not None:
+        check_number("samples", samples, 1, whole=True)
     kind, _, drift = data.partition(":")
+    known = data.lower() in dataset_names()
+    if labels and (known or kind == DRIFT):
+        raise ParameterError(f"{data} says itself what its labels are; leave --labels {','.join(labels)} away")
     if kind == DRIFT:
-        return _synthetic(drift or "abrupt", protocol, initial, samples or DRIFT_SAMPLES)
-    known = data in dataset_names()
+        return _synthetic(drift or "abrupt", protocol, initial, DRIFT_SAMPLES if samples is None else samples)
     protocol = protocol or ("benchmark" if known else "order")
     nominal: Nominal = "one-hot" if protocol == "order" else "codes"  # the published numbers of birds are by codes
     dataset = load_dataset(data, nominal=nominal) if known else _from_file(data, labels)
@@ -55,7 +63,7 @@ def open_source(
         return rows.take(samples) if samples is not None else rows
 
     share = "split" if official else (FIRST_THIRD if protocol == "paper" else INITIAL_SHARE)
-    return Source(dataset.name, stream, _initial(initial, share))
+    return Source(dataset.name, stream, _initial(initial, share), by_seed=protocol == "benchmark")
 
 
 def _synthetic(drift: str, protocol: Protocol | None, initial: float | None, samples: int) -> Source:
@@ -67,9 +75,9 @@ def _synthetic(drift: str, protocol: Protocol | None, initial: float | None, sam
         raise ParameterError(f"a synthetic stream comes in its own order; leave --protocol {protocol} away")
 
     def stream(seed: int) -> Dataset:
-        return DriftingStream(drift=drift, drift_every=DRIFT_EVERY, seed=seed).dataset(samples)
+        return DriftingStream(drift=drift, drift_every=DRIFT_EVERY, seed=seed).dataset(samples, f"{DRIFT}:{drift}")
 
-    return Source(f"drift:{drift}", stream, _initial(initial, INITIAL_SHARE))
+    return Source(f"{DRIFT}:{drift}", stream, _initial(initial, INITIAL_SHARE), by_seed=True)
 
 
 def _from_file(data: str, labels: tuple[str, ...]) -> Dataset:
@@ -78,13 +86,19 @@ def _from_file(data: str, labels: tuple[str, ...]) -> Dataset:
         raise DatasetNotFoundError(
             f"{data!r} is neither a known data set nor a file; `evolabel datasets` lists those that are known"
         )
-    return read_dataset(path, labels or None)
+    last = labels[0] if len(labels) == 1 else ""
+    count = int(last) if last.startswith("-") and last[1:].isdecimal() else None  # as in MEKA: the last n
+    return read_dataset(path, count or labels or None)
 
 
 def _initial(asked: float | None, usual: float | str) -> float | str:
     if asked is None:
         return usual
-    return asked if asked < 1 else round(asked)
+    if not 0.0 <= asked < inf or (asked >= 1.0 and asked != int(asked)) or 1.0 <= asked < FEWEST_ROWS:
+        raise ParameterError(
+            f"--initial {asked:g} is not allowed; use a share below 1, at least {FEWEST_ROWS} rows, or 0: a cold start"
+        )
+    return asked if 0.0 < asked < 1.0 else int(asked)
 
 
 def split_names(text: str) -> tuple[str, ...]:

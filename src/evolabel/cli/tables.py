@@ -1,11 +1,17 @@
 """Results as tables: for the terminal, and in Markdown."""
 
+import os
+import re
 from math import isnan
 
 from rich.box import SIMPLE
+from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from evolabel.evaluate import METRICS, Repeated, Spread, Standing
+from evolabel.evaluate import METRICS, Repeated, Spread, Standing, best_value
+
+WIDE = 240  # columns of a table that is piped on
 
 HEADS = {key: metric.name for key, metric in METRICS.items()}
 
@@ -25,15 +31,31 @@ def cells(standing: Standing) -> list[str]:
 def terminal_table(repeated: Repeated) -> Table:
     """All learners; the best value of each metric is bold."""
     standings = repeated.standings()
-    best = {name: _best(standings, name) for name in repeated.metrics}
-    table = Table(*heads(repeated), title=title(repeated), box=SIMPLE, pad_edge=False)
+    best = {name: best_value(standings, name) for name in repeated.metrics}
+    table = plain_table(title(repeated), heads(repeated))
     for standing in standings:
-        line = cells(standing)
+        line = [Text(cell) for cell in cells(standing)]
         for place, (name, value) in enumerate(standing.metrics.items(), start=1):
             if value.mean == best[name]:
-                line[place] = f"[bold]{line[place]}[/bold]"
+                line[place].stylize("bold")
         table.add_row(*line)
     return table
+
+
+def plain_table(title: str, heads: list[str]) -> Table:
+    """An empty table in the look of all commands; cells are folded where the terminal is narrow, never cut."""
+    table = Table(title=Text(title), box=SIMPLE, pad_edge=False)
+    for head in heads:
+        table.add_column(head, overflow="fold")
+    return table
+
+
+def print_table(table: Table) -> None:
+    """To standard output; as wide as it needs to be where nobody watches."""
+    console = Console()
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console = Console(width=WIDE)
+    console.print(table)
 
 
 def markdown_table(repeated: Repeated) -> str:
@@ -53,9 +75,4 @@ def title(repeated: Repeated) -> str:
 
 def _told(spread: Spread) -> str:
     """Without the leading zeros that every score has: the table fits into a narrow terminal."""
-    return f"{spread:.4f}".replace("0.", ".").replace(" ± ", " ±")
-
-
-def _best(standings: list[Standing], metric: str) -> float:
-    choose = max if metric not in METRICS or METRICS[metric].bigger_is_better else min
-    return choose(standing.metrics[metric].mean for standing in standings)
+    return re.sub(r"(?<!\d)0\.", ".", f"{spread:.4f}").replace(" ± ", " ±")

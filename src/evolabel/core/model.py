@@ -54,6 +54,12 @@ class StreamModel:
         The second pass sees the finished structure. In closed form it gives exactly the batch solution, because the
         recursions are exact; iterated consequents are minimised on its statistics (Algorithm 1).
         """
+        rules = self.gather(X, Y, weights, confidences)
+        if rules.settings.iterated:
+            rules.minimise()
+
+    def gather(self, X: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray) -> RuleBase:
+        """The batch phase up to the statistics; iterated consequents stand at their start values, eq. (18)."""
         taught = ~np.isnan(Y).all(axis=1)
         if len(weights):
             taught &= weights > 0.0
@@ -64,9 +70,9 @@ class StreamModel:
         rules.learn(Z, Y, weights, confidences, consequents=False)
         if rules.settings.iterated:
             rules.accumulate(Z, Y, weights, confidences)
-            rules.minimise()
         else:
             rules.learn(Z, Y, weights, confidences, structure=False)
+        return rules
 
     def begin(self, X: FloatArray, Y: FloatArray) -> None:
         """Learn scaling and ridge strength from an initial batch and start an empty rule base."""

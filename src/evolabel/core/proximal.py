@@ -12,13 +12,17 @@ gradient; the printed eq. (14) is its square root, with which the iteration dive
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigvalsh
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh
 
 from evolabel.errors import DivergenceError
+from evolabel.kernels.descent import descend
 from evolabel.kernels.iteration import BLOW_UP
 from evolabel.kernels.state import FloatArray
 
 SMALL = 64
+MOST_STEPS = 20_000
+STILL = 1e-8  # weights that change by less, relative to their norm, stand still
+RANK_TOLERANCE = 1e-15  # eigenvalues of H below this share of the largest are rounding
 
 BLOWN_UP = (
     f"the consequents blew up {{when}} (weights beyond {BLOW_UP:g}); use "
@@ -76,11 +80,16 @@ def soft_threshold(X: FloatArray, width: float) -> FloatArray:
     return np.asarray(shrunk)
 
 
-def minimise(problem: Problem, start: FloatArray, tolerance: float = 1e-10, most: int = 20_000) -> FloatArray:
+def minimise(problem: Problem, start: FloatArray, tolerance: float = STILL, most: int = MOST_STEPS) -> FloatArray:
     """Eq. (16) accelerated (FISTA), restarted whenever the momentum points uphill; stops when W stands still.
 
-    Raises DivergenceError when the weights blow up, which only the printed coupling or step length can do.
+    Raises DivergenceError when the weights blow up, which only the printed coupling or step length can do. Without an
+    L1 penalty the minimum is a linear system, and is solved as one.
     """
+    if problem.alpha == 0.0 and not problem.literal:
+        exact = without_l1(problem, np.array([problem.beta]))
+        if exact is not None:
+            return np.asarray(exact[0])
     L = problem.lipschitz()
     W, ahead, t = start.copy(), start.copy(), 1.0
     for _ in range(most):
@@ -93,6 +102,69 @@ def minimise(problem: Problem, start: FloatArray, tolerance: float = 1e-10, most
         W, t = new, t_next
         if not np.abs(W).max() < BLOW_UP:
             raise DivergenceError(BLOWN_UP.format(when="in the batch phase"))
-        if np.abs(step).max() <= tolerance * max(1.0, np.abs(W).max()):
+        if np.sum(step * step) <= tolerance * tolerance * max(1.0, np.sum(W * W)):
             break
     return W
+
+
+def without_l1(problem: Problem, betas: FloatArray) -> FloatArray | None:
+    """The minima at alpha = 0 for several beta, (n, K, q); None where one is not unique (an indefinite coupling).
+
+    In the eigenbasis of B the labels come apart: one linear system per eigenvalue.
+    """
+    ties, V = np.linalg.eigh(problem.B)
+    target = V.T @ (problem.G + problem.penalty * problem.anchor)
+    spared = np.append(np.ones(problem.H.shape[0] - 1), 0.0)  # the intercept is not coupled
+    own = problem.H + np.diag(problem.penalty)
+    minima = np.empty((len(betas), *target.shape))
+    for n, beta in enumerate(betas):
+        for k, tie in enumerate(ties):
+            try:
+                factor = cho_factor(own + np.diag(beta * tie * spared), check_finite=False)
+            except LinAlgError:
+                return None
+            minima[n, k] = cho_solve(factor, target[k], check_finite=False)
+        minima[n] = V @ minima[n]
+    return minima
+
+
+def minimise_all(
+    problem: Problem, start: FloatArray, alphas: FloatArray, betas: FloatArray, tolerance: float = STILL
+) -> FloatArray:
+    """The minima for many pairs (alpha, beta) on the same statistics, (n, K, q): what `minimise` gives for each.
+
+    `problem.alpha` and `problem.beta` are not looked at. Only for the safe step and a positive semidefinite coupling.
+    """
+    minima = np.repeat(start[None], len(alphas), axis=0)
+    plain = alphas == 0.0
+    exact = without_l1(problem, betas[plain]) if plain.any() else None
+    if exact is None:
+        plain[:] = False
+    else:
+        minima[plain] = exact
+    rest = np.ascontiguousarray(minima[~plain])
+    own, ties = largest_eigenvalue(problem.H + np.diag(problem.penalty)), max(largest_eigenvalue(problem.B), 0.0)
+    target = problem.G + problem.penalty * problem.anchor
+    L = own + betas[~plain] * ties
+    pairs = alphas[~plain], betas[~plain]
+    descend(
+        np.ascontiguousarray(problem.H),
+        _factor(problem.H),
+        target,
+        problem.penalty,
+        problem.B,
+        *pairs,
+        L,
+        tolerance,
+        MOST_STEPS,
+        rest,
+    )
+    minima[~plain] = rest
+    return minima
+
+
+def _factor(H: FloatArray) -> FloatArray:
+    """F with H = F'F, as many rows as H has rank."""
+    values, V = np.linalg.eigh(H)
+    kept = values > RANK_TOLERANCE * max(values[-1], 0.0)
+    return np.ascontiguousarray((V[:, kept] * np.sqrt(values[kept])).T)

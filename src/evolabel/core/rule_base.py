@@ -173,13 +173,18 @@ class RuleBase:
         self.events.append(Event(self.n_seen, kind, rule, other))
 
     def accumulate(self, Z: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray) -> None:
-        """Batch phase of iterated consequents: H, G, P and label moments of all rows, weights untouched."""
+        """Batch phase of iterated consequents: H, G, P and label moments of all rows, weights at eq. (18)."""
         mine = self.settings
         self.settings = mine._replace(iterated=False)
         try:
             self.learn(Z, Y, weights, confidences, structure=False)
         finally:
             self.settings = mine
+        a, s = self.arrays, self.settings
+        for slot in range(self.n_rules + 1):
+            lifecycle.upkeep(slot, a, s._replace(forgetting=1.0))
+            if slot > 0:
+                a.W[slot] = (a.G[slot] + s.lean * a.W[0]) @ self.inverse(slot)
 
     def problem(self, slot: int) -> Problem:
         """The objective of a rule, from its statistics."""
@@ -192,12 +197,9 @@ class RuleBase:
 
     def minimise(self) -> None:
         """Algorithm 1 for every rule: from the least squares solution, eq. (18), to the minimum."""
-        a, s = self.arrays, self.settings
-        for slot in range(self.n_rules + 1):
-            lifecycle.upkeep(slot, a, s._replace(forgetting=1.0))
-            if slot > 0:
-                start = (a.G[slot] + s.lean * a.W[0]) @ self.inverse(slot)
-                a.W[slot] = self._minimum(slot, start) if s.prox_steps else start
+        if self.settings.prox_steps:
+            for slot in range(1, self.n_rules + 1):
+                self.arrays.W[slot] = self._minimum(slot, self.arrays.W[slot])
 
     def _minimum(self, slot: int, start: FloatArray) -> FloatArray:
         try:

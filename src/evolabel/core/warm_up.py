@@ -39,6 +39,13 @@ class WarmUp:
                 self.filled = at + 1
         return len(X)
 
+    def forget_oldest(self, count: int) -> None:
+        """Make room: the first samples go."""
+        kept = slice(count, self.filled)
+        for array in (self.X, self.Y, self.weights, self.confidences, self.numbers):
+            array[: self.filled - count] = array[kept].copy()
+        self.filled -= count
+
     def priors(self) -> FloatArray:
         """Weighted share of each label among its annotations so far; 0 for a label without any."""
         Y = self.Y[: self.filled]

@@ -19,7 +19,7 @@ from evolabel.evaluate.metrics import (
     metric_named,
 )
 from evolabel.evaluate.prequential import prequential
-from evolabel.evaluate.repeated import Repeated, Spread, Standing, repeat
+from evolabel.evaluate.repeated import Repeated, Spread, Standing, best_value, repeat
 from evolabel.evaluate.results import Results
 from evolabel.evaluate.scores import average_precision, partial_accuracy
 from evolabel.evaluate.trend import Point, Progress, Summary
@@ -48,6 +48,7 @@ __all__ = [
     "SubsetAccuracy",
     "Summary",
     "average_precision",
+    "best_value",
     "metric_named",
     "partial_accuracy",
     "prequential",

@@ -6,6 +6,7 @@ from typing import Any
 
 from evolabel.errors import ParameterError
 from evolabel.evaluate.metrics import Metric, metric_named
+from evolabel.evaluate.metrics.names import key_of
 from evolabel.ranges import check_number
 
 Metrics = str | Metric | Iterable[str | Metric]
@@ -81,7 +82,7 @@ def _named_metrics(metrics: Metrics) -> dict[str, Metric]:
 
 def _named_metric(metric: object) -> tuple[str, Metric]:
     if isinstance(metric, str):
-        return metric, metric_named(metric)
+        return key_of(metric), metric_named(metric)
     if isinstance(metric, Metric):
         return metric.name, metric
     raise ParameterError(f'{metric!r} is no metric; use a name such as "pa", or a metric such as PartialAccuracy()')

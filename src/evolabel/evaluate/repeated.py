@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate.formats import without_nan
+from evolabel.evaluate.metrics import METRICS
 from evolabel.evaluate.results import Results
 from evolabel.whole_files import write_atomically
 
@@ -95,10 +97,13 @@ class Repeated:
         }
 
     def write(self, folder: str | os.PathLike[str]) -> None:
-        """Write `summary.json`, and a folder `seed-N` with the results of each seed."""
+        """Write `summary.json`, and a folder `seed-N` with the results of each seed; those of other seeds go."""
         target = Path(folder)
         if target.is_file():
             raise FileFormatError(f"{target} is a file; give a folder for the results")
+        for old in target.glob("seed-*"):
+            if old.is_dir() and old.name.removeprefix("seed-") not in map(str, self.runs):
+                shutil.rmtree(old)
         for seed, run in self.runs.items():
             run.write(target / f"seed-{seed}")
         text = json.dumps(self.document(), indent=1, allow_nan=False) + "\n"
@@ -111,12 +116,24 @@ class Repeated:
             learner,
             {name: Spread.of(one.metrics[name] for one in mine) for name in self.metrics},
             {
-                name: Spread.of(best.metrics[name] - one.metrics[name] for best, one in zip(first, mine, strict=True))
+                name: Spread.of(
+                    _sign(name) * (best.metrics[name] - one.metrics[name])
+                    for best, one in zip(first, mine, strict=True)
+                )
                 for name in self.metrics
             },
             Spread.of(one.rules for one in mine),
             Spread.of(one.ms_per_sample for one in mine),
         )
+
+
+def best_value(standings: list[Standing], metric: str) -> float:
+    """The best mean of a metric: the largest, or the smallest of a loss."""
+    return _sign(metric) * max(_sign(metric) * standing.metrics[metric].mean for standing in standings)
+
+
+def _sign(metric: str) -> float:
+    return 1.0 if metric not in METRICS or METRICS[metric].bigger_is_better else -1.0
 
 
 def _plain(standing: Standing) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evolabel import __version__
-from evolabel.evaluate import Repeated
+from evolabel.evaluate import Repeated, best_value
 from evolabel.extras import load
 from evolabel.report.figures import name_of, trend_lines
 from evolabel.streams import Dataset
@@ -23,6 +23,14 @@ SHOWN_RULES = 5
 FORMS = {
     "cumulative": "Since the beginning of the stream.",
     "sliding": "Over the last {window} samples only: what a drift does shows here.",
+}
+
+
+# What a person who does not know the names wants to read under a figure.
+MEANINGS = {
+    "pa": "Partial accuracy: share of (sample, label) pairs answered rightly.",
+    "ap": "Average precision: how well the labels of a sample are ranked above the others.",
+    "rules": "Rules there were at each moment.",
 }
 
 
@@ -47,6 +55,9 @@ def write_report(repeated: Repeated, folder: Path, columns: Dataset | None = Non
         Whose names of features and labels the rules are shown with; the learners only met arrays.
     """
     pictures = [_picture(repeated, metric, form) for metric, form in _wanted(repeated)]
+    for form in (*FORMS, "current"):
+        for old in folder.glob(f"*-{form}.svg"):  # of an earlier run with other metrics
+            old.unlink()
     for picture in pictures:
         write_atomically(folder / f"{picture.file}.svg", picture.svg.encode())
     page = folder / "report.html"
@@ -63,7 +74,9 @@ def render(repeated: Repeated, pictures: list[Picture], rules: list[Any]) -> str
             settings=repeated.settings,
             seeds=list(repeated.runs),
             metrics={name: name_of(name) for name in repeated.metrics},
-            standings=repeated.standings(),
+            standings=(standings := repeated.standings()),
+            best={name: best_value(standings, name) for name in repeated.metrics},
+            skipped=_skipped(repeated),
             pictures=pictures,
             rules=rules,
             version=__version__,
@@ -84,8 +97,9 @@ def _wanted(repeated: Repeated) -> list[tuple[str, str]]:
 def _picture(repeated: Repeated, metric: str, form: str) -> Picture:
     figure = trend_lines(repeated, metric, form).get_figure()
     assert figure is not None
-    caption = FORMS.get(form, "").format(**repeated.settings)
-    return Picture(f"{metric}-{form}", f"{name_of(metric)}. {caption}".strip(), _as_svg(figure))  # type: ignore[arg-type]
+    meaning = MEANINGS.get(metric, f"{name_of(metric)}.")
+    caption = f"{meaning} {FORMS.get(form, '')}".format(**repeated.settings).strip()
+    return Picture(f"{metric}-{form}", caption, _as_svg(figure))  # type: ignore[arg-type]
 
 
 def _as_svg(figure: "Figure") -> str:
@@ -96,6 +110,12 @@ def _as_svg(figure: "Figure") -> str:
         figure.savefig(text, format="svg", metadata={"Date": None})
     _, tag, drawing = text.getvalue().partition("<svg")
     return tag + drawing
+
+
+def _skipped(repeated: Repeated) -> dict[str, int]:
+    """Samples that a metric could not judge, by metric, those of the first seed."""
+    first = next(iter(repeated.runs.values())).summary[repeated.learners[0]]
+    return {name_of(name): count for name, count in first.skipped.items() if count}
 
 
 def _rules(repeated: Repeated, columns: Dataset | None) -> list[Any]:

@@ -39,6 +39,8 @@ class Dataset:
     starts_at: int = field(default=0, kw_only=True)
 
     def __post_init__(self) -> None:
+        for table in ("X", "Y"):
+            object.__setattr__(self, table, _numbers(table, getattr(self, table)))
         if self.X.ndim != 2 or self.Y.ndim != 2 or len(self.X) != len(self.Y):
             raise DataError(
                 f"X has shape {self.X.shape} and Y {self.Y.shape}; expected two tables with the same number of rows"
@@ -79,3 +81,13 @@ class Dataset:
         """Rows in a random order (`default_rng(seed).permutation`); the official split is lost with the order."""
         order = (np.random.default_rng(seed).permutation(len(self)) + self.starts_at) % len(self)
         return replace(self, X=self.X[order], Y=self.Y[order], split=None, starts_at=0)
+
+
+def _numbers(table: str, values: object) -> FloatArray:
+    """The values as an array; one that is an array of float64 already stays the same."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"{table} cannot be read as a table of numbers; pass rows of numbers, all of one length"
+        ) from None

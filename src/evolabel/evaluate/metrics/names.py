@@ -10,13 +10,13 @@ from evolabel.evaluate.metrics.label_sets import HammingLoss, PartialAccuracy, S
 from evolabel.evaluate.metrics.ranking import AveragePrecision, Coverage, OneError, RankingLoss
 
 
-def _key(name: str) -> str:
+def key_of(name: str) -> str:
     """A name as one writes it on a command line: "macro F1" and "Macro-F1" are macro_f1."""
     return re.sub(r"[\s-]+", "_", name.strip().lower())
 
 
 METRICS: dict[str, type[Metric]] = {
-    _key(kind.name): kind
+    key_of(kind.name): kind
     for kind in (
         PartialAccuracy,
         AveragePrecision,
@@ -43,6 +43,6 @@ def metric_named(name: str, **settings: Any) -> Metric:
     >>> metric_named("micro-F1", threshold=0.4)
     MicroF1(threshold=0.4)
     """
-    if _key(name) not in METRICS:
+    if key_of(name) not in METRICS:
         raise ParameterError(f"there is no metric {name!r}; use one of {', '.join(METRICS)}")
-    return METRICS[_key(name)](**settings)
+    return METRICS[key_of(name)](**settings)

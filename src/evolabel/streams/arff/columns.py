@@ -11,6 +11,7 @@ from evolabel.kernels.state import FloatArray
 from evolabel.streams.arff.header import Attribute
 from evolabel.streams.arff.lines import BrokenLine, shown
 from evolabel.streams.arff.values import Value
+from evolabel.streams.truth import TRUTH
 
 Nominal = Literal["one-hot", "codes"]
 
@@ -122,8 +123,11 @@ def label_column(attribute: Attribute) -> Column:
     """How a label is read: 0, 1, or missing, whatever its type."""
     _refuse_text(attribute)
     default = attribute.values[0] if attribute.kind == "nominal" else "0"
-    by_text = {None: math.nan, "0": 0.0, "1": 1.0}
-    return NominalColumn(attribute.name, default, "0 or 1, because it is a label", by_text, {0.0: 0.0, 1.0: 1.0})
+    said: dict[Value, float] = {value: TRUTH[value.lower()] for value in attribute.values if value.lower() in TRUTH}
+    by_text = {None: math.nan, "0": 0.0, "1": 1.0} | said
+    return NominalColumn(
+        attribute.name, default, "0, 1, true, false, yes or no, because it is a label", by_text, {0.0: 0.0, 1.0: 1.0}
+    )
 
 
 def _refuse_text(attribute: Attribute) -> None:

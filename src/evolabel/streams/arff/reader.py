@@ -74,7 +74,8 @@ def read_arff(
     array([[1., 0.],
            [1., 1.]])
     """
-    _check(nominal, rows)
+    check_nominal(nominal)
+    _check_rows(rows)
     source = Path(path)
     with closing(read_lines(source, ".arff")) as texts:
         lines = ContentLines(texts)
@@ -91,9 +92,13 @@ def read_arff(
     return Dataset(X, Y, feature_names, label_names, bare_name(source, ".arff"))
 
 
-def _check(nominal: str, rows: int | None) -> None:
+def check_nominal(nominal: str) -> None:
+    """Raise ParameterError unless it is one of the ways to read nominal features."""
     if nominal not in get_args(Nominal):
         raise ParameterError(f"nominal={nominal!r} is not allowed; use {' or '.join(map(repr, get_args(Nominal)))}")
+
+
+def _check_rows(rows: int | None) -> None:
     if rows is not None and (not isinstance(rows, int | np.integer) or rows < 1):
         raise ParameterError(f"rows={rows!r} is not allowed; use a whole number >= 1, or None for all rows")
 

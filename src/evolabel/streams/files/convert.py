@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from os import PathLike
 from pathlib import Path
 
-from evolabel.errors import DatasetNotFoundError, FileFormatError
+from evolabel.errors import DatasetNotFoundError, FileFormatError, ParameterError
 from evolabel.streams.arff.columns import Nominal
 from evolabel.streams.arff.reader import read_arff
 from evolabel.streams.dataset import Dataset
@@ -70,7 +70,10 @@ def read_dataset(
     source = Path(path)
     if not source.is_file():
         raise DatasetNotFoundError(f"there is no file {source}; check the path")
-    match _format(source):
+    kind = _format(source)
+    if kind == ".npz" and labels is not None:
+        raise ParameterError(f"{source} says itself what its labels are; leave labels={labels!r} away")
+    match kind:
         case ".npz":
             return read_npz(source)
         case ".parquet":

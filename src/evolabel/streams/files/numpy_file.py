@@ -14,7 +14,8 @@ DAMAGE = (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile, zlib.e
 
 def write_npz(dataset: Dataset, path: Path) -> None:
     """Write features, labels and facts, compressed."""
-    np.savez_compressed(path, X=dataset.X, Y=dataset.Y, facts=np.array(Facts.of(dataset).text()))
+    with path.open("wb") as file:  # given a name, numpy would add its own ending
+        np.savez_compressed(file, X=dataset.X, Y=dataset.Y, facts=np.array(Facts.of(dataset).text()))
 
 
 def read_npz(path: Path) -> Dataset:

@@ -16,13 +16,13 @@ COMPRESSIONS = (".gz", ".bz2", ".zip")
 DAMAGE = (OSError, EOFError, RuntimeError, ValueError, zlib.error, BadZipFile)  # what decompressors raise on it
 
 
-def read_lines(path: Path, suffix: str) -> Generator[str]:
-    """Lines of a text file, or of the only file with this suffix inside a .zip.
+def read_lines(path: Path, *suffixes: str) -> Generator[str]:
+    """Lines of a text file, or of the only file with one of these suffixes inside a .zip.
 
     Read as UTF-8; bytes that are not UTF-8 are taken as Latin-1, the other encoding old data files come in.
     """
     try:
-        with TextIOWrapper(_open(path, suffix), encoding="utf-8-sig", errors="evolabel.latin-1") as lines:
+        with TextIOWrapper(_open(path, suffixes), encoding="utf-8-sig", errors="evolabel.latin-1") as lines:
             yield from lines
     except FileNotFoundError:
         raise DatasetNotFoundError(f"there is no file {path}; check the path") from None
@@ -38,7 +38,7 @@ def bare_name(path: Path, suffix: str) -> str:
     return inner.stem if inner.suffix.lower() == suffix else inner.name
 
 
-def _open(path: Path, suffix: str) -> IO[bytes] | gzip.GzipFile:
+def _open(path: Path, suffixes: tuple[str, ...]) -> IO[bytes] | gzip.GzipFile:
     match path.suffix.lower():
         case ".gz":
             return gzip.open(path)
@@ -46,16 +46,20 @@ def _open(path: Path, suffix: str) -> IO[bytes] | gzip.GzipFile:
             return bz2.open(path)
         case ".zip":
             with ZipFile(path) as archive:  # the member keeps the file open as long as it needs it
-                return archive.open(_only_member(archive, path, suffix))
+                return archive.open(_only_member(archive, path, suffixes))
         case _:
             return path.open("rb")
 
 
-def _only_member(archive: ZipFile, path: Path, suffix: str) -> str:
-    names = [name for name in archive.namelist() if name.lower().endswith(suffix) and not name.startswith("__MACOSX/")]
+def _only_member(archive: ZipFile, path: Path, suffixes: tuple[str, ...]) -> str:
+    names = [
+        name for name in archive.namelist() if name.lower().endswith(suffixes) and not name.startswith("__MACOSX/")
+    ]
     if len(names) != 1:
         found = ", ".join(map(repr, names[:5])) or "none"
-        raise FileFormatError(f"{path} must hold exactly one {suffix} file, found {found}; unpack it and pass the file")
+        raise FileFormatError(
+            f"{path} must hold exactly one {' or '.join(suffixes)} file, found {found}; unpack it and pass the file"
+        )
     return names[0]
 
 

@@ -26,15 +26,23 @@ def cache_folder() -> Path:
 
 
 def find_files(entry: Entry) -> Path | None:
-    """The folder that holds all files of a data set, None if there is none."""
+    """The folder that holds all files of a data set, None if there is none; files of the cache are checked."""
+    folder = folder_of(entry)
+    if folder is not None and folder == cache_folder() / entry.folder:
+        _check_unchanged(folder, entry)
+    return folder
+
+
+def folder_of(entry: Entry) -> Path | None:
+    """The same, unchecked."""
+    folders = [folder / entry.folder for folder in (data_folder(), cache_folder()) if folder is not None]
+    return next((folder for folder in folders if _holds(folder, entry)), None)
+
+
+def own_place() -> str:
+    """The user's folder, for messages; told where it does not exist."""
     own = data_folder()
-    if own is not None and _holds(own / entry.folder, entry):
-        return own / entry.folder
-    cached = cache_folder() / entry.folder
-    if not _holds(cached, entry):
-        return None
-    _check_unchanged(cached, entry)
-    return cached
+    return "EVOLABEL_DATA" if own is None or own.is_dir() else f"EVOLABEL_DATA (there is no folder {own})"
 
 
 def places(entry: Entry) -> str:
@@ -62,7 +70,7 @@ def _holds(folder: Path, entry: Entry) -> bool:
 def _check_unchanged(folder: Path, entry: Entry) -> None:
     for file in entry.files:
         path = folder / file.name
-        known = file.sha256 or _noted_digest(path)
+        known = (file.address and file.sha256) or _noted_digest(path)  # else somebody put it there by hand
         if known and sha256_of(path) != known:
             raise FileFormatError(
                 f"{path} is not the file it should be (its SHA-256 differs from {known}); delete it to fetch it again, "

@@ -23,9 +23,9 @@ class DataFile:
 class Entry:
     """One data set: its ARFF files (training part first), its label file, and what they must hold together.
 
-    `features` counts attributes, before nominal ones are spread; `starts_at` is explained by `Dataset`. Where `first`
-    is given, only so many first rows are meant; where `folder` differs from the name, the files are those of another
-    data set.
+    `features` counts attributes, before nominal ones are spread, and with those of `drop`, which are left out;
+    `starts_at` is explained by `Dataset`. Where `first` is given, only so many first rows are meant; where `folder`
+    differs from the name, the files are those of another data set.
     """
 
     name: str
@@ -38,6 +38,7 @@ class Entry:
     split: int | None = None
     starts_at: int = 0
     first: int | None = None
+    drop: tuple[str, ...] = ()
     note: str = ""
 
     @property
@@ -83,7 +84,8 @@ def read_catalogue() -> dict[str, Entry]:
 def _entry(name: str, row: dict[str, Any]) -> Entry:
     base = row.pop("from", None)
     *parts, label_file = [_data_file(file, base) for file in row.pop("files")]
-    return Entry(name, tuple(parts), label_file, folder=row.pop("folder", name), **row)
+    folder, drop = row.pop("folder", name), tuple(row.pop("drop", ()))
+    return Entry(name, tuple(parts), label_file, folder=folder, drop=drop, **row)
 
 
 def _data_file(file: dict[str, str], base: str | None) -> DataFile:

@@ -10,7 +10,7 @@ from typing import Protocol
 from urllib.request import Request, urlopen
 
 from evolabel.errors import DatasetNotFoundError, FileFormatError
-from evolabel.streams.named.cache import cache_folder, note_digest, places
+from evolabel.streams.named.cache import cache_folder, note_digest, own_place, places
 from evolabel.streams.named.catalogue import DataFile, Entry
 from evolabel.streams.named.progress import progress_bar
 from evolabel.whole_files import staged
@@ -74,7 +74,7 @@ def not_found(entry: Entry, reason: str) -> DatasetNotFoundError:
     names = ", ".join(file.name for file in entry.files)
     about = f" ({entry.note})" if entry.note else ""
     return DatasetNotFoundError(
-        f"data set {entry.name!r} is neither in EVOLABEL_DATA nor in the cache, and {reason}; "
+        f"data set {entry.name!r} is neither in {own_place()} nor in the cache, and {reason}; "
         f"put {names}{about} into {places(entry)}"
     )
 

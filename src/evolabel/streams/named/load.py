@@ -7,10 +7,10 @@ import numpy as np
 
 from evolabel.errors import FileFormatError
 from evolabel.streams.arff.columns import Nominal
-from evolabel.streams.arff.reader import read_arff
+from evolabel.streams.arff.reader import check_nominal, read_arff
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.named.bundled import find_bundled, has_bundled
-from evolabel.streams.named.cache import find_files
+from evolabel.streams.named.cache import find_files, folder_of
 from evolabel.streams.named.catalogue import Entry, find_entry
 from evolabel.streams.named.download import download
 
@@ -39,6 +39,7 @@ def load_dataset(name: str, *, nominal: Nominal = "one-hot") -> Dataset:
     >>> yeast.X.shape, yeast.n_labels, yeast.split
     ((2417, 103), 14, 1500)
     """
+    check_nominal(nominal)
     entry = find_entry(name)
     folder = find_files(entry)
     if folder is None:
@@ -51,13 +52,13 @@ def load_dataset(name: str, *, nominal: Nominal = "one-hot") -> Dataset:
 
 def is_at_hand(entry: Entry) -> bool:
     """Can the data set be loaded without a download?"""
-    return find_files(entry) is not None or has_bundled(entry)
+    return folder_of(entry) is not None or has_bundled(entry)
 
 
 def _read(entry: Entry, folder: Path, nominal: Nominal) -> Dataset:
     labels = folder / entry.label_file.name
-    parts = [read_arff(folder / part.name, labels, nominal=nominal, rows=entry.first) for part in entry.parts]
-    dataset = _joined(entry, folder, parts)
+    read = partial(read_arff, labels=labels, nominal=nominal, rows=entry.first, drop=entry.drop)
+    dataset = _joined(entry, folder, [read(folder / part.name) for part in entry.parts])
     if (len(dataset), dataset.n_labels, dataset.split) != (entry.rows, entry.labels, entry.split):
         raise FileFormatError(
             f"{folder} does not hold {entry.name!r}: {_told(len(dataset), dataset.n_labels, dataset.split)}, expected "
@@ -70,7 +71,9 @@ def _joined(entry: Entry, folder: Path, parts: list[Dataset]) -> Dataset:
     first = parts[0]
     if any((p.feature_names, p.label_names) != (first.feature_names, first.label_names) for p in parts):
         raise FileFormatError(f"the files in {folder} have different columns; fetch the original files again")
-    X, Y = np.concatenate([part.X for part in parts]), np.concatenate([part.Y for part in parts])
+    X, Y = first.X, first.Y
+    if len(parts) > 1:
+        X, Y = np.concatenate([part.X for part in parts]), np.concatenate([part.Y for part in parts])
     split = len(first) if len(parts) > 1 else None
     names = first.feature_names, first.label_names
     return Dataset(X, Y, *names, entry.name, split=split, starts_at=entry.starts_at)
@@ -78,7 +81,7 @@ def _joined(entry: Entry, folder: Path, parts: list[Dataset]) -> Dataset:
 
 def _check_download(entry: Entry, folder: Path) -> None:
     """Read the files once before they enter the cache; without a digest, their number of attributes counts, too."""
-    found = _read(entry, folder, "codes").n_features
+    found = _read(entry, folder, "codes").n_features + len(entry.drop)
     if found != entry.features and not all(part.sha256 for part in entry.parts):
         raise FileFormatError(f"{found} features came, expected {entry.features}")
 

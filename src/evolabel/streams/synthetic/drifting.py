@@ -102,6 +102,7 @@ class DriftingStream:
             raise ParameterError("n_labels=1 leaves no label to be born; use at least 2 with drift='new_label'")
         if self.drift_width is not None:
             check_number("drift_width", self.drift_width, 1, self.drift_every or inf, whole=True)
+            object.__setattr__(self, "drift_width", int(self.drift_width))
 
     def samples(self) -> Iterator[Sample]:
         """Endless undisturbed samples, each with the rules that made it."""
@@ -128,6 +129,7 @@ class DriftingStream:
     def take(self, samples: int) -> tuple[FloatArray, FloatArray]:
         """The first samples as arrays (X, Y)."""
         check_number("samples", samples, 0, whole=True)
+        samples = int(samples)
         X, Y = np.empty((samples, self.n_features)), np.empty((samples, self.n_labels))
         for row, (x, y) in enumerate(islice(self, samples)):
             X[row], Y[row] = x, y
@@ -140,13 +142,13 @@ class DriftingStream:
     def concept_at(self, sample: int) -> Concept:
         """The rules that made this sample (the first is 0); the stream is replayed up to there."""
         check_number("sample", sample, 0, whole=True)
-        return next(islice(self.samples(), sample, None)).concept
+        return next(islice(self.samples(), int(sample), None)).concept
 
     def drift_points(self, samples: int) -> list[int]:
         """Which of the first samples are the first ones of a drift."""
         check_number("samples", samples, 0, whole=True)
         if self.drift == "none" or not self.drift_every:
             return []
-        points = list(range(self.drift_every, samples, self.drift_every))
+        points = list(range(self.drift_every, int(samples), self.drift_every))
         births = self.n_labels - labels_at_start(self.n_labels)
         return points[:births] if self.drift == "new_label" else points

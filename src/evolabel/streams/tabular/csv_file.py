@@ -10,10 +10,12 @@ from evolabel.errors import DataError
 from evolabel.streams.arff.label_files import read_label_names
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.files.opening import bare_name
+from evolabel.streams.tabular.cells import is_number, number
 from evolabel.streams.tabular.csv_table import read_table
 from evolabel.streams.tabular.tables import Column, Texts, assemble
 
-MISSING = {"", "na", "nan", "?"}
+MISSING = {"", "?", "#n/a", "<na>", "n/a", "na", "nan", "none", "null"}
+MOST_NUMBERS = 20  # different numbers that a column of texts may have among them
 TRUTH = {"true": 1.0, "false": 0.0}
 
 
@@ -24,14 +26,14 @@ def from_csv(
 
     Columns are separated by comma, semicolon or tab, whichever the header has most of. A column is numeric if all its
     values are numbers (in semicolon files, with decimal comma or point), or all true or false; any other becomes one
-    0/1 column per value, named like `site=north`. Nothing, NA, NaN and ? are missing values.
+    0/1 column per value, named like `site=north`. Nothing, NA, N/A, NaN, null, None and ? are missing values.
 
     Parameters
     ----------
     path : str or path
     labels : sequence of str, int or None
-        Names of the label columns, which must hold 0, 1, true, false or nothing. A number n means the first n columns,
-        -n the last n. None looks for MULAN's XML file of the same name beside the table.
+        Names of the label columns, which must hold 0, 1, true, false, yes, no or nothing. A number n means the first n
+        columns, -n the last n. None looks for MULAN's XML file of the same name beside the table.
     name : str or None
         None takes the name of the file.
 
@@ -58,8 +60,10 @@ def from_csv(
     """
     source = Path(path)
     table = read_table(source)
-    decimal = "," if table.separator == ";" else "."
-    columns = {column: _read_column(cells, decimal) for column, cells in table.columns().items()}
+    columns = {column: _read_column(cells, table.decimal) for column, cells in table.columns().items()}
+    for column, values in columns.items():
+        if isinstance(values, Texts):
+            _refuse_numbers(source, column, values, table.decimal, table.lines)
     chosen = _names_beside(source) if labels is None else labels
     return assemble(columns, chosen, name or _stem(source), lambda row: f"{source}, line {table.lines[row]}")
 
@@ -67,7 +71,7 @@ def from_csv(
 def _read_column(cells: Sequence[str], decimal: str) -> Column:
     """Numbers or truth values if all cells are, else texts."""
     present = {cell for cell in cells if cell.lower() not in MISSING}
-    for meaning in (_number, _truth):
+    for meaning in (number, _truth):
         try:
             numbers = {cell: meaning(cell, decimal) for cell in present}
         except (ValueError, KeyError):
@@ -76,10 +80,16 @@ def _read_column(cells: Sequence[str], decimal: str) -> Column:
     return Texts.of([cell if cell in present else None for cell in cells])
 
 
-def _number(cell: str, decimal: str) -> float:
-    if "_" in cell:  # float() takes 1_000 for a number, people mean a name by it
-        raise ValueError
-    return float(cell.replace(decimal, "."))
+def _refuse_numbers(path: Path, name: str, texts: Texts, decimal: str, lines: Sequence[int]) -> None:
+    """A few words among many numbers are a mistake, not categories."""
+    words = {text for text in texts.categories if not is_number(text, decimal)}
+    numbers = len(texts.categories) - len(words)
+    if numbers > max(MOST_NUMBERS, len(words)):
+        row = next(row for row, value in enumerate(texts.values) if value in words)
+        raise DataError(
+            f"{path}, line {lines[row]}: {name!r} is {texts.values[row]!r}, but {numbers} of its values are numbers; "
+            "leave the cell empty if it is missing, or correct it"
+        )
 
 
 def _truth(cell: str, decimal: str) -> float:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from evolabel.errors import FileFormatError
 from evolabel.streams.files.opening import read_lines
+from evolabel.streams.tabular.cells import is_number
 
 SEPARATORS = ",;\t"
 
@@ -22,6 +23,11 @@ class TextTable:
     rows: list[list[str]]
     lines: list[int]
 
+    @property
+    def decimal(self) -> str:
+        """The mark in its numbers; where this is a comma, the point is one, too."""
+        return _decimal(self.separator)
+
     def columns(self) -> dict[str, Sequence[str]]:
         """Cells by the names of their columns."""
         return dict(zip(self.names, zip(*self.rows, strict=True), strict=True))
@@ -29,12 +35,12 @@ class TextTable:
 
 def read_table(path: Path) -> TextTable:
     """Read a table with a header, separated by whatever its first line has most of."""
-    with closing(read_lines(path, ".csv")) as lines:
+    with closing(read_lines(path, ".csv", ".tsv")) as lines:
         head = next(lines, "")
         separator = max(SEPARATORS, key=lambda mark: _width(head, mark))
         reader = csv.reader(chain([head], lines), delimiter=separator, strict=True, skipinitialspace=True)
         try:
-            names = _names(next(reader, []), path)
+            names = _names(next(reader, []), path, _decimal(separator))
             numbered = [(_cells(row, names, path, reader.line_num), reader.line_num) for row in reader if row]
         except csv.Error as error:
             raise FileFormatError(f"{path}, line {reader.line_num}: {error}; check the quotes") from None
@@ -47,10 +53,18 @@ def _width(head: str, separator: str) -> int:
     return len(next(csv.reader([head], delimiter=separator), []))
 
 
-def _names(header: list[str], path: Path) -> list[str]:
+def _decimal(separator: str) -> str:
+    return "," if separator == ";" else "."
+
+
+def _names(header: list[str], path: Path, decimal: str) -> list[str]:
     names = [name.strip() for name in header]
     if not names or "" in names:
         raise FileFormatError(f"{path}, line 1: a column has no name; expected a header with one name per column")
+    if all(is_number(name, decimal) for name in names) and names != [str(column) for column in range(len(names))]:
+        raise FileFormatError(
+            f"{path}, line 1: all names are numbers, as if there were no header; put one before the rows"
+        )
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise FileFormatError(f"{path}, line 1: several columns are named {twice!r}; expected each name once")

@@ -1,6 +1,6 @@
 """`from_frame`: data frames of pandas, polars and pyarrow as data sets."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +24,8 @@ def from_frame(frame: object, labels: Iterable[str] | int, *, name: str = "frame
         like `site=north`: the declared values of an enumeration or ordered category, else those that occur, sorted.
         Missing values become NaN.
     labels : sequence of str, or int
-        Names of the label columns, which must hold 0, 1, booleans or nothing. A number n means the first n columns, -n
-        the last n. All other columns are features.
+        Names of the label columns, which must hold 0, 1, booleans, true, false, yes, no or nothing. A number n means
+        the first n columns, -n the last n. All other columns are features.
     name : str
 
     Returns
@@ -63,6 +63,9 @@ def _series(frame: object) -> "list[nw.Series[Any]]":
         ) from error
     except nw.exceptions.DuplicateError as error:
         raise DataError(f"columns have the same name ({' '.join(str(error).split())}); rename them") from error
+    names = [series.name for series in columns]
+    if len(set(names)) < len(names):
+        raise DataError(f"several columns have the same name as text ({max(names, key=names.count)!r}); rename them")
     if not len(table):
         raise DataError("the data frame has no rows; expected one or more")
     return columns
@@ -75,11 +78,12 @@ def _read(name: str, series: "nw.Series[Any]") -> Column:
     if kind == nw.Boolean or kind.is_numeric():
         return _numbers(series)
     if isinstance(kind, nw.Enum):
-        return Texts(_texts(series), kind.categories)
+        names = {category: str(category) for category in kind.categories}  # a value may print otherwise than its equal
+        return Texts(_texts(series, names.__getitem__), list(names.values()))
     if kind in (nw.String, nw.Categorical):
         return Texts.of(_texts(series))
     if kind == nw.Object:
-        return _from_objects(name, series.to_list())
+        return _from_objects(name, series.to_list(), series.is_null().to_list())
     if series.is_null().all():
         return np.full(len(series), np.nan)
     raise DataTypeError(
@@ -93,15 +97,15 @@ def _numbers(series: "nw.Series[Any]") -> FloatArray:
     return np.array(series.cast(nw.Float64()).to_numpy(), dtype=np.float64)
 
 
-def _texts(series: "nw.Series[Any]") -> list[str | None]:
+def _texts(series: "nw.Series[Any]", text: Callable[[Any], str] = str) -> list[str | None]:
     missing = series.is_null().to_list()
-    return [None if none else str(value) for value, none in zip(series.to_list(), missing, strict=True)]
+    return [None if none else text(value) for value, none in zip(series.to_list(), missing, strict=True)]
 
 
-def _from_objects(name: str, values: list[Any]) -> FloatArray:
+def _from_objects(name: str, values: list[Any], missing: list[bool]) -> FloatArray:
     """Python objects, as pandas stores booleans among which one is missing."""
     try:
-        return np.array([np.nan if value is None or value != value else float(value) for value in values])
+        return np.array([np.nan if none else float(value) for value, none in zip(values, missing, strict=True)])
     except (TypeError, ValueError):
         raise DataTypeError(
             f"column {name!r} mixes objects that are not all numbers; make it a column of numbers or of texts"

@@ -6,9 +6,10 @@ from difflib import get_close_matches
 
 import numpy as np
 
-from evolabel.errors import DataError
+from evolabel.errors import DataError, ParameterError
 from evolabel.kernels.state import FloatArray
 from evolabel.streams.dataset import Dataset
+from evolabel.streams.truth import TRUTH
 
 MOST_CATEGORIES = 256
 
@@ -35,7 +36,7 @@ def assemble(columns: Mapping[str, Column], labels: Iterable[str] | int, name: s
 
     A number of labels n means the first n columns, -n the last n. `where` tells the place of a row, for messages.
     """
-    label_names = _counted(labels, list(columns)) if isinstance(labels, int) else _named(labels, columns)
+    label_names = _counted(labels, list(columns)) if isinstance(labels, int | np.integer) else _named(labels, columns)
     features = {column: values for column, values in columns.items() if column not in label_names}
     if not features:
         raise DataError("all columns are labels; leave some columns as features")
@@ -53,7 +54,11 @@ def _counted(count: int, columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def _named(labels: Iterable[str], columns: Mapping[str, Column]) -> tuple[str, ...]:
-    names = (labels,) if isinstance(labels, str) else tuple(dict.fromkeys(labels))
+    if not isinstance(labels, Iterable):
+        raise ParameterError(
+            f"labels={labels!r} names no columns; use their names, n for the first n, -n for the last n"
+        )
+    names = (labels,) if isinstance(labels, str) else tuple(dict.fromkeys(map(str, labels)))
     if not names:
         raise DataError("no column is named as label; pass the names of the label columns")
     for name in names:
@@ -91,12 +96,13 @@ def _one_hot(name: str, texts: Texts) -> tuple[list[str], FloatArray]:
 
 
 def _label(name: str, column: Column, where: Where) -> FloatArray:
-    expected = "expected 0, 1, or nothing where it is missing"
+    expected = "expected 0, 1, true, false, yes, no, or nothing where it is missing"
     if isinstance(column, Texts):
-        for row, value in enumerate(column.values):
-            if value is not None:
-                raise DataError(f"{where(row)}: label {name!r} is {value!r}; {expected}")
-        return _nothing(column)
+        said = [np.nan if value is None else TRUTH.get(value.strip().lower()) for value in column.values]
+        if None in said:
+            row = said.index(None)
+            raise DataError(f"{where(row)}: label {name!r} is {column.values[row]!r}; {expected}")
+        return np.array(said, dtype=np.float64)
     wrong = np.flatnonzero((column != 0.0) & (column != 1.0) & ~np.isnan(column))
     if wrong.size:
         raise DataError(f"{where(wrong[0])}: label {name!r} is {column[wrong[0]]:g}; {expected}")

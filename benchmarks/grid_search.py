@@ -1,0 +1,73 @@
+"""One structure pass for all (alpha, beta), against a run per pair; and the paper's whole grid.
+
+    EVOLABEL_DATA=folder python benchmarks/grid_search.py      # writes benchmarks/results/grid_search.json
+
+Emotions, the initial batch of the benchmark protocol (119 rows), the paper's profile. First the 80 pairs (alpha, beta)
+at one vigilance on one fold, shared and separately, in the same process on one thread. Then the whole grid, 17 x 10 x 8
+points with 5 folds, on 2 cores.
+"""
+
+import os
+
+for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ[name] = "1"
+
+import json
+import time
+from pathlib import Path
+
+import datasets
+import numpy as np
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.tuning import PAPER_GRID, GridSearch
+from evolabel.tuning.folds import folds
+from evolabel.tuning.grid import Grid
+from evolabel.tuning.shared import separate_answers, shared_answers
+
+RESULTS = Path(__file__).parent / "results"
+VIGILANCE = 0.4  # the default of the paper's profile
+
+
+def main() -> None:
+    """Measure both, print, write JSON."""
+    X, Y, initial = datasets.load("emotions", seed=0)
+    X, Y = X[:initial], Y[:initial]
+    result = {"shared_structure": shared_against_separate(X, Y), "paper_grid": paper_grid(X, Y)}
+    print(json.dumps(result, indent=1))
+    (RESULTS / "grid_search.json").write_text(json.dumps(result, indent=1) + "\n")
+
+
+def shared_against_separate(X: np.ndarray, Y: np.ndarray) -> dict[str, float]:
+    held_out = next(folds(len(X), 5, 0))
+    estimator, points = EvolvingFuzzyClassifier.paper(vigilance=VIGILANCE), Grid.of(PAPER_GRID).consequents
+    arguments = estimator, points, (X[~held_out], Y[~held_out]), X[held_out]
+    shared_answers(*arguments)  # compile
+    start = time.perf_counter()
+    shared = shared_answers(*arguments)
+    middle = time.perf_counter()
+    separate = separate_answers(*arguments)
+    end = time.perf_counter()
+    return {
+        "pairs": len(points),
+        "shared_seconds": round(middle - start, 2),
+        "separate_seconds": round(end - middle, 2),
+        "times_faster": round((end - middle) / (middle - start), 1),
+        "largest_difference": float(np.abs(shared - separate).max()),
+    }
+
+
+def paper_grid(X: np.ndarray, Y: np.ndarray) -> dict[str, object]:
+    start = time.perf_counter()
+    search = GridSearch(n_jobs=2).fit(X, Y)
+    return {
+        "points": len(search.surface_),
+        "folds": 5,
+        "seconds_on_2_cores": round(time.perf_counter() - start, 1),
+        "best": search.best_params_,
+        "score": search.best_score_,
+    }
+
+
+if __name__ == "__main__":
+    main()

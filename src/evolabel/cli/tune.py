@@ -1,0 +1,158 @@
+"""`evolabel tune`: parameters for a stream, found on its initial batch."""
+
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.cli.ready import compile_kernels, ready_folder, tell
+from evolabel.cli.run import print_json
+from evolabel.cli.source import Protocol, default_data, open_source, split_names
+from evolabel.cli.tables import plain_table, print_table
+from evolabel.errors import ParameterError
+from evolabel.evaluate.source import initial_rows
+from evolabel.tuning import PAPER_GRID, GridSearch, HalvingSearch, heat_map
+from evolabel.whole_files import write_atomically
+
+if TYPE_CHECKING:
+    from evolabel.streams import Dataset
+
+SHOWN = 10
+Profile = Literal["default", "paper"]
+
+
+def tune(
+    data: str | None = None,
+    *,
+    labels: str = "",
+    profile: Profile = "default",
+    vigilance: str = "",
+    alpha: str = "",
+    beta: str = "",
+    quick: bool = False,
+    score: str = "pa",
+    cv: int = 5,
+    protocol: Protocol | None = None,
+    initial: float | None = None,
+    seed: int = 0,
+    jobs: int = -1,
+    out: Path | None = None,
+    json: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Find parameters by cross-validation on the initial batch of a stream, and nothing but that.
+
+    By default the paper's grid: 17 values of vigilance, 10 of alpha, 8 of beta. One pass over the structure serves all
+    values of alpha and beta. An interrupted search with --out goes on where it was.
+
+    For example:
+
+    `evolabel tune emotions --profile paper --out tuned`
+
+    `evolabel tune my.csv --labels fault_a,fault_b --vigilance 0.3,0.5 --alpha 0,0.1 --beta 0,1`
+
+    `evolabel tune yeast --quick`
+
+    Parameters
+    ----------
+    data
+        As in `evolabel run`.
+    labels
+        Columns of a file that are labels, separated by commas.
+    profile
+        Where all other parameters come from.
+    vigilance
+        Values separated by commas, instead of the paper's.
+    alpha
+        Values separated by commas, instead of the paper's.
+    beta
+        Values separated by commas, instead of the paper's.
+    quick
+        Not a grid but a draw from all parameters, the worse ones dropped early (successive halving).
+    score
+        What to maximise: a metric of `evolabel run`.
+    cv
+        Folds.
+    protocol
+        As in `evolabel run`.
+    initial
+        Initial batch: a share below 1, or a number of rows.
+    seed
+        Of the order of a known data set, and of the folds.
+    jobs
+        Processes; -1 for all cores.
+    out
+        Folder for best.json, surface.csv, the heat map and the notes from which an interrupted search goes on.
+    json
+        Print the outcome as JSON instead of a table.
+    quiet
+        No progress bar.
+    """
+    source = open_source(default_data() if data is None else data, split_names(labels), protocol, initial, None)
+    stream = source.stream(seed)
+    batch = stream.take(initial_rows(source.initial, stream, len(stream)))
+    if out is not None:
+        ready_folder(out)
+    compile_kernels(quiet=quiet or json)
+    base = EvolvingFuzzyClassifier.paper() if profile == "paper" else EvolvingFuzzyClassifier()
+    search: GridSearch | HalvingSearch
+    if quick:
+        search = HalvingSearch(base, cv=min(cv, 3), score=score, seed=seed, n_jobs=jobs).fit(batch.X, batch.Y)
+    else:
+        grid = {**PAPER_GRID, **_given(vigilance=vigilance, alpha=alpha, beta=beta)}
+        notes = None if out is None else out / "notes.jsonl"
+        search = GridSearch(base, grid, cv=cv, score=score, seed=seed, n_jobs=jobs, checkpoint=notes)
+        _watched(search, batch, quiet=quiet or json)
+    outcome = {
+        "data": stream.name,
+        "rows": len(batch),
+        "profile": profile,
+        "score": score,
+        "best_score": search.best_score_,
+        "best_params": search.best_params_,
+    }
+    if json:
+        print_json(outcome)
+    else:
+        print_table(_table(search, outcome))
+    if out is not None:
+        _write(search, outcome, out)
+
+
+def _given(**texts: str) -> dict[str, tuple[float, ...]]:
+    try:
+        return {name: tuple(float(part) for part in split_names(text)) for name, text in texts.items() if text}
+    except ValueError as error:
+        raise ParameterError(f"a value of the grid is no number ({error}); write them as 0.1,0.5,1") from None
+
+
+def _watched(search: GridSearch, batch: "Dataset", *, quiet: bool) -> None:
+    with Progress(console=Console(stderr=True), transient=True, disable=quiet) as bar:
+        task = bar.add_task("structures x folds", total=None)
+        search.progress = lambda done, total: bar.update(task, completed=done, total=total)
+        search.fit(batch.X, batch.Y)
+
+
+def _table(search: GridSearch | HalvingSearch, outcome: dict[str, Any]) -> Table:
+    """The best points."""
+    names = list(search.best_params_)
+    title = f"{outcome['data']}: the best of {len(search.surface_)} points on {outcome['rows']} rows"
+    table = plain_table(title, [*names, outcome["score"]])
+    for point in sorted(search.surface_, key=lambda point: -point["score"])[:SHOWN]:
+        table.add_row(*(f"{point[name]}" for name in names), f"{point['score']:.4f}")
+    return table
+
+
+def _write(search: GridSearch | HalvingSearch, outcome: dict[str, Any], out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    write_atomically(out / "best.json", (dumps(outcome, indent=1) + "\n").encode())
+    heads = [name for name in search.surface_[0] if name != "folds"]
+    lines = [",".join(heads), *(",".join(str(point[name]) for name in heads) for point in search.surface_)]
+    write_atomically(out / "surface.csv", ("\n".join(lines) + "\n").encode())
+    if isinstance(search, GridSearch):
+        heat_map(search).figure.savefig(out / "heat-map.svg")  # type: ignore[union-attr]
+    tell(f"Parameters: {out / 'best.json'}")

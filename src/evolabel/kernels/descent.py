@@ -1,0 +1,145 @@
+"""Algorithm 1 for many penalties at once: accelerated proximal gradient on the same statistics.
+
+| symbol  | array      | meaning                                                                        |
+|---------|------------|--------------------------------------------------------------------------------|
+| F       | (r, q)     | factor of H = F'F: few rows for a rule of few samples                          |
+| W       | (n, K, q)  | consequents, one matrix per pair (alpha, beta); start values, then the minima  |
+| L       | (n,)       | Lipschitz constants of the gradients                                           |
+
+The arithmetic of a pair does not depend on the other pairs.
+"""
+
+import numpy as np
+
+from evolabel.kernels._compile import allocating_kernel, kernel
+from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.kernels.symmetric import add_product
+
+
+@kernel
+def add_rows(c: FloatArray, A: FloatArray, chosen: IntArray, out: FloatArray) -> None:
+    """Add A'c to out, passing over the zeros of c; four rows at a time share what they read and write of out."""
+    q, count = A.shape[1], 0
+    for i in range(A.shape[0]):
+        if c[i] != 0.0:
+            chosen[count] = i
+            count += 1
+    n = 0
+    while n + 3 < count:
+        i0, i1, i2, i3 = chosen[n], chosen[n + 1], chosen[n + 2], chosen[n + 3]
+        c0, c1, c2, c3 = c[i0], c[i1], c[i2], c[i3]
+        for j in range(q):
+            out[j] += c0 * A[i0, j] + c1 * A[i1, j] + c2 * A[i2, j] + c3 * A[i3, j]
+        n += 4
+    while n < count:
+        i0 = chosen[n]
+        for j in range(q):
+            out[j] += c[i0] * A[i0, j]
+        n += 1
+
+
+@kernel
+def curvature(W: FloatArray, H: FloatArray, F: FloatArray, t: FloatArray, chosen: IntArray, out: FloatArray) -> None:
+    """Compute out = W H: by the rows of H that meet a weight, or through the factor F where these are too many."""
+    for b in range(W.shape[0]):
+        w = W[b]
+        out[b] = 0.0
+        present = 0
+        for j in range(w.shape[0]):
+            present += w[j] != 0.0
+        if present <= 2 * F.shape[0]:
+            add_rows(w, H, chosen, out[b])
+        else:
+            t[:] = 0.0
+            add_product(F, w, 1.0, t)
+            add_rows(t, F, chosen, out[b])
+
+
+@kernel
+def add_coupling(W: FloatArray, B: FloatArray, beta: float, out: FloatArray) -> None:
+    """Add beta B W to out, the intercept spared."""
+    K, last = W.shape[0], W.shape[1] - 1
+    for b in range(K):
+        for d in range(K):
+            tie = beta * B[b, d]
+            if tie != 0.0:
+                for j in range(last):
+                    out[b, j] += tie * W[d, j]
+
+
+@kernel
+def proximal_point(
+    ahead: FloatArray,
+    slope: FloatArray,
+    target: FloatArray,
+    penalty: FloatArray,
+    alpha: float,
+    L: float,
+    new: FloatArray,
+) -> None:
+    """Eq. (16): a gradient step from `ahead`, then the soft threshold; target = G + penalty * anchor."""
+    K, last = ahead.shape[0], ahead.shape[1] - 1
+    width = alpha / L
+    for b in range(K):
+        for j in range(last):
+            moved = ahead[b, j] - (slope[b, j] - target[b, j] + penalty[j] * ahead[b, j]) / L
+            new[b, j] = max(moved - width, 0.0) - max(-moved - width, 0.0)  # eq. (17) without branches
+        new[b, last] = ahead[b, last] - (slope[b, last] - target[b, last] + penalty[last] * ahead[b, last]) / L
+
+
+@kernel
+def uphill(ahead: FloatArray, new: FloatArray, W: FloatArray) -> bool:
+    """Does the momentum point away from where the step went? Then it starts anew."""
+    total = 0.0
+    for b in range(W.shape[0]):
+        for j in range(W.shape[1]):
+            total += (ahead[b, j] - new[b, j]) * (new[b, j] - W[b, j])
+    return total > 0.0
+
+
+@kernel
+def go_on(new: FloatArray, momentum: float, W: FloatArray, ahead: FloatArray) -> tuple[float, float]:
+    """W becomes `new`, `ahead` runs beyond it; returns the squared norms of the change and of W."""
+    change, size = 0.0, 0.0
+    for b in range(W.shape[0]):
+        for j in range(W.shape[1]):
+            step = new[b, j] - W[b, j]
+            ahead[b, j] = new[b, j] + momentum * step
+            W[b, j] = new[b, j]
+            change += step * step
+            size += new[b, j] * new[b, j]
+    return change, size
+
+
+@allocating_kernel
+def descend(
+    H: FloatArray,
+    F: FloatArray,
+    target: FloatArray,
+    penalty: FloatArray,
+    B: FloatArray,
+    alpha: FloatArray,
+    beta: FloatArray,
+    L: FloatArray,
+    tolerance: float,
+    most: int,
+    W: FloatArray,
+) -> None:
+    """Minimise the objective of every pair (alpha, beta), each from its own start in W."""
+    K, q = target.shape
+    ahead, new, slope = np.empty((K, q)), np.empty((K, q)), np.empty((K, q))
+    t, chosen = np.empty(F.shape[0]), np.empty(q, np.int64)
+    for n in range(W.shape[0]):
+        ahead[:] = W[n]
+        time = 1.0
+        for _ in range(most):
+            curvature(ahead, H, F, t, chosen, slope)
+            add_coupling(ahead, B, beta[n], slope)
+            proximal_point(ahead, slope, target, penalty, alpha[n], L[n], new)
+            if uphill(ahead, new, W[n]):
+                time = 1.0
+            after = (1.0 + np.sqrt(1.0 + 4.0 * time * time)) / 2.0
+            change, size = go_on(new, (time - 1.0) / after, W[n], ahead)
+            time = after
+            if change <= tolerance * tolerance * max(1.0, size):
+                break

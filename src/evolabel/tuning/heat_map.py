@@ -1,0 +1,58 @@
+"""The surface of a search as a picture."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evolabel.errors import ParameterError
+from evolabel.extras import load
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from evolabel.kernels.state import FloatArray
+    from evolabel.tuning.search import GridSearch
+
+
+def heat_map(search: "GridSearch", across: str = "alpha", down: str = "beta", axes: "Axes | None" = None) -> "Axes":
+    """Scores over two parameters, each cell the best over all others; the best cell is marked.
+
+    Parameters
+    ----------
+    search : GridSearch
+        One that has run.
+    across, down : str
+        Parameters of its grid.
+    axes : matplotlib Axes, optional
+        Where to draw; a new figure otherwise.
+    """
+    columns, rows, table = _table(search, across, down)
+    if axes is None:
+        axes = (
+            load("matplotlib.figure", "plots", "a figure").Figure(figsize=(6.4, 4.4), layout="constrained").subplots()
+        )
+    assert axes is not None
+    image = axes.imshow(table, cmap="cividis", aspect="auto")
+    axes.set_xticks(range(len(columns)), [f"{value:g}" for value in columns])
+    axes.set_yticks(range(len(rows)), [f"{value:g}" for value in rows])
+    axes.set_xlabel(across)
+    axes.set_ylabel(down)
+    best = np.unravel_index(np.nanargmax(table), table.shape)
+    axes.plot(best[1], best[0], marker="o", markersize=10, markerfacecolor="none", color="white", markeredgewidth=2)
+    figure = axes.get_figure()
+    assert figure is not None
+    figure.colorbar(image, ax=axes, label=f"best score ({search.score})")
+    return axes
+
+
+def _table(search: "GridSearch", across: str, down: str) -> "tuple[list[Any], list[Any], FloatArray]":
+    points = search._found()
+    for name in (across, down):
+        if name not in points[0]:
+            raise ParameterError(f"{name!r} was not searched; use two of {', '.join(search.best_params_)}")
+    columns, rows = (sorted({point[name] for point in points}) for name in (across, down))
+    table = np.full((len(rows), len(columns)), np.nan)
+    for point in points:
+        place = rows.index(point[down]), columns.index(point[across])
+        table[place] = np.fmax(table[place], point["score"])
+    return columns, rows, table

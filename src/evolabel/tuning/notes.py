@@ -1,0 +1,67 @@
+"""What a search has found so far, kept in a file: an interrupted search goes on where it was.
+
+JSON lines: the first says what is searched, every further one holds the scores of one structure on one fold.
+"""
+
+import hashlib
+import json
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from evolabel.errors import CheckpointError
+from evolabel.kernels.state import FloatArray
+
+Task = tuple[int, int]
+"""Number of the structure, number of the fold."""
+
+
+class Notes:
+    """Scores by task, in memory and, if there is a path, in a file."""
+
+    def __init__(self, path: "str | PathLike[str] | None", facts: dict[str, Any]) -> None:
+        self.path = None if path is None else Path(path)
+        self.scores: dict[Task, list[float]] = {}
+        if self.path is not None and self.path.exists():
+            self._read(self.path, facts)
+        elif self.path is not None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._add({"search": facts})
+
+    def add(self, task: Task, scores: list[float]) -> None:
+        """A task is done."""
+        self.scores[task] = scores
+        if self.path is not None:
+            self._add({"task": task, "scores": scores})
+
+    def _add(self, line: dict[str, Any]) -> None:
+        assert self.path is not None
+        with self.path.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+            file.flush()
+
+    def _read(self, path: Path, facts: dict[str, Any]) -> None:
+        """Complete lines only: the last one may have been cut when the search was killed."""
+        lines = path.read_text().splitlines(keepends=True)
+        whole = [line for line in lines if line.endswith("\n")]
+        try:
+            first, *rest = map(json.loads, whole)
+            known = first["search"]
+            self.scores = {tuple(line["task"]): line["scores"] for line in rest}
+        except (ValueError, KeyError, TypeError) as error:
+            raise CheckpointError(f"{path} holds no search ({error}); delete it to start anew") from None
+        different = sorted(name for name in facts if known.get(name) != json.loads(json.dumps(facts[name])))
+        if different:
+            raise CheckpointError(
+                f"{path} belongs to another search ({', '.join(different)} differ); delete it, or give another path"
+            )
+        if len(whole) < len(lines):
+            path.write_text("".join(whole))
+
+
+def fingerprint(*tables: FloatArray) -> str:
+    """A digest of the data."""
+    digest = hashlib.sha256()
+    for table in tables:
+        digest.update(str(table.shape).encode() + table.tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,202 @@
+"""`GridSearch`: parameters by cross-validation on an initial batch, one structure pass for all alpha and beta."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from joblib import Parallel, delayed, parallel_config
+from threadpoolctl import threadpool_limits
+
+from evolabel.errors import DivergenceError, NotTrainedError
+from evolabel.kernels.state import BoolArray, FloatArray
+from evolabel.ranges import check_number
+from evolabel.tuning.batch import read_batch, read_estimator
+from evolabel.tuning.folds import Score, folds, read_score, scored
+from evolabel.tuning.grid import PAPER_GRID, Grid, Point
+from evolabel.tuning.notes import Notes, Task, fingerprint
+from evolabel.tuning.shared import shared_answers
+
+if TYPE_CHECKING:
+    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+
+Listener = Callable[[int, int], object]
+"""Receives the tasks done and the tasks there are."""
+
+
+class GridSearch:
+    """Search a grid of parameters by cross-validation on an initial batch.
+
+    alpha and beta never touch the structure of a rule base, so one structure pass per fold serves all their values:
+    the answers are those of separate runs.
+
+    Parameters
+    ----------
+    estimator : EvolvingFuzzyClassifier, optional
+        Where all parameters outside the grid come from; the paper's profile if not given.
+    grid : dict of str to sequence, optional
+        Values by parameter, any parameters of the estimator; the paper's grid (17 vigilance x 10 alpha x 8 beta) if not
+        given.
+    cv : int
+        Folds.
+    score : str or callable
+        What to maximise: "pa", "ap", "macro_f1" or any other metric by name (losses are minimised), or a function of
+        true labels and outputs.
+    seed : int
+        Of the folds.
+    n_jobs : int
+        Processes; -1 for all cores.
+    backend : str, optional
+        A joblib backend by name ("loky", "dask", "ray" ...); joblib's own choice if not given.
+    checkpoint : path, optional
+        File of notes: the same search goes on where it was interrupted.
+    progress : callable, optional
+        Receives the number of tasks done and of all tasks.
+
+    Attributes
+    ----------
+    best_params_ : dict
+    best_score_ : float, the mean over the folds
+    best_estimator_ : EvolvingFuzzyClassifier, trained on the whole batch with the best parameters
+    surface_ : list of dict, one per point: its parameters, mean and deviation of the score, the score of every fold
+
+    Examples
+    --------
+    >>> from evolabel import EvolvingFuzzyClassifier
+    >>> from evolabel.streams import DriftingStream
+    >>> X, Y = DriftingStream(seed=0).take(120)
+    >>> grid = {"vigilance": [0.5, 1.0], "alpha": [0.0, 0.1, 1.0], "beta": [0.0, 1.0]}
+    >>> search = GridSearch(EvolvingFuzzyClassifier(), grid, cv=3).fit(X, Y)
+    >>> len(search.surface_), sorted(search.best_params_)
+    (12, ['alpha', 'beta', 'vigilance'])
+    """
+
+    best_params_: Point
+    best_score_: float
+    best_estimator_: "EvolvingFuzzyClassifier"
+    surface_: list[dict[str, Any]]
+
+    def __init__(
+        self,
+        estimator: "EvolvingFuzzyClassifier | None" = None,
+        grid: Mapping[str, Sequence[Any]] | None = None,
+        *,
+        cv: int = 5,
+        score: str | Score = "pa",
+        seed: int = 0,
+        n_jobs: int = 1,
+        backend: str | None = None,
+        checkpoint: "str | PathLike[str] | None" = None,
+        progress: Listener | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.grid = grid
+        self.cv = cv
+        self.score = score
+        self.seed = seed
+        self.n_jobs = n_jobs
+        self.backend = backend
+        self.checkpoint = checkpoint
+        self.progress = progress
+
+    def fit(self, X: object, Y: object) -> Self:
+        """Search on the initial batch X, Y (a label matrix), then train the best on all of it."""
+        from sklearn.base import clone
+
+        base, grid = read_estimator(self.estimator, paper=True), Grid.of(PAPER_GRID if self.grid is None else self.grid)
+        rows, labels = read_batch(base, X, Y)
+        check_number("cv", self.cv, 2, whole=True)
+        held_out = list(folds(len(rows), int(self.cv), self.seed))
+        notes = Notes(self.checkpoint, self._facts(base, grid, rows, labels))
+        self._run(base, grid, rows, labels, held_out, notes)
+        self.surface_ = _surface(grid, notes, len(held_out))
+        best = max(self.surface_, key=lambda point: (not np.isnan(point["score"]), point["score"]))
+        if np.isnan(best["score"]):
+            raise DivergenceError("no point of the grid gave finite answers; use a safe coupling, or smaller values")
+        self.best_params_ = {name: best[name] for name in grid.values}
+        self.best_score_ = best["score"]
+        self.best_estimator_ = clone(base).set_params(**self.best_params_).fit(X, Y)
+        return self
+
+    def frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+        """The whole surface as a frame, one row per point."""
+        import narwhals as nw
+
+        points = [{name: value for name, value in point.items() if name != "folds"} for point in self._found()]
+        return nw.from_dict({name: [p[name] for p in points] for name in points[0]}, backend=backend).to_native()
+
+    def _facts(
+        self, base: "EvolvingFuzzyClassifier", grid: Grid, rows: FloatArray, labels: FloatArray
+    ) -> dict[str, Any]:
+        return {
+            "estimator": base.get_params(),
+            "grid": grid.values,
+            "cv": self.cv,
+            "score": self.score if isinstance(self.score, str) else repr(self.score),
+            "seed": self.seed,
+            "data": fingerprint(rows, labels),
+        }
+
+    def _run(
+        self,
+        base: "EvolvingFuzzyClassifier",
+        grid: Grid,
+        rows: FloatArray,
+        labels: FloatArray,
+        held_out: list[BoolArray],
+        notes: Notes,
+    ) -> None:
+        """Every structure on every fold that is not done yet, the slow ones (small vigilance) first."""
+        read_score(self.score)  # complain now, not in a worker
+        tasks = [(s, f) for s in range(len(grid.structures)) for f in range(len(held_out))]
+        waiting = [task for task in tasks if task not in notes.scores]
+        calls = (delayed(_scores)(task, base, grid, rows, labels, held_out[task[1]], self.score) for task in waiting)
+        done = len(tasks) - len(waiting)
+        for task, scores in self._parallel(calls):
+            notes.add(task, scores)
+            done += 1
+            if self.progress is not None:
+                self.progress(done, len(tasks))
+
+    def _parallel(self, calls: Iterator[Any]) -> Iterator[tuple[Task, list[float]]]:
+        if self.backend is None:
+            yield from Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")(calls)
+            return
+        with parallel_config(backend=self.backend):
+            yield from Parallel(n_jobs=self.n_jobs)(calls)
+
+    def _found(self) -> list[dict[str, Any]]:
+        if not hasattr(self, "surface_"):
+            raise NotTrainedError("this search has not run yet; call fit first")
+        return self.surface_
+
+
+def _scores(
+    task: Task,
+    base: "EvolvingFuzzyClassifier",
+    grid: Grid,
+    rows: FloatArray,
+    labels: FloatArray,
+    held_out: BoolArray,
+    score: str | Score,
+) -> tuple[Task, list[float]]:
+    """All (alpha, beta) of one structure on one fold."""
+    from sklearn.base import clone
+
+    structure = clone(base).set_params(**grid.structures[task[0]])
+    batch = rows[~held_out], labels[~held_out]
+    with threadpool_limits(1):  # the matrices are small: threads would only wait for each other
+        answers = shared_answers(structure, grid.consequents, batch, rows[held_out])
+    return task, scored(read_score(score), labels[held_out], answers)
+
+
+def _surface(grid: Grid, notes: Notes, n_folds: int) -> list[dict[str, Any]]:
+    points = []
+    for s, structure in enumerate(grid.structures):
+        by_fold = np.array([notes.scores[s, fold] for fold in range(n_folds)])
+        for place, consequents in enumerate(grid.consequents):
+            values = by_fold[:, place]
+            spread = float(values.std(ddof=1))
+            points.append({**structure, **consequents, "score": float(values.mean()), "deviation": spread})
+            points[-1]["folds"] = values.tolist()
+    return points

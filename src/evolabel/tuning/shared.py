@@ -1,0 +1,80 @@
+"""Answers for many (alpha, beta) from one structure pass, and the same the long way."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evolabel.core.model import StreamModel
+from evolabel.core.proximal import minimise_all
+from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.errors import DivergenceError
+from evolabel.kernels.state import FloatArray
+
+if TYPE_CHECKING:
+    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+
+Batch = tuple[FloatArray, FloatArray]
+
+
+def separate_answers(
+    estimator: "EvolvingFuzzyClassifier", points: Sequence[dict[str, Any]], batch: Batch, X: FloatArray
+) -> FloatArray:
+    """Fit once per point; outputs (points, rows, labels), NaN where the consequents blew up."""
+    answers = []
+    for point in points:
+        try:
+            answers.append(_fresh(estimator, point).fit(*batch).decision_function(X))
+        except DivergenceError:
+            answers.append(np.full((len(X), batch[1].shape[1]), np.nan))
+    return np.array(answers)
+
+
+def shared_answers(
+    estimator: "EvolvingFuzzyClassifier", points: Sequence[dict[str, Any]], batch: Batch, X: FloatArray
+) -> FloatArray:
+    """The same for points that differ in alpha and beta only, from one structure pass.
+
+    Statistics do not depend on alpha and beta; the consequents of all points are minimised on them together.
+    """
+    if not can_share(estimator):
+        return separate_answers(estimator, points, batch, X)
+    alphas, betas = (np.array([float({**_own(estimator), **p}[name]) for p in points]) for name in ("alpha", "beta"))
+    options = _fresh(estimator, _most_demanding(alphas, betas))._options()
+    model = StreamModel(X.shape[1], batch[1].shape[1], options)
+    rules, Z = model.gather(*batch, NOTHING, NO_ROWS), model.scale(X)
+    answers = np.zeros((len(points), len(X), batch[1].shape[1]))
+    memberships = rules.memberships(Z)[0]
+    for slot in range(1, rules.n_rules + 1):
+        minima = minimise_all(rules.problem(slot), rules.arrays.W[slot], alphas, betas)
+        regressors = _regressors(rules, Z, slot)
+        answers += memberships[:, slot - 1, None] * (regressors @ minima.transpose(0, 2, 1))
+    return answers
+
+
+def can_share(estimator: "EvolvingFuzzyClassifier") -> bool:
+    """Are the minima those of a convex objective, reached by safe steps? Else every point goes its own way."""
+    return bool(estimator.prox_steps) and estimator.coupling != "paper" and estimator.lipschitz != "paper"
+
+
+def _own(estimator: "EvolvingFuzzyClassifier") -> dict[str, float]:
+    return {"alpha": estimator.alpha, "beta": estimator.beta}
+
+
+def _most_demanding(alphas: FloatArray, betas: FloatArray) -> dict[str, float]:
+    """Parameters with which all statistics are gathered that any point needs: some L1, and coupling if any has it."""
+    return {"alpha": max(float(alphas.max()), 1.0), "beta": float(betas.max())}
+
+
+def _fresh(estimator: "EvolvingFuzzyClassifier", changes: dict[str, Any]) -> "EvolvingFuzzyClassifier":
+    from sklearn.base import clone
+
+    fresh: EvolvingFuzzyClassifier = clone(estimator).set_params(**changes)
+    return fresh
+
+
+def _regressors(rules: RuleBase, Z: FloatArray, slot: int) -> FloatArray:
+    """Rows (z, 1) as the rule sees them."""
+    if not np.isnan(Z).any():
+        return np.hstack([Z, np.ones((len(Z), 1))])
+    return np.array([rules.regressor(z, slot) for z in Z])

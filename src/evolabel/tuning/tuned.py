@@ -1,0 +1,108 @@
+"""`TunedClassifier`: a classifier that tunes itself on its initial batch, for runs beside others."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from evolabel import errors
+from evolabel.kernels.state import FloatArray
+from evolabel.tuning.search import GridSearch
+
+if TYPE_CHECKING:
+    from evolabel.adapters.scikit_learn import AnyArray, EvolvingFuzzyClassifier
+
+# Small grids: what is worth trying around each profile without making anybody wait.
+DEFAULT_GRID: dict[str, tuple[Any, ...]] = {
+    "vigilance": (0.25, 0.5, 1.0),
+    "temperature": ("0.05p", "0.1p", "0.2p"),
+    "local_ridge": (0.1, 0.2, 0.5),
+}
+SMALL_PAPER_GRID: dict[str, tuple[Any, ...]] = {
+    "vigilance": (0.2, 0.4, 0.6, 0.8),
+    "alpha": (0.0, 0.01, 0.1, 1.0),
+    "beta": (0.0, 1.0, 10.0),
+}
+
+
+class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """`fit` searches a grid by cross-validation on the batch it gets; the best then learns the stream.
+
+    Parameters
+    ----------
+    estimator : EvolvingFuzzyClassifier, optional
+        Where all parameters outside the grid come from; the default if not given.
+    grid : dict of str to sequence, optional
+        As in `GridSearch`; a small one around the default if not given.
+    cv : int
+    score : str
+    seed : int
+
+    Attributes
+    ----------
+    search_ : GridSearch, as it ran
+    best_estimator_ : EvolvingFuzzyClassifier, which goes on learning
+    """
+
+    search_: GridSearch
+    best_estimator_: "EvolvingFuzzyClassifier"
+
+    def __init__(
+        self,
+        estimator: "EvolvingFuzzyClassifier | None" = None,
+        grid: Mapping[str, Sequence[Any]] | None = None,
+        *,
+        cv: int = 3,
+        score: str = "pa",
+        seed: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.grid = grid
+        self.cv = cv
+        self.score = score
+        self.seed = seed
+
+    def fit(self, X: object, y: object = None) -> Self:
+        """Tune on the initial batch and learn it."""
+        from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+
+        base = EvolvingFuzzyClassifier() if self.estimator is None else self.estimator
+        grid = DEFAULT_GRID if self.grid is None else self.grid
+        search = GridSearch(base, grid, cv=self.cv, score=self.score, seed=self.seed).fit(X, y)
+        self.search_, self.best_estimator_ = search, search.best_estimator_
+        return self
+
+    def partial_fit(self, X: object, y: object = None) -> Self:
+        """Learn further rows with the parameters found."""
+        self._best().partial_fit(X, y)
+        return self
+
+    def test_then_train(self, X: object, y: object) -> FloatArray:
+        """Answer every row, then learn it."""
+        return self._best().test_then_train(X, y)
+
+    def decision_function(self, X: object) -> FloatArray:
+        """Continuous outputs, (n_samples, n_labels)."""
+        return self._best().decision_function(X)
+
+    def predict(self, X: object) -> "AnyArray":
+        """Labels as 0/1, (n_samples, n_labels)."""
+        return self._best().predict(X)
+
+    @property
+    def n_rules_(self) -> int:
+        """Rules there are now."""
+        return self._best().n_rules_
+
+    @property
+    def rules_(self) -> list[Any]:
+        """The rules, readable."""
+        return self._best().rules_
+
+    def _best(self) -> "EvolvingFuzzyClassifier":
+        if not self.__sklearn_is_fitted__():
+            raise errors.NotTrainedError("this TunedClassifier needs an initial batch to tune on; call fit first")
+        return self.best_estimator_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "best_estimator_" in self.__dict__

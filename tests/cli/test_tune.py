@@ -1,0 +1,65 @@
+"""`evolabel tune`: parameters from the initial batch."""
+
+import json
+
+import pytest
+
+SMALL = ("--vigilance", "0.5,1", "--alpha", "0,0.1", "--beta", "0", "--cv", 2, "--jobs", 1)
+
+
+def test_the_best_point_is_told_and_written(command, plant, tmp_path):
+    out = tmp_path / "tuned"
+    told = command("tune", plant, "--labels", "fault_a,fault_b", *SMALL, "--out", out, "--json")
+    assert told.code == 0
+    outcome = json.loads(told.out)
+    assert outcome == json.loads((out / "best.json").read_text())
+    assert outcome["rows"] == 60, "only the initial batch is looked at"
+    lines = (out / "surface.csv").read_text().splitlines()
+    assert lines[0] == "vigilance,alpha,beta,score,deviation"
+    scores = [float(line.split(",")[3]) for line in lines[1:]]
+    assert len(scores) == 4
+    assert max(scores) == outcome["best_score"]
+    assert (out / "heat-map.svg").is_file()
+
+
+def test_the_search_sees_nothing_but_the_initial_batch(command, plant, tmp_path):
+    def best(file):
+        return json.loads(command("tune", file, "--labels", "fault_a,fault_b", *SMALL, "--json").out)["best_score"]
+
+    lines = plant.read_text().splitlines()
+    changed = tmp_path / "changed.csv"
+    changed.write_text("\n".join(lines[:61] + ["9,9,1,0"] * 240) + "\n")
+    assert best(changed) == best(plant)
+
+
+def test_a_finished_search_is_not_repeated(command, plant, tmp_path, monkeypatch):
+    words = ("tune", plant, "--labels", "fault_a,fault_b", *SMALL, "--out", tmp_path / "tuned", "--json")
+    first = command(*words)
+
+    def never(*_):
+        raise AssertionError("this was done already")
+
+    monkeypatch.setattr("evolabel.tuning.search.shared_answers", never)
+    assert command(*words).out == first.out
+
+
+def test_a_quick_search_draws_from_all_parameters(command, plant, monkeypatch):
+    monkeypatch.setattr("evolabel.tuning.halving.ALL_PARAMETERS", {"max_rules": (1, 5), "local_ridge": (0.1, 1.0)})
+    told = command("tune", plant, "--labels", "fault_a,fault_b", "--quick", "--cv", 2, "--jobs", 1, "--json")
+    assert set(json.loads(told.out)["best_params"]) == {"max_rules", "local_ridge"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--alpha", "much"), "no number"),
+        (("--score", "luck"), "luck"),
+        (("--cv", "1"), "cv=1"),
+        (("--profile", "golden"), "golden"),
+    ],
+)
+def test_wrong_usage_is_one_clear_error(command, plant, words, message):
+    told = command("tune", plant, "--labels", "fault_a,fault_b", "--vigilance", "0.5", "--beta", "0", *words)
+    assert told.code == 2
+    assert message in told.err
+    assert told.out == ""
