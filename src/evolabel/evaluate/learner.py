@@ -57,8 +57,8 @@ def named_learners(learners: Learner | Mapping[str, Learner]) -> dict[str, Learn
     return named
 
 
-def described(learner: Learner) -> str:
-    """The learner as text, without its address in memory: the same in every process."""
+def described(learner: object) -> str:
+    """The learner (or a score) as text, without its address in memory: the same in every process."""
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(learner))
 
 

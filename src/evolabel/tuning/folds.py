@@ -32,6 +32,13 @@ def read_score(score: str | Score) -> Score:
     return lambda truth, outputs: sign * metric.fresh().update(truth, outputs).get()
 
 
+def check_judgeable(score: Score, labels: FloatArray, held_out: list[BoolArray]) -> None:
+    """Raise DataError if a fold has no score even for perfect answers, as one without annotated labels has not."""
+    for fold in held_out:
+        if np.isnan(score(labels[fold], np.nan_to_num(labels[fold]))):
+            raise DataError("a fold cannot be judged, too few labels are annotated; use fewer folds or a larger batch")
+
+
 def scored(score: Score, truth: FloatArray, answers: FloatArray) -> list[float]:
     """The score of every point, NaN where it gave no answer."""
     return [float(score(truth, outputs)) if np.isfinite(outputs).all() else float("nan") for outputs in answers]

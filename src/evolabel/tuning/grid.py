@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from evolabel.errors import ParameterError
 
 # alpha and beta never touch antecedents, memberships or statistics: one structure pass serves all their values.
@@ -30,7 +32,7 @@ class Grid:
     def of(cls, values: Mapping[str, Sequence[Any]]) -> "Grid":
         """A checked grid; single values need not be wrapped."""
         wrapped = {
-            name: tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
+            name: tuple(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else (given,)
             for name, given in values.items()
         }
         empty = [name for name, given in wrapped.items() if not given]

@@ -11,8 +11,9 @@ from threadpoolctl import threadpool_limits
 from evolabel.errors import DivergenceError
 from evolabel.kernels.state import BoolArray, FloatArray
 from evolabel.ranges import check_number
-from evolabel.tuning.batch import read_batch, read_estimator
-from evolabel.tuning.folds import Score, folds, read_score, scored
+from evolabel.tuning.batch import check_search, check_values, read_batch, read_estimator
+from evolabel.tuning.folds import Score, check_judgeable, folds, read_score, scored
+from evolabel.tuning.grid import Grid
 from evolabel.tuning.shared import separate_answers
 
 if TYPE_CHECKING:
@@ -98,24 +99,24 @@ class HalvingSearch:
         """Search on the initial batch X, Y (a label matrix), then train the best on all of it."""
         from sklearn.base import clone
 
-        check_number("cv", self.cv, 2, whole=True)
+        check_search(self.cv, self.seed, self.n_jobs)
         check_number("candidates", self.candidates, 1, whole=True)
-        read_score(self.score)  # complain now, not in a worker
         base = read_estimator(self.estimator, paper=False)
+        values = Grid.of(ALL_PARAMETERS if self.values is None else self.values).values
+        check_values(base, values)
         rows, labels = read_batch(base, X, Y)
         order = np.random.default_rng(self.seed).permutation(len(rows))
-        points, self.surface_ = self._points(base), []
+        points, surface, best = self._points(base, values), [], float("nan")
         for size in _sizes(len(rows), len(points), 2 * int(self.cv)):
-            part = order[:size]
-            scores = self._scores(base, points, rows[part], labels[part])
-            self.surface_ += [{**p, "rows": size, "score": s} for p, s in zip(points, scores, strict=True)]
+            scores = self._scores(base, points, rows[order[:size]], labels[order[:size]])
+            surface += [{**p, "rows": size, "score": s} for p, s in zip(points, scores, strict=True)]
             ranked = sorted(range(len(points)), key=lambda n: -np.nan_to_num(scores[n], nan=-np.inf))
-            self.best_score_ = scores[ranked[0]]
+            best = scores[ranked[0]]
             points = [points[n] for n in ranked[: -(-len(points) // KEPT)]]
-        if np.isnan(self.best_score_):
+        if np.isnan(best):
             raise DivergenceError("no point gave finite answers; use a safe coupling, or smaller values")
-        self.best_params_ = points[0]
         self.best_estimator_ = clone(base).set_params(**points[0]).fit(X, Y)
+        self.surface_, self.best_params_, self.best_score_ = surface, points[0], best
         return self
 
     def _scores(
@@ -123,12 +124,12 @@ class HalvingSearch:
     ) -> list[float]:
         """Mean score of every point over the folds."""
         held_out = list(folds(len(rows), int(self.cv), self.seed))
+        check_judgeable(read_score(self.score), labels, held_out)
         calls = (delayed(_cross_validated)(base, point, rows, labels, held_out, self.score) for point in points)
         return list(Parallel(n_jobs=self.n_jobs)(calls))
 
-    def _points(self, base: "EvolvingFuzzyClassifier") -> list[dict[str, Any]]:
+    def _points(self, base: "EvolvingFuzzyClassifier", values: dict[str, tuple[Any, ...]]) -> list[dict[str, Any]]:
         """The estimator's own parameters, and as many random ones as asked for, each once."""
-        values = ALL_PARAMETERS if self.values is None else self.values
         rng = np.random.default_rng(self.seed)
         points = [{name: base.get_params()[name] for name in values}]
         for _ in range(10 * self.candidates):

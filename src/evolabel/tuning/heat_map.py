@@ -1,5 +1,6 @@
 """The surface of a search as a picture."""
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,26 +34,36 @@ def heat_map(search: "GridSearch", across: str = "alpha", down: str = "beta", ax
         )
     assert axes is not None
     image = axes.imshow(table, cmap="cividis", aspect="auto")
-    axes.set_xticks(range(len(columns)), [f"{value:g}" for value in columns])
-    axes.set_yticks(range(len(rows)), [f"{value:g}" for value in rows])
+    axes.set_xticks(range(len(columns)), [_text(value) for value in columns])
+    axes.set_yticks(range(len(rows)), [_text(value) for value in rows])
     axes.set_xlabel(across)
     axes.set_ylabel(down)
     best = np.unravel_index(np.nanargmax(table), table.shape)
     axes.plot(best[1], best[0], marker="o", markersize=10, markerfacecolor="none", color="white", markeredgewidth=2)
     figure = axes.get_figure()
     assert figure is not None
-    figure.colorbar(image, ax=axes, label=f"best score ({search.score})")
+    figure.colorbar(image, ax=axes, label=f"best score ({getattr(search.score, '__name__', search.score)})")
     return axes
 
 
 def _table(search: "GridSearch", across: str, down: str) -> "tuple[list[Any], list[Any], FloatArray]":
     points = search._found()
     for name in (across, down):
-        if name not in points[0]:
+        if name not in search.best_params_:
             raise ParameterError(f"{name!r} was not searched; use two of {', '.join(search.best_params_)}")
-    columns, rows = (sorted({point[name] for point in points}) for name in (across, down))
+    columns, rows = (_values(points, name) for name in (across, down))
     table = np.full((len(rows), len(columns)), np.nan)
     for point in points:
         place = rows.index(point[down]), columns.index(point[across])
         table[place] = np.fmax(table[place], point["score"])
     return columns, rows, table
+
+
+def _values(points: list[dict[str, Any]], name: str) -> list[Any]:
+    """Numbers by size, choices as they come."""
+    found = list(dict.fromkeys(point[name] for point in points))
+    return sorted(found) if all(isinstance(value, Real) for value in found) else found
+
+
+def _text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, Real) else str(value)

@@ -9,8 +9,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from evolabel.errors import CheckpointError
 from evolabel.kernels.state import FloatArray
+from evolabel.whole_files import write_atomically
 
 Task = tuple[int, int]
 """Number of the structure, number of the fold."""
@@ -22,11 +25,10 @@ class Notes:
     def __init__(self, path: "str | PathLike[str] | None", facts: dict[str, Any]) -> None:
         self.path = None if path is None else Path(path)
         self.scores: dict[Task, list[float]] = {}
-        if self.path is not None and self.path.exists():
-            self._read(self.path, facts)
-        elif self.path is not None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._add({"search": facts})
+        try:
+            self._open(facts)
+        except OSError as error:
+            raise CheckpointError(f"{path} cannot hold the notes of a search ({error}); give another path") from None
 
     def add(self, task: Task, scores: list[float]) -> None:
         """A task is done."""
@@ -34,29 +36,41 @@ class Notes:
         if self.path is not None:
             self._add({"task": task, "scores": scores})
 
+    def _open(self, facts: dict[str, Any]) -> None:
+        if self.path is not None and self.path.exists():
+            self._read(self.path, facts)
+        elif self.path is not None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._add({"search": facts})
+
     def _add(self, line: dict[str, Any]) -> None:
         assert self.path is not None
         with self.path.open("a") as file:
-            file.write(json.dumps(line) + "\n")
+            file.write(_as_json(line) + "\n")
             file.flush()
 
     def _read(self, path: Path, facts: dict[str, Any]) -> None:
         """Complete lines only: the last one may have been cut when the search was killed."""
-        lines = path.read_text().splitlines(keepends=True)
-        whole = [line for line in lines if line.endswith("\n")]
         try:
+            lines = path.read_text().splitlines(keepends=True)
+            whole = [line for line in lines if line.endswith("\n")]
             first, *rest = map(json.loads, whole)
-            known = first["search"]
+            known = dict(first["search"])
             self.scores = {tuple(line["task"]): line["scores"] for line in rest}
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(f"{path} holds no search ({error}); delete it to start anew") from None
-        different = sorted(name for name in facts if known.get(name) != json.loads(json.dumps(facts[name])))
+        different = sorted(name for name in facts if known.get(name) != json.loads(_as_json(facts[name])))
         if different:
             raise CheckpointError(
                 f"{path} belongs to another search ({', '.join(different)} differ); delete it, or give another path"
             )
         if len(whole) < len(lines):
-            path.write_text("".join(whole))
+            write_atomically(path, "".join(whole).encode())
+
+
+def _as_json(value: object) -> str:
+    """Text of one line; numbers of numpy are plain numbers."""
+    return json.dumps(value, default=np.generic.item)
 
 
 def fingerprint(*tables: FloatArray) -> str:

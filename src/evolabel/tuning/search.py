@@ -5,14 +5,14 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from joblib import Parallel, delayed, parallel_config
+from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from evolabel.errors import DivergenceError, NotTrainedError
+from evolabel.evaluate.learner import described
 from evolabel.kernels.state import BoolArray, FloatArray
-from evolabel.ranges import check_number
-from evolabel.tuning.batch import read_batch, read_estimator
-from evolabel.tuning.folds import Score, folds, read_score, scored
+from evolabel.tuning.batch import check_search, check_values, read_batch, read_estimator
+from evolabel.tuning.folds import Score, check_judgeable, folds, read_score, scored
 from evolabel.tuning.grid import PAPER_GRID, Grid, Point
 from evolabel.tuning.notes import Notes, Task, fingerprint
 from evolabel.tuning.shared import shared_answers
@@ -104,18 +104,20 @@ class GridSearch:
         from sklearn.base import clone
 
         base, grid = read_estimator(self.estimator, paper=True), Grid.of(PAPER_GRID if self.grid is None else self.grid)
+        check_search(self.cv, self.seed, self.n_jobs)  # now, not in a worker, and before notes are begun
+        check_values(base, grid.values)
         rows, labels = read_batch(base, X, Y)
-        check_number("cv", self.cv, 2, whole=True)
         held_out = list(folds(len(rows), int(self.cv), self.seed))
+        check_judgeable(read_score(self.score), labels, held_out)
         notes = Notes(self.checkpoint, self._facts(base, grid, rows, labels))
         self._run(base, grid, rows, labels, held_out, notes)
-        self.surface_ = _surface(grid, notes, len(held_out))
-        best = max(self.surface_, key=lambda point: (not np.isnan(point["score"]), point["score"]))
+        surface = _surface(grid, notes, len(held_out))
+        best = max(surface, key=lambda point: (not np.isnan(point["score"]), point["score"]))
         if np.isnan(best["score"]):
             raise DivergenceError("no point of the grid gave finite answers; use a safe coupling, or smaller values")
-        self.best_params_ = {name: best[name] for name in grid.values}
-        self.best_score_ = best["score"]
-        self.best_estimator_ = clone(base).set_params(**self.best_params_).fit(X, Y)
+        params = {name: best[name] for name in grid.values}
+        self.best_estimator_ = clone(base).set_params(**params).fit(X, Y)
+        self.surface_, self.best_params_, self.best_score_ = surface, params, best["score"]
         return self
 
     def frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
@@ -132,7 +134,7 @@ class GridSearch:
             "estimator": base.get_params(),
             "grid": grid.values,
             "cv": self.cv,
-            "score": self.score if isinstance(self.score, str) else repr(self.score),
+            "score": self.score if isinstance(self.score, str) else described(self.score),
             "seed": self.seed,
             "data": fingerprint(rows, labels),
         }
@@ -147,7 +149,6 @@ class GridSearch:
         notes: Notes,
     ) -> None:
         """Every structure on every fold that is not done yet, the slow ones (small vigilance) first."""
-        read_score(self.score)  # complain now, not in a worker
         tasks = [(s, f) for s in range(len(grid.structures)) for f in range(len(held_out))]
         waiting = [task for task in tasks if task not in notes.scores]
         calls = (delayed(_scores)(task, base, grid, rows, labels, held_out[task[1]], self.score) for task in waiting)
@@ -159,11 +160,12 @@ class GridSearch:
                 self.progress(done, len(tasks))
 
     def _parallel(self, calls: Iterator[Any]) -> Iterator[tuple[Task, list[float]]]:
-        if self.backend is None:
-            yield from Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")(calls)
-            return
-        with parallel_config(backend=self.backend):
-            yield from Parallel(n_jobs=self.n_jobs)(calls)
+        """Results as they come; some backends can only hand over all of them at the end."""
+        try:
+            pool = Parallel(n_jobs=self.n_jobs, backend=self.backend, return_as="generator_unordered")
+        except ValueError:
+            pool = Parallel(n_jobs=self.n_jobs, backend=self.backend)
+        yield from pool(calls)
 
     def _found(self) -> list[dict[str, Any]]:
         if not hasattr(self, "surface_"):

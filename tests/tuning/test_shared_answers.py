@@ -1,0 +1,129 @@
+"""One structure pass for all alpha and beta: the answers are those of separate runs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.streams import DriftingStream
+from evolabel.tuning import shared
+from evolabel.tuning.grid import Grid
+from evolabel.tuning.shared import can_share, separate_answers, shared_answers
+
+POINTS = Grid.of({"alpha": (0.0, 0.1, 2.0), "beta": (0.0, 1.0, 50.0)}).consequents
+PROFILES = {
+    "default": EvolvingFuzzyClassifier(),
+    "paper": EvolvingFuzzyClassifier.paper(),
+    "few rules": EvolvingFuzzyClassifier(max_rules=2),
+    "rules that merge": EvolvingFuzzyClassifier.paper(vigilance=0.2, coupling="signed_laplacian"),
+    "rules that merge and start from the global model": EvolvingFuzzyClassifier(merging="touching", covariance="full"),
+    "rules that forget and die": EvolvingFuzzyClassifier(forgetting=0.97, prune_after=5, parent="none"),
+    "no coupling": EvolvingFuzzyClassifier.paper(coupling="none", space="input"),
+}
+
+
+def assert_shared_is_separate(estimator, points, X, Y, at=40, within=1e-9):
+    batch = X[:at], Y[:at]
+    expected = separate_answers(estimator, points, batch, X[at:])
+    assert expected.shape == (len(points), len(X) - at, Y.shape[1])
+    assert np.isfinite(expected).all()
+    np.testing.assert_allclose(shared_answers(estimator, points, batch, X[at:]), expected, rtol=0.0, atol=within)
+
+
+@pytest.fixture
+def structure_passes(monkeypatch):
+    """Counts them."""
+    counted = []
+    whole = shared.StreamModel.gather
+
+    def gather(*arguments):
+        counted.append(1)
+        return whole(*arguments)
+
+    monkeypatch.setattr(shared.StreamModel, "gather", gather)
+    return counted
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_answers_are_those_of_separate_runs(stream, profile):
+    assert_shared_is_separate(PROFILES[profile], POINTS, stream[0][:60], stream[1][:60])
+
+
+@pytest.mark.parametrize("profile", ["default", "paper", "rules that merge"])
+def test_answers_are_those_of_separate_runs_with_features_and_labels_missing(gappy_stream, profile):
+    X, Y = gappy_stream
+    assert np.isnan(X[40:60]).any()
+    assert np.isnan(Y[:40]).all(axis=1).any()
+    assert_shared_is_separate(PROFILES[profile], POINTS, X[:60], Y[:60])
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    seed=st.integers(0, 1000),
+    profile=st.sampled_from(["default", "paper"]),
+    pairs=st.lists(
+        st.tuples(st.floats(0.01, 10.0) | st.just(0.0), st.floats(0.01, 100.0) | st.just(0.0)), min_size=1, max_size=3
+    ),
+)
+def test_answers_are_those_of_separate_runs_on_any_stream(seed, profile, pairs):
+    X, Y = DriftingStream(n_features=4, n_labels=3, seed=seed).take(50)
+    points = [{"alpha": alpha, "beta": beta} for alpha, beta in pairs]
+    assert_shared_is_separate(PROFILES[profile], points, X, Y)
+
+
+def test_rows_far_from_every_rule_are_answered_alike(stream):
+    X, Y = stream[0][:45].copy(), stream[1][:45]
+    X[40:] *= 1000.0
+    assert_shared_is_separate(PROFILES["paper"], POINTS, X, Y)
+
+
+def test_more_features_than_rows(stream):
+    """At alpha = beta = 0 a run of its own multiplies by an inverse, which costs some digits here."""
+    rng = np.random.default_rng(0)
+    X = np.hstack([stream[0][:30], rng.normal(size=(30, 20))])
+    assert_shared_is_separate(PROFILES["paper"], POINTS[:1], X, stream[1][:30], at=20, within=1e-7)
+    assert_shared_is_separate(PROFILES["paper"], POINTS[1:], X, stream[1][:30], at=20)
+
+
+def test_what_a_point_leaves_open_is_the_estimators_own(stream):
+    X, Y = stream[0][:60], stream[1][:60]
+    estimator = EvolvingFuzzyClassifier(alpha=0.3, beta=2.0)
+    assert_shared_is_separate(estimator, [{}, {"alpha": 0.0}, {"beta": 0.0}], X, Y)
+
+
+def test_one_structure_pass_serves_all_points(stream, structure_passes):
+    X, Y = stream
+    shared_answers(PROFILES["paper"], POINTS, (X[:40], Y[:40]), X[40:60])
+    assert len(structure_passes) == 1
+    separate_answers(PROFILES["paper"], POINTS, (X[:40], Y[:40]), X[40:60])
+    assert len(structure_passes) == 1 + len(POINTS)
+
+
+@pytest.mark.parametrize("literal", [{"coupling": "paper"}, {"lipschitz": "paper"}, {"prox_steps": 0}])
+def test_literal_formulas_go_their_own_way(stream, structure_passes, literal):
+    X, Y = stream
+    estimator = EvolvingFuzzyClassifier.paper(**literal)
+    points = [{"alpha": 0.1, "beta": 0.0}, {"alpha": 0.1, "beta": 1000.0}]
+    assert not can_share(estimator)
+    answers = shared_answers(estimator, points, (X[:40], Y[:40]), X[40:60])
+    assert len(structure_passes) == 2
+    np.testing.assert_array_equal(answers, separate_answers(estimator, points, (X[:40], Y[:40]), X[40:60]))
+
+
+def test_a_point_that_blows_up_has_no_answer_and_spares_the_others(stream):
+    X, Y = stream
+    estimator = EvolvingFuzzyClassifier.paper(coupling="paper")
+    points = [{"beta": 1000.0}, {"beta": 0.0}]
+    answers = shared_answers(estimator, points, (X[:40], Y[:40]), X[40:60])
+    assert np.isnan(answers[0]).all()
+    assert np.isfinite(answers[1]).all()
+
+
+def test_the_estimator_stays_as_it_was(stream):
+    X, Y = stream
+    estimator = EvolvingFuzzyClassifier.paper()
+    before = estimator.get_params()
+    shared_answers(estimator, POINTS, (X[:40], Y[:40]), X[40:60])
+    assert estimator.get_params() == before
+    assert not hasattr(estimator, "n_features_in_")
