@@ -28,7 +28,8 @@ def comparison() -> str:
     sets = list(found)
     learners = [standing["learner"] for standing in found[sets[0]]["standings"]]
     columns = {name: _scores(found[name]["standings"]) for name in sets}
-    return table(["PA / AP", *sets], [[learner, *(columns[name][learner] for name in sets)] for learner in learners])
+    rows = [[learner, *(columns[name].get(learner, "not run") for name in sets)] for learner in learners]
+    return table(["PA / AP", *sets], rows)
 
 
 def _scores(standings: list[dict[str, Any]]) -> dict[str, str]:

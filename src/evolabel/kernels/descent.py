@@ -12,47 +12,44 @@ The arithmetic of a pair does not depend on the other pairs.
 import numpy as np
 
 from evolabel.kernels._compile import allocating_kernel, kernel
-from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.kernels.state import FloatArray
 from evolabel.kernels.symmetric import add_product
 
 
 @kernel
-def add_rows(c: FloatArray, A: FloatArray, chosen: IntArray, out: FloatArray) -> None:
-    """Add A'c to out, passing over the zeros of c; four rows at a time share what they read and write of out."""
-    q, count = A.shape[1], 0
-    for i in range(A.shape[0]):
-        if c[i] != 0.0:
-            chosen[count] = i
-            count += 1
-    n = 0
-    while n + 3 < count:
-        i0, i1, i2, i3 = chosen[n], chosen[n + 1], chosen[n + 2], chosen[n + 3]
-        c0, c1, c2, c3 = c[i0], c[i1], c[i2], c[i3]
-        for j in range(q):
-            out[j] += c0 * A[i0, j] + c1 * A[i1, j] + c2 * A[i2, j] + c3 * A[i3, j]
-        n += 4
-    while n < count:
-        i0 = chosen[n]
-        for j in range(q):
-            out[j] += c[i0] * A[i0, j]
-        n += 1
+def add_rows(C: FloatArray, A: FloatArray, out: FloatArray) -> None:
+    """Add C A to out, passing over zeros of C; four rows of A at a time, shared by all rows of out."""
+    q, r = A.shape[1], A.shape[0]
+    i = 0
+    while i + 3 < r:
+        for b in range(C.shape[0]):
+            c0, c1, c2, c3 = C[b, i], C[b, i + 1], C[b, i + 2], C[b, i + 3]
+            if c0 != 0.0 or c1 != 0.0 or c2 != 0.0 or c3 != 0.0:
+                for j in range(q):
+                    out[b, j] += c0 * A[i, j] + c1 * A[i + 1, j] + c2 * A[i + 2, j] + c3 * A[i + 3, j]
+        i += 4
+    while i < r:
+        for b in range(C.shape[0]):
+            for j in range(q):
+                out[b, j] += C[b, i] * A[i, j]
+        i += 1
 
 
 @kernel
-def curvature(W: FloatArray, H: FloatArray, F: FloatArray, t: FloatArray, chosen: IntArray, out: FloatArray) -> None:
+def curvature(W: FloatArray, H: FloatArray, F: FloatArray, T: FloatArray, out: FloatArray) -> None:
     """Compute out = W H: by the rows of H that meet a weight, or through the factor F where these are too many."""
+    present = 0
     for b in range(W.shape[0]):
-        w = W[b]
-        out[b] = 0.0
-        present = 0
-        for j in range(w.shape[0]):
-            present += w[j] != 0.0
-        if present <= 2 * F.shape[0]:
-            add_rows(w, H, chosen, out[b])
-        else:
-            t[:] = 0.0
-            add_product(F, w, 1.0, t)
-            add_rows(t, F, chosen, out[b])
+        for j in range(W.shape[1]):
+            present += W[b, j] != 0.0
+    out[:] = 0.0
+    if present <= 2 * F.shape[0] * W.shape[0]:
+        add_rows(W, H, out)
+        return
+    T[:] = 0.0
+    for b in range(W.shape[0]):
+        add_product(F, W[b], 1.0, T[b])
+    add_rows(T, F, out)
 
 
 @kernel
@@ -128,12 +125,12 @@ def descend(
     """Minimise the objective of every pair (alpha, beta), each from its own start in W."""
     K, q = target.shape
     ahead, new, slope = np.empty((K, q)), np.empty((K, q)), np.empty((K, q))
-    t, chosen = np.empty(F.shape[0]), np.empty(q, np.int64)
+    T = np.empty((K, F.shape[0]))
     for n in range(W.shape[0]):
         ahead[:] = W[n]
         time = 1.0
         for _ in range(most):
-            curvature(ahead, H, F, t, chosen, slope)
+            curvature(ahead, H, F, T, slope)
             add_coupling(ahead, B, beta[n], slope)
             proximal_point(ahead, slope, target, penalty, alpha[n], L[n], new)
             if uphill(ahead, new, W[n]):

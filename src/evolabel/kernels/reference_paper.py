@@ -264,9 +264,9 @@ def ward_pair(c: FloatArray, variance: FloatArray, k: FloatArray) -> tuple[int, 
 # descent
 
 
-def add_rows(c: FloatArray, A: FloatArray, out: FloatArray) -> FloatArray:
-    """Out + A'c."""
-    return np.asarray(out + A.T @ c)
+def add_rows(C: FloatArray, A: FloatArray, out: FloatArray) -> FloatArray:
+    """Out + C A."""
+    return np.asarray(out + C @ A)
 
 
 def curvature(W: FloatArray, H: FloatArray) -> FloatArray:
