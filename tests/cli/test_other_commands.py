@@ -1,12 +1,14 @@
 """`evolabel convert`, `datasets` and `bench`."""
 
 import json
+import subprocess
 import sys
 
 import numpy as np
 import pytest
 
 import evolabel.cli
+from evolabel import __version__
 from evolabel.streams import from_csv, read_dataset
 from evolabel.streams.named.catalogue import find_entry
 
@@ -68,3 +70,8 @@ def test_without_its_packages_the_command_says_what_to_install(monkeypatch):
     with pytest.raises(SystemExit) as stop:
         evolabel.cli.main()
     assert 'pip install "evolabel[cli]"' in str(stop.value.code)
+
+
+def test_the_module_is_the_command():
+    told = subprocess.run([sys.executable, "-m", "evolabel", "--version"], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == __version__

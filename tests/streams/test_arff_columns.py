@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from evolabel.errors import FileFormatError
 from evolabel.streams.arff import rows as arff_rows
 from evolabel.streams.arff.columns import feature_column, label_column
 from evolabel.streams.arff.header import Attribute
@@ -134,3 +135,13 @@ def test_labels_may_be_said_in_words(read, values):
     dataset = read(["x numeric"], rows[:-1], f"{{{values}}}")
     np.testing.assert_array_equal(dataset.Y[:, 0], [0, *[1] * len(on), nan])
     assert read(["x numeric"], rows[-1:], f"{{{values}}}").Y.item() == 0, "a sparse row means the first value"
+
+
+def test_counts_are_on_where_they_are_more_than_zero(tmp_path):
+    path = tmp_path / "river.arff"
+    names = "".join(f"@attribute {name} numeric\n" for name in "xab")
+    path.write_text(f"@relation r\n{names}@data\n1,3,0\n2,?,0.5\n")
+    river = read_arff(path, -2, counts=True)
+    np.testing.assert_array_equal(river.Y, [[1.0, 0.0], [np.nan, 1.0]])
+    with pytest.raises(FileFormatError, match="because it is a label"):
+        read_arff(path, -2)

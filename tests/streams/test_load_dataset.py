@@ -177,3 +177,14 @@ def test_importing_the_readers_loads_nothing_heavy():
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"
+
+
+def test_another_entry_stands_in_for_files_that_cannot_be_fetched(own, tmp_path):
+    rows = "\n".join(",".join(["0.5"] * 16 + [str((row + label) % 3) for label in range(14)]) for row in range(1060))
+    names = [f"f{i}" for i in range(16)] + [f"t{i}" for i in range(14)]
+    header = "@relation wq\n" + "".join(f"@attribute {name} numeric\n" for name in names)
+    (own / "wq").mkdir(parents=True)
+    (own / "wq" / "wq.arff").write_text(f"{header}@data\n{rows}\n")
+    found = load_dataset("water-quality")
+    assert (found.name, found.n_features, found.label_names[0]) == ("water-quality", 16, "t0")
+    np.testing.assert_array_equal(found.Y[:3, 0], [0.0, 1.0, 1.0])

@@ -26,6 +26,7 @@ def read_arff(
     nominal: Nominal = "one-hot",
     rows: int | None = None,
     drop: Sequence[str] = (),
+    counts: bool = False,
 ) -> Dataset:
     """Read an ARFF file, dense or sparse, plain or compressed (.gz, .bz2, .zip).
 
@@ -45,6 +46,8 @@ def read_arff(
         Read only the first rows.
     drop : sequence of str
         Attributes to leave out. Texts and dates cannot be read, so they must be.
+    counts : bool
+        Labels are numbers such as abundances, and are on where they are more than 0.
 
     Returns
     -------
@@ -82,13 +85,15 @@ def read_arff(
         try:
             header = read_header(lines)
             targets = choose_labels(labels, source, header)
-            columns = _columns(header, targets, _dropped(header, drop, source), nominal)
+            columns = _columns(header, targets, _dropped(header, drop, source), nominal, counts)
             table = read_rows(lines, columns, rows)
         except BrokenLine as broken:
             raise FileFormatError(f"{source}, line {broken.line or lines.number}: {broken}") from None
     read = [(column, numbers) for column, numbers in zip(filter(None, columns), table.T, strict=True)]
     X, feature_names = _joined([column.spread(numbers) for column, numbers in read if column.name not in targets])
     Y, label_names = _joined([column.spread(numbers) for column, numbers in read if column.name in targets])
+    if counts:
+        Y = np.where(np.isnan(Y), np.nan, Y > 0.0)
     return Dataset(X, Y, feature_names, label_names, bare_name(source, ".arff"))
 
 
@@ -110,16 +115,20 @@ def _dropped(header: Header, drop: Sequence[str], path: Path) -> set[str]:
     return dropped
 
 
-def _columns(header: Header, labels: set[str], dropped: set[str], nominal: Nominal) -> list[Column | None]:
+def _columns(
+    header: Header, labels: set[str], dropped: set[str], nominal: Nominal, counts: bool
+) -> list[Column | None]:
     """How each attribute is read; None for those left out."""
     read = set(header.names) - dropped
     if not labels & read or not read - labels:
         raise BrokenLine(f"{len(labels & read)} labels and {len(read - labels)} features are left; keep some of both")
-    return [None if a.name in dropped else _column(a, a.name in labels, nominal) for a in header.attributes]
+    return [None if a.name in dropped else _column(a, a.name in labels, nominal, counts) for a in header.attributes]
 
 
-def _column(attribute: Attribute, is_label: bool, nominal: Nominal) -> Column:
-    return label_column(attribute) if is_label else feature_column(attribute, nominal)
+def _column(attribute: Attribute, is_label: bool, nominal: Nominal, counts: bool) -> Column:
+    if is_label:
+        return feature_column(attribute, "codes") if counts else label_column(attribute)
+    return feature_column(attribute, nominal)
 
 
 def _joined(parts: Sequence[tuple[list[str], FloatArray]]) -> tuple[FloatArray, tuple[str, ...]]:

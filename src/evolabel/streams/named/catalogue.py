@@ -30,7 +30,7 @@ class Entry:
 
     name: str
     parts: tuple[DataFile, ...]
-    label_file: DataFile
+    label_file: DataFile | None
     folder: str
     rows: int
     features: int
@@ -39,12 +39,14 @@ class Entry:
     starts_at: int = 0
     first: int | None = None
     drop: tuple[str, ...] = ()
+    counts: bool = False
+    stand_in: str | None = None
     note: str = ""
 
     @property
     def files(self) -> tuple[DataFile, ...]:
         """All files."""
-        return (*self.parts, self.label_file)
+        return self.parts if self.label_file is None else (*self.parts, self.label_file)
 
     @property
     def can_be_fetched(self) -> bool:
@@ -83,9 +85,10 @@ def read_catalogue() -> dict[str, Entry]:
 
 def _entry(name: str, row: dict[str, Any]) -> Entry:
     base = row.pop("from", None)
-    *parts, label_file = [_data_file(file, base) for file in row.pop("files")]
+    files: list[DataFile | None] = [_data_file(file, base) for file in row.pop("files")]
+    *parts, label_file = [*files, None] if row.get("counts") else files
     folder, drop = row.pop("folder", name), tuple(row.pop("drop", ()))
-    return Entry(name, tuple(parts), label_file, folder=folder, drop=drop, **row)
+    return Entry(name, tuple(filter(None, parts)), label_file, folder=folder, drop=drop, **row)
 
 
 def _data_file(file: dict[str, str], base: str | None) -> DataFile:

@@ -1,5 +1,6 @@
 """`load_dataset`: the well-known multi-label data sets, by name."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -46,6 +47,8 @@ def load_dataset(name: str, *, nominal: Nominal = "one-hot") -> Dataset:
         bundled = find_bundled(entry)
         if bundled is not None:
             return bundled
+        if entry.stand_in is not None:
+            return replace(load_dataset(entry.stand_in, nominal=nominal), name=entry.name)
         folder = download(entry, partial(_check_download, entry))
     return _read(entry, folder, nominal)
 
@@ -56,8 +59,8 @@ def is_at_hand(entry: Entry) -> bool:
 
 
 def _read(entry: Entry, folder: Path, nominal: Nominal) -> Dataset:
-    labels = folder / entry.label_file.name
-    read = partial(read_arff, labels=labels, nominal=nominal, rows=entry.first, drop=entry.drop)
+    labels = -entry.labels if entry.label_file is None else folder / entry.label_file.name
+    read = partial(read_arff, labels=labels, nominal=nominal, rows=entry.first, drop=entry.drop, counts=entry.counts)
     dataset = _joined(entry, folder, [read(folder / part.name) for part in entry.parts])
     if (len(dataset), dataset.n_labels, dataset.split) != (entry.rows, entry.labels, entry.split):
         raise FileFormatError(

@@ -1,0 +1,5 @@
+"""`python -m evolabel` is the `evolabel` command."""
+
+from evolabel.cli import main
+
+main()
