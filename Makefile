@@ -18,7 +18,7 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 demo: $(READY)  ## learn yeast beside the rivals; the report is demo/report.html
-	$(BIN)/evolabel run --against ovr,static,rls,knn,prior --out demo
+	$(BIN)/evolabel run --against ovr,chain,static,rls,knn,prior --out demo
 
 test: $(READY)  ## run all tests
 	$(BIN)/python -m pytest

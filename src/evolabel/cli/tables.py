@@ -25,7 +25,7 @@ def cells(standing: Standing) -> list[str]:
     """One line of the table."""
     rules = "" if isnan(standing.rules.mean) else f"{standing.rules.mean:.0f}"
     scores = [_told(spread) for spread in standing.metrics.values()]
-    return [standing.learner, *scores, rules, f"{standing.ms_per_sample.mean:.3f}"]
+    return [standing.learner, *scores, rules, f"{standing.ms_per_sample:.3f}".replace(" ± ", " ±")]
 
 
 def terminal_table(repeated: Repeated) -> Table:
