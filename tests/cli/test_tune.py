@@ -56,6 +56,7 @@ def test_a_quick_search_draws_from_all_parameters(command, plant, monkeypatch):
         (("--score", "luck"), "luck"),
         (("--cv", "1"), "cv=1"),
         (("--profile", "golden"), "golden"),
+        (("--quick",), "leave --vigilance --beta away"),
     ],
 )
 def test_wrong_usage_is_one_clear_error(command, plant, words, message):

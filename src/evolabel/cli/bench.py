@@ -43,7 +43,7 @@ def bench(
     sets
         Names of data sets, separated by commas.
     against
-        Rivals, as in `evolabel run`; the Hoeffding trees of river are left out because they take hours.
+        Rivals, as in `evolabel run`; river's Hoeffding trees, which are slow, only if they are named.
     learner
         Who the rivals are compared with.
     seeds

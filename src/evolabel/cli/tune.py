@@ -100,10 +100,13 @@ def tune(
     compile_kernels(quiet=quiet or json)
     base = EvolvingFuzzyClassifier.paper() if profile == "paper" else EvolvingFuzzyClassifier()
     search: GridSearch | HalvingSearch
+    given = _given(vigilance=vigilance, alpha=alpha, beta=beta)
+    if quick and given:
+        raise ParameterError(f"--quick draws from all parameters by itself; leave --{' --'.join(given)} away")
     if quick:
-        search = HalvingSearch(base, cv=min(cv, 3), score=score, seed=seed, n_jobs=jobs).fit(batch.X, batch.Y)
+        search = HalvingSearch(base, cv=cv, score=score, seed=seed, n_jobs=jobs).fit(batch.X, batch.Y)
     else:
-        grid = {**PAPER_GRID, **_given(vigilance=vigilance, alpha=alpha, beta=beta)}
+        grid = {**PAPER_GRID, **given}
         notes = None if out is None else out / "notes.jsonl"
         search = GridSearch(base, grid, cv=cv, score=score, seed=seed, n_jobs=jobs, checkpoint=notes)
         _watched(search, batch, quiet=quiet or json)
