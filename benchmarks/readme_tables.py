@@ -58,7 +58,7 @@ def speed() -> str:
     ]
     flat = found["flat"]
     return (
-        table([*heads, "row by row: us more", "times the paper's speed"], rows)
+        table([*heads, "row by row: us more (median)", "times the paper's speed"], rows)
         + f"\n\nOver {flat['samples']:,} samples at water-quality's shape: {flat['first_tenth_us']} us per sample "
         f"in the first tenth ({flat['first_tenth_active_rules']}\nrules at work), {flat['last_tenth_us']} in the last "
         f"({flat['last_tenth_active_rules']}); memory grew by {flat['memory_growth_mb']} MB. Ratios below 1 are "

@@ -7,11 +7,14 @@ import numpy as np
 from scipy import sparse
 
 from evolabel.errors import DataError, DataTypeError
+from evolabel.kernels._compile import direct
 from evolabel.kernels.checks import HUGE, first_bad_sample
 from evolabel.kernels.state import FloatArray
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+_first_bad_sample = direct(first_bad_sample)  # rows are always float64, 2-D and C-contiguous here
 
 
 def is_checked_shape(X: object, width: int) -> bool:
@@ -34,7 +37,7 @@ def read_samples(estimator: "BaseEstimator", X: object, *, reset: bool) -> Float
 
 def checked_values(rows: FloatArray) -> FloatArray:
     """The rows themselves, if every value can be used."""
-    row, column = first_bad_sample(rows)
+    row, column = _first_bad_sample(rows)
     if row >= 0:
         if column < 0:
             raise DataError(f"row {row} of X has no feature at all (only NaN); drop it or fill in what is known")

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from evolabel.adapters.samples import as_array, as_matrix, column_names
 from evolabel.errors import DataError, DataTypeError
+from evolabel.kernels._compile import direct
 from evolabel.kernels.checks import first_bad_label
 from evolabel.kernels.state import FloatArray
 
@@ -20,10 +21,12 @@ AnyArray = np.ndarray[Any, Any]
 # Names of labels whose columns have none.
 GENERATED = [f"label{i}" for i in range(20_000)]
 
+_first_bad_label = direct(first_bad_label)  # labels are always float64, 2-D and C-contiguous here
+
 
 def checked_labels(Y: FloatArray) -> FloatArray:
     """The labels themselves, if all are 0, 1 or NaN."""
-    row, column = first_bad_label(Y)
+    row, column = _first_bad_label(Y)
     if row >= 0:
         raise DataError(
             f"Y is {Y[row, column]:g} at row {row}, column {column}; a label is 0, 1, or NaN (not annotated)"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
+from evolabel.kernels._compile import direct
 from evolabel.kernels.scaling import scale_rows
 from evolabel.kernels.state import FloatArray, IntArray
 
@@ -18,6 +19,8 @@ LIMITS = {"quantile": (-3.0, 3.0), "standard": (-4.0, 4.0), "minmax": (-1.0, 2.0
 
 # A feature that spreads less is constant: its square would underflow.
 SMALLEST_SPREAD = 1e-150
+
+_scale_rows = direct(scale_rows)
 
 # Variance a feature has after scaling: what a rule without samples is as wide as.
 UNIFORM_VARIANCE = 1.0 / 12.0
@@ -41,7 +44,7 @@ class Scaler:
     def transform(self, X: FloatArray) -> FloatArray:
         """Scores of raw rows; NaN stays NaN."""
         Z = np.empty(X.shape)
-        scale_rows(X, self.x, self.z, self.used, self.slope, self.low, self.high, Z)
+        _scale_rows(X, self.x, self.z, self.used, self.slope, self.low, self.high, Z)
         return Z
 
     def inverse(self, Z: FloatArray) -> FloatArray:
