@@ -26,7 +26,8 @@ from evolabel.core.options import PAPER_PROFILE, Options, option_names
 from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.core.union import sibling, unite
 from evolabel.errors import DataError, DataTypeError, StateError
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import BoolArray, FloatArray
+from evolabel.kernels.thresholds import UNDECIDED
 from evolabel.ranges import check_number
 
 if TYPE_CHECKING:
@@ -109,8 +110,12 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         See `prune_after`.
     warm_up : int
         Samples `partial_fit` collects for the batch phase if `fit` was never called.
+    optimise : {"accuracy", "macro_f1", "micro_f1"}
+        What predicted labels are best at: at "accuracy" outputs are cut at `threshold`; for "macro_f1" every label has
+        a threshold of its own, for "micro_f1" all labels share one, learned on the stream. Outputs do not change
+        (label matrix only).
     threshold : float
-        Outputs of at least this much are predicted as 1 (label matrix only).
+        Outputs of at least this much are predicted as 1 (label matrix and "accuracy" only).
 
     Attributes
     ----------
@@ -121,6 +126,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     n_rules_ : int
     n_samples_seen_ : int
     ridge_ : float, the unit of the ridges
+    thresholds_ : ndarray of shape (n_labels,), outputs of at least this much are predicted as 1
     rules_ : list of Rule, read-only views
     events_ : list of Event: births, merges, deaths and adoptions of rules (the last 10,000)
 
@@ -180,6 +186,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         prune_after: int | None = None,
         min_support: float = 3.0,
         warm_up: int = 80,
+        optimise: str = "accuracy",
         threshold: float = 0.5,
     ) -> None:
         self.scaling = scaling
@@ -213,6 +220,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.prune_after = prune_after
         self.min_support = min_support
         self.warm_up = warm_up
+        self.optimise = optimise
         self.threshold = threshold
 
     @classmethod
@@ -281,6 +289,22 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self._learn(rows, labels, weights, confidences, out)
         return out
 
+    def decide_then_train(
+        self, X: object, y: object, sample_weight: object = None, confidence: object = None
+    ) -> tuple[FloatArray, BoolArray]:
+        """`test_then_train` with decisions: the outputs, and where `predict` would have said 1, before each row.
+
+        Only for a label matrix. A label that nobody had seen yet is not predicted.
+        """
+        if np.ndim(y) == 1:  # type: ignore[arg-type]
+            raise DataError("decide_then_train takes a label matrix, got a 1-D target; use test_then_train")
+        check_number("threshold", self.threshold, 0, 1)
+        rows, labels, weights, confidences = self._prepare(X, y, None, sample_weight, confidence)
+        out = np.zeros((len(rows), self._targets.size))
+        limits = NO_ROWS if self._model.counts is None else np.full(out.shape, UNDECIDED)
+        self._learn(rows, labels, weights, confidences, out, limits)
+        return out, out >= (limits if len(limits) else self.threshold)
+
     def merge(self, other: "EvolvingFuzzyClassifier") -> Self:
         """Unite with a classifier trained apart on the same features: its rules and statistics are added to this one's.
 
@@ -324,8 +348,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         outputs = self._outputs(X)
         if isinstance(self._targets, ClassCodes):
             return self._targets.decode(outputs)
-        check_number("threshold", self.threshold, 0, 1)
-        return np.asarray(outputs >= self.threshold, dtype=np.int64)
+        return np.asarray(outputs >= self.thresholds_, dtype=np.int64)
 
     def memberships(self, X: object) -> FloatArray:
         """How much each rule has to say on each sample, (n_samples, n_rules), rows sum to 1."""
@@ -372,6 +395,15 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def ridge_(self) -> float:
         """The unit of the ridges; NaN while the warm-up lasts."""
         return self._fitted_model().ridge
+
+    @property
+    def thresholds_(self) -> FloatArray:
+        """Outputs of at least this much are predicted as 1, label by label; for a 1-D target the largest wins."""
+        counts = self._fitted_model().counts
+        if counts is not None:
+            return counts.thresholds()
+        check_number("threshold", self.threshold, 0, 1)
+        return np.full(self._targets.size, float(self.threshold))
 
     @property
     def label_names_(self) -> AnyArray:
@@ -470,11 +502,20 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         )
 
     def _learn(
-        self, rows: FloatArray, labels: FloatArray, weights: FloatArray, confidences: FloatArray, out: FloatArray
+        self,
+        rows: FloatArray,
+        labels: FloatArray,
+        weights: FloatArray,
+        confidences: FloatArray,
+        out: FloatArray,
+        limits: FloatArray = NO_ROWS,
     ) -> None:
-        """Learn a checked batch; where new labels come in, the model grows first. `out` receives the answers."""
+        """Learn a checked batch; where new labels come in, the model grows first.
+
+        `out` receives the answers, `limits` the learned thresholds of that moment.
+        """
         if self._targets.size == self._model.n_labels:
-            self._model.learn(rows, labels, weights, confidences, out)
+            self._model.learn(rows, labels, weights, confidences, out, limits)
             return
         steps = self._targets.steps(labels, self._model.n_labels)
         ends = [start for start, _ in steps[1:]] + [len(rows)]
@@ -483,15 +524,19 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 self._model.grow_labels(size, absent=isinstance(self._targets, ClassCodes))
             piece = slice(start, end)
             known = np.zeros((end - start, size)) if len(out) else NO_ROWS
+            cuts = np.full((end - start, size), UNDECIDED) if len(limits) else NO_ROWS
             self._model.learn(
                 rows[piece],
                 np.ascontiguousarray(labels[piece, :size]),
                 weights[piece],
                 np.ascontiguousarray(confidences[piece, :size]),
                 known,
+                cuts,
             )
             if len(out):
                 out[piece, :size] = known
+            if len(limits):
+                limits[piece, :size] = cuts
 
     def _feature_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

@@ -61,9 +61,9 @@ def run(
     labels
         Columns of a CSV, Parquet or ARFF file that are labels, separated by commas.
     against
-        Rivals in the same run, separated by commas: ovr, chain, static, paper, rfwls, rls, knn, prior, tuned,
-        paper-tuned, forest, river-br-lr, river-cc-lr, river-br-ht, river-cc-ht; or all (those that need neither river
-        nor patience).
+        Rivals in the same run, separated by commas: ovr, chain, static, macro-f1, paper, rfwls, rls, knn, prior,
+        tuned, paper-tuned, forest, river-br-lr, river-cc-lr, river-br-ht, river-cc-ht; or all (those that need neither
+        river nor patience).
     learner
         Who the rivals are compared with.
     params

@@ -172,12 +172,17 @@ class RuleBase:
         assert rule is not None
         self.events.append(Event(self.n_seen, kind, rule, other))
 
-    def accumulate(self, Z: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray) -> None:
-        """Batch phase of iterated consequents: H, G, P and label moments of all rows, weights at eq. (18)."""
+    def accumulate(
+        self, Z: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray, out: FloatArray = NO_ROWS
+    ) -> None:
+        """Batch phase of iterated consequents: H, G, P and label moments of all rows, weights at eq. (18).
+
+        `out` receives the answers of least squares, each from before its row was learned.
+        """
         mine = self.settings
         self.settings = mine._replace(iterated=False)
         try:
-            self.learn(Z, Y, weights, confidences, structure=False)
+            self.learn(Z, Y, weights, confidences, structure=False, out=out)
         finally:
             self.settings = mine
         a, s = self.arrays, self.settings

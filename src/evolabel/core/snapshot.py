@@ -20,6 +20,7 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 Facts = dict[str, Any]
 
 SCALER_ARRAYS = ("x", "z", "used", "slope", "prior")
+OUTPUT_ARRAYS = ("seen", "on")
 WARM_UP_ARRAYS = ("X", "Y", "weights", "confidences", "numbers")
 
 
@@ -41,6 +42,8 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays = {f"scaler.{name}": getattr(scaler, name) for name in SCALER_ARRAYS}
     arrays |= {f"rules.{name}": getattr(rules.arrays, name)[used] for name in PER_SLOT}
     arrays |= {"rules.tally": rules.arrays.tally, "rules.strange": rules.arrays.strange}
+    if model.counts is not None:
+        arrays |= {f"outputs.{name}": getattr(model.counts, name) for name in OUTPUT_ARRAYS}
     facts["limits"] = [float(scaler.low).hex(), float(scaler.high).hex()]
     facts["events"] = [list(event) for event in rules.events]
     return arrays, facts
@@ -60,6 +63,11 @@ def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
     model.ridge = float.fromhex(facts["ridge"])
     model.rules = _rule_base(model, arrays, facts["events"])
     model.warm_up = None
+    if model.counts is not None:
+        for name in OUTPUT_ARRAYS:
+            room, stored = getattr(model.counts, name), arrays[f"outputs.{name}"]
+            _check_shape(name, stored, room.shape)
+            room[...] = stored
     return model
 
 

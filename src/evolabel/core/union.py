@@ -31,6 +31,8 @@ def sibling(model: StreamModel) -> StreamModel:
 def unite(mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[int]) -> StreamModel:
     """A new model that knows what both know; `columns` says where their labels stand among the n_labels."""
     _check_same_kind(mine.trained().settings, theirs.trained().settings)
+    if mine.options.optimise != theirs.options.optimise:
+        raise DataError("the classifiers differ in what they optimise; merge only such of the same parameters")
     united = copy.deepcopy(mine)
     if n_labels > united.n_labels:
         united.grow_labels(n_labels)
@@ -43,6 +45,8 @@ def unite(mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[i
     for slot in range(1, other.n_rules + 1):
         rules.adopt(other.arrays, slot)
     rules.shrink_to(rules.settings.max_rules)
+    if united.counts is not None and theirs.counts is not None:
+        united.counts.add(theirs.counts, columns)
     return united
 
 
