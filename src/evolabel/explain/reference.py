@@ -7,15 +7,17 @@ from evolabel.core.model import StreamModel
 from evolabel.kernels.state import FloatArray
 
 ROWS = 500
-SEED = 0  # the same model always gives the same rows
 ROUNDING = 1e-9  # keeps the factor of a flat scatter matrix defined
 
 
-def reference_rows(model: StreamModel, count: int = ROWS) -> FloatArray:
-    """Scaled rows: rules drawn by support, and samples from the mean and spread of what each has seen."""
+def reference_rows(model: StreamModel, count: int = ROWS, seed: int = 0) -> FloatArray:
+    """Scaled rows: rules drawn by support, and samples from the mean and spread of what each has seen.
+
+    The same model and seed always give the same rows.
+    """
     rules, p = model.trained(), model.n_features
     assert model.scaler is not None
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(seed)
     support = rules.arrays.k[1 : rules.n_rules + 1]
     slots = 1 + rng.choice(rules.n_rules, count, p=support / support.sum())
     rows = rng.normal(size=(count, p))

@@ -17,7 +17,7 @@ from evolabel.core.model import StreamModel
 from evolabel.explain.reference import reference_rows
 from evolabel.kernels.antecedents import degrees
 from evolabel.kernels.memberships import NOTHING
-from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.kernels.state import BoolArray, FloatArray, IntArray
 
 FIDELITY = 0.95
 FEWEST = 3  # antecedents a rule keeps at least: fewer hardly say where it is
@@ -67,7 +67,7 @@ def shorten(
     """The shortest rules that predict at least this share of the labels alike, on rows like the stream's.
 
     `threshold` None: the largest output is predicted. `relevance` in [0, 1] per feature makes features count less in
-    the ranking; it does not raise fidelity where we measured it (benchmarks/rule_shortening.py), so none is the default.
+    the ranking; it raises fidelity nowhere we measured (benchmarks/rule_shortening.py), so none is used.
     """
     Z = reference_rows(model)
     order = ranked(model, Z, relevance)
@@ -151,12 +151,12 @@ def local_outputs(model: StreamModel, Z: FloatArray) -> FloatArray:
     return np.stack([R @ rules.weights(slot) for slot in range(1, rules.n_rules + 1)], axis=1)
 
 
-def decided(outputs: FloatArray, threshold: float | None) -> FloatArray:
+def decided(outputs: FloatArray, threshold: float | None) -> BoolArray:
     """Eq. (4): labels that are on; with no threshold the one of the largest output."""
     if threshold is None:
-        return np.asarray(outputs == outputs.max(axis=1, keepdims=True))
+        return np.asarray(np.arange(outputs.shape[1]) == outputs.argmax(axis=1)[:, None])
     return np.asarray(outputs >= threshold)
 
 
 def _mixed(psi: FloatArray, local: FloatArray) -> FloatArray:
-    return np.einsum("nc,nck->nk", psi, local)
+    return np.asarray(np.einsum("nc,nck->nk", psi, local))
