@@ -71,7 +71,7 @@ def test_results_figures_and_a_report_are_written(command, tmp_path, plant):
     }
     assert page.count("<svg") == len(list(out.glob("*.svg")))
     assert not re.search(r"""(src|href)\s*=\s*["']https?:""", page), "the page must open without internet"
-    assert "heat IS" in page, "rules are shown with the names of the file"
+    assert "heat is" in page, "rules are shown with the names of the file"
     assert "fault_a" in page
     again = Results.read(out / "seed-0")
     assert list(again.summary) == ["evolabel", "prior"]

@@ -56,7 +56,7 @@ class Explanation:
     @property
     def predicted(self) -> BoolArray:
         """Labels that are on, eq. (4)."""
-        return decided(self.total[None], self.threshold)[0]
+        return np.asarray(decided(self.total[None], self.threshold)[0])
 
     @property
     def ambiguous(self) -> BoolArray:

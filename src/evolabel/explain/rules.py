@@ -1,7 +1,7 @@
 """Rules as views a person can read: IF few features are such, THEN these labels are likely, and why."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,17 @@ class Rule:
     def dropped(self) -> int:
         """Features that the shortened rule does not look at."""
         return len(self.feature_names) - len(self.conditions)
+
+    def renamed(self, features: Sequence[str], labels: Sequence[str]) -> "Rule":
+        """The same rule under other names of its features and labels."""
+        names = dict(zip(self.feature_names, features, strict=True)), dict(zip(self.label_names, labels, strict=True))
+        return replace(
+            self,
+            feature_names=list(features),
+            label_names=list(labels),
+            conditions=tuple(replace(condition, feature=names[0][condition.feature]) for condition in self.conditions),
+            outcomes=tuple(outcome.renamed(*names) for outcome in self.outcomes),
+        )
 
     @property
     def text(self) -> str:

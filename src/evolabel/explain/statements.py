@@ -1,6 +1,7 @@
 """What a rule states: conditions on features in words, and labels that are likely or not, with what drives them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -42,6 +43,11 @@ class Outcome:
     usual: float
     judgement: str
     drivers: tuple[Driver, ...]
+
+    def renamed(self, features: Mapping[str, str], labels: Mapping[str, str]) -> "Outcome":
+        """The same under other names."""
+        drivers = tuple(replace(driver, feature=features[driver.feature]) for driver in self.drivers)
+        return replace(self, label=labels[self.label], drivers=drivers)
 
     @property
     def apart(self) -> float:
