@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evolabel.core.model import StreamModel
+from evolabel.errors import DataError
 from evolabel.kernels.state import FloatArray
 
 
@@ -32,6 +33,8 @@ class Relevance:
 
     def strongest(self, label: str, count: int = 5) -> list[tuple[str, float]]:
         """The features that explain most of a label, with their shares."""
+        if label not in self.label_names:
+            raise DataError(f"there is no label {label!r}; the model knows {', '.join(self.label_names)}")
         shares = self.by_label[self.label_names.index(label)]
         return [(self.feature_names[j], float(shares[j])) for j in np.argsort(-shares, kind="stable")[:count]]
 

@@ -56,7 +56,7 @@ def document(rule: "Rule") -> dict[str, Any]:
     return {
         "rule": rule.identity,
         "if": [asdict(condition) for condition in rule.conditions],
-        "then": [asdict(outcome) for outcome in rule.outcomes],
+        "then": [{**asdict(outcome), "drivers": list(map(asdict, outcome.drivers))} for outcome in rule.outcomes],
         "support": rule.support,
         "born": rule.born,
         "last_won": rule.last_won,
