@@ -15,6 +15,7 @@ from evolabel.kernels.state import FloatArray, IntArray
 
 TRIED = 5  # changes per label that are put to the whole model, the smallest first
 BEYOND = 1e-6  # how far past the border an output is brought
+SMALLEST_SLOPE = 1e-12  # what moves less does not move
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def smallest_flips(
     smallest change that the whole model confirms is preferred among the first few.
     """
     gaps, slopes = _margins(outputs, slopes, threshold)
-    tried = [_candidates(model, x, gaps[c], slopes[:, c]) for c in range(len(gaps))]
+    tried = _candidates(model, x, gaps, slopes)
     changed = [_changed(x, j, after) for found in tried for j, after, _ in found]
     if not changed:
         return [None] * len(gaps)
@@ -86,18 +87,25 @@ def _rivals(outputs: FloatArray) -> IntArray:
     return np.asarray(np.where(np.arange(len(outputs)) == order[0], order[1], order[0]))
 
 
-def _candidates(model: StreamModel, x: FloatArray, gap: float, slope: FloatArray) -> list[tuple[int, float, float]]:
-    """Feature, new raw value and size of the smallest changes that bring the gap to the other side of zero."""
+def _candidates(
+    model: StreamModel, x: FloatArray, gaps: FloatArray, slopes: FloatArray
+) -> list[list[tuple[int, float, float]]]:
+    """Per label: feature, new raw value and size of the smallest changes that bring its gap across zero."""
     scaler = model.scaler
     assert scaler is not None
     z = scaler.transform(x[None])[0]
-    usable = ~np.isnan(z) & (np.abs(slope) > 1e-12) & (scaler.used > 0)
-    step = np.where(usable, (-gap + (BEYOND if gap < 0.0 else -BEYOND)) / np.where(usable, slope, 1.0), np.inf)
-    target = np.where(usable, z, 0.0) + step
-    usable &= (target >= scaler.low) & (target <= scaler.high)
-    size = np.where(usable, np.abs(step) / stream_moments(model)[1], np.inf)
-    raw = scaler.inverse(np.where(usable, target, 0.0)[None])[0]
-    return [(int(j), float(raw[j]), float(size[j])) for j in np.argsort(size, kind="stable")[:TRIED] if usable[j]]
+    slope = slopes.T
+    movable = (np.abs(slope) > SMALLEST_SLOPE) & ~np.isnan(z) & (scaler.used > 0)
+    wanted = -gaps + np.where(gaps < 0.0, BEYOND, -BEYOND)
+    step = wanted[:, None] / np.where(movable, slope, 1.0)
+    target = np.nan_to_num(z) + step
+    movable &= (target >= scaler.low) & (target <= scaler.high)
+    size = np.where(movable, np.abs(step) / stream_moments(model)[1], np.inf)
+    raw = scaler.inverse(np.where(movable, target, 0.0))
+    smallest = np.argsort(size, axis=1, kind="stable")[:, :TRIED]
+    return [
+        [(int(j), float(raw[c, j]), float(size[c, j])) for j in smallest[c] if movable[c, j]] for c in range(len(gaps))
+    ]
 
 
 def _changed(x: FloatArray, j: int, value: float) -> FloatArray:

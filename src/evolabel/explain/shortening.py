@@ -67,7 +67,7 @@ def shorten(
     """The shortest rules that predict at least this share of the labels alike, on rows like the stream's.
 
     `threshold` None: the largest output is predicted. `relevance` in [0, 1] per feature makes features count less in
-    the ranking; it raises fidelity nowhere we measured (benchmarks/rule_shortening.py), so none is used.
+    the ranking; that helped on one data set of five and hurt on four (benchmarks/rule_shortening.py), so none is used.
     """
     Z = reference_rows(model)
     order = ranked(model, Z, relevance)
@@ -84,9 +84,11 @@ def shorten(
 
 def measure(short: ShortRules, Z: FloatArray, threshold: float | None = 0.5) -> Fidelity:
     """Fidelity on complete scaled rows."""
-    full = ShortRules(short.model, short.order, short.model.n_features)
-    one, other = decided(full.outputs(Z), threshold), decided(short.outputs(Z), threshold)
-    psi = memberships(short.model, prefix_distances(short.model, Z, short.order)[:, :, -1])
+    distances = prefix_distances(short.model, Z, short.order)
+    psi = memberships(short.model, distances[:, :, -1])
+    local = local_outputs(short.model, Z)
+    one = decided(_mixed(psi, local), threshold)
+    other = decided(_mixed(memberships(short.model, distances[:, :, short.length - 1]), local), threshold)
     alike = (one == other).mean(axis=1)
     either = one | other
     mass = psi.sum(axis=0)

@@ -24,7 +24,7 @@ TO = " to "  # as in "low to medium"
 SHARES = (0.01, 0.2, 0.4, 0.6, 0.8, 0.99)
 
 NARROWEST = 0.05  # spread of a rule in units of the stream's: a rule of one sample is no needle
-BISECTIONS = 50
+BISECTIONS = 40
 REACH = 8.0  # standard deviations within which every quantile is looked for
 
 
