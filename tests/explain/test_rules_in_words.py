@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.errors import ParameterError
+from evolabel.errors import DataError, ParameterError, StateError
 from evolabel.explain.statements import Condition, judge, read_drivers
 from evolabel.explain.terms import stream_terms
 
@@ -160,7 +160,35 @@ def test_there_are_no_rules_to_tell_while_the_warm_up_lasts(warming):
     assert warming.rules_.text == "There are no rules yet.\n"
 
 
+def test_a_sibling_has_nothing_to_tell_yet_but_knows_its_terms(clf, stream):
+    twin = clf.sibling()
+    assert twin.rules_ == []
+    edges = stream_terms(twin._model, FEATURES).edges
+    assert (np.diff(edges, axis=1) > 0.0).all()
+    with pytest.raises(StateError, match="no rules yet"):
+        twin.explain(pd.DataFrame(stream[0][:1], columns=FEATURES))
+
+
 def test_columns_that_came_without_names_can_be_named(trained):
     trained.name_columns(FEATURES, LABELS)
     assert any("heat" in rule.text for rule in trained.rules_)
     assert list(trained.label_names_) == LABELS
+
+
+@pytest.mark.parametrize(
+    ("features", "labels", "told"),
+    [
+        (FEATURES[:3], LABELS, "3 names were given for 4 features"),
+        (["heat"] * 4, LABELS, "all different"),
+        (FEATURES, [*LABELS, "hail"], "4 names were given for 3 labels"),
+    ],
+)
+def test_names_that_do_not_fit_are_refused(trained, features, labels, told):
+    with pytest.raises(DataError, match=told):
+        trained.name_columns(features, labels)
+    assert list(trained.label_names_) == ["label0", "label1", "label2"]
+
+
+def test_classes_have_names_already(blobs):
+    with pytest.raises(DataError, match="have names already"):
+        EvolvingFuzzyClassifier(max_rules=3).fit(*blobs).name_columns(["a", "b", "c"], ["x", "y", "z"])

@@ -414,8 +414,8 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """Give names to features and labels that came as plain arrays; rules and explanations then speak of them."""
         model = self._fitted_model()
         for kind, names, width in (("features", features, model.n_features), ("labels", labels, self._targets.size)):
-            if len(names) != width:
-                raise DataError(f"{len(names)} names were given for {width} {kind}; give one name each")
+            if len(names) != width or len(set(map(str, names))) != width:
+                raise DataError(f"{len(names)} names were given for {width} {kind}; give one name each, all different")
         if not isinstance(self._targets, LabelMatrix):
             raise DataError("the labels are classes and have names already; name the columns of a label matrix only")
         self.feature_names_in_ = np.array([str(name) for name in features], dtype=object)

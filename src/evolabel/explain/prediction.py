@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.core.model import StreamModel
+from evolabel.errors import StateError
 from evolabel.explain import prediction_text
 from evolabel.explain.flips import Flip, smallest_flips
 from evolabel.explain.shortening import decided
@@ -93,6 +94,8 @@ def explain_sample(
 ) -> Explanation:
     """Explanation of one raw sample, x of shape (1, p); a missing feature takes each rule's mean."""
     rules = model.trained()
+    if rules.n_rules == 0:
+        raise StateError("there are no rules yet that could explain anything; let the classifier learn first")
     z = model.scale(x)
     psi, distance = rules.memberships(z)
     active = np.flatnonzero(psi[0])

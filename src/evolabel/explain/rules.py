@@ -143,12 +143,12 @@ def read_rules(
     fidelity: float = FIDELITY,
     threshold: float | None = 0.5,
 ) -> RuleSet:
-    """All rules of a model; none while the warm-up lasts.
+    """All rules of a model; none while the warm-up lasts, or in a sibling that has not learned yet.
 
     The rules are shortened as far as they keep `fidelity` on rows like the stream's. It is reported on the raw `rows`,
     if there are any (missing features at the mean of the stream), else on other rows like the stream's.
     """
-    if model.rules is None or model.scaler is None:
+    if model.rules is None or model.rules.n_rules == 0:
         return RuleSet()
     short = shorten(model, fidelity, threshold=threshold)
     found = measure(short, reference_rows(model, seed=1) if rows is None else _complete(model, rows), threshold)

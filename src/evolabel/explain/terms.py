@@ -114,10 +114,15 @@ def stream_moments(model: StreamModel) -> tuple[FloatArray, FloatArray]:
 
 
 def _mixture(model: StreamModel) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Weights, centres and spreads of the rules as they were seen, without prior, each (rules, n_features)."""
+    """Weights, centres and spreads of the rules as they were seen, without prior, each (rules, n_features).
+
+    Without rules there is one Gaussian, as wide as the scaling expects.
+    """
     rules, p = model.trained(), model.n_features
+    mean, width = stream_moments(model)
+    if rules.n_rules == 0:
+        return np.ones((1, p)), mean[None], width[None]
     used, a = slice(1, rules.n_rules + 1), rules.arrays
     seen = np.maximum(a.n[used, :p], 1e-12)
-    narrowest = NARROWEST * stream_moments(model)[1]
-    spread = np.sqrt(a.M[used, :p] / seen + narrowest**2)
+    spread = np.sqrt(a.M[used, :p] / seen + (NARROWEST * width) ** 2)
     return seen / seen.sum(axis=0), a.c[used, :p], spread
