@@ -24,7 +24,7 @@ def rules(
 
     Terms such as "low to medium" are fifths of the stream the model has seen; ranges are in the units of the features.
     Every rule names only the features it needs: the fewest with which the rules still predict nearly all labels as
-    before. How many that are is told as fidelity.
+    before. What that costs is told as fidelity.
 
     For example:
 
