@@ -30,6 +30,7 @@ from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
 
 if TYPE_CHECKING:
+    from evolabel.adapters.rule_book import RuleBook
     from evolabel.explain.prediction import Explanation
     from evolabel.explain.rules import Rule
 
@@ -122,7 +123,8 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     n_samples_seen_ : int
     ridge_ : float, the unit of the ridges
     rules_ : list of Rule, read-only views
-    events_ : list of Event: births, merges, deaths and adoptions of rules (the last 10,000)
+    events_ : list of Event: births, merges, deaths and adoptions of rules, and acts of people (the last 10,000)
+    rulebook : RuleBook, to add, edit, rename, lock, merge and delete rules by hand
 
     Notes
     -----
@@ -353,9 +355,16 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     @property
     def events_(self) -> list[Event]:
-        """Births, merges, deaths and adoptions of rules, oldest first."""
+        """Births, merges, deaths and adoptions of rules, and acts of people, oldest first."""
         rules = self._fitted_model().rules
         return [] if rules is None else list(rules.events)
+
+    @property
+    def rulebook(self) -> "RuleBook":
+        """The rules in the hands of a person: add, edit, rename, lock, merge, delete, undo."""
+        from evolabel.adapters.rule_book import RuleBook
+
+        return RuleBook(self)
 
     @property
     def n_rules_(self) -> int:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evolabel.core import lifecycle
 from evolabel.core.allocation import fit_weights
 from evolabel.core.claims import Claim, write_rule
 from evolabel.core.undo import recorded
@@ -96,12 +95,11 @@ def merge_rules(base: "RuleBase", first: int, second: int) -> int:
     """Unite two rules; the better supported one keeps its identity, which is returned."""
     if first == second:
         raise DataError(f"rule {first} cannot be merged with itself; name two rules")
-    slots = [place_of(base, rule) for rule in (first, second)]
-    for rule, slot in zip((first, second), slots, strict=True):
-        if base.arrays.locked[slot]:
+    for rule in (first, second):
+        if base.arrays.locked[place_of(base, rule)]:
             raise StateError(f"rule {rule} is locked; unlock it before it is merged")
     with recorded(base):
-        return base.unite(*slots, kind="merged by hand")
+        return base.unite(place_of(base, first), place_of(base, second), "merged by hand")
 
 
 def delete_rule(base: "RuleBase", rule: int) -> None:

@@ -30,8 +30,8 @@ def allocate(
     floats = {
         "c": (s, d), "M": (s, d), "n": (s, d), "k": (s,), "inv": (s, d), "F": (s, f, f), "H": (s, q, q),
         "G": (s, K, q), "P": (s, q, q), "late_H": (s, b, q), "late_P": (s, b, q), "fresh": (s,), "W": (s, w, g),
-        "ybar": (s, k), "Q": (s, k, k), "mass": (s, 2 if k else 0), "top": (s, 2 if settings.iterated else 0), "compared": (s,),
-        "strange": (3,),
+        "ybar": (s, k), "Q": (s, k, k), "mass": (s, 2 if k else 0), "top": (s, 2 if settings.iterated else 0),
+        "compared": (s,), "strange": (3,),
     }  # fmt: skip
     whole = {"late": s, "age": s, "identity": s, "born": s, "won": s, "locked": s, "tally": 3}
     made: dict[str, Any] = {name: np.zeros(shape) for name, shape in floats.items()}

@@ -6,7 +6,7 @@ answers as the global model does. From there on the rule learns like any other.
 """
 
 from dataclasses import dataclass
-from math import log
+from math import log, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,8 @@ from evolabel.kernels.state import FloatArray
 if TYPE_CHECKING:
     from evolabel.core.rule_base import RuleBase
 
-WIDE = 3.0  # spread of a feature that is not named, in spreads of the stream: nearly anything will do
+WIDE = 3.0  # largest spread of a feature that is not named, in spreads of the stream: nearly anything will do
+AHEAD = 8.0  # at its centre the membership is so many times that of the rule which usually wins
 NARROWEST = 0.05  # smallest spread of a feature, in expected spreads: a rule is no needle
 
 
@@ -39,12 +40,12 @@ class Claim:
 
 def spread_of_range(half_width: FloatArray, temperature: float) -> FloatArray:
     """The spread with which the membership, eq. (3) at temperature T, is one half at the ends of a range."""
-    return half_width / np.sqrt(2.0 * log(2.0) * temperature)
+    return half_width / sqrt(2.0 * log(2.0) * temperature)
 
 
 def range_of_spread(spread: FloatArray, temperature: float) -> FloatArray:
     """Half the width of the range that a spread stands for; the inverse of `spread_of_range`."""
-    return spread * np.sqrt(2.0 * log(2.0) * temperature)
+    return spread * sqrt(2.0 * log(2.0) * temperature)
 
 
 def temperature(base: "RuleBase") -> float:
@@ -75,8 +76,8 @@ def _write_moments(slot: int, claim: Claim, base: "RuleBase") -> None:
     """
     a, s, p = base.arrays, base.settings, base.n_features
     centre, variance = stream_moments(base)
-    variance[:p] *= WIDE**2
     named, said = np.flatnonzero(~np.isnan(claim.low)), np.flatnonzero(~np.isnan(claim.shares))
+    variance[:p] *= _unnamed_variance(len(named), base)
     centre[named] = (claim.low[named] + claim.high[named]) / 2.0
     spread = spread_of_range((claim.high[named] - claim.low[named]) / 2.0, temperature(base))
     variance[named] = np.maximum(spread**2, NARROWEST**2 * s.prior[named])
@@ -93,6 +94,17 @@ def _write_moments(slot: int, claim: Claim, base: "RuleBase") -> None:
     derive_inverse_variance(slot, a, s)
     if s.rotated:
         lifecycle.set_scatter(slot, np.diag(a.M[slot]), a, s)
+
+
+def _unnamed_variance(named: int, base: "RuleBase") -> float:
+    """Variance of the features not named, in variances of the stream, so that the rule is heard but not everywhere.
+
+    Average values there leave it at a mean squared distance of (p - named) / (p variance), which must undercut the
+    usual distance of winners by as much as `AHEAD` asks for.
+    """
+    s, p = base.settings, base.n_features
+    wanted = base.arrays.strange[1] - 2.0 * s.tau * log(AHEAD)
+    return float(np.clip((p - named) / p / max(wanted, 1e-300), 1.0, WIDE**2))
 
 
 def _write_evidence(slot: int, claim: Claim, base: "RuleBase") -> None:

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-
 # What a person can do to a rule.
 ACTS = ("added", "edited", "renamed", "locked", "unlocked", "merged by hand", "deleted")
 

@@ -301,7 +301,9 @@ class RuleBase:
         """Merge closest pairs until at most this many rules are left; locked rules are left alone."""
         while self.n_rules > rules:
             if len(lifecycle.unlocked(self.arrays)) < 2:
-                raise StateError("there is no room for one more rule, and no two rules can be merged; unlock or delete one first")
+                raise StateError(
+                    "there is no room for one more rule, and no two rules can be merged; unlock or delete one first"
+                )
             self.unite(*lifecycle.closest_pair(self.arrays))
 
     def adopt(self, other: "RuleBase", slot: int) -> None:

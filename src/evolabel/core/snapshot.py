@@ -122,15 +122,18 @@ def _words(stored: dict[str, dict[str, str]]) -> Words:
 def _change(number: int, stored: Facts, arrays: Arrays, rules: RuleBase) -> Change:
     """An act that can be undone."""
     parts = {name: arrays[f"change.{number}.{name}"] for name in (*PER_SLOT, *CHANGE_ARRAYS)}
-    slots = parts["slots"]
-    if len(slots) and not 0 <= slots.min() <= slots.max() < len(rules.arrays.c):
-        raise DataError(f"an act has changed slot {slots.max()}, there are {len(rules.arrays.c)}")
+    slots, before = parts["slots"], int(parts["tally"][RULES])
+    given_up = range(rules.n_rules + 1, before + 1)
+    if not set(given_up) <= set(slots.tolist()) <= set(range(before + 1)):
+        raise DataError(f"an act has changed slots {slots.tolist()} of {before}")
     for name in PER_SLOT:
         if name != "W":  # comes and goes with locks
             _check_shape(name, parts[name], (len(slots), *getattr(rules.arrays, name).shape[1:]))
     return Change(
         rows={name: parts[name] for name in PER_SLOT},
-        **{name: parts[name] for name in CHANGE_ARRAYS},
+        slots=slots,
+        tally=parts["tally"],
+        after=parts["after"],
         words=_words(stored["words"]),
         appended=stored["appended"],
         dropped=[Event(*event) for event in stored["dropped"]],

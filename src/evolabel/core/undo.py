@@ -51,7 +51,7 @@ class Change:
 @contextmanager
 def recorded(base: "RuleBase") -> Iterator[None]:
     """An act happens inside: all of it, and then it can be undone, or nothing at all."""
-    before = RuleArrays(*(array.copy() for array in base.arrays))
+    before = base.arrays._replace(**{name: array.copy() for name, array in base.arrays._asdict().items()})
     words, events = base.words.copy(), base.events
     base.events = deque()
     try:
@@ -92,6 +92,7 @@ def undo(base: "RuleBase") -> Event:
     for _ in range(change.appended):
         base.events.pop()
     base.events.extendleft(reversed(change.dropped))
+    base.reserve(int(change.tally[RULES]))
     arrays = base.arrays
     if 0 < change.capacity < len(arrays.c):
         small = {name: getattr(arrays, name)[: change.capacity].copy() for name in PER_SLOT}
@@ -112,17 +113,17 @@ def in_use(change: Change) -> Change:
     """The change without slots that were empty before: what a file has to keep."""
     used = change.slots <= change.tally[RULES]
     rows = {name: array[used] for name, array in change.rows.items()}
-    return Change(
-        change.slots[used], rows, change.tally, change.after, change.words, change.appended, change.dropped
-    )
+    return Change(change.slots[used], rows, change.tally, change.after, change.words, change.appended, change.dropped)
 
 
 def _differing(before: RuleArrays, after: RuleArrays) -> IntArray:
-    """Slots whose bits differ. W may have come or gone as a whole; it differs only where a lock does."""
+    """Slots whose bits differ, or that were given up. W may have come or gone; it differs only where a lock does."""
     names = [name for name in PER_SLOT if getattr(before, name).shape[1:] == getattr(after, name).shape[1:]]
+    given_up = range(int(after.tally[RULES]) + 1, int(before.tally[RULES]) + 1)
     slots = [
         slot
         for slot in range(len(before.c))
-        if any(getattr(before, name)[slot].tobytes() != getattr(after, name)[slot].tobytes() for name in names)
+        if slot in given_up
+        or any(getattr(before, name)[slot].tobytes() != getattr(after, name)[slot].tobytes() for name in names)
     ]
     return np.array(slots, np.int64)

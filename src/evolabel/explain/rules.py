@@ -32,6 +32,8 @@ class Rule:
     feature_names: list[str] = field(repr=False)
     label_names: list[str] = field(repr=False)
     contrast: FloatArray = field(repr=False)
+    name: str = ""
+    locked: bool = False
 
     @property
     def spread(self) -> FloatArray:
@@ -47,7 +49,8 @@ class Rule:
         outcomes = [f"{self.label_names[c]} {self.label_shares[c]:.0%}" for c in labels]
         more = len(self.centre) - len(conditions)
         tail = f" (and {more} features closer to average)" if more else ""
-        head = f"Rule {self.identity} (support {self.support:.0f})"
+        called = f' "{self.name}"' if self.name else ""
+        head = f"Rule {self.identity}{called} (support {self.support:.0f}{', locked' if self.locked else ''})"
         return f"{head}: IF {' AND '.join(conditions)}{tail} THEN {', '.join(outcomes)}"
 
     def __str__(self) -> str:
@@ -81,6 +84,8 @@ def read_rules(model: StreamModel, feature_names: list[str], label_names: list[s
                 feature_names=feature_names,
                 label_names=label_names,
                 contrast=contrast[i],
+                name=rules.words.names.get(int(a.identity[i + 1]), ""),
+                locked=bool(a.locked[i + 1]),
             )
         )
     return views

@@ -117,7 +117,7 @@ def _mixture(model: StreamModel) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Weights, centres and spreads of the rules as they were seen, without prior, each (rules, n_features)."""
     rules, p = model.trained(), model.n_features
     used, a = slice(1, rules.n_rules + 1), rules.arrays
-    seen = np.maximum(a.n[used, :p], 1e-12)
+    seen = np.maximum(np.minimum(a.n[used, :p], a.k[used, None]), 1e-12)  # a claim may count for more in a feature
     narrowest = NARROWEST * stream_moments(model)[1]
     spread = np.sqrt(a.M[used, :p] / seen + narrowest**2)
     return seen / seen.sum(axis=0), a.c[used, :p], spread

@@ -9,8 +9,8 @@
 | f      | (K,)      | output, eq. (2)                                                         |
 
 The weights W_i = (H_i + gamma D)^-1 (G_i + gamma D W_0) are never formed: with u = P_i r the rule's output is
-G_i u + gamma W_0'(D u), and W_0'v = G_0 (P_0 v). Exact at every moment, also while W_0 moves. A locked rule answers with
-the W_i it was locked with, and learns nothing.
+G_i u + gamma W_0'(D u), and W_0'v = G_0 (P_0 v). Exact at every moment, also while W_0 moves. A locked rule
+answers with the W_i it was locked with, and learns nothing.
 """
 
 import numpy as np
