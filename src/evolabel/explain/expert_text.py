@@ -5,8 +5,8 @@ import re
 from evolabel.errors import DataError
 from evolabel.explain.expert_form import CONFIDENCE, WEIGHT, WORDS, Condition, Expectation, ExpertRule
 
-KEY_WORDS = ("IF", "THEN", "WITH", "CONFIDENCE", "WEIGHT", "CALLED")  # of the rule ...
-KEY_WORDS += ("IS", "AND", "BETWEEN", "ABOVE", "BELOW", "LIKELY", "UNLIKELY")  # ... and inside its parts
+FRAME = ("IF", "THEN", "WITH", "CONFIDENCE", "WEIGHT", "CALLED")
+KEY_WORDS = (*FRAME, "IS", "AND", "BETWEEN", "ABOVE", "BELOW", "LIKELY", "UNLIKELY")
 TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|,|[^\s,"]+)', re.DOTALL)
 BARE = re.compile(r'[^\s,"]+')
 
