@@ -123,7 +123,7 @@ def _change(number: int, stored: Facts, arrays: Arrays, rules: RuleBase) -> Chan
     """An act that can be undone."""
     parts = {name: arrays[f"change.{number}.{name}"] for name in (*PER_SLOT, *CHANGE_ARRAYS)}
     slots, before = parts["slots"], int(parts["tally"][RULES])
-    given_up = range(rules.n_rules + 1, before + 1)
+    given_up = range(int(parts["after"][RULES]) + 1, before + 1)
     if not set(given_up) <= set(slots.tolist()) <= set(range(before + 1)):
         raise DataError(f"an act has changed slots {slots.tolist()} of {before}")
     for name in PER_SLOT:

@@ -5,14 +5,14 @@ from math import floor, log10
 import numpy as np
 
 from evolabel.core.acts import place_of
-from evolabel.core.claims import WIDE, Claim, range_of_spread, stream_moments, temperature
+from evolabel.core.claims import Claim, range_of_spread, stream_moments, temperature
 from evolabel.core.model import StreamModel
 from evolabel.errors import DataError
 from evolabel.explain.expert_form import Condition, Expectation, ExpertRule, read_form
 from evolabel.explain.terms import ANY, Vocabulary, stream_terms
 from evolabel.kernels.state import FloatArray
 
-NAMED = 5  # conditions and labels, at most, that a learned rule is written with
+NAMED = 8  # conditions and labels, at most, that a rule is written with
 SAME = 0.15  # a range whose ends miss those of a term by less, in widths of the range, is called by the term
 DIGITS = 3  # of the width of a range, to which its ends are rounded
 
@@ -87,17 +87,16 @@ def form_of(identity: int, model: StreamModel, features: list[str], labels: list
 
 
 def _read_conditions(slot: int, model: StreamModel, words: Vocabulary) -> list[Condition]:
-    """The features that are not as wide as all of the stream; at most `NAMED` where none is."""
+    """The features that set the rule apart most, of those whose range is not all of the stream, if there are any."""
     base, scaler, p = model.trained(), model.scaler, model.n_features
     assert scaler is not None
-    mean, variance = (moment[:p] for moment in stream_moments(base))
     spread, centre = np.sqrt(1.0 / base.arrays.inv[slot, :p]), base.arrays.c[slot, :p]
-    narrow = np.flatnonzero((spread < WIDE * np.sqrt(variance) / 2.0) & (scaler.used > 0))
-    if len(narrow) == p or not len(narrow):
-        narrow = np.argsort(-np.abs(centre - mean) / spread, kind="stable")[:NAMED]
     half = range_of_spread(spread, temperature(base))
     low, high = scaler.inverse(np.stack([centre - half, centre + half]))
-    return [_read_condition(words, int(j), float(low[j]), float(high[j])) for j in narrow if low[j] < high[j]]
+    contrast = np.abs(centre - stream_moments(base)[0][:p]) / spread
+    varied = [int(j) for j in np.argsort(-contrast, kind="stable") if low[j] < high[j]]
+    narrow = [j for j in varied if words.term_for(words.feature_names[j], low[j], high[j]) != ANY]
+    return [_read_condition(words, j, float(low[j]), float(high[j])) for j in sorted((narrow or varied)[:NAMED])]
 
 
 def _read_condition(words: Vocabulary, j: int, low: float, high: float) -> Condition:
