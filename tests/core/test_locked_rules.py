@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evolabel.core import acts
+from evolabel.core.feature_growth import grow_features, keep_features
 from evolabel.core.lifecycle import PER_SLOT
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options
@@ -98,6 +99,32 @@ def test_an_unlocked_rule_is_as_if_it_had_never_been_locked_if_nothing_was_learn
     model.learn(X[120:200], Y[120:200])
     kept = identity in base.arrays.identity[1 : base.n_rules + 1]
     assert not kept or base.arrays.k[acts.place_of(base, identity)] != k or base.settings.forgetting < 1.0
+
+
+def test_answers_while_learning_are_those_without(model):
+    X, Y = stream()
+    base = model.trained()
+    acts.lock_rule(base, int(base.arrays.identity[1]))
+    wanted, out = model.outputs(X[120:121]), np.empty((1, 3))
+    model.learn(X[120:121], Y[120:121], out=out)
+    np.testing.assert_allclose(out, wanted, atol=1e-12)
+
+
+def test_locked_rules_stay_when_features_come_and_go(model):
+    base = model.trained()
+    identity = int(base.arrays.identity[1])
+    acts.rename_rule(base, identity, "pump")
+    acts.lock_rule(base, identity)
+    weights = base.weights(1)
+    grow_features(model, [np.array([1.0, 2.0, 3.0])])
+    keep_features(model, np.array([0, 2, 4]))
+    np.testing.assert_array_equal(model.trained().weights(1), [weights[0], weights[2], np.zeros(3), weights[4]])
+    assert model.trained().words.names == {identity: "pump"}
+    X, Y = stream()
+    model.learn(X[120:, :3].copy(), Y[120:])
+    np.testing.assert_array_equal(
+        rule(model.trained(), identity)["weights"], [weights[0], weights[2], np.zeros(3), weights[4]]
+    )
 
 
 def test_weights_of_locked_rules_follow_labels_that_appear(model):
