@@ -1,6 +1,7 @@
 """`EvolvingFuzzyClassifier`: the model as a scikit-learn estimator."""
 
 import copy
+from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -32,7 +33,8 @@ from evolabel.ranges import check_number
 if TYPE_CHECKING:
     from evolabel.adapters.rule_book import RuleBook
     from evolabel.explain.prediction import Explanation
-    from evolabel.explain.rules import Rule
+    from evolabel.explain.relevance import Relevance
+    from evolabel.explain.rules import RuleSet
 
 AnyArray = np.ndarray[Any, Any]
 
@@ -122,7 +124,8 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     n_rules_ : int
     n_samples_seen_ : int
     ridge_ : float, the unit of the ridges
-    rules_ : list of Rule, read-only views
+    rules_ : RuleSet, a sequence of Rule: read-only views, in words by `str`
+    relevance_ : Relevance, how much of each label every feature explains
     events_ : list of Event: births, merges, deaths and adoptions of rules, and acts of people (the last 10,000)
     rulebook : RuleBook, to add, edit, rename, lock, merge and delete rules by hand
 
@@ -342,16 +345,36 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         rows = self._read(x.reshape(1, -1) if isinstance(x, np.ndarray) and x.ndim == 1 else x)
         if len(rows) != 1:
             raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
-        return explain_sample(self._trained(), rows, self._feature_names(), self._targets.names)
+        return explain_sample(
+            self._trained(), rows, self._feature_names(), self._targets.names, self._decision_threshold()
+        )
+
+    def describe(self, X: object = None, *, fidelity: float = 0.95) -> "RuleSet":
+        """The rules in words, each with the fewest features that keep `fidelity`: the share of labels predicted alike.
+
+        With X, what is reported (fidelity, activity) is measured on those rows, else on rows drawn from what the rules
+        remember of the stream.
+        """
+        from evolabel.explain.rules import read_rules
+
+        check_number("fidelity", fidelity, 0, 1)
+        model, rows = self._fitted_model(), None if X is None else self._read(X)
+        names, threshold = self._feature_names(), self._decision_threshold()
+        return read_rules(model, names, self._targets.names, rows=rows, fidelity=fidelity, threshold=threshold)
 
     # ------------------------------------------------------------------ what was learned
 
     @property
-    def rules_(self) -> "list[Rule]":
+    def rules_(self) -> "RuleSet":
         """The rules, readable; empty while the warm-up lasts."""
-        from evolabel.explain.rules import read_rules
+        return self.describe()
 
-        return read_rules(self._fitted_model(), self._feature_names(), self._targets.names)
+    @property
+    def relevance_(self) -> "Relevance":
+        """How much of each label every feature explains alone."""
+        from evolabel.explain.relevance import feature_relevance
+
+        return feature_relevance(self._trained(), self._feature_names(), self._targets.names)
 
     @property
     def events_(self) -> list[Event]:
@@ -396,6 +419,18 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             return self._targets.classes
         return np.tile(np.array([0, 1]), (self._targets.size, 1))
 
+    def name_columns(self, features: Sequence[str], labels: Sequence[str]) -> Self:
+        """Give names to features and labels that came as plain arrays; rules and explanations then speak of them."""
+        model = self._fitted_model()
+        for kind, names, width in (("features", features, model.n_features), ("labels", labels, self._targets.size)):
+            if len(names) != width:
+                raise DataError(f"{len(names)} names were given for {width} {kind}; give one name each")
+        if not isinstance(self._targets, LabelMatrix):
+            raise DataError("the labels are classes and have names already; name the columns of a label matrix only")
+        self.feature_names_in_ = np.array([str(name) for name in features], dtype=object)
+        self._targets = LabelMatrix([str(name) for name in labels])
+        return self
+
     # ------------------------------------------------------------------ files
 
     def save(self, path: "str | PathLike[str]") -> None:
@@ -435,6 +470,10 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 "call fit, or partial_fit with more samples, first"
             )
         return model
+
+    def _decision_threshold(self) -> float | None:
+        """Outputs of at least this much are on; None where the largest output decides."""
+        return None if isinstance(self._targets, ClassCodes) else float(self.threshold)
 
     def _read(self, X: object) -> FloatArray:
         self._fitted_model()

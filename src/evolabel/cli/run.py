@@ -139,16 +139,16 @@ def show(repeated: Repeated, columns: Dataset, out: Path | None, *, as_json: boo
 
         repeated.write(out)
         page = write_report(repeated, out, columns)
-        _save_model(repeated, out / "model.safetensors")
+        _save_model(repeated, columns, out / "model.safetensors")
         tell(f"Report: {page}")
 
 
-def _save_model(repeated: Repeated, path: Path) -> None:
-    """The learner in question as it stands after the last seed, if it can be saved."""
+def _save_model(repeated: Repeated, columns: Dataset, path: Path) -> None:
+    """The learner in question as it stands after the last seed, if it can be saved; with the names of its columns."""
     last = list(repeated.runs.values())[-1]
     trained = last.learners[repeated.learners[0]]
     if isinstance(trained, EvolvingFuzzyClassifier):
-        trained.save(path)
+        trained.name_columns(columns.feature_names, columns.label_names).save(path)
 
 
 def print_json(document: object) -> None:

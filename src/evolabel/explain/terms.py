@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
+from evolabel.core import claims
 from evolabel.core.model import StreamModel
 from evolabel.errors import DataError
 from evolabel.kernels.state import FloatArray
@@ -24,7 +25,7 @@ TO = " to "  # as in "low to medium"
 SHARES = (0.01, 0.2, 0.4, 0.6, 0.8, 0.99)
 
 NARROWEST = 0.05  # spread of a rule in units of the stream's: a rule of one sample is no needle
-BISECTIONS = 50
+BISECTIONS = 40
 REACH = 8.0  # standard deviations within which every quantile is looked for
 
 
@@ -107,10 +108,8 @@ def stream_quantiles(model: StreamModel, shares: Sequence[float]) -> FloatArray:
 
 def stream_moments(model: StreamModel) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation of the scores of the stream; the expected spread where nothing varied."""
-    a, p = model.trained().arrays, model.n_features
-    variance = a.M[0, :p] / np.maximum(a.n[0, :p], 1e-300)
-    expected = model.trained().settings.prior[:p]
-    return a.c[0, :p].copy(), np.sqrt(np.where(variance > 1e-12 * expected, variance, expected))
+    mean, variance = claims.stream_moments(model.trained())
+    return mean[: model.n_features], np.sqrt(variance[: model.n_features])
 
 
 def _mixture(model: StreamModel) -> tuple[FloatArray, FloatArray, FloatArray]:
