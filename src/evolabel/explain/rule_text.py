@@ -100,8 +100,8 @@ def summary(rules: Sequence["Rule"], fidelity: "Fidelity | None") -> str:
 
 def title(rule: "Rule") -> str:
     """Number, name and weight of a rule."""
-    called = f' "{rule.name}"' if rule.name else ""
-    return f"Rule {rule.identity}{called}{', locked' if rule.locked else ''} ({rule.support:.0f} samples, {rule.activity:.0%} of the activity)"
+    called = (f' "{rule.name}"' if rule.name else "") + (", locked" if rule.locked else "")
+    return f"Rule {rule.identity}{called} ({rule.support:.0f} samples, {rule.activity:.0%} of the activity)"
 
 
 def life(rule: "Rule") -> str:
