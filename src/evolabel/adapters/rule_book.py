@@ -28,12 +28,12 @@ class RuleBook:
     >>> X, Y = DriftingStream(n_features=3, n_labels=2, seed=0).take(200)
     >>> book = EvolvingFuzzyClassifier(max_rules=8).fit(X, Y).rulebook
     >>> book.add('IF x0 IS very high THEN label0 LIKELY, label1 UNLIKELY WITH CONFIDENCE 0.8 CALLED "hot"')
-    9
+    8
     >>> book.lock("hot")
     >>> print(book.form("hot"))
     IF x0 IS very high THEN label0 LIKELY, label1 UNLIKELY WITH CONFIDENCE 0.8 WEIGHT 20 CALLED "hot"
     >>> print(book.undo())
-    sample 200: rule 9 was locked by hand
+    sample 200: rule 8 was locked by hand
     """
 
     def __init__(self, classifier: "EvolvingFuzzyClassifier") -> None:
