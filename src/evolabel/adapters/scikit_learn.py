@@ -32,6 +32,7 @@ from evolabel.kernels.thresholds import UNDECIDED
 from evolabel.ranges import check_number
 
 if TYPE_CHECKING:
+    from evolabel.adapters.rule_book import RuleBook
     from evolabel.explain.prediction import Explanation
     from evolabel.explain.relevance import Relevance
     from evolabel.explain.rules import RuleSet
@@ -131,7 +132,8 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     thresholds_ : ndarray of shape (n_labels,), outputs of at least this much are predicted as 1
     rules_ : RuleSet, a sequence of Rule: read-only views, in words by `str`
     relevance_ : Relevance, how much of each label every feature explains
-    events_ : list of Event: births, merges, deaths and adoptions of rules (the last 10,000)
+    events_ : list of Event: births, merges, deaths and adoptions of rules, and acts of people (the last 10,000)
+    rulebook : RuleBook, to add, edit, rename, lock, merge and delete rules by hand
 
     Notes
     -----
@@ -399,9 +401,16 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     @property
     def events_(self) -> list[Event]:
-        """Births, merges, deaths and adoptions of rules, oldest first."""
+        """Births, merges, deaths and adoptions of rules, and acts of people, oldest first."""
         rules = self._fitted_model().rules
         return [] if rules is None else list(rules.events)
+
+    @property
+    def rulebook(self) -> "RuleBook":
+        """The rules in the hands of a person: add, edit, rename, lock, merge, delete, undo."""
+        from evolabel.adapters.rule_book import RuleBook
+
+        return RuleBook(self)
 
     @property
     def n_rules_(self) -> int:

@@ -43,7 +43,7 @@ def unite(mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[i
     translate(other, *straight_lines(theirs.scaler, mine.scaler), rules.settings)
     _add_whole_stream(rules, other)
     for slot in range(1, other.n_rules + 1):
-        rules.adopt(other.arrays, slot)
+        rules.adopt(other, slot)
     rules.shrink_to(rules.settings.max_rules)
     if united.counts is not None and theirs.counts is not None:
         united.counts.add(theirs.counts, columns)
@@ -109,7 +109,7 @@ def translate(rules: RuleBase, a: FloatArray, b: FloatArray, settings: Settings)
     for slot in range(rules.n_rules + 1):
         arrays.H[slot] = A @ rules.hessian(slot) @ A.T
         arrays.G[slot] = arrays.G[slot] @ A.T
-        if rules.settings.iterated:
+        if arrays.W.shape[1]:
             arrays.W[slot] = np.linalg.lstsq(A.T, arrays.W[slot].T, rcond=None)[0].T
         arrays.c[slot] = stretch * arrays.c[slot] + shift
         arrays.M[slot] *= stretch**2

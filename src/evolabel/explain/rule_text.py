@@ -55,6 +55,8 @@ def document(rule: "Rule") -> dict[str, Any]:
     """One rule for machines, with all its labels."""
     return {
         "rule": rule.identity,
+        "name": rule.name,
+        "locked": rule.locked,
         "if": [asdict(condition) for condition in rule.conditions],
         "then": [{**asdict(outcome), "drivers": list(map(asdict, outcome.drivers))} for outcome in rule.outcomes],
         "support": rule.support,
@@ -97,8 +99,9 @@ def summary(rules: Sequence["Rule"], fidelity: "Fidelity | None") -> str:
 
 
 def title(rule: "Rule") -> str:
-    """Number and weight of a rule."""
-    return f"Rule {rule.identity} ({rule.support:.0f} samples, {rule.activity:.0%} of the activity)"
+    """Number, name and weight of a rule."""
+    called = (f' "{rule.name}"' if rule.name else "") + (", locked" if rule.locked else "")
+    return f"Rule {rule.identity}{called} ({rule.support:.0f} samples, {rule.activity:.0%} of the activity)"
 
 
 def life(rule: "Rule") -> str:

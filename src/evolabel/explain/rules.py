@@ -47,6 +47,8 @@ class Rule:
     fidelity: float
     conditions: tuple[Condition, ...] = field(repr=False)
     outcomes: tuple[Outcome, ...] = field(repr=False)
+    name: str = ""
+    locked: bool = False
 
     @property
     def spread(self) -> FloatArray:
@@ -217,6 +219,8 @@ class _Reader:
             fidelity=float(self.found.by_rule[i]),
             conditions=tuple(read_condition(self.words, *given) for given in ranges),
             outcomes=tuple(outcomes),
+            name=rules.words.names.get(int(a.identity[slot]), ""),
+            locked=bool(a.locked[slot]),
         )
 
     def _shares(self, slot: int) -> FloatArray:

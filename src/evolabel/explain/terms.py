@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
+from evolabel.core import claims
 from evolabel.core.model import StreamModel
 from evolabel.errors import DataError
 from evolabel.kernels.state import FloatArray
@@ -107,10 +108,8 @@ def stream_quantiles(model: StreamModel, shares: Sequence[float]) -> FloatArray:
 
 def stream_moments(model: StreamModel) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation of the scores of the stream; the expected spread where nothing varied."""
-    a, p = model.trained().arrays, model.n_features
-    variance = a.M[0, :p] / np.maximum(a.n[0, :p], 1e-300)
-    expected = model.trained().settings.prior[:p]
-    return a.c[0, :p].copy(), np.sqrt(np.where(variance > 1e-12 * expected, variance, expected))
+    mean, variance = claims.stream_moments(model.trained())
+    return mean[: model.n_features], np.sqrt(variance[: model.n_features])
 
 
 def _mixture(model: StreamModel) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -123,6 +122,6 @@ def _mixture(model: StreamModel) -> tuple[FloatArray, FloatArray, FloatArray]:
     if rules.n_rules == 0:
         return np.ones((1, p)), mean[None], width[None]
     used, a = slice(1, rules.n_rules + 1), rules.arrays
-    seen = np.maximum(a.n[used, :p], 1e-12)
+    seen = np.maximum(np.minimum(a.n[used, :p], a.k[used, None]), 1e-12)  # a claim may count for more in a feature
     spread = np.sqrt(a.M[used, :p] / seen + (NARROWEST * width) ** 2)
     return seen / seen.sum(axis=0), a.c[used, :p], spread
