@@ -28,11 +28,18 @@ def locate(model: StreamModel, distances: FloatArray) -> Territory:
     rules = model.trained()
     slot = int(np.argmin(distances)) + 1
     support, settings = float(rules.arrays.k[slot]), _input_settings(model)
-    border = _border(support, rules.n_rules, rules.arrays.strange, settings)
+    border = borders(model)[slot - 1]
     novel = is_novel(float(distances[slot - 1]), support, rules.n_rules, rules.arrays.strange, settings)
     return Territory(
         int(rules.arrays.identity[slot]), float(np.sqrt(distances[slot - 1])), float(np.sqrt(border)), bool(novel)
     )
+
+
+def borders(model: StreamModel) -> FloatArray:
+    """The mean squared distance beyond which a sample is novel, rule by rule; inf: never."""
+    rules, settings = model.trained(), _input_settings(model)
+    supports = rules.arrays.k[1 : rules.n_rules + 1]
+    return np.array([_border(float(k), rules.n_rules, rules.arrays.strange, settings) for k in supports])
 
 
 def _input_settings(model: StreamModel) -> Settings:
