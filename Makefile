@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test check lint types layers coverage accuracy comparison benchmarks readme clean help
+.PHONY: demo test check lint types layers coverage accuracy comparison benchmarks readme gallery clean help
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -51,6 +51,9 @@ benchmarks: $(READY)  ## speed against a BLAS floor, and a million samples
 
 readme: $(READY)  ## write the measured numbers into README.md
 	$(BIN)/python benchmarks/readme_tables.py
+
+gallery: $(READY)  ## draw every figure into docs/gallery.md
+	$(BIN)/python benchmarks/gallery.py
 
 clean:  ## remove the environment and compiled kernels
 	rm -rf $(VENV)

@@ -12,7 +12,7 @@ from evolabel.ranges import check_number
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-POINTS = 1000  # of the line at most
+POINTS = 400  # of the line at most
 SETTLED = 0.1  # share of the stream after which the picture must hold every value: the first shares are 0 or 1
 
 

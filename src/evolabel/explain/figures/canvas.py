@@ -66,10 +66,10 @@ def of_all(shown: int, total: int, things: str, which: str) -> str:
 def heat_map(
     ax: "Axes | None", values: FloatArray, rows: Sequence[str], columns: Sequence[str], limit: float, meaning: str
 ) -> "Axes":
-    """Signed values as colours, zero white; with numbers where there is room."""
+    """Signed values as colours, zero white, NaN left out; with numbers where there is room."""
     height, width = values.shape
     if ax is None:
-        ax = new_axes(2.6 + 0.3 * max(width, 6), 1.6 + 0.27 * max(height, 5))
+        ax = new_axes(max(6.4, 2.6 + 0.3 * width), 1.6 + 0.27 * max(height, 5))
     image = ax.imshow(values, cmap=SIGNED, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
     ax.set_xticks(range(width), [short(name) for name in columns], rotation=60, ha="right", rotation_mode="anchor")
     ax.set_yticks(range(height), [short(name) for name in rows])
@@ -77,7 +77,8 @@ def heat_map(
     ax.spines[:].set_visible(False)
     figure_of(ax).colorbar(image, ax=ax, label=meaning, shrink=0.9)
     if max(values.shape) <= CELLS_WITH_NUMBERS:
-        for (i, j), value in np.ndenumerate(values):
+        for i, j in np.argwhere(~np.isnan(values)):
+            value = values[i, j]
             colour = "white" if abs(value) > DARK * limit else "black"
             ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=6.5, color=colour)
     return ax

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 GRID = 61
-MARGIN = 0.35  # of the range of all terms, beyond its ends
+MARGIN = 0.2  # of the range of all terms, beyond its ends
 SHADES = 9
 SPREADS = "spreads of the nearest rule; nothing is novel yet"
 

@@ -15,7 +15,7 @@ from evolabel.errors import DataError
 from evolabel.explain.figures.anatomy import Anatomy
 from evolabel.kernels.state import FloatArray
 
-POINTS = 73  # on the outline of a rule
+POINTS = 49  # on the outline of a rule
 NAMED = 3  # features that a discriminant is named after
 TIE = 1e-6  # where labels say no more, the directions in which the rules' centres spread decide
 EVER = 1e-12  # variance of a label that is sometimes on and sometimes off

@@ -16,7 +16,8 @@ from evolabel.ranges import check_number
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-POINTS = 600  # samples drawn at most
+POINTS = 400  # samples drawn at most
+PLATE = {"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.6}  # behind the name of a rule
 
 
 def rule_map(
@@ -38,7 +39,7 @@ def rule_map(
         Axes in the units of the features; without, the two directions that tell the labels apart best, in standard
         deviations of the stream.
     X : array or frame of shape (n_samples, n_features), optional
-        Samples to be drawn, at most 600 of them, evenly chosen.
+        Samples to be drawn, at most 400 of them, evenly chosen.
     Y : array or frame of shape (n_samples, n_labels), optional
         Their labels; `label` says which one colours them.
     top : int
@@ -53,7 +54,7 @@ def rule_map(
     ax = ax if ax is not None else new_axes(6.8, 4.8)
     for rows, marker, colour, told in kinds:
         x, y = plane.place(anatomy.model.scale(rows)).T
-        ax.scatter(x, y, s=9, marker=marker, c=colour, linewidths=0.7, alpha=0.6, label=told, zorder=1)
+        ax.plot(x, y, marker, color=colour, markersize=3, markeredgewidth=0.7, alpha=0.6, label=told, zorder=1)
     _draw_rules(ax, plane, slots)
     ax.set_xlabel(plane.names[0])
     ax.set_ylabel(plane.names[1])
@@ -88,7 +89,6 @@ def _draw_rules(ax: "Axes", plane: Plane, slots: IntArray) -> None:
     anatomy = plane.anatomy
     support = anatomy.rules.arrays.k
     Polygon = load("matplotlib.patches", "plots", "a figure").Polygon
-    stroke = load("matplotlib.patheffects", "plots", "a figure").withStroke(linewidth=2.5, foreground="white")
     outlines = [plane.outline(int(slot)) for slot in slots]
     extent = np.ptp(np.vstack(outlines), axis=0)
     scale = np.where(extent > 0.0, extent, 1.0)
@@ -103,7 +103,7 @@ def _draw_rules(ax: "Axes", plane: Plane, slots: IntArray) -> None:
         taken.append(spot)
         told = anatomy.name_of(int(slot)).removeprefix("rule ")
         x, y = spot * scale
-        ax.text(x, y, told, fontsize=8, ha="center", va="center", zorder=4, path_effects=[stroke])
+        ax.text(x, y, told, fontsize=8, ha="center", va="center", zorder=4, bbox=PLATE)
     ax.autoscale_view()
 
 
