@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).parents[1] / "docs"
 LARGEST = 150_000  # bytes of a figure
 BUDGET = 0.2
-NEAR = 0.1  # outputs this close to the threshold are worth a question
+NEAR = 0.015  # outputs this close to the threshold are worth a question
 
 HEAD = """# Gallery
 

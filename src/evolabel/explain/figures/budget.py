@@ -50,9 +50,9 @@ def budget_use(asked: object, budget: float, *, possible: object = 1, ax: "Axes 
     ax.plot(kept + 1, share[kept], color=BLUE, linewidth=1.8, label="asked so far")
     ax.axhline(budget, color=BLACK, linestyle="--", linewidth=1.0, label=f"budget: {budget:.0%}")
     over = share[kept] > budget
-    ax.fill_between(
-        kept + 1, budget, share[kept], where=over.tolist(), color=VERMILION, alpha=0.25, lw=0, label="over budget"
-    )
+    if over.any():
+        excess = ax.fill_between(kept + 1, budget, share[kept], where=over.tolist(), color=VERMILION, alpha=0.25)
+        excess.set_label("over budget")
     ax.set_ylim(0.0, min(1.02, max(1.4 * budget, 1.1 * float(share[int(SETTLED * len(share)) :].max()))))
     ax.set_xlabel("samples seen")
     ax.set_ylabel("share asked")

@@ -38,7 +38,7 @@ LOOKS = {
     "merged by hand": ("D", GREEN, "merged by hand"),
     "death": ("X", VERMILION, "starved"),
     "deleted": ("X", PINK, "deleted by hand"),
-    "act": ("d", PINK, "changed by hand"),
+    "act": ("*", PINK, "changed by hand"),
 }
 
 
@@ -90,22 +90,21 @@ def life_lines(classifier: Drawable, *, top: int = SHOWN, ax: "Axes | None" = No
 def lives(anatomy: Anatomy) -> dict[int, Life]:
     """The lives of all rules that are there or in the events, by rule."""
     rules = anatomy.rules
+    used = slice(1, rules.n_rules + 1)
+    born = dict(zip(rules.arrays.identity[used].tolist(), rules.arrays.born[used].tolist(), strict=True))
     events = list(rules.events)
-    earliest = events[0].sample if events else 0
     found: dict[int, Life] = {}
     for event in events:
         for rule in (event.rule, event.other):
             if rule is not None and rule not in found:
-                start = event.sample if rule == event.rule and event.kind in BEGINNINGS else earliest
+                begins = rule == event.rule and event.kind in BEGINNINGS
+                start = event.sample if begins else born.get(rule, events[0].sample)
                 found[rule] = Life(rule, start, rules.n_seen)
         if event.kind in ENDS:
             found[event.rule] = replace(found[event.rule], end=event.sample, alive=False)
         elif event.kind in MERGES and event.other is not None:
             found[event.other] = replace(found[event.other], end=event.sample, alive=False, heir=event.rule)
-    for slot in range(1, rules.n_rules + 1):
-        rule, born = int(rules.arrays.identity[slot]), int(rules.arrays.born[slot])
-        found.setdefault(rule, Life(rule, born, rules.n_seen))
-    return found
+    return {**{rule: Life(rule, start, rules.n_seen) for rule, start in born.items()}, **found}
 
 
 def _mark_events(ax: "Axes", events: Iterable[Event], rows: dict[int, int]) -> None:
@@ -120,4 +119,6 @@ def _mark_events(ax: "Axes", events: Iterable[Event], rows: dict[int, int]) -> N
         if places:
             marker, colour, told = LOOKS[kind]
             x, y = zip(*places, strict=True)
-            ax.scatter(x, y, marker=marker, color=colour, s=24, linewidths=0, label=told, zorder=3)
+            ax.scatter(
+                x, y, marker=marker, color=colour, s=60 if marker == "*" else 24, linewidths=0, label=told, zorder=3
+            )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 POINTS = 400  # samples drawn at most
-PLATE = {"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.6}  # behind the name of a rule
+PLATE = {"facecolor": "white", "alpha": 0.9, "edgecolor": "none", "pad": 0.6}  # behind the name of a rule
 
 
 def rule_map(
