@@ -1,6 +1,7 @@
 """Figures are drawn on Axes, leave no trace, and refuse what they cannot draw."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -84,3 +85,12 @@ def test_the_album_has_all_that_apply(six_rules, rotated_rules, stream):
     assert len(set(plain)) == len(plain)
     with pytest.raises(DataError, match="belong together"):
         list(album(six_rules, stream[0]))
+
+
+def test_the_gallery_shows_every_figure_and_stays_small():
+    docs = Path(__file__).parents[2] / "docs"
+    page = (docs / "gallery.md").read_text()
+    assert [name for name in figures.__all__ if f"figures.{name}(" not in page] == []
+    drawings = list((docs / "gallery").glob("*.svg"))
+    assert [file.name for file in drawings if f"gallery/{file.name}" not in page] == []
+    assert max(file.stat().st_size for file in drawings) < 150_000

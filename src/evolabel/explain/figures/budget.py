@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 POINTS = 400  # of the line at most
-SETTLED = 0.1  # share of the stream after which the picture must hold every value: the first shares are 0 or 1
+SETTLED = 0.1  # share of the stream before which the numbers mean little: the first are 0 or 1
 
 
 def budget_use(asked: object, budget: float, *, possible: object = 1, ax: "Axes | None" = None) -> "Axes":
     """The share of all questions so far that was asked, along the stream, and the budget as a line.
+
+    Where more was asked than the budget allows, the excess is shaded, the first tenth of the stream left aside.
 
     Parameters
     ----------
@@ -49,7 +51,7 @@ def budget_use(asked: object, budget: float, *, possible: object = 1, ax: "Axes 
     ax = ax if ax is not None else new_axes()
     ax.plot(kept + 1, share[kept], color=BLUE, linewidth=1.8, label="asked so far")
     ax.axhline(budget, color=BLACK, linestyle="--", linewidth=1.0, label=f"budget: {budget:.0%}")
-    over = share[kept] > budget
+    over = (share[kept] > budget) & (kept >= SETTLED * len(share))
     if over.any():
         excess = ax.fill_between(kept + 1, budget, share[kept], where=over.tolist(), color=VERMILION, alpha=0.25)
         excess.set_label("over budget")

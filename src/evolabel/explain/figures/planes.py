@@ -13,6 +13,7 @@ from scipy.linalg import eigh
 from evolabel.core.rule_base import RuleBase
 from evolabel.errors import DataError
 from evolabel.explain.figures.anatomy import Anatomy
+from evolabel.explain.figures.canvas import short
 from evolabel.kernels.state import FloatArray
 
 POINTS = 49  # on the outline of a rule
@@ -82,7 +83,7 @@ def _discriminant_plane(anatomy: Anatomy) -> Plane:
         raise DataError("the model knows one feature only, and a map needs two; draw its membership functions instead")
     V, mean, spread = discriminants(anatomy.rules)
     told = [_told(anatomy.feature_names, column * spread) for column in V.T]
-    return Plane(anatomy, V, mean, (f"discriminant 1 ({told[0]})", f"discriminant 2 ({told[1]})"))
+    return Plane(anatomy, V, mean, (f"discriminant 1\n({told[0]})", f"discriminant 2\n({told[1]})"))
 
 
 def discriminants(rules: RuleBase) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -110,5 +111,5 @@ def discriminants(rules: RuleBase) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 def _told(names: list[str], effect: FloatArray) -> str:
     best = np.argsort(-np.abs(effect), kind="stable")[:NAMED]
-    told = " ".join(f"{'+' if effect[j] > 0.0 else '-'}{names[j]}" for j in best)
+    told = " ".join(f"{'+' if effect[j] > 0.0 else '-'}{short(names[j])}" for j in best)
     return told if len(names) <= NAMED else f"{told} ..."

@@ -56,8 +56,8 @@ def rule_map(
         x, y = plane.place(anatomy.model.scale(rows)).T
         ax.plot(x, y, marker, color=colour, markersize=3, markeredgewidth=0.7, alpha=0.6, label=told, zorder=1)
     _draw_rules(ax, plane, slots)
-    ax.set_xlabel(plane.names[0])
-    ax.set_ylabel(plane.names[1])
+    ax.set_xlabel(plane.names[0], fontsize=9)
+    ax.set_ylabel(plane.names[1], fontsize=9)
     tidy(ax, f"Rules at one spread: {of_all(len(slots), anatomy.rules.n_rules, 'rules', 'the best supported')}")
     if kinds:
         legend_beside(ax)
