@@ -30,12 +30,12 @@ class AnnotatorPool:
     >>> pool = AnnotatorPool({"anna": 1.0})
     >>> y, confidence = pool.vote([[1, 0], [1, 1]], ["anna", "bob"])
     >>> print(y, confidence, round(pool.weight("bob"), 2))
-    [1. 0.] [1. 0.] 0.83
+    [ 1. nan] [1. 0.] 0.83
     """
 
     def __init__(self, weights: Mapping[str, float] | None = None) -> None:
         self.fixed: dict[str, float] = {}
-        self.agreed: dict[str, float] = {}
+        self.agreed: dict[str, int] = {}
         self.compared: dict[str, int] = {}
         for name, weight in (weights or {}).items():
             self.set_weight(name, weight)
@@ -49,7 +49,7 @@ class AnnotatorPool:
         """How far an annotator is believed; 1 for one who was never compared."""
         if annotator in self.fixed:
             return self.fixed[annotator]
-        share = (PRIOR + self.agreed.get(annotator, 0.0)) / (PRIOR + self.compared.get(annotator, 0))
+        share = (PRIOR + self.agreed.get(annotator, 0)) / (PRIOR + self.compared.get(annotator, 0))
         return max(2.0 * share - 1.0, 0.0)
 
     def vote(self, answers: object, annotators: Sequence[str]) -> tuple[FloatArray, FloatArray]:
@@ -63,16 +63,16 @@ class AnnotatorPool:
         sides = np.nan_to_num(2.0 * table - 1.0)  # -1, 1, and 0 for no answer
         votes = sides * np.array([self.weight(annotator) for annotator in annotators])[:, None]
         total = votes.sum(axis=0)
-        self._compare(sides, total - votes, annotators)
+        self._compare(sides, votes, annotators)
         told = (sides != 0.0).any(axis=0)
         return np.where(told & (total != 0.0), total > 0.0, np.nan), np.minimum(np.abs(total), 1.0)
 
-    def _compare(self, sides: FloatArray, others: FloatArray, annotators: Sequence[str]) -> None:
+    def _compare(self, sides: FloatArray, votes: FloatArray, annotators: Sequence[str]) -> None:
         """Count each annotator's agreements with the vote of the others."""
-        for own, vote, annotator in zip(sides, others, annotators, strict=True):
-            judged = (own != 0.0) & (vote != 0.0)
-            agreed = float((own[judged] == np.sign(vote[judged])).sum())
-            self.agreed[annotator] = self.agreed.get(annotator, 0.0) + agreed
+        for i, annotator in enumerate(annotators):
+            own, others = sides[i], np.sign(np.delete(votes, i, axis=0).sum(axis=0))
+            judged = (own != 0.0) & (others != 0.0)
+            self.agreed[annotator] = self.agreed.get(annotator, 0) + int((own[judged] == others[judged]).sum())
             self.compared[annotator] = self.compared.get(annotator, 0) + int(judged.sum())
 
     def facts(self) -> dict[str, Any]:

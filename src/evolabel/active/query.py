@@ -43,10 +43,10 @@ class Query:
         What each criterion says: a number, or one per label.
     cost : int
         1, or the number of labels asked for; 0 if not asked.
-    age : int
-        Samples that have come since; 0 unless the learner looks back (`recent`).
     arrived : Arrival
-        The sample that has just come: the one in question, unless `age` > 0.
+        The sample that has just come: the one in question, unless the learner looks back (`recent`).
+    about : int or None
+        Number in the stream of the earlier sample in question, if it looks back.
     number : int or None
         Its place in the stream once the learner has counted it.
     """
@@ -58,7 +58,7 @@ class Query:
     scores: Scores
     cost: int
     arrived: Arrival = field(repr=False)
-    age: int = 0
+    about: int | None = None
     number: int | None = None
 
     @property

@@ -25,10 +25,13 @@ FILLED, NEXT = 0, 1
 
 
 @kernel
-def advance(tally: IntArray, width: int) -> None:
-    """One more row is in the ring."""
-    tally[NEXT] = (tally[NEXT] + 1) % width
-    tally[FILLED] = min(tally[FILLED] + 1, width)
+def remember(row: FloatArray, ring: FloatArray, tally: IntArray) -> None:
+    """The row takes the place of the oldest one."""
+    place = tally[NEXT]
+    for j in range(row.shape[0]):
+        ring[place, j] = row[j]
+    tally[NEXT] = (place + 1) % ring.shape[0]
+    tally[FILLED] = min(tally[FILLED] + 1, ring.shape[0])
 
 
 @kernel
@@ -98,8 +101,7 @@ def walk_quantile(
                 add_best(S[i], least, chosen, mask)
                 return i
         if commit:
-            ring[tally[NEXT]] = S[i]
-            advance(tally, ring.shape[0])
+            remember(S[i], ring, tally)
     return S.shape[0]
 
 
@@ -138,9 +140,8 @@ def walk_tokens(
         if free[i] >= unit and count_above(score, sums[:filled]) < generosity * tok[i] / unit * (filled + 1):
             return i
         if commit:
-            ring[tally[NEXT]] = R[i]
             sums[tally[NEXT]] = score
-            advance(tally, ring.shape[0])
+            remember(R[i], ring, tally)
     return R.shape[0]
 
 

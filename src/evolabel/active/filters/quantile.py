@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import Arrays, Filter, Purse, by_label, widened
 from evolabel.kernels._compile import direct
 from evolabel.kernels.selection import FILLED, NEXT, walk_quantile
@@ -35,8 +36,12 @@ class QuantileFilter(Filter):
     def __init__(self, tau: float = 5.0) -> None:
         check_number("tau", tau, 0, open_low=True)
         self.tau = float(tau)
-        self._ring: FloatArray = np.zeros((0, 0))
+
+    def begin(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
+        """See `Filter`."""
+        self._ring = np.zeros((0, width))
         self._tally = np.zeros(2, np.int64)
+        super().begin(criteria, budget, width, least)
 
     def resize(self, width: int) -> None:
         """The window keeps its latest samples."""
@@ -44,7 +49,7 @@ class QuantileFilter(Filter):
         filled, following = (int(place) for place in self._tally)
         latest = np.roll(self._ring, -following, axis=0)[len(self._ring) - filled :]  # oldest first
         length = max(SHORTEST, min(LONGEST, SCORES // width))
-        kept = widened(latest[-length:], width) if filled else np.zeros((0, width))
+        kept = widened(latest[-length:], width)
         self._ring = np.zeros((length, width))
         self._ring[: len(kept)] = kept
         self._tally[FILLED], self._tally[NEXT] = len(kept), len(kept) % length
