@@ -129,7 +129,8 @@ def _arranged(matrices: list[FloatArray]) -> Moments:
 
 def _check_shapes(moments: Moments, slots: int) -> None:
     """Kernels do not look at bounds, so stored arrays must not be able to lead them beyond."""
-    q, block = moments.M.shape[-1], moments.late_M.shape[1] if moments.late_M.ndim == 3 else 0
-    shapes = [array.shape for array in moments]
-    if shapes != [(slots, q, q), (slots, block, q), (slots,)] or not ((moments.late >= 0) & (moments.late < max(block, 1))).all():
-        raise DataError(f"second moments of {slots} slots cannot have arrays of shapes {shapes}; store them again")
+    q, shapes = moments.M.shape[-1], [array.shape for array in moments]
+    block = block_length(q) if slots else 0
+    waiting = moments.late[(moments.late < 0) | (moments.late >= block)]
+    if shapes != [(slots, q, q), (slots, block, q), (slots,)] or len(waiting):
+        raise DataError(f"second moments of {slots} slots do not fit together: shapes {shapes}; store them again")

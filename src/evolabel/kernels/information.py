@@ -14,7 +14,7 @@ Learning a row would take psi u u' / (1 + psi q) off P_i, eq. (27); everything h
 
 import numpy as np
 
-from evolabel.kernels._compile import kernel
+from evolabel.kernels._compile import hot_kernel, kernel
 from evolabel.kernels.antecedents import fill_regressor, weigh
 from evolabel.kernels.state import FloatArray, IntArray, RuleArrays, Settings, Workspace
 from evolabel.kernels.stream import answer, fill_regressors, solve
@@ -22,6 +22,13 @@ from evolabel.kernels.structure import novelty_bound
 from evolabel.kernels.symmetric import add_outer_products, dot, symmetric_product
 
 SMALLEST_BOUND = 1e-200  # of a distance: keeps 0 / 0 out where the radius is 0
+
+
+@hot_kernel
+def place(z: FloatArray, rules: RuleArrays, settings: Settings, work: Workspace) -> int:
+    """Distances and memberships of a row go to `work`; returns how many rules are active."""
+    p = z.shape[0]
+    return weigh(z, p, rules, settings, work.D, work.D, work.psi, work.active, work.e, work.x, work.missing)
 
 
 @kernel
@@ -38,9 +45,7 @@ def look_rows(
 ) -> None:
     """Outputs, eq. (2), and psi, D, q and s of all rows, in one pass. psi, q and s must come as zeros."""
     for i in range(Z.shape[0]):
-        m = weigh(
-            Z[i], Z.shape[1], rules, settings, work.D, work.D, work.psi, work.active, work.e, work.x, work.missing
-        )
+        m = place(Z[i], rules, settings, work)
         solve(Z[i], m, rules, settings, work.active, work.missing, work.r, work.u)
         answer(m, rules, settings, work, out[i])
         for a in range(D.shape[1]):
@@ -122,9 +127,7 @@ def variance_reduction_rows(
 ) -> None:
     """sum_i psi_i u'M_i u / (1 + psi_i q_i): by how much the variance at all rows in M would sink."""
     for i in range(Z.shape[0]):
-        m = weigh(
-            Z[i], Z.shape[1], rules, settings, work.D, work.D, work.psi, work.active, work.e, work.x, work.missing
-        )
+        m = place(Z[i], rules, settings, work)
         solve(Z[i], m, rules, settings, work.active, work.missing, work.r, work.u)
         out[i] = 0.0
         for b in range(m):
@@ -160,9 +163,7 @@ def add_moment_rows(
 ) -> None:
     """M of the active rules and of the whole stream take in all rows, each with this weight times psi."""
     for i in range(Z.shape[0]):
-        m = weigh(
-            Z[i], Z.shape[1], rules, settings, work.D, work.D, work.psi, work.active, work.e, work.x, work.missing
-        )
+        m = place(Z[i], rules, settings, work)
         fill_regressors(Z[i], m, rules, settings, work.active, work.missing, work.r)
         fill_regressor(Z[i], rules.c[0], work.r[m])
         work.active[m], work.psi[m] = 0, 1.0
