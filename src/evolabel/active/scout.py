@@ -68,9 +68,9 @@ class Scout:
         chooser = self._fitting_chooser()
         scores = score_table(self.criteria, look, self.pupil.n_labels)
         parts = chooser.parts(scores)
-        at = chooser.walk(parts, self.purse(look.n), commit=commit)
+        at, mask = chooser.walk(parts, self.purse(look.n), commit=commit)
         row = min(at, look.n - 1)
-        mask = chooser.mask if at < look.n else np.zeros(chooser.width, bool)
+        mask &= at < look.n
         arrival = Arrival(look.X[row].copy(), look.outputs[row], parts[row])
         return self._question(arrival, mask, [column[row] for column in scores], chooser.ease), at
 
@@ -89,14 +89,14 @@ class Scout:
         here = self._look(row)
         if not (asked and here.ready):
             return self._take_any(here)[0] if asked else self._nothing(here)
-        rows, numbers = self.recent.candidates(np.concatenate([passed, row]), self.bucket.seen + 1)
-        look = self._look(rows)
+        rows = self.recent.candidates(np.concatenate([passed, row]), self.bucket.seen + 1)
+        look = self._look(np.array(list(rows.values())))
         scores = score_table(self.criteria, look, self.pupil.n_labels)
         best = best_of(self.criteria, scores)
         chosen = Arrival(look.X[best], look.outputs[best])
         query = self._question(chosen, np.ones(1, bool), [column[best] for column in scores], 1.0)
         query.arrived = Arrival(row[0].copy(), here.outputs[0])
-        query.about = None if best == look.n - 1 else numbers[best]
+        query.about = None if best == look.n - 1 else list(rows)[best]
         return query
 
     def _nothing(self, look: Look) -> Query:
@@ -105,7 +105,7 @@ class Scout:
 
     def _question(self, arrival: Arrival, mask: BoolArray, scores: list[FloatArray], ease: float) -> Query:
         cost = int(mask.sum())
-        labels = mask.copy() if self.bucket.per == "labels" else np.full(self.pupil.n_labels, cost > 0)
+        labels = mask if self.bucket.per == "labels" else np.full(self.pupil.n_labels, cost > 0)
         named = {criterion.name: column for criterion, column in zip(self.criteria, scores, strict=True)}
         reasons = self._reasons(scores, labels, ease) if cost else ()
         return Query(arrival.x, arrival.prediction, labels, reasons, named, cost, arrival)
