@@ -66,6 +66,10 @@ class Filter(ABC):
     def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
         """Remember one row that was asked about, or passed."""
 
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.parameters)
+        return f"{type(self).__name__}({told})"
+
     def arrays(self) -> Arrays:
         """The memory, by name."""
         return {}
