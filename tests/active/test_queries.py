@@ -76,6 +76,17 @@ def test_watching_is_querying_row_by_row_also_when_unasked_samples_teach(classif
     assert (one.classifier.decision_function(X[:5]) == before).all() == (refine != "coverage")
 
 
+def test_rows_written_over_are_looked_at_again(classifier, stream):
+    learner = ActiveLearner(classifier, 0.5, criteria="first_feature", selection="first_come")
+    rows = np.zeros((12, 4))
+    rows[5:, 0] = 9.0
+    query, passed = learner.watch(rows)
+    learner.pend(query)
+    rows[6:, 0] = 0.0
+    assert passed == 5
+    assert learner.watch(rows[6:]) == (None, 6)
+
+
 def test_watching_looks_back_as_querying_does(classifier, stream, frozen):
     X = stream[0][60:]
     one, other = (ActiveLearner(copy.deepcopy(classifier), 0.2, recent=8) for _ in range(2))

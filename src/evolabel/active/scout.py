@@ -8,7 +8,7 @@ import numpy as np
 from evolabel.active.budget import TokenBucket
 from evolabel.active.criteria import Criterion, VarianceReduction, score_table
 from evolabel.active.filters import Filter, Purse
-from evolabel.active.foresight import Judged, version_of
+from evolabel.active.foresight import Judged, Version
 from evolabel.active.pupil import Pupil
 from evolabel.active.query import RANDOM, RANKING, WARM_UP, Arrival, Query
 from evolabel.active.recent import RecentSamples, best_of
@@ -70,9 +70,9 @@ class Scout:
 
     def _judged(self, rows: FloatArray) -> Judged:
         """Outputs and scores of rows, looked at now or before."""
-        version = version_of(self.pupil.model, self.unlabelled.moments)
+        version = Version.of(self.pupil.model, self.unlabelled.moments)
         if self._ahead is not None and self._ahead.holds_for(rows, version):
-            return self._ahead.start(len(rows))
+            return self._ahead.part(slice(len(rows)))
         look = self._look(rows)
         return Judged(version, rows, look.outputs, score_table(self.criteria, look, self.pupil.n_labels))
 
