@@ -13,7 +13,6 @@ from evolabel.kernels.selection import BoolArray
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
 
-
 BLOCK = 64  # rows handed to `watch` at a time
 
 
