@@ -43,7 +43,7 @@ class Effort:
 FULL = Effort(
     "full",
     {
-        "paper": {**PAPER_GRID, "vigilance": (0.3, 0.4, 0.6, 0.8)},
+        "paper": {**PAPER_GRID, "vigilance": (0.35, 0.45, 0.6, 0.8)},
         "default": {"vigilance": (0.25, 0.5, 1.0), "local_ridge": (0.1, 0.2, 0.5)},
     },
     folds=3,

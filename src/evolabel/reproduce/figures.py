@@ -78,3 +78,12 @@ def _draw_panel(axes: "Axes", panel: Panel, experiment: Experiment, findings: Fi
     axes.tick_params(labelsize=8)
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
+    _look_past_the_start(axes)
+
+
+def _look_past_the_start(axes: "Axes") -> None:
+    """The first few samples say little and swing widely: they do not set the scale."""
+    late = [float(v) for line in axes.get_lines() for v in list(line.get_ydata())[len(list(line.get_ydata())) // 10 :]]
+    if late:
+        margin = 0.06 * (max(late) - min(late)) or 0.05 * abs(max(late)) or 1.0
+        axes.set_ylim(min(late) - margin, max(late) + margin)

@@ -1,7 +1,8 @@
 """Claims about the time an update takes: Table 2."""
 
-from evolabel.reproduce.claims.verdict import Claim, Measured, listed
-from evolabel.reproduce.experiments import SETS
+from evolabel.reproduce.claims.numbers import on_each, times, whole
+from evolabel.reproduce.claims.verdict import Claim, Measured
+from evolabel.reproduce.experiments import MEDIAMILL
 from evolabel.reproduce.findings import Findings
 from evolabel.reproduce.methods import Profile
 
@@ -13,8 +14,8 @@ PAPER_SECONDS: dict[str, dict[str, float]] = {
     "yeast": {"ours": 0.063, "ovr": 0.147, "chain": 0.171},
     "mediamill": {"ours": 0.41, "ovr": 0.94, "chain": 1.56},
 }
-EXCEPTED = "emotions"
-HERTZ = {"birds": 1.0, "mediamill": 1.0, "emotions": 10.0, "water-quality": 10.0, "yeast": 10.0}
+THREE = ("birds", "water-quality", "yeast")  # emotions is excepted by the paper; mediamill is a claim of its own
+SLOW, FAST = ("birds",), ("emotions", "water-quality", "yeast")
 
 
 def times_faster(findings: Findings, profile: Profile, dataset: str, rival: str) -> float:
@@ -23,43 +24,55 @@ def times_faster(findings: Findings, profile: Profile, dataset: str, rival: str)
     return findings.milliseconds(dataset, profile, rival) / mine
 
 
-def _faster_than(rival: str, title: str, times: float, note: str) -> Claim:
-    sets = tuple(name for name in SETS if name != EXCEPTED)
-
+def _faster_than(rival: str, title: str, ratio: float, sets: tuple[str, ...], told: str, note: str = "") -> Claim:
     def check(findings: Findings, profile: Profile) -> Measured:
-        found = {name: times_faster(findings, profile, name, rival) for name in sets}
-        told = listed({name: f"{value:.1f}x" for name, value in found.items()})
-        return Measured(all(value >= times for value in found.values()), told)
+        return on_each(
+            sets,
+            lambda name: times_faster(findings, profile, name, rival),
+            lambda found: found >= ratio,
+            times,
+            "time of the rival over ours",
+        )
 
     return Claim(
-        f"faster-than-{rival}",
+        f"faster-than-{rival}-{sets[0]}",
         "table2",
-        f"updates at least {times:g} times as fast as {title}, except on emotions",
-        f"a ratio of at least {times:g} on each of the other sets{note}",
+        f"{told}: updates at least {ratio:g} times as fast as {title}",
+        f"the rival takes at least {ratio:g} times as long on each{note}",
         check,
-        "Each method has the number of rules that its own tuning found best: a rival with a high vigilance keeps few "
-        "rules per label, and K small updates can then cost less than one large one.",
+        "Every method has as many rules as its own tuning finds best. A rival whose batch chooses few rules per label "
+        "can be quicker than one rule base with many.",
     )
 
 
-def _frequency() -> Claim:
+def _frequency(hertz: float, sets: tuple[str, ...], told: str) -> Claim:
     def check(findings: Findings, profile: Profile) -> Measured:
-        found = {name: 1e3 / findings.milliseconds(name, profile, "ours") for name in HERTZ}
-        told = listed({name: f"{value:,.0f} Hz" for name, value in found.items()})
-        return Measured(all(found[name] >= hertz for name, hertz in HERTZ.items()), told)
+        return on_each(
+            sets,
+            lambda name: 1e3 / findings.milliseconds(name, profile, "ours"),
+            lambda found: found >= hertz,
+            whole,
+            "samples per second",
+        )
 
     return Claim(
-        "frequency",
+        f"{hertz:g}-hertz-{sets[0]}",
         "table2",
-        "keeps up with 1 Hz on birds and mediamill and with 10 Hz on the others",
-        "samples answered and learned per second",
+        f"{told}: keeps up with {hertz:g} Hz",
+        "so many samples are answered and learned per second",
         check,
-        "The machine was too busy, or too slow.",
+        "The machine was too slow, or too busy.",
     )
 
 
 CLAIMS = (
-    _faster_than("ovr", "one-versus-rest", 2.0, ""),
-    _faster_than("chain", "the chain", 3.0, " (the paper's own table gives 2.7 on yeast)"),
-    _frequency(),
+    _faster_than("ovr", "one-versus-rest", 2.0, THREE, "birds, water quality, yeast"),
+    _faster_than("ovr", "one-versus-rest", 2.0, (MEDIAMILL,), "mediamill"),
+    _faster_than(
+        "chain", "the chain", 3.0, THREE, "birds, water quality, yeast", " (the paper's own table gives 2.7 on yeast)"
+    ),
+    _faster_than("chain", "the chain", 3.0, (MEDIAMILL,), "mediamill"),
+    _frequency(1.0, SLOW, "birds"),
+    _frequency(1.0, (MEDIAMILL,), "mediamill"),
+    _frequency(10.0, FAST, "emotions, water quality, yeast"),
 )

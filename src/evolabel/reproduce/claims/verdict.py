@@ -71,13 +71,3 @@ class Verdict:
     ruling: Ruling
     measured: str
     explanation: str
-
-
-def points(difference: float) -> str:
-    """A difference of scores in percentage points, with its sign."""
-    return f"{100 * difference:+.1f}"
-
-
-def listed(values: dict[str, str]) -> str:
-    """Values by name on one line: birds +1.0, emotions -0.2."""
-    return ", ".join(f"{name} {value}" for name, value in values.items())
