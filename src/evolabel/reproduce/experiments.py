@@ -13,6 +13,8 @@ MEDIAMILL = "mediamill"
 SETS = (*FOUR, MEDIAMILL)
 
 RIVALS = ("ours", "ovr", "chain", "static")
+BY_LABELS = ("labels-30", "labels-20", "labels-10")
+BY_SAMPLES = ("samples-30", "samples-20", "samples-10")
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,34 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Partial accuracy and average precision; RFWLS only leaves the correlation step away.",
             _both(MEDIAMILL),
             (*RIVALS, "rfwls"),
+        ),
+        Experiment(
+            "fig8",
+            "Active learning, budget of labels",
+            "Partial accuracy with 30, 20 and 10 % of the labels, beside a full update, none, and 10 % by chance.",
+            _each(FOUR, "pa"),
+            ("ours", *BY_LABELS, "random-10", "static"),
+        ),
+        Experiment(
+            "fig9",
+            "Active learning, budget of samples",
+            "The same where every sample in question is annotated as a whole.",
+            _each(FOUR, "pa"),
+            ("ours", *BY_SAMPLES, "static"),
+        ),
+        Experiment(
+            "fig10",
+            "Active learning with instability",
+            "10 % of the labels, with and without instability of the parameters as a third criterion.",
+            _each(FOUR, "pa"),
+            ("ours", "labels-10", "labels-10-instability", "static"),
+        ),
+        Experiment(
+            "fig11",
+            "Active learning on mediamill",
+            "Partial accuracy and average precision with budgets of samples.",
+            _both(MEDIAMILL),
+            ("ours", *BY_SAMPLES, "random-10", "static"),
         ),
         Experiment(
             "table2",

@@ -26,13 +26,21 @@ class Look(NamedTuple):
     width: float = 1.4
 
 
-# After Okabe and Ito, so that nobody is left out; budgets are shades of one hue, the smaller the lighter.
+# After Okabe and Ito, so that nobody is left out.
 LOOKS: dict[str, Look] = {
     "ours": Look("#0072b2", "-", 2.2),
     "ovr": Look("#d55e00", "--"),
     "chain": Look("#009e73", "-."),
     "static": Look("#555555", ":", 1.8),
     "rfwls": Look("#cc79a7", "--"),
+    "labels-30": Look("#1b6b3a", "-"),
+    "labels-20": Look("#009e73", "--"),
+    "labels-10": Look("#56b4e9", "-."),
+    "labels-10-instability": Look("#d55e00", "-"),
+    "samples-30": Look("#1b6b3a", "-"),
+    "samples-20": Look("#009e73", "--"),
+    "samples-10": Look("#56b4e9", "-."),
+    "random-10": Look("#cc79a7", "--"),
 }
 
 

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from evolabel.active import Ambiguity, Instability, Novelty, VariableThresholds
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.baselines import EvolvingChain, EvolvingOneVsRest, StaticClassifier
 from evolabel.evaluate import Learner
+from evolabel.reproduce.asking import AskingLearner, ChanceLearner
 
 Profile = Literal["paper", "default"]
 PROFILES: tuple[Profile, ...] = ("paper", "default")
@@ -26,7 +28,7 @@ class Method:
         As in a legend.
     tuned_as : str
         The method whose search finds its parameters: those that differ only in what they do later share one.
-    learner : function of a classifier
+    learner : function of a classifier, a profile and a seed
         Makes the learner out of the tuned classifier.
     profiles : tuple
         Where the method makes sense.
@@ -34,20 +36,41 @@ class Method:
 
     title: str
     tuned_as: str
-    learner: Callable[[EvolvingFuzzyClassifier], Learner]
+    learner: Callable[[EvolvingFuzzyClassifier, Profile, int], Learner]
     profiles: tuple[Profile, ...] = PROFILES
 
 
-def _itself(classifier: EvolvingFuzzyClassifier) -> Learner:
-    return classifier
+def _asking(per: str, budget: float, *, instability: bool = False) -> Callable[..., Learner]:
+    """Active learning as the paper has it (variable thresholds), or as was measured to be best (default profile)."""
+
+    def make(classifier: EvolvingFuzzyClassifier, profile: Profile, seed: int) -> Learner:
+        if profile == "default" and not instability:
+            return AskingLearner(classifier, budget, per)
+        criteria = (Novelty(), Ambiguity(), Instability()) if instability else (Novelty(), Ambiguity())
+        selection = VariableThresholds() if profile == "paper" else None
+        return AskingLearner(classifier, budget, per, criteria=criteria, selection=selection)
+
+    return make
 
 
 METHODS: dict[str, Method] = {
-    "ours": Method("EFC-ML (ours)", "ours", _itself),
-    "ovr": Method("one-versus-rest", "ovr", EvolvingOneVsRest),
-    "chain": Method("classifier chain", "chain", EvolvingChain),
-    "static": Method("static", "ours", StaticClassifier),
-    "rfwls": Method("RFWLS only", "rfwls", _itself, ("paper",)),  # the default profile has no correlation step
+    "ours": Method("EFC-ML (ours)", "ours", lambda classifier, profile, seed: classifier),
+    "ovr": Method("one-versus-rest", "ovr", lambda classifier, profile, seed: EvolvingOneVsRest(classifier)),
+    "chain": Method("classifier chain", "chain", lambda classifier, profile, seed: EvolvingChain(classifier)),
+    "static": Method("static", "ours", lambda classifier, profile, seed: StaticClassifier(classifier)),
+    "rfwls": Method(  # the default profile has no correlation step to leave away
+        "RFWLS only", "rfwls", lambda classifier, profile, seed: classifier, ("paper",)
+    ),
+    "labels-30": Method("30 % of the labels", "ours", _asking("labels", 0.3)),
+    "labels-20": Method("20 % of the labels", "ours", _asking("labels", 0.2)),
+    "labels-10": Method("10 % of the labels", "ours", _asking("labels", 0.1)),
+    "labels-10-instability": Method("10 %, with instability", "ours", _asking("labels", 0.1, instability=True)),
+    "samples-30": Method("30 % of the samples", "ours", _asking("samples", 0.3)),
+    "samples-20": Method("20 % of the samples", "ours", _asking("samples", 0.2)),
+    "samples-10": Method("10 % of the samples", "ours", _asking("samples", 0.1)),
+    "random-10": Method(
+        "10 % by chance", "ours", lambda classifier, profile, seed: ChanceLearner(classifier, 0.1, seed)
+    ),
 }
 
 

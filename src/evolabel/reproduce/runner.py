@@ -103,7 +103,7 @@ class _Work:
             settings = {**self._settings(whole), "params": found, "rows": self.effort.timed}
             measured = self.parts.load("timed", whole, settings)
             if measured is None:
-                measured = time_task(self.datasets[dataset], profile, found, self.effort.timed)
+                measured = time_task(self.datasets[dataset], profile, found, self.effort.timed, self.seed)
                 self.parts.save("timed", whole, settings, measured)
             self._tell("timed", whole)
             times |= {task: measured[task.method] for task in tasks}

@@ -32,7 +32,7 @@ def _tuned_team(
     values = np.full((len(points), n_folds), np.nan)
     for fold, held_out in enumerate(folds(len(X), n_folds, seed)):
         for place, point in enumerate(points):
-            team = METHODS[method].learner(classifier_of(profile, method, point))
+            team = METHODS[method].learner(classifier_of(profile, method, point), profile, seed)
             team.fit(X[~held_out], Y[~held_out])
             values[place, fold] = scored(score, Y[held_out], team.decision_function(X[held_out])[None])[0]
     means = values.mean(axis=1)

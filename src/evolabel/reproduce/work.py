@@ -31,7 +31,7 @@ def tune_task(task: Task, dataset: Dataset, effort: Effort, seed: int) -> Params
 def run_task(task: Task, dataset: Dataset, params: Params, seed: int) -> dict[str, Any]:
     """Test, then train, along the stream."""
     every = ceil((len(dataset) - (dataset.split or 0)) / POINTS)
-    learner = learner_of(task.profile, task.method, params)
+    learner = learner_of(task.profile, task.method, params, seed)
     with threadpool_limits(1):
         results = prequential(
             {task.method: learner}, dataset, initial="split", metrics=("pa", "ap"), window=every, every=every, seed=seed
@@ -39,9 +39,9 @@ def run_task(task: Task, dataset: Dataset, params: Params, seed: int) -> dict[st
     return asdict(_outcome(results, task.method, params))
 
 
-def time_task(dataset: Dataset, profile: Profile, params: dict[str, Params], rows: int) -> dict[str, float]:
+def time_task(dataset: Dataset, profile: Profile, params: dict[str, Params], rows: int, seed: int) -> dict[str, float]:
     """Milliseconds per sample of several methods, which take turns: what slows the machine down slows down all."""
-    learners = {method: learner_of(profile, method, found) for method, found in params.items()}
+    learners = {method: learner_of(profile, method, found, seed) for method, found in params.items()}
     with threadpool_limits(1):
         results = prequential(
             learners, dataset.take((dataset.split or 0) + rows), initial="split", metrics=("pa",), every=BLOCK
@@ -54,10 +54,10 @@ def time_task(dataset: Dataset, profile: Profile, params: dict[str, Params], row
     }
 
 
-def learner_of(profile: Profile, method: str, params: Params) -> Learner:
+def learner_of(profile: Profile, method: str, params: Params, seed: int) -> Learner:
     """A method with its parameters, ready for an initial batch."""
     kind = METHODS[method]
-    return kind.learner(classifier_of(profile, kind.tuned_as, params))
+    return kind.learner(classifier_of(profile, kind.tuned_as, params), profile, seed)
 
 
 def _outcome(results: Results, method: str, params: Params) -> Outcome:

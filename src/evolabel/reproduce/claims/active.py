@@ -40,7 +40,9 @@ def drop_below_twenty(findings: Findings, profile: Profile) -> Measured:
 
     def told(name: str) -> str:
         first = gain(findings, profile, name, "labels-20", "ours")
-        return f"{name} {points(first)} down to 20 %, {points(gain(findings, profile, name, 'labels-10', 'labels-20'))} on"
+        return (
+            f"{name} {points(first)} down to 20 %, {points(gain(findings, profile, name, 'labels-10', 'labels-20'))} on"
+        )
 
     def agrees(name: str) -> bool:
         kept = gain(findings, profile, name, "labels-20", "ours") >= -LITTLE
@@ -215,7 +217,7 @@ CLAIMS = (
         "birds, with most features, gain most from instability",
         "the largest gain of the four sets, and above 0",
         birds_gain_most,
-        "Where the budget is used up by the other criteria, the third one changes little, and chance decides who is first.",
+        "Where the budget is used up by the other criteria, the third one changes little, and chance decides.",
     ),
     Claim(
         "mediamill-keeps-pa",
