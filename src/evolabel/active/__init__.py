@@ -18,12 +18,19 @@ if TYPE_CHECKING:
         VarianceReduction,
         register,
     )
-    from evolabel.active.filters import FILTERS, Filter, FirstCome, QuantileFilter, TokenFilter, VariableThresholds
+    from evolabel.active.filters import (
+        FILTERS,
+        Filter,
+        FirstCome,
+        QuantileFilter,
+        RandomFilter,
+        TokenFilter,
+        VariableThresholds,
+    )
     from evolabel.active.learner import ActiveLearner
     from evolabel.active.ledger import Ledger
     from evolabel.active.query import Query
-    from evolabel.active.random_selection import RandomSelection
-    from evolabel.active.simulation import BudgetedLearner, SimulatedAnnotator
+    from evolabel.active.simulation import BudgetedLearner, RandomSelection, SimulatedAnnotator
 
 __all__ = [
     "CRITERIA",
@@ -41,13 +48,14 @@ __all__ = [
     "Novelty",
     "QuantileFilter",
     "Query",
+    "RandomFilter",
     "RandomSelection",
     "SimulatedAnnotator",
     "SoftCount",
     "TokenBucket",
     "TokenFilter",
-    "VarianceReduction",
     "VariableThresholds",
+    "VarianceReduction",
     "register",
 ]
 
@@ -62,7 +70,7 @@ _CRITERIA = (
     "VarianceReduction",
     "register",
 )
-_FILTERS = ("FILTERS", "Filter", "FirstCome", "QuantileFilter", "TokenFilter", "VariableThresholds")
+_FILTERS = ("FILTERS", "Filter", "FirstCome", "QuantileFilter", "RandomFilter", "TokenFilter", "VariableThresholds")
 _HOMES = {
     **dict.fromkeys(_CRITERIA, "evolabel.active.criteria"),
     **dict.fromkeys(_FILTERS, "evolabel.active.filters"),
@@ -71,7 +79,7 @@ _HOMES = {
     "BudgetedLearner": "evolabel.active.simulation",
     "Ledger": "evolabel.active.ledger",
     "Query": "evolabel.active.query",
-    "RandomSelection": "evolabel.active.random_selection",
+    "RandomSelection": "evolabel.active.simulation",
     "SimulatedAnnotator": "evolabel.active.simulation",
     "TokenBucket": "evolabel.active.budget",
 }

@@ -23,7 +23,7 @@ class Answer(NamedTuple):
     @property
     def told(self) -> BoolArray:
         """Labels that anyone has answered."""
-        return ~np.isnan(self.rows).all(axis=0)
+        return np.asarray(~np.isnan(self.rows).all(axis=0))
 
     def settle(self, pool: AnnotatorPool) -> tuple[FloatArray, FloatArray | None]:
         """One answer, and how sure it is; the pool learns who agrees with whom."""

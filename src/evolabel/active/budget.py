@@ -66,6 +66,11 @@ class TokenBucket:
         """The most that the next sample's question may cost."""
         return self.limit(n_labels) - self.asked
 
+    def rows_before(self, n_labels: int, cost: int) -> int:
+        """How many of the next rows cannot be asked about, because a question of this cost cannot be paid yet."""
+        units = -(-(self.asked + cost) * self._share.denominator // self._share.numerator)  # needed, rounded up
+        return max(0, -((self.earning - units) // self.unit(n_labels)) - self.credit - 1)
+
     def free(self, n_labels: int, rows: int) -> IntArray:
         """`affordable` at each of the next rows, if none before it is asked about."""
         return np.array([self.limit(n_labels, ahead) - self.asked for ahead in range(1, rows + 1)], np.int64)

@@ -64,7 +64,9 @@ def register(criterion: C) -> C:
     if not criterion.name:
         raise ParameterError(f"{criterion.__name__} has no name; give the class an attribute `name`")
     if CRITERIA.setdefault(criterion.name, criterion) is not criterion:
-        raise ParameterError(f"the name {criterion.name!r} is taken by {CRITERIA[criterion.name].__name__}; use another")
+        raise ParameterError(
+            f"the name {criterion.name!r} is taken by {CRITERIA[criterion.name].__name__}; use another"
+        )
     return criterion
 
 
@@ -105,7 +107,7 @@ class Ambiguity(Criterion):
         check_number("threshold", self.threshold, 0.5, 1, open_low=True)
 
     def score(self, look: Look) -> FloatArray:
-        """f (1 - f) + 0.01, (n, K)."""
+        """Variance of every answer, and a floor, (n, K)."""
         f = np.clip(look.outputs, 0.0, 1.0)
         return np.asarray(f * (1.0 - f) + FLOOR)
 
@@ -212,7 +214,9 @@ def _find(criterion: object) -> Criterion:
 def score_table(criteria: Sequence[Criterion], look: Look, n_labels: int) -> list[FloatArray]:
     """Scores of all criteria, checked: (n,) or (n, K) each."""
     shapes = [(look.n,) if criterion.whole else (look.n, n_labels) for criterion in criteria]
-    return [_checked(criterion, criterion.score(look), shape) for criterion, shape in zip(criteria, shapes, strict=True)]
+    return [
+        _checked(criterion, criterion.score(look), shape) for criterion, shape in zip(criteria, shapes, strict=True)
+    ]
 
 
 def _checked(criterion: Criterion, scores: object, shape: tuple[int, ...]) -> FloatArray:

@@ -20,7 +20,7 @@ from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, ParameterError, StateError
 from evolabel.ranges import check_number
 
-SHORTEST, LONGEST = 4, 1024  # rows `watch` looks at in one go
+LONGEST = 1024  # rows `watch` looks at in one go, at most
 
 
 class ActiveLearner:
@@ -44,7 +44,7 @@ class ActiveLearner:
     credit : int
         Samples counted as seen before the stream begins.
     recent : int
-        Ask about the best of this many last samples instead of deciding at once (whole samples only); 0 decides at once.
+        Ask about the best of this many last samples (`per="samples"`); 0 decides on each sample at once.
     min_labels : int
         Ask for at least so many labels at a time (`per="labels"`).
     refine : {"none", "coverage", "scaling"}
@@ -69,7 +69,7 @@ class ActiveLearner:
     ...     query = learner.query(x)
     ...     learner.update(query, y if query.asked else None)
     >>> learner.bucket.seen, learner.bucket.asked
-    (400, 40)
+    (400, 39)
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class ActiveLearner:
             recent=int(recent),
             refine=refine,
         )
-        self._stride = SHORTEST  # how far `watch` looks ahead; a matter of speed only
+        self._stride = 1  # how far `watch` looks ahead; a matter of speed only
 
     @classmethod
     def paper(
@@ -131,12 +131,13 @@ class ActiveLearner:
         The same as `query` and `update(query, None)` row by row, only faster. The row in question is not counted yet:
         hand the query to `update` or `pend`, then go on with the rows behind it. None: no row is to be asked about.
         """
-        rows, done, size = self._pupil.rows(X), 0, self._stride
+        rows, done, poor = self._pupil.rows(X), 0, self._scout.rows_that_cannot_be_paid()
+        size = poor + self._stride
         while done < len(rows):
-            query, passed = self._scout.pass_by(rows[done : done + min(size, self._scout.rows_until_change())])
+            query, passed = self._scout.pass_by(rows[done : done + min(size, LONGEST, self._scout.rows_until_change())])
             done += passed
             if query is not None:
-                self._stride = min(max(done + 1, SHORTEST), LONGEST)
+                self._stride = min(max(1, done - poor + 1), LONGEST)
                 return query, done
             size = min(2 * size, LONGEST)
         return None, done

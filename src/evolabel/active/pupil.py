@@ -50,7 +50,7 @@ class Pupil:
         return rows
 
     def teach(self, x: FloatArray, y: FloatArray, confidence: FloatArray | None) -> None:
-        """Learn one sample; labels that are NaN, or of confidence 0, keep their weights. A wider y lets labels appear."""
+        """Learn one sample; labels that are NaN keep their weights. A wider y lets labels appear."""
         clf = self.classifier
         labels, clf._targets = read_targets(y[None], 1, clf._targets, streaming=True)
         clf._learn(x[None], labels, NOTHING, NO_ROWS if confidence is None else confidence[None], NO_ROWS)

@@ -12,6 +12,9 @@ WARM_UP = "warm_up"
 RANKING = "ranking"
 """Reason of a question that is the best of the last ones, although no criterion fires by its own threshold."""
 
+RANDOM = "random"
+"""Reason of a question drawn at random."""
+
 Scores = Mapping[str, FloatArray]
 
 

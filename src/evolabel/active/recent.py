@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from evolabel.active.criteria import Criterion
-from evolabel.active.filters.base import by_sample
+from evolabel.active.filters.base import Arrays, by_sample
 from evolabel.kernels.selection import rank_sum
 from evolabel.kernels.state import FloatArray
 
@@ -34,6 +34,16 @@ class RecentSamples:
         kept = [(row, known) for row, known in zip(self.rows, self.numbers, strict=True) if known != number]
         self.rows = deque((row for row, _ in kept), maxlen=self.size)
         self.numbers = deque((known for _, known in kept), maxlen=self.size)
+
+    def arrays(self, n_features: int) -> Arrays:
+        """All that is remembered, by name."""
+        numbers = np.array(self.numbers, np.int64)
+        return {"rows": np.array(self.rows).reshape(-1, n_features), "numbers": numbers}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over what was remembered."""
+        self.rows.extend(arrays["rows"])
+        self.numbers.extend(arrays["numbers"].tolist())
 
 
 def best_of(criteria: Sequence[Criterion], scores: Sequence[FloatArray]) -> int:

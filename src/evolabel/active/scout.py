@@ -8,7 +8,7 @@ from evolabel.active.budget import TokenBucket
 from evolabel.active.criteria import Criterion, VarianceReduction, score_table
 from evolabel.active.filters import Filter, Purse
 from evolabel.active.pupil import Pupil
-from evolabel.active.query import RANKING, WARM_UP, Arrival, Query
+from evolabel.active.query import RANDOM, RANKING, WARM_UP, Arrival, Query
 from evolabel.active.recent import RecentSamples, best_of
 from evolabel.active.unlabelled import Unlabelled
 from evolabel.core.look import Look
@@ -56,6 +56,10 @@ class Scout:
         """What each of the next rows may cost."""
         n_labels = self.pupil.n_labels
         return Purse(self.bucket.tokens(n_labels, rows), self.bucket.free(n_labels, rows))
+
+    def rows_that_cannot_be_paid(self) -> int:
+        """How many rows must pass before anything can be asked."""
+        return self.bucket.rows_before(self.pupil.n_labels, self.chooser.least)
 
     def _look(self, rows: FloatArray) -> Look:
         return Look(self.pupil.model, rows, self.unlabelled.moments)
@@ -108,6 +112,8 @@ class Scout:
 
     def _reasons(self, scores: list[FloatArray], labels: BoolArray, ease: float) -> tuple[str, ...]:
         """Criteria that fire by their own threshold on what is asked for."""
+        if self.chooser.blind:
+            return (RANDOM,)
         fired = []
         for criterion, column in zip(self.criteria, scores, strict=True):
             strength = criterion.strength(np.atleast_1d(column))

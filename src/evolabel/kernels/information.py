@@ -105,7 +105,7 @@ def trace_drop_rows(
 
 @kernel
 def quadratic_form(M: FloatArray, waiting: FloatArray, b: int, u: FloatArray, t: FloatArray) -> float:
-    """u'M u, the first b waiting rows included; t is scratch."""
+    """U'M u, the first b waiting rows included; t is scratch."""
     symmetric_product(M, u, t)
     total = dot(u, t)
     for k in range(b):
@@ -137,9 +137,7 @@ def variance_reduction_rows(
 
 
 @kernel
-def add_moment(
-    r: FloatArray, weight: float, M: FloatArray, late_M: FloatArray, late: int
-) -> int:
+def add_moment(r: FloatArray, weight: float, M: FloatArray, late_M: FloatArray, late: int) -> int:
     """M += weight r r', in blocks; returns the rows then waiting."""
     root = np.sqrt(weight)
     for j in range(r.shape[0]):

@@ -91,7 +91,7 @@ def walk_quantile(
     mask: BoolArray,
     commit: bool,
 ) -> int:
-    """Ask for the labels among the best tok / (K tau) of the ring's and the row's scores, at least `least` at a time."""
+    """Ask for the labels among the best tok / (K tau) of the ring's and the row's scores, `least` at a time or more."""
     for i in range(S.shape[0]):
         if free[i] >= least:
             most = min(free[i], S.shape[1])
@@ -102,7 +102,7 @@ def walk_quantile(
                 return i
         if commit:
             remember(S[i], ring, tally)
-    return S.shape[0]
+    return int(S.shape[0])
 
 
 @kernel
@@ -142,7 +142,7 @@ def walk_tokens(
         if commit:
             sums[tally[NEXT]] = score
             remember(R[i], ring, tally)
-    return R.shape[0]
+    return int(R.shape[0])
 
 
 @kernel
@@ -150,7 +150,7 @@ def fired_labels(
     T: FloatArray, whole: BoolArray, ease: float, most: int, least: int, loudest: FloatArray, mask: BoolArray
 ) -> int:
     """All labels if a criterion of whole samples fires and they can be paid; else those that fire, strongest first."""
-    K = T.shape[1]
+    K = int(T.shape[1])
     loudest[:] = 0.0
     for c in range(T.shape[0]):
         if whole[c] and T[c, 0] * ease > 1.0 and most >= K:
@@ -191,4 +191,4 @@ def walk_thresholds(
                 return i
             if commit:
                 ease[0] = min(max(ease[0] * (1.0 + step), lowest), highest)
-    return T.shape[0]
+    return int(T.shape[0])

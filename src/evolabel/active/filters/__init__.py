@@ -2,14 +2,25 @@
 
 from evolabel.active.filters.base import Filter, Purse
 from evolabel.active.filters.quantile import QuantileFilter
+from evolabel.active.filters.random import RandomFilter
 from evolabel.active.filters.thresholds import FirstCome, VariableThresholds
 from evolabel.active.filters.tokens import TokenFilter
 from evolabel.errors import ParameterError
 
-__all__ = ["FILTERS", "Filter", "FirstCome", "Purse", "QuantileFilter", "TokenFilter", "VariableThresholds", "read_filter"]
+__all__ = [
+    "FILTERS",
+    "Filter",
+    "FirstCome",
+    "Purse",
+    "QuantileFilter",
+    "RandomFilter",
+    "TokenFilter",
+    "VariableThresholds",
+    "read_filter",
+]
 
 FILTERS: dict[str, type[Filter]] = {
-    kind.name: kind for kind in (QuantileFilter, TokenFilter, FirstCome, VariableThresholds)
+    kind.name: kind for kind in (QuantileFilter, TokenFilter, FirstCome, VariableThresholds, RandomFilter)
 }
 """Filters that go by a name."""
 

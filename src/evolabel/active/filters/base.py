@@ -33,6 +33,8 @@ class Filter(ABC):
 
     name: ClassVar[str] = ""
     parameters: ClassVar[tuple[str, ...]] = ()
+    blind: ClassVar[bool] = False
+    """Whether criteria do not matter to it."""
 
     ease = 1.0
     """How much easier than written the thresholds of criteria are at the moment."""

@@ -45,7 +45,9 @@ class VariableThresholds(Filter):
         """See `Filter`."""
         ranking = [criterion.name for criterion in criteria if criterion.threshold == np.inf]
         if ranking:
-            raise ParameterError(f"{', '.join(ranking)} has no threshold to fire at; give one, or use another selection")
+            raise ParameterError(
+                f"{', '.join(ranking)} has no threshold to fire at; give one, or use another selection"
+            )
         super().begin(criteria, budget, width, least)
         self._whole = np.array([criterion.whole for criterion in criteria])
         self._ease = np.ones(1)
