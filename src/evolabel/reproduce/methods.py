@@ -4,11 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from evolabel.active import Ambiguity, Instability, Novelty, VariableThresholds
+from evolabel.active import Ambiguity, BudgetedLearner, Instability, Novelty, RandomSelection, VariableThresholds
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.baselines import EvolvingChain, EvolvingOneVsRest, StaticClassifier
 from evolabel.evaluate import Learner
-from evolabel.reproduce.asking import AskingLearner, ChanceLearner
 
 Profile = Literal["paper", "default"]
 PROFILES: tuple[Profile, ...] = ("paper", "default")
@@ -45,10 +44,10 @@ def _asking(per: str, budget: float, *, instability: bool = False) -> Callable[.
 
     def make(classifier: EvolvingFuzzyClassifier, profile: Profile, seed: int) -> Learner:
         if profile == "default" and not instability:
-            return AskingLearner(classifier, budget, per)
+            return BudgetedLearner(classifier, budget, per)
         criteria = (Novelty(), Ambiguity(), Instability()) if instability else (Novelty(), Ambiguity())
         selection = VariableThresholds() if profile == "paper" else None
-        return AskingLearner(classifier, budget, per, criteria=criteria, selection=selection)
+        return BudgetedLearner(classifier, budget, per, criteria=criteria, selection=selection)
 
     return make
 
@@ -69,7 +68,7 @@ METHODS: dict[str, Method] = {
     "samples-20": Method("20 % of the samples", "ours", _asking("samples", 0.2)),
     "samples-10": Method("10 % of the samples", "ours", _asking("samples", 0.1)),
     "random-10": Method(
-        "10 % by chance", "ours", lambda classifier, profile, seed: ChanceLearner(classifier, 0.1, seed)
+        "10 % by chance", "ours", lambda classifier, profile, seed: RandomSelection(classifier, 0.1, seed=seed)
     ),
 }
 

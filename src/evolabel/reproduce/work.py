@@ -69,7 +69,7 @@ def _outcome(results: Results, method: str, params: Params) -> Outcome:
             lines[point.metric].append(round(point.value, DIGITS))
             if point.metric == "rules":
                 samples.append(point.sample)
-    asked = getattr(results.learners[method], "share_used_", None)
+    asked = getattr(results.learners[method], "share_", None)
     return Outcome(
         params,
         pa=round(summary.metrics["pa"], DIGITS),
