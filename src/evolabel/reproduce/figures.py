@@ -3,6 +3,8 @@
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from evolabel.extras import load
 from evolabel.reproduce.experiments import SETS, Experiment, Panel
 from evolabel.reproduce.findings import Findings, Task
@@ -91,7 +93,8 @@ def _draw_panel(axes: "Axes", panel: Panel, experiment: Experiment, findings: Fi
 
 def _look_past_the_start(axes: "Axes") -> None:
     """The first few samples say little and swing widely: they do not set the scale."""
-    late = [float(v) for line in axes.get_lines() for v in list(line.get_ydata())[len(list(line.get_ydata())) // 10 :]]
+    lines = [np.asarray(line.get_ydata(), np.float64) for line in axes.get_lines()]
+    late = [float(value) for line in lines for value in line[len(line) // 10 :]]
     if late:
         margin = 0.06 * (max(late) - min(late)) or 0.05 * abs(max(late)) or 1.0
         axes.set_ylim(min(late) - margin, max(late) + margin)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from evolabel.active import Ambiguity, BudgetedLearner, Instability, Novelty, RandomSelection, VariableThresholds
+from evolabel.active.criteria import DEFAULTS
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.baselines import EvolvingChain, EvolvingOneVsRest, StaticClassifier
 from evolabel.evaluate import Learner
@@ -40,14 +41,18 @@ class Method:
 
 
 def _asking(per: str, budget: float, *, instability: bool = False) -> Callable[..., Learner]:
-    """Active learning as the paper has it (variable thresholds), or as was measured to be best (default profile)."""
+    """Active learning with the paper's criteria and variable thresholds, or with what was measured to be best."""
 
     def make(classifier: EvolvingFuzzyClassifier, profile: Profile, seed: int) -> Learner:
-        if profile == "default" and not instability:
-            return BudgetedLearner(classifier, budget, per)
-        criteria = (Novelty(), Ambiguity(), Instability()) if instability else (Novelty(), Ambiguity())
-        selection = VariableThresholds() if profile == "paper" else None
-        return BudgetedLearner(classifier, budget, per, criteria=criteria, selection=selection)
+        paper = profile == "paper"
+        criteria = (Novelty(), Ambiguity()) if paper else DEFAULTS[per]
+        return BudgetedLearner(
+            classifier,
+            budget,
+            per,
+            criteria=(*criteria, Instability()) if instability else criteria,
+            selection=VariableThresholds() if paper else None,
+        )
 
     return make
 

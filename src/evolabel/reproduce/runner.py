@@ -1,5 +1,6 @@
 """`reproduce`: whatever the chosen experiments need and nobody has done yet, then all of it as `Findings`."""
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,10 +124,13 @@ class _Work:
         for task in calls:
             if task not in missing:
                 self._tell(stage, task)
-        for task, result in run_all((delayed(_named)(function, task, calls[task]) for task in missing), self.jobs):
-            self.parts.save(stage, task, made_under[task], result)
-            found[task] = result
-            self._tell(stage, task)
+        waiting = (delayed(_named)(function, task, calls[task]) for task in missing)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "A worker stopped")  # and was replaced: nothing is lost
+            for task, result in run_all(waiting, self.jobs):
+                self.parts.save(stage, task, made_under[task], result)
+                found[task] = result
+                self._tell(stage, task)
         return found
 
     def _settings(self, task: Task) -> dict[str, Any]:
