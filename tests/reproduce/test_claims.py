@@ -44,6 +44,7 @@ REFUTATIONS = {
     "faster-than-ovr-mediamill": ("mediamill", "ovr", "ms", 500.0),
     "faster-than-chain-birds": ("yeast", "chain", "ms", 171.0),
     "faster-than-chain-mediamill": ("mediamill", "chain", "ms", 500.0),
+    "faster-with-active": ("yeast", "samples-10", "ms", 63.0),
     "1-hertz-birds": ("birds", "ours", "ms", 1001.0),
     "1-hertz-mediamill": ("mediamill", "ours", "ms", 1001.0),
     "10-hertz-emotions": ("yeast", "ours", "ms", 101.0),

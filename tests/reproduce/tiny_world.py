@@ -102,10 +102,16 @@ def paper_is_right():
     times = {
         Task(name, profile, method): 1e3 * seconds
         for name, by_method in PAPER_SECONDS.items()
-        for method, seconds in (by_method | ({"chain": 0.2} if name == "yeast" else {})).items()
+        for method, seconds in _told(name, by_method).items()
         for profile in ("paper", "default")
     }
     return Findings({"version": "0", "effort": "full", "seed": 0}, dict(SIZES), outcomes, times)
+
+
+def _told(name, by_method):
+    """The paper's own table contradicts it on yeast."""
+    mended = {"chain": 0.2} if name == "yeast" else {}
+    return {**by_method, **mended, "samples-10": by_method["ours"] / 12}
 
 
 def _outcome(name, method):

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from evolabel.reproduce.claims.speed import PAPER_SECONDS
+from evolabel.reproduce.claims.speed import PAPER_SECONDS, PRINTED
 from evolabel.reproduce.experiments import EXPERIMENTS
 from evolabel.reproduce.findings import Findings
 from evolabel.reproduce.methods import METHODS, PROFILES, Profile
@@ -39,14 +39,14 @@ def times(findings: Findings) -> Table:
             [dataset, TITLES[profile]]
             + [f"{value:.3f}" for value in ms.values()]
             + [f"{ms[method] / ms['ours']:.1f}" for method in methods[1:]]
-            + [f"{1e3 * printed[method] / ms[method]:,.0f}" if method in printed else "" for method in methods]
+            + [f"{1e3 * printed[method] / ms[method]:,.0f}" if method in printed else "" for method in PRINTED]
         )
     titles = [METHODS[method].title for method in methods]
     heads = (
         ["data set", "profile"]
         + [f"{title}, ms" for title in titles]
         + [f"{title} / ours" for title in titles[1:]]
-        + [f"{title}: times the paper's speed" for title in titles]
+        + [f"{METHODS[method].title}: times the paper's speed" for method in PRINTED]
     )
     return Table(heads, rows, 2)
 

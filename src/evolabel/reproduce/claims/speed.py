@@ -14,6 +14,7 @@ PAPER_SECONDS: dict[str, dict[str, float]] = {
     "yeast": {"ours": 0.063, "ovr": 0.147, "chain": 0.171},
     "mediamill": {"ours": 0.41, "ovr": 0.94, "chain": 1.56},
 }
+PRINTED = ("ours", "ovr", "chain")
 THREE = ("birds", "water-quality", "yeast")  # emotions is excepted by the paper; mediamill is a claim of its own
 SLOW, FAST = ("birds",), ("emotions", "water-quality", "yeast")
 
@@ -65,6 +66,19 @@ def _frequency(hertz: float, sets: tuple[str, ...], told: str) -> Claim:
     )
 
 
+def much_faster_with_active(findings: Findings, profile: Profile) -> Measured:
+    """Ours with a budget of 10 % against the rivals, which learn everything: the smaller margin of the two counts."""
+
+    def margin(name: str) -> float:
+        mine = findings.milliseconds(name, profile, "samples-10")
+        ovr, chain = (findings.milliseconds(name, profile, rival) / mine for rival in ("ovr", "chain"))
+        return min(ovr / 20, chain / 30)
+
+    return on_each(
+        THREE, margin, lambda found: found >= 1.0, lambda found: f"{100 * found:.0f} %", "share of the claimed ratio"
+    )
+
+
 CLAIMS = (
     _faster_than("ovr", "one-versus-rest", 2.0, THREE, "birds, water quality, yeast"),
     _faster_than("ovr", "one-versus-rest", 2.0, (MEDIAMILL,), "mediamill"),
@@ -72,6 +86,15 @@ CLAIMS = (
         "chain", "the chain", 3.0, THREE, "birds, water quality, yeast", " (the paper's own table gives 2.7 on yeast)"
     ),
     _faster_than("chain", "the chain", 3.0, (MEDIAMILL,), "mediamill"),
+    Claim(
+        "faster-with-active",
+        "table2",
+        "with 10 % of the samples, 20 and 30 times as fast as one-versus-rest and the chain",
+        "both ratios are reached on birds, water quality and yeast",
+        much_faster_with_active,
+        "A sample that is not learned must still be answered and looked at, and that is most of the work: what is "
+        "saved is less than the share of updates that is saved.",
+    ),
     _frequency(1.0, SLOW, "birds"),
     _frequency(1.0, (MEDIAMILL,), "mediamill"),
     _frequency(10.0, FAST, "emotions, water quality, yeast"),
