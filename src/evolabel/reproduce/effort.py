@@ -54,7 +54,7 @@ QUICK = Effort(
         "default": {"vigilance": (0.5, 1.0)},
     },
     folds=2,
-    initial=150,
-    streamed=100,
+    initial=120,
+    streamed=80,
     timed=30,
 )

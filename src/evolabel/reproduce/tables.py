@@ -5,7 +5,7 @@ from typing import NamedTuple
 from evolabel.reproduce.claims.speed import PAPER_SECONDS, PRINTED
 from evolabel.reproduce.experiments import EXPERIMENTS
 from evolabel.reproduce.findings import Findings
-from evolabel.reproduce.methods import METHODS, PROFILES, Profile
+from evolabel.reproduce.methods import METHODS, Profile
 
 TITLES: dict[Profile, str] = {"paper": "the paper's profile", "default": "the default profile"}
 
@@ -36,7 +36,7 @@ def times(findings: Findings) -> Table:
         ms = {method: findings.milliseconds(dataset, profile, method) for method in methods}
         printed = PAPER_SECONDS.get(dataset, {})
         rows.append(
-            [dataset, TITLES[profile]]
+            [dataset, profile]
             + [f"{value:.3f}" for value in ms.values()]
             + [f"{ms[method] / ms['ours']:.1f}" for method in methods[1:]]
             + [f"{1e3 * printed[method] / ms[method]:,.0f}" if method in printed else "" for method in PRINTED]
@@ -55,12 +55,12 @@ def scores(findings: Findings) -> Table:
     """PA and AP of every run, with the parameters found."""
     rows = []
     for (dataset, profile, method), outcome in findings.outcomes.items():
-        params = ", ".join(f"{name} {value:g}" for name, value in outcome.params.items())
+        params = ", ".join(f"{name} {value}" for name, value in outcome.params.items())
         asked = "" if outcome.asked is None else f"{100 * outcome.asked:.1f} %"
         rows.append(
             [
                 dataset,
-                TITLES[profile],
+                profile,
                 METHODS[method].title,
                 params,
                 f"{outcome.pa:.4f}",
@@ -70,8 +70,3 @@ def scores(findings: Findings) -> Table:
             ]
         )
     return Table(["data set", "profile", "method", "parameters", "PA", "AP", "rules", "asked"], rows, 4)
-
-
-def profiles_shown(findings: Findings) -> list[Profile]:
-    """Those that were run."""
-    return [profile for profile in PROFILES if any(task.profile == profile for task in findings.outcomes)]

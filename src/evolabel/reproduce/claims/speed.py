@@ -92,8 +92,8 @@ CLAIMS = (
         "with 10 % of the samples, 20 and 30 times as fast as one-versus-rest and the chain",
         "both ratios are reached on birds, water quality and yeast",
         much_faster_with_active,
-        "A sample that is not learned must still be answered and looked at, and that is most of the work: what is "
-        "saved is less than the share of updates that is saved.",
+        "A sample that is not learned must still be answered and judged, and judging costs as much as an update, which "
+        "is no longer the expensive part.",
     ),
     _frequency(1.0, SLOW, "birds"),
     _frequency(1.0, (MEDIAMILL,), "mediamill"),
