@@ -12,6 +12,7 @@ from small_rule_bases import assert_close, learned, make_stream, with_gaps
 from evolabel.kernels import information
 
 P, K = 4, 3
+NOT_KEPT = np.empty((0, 0, 0))
 
 
 @st.composite
@@ -27,11 +28,11 @@ def bases(draw):
     return base, with_gaps(Z, Y, seed, features=draw(st.sampled_from([0.0, 0.3])))[0]
 
 
-def looked(base, Z):
+def looked(base, Z, U=NOT_KEPT):
     """Outputs, psi, D, q, s of the kernel."""
     shape = len(Z), base.n_rules
     made = np.empty((len(Z), K)), np.zeros(shape), np.empty(shape), np.zeros(shape), np.zeros(shape)
-    information.look_rows(Z, base.arrays, base.settings, base.scratch(), *made)
+    information.look_rows(Z, base.arrays, base.settings, base.scratch(), *made, U)
     return made
 
 
@@ -108,9 +109,9 @@ def test_variance_reduction_is_what_an_actual_update_brings_to_the_rows_of_the_m
     M = np.array([root.T @ root for root in roots])
     full = [A + rows[:waiting].T @ rows[:waiting] for A, rows in zip(M, late_M, strict=True)]
     late = np.full(slots, waiting)
-    information.variance_reduction_rows(
-        Z, base.arrays, base.settings, base.scratch(), np.tril(M), late_M, late, out
-    )
+    U = np.empty((len(Z), slots, P + 1))
+    _, psi, _, q, _ = looked(base, Z, U)
+    information.variance_reduction_rows(psi, q, U, np.tril(M), late_M, late, np.empty(P + 1), out)
     for i, z in enumerate(Z):
         expected = sum(np.sum(gone * A) for gone, A in zip(removed(base, z), full[1:], strict=True))
         assert out[i] == pytest.approx(expected, rel=1e-6, abs=1e-8)

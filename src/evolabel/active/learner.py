@@ -132,7 +132,7 @@ class ActiveLearner:
         hand the query to `update` or `pend`, then go on with the rows behind it. None: no row is to be asked about.
         """
         rows, done, poor = self._pupil.rows(X), 0, self._scout.rows_that_cannot_be_paid()
-        size = poor + self._stride
+        size = self._scout.rows_known_ahead() or poor + self._stride
         while done < len(rows):
             query, passed = self._scout.pass_by(rows[done : done + min(size, LONGEST, self._scout.rows_until_change())])
             done += passed

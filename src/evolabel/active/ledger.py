@@ -1,7 +1,7 @@
 """`Ledger`: what became of the questions."""
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ class Ledger:
 
     def facts(self) -> dict[str, Any]:
         """The counts as values that JSON can hold."""
-        return asdict(self)
+        return {**vars(self), "reasons": dict(self.reasons)}
 
     @classmethod
     def from_facts(cls, facts: dict[str, Any]) -> "Ledger":

@@ -1,6 +1,5 @@
 """`RecentSamples`: the last samples nobody was asked about, kept for a question that comes a little later."""
 
-from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,38 +11,34 @@ from evolabel.kernels.state import FloatArray
 
 
 class RecentSamples:
-    """The last samples with their numbers in the stream; the oldest makes room."""
+    """Those of the last `size` samples of the stream that were not asked about, by their numbers."""
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.rows: deque[FloatArray] = deque(maxlen=size)
-        self.numbers: deque[int] = deque(maxlen=size)
+        self.rows: dict[int, FloatArray] = {}
 
     def add(self, rows: FloatArray, first_number: int) -> None:
         """Further samples have come."""
-        self.rows.extend(rows)
-        self.numbers.extend(range(first_number, first_number + len(rows)))
+        self.rows = self.candidates(rows, first_number)
 
-    def candidates(self, rows: FloatArray, first_number: int) -> tuple[FloatArray, list[int]]:
-        """The samples a question can be about once these rows have come, and their numbers."""
-        numbers = [*self.numbers, *range(first_number, first_number + len(rows))]
-        return np.array([*self.rows, *rows])[-self.size :], numbers[-self.size :]
+    def candidates(self, rows: FloatArray, first_number: int) -> dict[int, FloatArray]:
+        """The samples a question can be about once these rows have come, oldest first."""
+        known = self.rows | {first_number + i: row.copy() for i, row in enumerate(rows)}
+        oldest = first_number + len(rows) - self.size
+        return {number: row for number, row in known.items() if number >= oldest}
 
     def remove(self, number: int) -> None:
         """A sample is asked about."""
-        kept = [(row, known) for row, known in zip(self.rows, self.numbers, strict=True) if known != number]
-        self.rows = deque((row for row, _ in kept), maxlen=self.size)
-        self.numbers = deque((known for _, known in kept), maxlen=self.size)
+        self.rows.pop(number, None)
 
     def arrays(self, n_features: int) -> Arrays:
         """All that is remembered, by name."""
-        numbers = np.array(self.numbers, np.int64)
-        return {"rows": np.array(self.rows).reshape(-1, n_features), "numbers": numbers}
+        rows = np.array(list(self.rows.values())).reshape(-1, n_features)
+        return {"rows": rows, "numbers": np.array(list(self.rows), np.int64)}
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what was remembered."""
-        self.rows.extend(arrays["rows"])
-        self.numbers.extend(arrays["numbers"].tolist())
+        self.rows = dict(zip(arrays["numbers"].tolist(), arrays["rows"], strict=True))
 
 
 def best_of(criteria: Sequence[Criterion], scores: Sequence[FloatArray]) -> int:

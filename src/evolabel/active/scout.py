@@ -1,12 +1,14 @@
 """`Scout`: looks at samples and finds the one to ask about. It changes nothing but the memory of its filter."""
 
 import copy
+from typing import Any
 
 import numpy as np
 
 from evolabel.active.budget import TokenBucket
 from evolabel.active.criteria import Criterion, VarianceReduction, score_table
 from evolabel.active.filters import Filter, Purse
+from evolabel.active.foresight import Judged, Version
 from evolabel.active.pupil import Pupil
 from evolabel.active.query import RANDOM, RANKING, WARM_UP, Arrival, Query
 from evolabel.active.recent import RecentSamples, best_of
@@ -36,6 +38,7 @@ class Scout:
         self.recent = RecentSamples(recent) if recent else None
         self.unlabelled = Unlabelled(refine, moments=any(isinstance(c, VarianceReduction) for c in criteria))
         self.chooser = chooser
+        self._ahead: Judged | None = None  # a matter of speed only
         self.chooser.begin(criteria, bucket.budget, bucket.unit(1), min_labels)
 
     # ------------------------------------------------------------------ asking
@@ -49,8 +52,9 @@ class Scout:
             at = int(np.searchsorted(self.purse(len(rows)).free, 1))
             row = min(at, len(rows) - 1)
             return self._look_back(rows[row : row + 1], rows[:row], asked=at < len(rows)), at
-        look = self._look(rows)
-        return self._walk(look, commit) if look.ready else self._take_any(look)
+        if self.pupil.model.warm_up is not None:
+            return self._take_any(self._look(rows))
+        return self._walk(self._judged(rows), commit)
 
     def purse(self, rows: int) -> Purse:
         """What each of the next rows may cost."""
@@ -64,15 +68,24 @@ class Scout:
     def _look(self, rows: FloatArray) -> Look:
         return Look(self.pupil.model, rows, self.unlabelled.moments)
 
-    def _walk(self, look: Look, commit: bool) -> tuple[Query, int]:
-        chooser = self._fitting_chooser()
-        scores = score_table(self.criteria, look, self.pupil.n_labels)
-        parts = chooser.parts(scores)
-        at = chooser.walk(parts, self.purse(look.n), commit=commit)
-        row = min(at, look.n - 1)
-        mask = chooser.mask if at < look.n else np.zeros(chooser.width, bool)
-        arrival = Arrival(look.X[row].copy(), look.outputs[row], parts[row])
-        return self._question(arrival, mask, [column[row] for column in scores], chooser.ease), at
+    def _judged(self, rows: FloatArray) -> Judged:
+        """Outputs and scores of rows, looked at now or before."""
+        version = Version.of(self.pupil.model, self.unlabelled.moments)
+        if self._ahead is not None and self._ahead.holds_for(rows, version):
+            return self._ahead.part(slice(len(rows)))
+        look = self._look(rows)
+        return Judged(version, rows, look.outputs, score_table(self.criteria, look, self.pupil.n_labels))
+
+    def _walk(self, judged: Judged, commit: bool) -> tuple[Query, int]:
+        chooser, rows = self._fitting_chooser(), judged.rows
+        parts = chooser.parts(judged.scores)
+        at, mask = chooser.walk(parts, self.purse(len(rows)), commit=commit)
+        row = min(at, len(rows) - 1)
+        mask &= at < len(rows)
+        if commit:
+            self._ahead = judged.behind(at)
+        arrival = Arrival(rows[row].copy(), judged.outputs[row].copy(), parts[row].copy())
+        return self._question(arrival, mask, [column[row].copy() for column in judged.scores], chooser.ease), at
 
     def _take_any(self, look: Look) -> tuple[Query, int]:
         """While the warm-up lasts, whole samples are asked about as they come: a first model needs all labels."""
@@ -89,14 +102,14 @@ class Scout:
         here = self._look(row)
         if not (asked and here.ready):
             return self._take_any(here)[0] if asked else self._nothing(here)
-        rows, numbers = self.recent.candidates(np.concatenate([passed, row]), self.bucket.seen + 1)
-        look = self._look(rows)
+        rows = self.recent.candidates(np.concatenate([passed, row]), self.bucket.seen + 1)
+        look = self._look(np.array(list(rows.values())))
         scores = score_table(self.criteria, look, self.pupil.n_labels)
         best = best_of(self.criteria, scores)
         chosen = Arrival(look.X[best], look.outputs[best])
         query = self._question(chosen, np.ones(1, bool), [column[best] for column in scores], 1.0)
         query.arrived = Arrival(row[0].copy(), here.outputs[0])
-        query.about = None if best == look.n - 1 else numbers[best]
+        query.about = None if best == look.n - 1 else list(rows)[best]
         return query
 
     def _nothing(self, look: Look) -> Query:
@@ -105,7 +118,7 @@ class Scout:
 
     def _question(self, arrival: Arrival, mask: BoolArray, scores: list[FloatArray], ease: float) -> Query:
         cost = int(mask.sum())
-        labels = mask.copy() if self.bucket.per == "labels" else np.full(self.pupil.n_labels, cost > 0)
+        labels = mask if self.bucket.per == "labels" else np.full(self.pupil.n_labels, cost > 0)
         named = {criterion.name: column for criterion, column in zip(self.criteria, scores, strict=True)}
         reasons = self._reasons(scores, labels, ease) if cost else ()
         return Query(arrival.x, arrival.prediction, labels, reasons, named, cost, arrival)
@@ -135,6 +148,13 @@ class Scout:
     def rows_until_change(self) -> int:
         """How many rows can be looked at together, because passing them changes nothing they are judged by."""
         return self.unlabelled.rows_until_change()
+
+    def rows_known_ahead(self) -> int:
+        """How many rows were looked at already when the last question was found."""
+        return 0 if self._ahead is None else len(self._ahead.rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_ahead": None}
 
     def pass_by(self, rows: FloatArray) -> tuple[Query | None, int]:
         """Count rows as seen until one is to be asked about. No more than `rows_until_change` at a time."""

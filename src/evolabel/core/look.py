@@ -38,6 +38,9 @@ _trace_drop_rows, _variance_reduction_rows = direct(trace_drop_rows), direct(var
 NOVEL_IN_WARM_UP = 2.0
 INFORMATIVE_IN_WARM_UP = 1.0
 
+# P r is kept for so many rows, so that `variance_reduction` need not compute it again; more rows are seen in parts.
+ROWS_KEPT = 16
+
 
 class Sight(NamedTuple):
     """Outputs of some rows, and what the rules know of them; the symbols are those of `kernels.information`."""
@@ -47,6 +50,7 @@ class Sight(NamedTuple):
     D: FloatArray
     q: FloatArray
     s: FloatArray
+    U: FloatArray
 
 
 class Look:
@@ -65,7 +69,7 @@ class Look:
 
     def __init__(self, model: StreamModel, X: FloatArray, moments: SecondMoments | None = None) -> None:
         self.model = model
-        self.X = X
+        self.X = np.ascontiguousarray(X, np.float64)  # the kernels are compiled for such arrays
         self.moments = moments
         self.n = len(X)
         self.ready = model.warm_up is None
@@ -141,30 +145,35 @@ class Look:
         """
         if not self.ready:
             return np.full(self.n, INFORMATIVE_IN_WARM_UP)
-        rules, out = self._rules(), np.empty(self.n)
+        if self.n > ROWS_KEPT:
+            parts = (self.X[start : start + ROWS_KEPT] for start in range(0, self.n, ROWS_KEPT))
+            return np.concatenate([Look(self.model, part, self.moments).variance_reduction for part in parts])
+        rules, sight, out = self._rules(), self._sight, np.empty(self.n)
         labelled = Moments(rules.arrays.H, rules.arrays.late_H, rules.arrays.late)
         moments = labelled if self.moments is None else self.moments.of(rules)
-        _variance_reduction_rows(self._Z, rules.arrays, rules.settings, rules.scratch(), *moments, out)
+        _variance_reduction_rows(sight.psi, sight.q, sight.U, *moments, np.empty(rules.n_features + 1), out)
         out /= moments.total
         return out
 
     @cached_property
     def _sight(self) -> Sight:
         """One pass over the rows."""
+        n = self.n
         if not self.ready:
-            none = np.zeros((self.n, 0))
-            return Sight(self.model.outputs(self.X), none, none, none, none)
+            none = np.zeros((n, 0))
+            return Sight(self.model.outputs(self.X), none, none, none, none, np.empty((0, 0, 0)))
         rules = self._rules()
-        shape = self.n, rules.n_rules
+        C, q = rules.n_rules, rules.n_features + 1
         sight = Sight(
-            np.empty((self.n, rules.n_labels)), np.zeros(shape), np.empty(shape), np.zeros(shape), np.zeros(shape)
+            outputs=np.empty((n, rules.n_labels)),
+            psi=np.zeros((n, C)),
+            D=np.empty((n, C)),
+            q=np.zeros((n, C)),
+            s=np.zeros((n, C)),
+            U=np.empty((n if n <= ROWS_KEPT else 0, C, q)),
         )
-        _look_rows(self._Z, rules.arrays, rules.settings, rules.scratch(), *sight)
+        _look_rows(self.model.scale(self.X), rules.arrays, rules.settings, rules.scratch(), *sight)
         return sight
-
-    @cached_property
-    def _Z(self) -> FloatArray:
-        return self.model.scale(self.X)
 
     def _rules(self) -> RuleBase:
         """The rule base, if it still is as it was when the look began."""

@@ -6,6 +6,7 @@
 | D      | (rows, C) | mean squared distances in the input space; inf: abandoned                      |
 | q      | (rows, C) | r'u with u = P_i r: variance of the rule's output, in units of the noise       |
 | s      | (rows, C) | u'u                                                                            |
+| U      | (rows, m) | u of the m active rules of each row, in the order of their slots               |
 | M      | (1+C, ..) | second moments: sum of psi r r', lower triangle, without the rows in `late_M`  |
 | late_M | (1+C, ..) | rows h = sqrt(psi) r: M still lacks their h h'; `late` says how many wait      |
 
@@ -42,8 +43,9 @@ def look_rows(
     D: FloatArray,
     q: FloatArray,
     s: FloatArray,
+    U: FloatArray,
 ) -> None:
-    """Outputs, eq. (2), and psi, D, q and s of all rows, in one pass. psi, q and s must come as zeros."""
+    """Outputs, eq. (2), and psi, D, q, s of all rows, in one pass. psi, q and s must come as zeros; U may be empty."""
     for i in range(Z.shape[0]):
         m = place(Z[i], rules, settings, work)
         solve(Z[i], m, rules, settings, work.active, work.missing, work.r, work.u)
@@ -55,11 +57,14 @@ def look_rows(
             psi[i, a] = work.psi[b]
             q[i, a] = dot(work.r[b], work.u[b])
             s[i, a] = dot(work.u[b], work.u[b])
+            if U.shape[0] > 0:
+                for j in range(U.shape[2]):
+                    U[i, b, j] = work.u[b, j]
 
 
 @kernel
 def novelty_rows(D: FloatArray, rules: RuleArrays, settings: Settings, out: FloatArray) -> None:
-    """Distance to the nearest rule over the distance at which a rule would be born; d / (1 + d) where none is enough."""
+    """Distance to the nearest rule over that at which a rule would be born; d / (1 + d) where none is enough."""
     for i in range(D.shape[0]):
         w = np.argmin(D[i])
         d = D[i, w]
@@ -69,7 +74,7 @@ def novelty_rows(D: FloatArray, rules: RuleArrays, settings: Settings, out: Floa
 
 @kernel
 def leverage_rows(psi: FloatArray, q: FloatArray, out: FloatArray) -> None:
-    """sum_i psi_i h_i, h_i = psi_i q_i / (1 + psi_i q_i): what learning the row would take off q_i, as a share."""
+    """Sum of psi_i h_i with h_i = psi_i q_i / (1 + psi_i q_i): what learning the row would take off q_i, as a share."""
     for i in range(psi.shape[0]):
         total = 0.0
         for a in range(psi.shape[1]):
@@ -105,7 +110,7 @@ def trace_drop_rows(
 
 @kernel
 def quadratic_form(M: FloatArray, waiting: FloatArray, b: int, u: FloatArray, t: FloatArray) -> float:
-    """U'M u, the first b waiting rows included; t is scratch."""
+    """Compute u'M u, the first b waiting rows included; t is scratch."""
     symmetric_product(M, u, t)
     total = dot(u, t)
     for k in range(b):
@@ -116,24 +121,24 @@ def quadratic_form(M: FloatArray, waiting: FloatArray, b: int, u: FloatArray, t:
 
 @kernel
 def variance_reduction_rows(
-    Z: FloatArray,
-    rules: RuleArrays,
-    settings: Settings,
-    work: Workspace,
+    psi: FloatArray,
+    q: FloatArray,
+    U: FloatArray,
     M: FloatArray,
     late_M: FloatArray,
     late: IntArray,
+    t: FloatArray,
     out: FloatArray,
 ) -> None:
-    """sum_i psi_i u'M_i u / (1 + psi_i q_i): by how much the variance at all rows in M would sink."""
-    for i in range(Z.shape[0]):
-        m = place(Z[i], rules, settings, work)
-        solve(Z[i], m, rules, settings, work.active, work.missing, work.r, work.u)
+    """Sum of psi_i u'M_i u / (1 + psi_i q_i): by how much the variance at all rows in M would sink; t is scratch."""
+    for i in range(psi.shape[0]):
         out[i] = 0.0
-        for b in range(m):
-            a, u = work.active[b], work.u[b]
-            form = quadratic_form(M[a], late_M[a], late[a], u, work.t)
-            out[i] += work.psi[b] * form / (1.0 + work.psi[b] * dot(work.r[b], u))
+        b = 0
+        for a in range(psi.shape[1]):
+            if psi[i, a] > 0.0:
+                form = quadratic_form(M[a + 1], late_M[a + 1], late[a + 1], U[i, b], t)
+                out[i] += psi[i, a] * form / (1.0 + psi[i, a] * q[i, a])
+                b += 1
 
 
 @kernel

@@ -25,7 +25,7 @@ def novelty_bound(support: float, C: int, strange: FloatArray, settings: Setting
     """The mean squared distance to a winner beyond which a sample is novel; inf: never.
 
     While there is room, the winner's radius, eq. (5) in terms of ma^2 / p. When the rule base is full, a distance that
-    is very strange. Deviation: the default radius does not grow with p, so that rules are seeded early; the paper's does.
+    is very strange. Deviation: the default radius does not grow with p, so that rules are seeded early.
     """
     if settings.max_rules > C or (np.isnan(settings.novel_z) and C > 1):
         return float(settings.radius * (1.0 + 1.0 / support) ** settings.young)

@@ -50,15 +50,14 @@ class Filter(ABC):
         """Make room for rows of this width; what is remembered stays."""
         self.width = width
         self.least = min(self.asked_least, width)
-        self.mask: BoolArray = np.zeros(width, np.bool_)
 
     @abstractmethod
     def parts(self, scores: Sequence[FloatArray]) -> FloatArray:
         """What the filter needs to know of each row, from the scores of all criteria."""
 
     @abstractmethod
-    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> int:
-        """The first row to ask about, `mask` telling its labels, or the number of rows.
+    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
+        """The first row to ask about and the labels to ask for; the number of rows if there is none.
 
         With `commit` the rows before it are remembered; without it nothing is.
         """
@@ -66,6 +65,10 @@ class Filter(ABC):
     @abstractmethod
     def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
         """Remember one row that was asked about, or passed."""
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.parameters)
+        return f"{type(self).__name__}({told})"
 
     def arrays(self) -> Arrays:
         """The memory, by name."""

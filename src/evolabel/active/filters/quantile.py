@@ -8,7 +8,7 @@ import numpy as np
 from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import Arrays, Filter, Purse, by_label, widened
 from evolabel.kernels._compile import direct
-from evolabel.kernels.selection import FILLED, NEXT, walk_quantile
+from evolabel.kernels.selection import FILLED, NEXT, BoolArray, walk_quantile
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
 
@@ -61,11 +61,13 @@ class QuantileFilter(Filter):
             product *= by_label(column if criterion.weight == 1.0 else column**criterion.weight, self.width)
         return product
 
-    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> int:
+    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
         """See `Filter`."""
-        return _walk_quantile(
-            parts, purse.tokens, purse.free, self.tau, self.least, self._ring, self._tally, self.mask, commit
+        mask = np.zeros(self.width, np.bool_)
+        at = _walk_quantile(
+            parts, purse.tokens, purse.free, self.tau, self.least, self._ring, self._tally, mask, commit
         )
+        return at, mask
 
     def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
         """See `Filter`."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import Arrays, Filter, Purse
+from evolabel.kernels.selection import BoolArray
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
 
@@ -42,16 +43,20 @@ class RandomFilter(Filter):
         """Nothing of a row matters."""
         return np.zeros((len(scores[0]), 0))
 
-    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> int:
+    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
         """See `Filter`."""
         units, token = (int(number) for number in self._place)
         passed = min((self._moment(token) - units - 1) // self.width, len(parts))
-        while passed < len(parts) and not self._choose(units + passed * self.width, token, int(purse.free[passed])):
+        mask: BoolArray = np.zeros(self.width, np.bool_)
+        while passed < len(parts):
+            mask = self._chosen(units + passed * self.width, token, int(purse.free[passed]))
+            if mask.any():
+                break
             token += 1  # cannot be paid: rounding, or a bucket that others draw from
             passed = min((self._moment(token) - units - 1) // self.width, len(parts))
         if commit:
             self._pass(passed * self.width)
-        return passed
+        return passed, mask
 
     def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
         """See `Filter`."""
@@ -66,13 +71,13 @@ class RandomFilter(Filter):
         jitter = np.random.default_rng([self.seed, token]).random()
         return ceil((token + jitter) / self.budget)
 
-    def _choose(self, units: int, token: int, free: int) -> int:
-        """Mark the units of a row whose moment has come, as far as they can be paid."""
-        self.mask[:] = False
-        while self._moment(token) <= units + self.width and self.mask.sum() < free:
-            self.mask[self._moment(token) - units - 1] = True
+    def _chosen(self, units: int, token: int, free: int) -> BoolArray:
+        """The units of a row whose moment has come, as far as they can be paid."""
+        mask = np.zeros(self.width, np.bool_)
+        while self._moment(token) <= units + self.width and mask.sum() < free:
+            mask[self._moment(token) - units - 1] = True
             token += 1
-        return int(self.mask.sum())
+        return mask
 
     def _pass(self, units: int) -> None:
         self._place[UNITS] += units

@@ -9,7 +9,7 @@ from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import Arrays, Filter, Purse, by_label
 from evolabel.errors import ParameterError
 from evolabel.kernels._compile import direct
-from evolabel.kernels.selection import walk_thresholds
+from evolabel.kernels.selection import BoolArray, walk_thresholds
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
 
@@ -52,11 +52,6 @@ class VariableThresholds(Filter):
         self._whole = np.array([criterion.whole for criterion in criteria])
         self._ease = np.ones(1)
 
-    def resize(self, width: int) -> None:
-        """See `Filter`."""
-        super().resize(width)
-        self._loudest = np.zeros(width)
-
     @property
     def ease(self) -> float:  # type: ignore[override]
         """Factor by which thresholds are easier than written."""
@@ -67,9 +62,10 @@ class VariableThresholds(Filter):
         strengths = [criterion.strength(column) for criterion, column in zip(self.criteria, scores, strict=True)]
         return np.stack([by_label(strength, self.width) for strength in strengths], axis=1)
 
-    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> int:
+    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
         """See `Filter`."""
-        return _walk_thresholds(
+        loudest, mask = np.zeros(self.width), np.zeros(self.width, np.bool_)
+        at = _walk_thresholds(
             parts,
             self._whole,
             purse.free,
@@ -78,10 +74,11 @@ class VariableThresholds(Filter):
             self._ease,
             LOWEST,
             HIGHEST,
-            self._loudest,
-            self.mask,
+            loudest,
+            mask,
             commit,
         )
+        return at, mask
 
     def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
         """See `Filter`."""

@@ -8,7 +8,7 @@ import numpy as np
 from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import Arrays, Filter, Purse, by_sample
 from evolabel.kernels._compile import direct
-from evolabel.kernels.selection import walk_tokens
+from evolabel.kernels.selection import BoolArray, walk_tokens
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
 
@@ -46,18 +46,13 @@ class TokenFilter(Filter):
         self._sums = np.zeros(self.window)
         self._tally = np.zeros(2, np.int64)
 
-    def resize(self, width: int) -> None:
-        """Whole samples are asked about."""
-        super().resize(width)
-        self.mask[:] = True
-
     def parts(self, scores: Sequence[FloatArray]) -> FloatArray:
         """Scores of whole samples, (n, criteria)."""
         return np.stack([by_sample(column) for column in scores], axis=1)
 
-    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> int:
+    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
         """See `Filter`."""
-        return _walk_tokens(
+        at = _walk_tokens(
             parts,
             self._weights,
             purse.tokens,
@@ -69,6 +64,7 @@ class TokenFilter(Filter):
             self._tally,
             commit,
         )
+        return at, np.ones(self.width, np.bool_)
 
     def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
         """See `Filter`."""
