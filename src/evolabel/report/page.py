@@ -99,10 +99,10 @@ def _picture(repeated: Repeated, metric: str, form: str) -> Picture:
     assert figure is not None
     meaning = MEANINGS.get(metric, f"{name_of(metric)}.")
     caption = f"{meaning} {FORMS.get(form, '')}".format(**repeated.settings).strip()
-    return Picture(f"{metric}-{form}", caption, _as_svg(figure))  # type: ignore[arg-type]
+    return Picture(f"{metric}-{form}", caption, as_svg(figure))  # type: ignore[arg-type]
 
 
-def _as_svg(figure: "Figure") -> str:
+def as_svg(figure: "Figure") -> str:
     """The drawing without the XML header, and without a date: the same results give the same bytes."""
     matplotlib = load("matplotlib", "plots", "a figure")
     text = io.StringIO()
