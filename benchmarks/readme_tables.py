@@ -1,16 +1,20 @@
-"""Write the numbers in README.md and docs/tuning.md from the files of the last runs: `make readme`.
+"""Write the numbers of README.md, docs/tuning.md and docs/experiments.md from the files of the last runs: `make readme`.
 
 Each table stands between a comment with its name and `<!-- end -->`. A test holds the pages against the same files.
 """
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "tuning.md")
+sys.path.append(str(ROOT / "experiments"))
+from study_tables import TABLES
+
+PAGES = (ROOT / "README.md", ROOT / "docs" / "tuning.md", ROOT / "docs" / "experiments.md")
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -106,6 +110,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "PAPER_TABLE": paper,
     "SOAK_RESULT": soak,
     "GRID_RESULT": grid,
+    **TABLES,
 }
 
 

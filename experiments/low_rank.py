@@ -5,6 +5,8 @@ solution for the *current* W_0, V_i = P_i (G_i - C_i W_0) with P_i = (sum psi t 
 and C_i = sum psi t r'. It is never formed: with u = P_i t the output is W_0'(r - sum psi C_i'u) + sum psi G_i'u. A
 sample costs O(d p + d K) per active rule instead of O(p^2 + p K); with d = p this is the package's own method.
 
+    EVOLABEL_DATA=folder python experiments/low_rank.py     # times: writes experiments/results/low_rank_speed.json
+
 | symbol | array           | meaning                                 |
 |--------|-----------------|-----------------------------------------|
 | B      | (p, d)          | directions, fixed by the initial batch  |
@@ -13,10 +15,16 @@ sample costs O(d p + d K) per active rule instead of O(p^2 + p K); with d = p th
 | G      | (1+R, K, d+1)   | sum of psi y t'                         |
 """
 
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import study_sets
 
+from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
 from evolabel.core.rule_base import RuleBase
@@ -28,6 +36,9 @@ from evolabel.kernels.statistics import add_labels
 from evolabel.kernels.stream import follow, take_in
 from evolabel.kernels.structure import is_novel
 from evolabel.kernels.symmetric import add_product, dot, pending_product
+
+RESULT = Path(__file__).parent / "results" / "low_rank_speed.json"
+ROUNDS = 5
 
 
 class Local(NamedTuple):
@@ -179,3 +190,28 @@ class LowRank:
                 H = self.local.C[slot] @ np.pad(self.local.B, ((0, 1), (0, 1)), constant_values=0.0)
                 H[:, -1] = self.local.C[slot][:, -1]
                 self.local.P[slot] = np.linalg.inv(H + np.linalg.inv(self._empty))
+
+
+def main() -> None:
+    """Time the default and low ranks in turns; the least of several rounds counts."""
+    learners: dict[str, Callable[[], Any]] = {"default": EvolvingFuzzyClassifier}
+    learners |= {f"rank {rank}": lambda rank=rank: LowRank(rank) for rank in (16, 32, 64)}
+    result: dict[str, dict[str, float]] = {}
+    for name in ("birds", "mediamill-5k", "yeast"):
+        split = study_sets.load(name, 0)
+        rounds = [{one: _seconds(make(), split) for one, make in learners.items()} for _ in range(ROUNDS + 1)][1:]
+        result[name] = {one: round(1e6 * min(r[one] for r in rounds) / len(split.X), 1) for one in learners}
+        print(name, result[name])
+    RESULT.parent.mkdir(exist_ok=True)
+    RESULT.write_text(json.dumps(result, indent=1) + "\n")
+
+
+def _seconds(learner: Any, split: study_sets.Split) -> float:
+    X, Y, initial = split
+    start = time.perf_counter()
+    learner.fit(X[:initial], Y[:initial]).test_then_train(X[initial:], Y[initial:])
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()

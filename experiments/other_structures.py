@@ -33,8 +33,13 @@ class Changed:
         return self
 
     def test_then_train(self, X: FloatArray, Y: FloatArray) -> FloatArray:
-        """Answer every row, then learn it."""
+        """Answer every row, then learn it; without an initial batch the first `warm_up` rows are one, answered by 0."""
         out = np.zeros(Y.shape)
+        if not hasattr(self, "model"):
+            first = self.options.warm_up
+            self.fit(X[:first], Y[:first])
+            out[first:] = self.test_then_train(X[first:], Y[first:])
+            return out
         self.model.learn(X, Y, NOTHING, NO_ROWS, out)
         return out
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from committees import Bag, Committee
 from kernel_ridge import KernelRidge
+from local_press import ANY, LocalPress
 from low_rank import LowRank
 from other_structures import Seeded, SinglePass, Splitting, TwiceMoved, farthest_first, k_means, k_means_plus_plus
 
@@ -117,6 +118,35 @@ MARKS = {
     "kernel ridge, all rows, 10 fits": Variant(lambda seed: KernelRidge()),
 }
 
+LOCAL_PRESS = {
+    "local ridge by LOO": Variant(lambda seed: LocalPress()),
+    "local ridge by LOO, up to .8": Variant(lambda seed: LocalPress(ANY)),
+    "local ridge and T by LOO": Variant(lambda seed: LocalPress(temperatures=(0.06, 0.1, 0.16))),
+    "global ridge by LOO": Variant(lambda seed: LocalPress((0.2,), globals_=(1.0, 1.5, 2.0, 3.0, 6.0))),
+}
+
+
+def on_local_press(*changes: dict[str, Any]) -> dict[str, Variant]:
+    """One change from the default with its local ridge chosen by leave-one-out."""
+    return {f"LOO, {told(change)}": Variant(lambda seed, c=change: LocalPress(**c)) for change in changes}  # type: ignore[misc]
+
+
+LOCAL_PRESS_NEIGHBOURS = {
+    "local ridge by LOO": LOCAL_PRESS["local ridge by LOO"],
+    **on_local_press(
+        {"forgetting": 0.9995},
+        {"forgetting": 0.999},
+        {"forgetting": 0.995},
+        {"novel_z": 3.0},
+        {"novel_z": 1e6},
+        {"max_rules": 20},
+        {"max_rules": 60},
+        {"temperature": "0.06p"},
+        {"temperature": "0.15p"},
+        {"prune_after": 500},
+    ),
+}
+
 LOW_RANK = {
     f"local rank {rank}, {directions}": Variant(lambda seed, rank=rank, d=directions: LowRank(rank, d))  # type: ignore[misc]
     for rank, directions in ((16, "pca"), (32, "pca"), (64, "pca"), (16, "global"), (16, "both"), (32, "both"))
@@ -143,6 +173,9 @@ PENALTIES = named(
 
 COLD = {
     f"no batch, warm_up={size}": Variant(lambda seed, size=size: EvolvingFuzzyClassifier(warm_up=size), cold=True)  # type: ignore[misc]
+    for size in (20, 40, 80)
+} | {
+    f"LOO, no batch, warm_up={size}": Variant(lambda seed, size=size: LocalPress(warm_up=size), cold=True)  # type: ignore[misc]
     for size in (20, 40, 80)
 }
 
@@ -185,6 +218,8 @@ NEIGHBOURS = named(
 PARTS: dict[str, dict[str, Variant]] = {
     "ablation": ABLATION,
     "structure": STRUCTURE,
+    "local-press": LOCAL_PRESS,
+    "local-press-neighbours": LOCAL_PRESS_NEIGHBOURS,
     "low-rank": LOW_RANK,
     "kernel-like": KERNEL_LIKE,
     "marks": MARKS,

@@ -6,12 +6,14 @@ import study
 import study_sets
 from committees import Committee
 from kernel_ridge import KernelRidge
+from local_press import WEAKER, LocalPress, leave_one_out
 from low_rank import LowRank
 from other_structures import Changed, Seeded, Splitting, farthest_first
 from pairing import Gap, default_row, gap_row, verdict
 from variants import DEFAULT, PARTS, VARIANTS
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.streams import DriftingStream
 
 
 def scores(*values):
@@ -27,7 +29,7 @@ def test_a_gap_is_the_mean_of_paired_differences_with_its_standard_error():
 
 def test_only_gaps_beyond_two_and_a_half_errors_are_starred():
     assert str(Gap([0.5020, 0.5022], [0.5, 0.5])) == "+.0021*"
-    assert str(Gap([0.502, 0.4979], [0.5, 0.5])) == "-.0001"
+    assert str(Gap([0.502, 0.4978], [0.5, 0.5])) == "-.0001"
     assert not Gap([0.9], [0.1]).starred, "one shuffle tells nothing about chance"
 
 
@@ -154,3 +156,51 @@ def test_kernel_ridge_learns(stream):
     Y = stream[1][60:]
     prior = np.tile(stream[1][:60].mean(axis=0), (len(Y), 1))
     assert ((answers(KernelRidge(), stream) - Y) ** 2).mean() < 0.9 * ((prior - Y) ** 2).mean()
+
+
+def left_out(n, R, Y, psi, ridge, shape, gamma):
+    """Output of row n by a model that has never seen it, from the definition."""
+    others = np.arange(len(R)) != n
+    R_, Y_ = R[others], Y[others]
+    W_0 = np.linalg.solve(R_.T @ R_ + np.diag(ridge), R_.T @ Y_)
+    out = np.zeros(Y.shape[1])
+    for i, share in enumerate(psi[n]):
+        Q = psi[others, i][:, None] * R_
+        W = np.linalg.solve(R_.T @ Q + gamma * np.diag(shape), Q.T @ Y_ + gamma * shape[:, None] * W_0)
+        out += share * (R[n] @ W)
+    return out
+
+
+def test_leave_one_out_outputs_are_those_of_models_without_the_row():
+    rng = np.random.default_rng(5)
+    R = np.column_stack([rng.normal(size=(25, 4)), np.ones(25)])
+    Y, psi = rng.random((25, 2)), rng.dirichlet(np.ones(3), 25)
+    psi[psi < 0.2] = 0.0
+    psi /= psi.sum(axis=1, keepdims=True)
+    shape, gammas = np.array([1.0, 1.0, 1.0, 1.0, 0.01]), np.array([0.5, 2.0])
+    outputs = leave_one_out(R, Y, psi, 3.0 * shape, shape, gammas)
+    for place, gamma in enumerate(gammas):
+        expected = [left_out(n, R, Y, psi, 3.0 * shape, shape, gamma) for n in range(25)]
+        np.testing.assert_allclose(outputs[place], expected, atol=1e-10)
+
+
+def test_the_chosen_local_ridge_is_a_parameter_of_the_package(stream):
+    learner = LocalPress(max_rules=6)
+    found = answers(learner, stream)
+    local = learner.chosen[-1]
+    assert local in WEAKER
+    expected = answers(EvolvingFuzzyClassifier(max_rules=6, local_ridge=local), stream)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_where_regions_differ_the_local_ridge_gives_way():
+    X, Y = DriftingStream(n_features=6, n_labels=3, n_regions=4, drift="none", noise=0.0, seed=0).take(300)
+    learner = LocalPress()
+    learner.fit(X, Y)
+    assert learner.chosen[-1] < 0.2
+
+
+def test_without_an_initial_batch_changed_models_take_the_first_rows_as_one(stream):
+    X, Y = stream
+    expected = EvolvingFuzzyClassifier(warm_up=40).test_then_train(X, Y)[40:]
+    assert np.array_equal(Changed(warm_up=40).test_then_train(X, Y)[40:], expected)
