@@ -1,4 +1,4 @@
-"""Write the numbers of README.md, docs/tuning.md and docs/experiments.md from the files of the last runs: `make readme`.
+"""Write the numbers of README.md, docs/tuning.md and docs/experiments.md from the last runs: `make readme`.
 
 Each table stands between a comment with its name and `<!-- end -->`. A test holds the pages against the same files.
 """

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pairing import METRICS, default_row, gap_row, short, verdict
+from pairing import METRICS, Scores, default_row, gap_row, short, verdict
 from study_sets import DRIFTS, FIVE, FURTHER
 from variants import DEFAULT, PARTS
 
@@ -28,21 +28,34 @@ def markdown(heads: Sequence[str], rows: list[list[str]]) -> str:
 
 def differences(part: str, sets: Sequence[str]) -> str:
     """The default in absolute numbers, the variants of a part as paired differences."""
-    runs = results("study")
-    rows = [[DEFAULT, *default_row(runs[DEFAULT], list(sets))]]
-    rows += [[f"`{name}`" if "=" in name else name, *_gaps(name, sets)] for name in PARTS[part] if name in runs]
+    default = results("study")[DEFAULT]
+    rows = [[DEFAULT, *default_row(default, list(sets))]]
+    rows += [[_code(name), *gap_row(scores, default, list(sets))] for name, scores in _run(part, sets).items()]
     return markdown(["PA / AP", *sets, "mean"], rows)
 
 
-def _gaps(name: str, sets: Sequence[str]) -> list[str]:
+def differences_by_set(part: str, sets: Sequence[str]) -> str:
+    """The same with a row for each set, where there are many."""
+    default, found = results("study")[DEFAULT], _run(part, sets)
+    columns = [default_row(default, list(sets)), *(gap_row(scores, default, list(sets)) for scores in found.values())]
+    rows = [[name, *cells] for name, *cells in zip([*sets, "mean"], *columns, strict=True)]
+    return markdown(["PA / AP", DEFAULT, *map(_code, found)], rows)
+
+
+def _run(part: str, sets: Sequence[str]) -> dict[str, Scores]:
+    """The variants of a part that were run on any of the sets."""
     runs = results("study")
-    return gap_row(runs[name], runs[DEFAULT], list(sets))
+    return {name: runs[name] for name in PARTS[part] if any(one in runs.get(name, {}) for one in sets)}
+
+
+def _code(name: str) -> str:
+    return f"`{name}`" if "=" in name and " " not in name.split("=")[0] else name
 
 
 def learners() -> str:
-    """Default and rivals in absolute numbers on sets that had no part in choosing the defaults; the best bold."""
+    """Default, its best variant and rivals in absolute numbers on sets that had no part in choosing the defaults; the best bold."""
     runs = results("study")
-    names, sets = [DEFAULT, *PARTS["rivals"]], [*FURTHER, *DRIFTS]
+    names, sets = [DEFAULT, "local ridge by LOO", *PARTS["rivals"]], [*FURTHER, *DRIFTS]
     rows = []
     for name in sets:
         cells = []
@@ -55,13 +68,14 @@ def learners() -> str:
 
 
 def neighbours() -> str:
-    """Mean differences by group of sets, and where a change is beyond noise."""
-    rows = []
-    for name in PARTS["neighbours"]:
-        found = [verdict(results("study")[name], results("study")[DEFAULT], list(sets)) for sets in GROUPS.values()]
-        better, worse = (sum(len(group[side]) for group in found) for side in ("better", "worse"))
-        means = [" / ".join(short(value) for value in group["mean"]) for group in found]
-        rows.append([f"`{name}`", *means, str(better), str(worse)])
+    """Mean differences by group of sets, and how often a change is beyond noise."""
+    default, rows = results("study")[DEFAULT], []
+    for name, scores in _run("neighbours", DRIFTS).items():
+        groups = [[one for one in sets if one in scores] for sets in GROUPS.values()]
+        found = [verdict(scores, default, sets) if sets else None for sets in groups]
+        means = [" / ".join(map(short, group["mean"])) if group else "not run" for group in found]
+        counts = [sum(len(group[side]) for group in found if group) for side in ("better", "worse")]
+        rows.append([_code(name), *means, *map(str, counts)])
     return markdown(["PA / AP", *GROUPS, "better*", "worse*"], rows)
 
 
@@ -75,6 +89,8 @@ def speed() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "STUDY_ABLATION": lambda: differences("ablation", FIVE),
+    "STUDY_LOCAL_PRESS": lambda: differences("local-press", FIVE),
+    "STUDY_LOCAL_PRESS_ELSEWHERE": lambda: differences_by_set("local-press", (*FURTHER, *DRIFTS)),
     "STUDY_STRUCTURE": lambda: differences("structure", FIVE),
     "STUDY_KERNEL_LIKE": lambda: differences("kernel-like", FIVE),
     "STUDY_MARKS": lambda: differences("marks", FIVE),
@@ -84,6 +100,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "STUDY_COLD": lambda: differences("cold", FIVE),
     "STUDY_NOMINAL": lambda: differences("nominal", ("birds", "solar-flare")),
     "STUDY_DRIFT": lambda: differences("drift", DRIFTS),
+    "STUDY_DRIFT_LOO": lambda: differences("local-press-neighbours", DRIFTS),
     "STUDY_LEARNERS": learners,
     "STUDY_NEIGHBOURS": neighbours,
 }
