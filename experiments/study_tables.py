@@ -53,7 +53,7 @@ def _code(name: str) -> str:
 
 
 def learners() -> str:
-    """Default, its best variant and rivals in absolute numbers on sets that had no part in choosing the defaults; the best bold."""
+    """Default, its best variant and rivals on sets that had no part in choosing the defaults; the best is bold."""
     runs = results("study")
     names, sets = [DEFAULT, "local ridge by LOO", *PARTS["rivals"]], [*FURTHER, *DRIFTS]
     rows = []
