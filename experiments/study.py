@@ -21,6 +21,7 @@ from variants import DEFAULT, PARTS, VARIANTS, Variant
 from evolabel.evaluate import average_precision, metric_named, partial_accuracy
 
 RESULT = Path(__file__).parent / "results" / "study.json"
+FRESH, FRESH_FROM = RESULT.with_name("study_fresh.json"), 5  # shuffles nobody had looked at when a variant was chosen
 GROUPS = {"five": study_sets.FIVE, "further": tuple(study_sets.FURTHER), "drift": study_sets.DRIFTS}
 LARGE = "mediamill-5k"
 
@@ -73,13 +74,14 @@ def score(variant: Variant, split: study_sets.Split, seed: int) -> dict[str, flo
     }
 
 
-def run(variants: list[str], sets: list[str], seeds: int, store: Store, large_seeds: int = 2) -> None:
-    """Run what is missing; mediamill-5k, by far the largest, on fewer seeds."""
+def run(variants: list[str], sets: list[str], seeds: int, store: Store, large_seeds: int = 2, first: int = 0) -> None:
+    """Run what is missing; mediamill-5k, by far the largest, on fewer seeds. Seeds count from `first`."""
     for variant in variants:
         kind = VARIANTS[variant]
         for name in sets:
             for seed in range(store.done(variant, name), min(seeds, large_seeds if name == LARGE else kind.seeds)):
-                store.add(variant, name, score(kind, study_sets.load(name, seed, kind.nominal), seed))
+                split = study_sets.load(name, first + seed, kind.nominal)
+                store.add(variant, name, score(kind, split, first + seed))
 
 
 def table(variants: list[str], sets: list[str], store: Store) -> str:
@@ -104,10 +106,12 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=["five"])
     parser.add_argument("--seeds", type=int, default=5, help="shuffles 0 .. SEEDS-1 (default 5)")
     parser.add_argument("--large-seeds", type=int, default=2, help=f"the same for {LARGE} (default 2)")
+    parser.add_argument("--fresh", action="store_true", help=f"seeds from {FRESH_FROM} on, into {FRESH.name}")
     options = parser.parse_args()
     variants = [name for part in options.parts for name in PARTS.get(part, {part: None})]
-    sets, store = chosen_sets(options.sets), Store()
-    run([DEFAULT, *variants], sets, options.seeds, store, options.large_seeds)
+    sets, store = chosen_sets(options.sets), Store(FRESH if options.fresh else RESULT)
+    first = FRESH_FROM if options.fresh else 0
+    run([DEFAULT, *variants], sets, options.seeds, store, options.large_seeds, first)
     print(table(variants, sets, store))
 
 

@@ -79,6 +79,15 @@ def neighbours() -> str:
     return markdown(["PA / AP", *GROUPS, "better*", "worse*"], rows)
 
 
+def fresh() -> str:
+    """The local ridge by leave-one-out on seeds 5-9."""
+    runs = results("study_fresh")
+    (name,) = [one for one in runs if one != DEFAULT]
+    sets = [one for group in GROUPS.values() for one in group if one in runs[name]]
+    columns = default_row(runs[DEFAULT], sets), gap_row(runs[name], runs[DEFAULT], sets)
+    return markdown(["PA / AP", DEFAULT, name], [list(row) for row in zip([*sets, "mean"], *columns, strict=True)])
+
+
 def speed() -> str:
     """Microseconds per sample of local models of low rank."""
     found = results("low_rank_speed")
@@ -91,6 +100,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "STUDY_ABLATION": lambda: differences("ablation", FIVE),
     "STUDY_LOCAL_PRESS": lambda: differences("local-press", FIVE),
     "STUDY_LOCAL_PRESS_ELSEWHERE": lambda: differences_by_set("local-press", (*FURTHER, *DRIFTS)),
+    "STUDY_FRESH": fresh,
     "STUDY_STRUCTURE": lambda: differences("structure", FIVE),
     "STUDY_KERNEL_LIKE": lambda: differences("kernel-like", FIVE),
     "STUDY_MARKS": lambda: differences("marks", FIVE),
