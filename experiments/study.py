@@ -1,8 +1,9 @@
 """Which changes of the defaults help: variants by name, PA, AP and macro-F1 per set and seed, paired with the default.
 
     EVOLABEL_DATA=folder python experiments/study.py ablation                # one part, on the five data sets
-    EVOLABEL_DATA=folder python experiments/study.py further --sets further  # the sets the defaults were not fitted to
-    python experiments/study.py further --sets drift my.arff                 # drifting streams, and files of your own
+    EVOLABEL_DATA=folder python experiments/study.py rivals --sets further   # the sets the defaults were not fitted to
+    python experiments/study.py rivals --sets drift my.arff                  # drifting streams, and files of your own
+    python experiments/study.py "local ridge by LOO" --fresh --sets drift    # seeds 5-9, into study_fresh.json
 
 Writes experiments/results/study.json after every run (what is there is not run again), prints a Markdown table. `sets`
 are names, `five`, `further`, `drift`, `files` (ARFF files in EVOLABEL_DATA), or paths of ARFF files.
