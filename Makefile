@@ -49,7 +49,7 @@ benchmarks: $(READY)  ## speed against a BLAS floor, and a million samples
 	$(BIN)/python benchmarks/update_speed.py
 	$(BIN)/python benchmarks/soak.py
 
-readme: $(READY)  ## write the measured numbers into README.md
+readme: $(READY)  ## write the measured numbers into README.md and docs
 	$(BIN)/python benchmarks/readme_tables.py
 
 gallery: $(READY)  ## draw every figure into docs/gallery.md

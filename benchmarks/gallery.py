@@ -8,13 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import ActiveLearner
 from evolabel.baselines import make_learner
 from evolabel.evaluate import prequential, repeat
 from evolabel.explain import figures
-from evolabel.explain.figures.canvas import figure_of, svg_text
+from evolabel.explain.figures.canvas import as_svg, figure_of
 from evolabel.report.figures import trend_lines
 from evolabel.streams import Dataset, DriftingStream, load_dataset
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).parents[1] / "docs"
 LARGEST = 150_000  # bytes of a figure
 BUDGET = 0.2
-NEAR = 0.015  # outputs this close to the threshold are worth a question
 
 HEAD = """# Gallery
 
@@ -67,16 +65,15 @@ def moving() -> tuple[EvolvingFuzzyClassifier, Dataset]:
     return clf.partial_fit(data.X[2000:], data.Y[2000:]), data
 
 
-def questions() -> np.ndarray:
-    """Samples of the synthetic stream asked by a simple policy: some output is near 0.5, and the budget allows it."""
+def questions() -> list[bool]:
+    """Which samples of the synthetic stream active learning asks for."""
     data = moving()[1]
-    clf = EvolvingFuzzyClassifier().fit(data.X[:300], data.Y[:300])
-    asked = np.zeros(len(data) - 300)
-    for i, (x, y) in enumerate(zip(data.X[300:], data.Y[300:], strict=True)):
-        close = np.abs(clf.decision_function(x[None]) - 0.5).min() < NEAR
-        if close and asked.sum() < BUDGET * (i + 1):
-            asked[i] = 1.0
-            clf.partial_fit(x[None], y[None])
+    learner = ActiveLearner(EvolvingFuzzyClassifier().fit(data.X[:300], data.Y[:300]), budget=BUDGET)
+    asked = []
+    for x, y in zip(data.X[300:], data.Y[300:], strict=True):
+        query = learner.query(x)
+        learner.update(query, y if query.asked else None)
+        asked.append(query.asked)
     return asked
 
 
@@ -169,8 +166,7 @@ def pieces() -> Iterator[tuple[str, Piece]]:
         Piece(
             "Use of a budget",
             "figures.budget_use(asked, budget=0.2)",
-            "Share of the samples asked so far. Here a simple policy asks where some output is near 0.5, and stops at "
-            "the budget (synthetic stream).",
+            "Share of the samples asked so far: active learning on the synthetic stream, which never exceeds its budget.",
             figures.budget_use(questions(), BUDGET),
         ),
     )
@@ -191,7 +187,7 @@ def main() -> None:
     folder.mkdir(exist_ok=True)
     text = [HEAD]
     for name, piece in pieces():
-        drawing = svg_text(figure_of(piece.axes))
+        drawing = as_svg(figure_of(piece.axes))
         if len(drawing) > LARGEST:
             raise SystemExit(f"{name} has {len(drawing)} bytes, more than {LARGEST}: draw less")
         (folder / f"{name}.svg").write_text(drawing)

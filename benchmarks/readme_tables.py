@@ -5,12 +5,19 @@ Each table stands between a comment with its name and `<!-- end -->`. A test hol
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "tuning.md", ROOT / "docs" / "reading-rules.md")
+sys.path.append(str(ROOT / "experiments"))
+from study_tables import TABLES
+
+PAGES = (
+    ROOT / "README.md",
+    *(ROOT / "docs" / name for name in ("tuning.md", "experiments.md", "reading-rules.md")),
+)
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -121,6 +128,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "SOAK_RESULT": soak,
     "GRID_RESULT": grid,
     "SHORTENING_TABLE": shortening,
+    **TABLES,
 }
 
 

@@ -28,6 +28,10 @@ class StateError(EvolabelError, RuntimeError):
     """The model is not in a state in which the call makes sense."""
 
 
+class BudgetError(EvolabelError, RuntimeError):
+    """A question would cost more than the budget allows by now; nothing was counted or learned."""
+
+
 class FileFormatError(EvolabelError, ValueError):
     """A data file is broken or of an unknown kind; the message names the file and, where there is one, the line."""
 

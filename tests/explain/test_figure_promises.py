@@ -10,7 +10,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, MissingDependencyError, NotTrainedError, ParameterError, StateError
 from evolabel.explain import figures
 from evolabel.explain.figures.album import album
-from evolabel.explain.figures.canvas import figure_of, new_axes, svg_text
+from evolabel.explain.figures.canvas import as_svg, figure_of, new_axes
 
 FIGURES = {
     "rule_map": figures.rule_map,
@@ -54,7 +54,7 @@ def test_without_matplotlib_the_extra_is_named(six_rules, monkeypatch):
 
 
 def test_the_same_figure_gives_the_same_bytes(six_rules):
-    assert svg_text(figure_of(figures.rule_map(six_rules))) == svg_text(figure_of(figures.rule_map(six_rules)))
+    assert as_svg(figure_of(figures.rule_map(six_rules))) == as_svg(figure_of(figures.rule_map(six_rules)))
 
 
 def test_budget_counts_what_was_possible():

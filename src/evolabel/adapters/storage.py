@@ -8,7 +8,7 @@ import numpy as np
 from evolabel.adapters.targets import ClassCodes, LabelMatrix, Targets
 from evolabel.core.snapshot import put_together, take_apart
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
-from evolabel.persistence.model_file import read_model_file, write_model_file
+from evolabel.persistence.model_file import Arrays, read_model_file, write_model_file
 
 if TYPE_CHECKING:
     from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
@@ -20,16 +20,8 @@ KIND = "EvolvingFuzzyClassifier"
 
 def save_classifier(classifier: "EvolvingFuzzyClassifier", path: str | os.PathLike[str]) -> None:
     """Write a trained classifier."""
-    arrays, facts = take_apart(classifier._fitted_model())
-    names = getattr(classifier, "feature_names_in_", None)
-    manifest = {
-        "kind": KIND,
-        "parameters": {name: _plain(value) for name, value in classifier.get_params(deep=False).items()},
-        "feature_names": None if names is None else [str(name) for name in names],
-        "targets": _write_targets(classifier._targets),
-        "model": {**facts, "options": {name: _plain(value) for name, value in facts["options"].items()}},
-    }
-    write_model_file(path, arrays, manifest)
+    arrays, manifest = take_classifier_apart(classifier)
+    write_model_file(path, arrays, {"kind": KIND, **manifest})
 
 
 def load_classifier(cls: "type[C]", path: str | os.PathLike[str]) -> "C":
@@ -38,14 +30,31 @@ def load_classifier(cls: "type[C]", path: str | os.PathLike[str]) -> "C":
     if manifest.get("kind") != KIND:
         raise ModelFileError(f"{path} holds a {manifest.get('kind')}, not a classifier; pass a file written by save()")
     try:
-        classifier = cls(**manifest["parameters"])
-        classifier._model = put_together(arrays, manifest["model"])
-        classifier._targets = _read_targets(manifest["targets"])
-        classifier.n_features_in_ = classifier._model.n_features
-        if manifest["feature_names"] is not None:
-            classifier.feature_names_in_ = np.array(manifest["feature_names"], dtype=object)
+        return put_classifier_together(cls, arrays, manifest)
     except (KeyError, TypeError, ValueError, EvolabelError) as error:
         raise ModelFileError(f"{path} does not describe a classifier ({error!r}); restore it from a copy") from None
+
+
+def take_classifier_apart(classifier: "EvolvingFuzzyClassifier") -> tuple[Arrays, dict[str, Any]]:
+    """The arrays of a trained classifier, and all else as values that JSON can hold."""
+    arrays, facts = take_apart(classifier._fitted_model())
+    names = getattr(classifier, "feature_names_in_", None)
+    return arrays, {
+        "parameters": {name: _plain(value) for name, value in classifier.get_params(deep=False).items()},
+        "feature_names": None if names is None else [str(name) for name in names],
+        "targets": _write_targets(classifier._targets),
+        "model": {**facts, "options": {name: _plain(value) for name, value in facts["options"].items()}},
+    }
+
+
+def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: dict[str, Any]) -> "C":
+    """The classifier that was taken apart."""
+    classifier = cls(**manifest["parameters"])
+    classifier._model = put_together(arrays, manifest["model"])
+    classifier._targets = _read_targets(manifest["targets"])
+    classifier.n_features_in_ = classifier._model.n_features
+    if manifest["feature_names"] is not None:
+        classifier.feature_names_in_ = np.array(manifest["feature_names"], dtype=object)
     return classifier
 
 

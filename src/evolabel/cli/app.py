@@ -17,6 +17,7 @@ from evolabel.cli.datasets import datasets
 from evolabel.cli.edit import edit
 from evolabel.cli.explain import explain
 from evolabel.cli.figures import figures
+from evolabel.cli.reproduce import reproduce
 from evolabel.cli.rules import rules
 from evolabel.cli.run import run
 from evolabel.cli.tune import tune
@@ -34,7 +35,18 @@ EPILOGUE = "Exit codes: 0 done, 1 failed, 2 wrong usage or data, 3 a package or 
 def make_app() -> App:
     """The command line with all its commands."""
     app = App("evolabel", help=HELP, help_epilogue=EPILOGUE, version=__version__, suppress_keyboard_interrupt=False)
-    commands: tuple[Callable[..., None], ...] = (run, rules, explain, figures, edit, tune, bench, datasets, convert)
+    commands: tuple[Callable[..., None], ...] = (
+        run,
+        rules,
+        explain,
+        figures,
+        edit,
+        tune,
+        bench,
+        reproduce,
+        datasets,
+        convert,
+    )
     for place, command in enumerate(commands):
         app.command(command, sort_key=place)
     return app

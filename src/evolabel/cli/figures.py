@@ -58,9 +58,9 @@ def figures(model: Path, *, out: Path, data: str | None = None, labels: str = ""
 
 
 def _write(picture: "Picture", out: Path) -> None:
-    from evolabel.explain.figures.canvas import figure_of, svg_text
+    from evolabel.explain.figures.canvas import as_svg, figure_of
 
     figure, image = figure_of(picture.axes), io.BytesIO()
     figure.savefig(image, format="png", dpi=DOTS_PER_INCH)
     write_atomically(out / f"{picture.name}.png", image.getvalue())
-    write_atomically(out / f"{picture.name}.svg", svg_text(figure).encode())
+    write_atomically(out / f"{picture.name}.svg", as_svg(figure).encode())

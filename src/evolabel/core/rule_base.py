@@ -89,7 +89,7 @@ class RuleBase:
         """Learn scaled rows one after the other; `out` receives each row's output from before it was learned."""
         born = False
         while True:
-            work = self._workspace()
+            work = self.scratch()
             done, reason = _learn_rows(
                 Z, Y, weights, confidences, self.arrays, self.settings, work, structure, consequents, born, out
             )
@@ -108,7 +108,7 @@ class RuleBase:
                 self._prune()
                 self._merge_touching()
 
-    def _workspace(self) -> Workspace:
+    def scratch(self) -> Workspace:
         """Scratch arrays that fit the state; made anew only when it has grown."""
         if self._scratch is None or self._scratch[0] is not self.arrays:
             slots, d = self.arrays.c.shape

@@ -29,7 +29,7 @@ def kernel_settings(options: Options, p: int, K: int, prior: FloatArray, ridge: 
     gamma = o.local_ridge * ridge * shape
     product = o.space == "product"
     d = p + K if product else p
-    radius, young = _radius(o, d)
+    radius, young = novelty_radius(o, d)
     labels = np.full(d - p, LABEL_VARIANCE)  # not scaled by the weight, which would cancel it
     return Settings(
         penalty=np.stack([o.global_ridge * ridge * shape, gamma]),
@@ -62,7 +62,7 @@ def kernel_settings(options: Options, p: int, K: int, prior: FloatArray, ridge: 
     )
 
 
-def _radius(options: Options, d: int) -> tuple[float, float]:
+def novelty_radius(options: Options, d: int) -> tuple[float, float]:
     """Bound of the mean squared distance in d dimensions, and the exponent of (1 + 1/k) for young rules.
 
     The paper's radius, eq. (5), is fac d^(1/sqrt 2) (1 + 1/k)^m with m = 4 on the distance itself; chi2 replaces

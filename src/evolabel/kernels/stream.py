@@ -53,6 +53,24 @@ def fill_all_rotated(
 
 
 @hot_kernel
+def fill_regressors(
+    z: FloatArray,
+    m: int,
+    rules: RuleArrays,
+    settings: Settings,
+    active: IntArray,
+    missing: IntArray,
+    r: FloatArray,
+) -> None:
+    """The regressors r of the m active rules."""
+    if settings.rotated and observed_features(z) < z.shape[0]:
+        fill_all_rotated(z, m, rules, active, missing, r)
+    else:
+        for b in range(m):
+            fill_regressor(z, rules.c[active[b]], r[b])
+
+
+@hot_kernel
 def solve(
     z: FloatArray,
     m: int,
@@ -64,11 +82,7 @@ def solve(
     u: FloatArray,
 ) -> None:
     """The regressors r of the m active rules and u = P r, waiting rows included."""
-    if settings.rotated and observed_features(z) < z.shape[0]:
-        fill_all_rotated(z, m, rules, active, missing, r)
-    else:
-        for b in range(m):
-            fill_regressor(z, rules.c[active[b]], r[b])
+    fill_regressors(z, m, rules, settings, active, missing, r)
     for b in range(m):
         a = active[b]
         pending_product(rules.P[a], rules.late_P[a], rules.late[a], r[b], u[b])

@@ -21,17 +21,23 @@ def note_winner_distance(d: float, strange: FloatArray) -> None:
 
 
 @kernel
-def is_novel(d: float, support: float, C: int, strange: FloatArray, settings: Settings) -> bool:
-    """Shall the sample start a rule? While there is room: outside the winner's radius. Full: only if very strange.
+def novelty_bound(support: float, C: int, strange: FloatArray, settings: Settings) -> float:
+    """The mean squared distance to a winner beyond which a sample is novel; inf: never.
 
-    Eq. (5) in terms of the mean squared distance d = ma^2 / p. Deviation: the default radius does not grow with p, so
-    that rules are seeded early; the paper's does.
+    While there is room, the winner's radius, eq. (5) in terms of ma^2 / p. When the rule base is full, a distance that
+    is very strange. Deviation: the default radius does not grow with p, so that rules are seeded early.
     """
     if settings.max_rules > C or (np.isnan(settings.novel_z) and C > 1):
-        return bool(d > settings.radius * (1.0 + 1.0 / support) ** settings.young)
+        return float(settings.radius * (1.0 + 1.0 / support) ** settings.young)
     if settings.max_rules == 1 or strange[0] <= STRANGE_AFTER:
-        return False
-    return bool(d > strange[1] + settings.novel_z * np.sqrt(strange[2]))
+        return np.inf
+    return float(strange[1] + settings.novel_z * np.sqrt(strange[2]))
+
+
+@kernel
+def is_novel(d: float, support: float, C: int, strange: FloatArray, settings: Settings) -> bool:
+    """Shall a sample at mean squared distance d from its winner start a rule?"""
+    return bool(d > novelty_bound(support, C, strange, settings))
 
 
 @kernel

@@ -7,7 +7,7 @@ from typing import Any
 
 from evolabel import __version__
 from evolabel.evaluate import Repeated, best_value
-from evolabel.explain.figures.canvas import figure_of, svg_text
+from evolabel.explain.figures.canvas import as_svg, figure_of
 from evolabel.extras import load
 from evolabel.report.figures import name_of, trend_lines
 from evolabel.streams import Dataset
@@ -95,7 +95,7 @@ def _picture(repeated: Repeated, metric: str, form: str) -> Picture:
     axes = trend_lines(repeated, metric, form)
     meaning = MEANINGS.get(metric, f"{name_of(metric)}.")
     caption = f"{meaning} {FORMS.get(form, '')}".format(**repeated.settings).strip()
-    return Picture(f"{metric}-{form}", caption, svg_text(figure_of(axes)))
+    return Picture(f"{metric}-{form}", caption, as_svg(figure_of(axes)))
 
 
 def _skipped(repeated: Repeated) -> dict[str, int]:

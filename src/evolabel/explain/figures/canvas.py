@@ -84,7 +84,7 @@ def heat_map(
     return ax
 
 
-def svg_text(figure: "Figure") -> str:
+def as_svg(figure: "Figure") -> str:
     """The drawing without the XML header, and without a date: the same figure gives the same bytes."""
     matplotlib = load("matplotlib", "plots", "a figure")
     text = io.StringIO()

@@ -1,0 +1,79 @@
+"""Write docs/reproduction.md from the last full run: `python experiments/reproduction.py [FOLDER]`.
+
+With the folder of an `evolabel reproduce` run, its results are taken over first. A test holds the page against them.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+from evolabel.reproduce import Findings, tables, verdicts
+from evolabel.reproduce.experiments import EXPERIMENTS
+from evolabel.reproduce.findings import RESULTS, TIMES
+from evolabel.reproduce.methods import PROFILES
+from evolabel.reproduce.page import by_claim
+from evolabel.reproduce.tables import Table
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "reproduction.md"
+KEPT = Path(__file__).parent / "results" / "reproduce"
+END = "<!-- end -->"
+
+
+def verdict_table(findings: Findings) -> str:
+    """Every claim and both verdicts, with our explanation where one does not hold."""
+    rows = []
+    for claim, found in by_claim(verdicts(findings)):
+        cells = [
+            f"**{verdict.ruling}**: {verdict.measured}" if (verdict := found.get(profile)) else "no such thing"
+            for profile in PROFILES
+        ]
+        why = next((verdict.explanation for verdict in found.values() if verdict.explanation), "")
+        rows.append([EXPERIMENTS[claim.where].label, f"{claim.words} ({claim.means})", *cells, why])
+    return markdown(Table(["where", "the paper says (holds if)", "`paper()`", "default", "why it does not hold"], rows))
+
+
+def tally(findings: Findings) -> str:
+    """How many claims hold, profile by profile."""
+    lines = []
+    for profile in PROFILES:
+        rulings = [verdict.ruling for verdict in verdicts(findings) if verdict.profile == profile]
+        counts = ", ".join(f"{rulings.count(ruling)} {ruling}" for ruling in dict.fromkeys(sorted(rulings)))
+        lines.append(f"- {tables.TITLES[profile]}: {counts}")
+    return "\n".join(lines)
+
+
+def markdown(table: Table) -> str:
+    """A table as Markdown."""
+    return "\n".join(f"| {' | '.join(row)} |" for row in [table.heads, ["---"] * len(table.heads), *table.rows])
+
+
+BLOCKS = {
+    "tally": tally,
+    "verdicts": verdict_table,
+    "sizes": lambda findings: markdown(tables.sizes(findings)),
+    "times": lambda findings: markdown(tables.times(findings)),
+}
+
+
+def filled(page: str, findings: Findings) -> str:
+    """The page with every block between its markers."""
+    for name, block in BLOCKS.items():
+        start = f"<!-- reproduction:{name} -->"
+        assert page.count(start) == 1, f"the page needs exactly one {start}"
+        head, rest = page.split(start)
+        page = f"{head}{start}\n\n{block(findings)}\n\n{END}{rest[rest.index(END) + len(END) :]}"
+    return page
+
+
+def main() -> None:
+    """Take results over, if a folder is given, and write the page."""
+    if len(sys.argv) > 1:
+        KEPT.mkdir(parents=True, exist_ok=True)
+        for name in (RESULTS, TIMES):
+            shutil.copyfile(Path(sys.argv[1]) / name, KEPT / name)
+    PAGE.write_text(filled(PAGE.read_text(), Findings.read(KEPT)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""`AnnotatorPool`: how far each annotator is to be believed."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from evolabel.errors import ParameterError
+from evolabel.kernels.state import FloatArray
+from evolabel.ranges import check_number
+
+PRIOR = 10.0  # agreements everyone starts with
+
+
+class AnnotatorPool:
+    """Weights in [0, 1] by annotator, set by hand or estimated from how often annotators agree with each other.
+
+    Where several annotators have answered the same label, each is compared with the weighted vote of the others. The
+    share of agreements a has mean (10 + agreed) / (10 + compared), that of a Beta distribution that starts at ten
+    agreements; the weight is 2a - 1, so who agrees as often as a coin counts for nothing.
+
+    Parameters
+    ----------
+    weights : dict of str to float, optional
+        Weights set by hand; they are never estimated.
+
+    Examples
+    --------
+    >>> from evolabel.active import AnnotatorPool
+    >>> pool = AnnotatorPool({"anna": 1.0})
+    >>> y, confidence = pool.vote([[1, 0], [1, 1]], ["anna", "bob"])
+    >>> print(y, confidence, round(pool.weight("bob"), 2))
+    [ 1. nan] [1. 0.] 0.83
+    """
+
+    def __init__(self, weights: Mapping[str, float] | None = None) -> None:
+        self.fixed: dict[str, float] = {}
+        self.agreed: dict[str, int] = {}
+        self.compared: dict[str, int] = {}
+        for name, weight in (weights or {}).items():
+            self.set_weight(name, weight)
+
+    def set_weight(self, annotator: str, weight: float) -> None:
+        """Set a weight by hand."""
+        check_number(f"weight of {annotator!r}", weight, 0, 1)
+        self.fixed[annotator] = float(weight)
+
+    def weight(self, annotator: str) -> float:
+        """How far an annotator is believed; 1 for one who was never compared."""
+        if annotator in self.fixed:
+            return self.fixed[annotator]
+        share = (PRIOR + self.agreed.get(annotator, 0)) / (PRIOR + self.compared.get(annotator, 0))
+        return max(2.0 * share - 1.0, 0.0)
+
+    def vote(self, answers: object, annotators: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+        """One answer and its confidence per label, from a row of answers per annotator; the pool learns from it.
+
+        The confidence is the weight by which the winning side is ahead, at most 1; a draw counts as not answered.
+        """
+        if len(set(annotators)) < len(annotators):
+            raise ParameterError(f"annotators={list(annotators)} names one twice; pass one row of answers for each")
+        table = np.array(answers, np.float64)
+        sides = np.nan_to_num(2.0 * table - 1.0)  # -1, 1, and 0 for no answer
+        votes = sides * np.array([self.weight(annotator) for annotator in annotators])[:, None]
+        total = votes.sum(axis=0)
+        self._compare(sides, votes, annotators)
+        told = (sides != 0.0).any(axis=0)
+        return np.where(told & (total != 0.0), total > 0.0, np.nan), np.minimum(np.abs(total), 1.0)
+
+    def _compare(self, sides: FloatArray, votes: FloatArray, annotators: Sequence[str]) -> None:
+        """Count each annotator's agreements with the vote of the others."""
+        for i, annotator in enumerate(annotators):
+            own, others = sides[i], np.sign(np.delete(votes, i, axis=0).sum(axis=0))
+            judged = (own != 0.0) & (others != 0.0)
+            self.agreed[annotator] = self.agreed.get(annotator, 0) + int((own[judged] == others[judged]).sum())
+            self.compared[annotator] = self.compared.get(annotator, 0) + int(judged.sum())
+
+    def facts(self) -> dict[str, Any]:
+        """The pool as values that JSON can hold."""
+        return {"fixed": self.fixed, "agreed": self.agreed, "compared": self.compared}
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any]) -> "AnnotatorPool":
+        """The pool from what `facts` gave."""
+        pool = cls(facts["fixed"])
+        pool.agreed, pool.compared = dict(facts["agreed"]), dict(facts["compared"])
+        return pool

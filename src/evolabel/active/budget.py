@@ -1,0 +1,102 @@
+"""`TokenBucket`: what may be asked, counted so that the budget holds at every moment of the stream."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from evolabel.errors import BudgetError, ParameterError
+from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.ranges import check_number
+
+PRICES = ("samples", "labels")
+
+
+class TokenBucket:
+    """Counts what was seen and asked, and never lets `asked` exceed `budget` times what was seen.
+
+    A question costs 1 (`per="samples"`), or the number of labels it asks for (`per="labels"`). With labels, a sample
+    earns the number of labels known when it is seen; labels that appear later earn nothing for the past, so
+    asked <= budget * K * seen stays true however K grows.
+
+    Parameters
+    ----------
+    budget : float
+        Share of the stream, in (0, 1].
+    per : {"samples", "labels"}
+        What is counted.
+    credit : int
+        Samples counted as seen before the first one, such as an initial batch that was labelled anyway. The promise
+        then reads asked <= budget * (seen + credit).
+
+    Examples
+    --------
+    >>> from evolabel.active import TokenBucket
+    >>> bucket = TokenBucket(budget=0.1)
+    >>> for _ in range(25):
+    ...     bucket.see(1, cost=bucket.affordable(1))
+    >>> bucket.seen, bucket.asked
+    (25, 2)
+    """
+
+    def __init__(self, budget: float, per: str = "samples", credit: int = 0) -> None:
+        check_number("budget", budget, 0, 1, open_low=True)
+        check_number("credit", credit, 0, whole=True)
+        if per not in PRICES:
+            raise ParameterError(f"per={per!r} is unknown; use one of {', '.join(PRICES)}")
+        self.budget = float(budget)
+        self.per = per
+        self.credit = int(credit)
+        self.seen = 0
+        self.asked = 0
+        self.earning = 0
+        """Units seen: samples, or labels of samples."""
+        # 0.29 is not 29/100 in binary: the promise holds for the number as written and as stored.
+        self._share = min(Fraction(repr(self.budget)), Fraction(self.budget))
+
+    def unit(self, n_labels: int) -> int:
+        """What a whole sample costs."""
+        return n_labels if self.per == "labels" else 1
+
+    def limit(self, n_labels: int, ahead: int = 1) -> int:
+        """The most that may have been asked in all once `ahead` further samples are seen."""
+        units = self.earning + self.unit(n_labels) * (self.credit + ahead)
+        return units * self._share.numerator // self._share.denominator
+
+    def affordable(self, n_labels: int) -> int:
+        """The most that the next sample's question may cost."""
+        return self.limit(n_labels) - self.asked
+
+    def rows_before(self, n_labels: int, cost: int) -> int:
+        """How many of the next rows cannot be asked about, because a question of this cost cannot be paid yet."""
+        units = -(-(self.asked + cost) * self._share.denominator // self._share.numerator)  # needed, rounded up
+        return max(0, -((self.earning - units) // self.unit(n_labels)) - self.credit - 1)
+
+    def free(self, n_labels: int, rows: int) -> IntArray:
+        """`affordable` at each of the next rows, if none before it is asked about."""
+        return np.array([self.limit(n_labels, ahead) - self.asked for ahead in range(1, rows + 1)], np.int64)
+
+    def tokens(self, n_labels: int, rows: int) -> FloatArray:
+        """The same, fractions included: for pacing, not for the promise."""
+        ahead = self.credit + np.arange(1, rows + 1)
+        return np.asarray(self.budget * (self.earning + self.unit(n_labels) * ahead) - self.asked)
+
+    def see(self, n_labels: int, cost: int = 0) -> None:
+        """One more sample is seen, and a question of this cost asked."""
+        if cost > self.affordable(n_labels):
+            raise BudgetError(
+                f"the question costs {cost}, but only {max(self.affordable(n_labels), 0)} can be asked by now "
+                f"({self.asked} of {self.limit(n_labels)} {self.per} are spent); query the sample again"
+            )
+        self.earning += self.unit(n_labels)
+        self.seen += 1
+        self.asked += cost
+
+    def pass_by(self, n_labels: int, rows: int) -> None:
+        """Further samples are seen, and nothing is asked."""
+        self.earning += self.unit(n_labels) * rows
+        self.seen += rows
+
+    @property
+    def share(self) -> float:
+        """Share of the stream asked so far, to be compared with `budget`."""
+        return self.asked / self.earning if self.earning else 0.0

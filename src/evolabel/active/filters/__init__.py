@@ -1,0 +1,38 @@
+"""Filters: which of the samples that are worth a question is asked about, given what can be paid."""
+
+from evolabel.active.filters.base import Filter, Purse
+from evolabel.active.filters.quantile import QuantileFilter
+from evolabel.active.filters.random import RandomFilter
+from evolabel.active.filters.thresholds import FirstCome, VariableThresholds
+from evolabel.active.filters.tokens import TokenFilter
+from evolabel.errors import ParameterError
+
+__all__ = [
+    "FILTERS",
+    "Filter",
+    "FirstCome",
+    "Purse",
+    "QuantileFilter",
+    "RandomFilter",
+    "TokenFilter",
+    "VariableThresholds",
+    "read_filter",
+]
+
+FILTERS: dict[str, type[Filter]] = {
+    kind.name: kind for kind in (QuantileFilter, TokenFilter, FirstCome, VariableThresholds, RandomFilter)
+}
+"""Filters that go by a name."""
+
+DEFAULTS = {"labels": "quantile", "samples": "tokens"}
+"""What was measured to be best."""
+
+
+def read_filter(selection: str | Filter | None, per: str) -> Filter:
+    """A filter by name, as an object, or the measured one."""
+    if isinstance(selection, Filter):
+        return selection
+    name = DEFAULTS[per] if selection is None else selection
+    if not isinstance(name, str) or name not in FILTERS:
+        raise ParameterError(f"selection={selection!r} is unknown; use one of {', '.join(FILTERS)}, or a Filter")
+    return FILTERS[name]()

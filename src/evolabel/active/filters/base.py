@@ -1,0 +1,100 @@
+"""What a filter is: it compares a row with the last ones and with what can be paid, and says ask or pass."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from evolabel.active.criteria import Criterion
+from evolabel.kernels.selection import BoolArray
+from evolabel.kernels.state import FloatArray, IntArray
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+class Purse(NamedTuple):
+    """What each of some rows may cost, if none before it is asked about (see `TokenBucket`)."""
+
+    tokens: FloatArray
+    free: IntArray
+
+    def at(self, row: int) -> "Purse":
+        """The purse of one row."""
+        return Purse(self.tokens[row : row + 1], self.free[row : row + 1])
+
+
+class Filter(ABC):
+    """Decides which rows are asked about. Its memory is a few arrays; its decisions are the same in every run.
+
+    Rows are `width` labels wide: 1 where whole samples are asked, which is also their price. A subclass turns scores
+    into `parts`, one entry per row and all it needs to know of the row, and walks over them.
+    """
+
+    name: ClassVar[str] = ""
+    parameters: ClassVar[tuple[str, ...]] = ()
+    blind: ClassVar[bool] = False
+    """Whether criteria do not matter to it."""
+
+    ease = 1.0
+    """How much easier than written the thresholds of criteria are at the moment."""
+
+    def begin(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
+        """Forget everything. `least` labels are asked at a time, if any."""
+        self.criteria = tuple(criteria)
+        self.budget = budget
+        self.asked_least = least
+        self.resize(width)
+
+    def resize(self, width: int) -> None:
+        """Make room for rows of this width; what is remembered stays."""
+        self.width = width
+        self.least = min(self.asked_least, width)
+
+    @abstractmethod
+    def parts(self, scores: Sequence[FloatArray]) -> FloatArray:
+        """What the filter needs to know of each row, from the scores of all criteria."""
+
+    @abstractmethod
+    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
+        """The first row to ask about and the labels to ask for; the number of rows if there is none.
+
+        With `commit` the rows before it are remembered; without it nothing is.
+        """
+
+    @abstractmethod
+    def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
+        """Remember one row that was asked about, or passed."""
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.parameters)
+        return f"{type(self).__name__}({told})"
+
+    def arrays(self) -> Arrays:
+        """The memory, by name."""
+        return {}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over a memory of the same shapes."""
+        for name, array in self.arrays().items():
+            if arrays[name].shape != array.shape:
+                raise ValueError(f"{name} has shape {arrays[name].shape}, expected {array.shape}")
+            array[...] = arrays[name]
+
+
+def by_sample(scores: FloatArray) -> FloatArray:
+    """Scores of whole samples: that of the label most worth asking."""
+    return scores if scores.ndim == 1 else np.asarray(scores.max(axis=1))
+
+
+def by_label(scores: FloatArray, width: int) -> FloatArray:
+    """Scores of every label, (n, width); those of whole samples hold for all of them."""
+    if scores.ndim == 2 and scores.shape[1] == width:
+        return scores
+    return np.repeat(by_sample(scores)[:, None], width, axis=1)
+
+
+def widened(part: FloatArray, width: int) -> FloatArray:
+    """A row from before labels appeared: nothing is known of them, so they score 0."""
+    missing = width - part.shape[-1]
+    return part if missing == 0 else np.pad(part, [(0, 0)] * (part.ndim - 1) + [(0, missing)])

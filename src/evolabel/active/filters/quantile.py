@@ -1,0 +1,78 @@
+"""`QuantileFilter`: ask for the labels that stand out from the last samples. The measured default with labels."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from evolabel.active.criteria import Criterion
+from evolabel.active.filters.base import Arrays, Filter, Purse, by_label, widened
+from evolabel.kernels._compile import direct
+from evolabel.kernels.selection import FILLED, NEXT, BoolArray, walk_quantile
+from evolabel.kernels.state import FloatArray
+from evolabel.ranges import check_number
+
+SHORTEST, LONGEST, SCORES = 15, 100, 1500  # samples the window holds, and scores it aims at
+
+_walk_quantile = direct(walk_quantile)
+
+
+class QuantileFilter(Filter):
+    """Ask for a label if its score is among the best tok / (K tau) of a running window, tok = what may be spent.
+
+    The fuller the purse, the more is asked: after `tau` samples without a question everything would be. Scores of
+    several criteria are multiplied, each to the power of its weight. A fixed band, as in the paper, starves where
+    labels are rare; a quantile does not.
+
+    Parameters
+    ----------
+    tau : float
+        Samples over which the purse is meant to be spent.
+    """
+
+    name: ClassVar[str] = "quantile"
+    parameters: ClassVar[tuple[str, ...]] = ("tau",)
+
+    def __init__(self, tau: float = 5.0) -> None:
+        check_number("tau", tau, 0, open_low=True)
+        self.tau = float(tau)
+
+    def begin(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
+        """See `Filter`."""
+        self._ring = np.zeros((0, width))
+        self._tally = np.zeros(2, np.int64)
+        super().begin(criteria, budget, width, least)
+
+    def resize(self, width: int) -> None:
+        """The window keeps its latest samples."""
+        super().resize(width)
+        filled, following = (int(place) for place in self._tally)
+        latest = np.roll(self._ring, -following, axis=0)[len(self._ring) - filled :]  # oldest first
+        length = max(SHORTEST, min(LONGEST, SCORES // width))
+        kept = widened(latest[-length:], width)
+        self._ring = np.zeros((length, width))
+        self._ring[: len(kept)] = kept
+        self._tally[FILLED], self._tally[NEXT] = len(kept), len(kept) % length
+
+    def parts(self, scores: Sequence[FloatArray]) -> FloatArray:
+        """Products of the scores, (n, width)."""
+        product = np.ones((len(scores[0]), self.width))
+        for criterion, column in zip(self.criteria, scores, strict=True):
+            product *= by_label(column if criterion.weight == 1.0 else column**criterion.weight, self.width)
+        return product
+
+    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
+        """See `Filter`."""
+        mask = np.zeros(self.width, np.bool_)
+        at = _walk_quantile(
+            parts, purse.tokens, purse.free, self.tau, self.least, self._ring, self._tally, mask, commit
+        )
+        return at, mask
+
+    def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
+        """See `Filter`."""
+        self.walk(widened(part, self.width)[None], Purse(purse.tokens, np.full(1, -1)), commit=True)
+
+    def arrays(self) -> Arrays:
+        """See `Filter`."""
+        return {"ring": self._ring, "tally": self._tally}

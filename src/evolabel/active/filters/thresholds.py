@@ -1,0 +1,102 @@
+"""`FirstCome` and `VariableThresholds`: ask as soon as a criterion fires, as in the paper."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from evolabel.active.criteria import Criterion
+from evolabel.active.filters.base import Arrays, Filter, Purse, by_label
+from evolabel.errors import ParameterError
+from evolabel.kernels._compile import direct
+from evolabel.kernels.selection import BoolArray, walk_thresholds
+from evolabel.kernels.state import FloatArray
+from evolabel.ranges import check_number
+
+LOWEST, HIGHEST = 0.1, 5.0  # thresh2 stays between 0.51 and 1, thresh3 between 0.015 and 0.75
+
+_walk_thresholds = direct(walk_thresholds)
+
+
+class VariableThresholds(Filter):
+    """Thresholds that tighten with every question and ease with every sample that could be paid and was not asked.
+
+    One number, the ease, moves them all: the band of ambiguity is `ease` times as wide as written, a drop of the trace
+    must exceed thresh3 / ease. So thresh2 falls while thresh3 rises. Deviation: the paper raises both, which for
+    thresh2 would mean to ask more. The ease has a floor and a ceiling, because a band that is nearly closed takes
+    hundreds of samples to open; the hard limit of the budget rules out a burst at the start.
+
+    Criteria of whole samples ask for all labels, if they can be paid, others for the labels that fire.
+
+    Parameters
+    ----------
+    step : float
+        Relative change of the ease per sample.
+    """
+
+    name: ClassVar[str] = "variable"
+    parameters: ClassVar[tuple[str, ...]] = ("step",)
+
+    def __init__(self, step: float = 0.01) -> None:
+        check_number("step", step, 0, 0.5)
+        self.step = float(step)
+
+    def begin(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
+        """See `Filter`."""
+        ranking = [criterion.name for criterion in criteria if criterion.threshold == np.inf]
+        if ranking:
+            raise ParameterError(
+                f"{', '.join(ranking)} has no threshold to fire at; give one, or use another selection"
+            )
+        super().begin(criteria, budget, width, least)
+        self._whole = np.array([criterion.whole for criterion in criteria])
+        self._ease = np.ones(1)
+
+    @property
+    def ease(self) -> float:  # type: ignore[override]
+        """Factor by which thresholds are easier than written."""
+        return float(self._ease[0])
+
+    def parts(self, scores: Sequence[FloatArray]) -> FloatArray:
+        """Strengths, (n, criteria, width)."""
+        strengths = [criterion.strength(column) for criterion, column in zip(self.criteria, scores, strict=True)]
+        return np.stack([by_label(strength, self.width) for strength in strengths], axis=1)
+
+    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
+        """See `Filter`."""
+        loudest, mask = np.zeros(self.width), np.zeros(self.width, np.bool_)
+        at = _walk_thresholds(
+            parts,
+            self._whole,
+            purse.free,
+            self.least,
+            self.step,
+            self._ease,
+            LOWEST,
+            HIGHEST,
+            loudest,
+            mask,
+            commit,
+        )
+        return at, mask
+
+    def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
+        """See `Filter`."""
+        if asked:
+            self._ease[0] = min(max(self._ease[0] * (1.0 - self.step), LOWEST), HIGHEST)
+        elif purse.free[0] >= self.least:
+            self._ease[0] = min(max(self._ease[0] * (1.0 + self.step), LOWEST), HIGHEST)
+
+    def arrays(self) -> Arrays:
+        """See `Filter`."""
+        return {"ease": self._ease}
+
+
+class FirstCome(VariableThresholds):
+    """Thresholds that stay as they are: whatever fires is asked while it can be paid."""
+
+    name: ClassVar[str] = "first_come"
+    parameters: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self) -> None:
+        super().__init__(step=0.0)

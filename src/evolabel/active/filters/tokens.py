@@ -1,0 +1,75 @@
+"""`TokenFilter`: with a token in hand, ask about a sample that ranks high. The measured default with samples."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from evolabel.active.criteria import Criterion
+from evolabel.active.filters.base import Arrays, Filter, Purse, by_sample
+from evolabel.kernels._compile import direct
+from evolabel.kernels.selection import BoolArray, walk_tokens
+from evolabel.kernels.state import FloatArray
+from evolabel.ranges import check_number
+
+_walk_tokens = direct(walk_tokens)
+
+
+class TokenFilter(Filter):
+    """Ask about a whole sample if its rank sum is among the best generosity * budget * tok of the last ones.
+
+    The rank of a sample by a criterion is the share of the window it beats, so criteria of any scale can be added;
+    each counts by its weight. `tok` are the samples that may be asked about; with less than one, nothing is.
+
+    Parameters
+    ----------
+    generosity : float
+        Share of the window that is good enough for one token, in units of the budget (1 / budget is first come).
+    window : int
+        Samples compared with.
+    """
+
+    name: ClassVar[str] = "tokens"
+    parameters: ClassVar[tuple[str, ...]] = ("generosity", "window")
+
+    def __init__(self, generosity: float = 2.0, window: int = 100) -> None:
+        check_number("generosity", generosity, 0, open_low=True)
+        check_number("window", window, 1, whole=True)
+        self.generosity = float(generosity)
+        self.window = int(window)
+
+    def begin(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
+        """See `Filter`."""
+        super().begin(criteria, budget, width, least)
+        self._weights = np.array([criterion.weight for criterion in self.criteria])
+        self._ring = np.zeros((self.window, len(self.criteria)))
+        self._sums = np.zeros(self.window)
+        self._tally = np.zeros(2, np.int64)
+
+    def parts(self, scores: Sequence[FloatArray]) -> FloatArray:
+        """Scores of whole samples, (n, criteria)."""
+        return np.stack([by_sample(column) for column in scores], axis=1)
+
+    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
+        """See `Filter`."""
+        at = _walk_tokens(
+            parts,
+            self._weights,
+            purse.tokens,
+            purse.free,
+            self.width,
+            self.generosity * self.budget,
+            self._ring,
+            self._sums,
+            self._tally,
+            commit,
+        )
+        return at, np.ones(self.width, np.bool_)
+
+    def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
+        """See `Filter`."""
+        self.walk(part[None], Purse(purse.tokens, np.full(1, -1)), commit=True)
+
+    def arrays(self) -> Arrays:
+        """See `Filter`."""
+        return {"ring": self._ring, "sums": self._sums, "tally": self._tally}

@@ -1,0 +1,211 @@
+"""`ActiveLearner`: a classifier that asks for labels where they help, and never beyond its budget."""
+
+import copy
+from collections.abc import Sequence
+from os import PathLike
+from typing import Self
+
+import numpy as np
+
+from evolabel.active.annotators import AnnotatorPool
+from evolabel.active.answers import read_answer
+from evolabel.active.budget import TokenBucket
+from evolabel.active.criteria import PAPER, Criterion, read_criteria
+from evolabel.active.filters import Filter, VariableThresholds, read_filter
+from evolabel.active.ledger import Ledger
+from evolabel.active.pupil import Pupil
+from evolabel.active.query import Query
+from evolabel.active.scout import Scout
+from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+from evolabel.errors import DataError, ParameterError, StateError
+from evolabel.ranges import check_number
+
+LONGEST = 1024  # rows `watch` looks at in one go, at most
+
+
+class ActiveLearner:
+    """Walks along a stream, asks about few of its samples, and teaches a classifier the answers.
+
+    Promise: at every moment the number of samples (or labels) asked is at most `budget` times the number seen, for any
+    stream, and whatever becomes of the questions.
+
+    Parameters
+    ----------
+    classifier : EvolvingFuzzyClassifier
+        Trained on an initial batch, or on a few rows at least; it is taught in place.
+    budget : float
+        Share of the stream that may be asked, in (0, 1].
+    per : {"samples", "labels"}
+        Whether whole samples are asked about and counted, or single labels. Labels pay off far more.
+    criteria : str, Criterion or sequence of them, optional
+        What makes a sample worth a question; by default what was measured to help most.
+    selection : {"quantile", "tokens", "first_come", "variable"} or Filter, optional
+        How samples are chosen by the criteria's scores: "quantile" by default for labels, "tokens" for samples.
+    credit : int
+        Samples counted as seen before the stream begins.
+    recent : int
+        Ask about the best of this many last samples (`per="samples"`); 0 decides on each sample at once.
+    min_labels : int
+        Ask for at least so many labels at a time (`per="labels"`).
+    refine : {"none", "coverage", "scaling"}
+        What samples nobody is asked about may change in the classifier; measured to hurt.
+    annotators : AnnotatorPool, optional
+        How far annotators are believed.
+
+    Attributes
+    ----------
+    bucket : TokenBucket, with `seen`, `asked` and the `share` asked so far
+    ledger : Ledger, what became of the questions
+    pending : dict of the questions on their way, by number
+
+    Examples
+    --------
+    >>> from evolabel import EvolvingFuzzyClassifier
+    >>> from evolabel.active import ActiveLearner
+    >>> from evolabel.streams import DriftingStream
+    >>> X, Y = DriftingStream(seed=0).take(600)
+    >>> learner = ActiveLearner(EvolvingFuzzyClassifier().fit(X[:200], Y[:200]), budget=0.1)
+    >>> for x, y in zip(X[200:], Y[200:]):
+    ...     query = learner.query(x)
+    ...     learner.update(query, y if query.asked else None)
+    >>> learner.bucket.seen, learner.bucket.asked
+    (400, 39)
+    """
+
+    def __init__(
+        self,
+        classifier: EvolvingFuzzyClassifier,
+        budget: float = 0.1,
+        per: str = "samples",
+        *,
+        criteria: str | Criterion | Sequence[str | Criterion] | None = None,
+        selection: str | Filter | None = None,
+        credit: int = 0,
+        recent: int = 0,
+        min_labels: int = 1,
+        refine: str = "none",
+        annotators: AnnotatorPool | None = None,
+    ) -> None:
+        check_number("recent", recent, 0, whole=True)
+        check_number("min_labels", min_labels, 1, whole=True)
+        self.bucket = TokenBucket(budget, per, credit)
+        if recent and per == "labels":
+            raise ParameterError(f'recent={recent} is for per="samples"; labels are chosen as well at once')
+        self.min_labels = int(min_labels)
+        self.annotators = AnnotatorPool() if annotators is None else annotators
+        self.ledger = Ledger()
+        self.pending: dict[int, Query] = {}
+        self._pupil = Pupil(classifier)
+        self._scout = Scout(
+            self._pupil,
+            self.bucket,
+            read_criteria(criteria, per),
+            copy.deepcopy(read_filter(selection, per)),
+            min_labels=self.min_labels,
+            recent=int(recent),
+            refine=refine,
+        )
+        self._stride = 1  # how far `watch` looks ahead; a matter of speed only
+
+    @classmethod
+    def paper(
+        cls, classifier: EvolvingFuzzyClassifier, budget: float = 0.1, per: str = "samples", *, step: float = 0.01
+    ) -> Self:
+        """The paper's three criteria with its thresholds, which vary by `step` per sample; 0 keeps them fixed."""
+        return cls(classifier, budget, per, criteria=PAPER, selection=VariableThresholds(step))
+
+    @property
+    def classifier(self) -> EvolvingFuzzyClassifier:
+        """The classifier that is taught."""
+        return self._pupil.classifier
+
+    # ------------------------------------------------------------------ asking
+
+    def query(self, x: object) -> Query:
+        """What is to be asked about a sample, if anything. Changes nothing: neither classifier nor learner."""
+        return self._scout.first_question(self._pupil.row(x))[0]
+
+    def watch(self, X: object) -> tuple[Query | None, int]:
+        """Pass by unlabelled rows until one is to be asked about; returns its query and how many rows were passed.
+
+        The same as `query` and `update(query, None)` row by row, only faster. The row in question is not counted yet:
+        hand the query to `update` or `pend`, then go on with the rows behind it. None: no row is to be asked about.
+        """
+        rows, done, poor = self._pupil.rows(X), 0, self._scout.rows_that_cannot_be_paid()
+        size = self._scout.rows_known_ahead() or poor + self._stride
+        while done < len(rows):
+            query, passed = self._scout.pass_by(rows[done : done + min(size, LONGEST, self._scout.rows_until_change())])
+            done += passed
+            if query is not None:
+                self._stride = min(max(1, done - poor + 1), LONGEST)
+                return query, done
+            size = min(2 * size, LONGEST)
+        return None, done
+
+    # ------------------------------------------------------------------ learning
+
+    def pend(self, query: Query) -> int:
+        """The question is on its way to a person: count it now, learn the answer by `update` whenever it comes.
+
+        Returns the question's number, by which `pending` finds it again.
+        """
+        if query.number is not None:
+            raise StateError(f"question {query.number} is counted already; hand its answer to update")
+        if not query.asked:
+            raise StateError("nothing is asked about this sample; call update(query, None)")
+        self._check_own(query)
+        self._scout.count(query, taught=True)
+        self.ledger.ask(query)
+        self.pending[self.bucket.seen] = query
+        return self.bucket.seen
+
+    def update(self, query: Query, y: object = None, annotator: str | Sequence[str] | None = None) -> None:
+        """Count the sample, unless it was counted by `pend`, and learn the answer, if there is one.
+
+        Parameters
+        ----------
+        query : Query
+            Made by `query` or `watch` of this learner.
+        y : array (K,) of 0, 1, NaN, or None
+            The answer; NaN: that label was not answered; None: not asked, or refused. Labels nobody asked for are
+            welcome and cost nothing. A longer y lets labels appear.
+        annotator : str or list of str, optional
+            Who has answered, for `annotators`; several have given one row of y each.
+        """
+        self._check_own(query)
+        answer = read_answer(y, annotator, query, self._pupil.n_labels)
+        if query.number is None:
+            self._scout.count(query, taught=query.asked or answer is not None)
+            self.ledger.ask(query)
+        else:
+            self._close(query)
+        self.ledger.answer(query, np.zeros(len(query.labels), bool) if answer is None else answer.told)
+        if answer is not None:
+            self._pupil.teach(query.x, *answer.settle(self.annotators))
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: "str | PathLike[str]") -> None:
+        """Write classifier and learner to one file, questions on their way included, atomically."""
+        from evolabel.active.storage import save_learner
+
+        save_learner(self, path)
+
+    @classmethod
+    def load(cls, path: "str | PathLike[str]") -> Self:
+        """Read a learner written by `save`: it goes on as if nothing had happened, bit for bit."""
+        from evolabel.active.storage import load_learner
+
+        return load_learner(cls, path)
+
+    def _close(self, query: Query) -> None:
+        """A question counted before is answered now."""
+        number = query.number or 0
+        known = self.pending.get(number)
+        if known is None or not np.array_equal(known.x, query.x, equal_nan=True):
+            raise StateError(f"sample {number} is closed: its answer was learned, or it is of another learner")
+        del self.pending[number]
+
+    def _check_own(self, query: Query) -> None:
+        if len(query.x) != self._pupil.model.n_features or len(query.labels) > self._pupil.n_labels:
+            raise DataError("the query was made for other features or labels; pass one of this learner's own queries")

@@ -1,0 +1,56 @@
+"""The classifier as the active learner sees it: rows in, looks out, answers learned."""
+
+import numpy as np
+
+from evolabel import errors
+from evolabel.adapters.samples import as_array
+from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+from evolabel.adapters.targets import LabelMatrix, read_targets
+from evolabel.core.model import StreamModel
+from evolabel.core.rule_base import NO_ROWS, NOTHING
+from evolabel.errors import DataError, DataTypeError, StateError
+from evolabel.kernels.state import FloatArray
+
+
+class Pupil:
+    """Everything that active learning needs to know of a classifier, and the one way to teach it."""
+
+    def __init__(self, classifier: EvolvingFuzzyClassifier) -> None:
+        if not isinstance(classifier, EvolvingFuzzyClassifier):
+            raise DataTypeError(f"an EvolvingFuzzyClassifier is needed, got {type(classifier).__name__}; pass one")
+        self.classifier = classifier
+
+    @property
+    def model(self) -> StreamModel:
+        """The model, once there are features and labels to speak of."""
+        if not self.classifier.__sklearn_is_fitted__():
+            raise errors.NotTrainedError(
+                "the classifier knows no labels yet; call its fit with an initial batch, or partial_fit with a few rows"
+            )
+        if not isinstance(self.classifier._targets, LabelMatrix):
+            raise StateError("the classifier was trained on classes; train it on a label matrix (samples, labels)")
+        return self.classifier._model
+
+    @property
+    def n_labels(self) -> int:
+        """K, the number of labels."""
+        return self.model.n_labels
+
+    def rows(self, X: object) -> FloatArray:
+        """Checked rows of a table."""
+        self.model  # noqa: B018
+        return self.classifier._read(X)
+
+    def row(self, x: object) -> FloatArray:
+        """One checked row, (1, p), from a flat array or a table of one row."""
+        array = x if hasattr(x, "columns") else as_array(x, "x")
+        rows = self.rows(array.reshape(1, -1) if isinstance(array, np.ndarray) and array.ndim == 1 else array)
+        if len(rows) != 1:
+            raise DataError(f"query takes one sample, got {len(rows)} rows; use watch for many")
+        return rows
+
+    def teach(self, x: FloatArray, y: FloatArray, confidence: FloatArray | None) -> None:
+        """Learn one sample; labels that are NaN keep their weights. A wider y lets labels appear."""
+        clf = self.classifier
+        labels, clf._targets = read_targets(y[None], 1, clf._targets, streaming=True)
+        clf._learn(x[None], labels, NOTHING, NO_ROWS if confidence is None else confidence[None], NO_ROWS)

@@ -1,0 +1,49 @@
+"""`RecentSamples`: the last samples nobody was asked about, kept for a question that comes a little later."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evolabel.active.criteria import Criterion
+from evolabel.active.filters.base import Arrays, by_sample
+from evolabel.kernels.selection import rank_sum
+from evolabel.kernels.state import FloatArray
+
+
+class RecentSamples:
+    """Those of the last `size` samples of the stream that were not asked about, by their numbers."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.rows: dict[int, FloatArray] = {}
+
+    def add(self, rows: FloatArray, first_number: int) -> None:
+        """Further samples have come."""
+        self.rows = self.candidates(rows, first_number)
+
+    def candidates(self, rows: FloatArray, first_number: int) -> dict[int, FloatArray]:
+        """The samples a question can be about once these rows have come, oldest first."""
+        known = self.rows | {first_number + i: row.copy() for i, row in enumerate(rows)}
+        oldest = first_number + len(rows) - self.size
+        return {number: row for number, row in known.items() if number >= oldest}
+
+    def remove(self, number: int) -> None:
+        """A sample is asked about."""
+        self.rows.pop(number, None)
+
+    def arrays(self, n_features: int) -> Arrays:
+        """All that is remembered, by name."""
+        rows = np.array(list(self.rows.values())).reshape(-1, n_features)
+        return {"rows": rows, "numbers": np.array(list(self.rows), np.int64)}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over what was remembered."""
+        self.rows = dict(zip(arrays["numbers"].tolist(), arrays["rows"], strict=True))
+
+
+def best_of(criteria: Sequence[Criterion], scores: Sequence[FloatArray]) -> int:
+    """The candidate with the largest weighted rank sum among all; the latest of equals."""
+    table = np.stack([by_sample(column) for column in scores], axis=1)
+    weights = np.array([criterion.weight for criterion in criteria])
+    sums = [rank_sum(row, weights, table, len(table)) for row in table]
+    return len(sums) - 1 - int(np.argmax(sums[::-1]))

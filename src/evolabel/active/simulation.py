@@ -1,0 +1,245 @@
+"""Active learning in the evaluation harness: the labels of the stream answer, but only where they are asked for."""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from evolabel import errors
+from evolabel.active.filters import RandomFilter
+from evolabel.active.learner import ActiveLearner
+from evolabel.active.query import Query
+from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+from evolabel.kernels.selection import BoolArray
+from evolabel.kernels.state import FloatArray
+from evolabel.ranges import check_number
+
+BLOCK = 64  # rows handed to `watch` at a time
+
+
+class SimulatedAnnotator:
+    """A person who errs, refuses and takes time, the same in every run.
+
+    Parameters
+    ----------
+    noise : float
+        Probability that an answered label is wrong.
+    refusals : float
+        Probability that a question is not answered at all.
+    delay : (int, int)
+        Samples that come before an answer does, uniformly between these two; 0 is at once.
+    seed : int
+        Of all that is random here.
+    """
+
+    def __init__(
+        self, noise: float = 0.0, refusals: float = 0.0, delay: tuple[int, int] = (0, 0), seed: int = 0
+    ) -> None:
+        check_number("noise", noise, 0, 1)
+        check_number("refusals", refusals, 0, 1)
+        shortest, longest = delay
+        check_number("delay", shortest, 0, whole=True)
+        check_number("delay", longest, shortest, whole=True)
+        self.noise = noise
+        self.refusals = refusals
+        self.delay = int(shortest), int(longest)
+        self.seed = seed
+        self._rng = np.random.default_rng(seed)
+
+    def answer(self, truth: FloatArray, asked: BoolArray) -> FloatArray | None:
+        """What comes back when these labels are asked for."""
+        refused = self._rng.random() < self.refusals
+        wrong = self._rng.random(len(truth)) < self.noise
+        return None if refused else np.where(asked, np.where(wrong, 1.0 - truth, truth), np.nan)
+
+    def wait(self) -> int:
+        """How many samples come before the answer does."""
+        return int(self._rng.integers(self.delay[0], self.delay[1] + 1))
+
+    def anew(self) -> "SimulatedAnnotator":
+        """The same person at the beginning of the stream."""
+        return SimulatedAnnotator(self.noise, self.refusals, self.delay, self.seed)
+
+    def __repr__(self) -> str:
+        return f"SimulatedAnnotator({self.noise}, {self.refusals}, {self.delay}, {self.seed})"
+
+
+class _Letter(NamedTuple):
+    """An answer on its way, and how many samples must have been seen when it arrives."""
+
+    due: int
+    query: Query
+    answer: FloatArray | None
+
+
+class BudgetedLearner:
+    """An `ActiveLearner` as a learner of the harness: it sees all rows, but only the labels it has asked for.
+
+    It needs an initial batch, which is fully labelled and not counted.
+
+    Parameters
+    ----------
+    base : EvolvingFuzzyClassifier, optional
+        The classifier to be taught; it is copied.
+    budget, per
+        As for `ActiveLearner`.
+    annotator : SimulatedAnnotator, optional
+        Who answers; by default a person who knows everything at once.
+    options
+        Further parameters of `ActiveLearner`, such as `criteria`.
+
+    Attributes
+    ----------
+    learner_ : ActiveLearner
+    share_ : float, share of the stream asked for so far
+    reasons_ : dict, how often each criterion fired for a question
+
+    Examples
+    --------
+    >>> from evolabel.active import BudgetedLearner
+    >>> from evolabel.evaluate import partial_accuracy
+    >>> from evolabel.streams import DriftingStream
+    >>> X, Y = DriftingStream(seed=0).take(600)
+    >>> learner = BudgetedLearner(budget=0.1, per="labels").fit(X[:200], Y[:200])
+    >>> scores = learner.test_then_train(X[200:], Y[200:])
+    >>> print(f"{partial_accuracy(Y[200:], scores):.2f} with {learner.share_:.3f} of the labels")
+    0.79 with 0.098 of the labels
+    """
+
+    def __init__(
+        self,
+        base: EvolvingFuzzyClassifier | None = None,
+        budget: float = 0.1,
+        per: str = "samples",
+        *,
+        annotator: SimulatedAnnotator | None = None,
+        **options: Any,
+    ) -> None:
+        self.base = base
+        self.budget = budget
+        self.per = per
+        self.annotator = annotator
+        self.options = options
+
+    def fit(self, X: FloatArray, Y: FloatArray) -> Self:
+        """Learn an initial batch; the budget is counted from there on."""
+        from sklearn.base import clone
+
+        classifier = clone(EvolvingFuzzyClassifier() if self.base is None else self.base).fit(X, Y)
+        self.learner_ = ActiveLearner(classifier, self.budget, self.per, **self.options)
+        self._person = SimulatedAnnotator() if self.annotator is None else self.annotator.anew()
+        self._letters: list[_Letter] = []
+        self._truths: dict[int, FloatArray] = {}
+        return self
+
+    def test_then_train(self, X: FloatArray, Y: FloatArray) -> FloatArray:
+        """Answer every row, then ask about it, or not."""
+        self._check_fitted()
+        scores, done = np.empty(Y.shape), 0
+        while done < len(X):
+            self._deliver()
+            rows = X[done : self._stop(done)]
+            query, outputs = self._go_on(rows)
+            scores[done : done + len(outputs)] = outputs
+            done += len(outputs)
+            self._remember(Y[done - len(outputs) : done], counted=query is None)
+            if query is not None:
+                self._send(query)
+        self._deliver()
+        return scores
+
+    def partial_fit(self, X: FloatArray, Y: FloatArray) -> Self:
+        """Go along further rows."""
+        self.test_then_train(X, Y)
+        return self
+
+    def decision_function(self, X: FloatArray) -> FloatArray:
+        """Outputs of the classifier."""
+        self._check_fitted()
+        return self.learner_.classifier.decision_function(X)
+
+    @property
+    def n_rules_(self) -> int:
+        """Rules of the classifier."""
+        self._check_fitted()
+        return self.learner_.classifier.n_rules_
+
+    @property
+    def share_(self) -> float:
+        """Share of the samples, or labels, asked for so far."""
+        self._check_fitted()
+        return self.learner_.bucket.share
+
+    @property
+    def reasons_(self) -> dict[str, int]:
+        """How often each criterion fired for a question."""
+        self._check_fitted()
+        return dict(self.learner_.ledger.reasons)
+
+    def _go_on(self, rows: FloatArray) -> tuple[Query | None, FloatArray]:
+        """Up to the next question: the question, if there is one, and the outputs of all rows up to there."""
+        learner = self.learner_
+        if self.options.get("refine", "none") != "none":  # the classifier changes with every row
+            query = learner.query(rows[0])
+            if not query.asked:
+                learner.update(query, None)
+            return query if query.asked else None, query.arrived.prediction[None]
+        found, passed = learner.watch(rows)
+        return found, learner.classifier.decision_function(rows[: passed + (found is not None)])
+
+    def _remember(self, labels: FloatArray, *, counted: bool) -> None:
+        """The labels of the rows that have come, as long as a question can be about them."""
+        last = self.learner_.bucket.seen + (not counted)
+        self._truths |= {last - len(labels) + 1 + i: y for i, y in enumerate(labels)}
+        for number in list(self._truths)[: -max(self.options.get("recent", 0), 1)]:
+            del self._truths[number]
+
+    def _send(self, query: Query) -> None:
+        """Put a question to the person; the answer may take time."""
+        number = self.learner_.pend(query)
+        truth = self._truths[number if query.about is None else query.about]
+        answer = self._person.answer(truth, query.labels)
+        self._letters.append(_Letter(number + self._person.wait(), query, answer))
+
+    def _deliver(self) -> None:
+        """Hand over the answers whose time has come."""
+        seen = self.learner_.bucket.seen
+        for letter in [letter for letter in self._letters if letter.due <= seen]:
+            self._letters.remove(letter)
+            self.learner_.update(letter.query, letter.answer)
+
+    def _stop(self, row: int) -> int:
+        """The row before which the next answer arrives; not too far away, as all rows are checked again by `watch`."""
+        seen = self.learner_.bucket.seen
+        return row + min((letter.due - seen for letter in self._letters if letter.due < seen + BLOCK), default=BLOCK)
+
+    def _check_fitted(self) -> None:
+        if "learner_" not in self.__dict__:
+            raise errors.NotTrainedError("this learner knows no labels yet; call fit with an initial batch first")
+
+    def __repr__(self) -> str:
+        settings = {"base": self.base, "budget": self.budget, "per": self.per, "annotator": self.annotator}
+        told = ", ".join(f"{name}={value!r}" for name, value in {**settings, **self.options}.items())
+        return f"{type(self).__name__}({told})"
+
+
+class RandomSelection(BudgetedLearner):
+    """The same number of questions at random, under the same limit: what every selection has to beat.
+
+    Parameters
+    ----------
+    base, budget, per, annotator
+        As for `BudgetedLearner`.
+    seed : int
+        Of the draws.
+    """
+
+    def __init__(
+        self,
+        base: EvolvingFuzzyClassifier | None = None,
+        budget: float = 0.1,
+        per: str = "samples",
+        *,
+        seed: int = 0,
+        annotator: SimulatedAnnotator | None = None,
+    ) -> None:
+        super().__init__(base, budget, per, annotator=annotator, criteria="ambiguity", selection=RandomFilter(seed))

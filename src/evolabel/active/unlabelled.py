@@ -1,0 +1,90 @@
+"""What samples teach without their labels: where the stream is, and, if wished, how to scale and cover it."""
+
+from typing import Any
+
+import numpy as np
+
+from evolabel.core.model import StreamModel
+from evolabel.core.scaling import fit_scaler
+from evolabel.core.second_moments import SecondMoments
+from evolabel.errors import ParameterError
+from evolabel.kernels.state import FloatArray
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+REFINEMENTS = ("none", "coverage", "scaling")
+
+BLOCK = 16  # rows the second moments take in at once: between, the model and all it says of a sample stay the same
+KEPT = 200  # rows the scaling is learned anew from, once as many have come
+
+
+class Unlabelled:
+    """Takes in every sample of the stream, asked about or not.
+
+    Second moments are kept where a criterion needs them. Everything else is off by default, because it was measured
+    to hurt: consequents were learned under the old memberships and the old scaling.
+
+    Parameters
+    ----------
+    refine : {"none", "coverage", "scaling"}
+        "coverage" lets samples nobody asks about move rules and start new ones; "scaling" learns the scaling anew from
+        the last 200 samples whenever as many have come.
+    moments : bool
+        Whether second moments are needed.
+    """
+
+    def __init__(self, refine: str, *, moments: bool) -> None:
+        if refine not in REFINEMENTS:
+            raise ParameterError(f"refine={refine!r} is unknown; use one of {', '.join(REFINEMENTS)}")
+        self.refine = refine
+        self.moments = SecondMoments() if moments else None
+        self._waiting: list[FloatArray] = []
+
+    def rows_until_change(self) -> int:
+        """How many rows can pass before what the model says of a sample may change."""
+        if self.refine == "coverage":
+            return 1
+        return self._block - len(self._waiting) if self._block else np.iinfo(np.int64).max
+
+    @property
+    def _block(self) -> int:
+        """Rows that wait for each other; 0 if none do."""
+        return KEPT if self.refine == "scaling" else BLOCK if self.moments is not None else 0
+
+    def take(self, model: StreamModel, rows: FloatArray, *, taught: bool) -> None:
+        """Samples have been seen; `taught`: their labels are, or may still be, learned."""
+        if model.warm_up is not None:
+            return
+        if self.refine == "coverage" and not taught:
+            self._cover(model, rows)
+        if self._block:
+            self._waiting.extend(rows)
+            if len(self._waiting) >= self._block:
+                self._flush(model)
+
+    def _flush(self, model: StreamModel) -> None:
+        rows = np.array(self._waiting)
+        self._waiting = []
+        if self.moments is not None:
+            self.moments.update(model, rows)
+        if self.refine == "scaling":
+            assert model.scaler is not None
+            model.scaler = fit_scaler(rows, model.options.scaling, int(model.options.n_knots))
+
+    def _cover(self, model: StreamModel, rows: FloatArray) -> None:
+        """Rules follow the samples, labels unknown: only where rules live in the input space."""
+        if model.options.space != "input":
+            raise ParameterError('refine="coverage" needs space="input": labels are part of the product space')
+        model.trained().learn(model.scale(rows), np.zeros((len(rows), model.n_labels)), consequents=False)
+
+    def arrays(self, n_features: int) -> Arrays:
+        """All that is remembered, by name."""
+        kept = {} if self.moments is None else {f"moments.{name}": a for name, a in self.moments.arrays().items()}
+        return {"waiting": np.array(self._waiting).reshape(-1, n_features), **kept}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over what was remembered."""
+        self._waiting = list(arrays["waiting"])
+        if self.moments is not None:
+            own = {name.removeprefix("moments."): a for name, a in arrays.items() if name.startswith("moments.")}
+            self.moments = SecondMoments.from_arrays(own)

@@ -1,0 +1,170 @@
+"""`evolabel reproduce`: the paper's experiments in one command."""
+
+from dataclasses import replace
+from json import dumps
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from evolabel.cli.ready import compile_kernels, ready_folder, tell
+from evolabel.cli.run import print_json
+from evolabel.cli.source import open_source, split_names
+from evolabel.cli.tables import plain_table, print_table
+from evolabel.errors import DatasetNotFoundError, ParameterError
+from evolabel.evaluate.source import initial_rows
+from evolabel.reproduce import FULL, QUICK, Findings, chosen_experiments, verdicts, write_page
+from evolabel.reproduce import reproduce as run_experiments
+from evolabel.reproduce.claims import Verdict
+from evolabel.reproduce.experiments import MEDIAMILL
+from evolabel.reproduce.page import by_claim
+from evolabel.reproduce.runner import Listener
+from evolabel.streams import Dataset
+from evolabel.whole_files import write_atomically
+
+SETS = "birds,emotions,water-quality,yeast"
+QUICK_SETS = f"{SETS},mediamill-5k"
+STAND_INS = {"mediamill-5k": MEDIAMILL}  # its first rows, for those in a hurry
+
+
+def reproduce(
+    what: str = "all",
+    *,
+    sets: str | None = None,
+    quick: bool = False,
+    seed: int = 0,
+    jobs: int = 2,
+    out: Path = Path("reproduction"),
+    json: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Run the paper's experiments and hold each of its claims against the numbers.
+
+    Every method is tuned on the initial batch (the official training part, or the first third) and then answers and
+    learns the rest. An interrupted run goes on where it was.
+
+    For example:
+
+    `evolabel reproduce --quick`
+
+    `evolabel reproduce fig7 --sets mediamill --out mediamill`
+
+    Parameters
+    ----------
+    what
+        A figure or table of the paper with experiments in it (table1, fig4 to fig11, table2), or all.
+    sets
+        Names of data sets or files, separated by commas; the paper's without mediamill, which takes long, if not given.
+        mediamill-5k stands for mediamill's first rows. Other sets join the paper's four.
+    quick
+        A look within minutes: few rows of each set, small grids.
+    seed
+        Of folds and random selections.
+    jobs
+        Processes for tuning and running; -1 for all cores. Times are measured alone.
+    out
+        Folder for report.html, the figures, results.json, times.json and verdicts.json.
+    json
+        Print the verdicts as JSON instead of a table.
+    quiet
+        No progress bar.
+    """
+    experiments = chosen_experiments(what)
+    if jobs != -1 and jobs < 1:
+        raise ParameterError(f"--jobs {jobs} is not allowed; use at least 1, or -1 for all cores")
+    if seed < 0:
+        raise ParameterError(f"--seed {seed} is not allowed; use 0 or more")
+    names = split_names((QUICK_SETS if quick else SETS) if sets is None else sets)
+    datasets, skipped = _opened(names)
+    for line in skipped:
+        tell(line)
+    ready_folder(out)
+    compile_kernels(quiet=quiet or json)
+    with _Bar(quiet=quiet or json) as bar:
+        findings = run_experiments(
+            experiments, datasets, out, effort=QUICK if quick else FULL, seed=seed, jobs=jobs, progress=bar.step
+        )
+    page = write_page(findings, experiments, out, skipped)
+    shown = {experiment.key for experiment in experiments}
+    found = [verdict for verdict in verdicts(findings) if verdict.claim.where in shown]
+    write_atomically(out / "verdicts.json", (dumps(_plain(found), indent=1) + "\n").encode())
+    if json:
+        print_json(_plain(found))
+    else:
+        _print(found, findings)
+    tell(f"Report: {page}")
+
+
+def _opened(names: tuple[str, ...]) -> tuple[dict[str, Dataset], list[str]]:
+    """Sets by the paper's names, as the paper splits them, and a line for each that is not at hand."""
+    if not names:
+        raise ParameterError("--sets names no data set; `evolabel datasets` lists them")
+    datasets: dict[str, Dataset] = {}
+    skipped: list[str] = []
+    for name in names:
+        try:
+            source = open_source(name, (), "paper", None, None)
+        except DatasetNotFoundError as error:
+            skipped.append(f"{name} is left out: {error}")
+            continue
+        stream = source.stream(0)
+        split = initial_rows(source.initial, stream, len(stream))
+        datasets[STAND_INS.get(source.name, source.name)] = replace(stream, split=split)
+    if not datasets:
+        raise DatasetNotFoundError(f"no data set is at hand: {'; '.join(skipped)}")
+    return datasets, skipped
+
+
+class _Bar:
+    """How many tasks are done, and which was the last."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        console = Console(stderr=True)
+        self._progress = Progress(
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.description}", markup=False),
+            console=console,
+            transient=True,
+            disable=quiet or not console.is_terminal,
+        )
+        self._task = self._progress.add_task("tuning", total=None)
+        self.step: Listener = lambda told, done, total: self._progress.update(
+            self._task, description=told, completed=done, total=total
+        )
+
+    def __enter__(self) -> "_Bar":
+        self._progress.start()
+        return self
+
+    def __exit__(self, *trouble: object) -> None:
+        self._progress.stop()
+
+
+def _plain(found: list[Verdict]) -> list[dict[str, Any]]:
+    return [
+        {
+            "claim": verdict.claim.key,
+            "where": verdict.claim.where,
+            "paper": verdict.claim.words,
+            "holds if": verdict.claim.means,
+            "profile": verdict.profile,
+            "verdict": verdict.ruling,
+            "measured": verdict.measured,
+            "explanation": verdict.explanation,
+        }
+        for verdict in found
+    ]
+
+
+def _print(found: list[Verdict], findings: Findings) -> None:
+    quick = ", a quick look" if findings.settings["effort"] == QUICK.name else ""
+    table = plain_table(
+        f"What the paper says, and what we found{quick}", ["where", "the paper says", "paper()", "default"]
+    )
+    for claim, verdict in by_claim(found):
+        cells = (f"{v.ruling}: {v.measured}" if (v := verdict.get(p)) else "" for p in ("paper", "default"))
+        table.add_row(claim.where, claim.words, *cells)
+    print_table(table)

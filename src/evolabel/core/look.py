@@ -1,0 +1,182 @@
+"""What a model makes of samples without learning them: the raw material of every selection criterion.
+
+| symbol | meaning                                                          |
+|--------|------------------------------------------------------------------|
+| psi_i  | normalised membership of the sample in rule i, eq. (2)           |
+| r      | regressor (z, 1) as rule i sees it                               |
+| P_i    | (H_i + penalty)^-1, the inverse Fisher information of eq. (31)   |
+| M_i    | second moment of the rule's samples, see `core.second_moments`   |
+
+All of it follows from q_i = r'P_i r, |P_i r|^2 and (P_i r)'M_i(P_i r): learning the sample would take
+psi_i P_i r r'P_i / (1 + psi_i q_i) off P_i, eq. (27), so nothing has to be updated to know what an update would bring.
+"""
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from evolabel.core.model import StreamModel
+from evolabel.core.rule_base import RuleBase
+from evolabel.core.second_moments import Moments, SecondMoments
+from evolabel.core.settings import novelty_radius
+from evolabel.errors import StateError
+from evolabel.kernels._compile import direct
+from evolabel.kernels.information import (
+    leverage_rows,
+    look_rows,
+    novelty_rows,
+    trace_drop_rows,
+    variance_reduction_rows,
+)
+from evolabel.kernels.state import FloatArray
+
+_look_rows, _novelty_rows, _leverage_rows = direct(look_rows), direct(novelty_rows), direct(leverage_rows)
+_trace_drop_rows, _variance_reduction_rows = direct(trace_drop_rows), direct(variance_reduction_rows)
+
+# During warm-up nothing is known: every sample is novel, and as informative as any other.
+NOVEL_IN_WARM_UP = 2.0
+INFORMATIVE_IN_WARM_UP = 1.0
+
+# P r is kept for so many rows, so that `variance_reduction` need not compute it again; more rows are seen in parts.
+ROWS_KEPT = 16
+
+
+class Sight(NamedTuple):
+    """Outputs of some rows, and what the rules know of them; the symbols are those of `kernels.information`."""
+
+    outputs: FloatArray
+    psi: FloatArray
+    D: FloatArray
+    q: FloatArray
+    s: FloatArray
+    U: FloatArray
+
+
+class Look:
+    """What a model makes of some samples, without learning them; each quantity is computed when first asked for.
+
+    Parameters
+    ----------
+    model : StreamModel
+        Is read only. It must not learn while the look is in use.
+    X : array (n, p)
+        Raw rows, NaN for missing features.
+    moments : SecondMoments, optional
+        Second moments of all samples, labelled or not, for `variance_reduction`; without them those of the labelled
+        samples are taken.
+    """
+
+    def __init__(self, model: StreamModel, X: FloatArray, moments: SecondMoments | None = None) -> None:
+        self.model = model
+        self.X = np.ascontiguousarray(X, np.float64)  # the kernels are compiled for such arrays
+        self.moments = moments
+        self.n = len(X)
+        self.ready = model.warm_up is None
+        self._seen = model.n_seen
+
+    @property
+    def outputs(self) -> FloatArray:
+        """Continuous outputs, eq. (2), (n, K); running label priors during warm-up."""
+        return self._sight.outputs
+
+    @property
+    def memberships(self) -> FloatArray:
+        """psi_i, (n, C), 0 for idle rules; there are no rules during warm-up."""
+        return self._sight.psi
+
+    @property
+    def distances(self) -> FloatArray:
+        """Mean squared standardised distances to the rules in the input space, (n, C); inf: hopelessly far."""
+        return self._sight.D
+
+    @property
+    def information(self) -> FloatArray:
+        """q_i = r'P_i r, (n, C): variance of the rule's output in units of the noise; 0 for idle rules."""
+        return self._sight.q
+
+    @cached_property
+    def novelty(self) -> FloatArray:
+        """How far beyond the evolution criterion, eq. (5), in the input space, (n,): above 1 a sample is novel.
+
+        The distance to the nearest rule over the distance at which a rule would be born; d / (1 + d) where no distance
+        is enough, as in a full rule base that does not know yet what is strange. Labels are not known, so rules of the
+        product space are judged by their features, with the radius for so many dimensions.
+        """
+        if not self.ready:
+            return np.full(self.n, NOVEL_IN_WARM_UP)
+        rules, out = self._rules(), np.empty(self.n)
+        settings = rules.settings
+        if settings.product:
+            settings = settings._replace(radius=novelty_radius(self.model.options, self.model.n_features)[0])
+        _novelty_rows(self.distances, rules.arrays, settings, out)
+        return out
+
+    @cached_property
+    def leverage(self) -> FloatArray:
+        """sum_i psi_i h_i with h_i = psi_i q_i / (1 + psi_i q_i), (n,), in [0, 1), free of units.
+
+        h_i is the share of the rule's variance at the sample that learning the sample removes. Their mean by psi, not
+        their maximum: a rule that hardly answers must not make a sample worth asking about. Where it is small it is
+        the variance of the output itself, sum_i psi_i^2 q_i.
+        """
+        if not self.ready:
+            return np.full(self.n, INFORMATIVE_IN_WARM_UP)
+        out = np.empty(self.n)
+        _leverage_rows(self.memberships, self.information, out)
+        return out
+
+    @cached_property
+    def trace_drop(self) -> FloatArray:
+        """Eq. (32): the largest relative drop of trace(P_i) that learning the sample would bring, (n,), in [0, 1)."""
+        if not self.ready:
+            return np.full(self.n, INFORMATIVE_IN_WARM_UP)
+        sight, out = self._sight, np.empty(self.n)
+        traces = np.zeros(sight.psi.shape[1])
+        _trace_drop_rows(sight.psi, sight.q, sight.s, self._rules().arrays, traces, out)
+        return out
+
+    @cached_property
+    def variance_reduction(self) -> FloatArray:
+        """By how much learning the sample would lower the mean variance of the stream's outputs (I-optimality), (n,).
+
+        sum_i psi_i v'M_i v / (1 + psi_i q_i) / N with v = P_i r, where N is the weight of all samples in M: rules that
+        answer much of the stream count more. Without `moments`, M_i = H_i: the labelled samples stand for all.
+        """
+        if not self.ready:
+            return np.full(self.n, INFORMATIVE_IN_WARM_UP)
+        if self.n > ROWS_KEPT:
+            parts = (self.X[start : start + ROWS_KEPT] for start in range(0, self.n, ROWS_KEPT))
+            return np.concatenate([Look(self.model, part, self.moments).variance_reduction for part in parts])
+        rules, sight, out = self._rules(), self._sight, np.empty(self.n)
+        labelled = Moments(rules.arrays.H, rules.arrays.late_H, rules.arrays.late)
+        moments = labelled if self.moments is None else self.moments.of(rules)
+        _variance_reduction_rows(sight.psi, sight.q, sight.U, *moments, np.empty(rules.n_features + 1), out)
+        out /= moments.total
+        return out
+
+    @cached_property
+    def _sight(self) -> Sight:
+        """One pass over the rows."""
+        n = self.n
+        if not self.ready:
+            none = np.zeros((n, 0))
+            return Sight(self.model.outputs(self.X), none, none, none, none, np.empty((0, 0, 0)))
+        rules = self._rules()
+        C, q = rules.n_rules, rules.n_features + 1
+        sight = Sight(
+            outputs=np.empty((n, rules.n_labels)),
+            psi=np.zeros((n, C)),
+            D=np.empty((n, C)),
+            q=np.zeros((n, C)),
+            s=np.zeros((n, C)),
+            U=np.empty((n if n <= ROWS_KEPT else 0, C, q)),
+        )
+        _look_rows(self.model.scale(self.X), rules.arrays, rules.settings, rules.scratch(), *sight)
+        return sight
+
+    def _rules(self) -> RuleBase:
+        """The rule base, if it still is as it was when the look began."""
+        if self.model.n_seen != self._seen:
+            raise StateError("the model has learned since this look began; make a new Look")
+        return self.model.trained()

@@ -1,0 +1,175 @@
+"""What learning a row would bring, without learning it: closed forms on u = P r, and second moments of all rows.
+
+| symbol | array     | meaning                                                                        |
+|--------|-----------|--------------------------------------------------------------------------------|
+| psi    | (rows, C) | normalised memberships, eq. (2); 0: the rule is idle                           |
+| D      | (rows, C) | mean squared distances in the input space; inf: abandoned                      |
+| q      | (rows, C) | r'u with u = P_i r: variance of the rule's output, in units of the noise       |
+| s      | (rows, C) | u'u                                                                            |
+| U      | (rows, m) | u of the m active rules of each row, in the order of their slots               |
+| M      | (1+C, ..) | second moments: sum of psi r r', lower triangle, without the rows in `late_M`  |
+| late_M | (1+C, ..) | rows h = sqrt(psi) r: M still lacks their h h'; `late` says how many wait      |
+
+Learning a row would take psi u u' / (1 + psi q) off P_i, eq. (27); everything here follows from that.
+"""
+
+import numpy as np
+
+from evolabel.kernels._compile import hot_kernel, kernel
+from evolabel.kernels.antecedents import fill_regressor, weigh
+from evolabel.kernels.state import FloatArray, IntArray, RuleArrays, Settings, Workspace
+from evolabel.kernels.stream import answer, fill_regressors, solve
+from evolabel.kernels.structure import novelty_bound
+from evolabel.kernels.symmetric import add_outer_products, dot, symmetric_product
+
+SMALLEST_BOUND = 1e-200  # of a distance: keeps 0 / 0 out where the radius is 0
+
+
+@hot_kernel
+def place(z: FloatArray, rules: RuleArrays, settings: Settings, work: Workspace) -> int:
+    """Distances and memberships of a row go to `work`; returns how many rules are active."""
+    p = z.shape[0]
+    return weigh(z, p, rules, settings, work.D, work.D, work.psi, work.active, work.e, work.x, work.missing)
+
+
+@kernel
+def look_rows(
+    Z: FloatArray,
+    rules: RuleArrays,
+    settings: Settings,
+    work: Workspace,
+    out: FloatArray,
+    psi: FloatArray,
+    D: FloatArray,
+    q: FloatArray,
+    s: FloatArray,
+    U: FloatArray,
+) -> None:
+    """Outputs, eq. (2), and psi, D, q, s of all rows, in one pass. psi, q and s must come as zeros; U may be empty."""
+    for i in range(Z.shape[0]):
+        m = place(Z[i], rules, settings, work)
+        solve(Z[i], m, rules, settings, work.active, work.missing, work.r, work.u)
+        answer(m, rules, settings, work, out[i])
+        for a in range(D.shape[1]):
+            D[i, a] = work.D[a + 1]
+        for b in range(m):
+            a = work.active[b] - 1
+            psi[i, a] = work.psi[b]
+            q[i, a] = dot(work.r[b], work.u[b])
+            s[i, a] = dot(work.u[b], work.u[b])
+            if U.shape[0] > 0:
+                for j in range(U.shape[2]):
+                    U[i, b, j] = work.u[b, j]
+
+
+@kernel
+def novelty_rows(D: FloatArray, rules: RuleArrays, settings: Settings, out: FloatArray) -> None:
+    """Distance to the nearest rule over that at which a rule would be born; d / (1 + d) where none is enough."""
+    for i in range(D.shape[0]):
+        w = np.argmin(D[i])
+        d = D[i, w]
+        bound = novelty_bound(rules.k[w + 1], D.shape[1], rules.strange, settings)
+        out[i] = d / max(bound, SMALLEST_BOUND) if bound < np.inf else d / (1.0 + d)
+
+
+@kernel
+def leverage_rows(psi: FloatArray, q: FloatArray, out: FloatArray) -> None:
+    """Sum of psi_i h_i with h_i = psi_i q_i / (1 + psi_i q_i): what learning the row would take off q_i, as a share."""
+    for i in range(psi.shape[0]):
+        total = 0.0
+        for a in range(psi.shape[1]):
+            gain = psi[i, a] * q[i, a]
+            total += psi[i, a] * gain / (1.0 + gain)
+        out[i] = total
+
+
+@kernel
+def trace(P: FloatArray, waiting: FloatArray, b: int) -> float:
+    """Trace of P without the squares of its first b waiting rows."""
+    total = 0.0
+    for j in range(P.shape[0]):
+        total += P[j, j]
+    for k in range(b):
+        total -= dot(waiting[k], waiting[k])
+    return total
+
+
+@kernel
+def trace_drop_rows(
+    psi: FloatArray, q: FloatArray, s: FloatArray, rules: RuleArrays, traces: FloatArray, out: FloatArray
+) -> None:
+    """Eq. (32): largest relative drop of trace(P_i), psi s / (1 + psi q) / trace(P_i). `traces` must come as zeros."""
+    for i in range(psi.shape[0]):
+        out[i] = 0.0
+        for a in range(psi.shape[1]):
+            if psi[i, a] > 0.0:
+                if traces[a] == 0.0:  # only those of rules that answer a row are needed
+                    traces[a] = trace(rules.P[a + 1], rules.late_P[a + 1], rules.late[a + 1])
+                out[i] = max(out[i], psi[i, a] * s[i, a] / (1.0 + psi[i, a] * q[i, a]) / traces[a])
+
+
+@kernel
+def quadratic_form(M: FloatArray, waiting: FloatArray, b: int, u: FloatArray, t: FloatArray) -> float:
+    """Compute u'M u, the first b waiting rows included; t is scratch."""
+    symmetric_product(M, u, t)
+    total = dot(u, t)
+    for k in range(b):
+        part = dot(waiting[k], u)
+        total += part * part
+    return total
+
+
+@kernel
+def variance_reduction_rows(
+    psi: FloatArray,
+    q: FloatArray,
+    U: FloatArray,
+    M: FloatArray,
+    late_M: FloatArray,
+    late: IntArray,
+    t: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Sum of psi_i u'M_i u / (1 + psi_i q_i): by how much the variance at all rows in M would sink; t is scratch."""
+    for i in range(psi.shape[0]):
+        out[i] = 0.0
+        b = 0
+        for a in range(psi.shape[1]):
+            if psi[i, a] > 0.0:
+                form = quadratic_form(M[a + 1], late_M[a + 1], late[a + 1], U[i, b], t)
+                out[i] += psi[i, a] * form / (1.0 + psi[i, a] * q[i, a])
+                b += 1
+
+
+@kernel
+def add_moment(r: FloatArray, weight: float, M: FloatArray, late_M: FloatArray, late: int) -> int:
+    """M += weight r r', in blocks; returns the rows then waiting."""
+    root = np.sqrt(weight)
+    for j in range(r.shape[0]):
+        late_M[late, j] = root * r[j]
+    if late + 1 < late_M.shape[0]:
+        return late + 1
+    add_outer_products(M, late_M, late + 1, 1.0)
+    return 0
+
+
+@kernel
+def add_moment_rows(
+    Z: FloatArray,
+    weight: float,
+    rules: RuleArrays,
+    settings: Settings,
+    work: Workspace,
+    M: FloatArray,
+    late_M: FloatArray,
+    late: IntArray,
+) -> None:
+    """M of the active rules and of the whole stream take in all rows, each with this weight times psi."""
+    for i in range(Z.shape[0]):
+        m = place(Z[i], rules, settings, work)
+        fill_regressors(Z[i], m, rules, settings, work.active, work.missing, work.r)
+        fill_regressor(Z[i], rules.c[0], work.r[m])
+        work.active[m], work.psi[m] = 0, 1.0
+        for b in range(m + 1):
+            a = work.active[b]
+            late[a] = add_moment(work.r[b], weight * work.psi[b], M[a], late_M[a], late[a])

@@ -1,0 +1,194 @@
+"""Which of the rows of an unlabelled stream is worth a question: the loops behind the filters of `evolabel.active`.
+
+Each kernel walks over rows until one is to be asked and returns its number, or the number of rows if there is none.
+With `commit` the rows passed enter the filter's memory; without it nothing is written but `mask`.
+
+| symbol | array      | meaning                                                                          |
+|--------|------------|----------------------------------------------------------------------------------|
+| S      | (n, K)     | score of every (row, label)                                                      |
+| R      | (n, C)     | score of every row by each of C criteria                                         |
+| T      | (n, C, K)  | how strongly a criterion speaks for a label; above 1 it fires by its own threshold |
+| tok    | (n,)       | budget * seen - asked at each row, if none before it is asked                    |
+| free   | (n,)       | the same as the whole units that may be spent: the hard limit                    |
+| ring   | (w, ...)   | the last w rows passed or asked                                                  |
+| tally  | (2,)       | rows in the ring, place of the next one                                          |
+"""
+
+import numpy as np
+
+from evolabel.kernels._compile import kernel
+from evolabel.kernels.state import FloatArray, IntArray
+
+BoolArray = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+
+FILLED, NEXT = 0, 1
+
+
+@kernel
+def remember(row: FloatArray, ring: FloatArray, tally: IntArray) -> None:
+    """The row takes the place of the oldest one."""
+    place = tally[NEXT]
+    for j in range(row.shape[0]):
+        ring[place, j] = row[j]
+    tally[NEXT] = (place + 1) % ring.shape[0]
+    tally[FILLED] = min(tally[FILLED] + 1, ring.shape[0])
+
+
+@kernel
+def count_above(s: float, values: FloatArray) -> int:
+    """How many of the values are larger than s."""
+    count = 0
+    for j in range(values.shape[0]):
+        count += values[j] > s
+    return count
+
+
+@kernel
+def best_left(s: FloatArray, mask: BoolArray) -> int:
+    """The label of the highest score that is not chosen yet (the first of equals), -1 if all are."""
+    best = -1
+    for j in range(s.shape[0]):
+        if not mask[j] and (best < 0 or s[j] > s[best]):
+            best = j
+    return best
+
+
+@kernel
+def add_best(s: FloatArray, wanted: int, chosen: int, mask: BoolArray) -> int:
+    """Choose further labels, best first, until there are `wanted`; returns how many there are."""
+    while chosen < wanted:
+        mask[best_left(s, mask)] = True
+        chosen += 1
+    return chosen
+
+
+@kernel
+def choose_labels(s: FloatArray, ring: FloatArray, filled: int, room: float, most: int, mask: BoolArray) -> int:
+    """Choose at most `most` labels, best first, with fewer than `room` scores above them in the ring and in s."""
+    mask[:] = False
+    chosen = 0
+    while chosen < most:
+        j = best_left(s, mask)
+        above = chosen
+        for i in range(filled):
+            above += count_above(s[j], ring[i])
+        if above >= room:
+            break
+        mask[j] = True
+        chosen += 1
+    return chosen
+
+
+@kernel
+def walk_quantile(
+    S: FloatArray,
+    tok: FloatArray,
+    free: IntArray,
+    tau: float,
+    least: int,
+    ring: FloatArray,
+    tally: IntArray,
+    mask: BoolArray,
+    commit: bool,
+) -> int:
+    """Ask for the labels among the best tok / (K tau) of the ring's and the row's scores, `least` at a time or more."""
+    for i in range(S.shape[0]):
+        if free[i] >= least:
+            most = min(free[i], S.shape[1])
+            room = tok[i] * (tally[FILLED] + 1) / tau
+            chosen = choose_labels(S[i], ring, tally[FILLED], room, most, mask)
+            if chosen > 0:
+                add_best(S[i], least, chosen, mask)
+                return i
+        if commit:
+            remember(S[i], ring, tally)
+    return int(S.shape[0])
+
+
+@kernel
+def rank_sum(r: FloatArray, weights: FloatArray, ring: FloatArray, filled: int) -> float:
+    """Weighted sum of the shares of the ring that r beats, criterion by criterion; a draw is half a win."""
+    total = 0.0
+    for c in range(r.shape[0]):
+        wins = 0.0
+        for i in range(filled):
+            wins += 1.0 if r[c] > ring[i, c] else (0.5 if r[c] == ring[i, c] else 0.0)
+        total += weights[c] * wins / max(filled, 1)
+    return total
+
+
+@kernel
+def walk_tokens(
+    R: FloatArray,
+    weights: FloatArray,
+    tok: FloatArray,
+    free: IntArray,
+    unit: int,
+    generosity: float,
+    ring: FloatArray,
+    sums: FloatArray,
+    tally: IntArray,
+    commit: bool,
+) -> int:
+    """Ask with a token in hand if the row's rank sum is among the best generosity * tok / unit of the last ones.
+
+    `unit` is the price of a row: 1, or its number of labels.
+    """
+    for i in range(R.shape[0]):
+        filled = tally[FILLED]
+        score = rank_sum(R[i], weights, ring, filled)
+        if free[i] >= unit and count_above(score, sums[:filled]) < generosity * tok[i] / unit * (filled + 1):
+            return i
+        if commit:
+            sums[tally[NEXT]] = score
+            remember(R[i], ring, tally)
+    return int(R.shape[0])
+
+
+@kernel
+def fired_labels(
+    T: FloatArray, whole: BoolArray, ease: float, most: int, least: int, loudest: FloatArray, mask: BoolArray
+) -> int:
+    """All labels if a criterion of whole samples fires and they can be paid; else those that fire, strongest first."""
+    K = int(T.shape[1])
+    loudest[:] = 0.0
+    for c in range(T.shape[0]):
+        if whole[c] and T[c, 0] * ease > 1.0 and most >= K:
+            mask[:] = True
+            return K
+        for j in range(K):
+            if not whole[c]:
+                loudest[j] = max(loudest[j], T[c, j])
+    mask[:] = False
+    chosen = 0
+    while chosen < most:
+        j = best_left(loudest, mask)
+        if not loudest[j] * ease > 1.0:
+            break
+        mask[j] = True
+        chosen += 1
+    return add_best(loudest, least, chosen, mask) if chosen > 0 else 0
+
+
+@kernel
+def walk_thresholds(
+    T: FloatArray,
+    whole: BoolArray,
+    free: IntArray,
+    least: int,
+    step: float,
+    ease: FloatArray,
+    lowest: float,
+    highest: float,
+    loudest: FloatArray,
+    mask: BoolArray,
+    commit: bool,
+) -> int:
+    """Ask as soon as a criterion fires. A row that could be paid and is not asked makes the thresholds easier."""
+    for i in range(T.shape[0]):
+        if free[i] >= least:
+            if fired_labels(T[i], whole, ease[0], min(free[i], T.shape[2]), least, loudest, mask) > 0:
+                return i
+            if commit:
+                ease[0] = min(max(ease[0] * (1.0 + step), lowest), highest)
+    return int(T.shape[0])

@@ -1,0 +1,87 @@
+"""A trained classifier, an adversary among the criteria, and ways to compare learners bit for bit."""
+
+import copy
+import pickle
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import Criterion, register
+
+
+@register
+@dataclass(frozen=True)
+class FirstFeature(Criterion):
+    """Worth asking: whatever the stream says in its first feature."""
+
+    threshold: float = 0.5
+    name: ClassVar[str] = "first_feature"
+
+    def score(self, look):
+        return np.abs(np.nan_to_num(look.X[:, 0]))
+
+
+@register
+@dataclass(frozen=True)
+class EveryLabel(Criterion):
+    """The same, label by label; the later ones a little more."""
+
+    threshold: float = 0.5
+    name: ClassVar[str] = "every_label"
+    whole: ClassVar[bool] = False
+
+    def score(self, look):
+        return np.abs(np.nan_to_num(look.X[:, :1])) + 0.01 * np.arange(look.outputs.shape[1])
+
+
+@pytest.fixture(scope="session")
+def batch(stream):
+    return stream[0][:60], stream[1][:60]
+
+
+@pytest.fixture(scope="session")
+def _once(batch):
+    return EvolvingFuzzyClassifier(max_rules=4).fit(*batch)
+
+
+@pytest.fixture
+def classifier(_once):
+    """A trained classifier of 4 features and 3 labels."""
+    return copy.deepcopy(_once)
+
+
+@pytest.fixture(scope="session")
+def frozen():
+    """Everything a learner knows, as bytes."""
+
+    def freeze(learner):
+        state = copy.deepcopy(vars(learner))
+        state.pop("_stride")  # a matter of speed only
+        return pickle.dumps(state)
+
+    return freeze
+
+
+SELECTIONS = {
+    "default": {},
+    "quantile": {"criteria": "ambiguity", "selection": "quantile"},
+    "tokens": {"criteria": ("leverage", "ambiguity"), "selection": "tokens"},
+    "first_come": {"criteria": ("novelty", "ambiguity", "instability"), "selection": "first_come"},
+    "variable": {"criteria": ("novelty", "ambiguity", "instability"), "selection": "variable"},
+    "random": {"criteria": "ambiguity", "selection": "random"},
+    "own": {"criteria": ("first_feature", "every_label"), "selection": "variable"},
+}
+
+
+@pytest.fixture(params=SELECTIONS)
+def selection(request):
+    """Every way to select."""
+    return SELECTIONS[request.param]
+
+
+@pytest.fixture(params=["samples", "labels"])
+def per(request):
+    return request.param

@@ -1,0 +1,79 @@
+"""A learner from a file goes on as if nothing had happened."""
+
+import copy
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import ActiveLearner, AnnotatorPool, Criterion
+from evolabel.errors import ModelFileError, ModelWriteError
+
+
+def go_on(learner, X, Y):
+    """Ask, send every question, answer the oldest one now and then; returns all that can be seen from outside."""
+    told = []
+    for i, (x, y) in enumerate(zip(X, Y, strict=True)):
+        query = learner.query(x)
+        told.append((query.asked, query.labels.tolist(), query.reasons, query.prediction.tolist()))
+        learner.pend(query) if query.asked else learner.update(query)
+        if i % 3 == 0 and learner.pending:
+            oldest = next(iter(learner.pending.values()))
+            learner.update(oldest, np.where(oldest.labels, y, np.nan), annotator="anna")
+    return told, list(learner.pending), learner.bucket.asked, learner.ledger
+
+
+def check(learner, X, Y, path):
+    go_on(learner, X[:30], Y[:30])
+    assert learner.pending
+    learner.save(path)
+    loaded = ActiveLearner.load(path)
+    assert go_on(loaded, X[30:], Y[30:]) == go_on(learner, X[30:], Y[30:])
+    assert loaded.annotators.facts() == learner.annotators.facts()
+
+
+def test_a_loaded_learner_goes_on_bit_for_bit(classifier, stream, selection, per, tmp_path):
+    pool = AnnotatorPool({"anna": 0.7})
+    learner = ActiveLearner(classifier, 0.4, per, credit=2, annotators=pool, **selection)
+    check(learner, stream[0][60:], stream[1][60:], tmp_path / "learner.efc")
+
+
+@pytest.mark.parametrize("way", [{"recent": 6}, {"refine": "scaling"}, {"refine": "coverage"}])
+def test_buffers_are_saved_too(classifier, stream, way, tmp_path):
+    check(ActiveLearner(classifier, 0.4, **way), stream[0][60:], stream[1][60:], tmp_path / "learner.efc")
+
+
+def test_a_question_made_before_saving_is_answered_after_loading(classifier, stream, tmp_path):
+    learner = ActiveLearner(classifier, 1.0)
+    query = learner.query(stream[0][70])
+    learner.pend(query)
+    learner.save(tmp_path / "learner.efc")
+    loaded = ActiveLearner.load(tmp_path / "learner.efc")
+    loaded.update(query, stream[1][70])
+    assert not loaded.pending
+    assert loaded.ledger.answered == 3
+
+
+def test_other_files_are_refused(classifier, tmp_path):
+    classifier.save(tmp_path / "clf.efc")
+    with pytest.raises(ModelFileError, match="not an active learner"):
+        ActiveLearner.load(tmp_path / "clf.efc")
+    ActiveLearner(classifier).save(tmp_path / "learner.efc")
+    with pytest.raises(ModelFileError, match="not a classifier"):
+        EvolvingFuzzyClassifier.load(tmp_path / "learner.efc")
+
+
+def test_criteria_without_a_known_name_are_not_saved(classifier, tmp_path):
+    @dataclass(frozen=True)
+    class Secret(Criterion):
+        name: ClassVar[str] = "secret"
+
+        def score(self, look):
+            return look.leverage
+
+    learner = ActiveLearner(copy.deepcopy(classifier), criteria=Secret())
+    with pytest.raises(ModelWriteError, match="register"):
+        learner.save(tmp_path / "learner.efc")
+    assert not (tmp_path / "learner.efc").exists()

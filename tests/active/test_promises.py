@@ -1,0 +1,139 @@
+"""The budget holds at every moment, whatever the stream, the scores and the people do."""
+
+import copy
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import ActiveLearner, QuantileFilter, TokenFilter
+from evolabel.errors import BudgetError, StateError
+from evolabel.streams import DriftingStream
+
+X, Y = DriftingStream(n_features=3, n_labels=3, n_regions=2, drift_every=0, seed=4).take(60)
+READY = EvolvingFuzzyClassifier(max_rules=3).fit(X[:50], Y[:50])
+ROW = st.lists(st.floats(-50, 50), min_size=3, max_size=3).map(np.array)
+LABEL = st.sampled_from([0.0, 1.0, np.nan])
+
+
+class AnyStream(RuleBasedStateMachine):
+    """Questions are made ahead, forgotten, pended, refused, answered late, in part, twice; labels appear."""
+
+    queries = Bundle("queries")
+    letters = Bundle("letters")
+
+    @initialize(
+        per=st.sampled_from(["samples", "labels"]),
+        budget=st.sampled_from([0.1, 0.29, 0.5, 1.0]),
+        way=st.sampled_from(
+            [
+                {},
+                {"criteria": ("first_feature",), "selection": "first_come"},
+                {"criteria": ("first_feature", "every_label"), "selection": "variable", "min_labels": 2},
+                {"criteria": "every_label", "selection": QuantileFilter(tau=0.01)},
+                {"criteria": "first_feature", "selection": TokenFilter(generosity=100.0)},
+                {"criteria": "ambiguity", "selection": "random"},
+            ]
+        ),
+        warm=st.booleans(),
+    )
+    def begin(self, per, budget, way, warm):
+        classifier = copy.deepcopy(READY) if warm else EvolvingFuzzyClassifier(warm_up=4).partial_fit(X[:1], Y[:1])
+        self.learner = ActiveLearner(classifier, budget, per, **way)
+
+    @rule(target=queries, x=ROW)
+    def make_a_question(self, x):
+        return self.learner.query(x)
+
+    @rule(query=consumes(queries), told=st.booleans(), labels=st.lists(LABEL, min_size=3, max_size=5))
+    def count(self, query, told, labels):
+        self._allowed(lambda: self.learner.update(query, self._answer(labels) if told else None))
+
+    @rule(target=letters, query=consumes(queries))
+    def send(self, query):
+        if query.asked:
+            self._allowed(lambda: self.learner.pend(query))
+        return query
+
+    @rule(letter=letters, told=st.booleans(), labels=st.lists(LABEL, min_size=3, max_size=3))
+    def answer(self, letter, told, labels):
+        before = self.learner.bucket.seen, self.learner.bucket.asked
+        if letter.number in self.learner.pending:
+            self.learner.update(letter, self._answer(labels) if told else None)
+            assert (self.learner.bucket.seen, self.learner.bucket.asked) == before
+        elif letter.number is not None:
+            with pytest.raises(StateError, match="closed"):
+                self.learner.update(letter, None)
+
+    @rule(target=letters, rows=st.integers(1, 12), x=ROW)
+    def watch(self, rows, x):
+        query, _ = self.learner.watch(np.tile(x, (rows, 1)))
+        if query is not None:
+            self.learner.pend(query)  # it was found at this very moment: it can be paid
+            return query
+        return self.learner.query(x)
+
+    @invariant()
+    def never_beyond_the_budget(self):
+        if "learner" in vars(self):
+            bucket = self.learner.bucket
+            K = self.learner.classifier._model.n_labels if bucket.per == "labels" else 1
+            assert bucket.asked <= bucket.budget * bucket.seen * K
+
+    def _answer(self, labels):
+        K = self.learner.classifier._model.n_labels
+        return np.array(labels + [np.nan] * max(K - len(labels), 0))
+
+    def _allowed(self, act):
+        """A stale question may be refused, and then nothing has happened."""
+        bucket, n = self.learner.bucket, self.learner.ledger.questions
+        before = bucket.seen, bucket.asked
+        try:
+            act()
+        except BudgetError:
+            assert (bucket.seen, bucket.asked, self.learner.ledger.questions) == (*before, n)
+
+
+TestAnyStream = AnyStream.TestCase
+TestAnyStream.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)
+
+
+def test_a_stale_question_is_refused_rather_than_breaking_the_promise(classifier, stream):
+    learner = ActiveLearner(classifier, 0.1, criteria="first_feature", selection="first_come")
+    x = np.array([9.0, 0.0, 0.0, 0.0])
+    for _ in range(9):
+        learner.update(learner.query(x))
+    first, second = learner.query(x), learner.query(x)
+    assert first.asked
+    assert second.asked
+    learner.pend(first)
+    with pytest.raises(BudgetError, match="query the sample again"):
+        learner.pend(second)
+    assert (learner.bucket.seen, learner.bucket.asked, len(learner.pending)) == (10, 1, 1)
+
+
+def test_a_refused_question_counts_as_asked(classifier):
+    learner = ActiveLearner(classifier, 1.0, criteria="first_feature", selection="first_come")
+    learner.update(learner.query([9.0, 0.0, 0.0, 0.0]), None)
+    assert (learner.bucket.asked, learner.ledger.refused, learner.ledger.answered) == (1, 1, 0)
+
+
+def test_variable_thresholds_tighten_with_questions_and_ease_without(classifier):
+    learner = ActiveLearner(classifier, 1.0, criteria="first_feature", selection="variable")
+    eases = []
+    for value in [9.0] * 400 + [0.0] * 800:
+        learner.update(learner.query([value, 0.0, 0.0, 0.0]))
+        eases.append(learner._scout.chooser.ease)
+    assert eases[0] == 0.99
+    assert eases[399] == min(eases) == 0.1
+    assert eases[-1] == max(eases) == 5.0
+
+
+def test_the_papers_thresholds_ask_little_at_the_start(classifier, stream):
+    learner = ActiveLearner.paper(classifier, 0.1)
+    for x in stream[0][60:100]:
+        learner.update(learner.query(x))
+        assert learner.bucket.asked <= 0.1 * learner.bucket.seen

@@ -1,0 +1,138 @@
+"""Bad input is told in one line and leaves no trace."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier, errors
+from evolabel.active import ActiveLearner, Ambiguity, AnnotatorPool, Criterion, Leverage, SimulatedAnnotator, register
+from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        ({"budget": 0.0}, "budget"),
+        ({"per": "words"}, "per"),
+        ({"criteria": "boredom"}, "boredom"),
+        ({"criteria": ()}, "at least one"),
+        ({"criteria": ("ambiguity", Ambiguity())}, "twice"),
+        ({"selection": "best"}, "selection"),
+        ({"selection": "first_come", "criteria": "variance_reduction"}, "no threshold"),
+        ({"recent": -1}, "recent"),
+        ({"recent": 5, "per": "labels"}, "recent"),
+        ({"min_labels": 0}, "min_labels"),
+        ({"refine": "everything"}, "refine"),
+        ({"credit": 0.5}, "credit"),
+    ],
+)
+def test_bad_parameters_are_told(classifier, bad, told):
+    with pytest.raises(ParameterError, match=told):
+        ActiveLearner(classifier, **bad)
+
+
+@pytest.mark.parametrize("bad", [{"threshold": 0.5}, {"threshold": 1.2}, {"weight": 0.0}])
+def test_bad_thresholds_are_told(bad):
+    with pytest.raises(ParameterError, match=next(iter(bad))):
+        Ambiguity(**bad)
+
+
+@pytest.mark.parametrize("bad", [{"noise": 2}, {"refusals": -1}, {"delay": (3, 1)}])
+def test_bad_people_are_told(bad):
+    with pytest.raises(ParameterError, match=next(iter(bad))):
+        SimulatedAnnotator(**bad)
+
+
+@pytest.mark.parametrize(
+    ("y", "annotator", "told"),
+    [
+        ([0, 1], None, "answers 2 labels"),
+        ([0, 1, 7], None, "a label is 0, 1, or NaN"),
+        ([[0, 1, 0], [0, 1, 0]], None, "one row of answers"),
+        ([[0, 1, 0], [0, 1, 0]], ["a", "a"], "twice"),
+        ("yes", None, "dimension"),
+    ],
+)
+def test_bad_answers_leave_everything_as_it_was(classifier, stream, frozen, y, annotator, told):
+    learner = ActiveLearner(classifier, 1.0)
+    query = learner.query(stream[0][70])
+    before = frozen(learner)
+    with pytest.raises((DataError, DataTypeError), match=told):
+        learner.update(query, y, annotator)
+    assert frozen(learner) == before
+    assert query.number is None
+
+
+def test_bad_samples_are_told(classifier, stream):
+    learner = ActiveLearner(classifier)
+    with pytest.raises(DataError, match="one sample, got 3 rows"):
+        learner.query(stream[0][:3])
+    with pytest.raises(DataError, match="features"):
+        learner.query([1.0, 2.0])
+    with pytest.raises(DataError, match="inf"):
+        learner.query([np.inf, 0.0, 0.0, 0.0])
+
+
+def test_questions_are_counted_once(classifier, stream):
+    learner = ActiveLearner(classifier, 1.0, criteria="first_feature", selection="first_come")
+    query = learner.query([9.0, 0.0, 0.0, 0.0])
+    learner.pend(query)
+    with pytest.raises(StateError, match="counted already"):
+        learner.pend(query)
+    learner.update(query, stream[1][0])
+    with pytest.raises(StateError, match="closed"):
+        learner.update(query, stream[1][0])
+    assert learner.bucket.seen == 1
+    with pytest.raises(StateError, match="nothing is asked"):
+        learner.pend(learner.query([0.0, 0.0, 0.0, 0.0]))
+
+
+def test_queries_of_another_learner_are_refused(classifier, stream):
+    wide = EvolvingFuzzyClassifier(max_rules=2).fit(np.hstack([stream[0]] * 2), stream[1])
+    with pytest.raises(DataError, match="own queries"):
+        ActiveLearner(classifier).update(ActiveLearner(wide).query(np.zeros(8)))
+
+
+def test_the_classifier_must_know_its_labels(blobs):
+    with pytest.raises(errors.NotTrainedError, match="knows no labels"):
+        ActiveLearner(EvolvingFuzzyClassifier()).query([1.0])
+    with pytest.raises(StateError, match="label matrix"):
+        ActiveLearner(EvolvingFuzzyClassifier().fit(*blobs)).query(blobs[0][0])
+    with pytest.raises(DataTypeError, match="EvolvingFuzzyClassifier is needed"):
+        ActiveLearner("clf")
+
+
+@pytest.mark.parametrize("scores", [np.nan, -1.0, [1.0, 2.0]])
+def test_criteria_that_misbehave_are_told(classifier, stream, scores):
+    @dataclass(frozen=True)
+    class Odd(Criterion):
+        name: ClassVar[str] = "odd"
+
+        def score(self, look):
+            return np.full(look.n, scores) if np.isscalar(scores) else np.array(scores)
+
+    with pytest.raises(DataError, match="'odd'"):
+        ActiveLearner(classifier, criteria=Odd()).query(stream[0][0])
+
+
+def test_names_are_given_once():
+    with pytest.raises(ParameterError, match="taken by Leverage"):
+        register(type("Other", (Leverage,), {}))
+    with pytest.raises(ParameterError, match="no name"):
+        register(type("Nameless", (Criterion,), {}))
+
+
+def test_rules_of_the_product_space_are_not_covered_without_labels(batch, stream):
+    clf = EvolvingFuzzyClassifier(space="product", max_rules=3).fit(*batch)
+    learner = ActiveLearner(clf, refine="coverage")
+    with pytest.raises(ParameterError, match="product space"):
+        learner.watch(stream[0][60:])
+
+
+def test_weights_of_annotators_are_checked():
+    with pytest.raises(ParameterError, match="anna"):
+        AnnotatorPool({"anna": 2.0})
+    with pytest.raises(ParameterError, match="twice"):
+        AnnotatorPool().vote([[1], [1]], ["a", "a"])

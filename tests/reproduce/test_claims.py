@@ -1,0 +1,114 @@
+"""Verdicts follow from the findings: turn a number round, and the verdict turns round."""
+
+from dataclasses import replace
+
+import pytest
+from tiny_world import paper_is_right
+
+from evolabel.reproduce import CLAIMS, verdicts
+from evolabel.reproduce.claims import FAILS, HOLDS, UNKNOWN
+from evolabel.reproduce.experiments import EXPERIMENTS
+from evolabel.reproduce.findings import Task
+
+BY_KEY = {claim.key: claim for claim in CLAIMS}
+
+# For every claim one number that refutes it: set, method, which, value.
+REFUTATIONS = {
+    "birds-gain": ("birds", "ours", "pa", 0.92),
+    "emotions-gain": ("emotions", "chain", "pa", 0.85),
+    "pa-ahead": ("yeast", "ours", "pa", 0.801),
+    "pa-static-worst": ("yeast", "static", "pa", 0.795),
+    "ap-ahead": ("yeast", "ours", "ap", 0.68),
+    "ap-static-worst": ("birds", "static", "ap", 0.65),
+    "chain-below-static": ("yeast", "chain", "ap", 0.65),
+    "rules-left": ("emotions", "ours", "rules", 30.0),
+    "rules-of-rivals": ("emotions", "ovr", "rules", 50.0),
+    "static-falls": ("mediamill", "static", "trend", {"pa": [0.94] * 5}),
+    "evolving-above-static": ("mediamill", "chain", "pa", 0.93),
+    "mediamill-level": ("mediamill", "ovr", "ap", 0.76),
+    "rfwls-worse": ("mediamill", "rfwls", "pa", 0.97),
+    "labels-little-lost": ("yeast", "labels-10", "pa", 0.80),
+    "random-worse": ("yeast", "random-10", "pa", 0.82),
+    "labels-drop": ("birds", "labels-10", "pa", 0.944),
+    "within-budget": ("birds", "samples-20", "asked", 0.201),
+    "samples-little-lost": ("emotions", "samples-10", "pa", 0.88),
+    "water-quality-drop": ("water-quality", "samples-30", "pa", 0.749),
+    "birds-need-thirty": ("birds", "samples-10", "pa", 0.90),
+    "instability-helps": ("emotions", "labels-10-instability", "pa", 0.894),
+    "birds-gain-most": ("yeast", "labels-10-instability", "pa", 0.9),
+    "mediamill-keeps-pa": ("mediamill", "samples-10", "pa", 0.95),
+    "mediamill-ap": ("mediamill", "samples-30", "ap", 0.75),
+    "chance-is-static": ("mediamill", "random-10", "ap", 0.77),
+    "ten-percent": ("mediamill", "samples-10", "pa", 0.95),
+    "faster-than-ovr-birds": ("yeast", "ovr", "ms", 70.0),
+    "faster-than-ovr-mediamill": ("mediamill", "ovr", "ms", 500.0),
+    "faster-than-chain-birds": ("yeast", "chain", "ms", 171.0),
+    "faster-than-chain-mediamill": ("mediamill", "chain", "ms", 500.0),
+    "faster-with-active": ("yeast", "samples-10", "ms", 63.0),
+    "1-hertz-birds": ("birds", "ours", "ms", 1001.0),
+    "1-hertz-mediamill": ("mediamill", "ours", "ms", 1001.0),
+    "10-hertz-emotions": ("yeast", "ours", "ms", 101.0),
+}
+
+
+def with_number(findings, profile, dataset, method, which, value):
+    task = Task(dataset, profile, method)
+    if which == "ms":
+        return replace(findings, times={**findings.times, task: value})
+    return replace(findings, outcomes={**findings.outcomes, task: replace(findings.outcomes[task], **{which: value})})
+
+
+def without(findings, dataset):
+    return replace(
+        findings,
+        sizes={name: size for name, size in findings.sizes.items() if name != dataset},
+        outcomes={task: outcome for task, outcome in findings.outcomes.items() if task.dataset != dataset},
+        times={task: ms for task, ms in findings.times.items() if task.dataset != dataset},
+    )
+
+
+def test_where_the_paper_is_right_every_claim_holds():
+    assert {(v.claim.key, v.ruling) for v in verdicts(paper_is_right())} == {(key, HOLDS) for key in BY_KEY}
+
+
+def test_every_claim_has_a_number_that_refutes_it():
+    assert REFUTATIONS.keys() == BY_KEY.keys()
+
+
+@pytest.mark.parametrize("key", REFUTATIONS)
+def test_a_number_turned_round_turns_the_verdict_round(key):
+    claim = BY_KEY[key]
+    for profile in claim.profiles:
+        turned = with_number(paper_is_right(), profile, *REFUTATIONS[key])
+        verdict = claim.verdict(turned, profile)
+        assert verdict.ruling == FAILS
+        assert verdict.explanation == claim.why_not
+        assert verdict.measured != claim.verdict(paper_is_right(), profile).measured
+
+
+@pytest.mark.parametrize("key", [key for key in REFUTATIONS if key != "ten-percent"])
+def test_without_its_set_a_claim_cannot_be_checked(key):
+    claim, dataset = BY_KEY[key], REFUTATIONS[key][0]
+    for profile in claim.profiles:
+        verdict = claim.verdict(without(paper_is_right(), dataset), profile)
+        assert verdict.ruling == UNKNOWN
+        assert dataset in verdict.measured
+        assert not verdict.explanation
+
+
+def test_one_set_that_refutes_is_enough_even_if_others_are_absent():
+    findings = with_number(without(paper_is_right(), "birds"), "paper", "yeast", "ours", "pa", 0.5)
+    assert BY_KEY["pa-ahead"].verdict(findings, "paper").ruling == FAILS
+
+
+def test_most_sets_are_counted_among_those_that_were_run():
+    findings = without(without(paper_is_right(), "birds"), "mediamill")
+    assert BY_KEY["ten-percent"].verdict(findings, "paper").ruling == HOLDS
+
+
+def test_every_claim_is_about_an_experiment_and_says_when_it_holds():
+    for claim in CLAIMS:
+        assert claim.where in EXPERIMENTS
+        assert claim.means
+        assert claim.why_not
+    assert len(BY_KEY) == len(CLAIMS), "two claims share a key"

@@ -1,0 +1,25 @@
+"""docs/reproduction.md says what the kept results say."""
+
+import json
+
+import reproduction
+from tiny_world import paper_is_right
+
+from evolabel.reproduce import Findings
+
+
+def test_the_page_shows_the_verdicts_of_the_kept_results():
+    page = reproduction.PAGE.read_text()
+    assert reproduction.filled(page, Findings.read(reproduction.KEPT)) == page, "run experiments/reproduction.py"
+
+
+def test_other_results_give_another_page():
+    page = reproduction.PAGE.read_text()
+    right = reproduction.filled(page, paper_is_right())
+    assert right != page
+    assert "**does not hold**" not in right
+
+
+def test_the_kept_results_are_of_a_full_run():
+    settings = json.loads((reproduction.KEPT / "results.json").read_text())["settings"]
+    assert settings["effort"] == "full"
