@@ -166,7 +166,7 @@ def pieces() -> Iterator[tuple[str, Piece]]:
         Piece(
             "Use of a budget",
             "figures.budget_use(asked, budget=0.2)",
-            "Share of the samples asked so far: active learning on the synthetic stream, which never exceeds its budget.",
+            "Share of the samples asked so far: active learning (synthetic stream), which never exceeds its budget.",
             figures.budget_use(questions(), BUDGET),
         ),
     )
