@@ -47,6 +47,9 @@ class ActiveLearner:
         Ask about the best of this many last samples (`per="samples"`); 0 decides on each sample at once.
     min_labels : int
         Ask for at least so many labels at a time (`per="labels"`).
+    mobility : float
+        How far an answered sample moves the rule it falls into: 1 as far as without a budget, 0 not at all. Few answers
+        cannot keep consequents abreast of rules that wander.
     refine : {"none", "coverage", "scaling"}
         What samples nobody is asked about may change in the classifier; measured to hurt.
     annotators : AnnotatorPool, optional
@@ -83,6 +86,7 @@ class ActiveLearner:
         credit: int = 0,
         recent: int = 0,
         min_labels: int = 1,
+        mobility: float = 0.2,
         refine: str = "none",
         annotators: AnnotatorPool | None = None,
     ) -> None:
@@ -95,7 +99,7 @@ class ActiveLearner:
         self.annotators = AnnotatorPool() if annotators is None else annotators
         self.ledger = Ledger()
         self.pending: dict[int, Query] = {}
-        self._pupil = Pupil(classifier)
+        self._pupil = Pupil(classifier, mobility)
         self._scout = Scout(
             self._pupil,
             self.bucket,
@@ -112,7 +116,7 @@ class ActiveLearner:
         cls, classifier: EvolvingFuzzyClassifier, budget: float = 0.1, per: str = "samples", *, step: float = 0.01
     ) -> Self:
         """The paper's three criteria with its thresholds, which vary by `step` per sample; 0 keeps them fixed."""
-        return cls(classifier, budget, per, criteria=PAPER, selection=VariableThresholds(step))
+        return cls(classifier, budget, per, criteria=PAPER, selection=VariableThresholds(step), mobility=1.0)
 
     @property
     def classifier(self) -> EvolvingFuzzyClassifier:
