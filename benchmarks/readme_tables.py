@@ -1,4 +1,4 @@
-"""Write the numbers in README.md and docs/tuning.md from the files of the last runs: `make readme`.
+"""Write the numbers in README.md and in pages of docs/ from the files of the last runs: `make readme`.
 
 Each table stands between a comment with its name and `<!-- end -->`. A test holds the pages against the same files.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "tuning.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "tuning.md", ROOT / "docs" / "reading-rules.md")
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -100,12 +100,27 @@ def grid() -> str:
     )
 
 
+def shortening() -> str:
+    """Antecedents before and after, and what it costs, for both profiles."""
+    found = results("rule_shortening")
+    heads = ["", "features", "kept", "labels alike", "term borders off by", "alike among labels on"]
+    rows = []
+    for profile in ("default", "paper"):
+        for name, study in found[profile].items():
+            short = study["shortened"]
+            told = [f"{short['labels']:.1%}", f"{study['terms']['mean']:.1%}", f"{short['positives']:.1%}"]
+            title = name if profile == "default" else f"{name}, paper's profile"
+            rows.append([title, str(study["antecedents"]), str(short["antecedents"]), *told])
+    return table(heads, rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "COMPARISON_TABLE": comparison,
     "SPEED_TABLE": speed,
     "PAPER_TABLE": paper,
     "SOAK_RESULT": soak,
     "GRID_RESULT": grid,
+    "SHORTENING_TABLE": shortening,
 }
 
 

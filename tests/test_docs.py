@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+import reading_rules
 import readme_tables
 
 from evolabel import EvolvingFuzzyClassifier
@@ -38,6 +39,12 @@ def test_every_parameter_is_explained_in_the_docstring(name):
 def test_links_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.data
+def test_rules_in_the_docs_are_what_the_code_tells():
+    page = reading_rules.PAGE.read_text()
+    assert reading_rules.written(page) == page, "run benchmarks/reading_rules.py"
 
 
 @pytest.mark.parametrize("page", readme_tables.PAGES, ids=lambda page: page.name)

@@ -42,6 +42,7 @@ BAD_VALUES = {
     "prune_after": [0, -1, 2.5, *[value for value in NO_NUMBERS if value is not None]],
     "min_support": [-1.0, *NO_NUMBERS],
     "warm_up": [1, 0, -1, 2.5, 1_000_001, *NO_NUMBERS],
+    "optimise": ["f2", None, 1],
     "threshold": [-0.1, 1.1, *NO_NUMBERS],
 }
 
@@ -77,6 +78,7 @@ GOOD_VALUES = {
     "prune_after": [None, 1, 5.0, np.int64(4)],
     "min_support": [0, 2.5],
     "warm_up": [2, 4.0, np.int64(5)],
+    "optimise": ["accuracy", "macro_f1", "micro_f1"],
     "threshold": [0, 1, 0.25, np.float32(0.5)],
 }
 

@@ -23,7 +23,7 @@ def test_contributions_sum_to_the_output(trained, gappy_stream):
     X = gappy_stream[0]
     assert np.isnan(X).any()
     explained = np.array([trained.explain(x).total for x in X])
-    np.testing.assert_allclose(explained, trained.decision_function(X), atol=1e-10)
+    np.testing.assert_allclose(explained, trained.decision_function(X), rtol=0.0, atol=1e-12)
 
 
 def test_contributions_of_a_rule_are_its_share_of_the_output(trained, stream):
@@ -46,13 +46,6 @@ def test_a_sample_may_be_a_row_of_an_array_or_a_one_row_frame(named, trained, st
     assert np.array_equal(trained.explain(X[0]).total, trained.explain(X[:1]).total)
     clf, frame, _ = named
     np.testing.assert_allclose(clf.explain(frame[:1]).total, clf.decision_function(frame[:1])[0], atol=1e-10)
-
-
-def test_an_explanation_names_every_label_and_some_features(named):
-    clf, frame, _ = named
-    lines = str(clf.explain(frame[:1])).splitlines()
-    assert [line.split(":")[0] for line in lines] == LABELS
-    assert all(any(name in line for name in [*FEATURES, "base rate"]) for line in lines)
 
 
 @pytest.mark.parametrize("rows", [0, 2])
@@ -96,28 +89,6 @@ def test_label_shares_are_shares(trained, gappy_stream):
 def test_supports_sum_to_the_samples(stream):
     clf = EvolvingFuzzyClassifier(max_rules=4).fit(*stream)
     assert sum(rule.support for rule in clf.rules_) == pytest.approx(len(stream[0]))
-
-
-def test_a_rule_reads_as_one_sentence_with_names(named):
-    clf, _, _ = named
-    for rule in clf.rules_:
-        text = str(rule)
-        assert text.startswith(f"Rule {rule.identity} (support {rule.support:.0f}): IF ")
-        condition, outcome = text.split(" THEN ")
-        assert sum(f"{name} IS " in condition for name in FEATURES) == 4
-        assert all(name in outcome for name in LABELS)
-        assert "%" in outcome
-        assert "\n" not in text
-
-
-def test_a_rule_of_many_features_shows_the_ones_that_set_it_apart():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 6))
-    X[30:, 4] += 100.0
-    clf = EvolvingFuzzyClassifier(max_rules=2, scaling="standard").fit(X, (X[:, [4]] > 50.0).astype(int))
-    for rule in clf.rules_:
-        assert "IF x4 IS" in rule.text
-        assert "(and 1 features closer to average)" in rule.text
 
 
 def test_single_label_rules_name_the_classes(blobs):

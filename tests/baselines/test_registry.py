@@ -10,7 +10,20 @@ from evolabel.baselines import LEARNERS, make_learner
 from evolabel.errors import ParameterError
 
 NAMES = [
-    *("evolabel", "paper", "tuned", "paper-tuned", "ovr", "chain", "static", "rfwls", "rls", "knn", "prior"),
+    *(
+        "evolabel",
+        "macro-f1",
+        "paper",
+        "tuned",
+        "paper-tuned",
+        "ovr",
+        "chain",
+        "static",
+        "rfwls",
+        "rls",
+        "knn",
+        "prior",
+    ),
     *("river-br-lr", "river-cc-lr", "river-br-ht", "river-cc-ht", "forest"),
 ]
 
@@ -43,7 +56,7 @@ def test_rfwls_is_the_paper_without_what_the_paper_adds():
 
 
 def test_an_unknown_name_is_told_with_all_known_ones():
-    with pytest.raises(ParameterError, match=r"'svm' is unknown; use one of evolabel, paper, .*, forest"):
+    with pytest.raises(ParameterError, match=r"'svm' is unknown; use one of evolabel, macro-f1, paper, .*, forest"):
         make_learner("svm")
 
 

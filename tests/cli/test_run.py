@@ -71,10 +71,13 @@ def test_results_figures_and_a_report_are_written(command, tmp_path, plant):
     }
     assert page.count("<svg") == len(list(out.glob("*.svg")))
     assert not re.search(r"""(src|href)\s*=\s*["']https?:""", page), "the page must open without internet"
-    assert "heat IS" in page, "rules are shown with the names of the file"
+    assert "heat is" in page, "rules are shown with the names of the file"
     assert "fault_a" in page
     again = Results.read(out / "seed-0")
     assert list(again.summary) == ["evolabel", "prior"]
+    saved = EvolvingFuzzyClassifier.load(out / "model.safetensors")
+    assert list(saved.feature_names_in_) == ["heat", "flow"]
+    assert list(saved.label_names_) == ["fault_a", "fault_b"]
 
 
 def test_progress_is_drawn_on_the_error_stream(command):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from prequential_helpers import Echo, SwiftEcho, small_stream, without_times
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.evaluate import AveragePrecision, MacroF1, PartialAccuracy
 from evolabel.evaluate.prequential import prequential
 from evolabel.streams import DriftingStream
 from evolabel.streams.dataset import Dataset
@@ -203,3 +204,44 @@ def test_a_learner_trained_before_is_asked_from_the_first_row_on():
     results = prequential(trained, (X[10:], Y[10:]), initial=0, keep_scores=True)
     from_the_start = prequential(Echo(), (X, Y), initial=10, keep_scores=True)
     np.testing.assert_array_equal(results.scores["Echo"], from_the_start.scores["Echo"])
+
+
+class Strict(SwiftEcho):
+    """Predicts a label only while few rows were learned: its own thresholds rise row by row."""
+
+    learned = 0
+
+    def partial_fit(self, X, Y):
+        super().partial_fit(X, Y)
+        self.learned += len(X)
+        return self
+
+    @property
+    def thresholds_(self):
+        return np.full(3, 0.02 * self.learned)
+
+
+class Decided(Strict):
+    """The same in one go."""
+
+    def decide_then_train(self, X, Y):
+        limits = 0.02 * (self.learned + np.arange(len(X)))[:, None]
+        scores = self.test_then_train(X, Y)
+        return scores, scores >= limits
+
+
+@pytest.mark.parametrize("kind", [Strict, Decided])
+@pytest.mark.parametrize("delay", [0, 3])
+def test_a_learner_s_own_decisions_count_as_they_were_at_each_answer(kind, delay):
+    X, Y = small_stream(40)
+    metrics = ["pa", "macro_f1", "ap", PartialAccuracy(0.4)]
+    results = prequential(kind(), (X, Y), initial=10, every=7, delay=delay, metrics=metrics, keep_scores=True)
+    scores, truth = results.scores[kind.__name__], Y[10:]
+    learned = 10 + np.maximum(np.arange(30) - delay, 0)[:, None]
+    decided = (scores >= 0.02 * learned).astype(float)
+    assert (decided != (scores >= 0.5)).any()
+    found = results.summary[kind.__name__].metrics
+    assert found["pa"] == PartialAccuracy().update(truth, decided).get()
+    assert found["macro_f1"] == MacroF1().update(truth, decided).get()
+    assert found["ap"] == AveragePrecision().update(truth, scores).get()
+    assert found["PA"] == PartialAccuracy(0.4).update(truth, scores).get()

@@ -87,7 +87,9 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
 
     def predict_one(self, x: Values) -> dict[Hashable, bool]:
         """Whether the output reaches the threshold, eq. (4), for every label known so far."""
-        return dict(zip(self._labels.names, (self._outputs(x) >= self.estimator.threshold).tolist(), strict=True))
+        outputs = self._outputs(x)
+        decided = outputs >= self.estimator.thresholds_ if len(outputs) else outputs
+        return dict(zip(self._labels.names, decided.tolist(), strict=True))
 
     @property
     def _model(self) -> StreamModel | None:

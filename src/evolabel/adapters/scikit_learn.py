@@ -1,6 +1,7 @@
 """`EvolvingFuzzyClassifier`: the model as a scikit-learn estimator."""
 
 import copy
+from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -26,12 +27,15 @@ from evolabel.core.options import PAPER_PROFILE, Options, option_names
 from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.core.union import sibling, unite
 from evolabel.errors import DataError, DataTypeError, StateError
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import BoolArray, FloatArray
+from evolabel.kernels.thresholds import UNDECIDED
 from evolabel.ranges import check_number
 
 if TYPE_CHECKING:
+    from evolabel.adapters.rule_book import RuleBook
     from evolabel.explain.prediction import Explanation
-    from evolabel.explain.rules import Rule
+    from evolabel.explain.relevance import Relevance
+    from evolabel.explain.rules import RuleSet
 
 AnyArray = np.ndarray[Any, Any]
 
@@ -109,8 +113,12 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         See `prune_after`.
     warm_up : int
         Samples `partial_fit` collects for the batch phase if `fit` was never called.
+    optimise : {"accuracy", "macro_f1", "micro_f1"}
+        What predicted labels are best at: at "accuracy" outputs are cut at `threshold`; for "macro_f1" every label has
+        a threshold of its own, for "micro_f1" all labels share one, learned on the stream. Outputs do not change
+        (label matrix only).
     threshold : float
-        Outputs of at least this much are predicted as 1 (label matrix only).
+        Outputs of at least this much are predicted as 1 (label matrix and "accuracy" only).
 
     Attributes
     ----------
@@ -121,8 +129,11 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     n_rules_ : int
     n_samples_seen_ : int
     ridge_ : float, the unit of the ridges
-    rules_ : list of Rule, read-only views
-    events_ : list of Event: births, merges, deaths and adoptions of rules (the last 10,000)
+    thresholds_ : ndarray of shape (n_labels,), outputs of at least this much are predicted as 1
+    rules_ : RuleSet, a sequence of Rule: read-only views, in words by `str`
+    relevance_ : Relevance, how much of each label every feature explains
+    events_ : list of Event: births, merges, deaths and adoptions of rules, and acts of people (the last 10,000)
+    rulebook : RuleBook, to add, edit, rename, lock, merge and delete rules by hand
 
     Notes
     -----
@@ -180,6 +191,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         prune_after: int | None = None,
         min_support: float = 3.0,
         warm_up: int = 80,
+        optimise: str = "accuracy",
         threshold: float = 0.5,
     ) -> None:
         self.scaling = scaling
@@ -213,6 +225,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.prune_after = prune_after
         self.min_support = min_support
         self.warm_up = warm_up
+        self.optimise = optimise
         self.threshold = threshold
 
     @classmethod
@@ -281,6 +294,22 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self._learn(rows, labels, weights, confidences, out)
         return out
 
+    def decide_then_train(
+        self, X: object, y: object, sample_weight: object = None, confidence: object = None
+    ) -> tuple[FloatArray, BoolArray]:
+        """`test_then_train` with decisions: the outputs, and where `predict` would have said 1, before each row.
+
+        Only for a label matrix. A label that nobody had seen yet is not predicted.
+        """
+        if np.ndim(y) == 1:  # type: ignore[arg-type]
+            raise DataError("decide_then_train takes a label matrix, got a 1-D target; use test_then_train")
+        check_number("threshold", self.threshold, 0, 1)
+        rows, labels, weights, confidences = self._prepare(X, y, None, sample_weight, confidence)
+        out = np.zeros((len(rows), self._targets.size))
+        limits = NO_ROWS if self._model.counts is None else np.full(out.shape, UNDECIDED)
+        self._learn(rows, labels, weights, confidences, out, limits)
+        return out, out >= (limits if len(limits) else self.threshold)
+
     def merge(self, other: "EvolvingFuzzyClassifier") -> Self:
         """Unite with a classifier trained apart on the same features: its rules and statistics are added to this one's.
 
@@ -324,8 +353,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         outputs = self._outputs(X)
         if isinstance(self._targets, ClassCodes):
             return self._targets.decode(outputs)
-        check_number("threshold", self.threshold, 0, 1)
-        return np.asarray(outputs >= self.threshold, dtype=np.int64)
+        return np.asarray(outputs >= self.thresholds_, dtype=np.int64)
 
     def memberships(self, X: object) -> FloatArray:
         """How much each rule has to say on each sample, (n_samples, n_rules), rows sum to 1."""
@@ -340,22 +368,49 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         rows = self._read(x.reshape(1, -1) if isinstance(x, np.ndarray) and x.ndim == 1 else x)
         if len(rows) != 1:
             raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
-        return explain_sample(self._trained(), rows, self._feature_names(), self._targets.names)
+        return explain_sample(
+            self._trained(), rows, self._feature_names(), self._targets.names, self._decision_threshold()
+        )
+
+    def describe(self, X: object = None, *, fidelity: float = 0.95) -> "RuleSet":
+        """The rules in words, each with the fewest features that keep `fidelity`: the share of labels predicted alike.
+
+        With X, what is reported (fidelity, activity) is measured on those rows, else on rows drawn from what the rules
+        remember of the stream.
+        """
+        from evolabel.explain.rules import read_rules
+
+        check_number("fidelity", fidelity, 0, 1)
+        model, rows = self._fitted_model(), None if X is None else self._read(X)
+        names, threshold = self._feature_names(), self._decision_threshold()
+        return read_rules(model, names, self._targets.names, rows=rows, fidelity=fidelity, threshold=threshold)
 
     # ------------------------------------------------------------------ what was learned
 
     @property
-    def rules_(self) -> "list[Rule]":
+    def rules_(self) -> "RuleSet":
         """The rules, readable; empty while the warm-up lasts."""
-        from evolabel.explain.rules import read_rules
+        return self.describe()
 
-        return read_rules(self._fitted_model(), self._feature_names(), self._targets.names)
+    @property
+    def relevance_(self) -> "Relevance":
+        """How much of each label every feature explains alone."""
+        from evolabel.explain.relevance import feature_relevance
+
+        return feature_relevance(self._trained(), self._feature_names(), self._targets.names)
 
     @property
     def events_(self) -> list[Event]:
-        """Births, merges, deaths and adoptions of rules, oldest first."""
+        """Births, merges, deaths and adoptions of rules, and acts of people, oldest first."""
         rules = self._fitted_model().rules
         return [] if rules is None else list(rules.events)
+
+    @property
+    def rulebook(self) -> "RuleBook":
+        """The rules in the hands of a person: add, edit, rename, lock, merge, delete, undo."""
+        from evolabel.adapters.rule_book import RuleBook
+
+        return RuleBook(self)
 
     @property
     def n_rules_(self) -> int:
@@ -374,6 +429,15 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return self._fitted_model().ridge
 
     @property
+    def thresholds_(self) -> FloatArray:
+        """Outputs of at least this much are predicted as 1, label by label; for a 1-D target the largest wins."""
+        counts = self._fitted_model().counts
+        if counts is not None:
+            return counts.thresholds()
+        check_number("threshold", self.threshold, 0, 1)
+        return np.full(self._targets.size, float(self.threshold))
+
+    @property
     def label_names_(self) -> AnyArray:
         """Names of the labels, or the classes as text."""
         self._fitted_model()
@@ -386,6 +450,18 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         if isinstance(self._targets, ClassCodes):
             return self._targets.classes
         return np.tile(np.array([0, 1]), (self._targets.size, 1))
+
+    def name_columns(self, features: Sequence[str], labels: Sequence[str]) -> Self:
+        """Give names to features and labels that came as plain arrays; rules and explanations then speak of them."""
+        model = self._fitted_model()
+        for kind, names, width in (("features", features, model.n_features), ("labels", labels, self._targets.size)):
+            if len(names) != width or len(set(map(str, names))) != width:
+                raise DataError(f"{len(names)} names were given for {width} {kind}; give one name each, all different")
+        if not isinstance(self._targets, LabelMatrix):
+            raise DataError("the labels are classes and have names already; name the columns of a label matrix only")
+        self.feature_names_in_ = np.array([str(name) for name in features], dtype=object)
+        self._targets = LabelMatrix([str(name) for name in labels])
+        return self
 
     # ------------------------------------------------------------------ files
 
@@ -426,6 +502,10 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 "call fit, or partial_fit with more samples, first"
             )
         return model
+
+    def _decision_threshold(self) -> float | None:
+        """Outputs of at least this much are on; None where the largest output decides."""
+        return None if isinstance(self._targets, ClassCodes) else float(self.threshold)
 
     def _read(self, X: object) -> FloatArray:
         self._fitted_model()
@@ -470,11 +550,20 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         )
 
     def _learn(
-        self, rows: FloatArray, labels: FloatArray, weights: FloatArray, confidences: FloatArray, out: FloatArray
+        self,
+        rows: FloatArray,
+        labels: FloatArray,
+        weights: FloatArray,
+        confidences: FloatArray,
+        out: FloatArray,
+        limits: FloatArray = NO_ROWS,
     ) -> None:
-        """Learn a checked batch; where new labels come in, the model grows first. `out` receives the answers."""
+        """Learn a checked batch; where new labels come in, the model grows first.
+
+        `out` receives the answers, `limits` the learned thresholds of that moment.
+        """
         if self._targets.size == self._model.n_labels:
-            self._model.learn(rows, labels, weights, confidences, out)
+            self._model.learn(rows, labels, weights, confidences, out, limits)
             return
         steps = self._targets.steps(labels, self._model.n_labels)
         ends = [start for start, _ in steps[1:]] + [len(rows)]
@@ -483,15 +572,19 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 self._model.grow_labels(size, absent=isinstance(self._targets, ClassCodes))
             piece = slice(start, end)
             known = np.zeros((end - start, size)) if len(out) else NO_ROWS
+            cuts = np.full((end - start, size), UNDECIDED) if len(limits) else NO_ROWS
             self._model.learn(
                 rows[piece],
                 np.ascontiguousarray(labels[piece, :size]),
                 weights[piece],
                 np.ascontiguousarray(confidences[piece, :size]),
                 known,
+                cuts,
             )
             if len(out):
                 out[piece, :size] = known
+            if len(limits):
+                limits[piece, :size] = cuts
 
     def _feature_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

@@ -27,6 +27,10 @@ LEARNERS: dict[str, LearnerKind] = {
         "evolving fuzzy classifier with the default parameters",
         lambda seed: evolabel.EvolvingFuzzyClassifier(),
     ),
+    "macro-f1": LearnerKind(
+        "evolving fuzzy classifier with thresholds learned for macro-F1",
+        lambda seed: evolabel.EvolvingFuzzyClassifier(optimise="macro_f1"),
+    ),
     "paper": LearnerKind(
         "evolving fuzzy classifier with the paper's profile",
         lambda seed: evolabel.EvolvingFuzzyClassifier.paper(),

@@ -14,6 +14,9 @@ from evolabel.cli import INTERRUPTED
 from evolabel.cli.bench import bench
 from evolabel.cli.convert import convert
 from evolabel.cli.datasets import datasets
+from evolabel.cli.edit import edit
+from evolabel.cli.explain import explain
+from evolabel.cli.rules import rules
 from evolabel.cli.run import run
 from evolabel.cli.tune import tune
 from evolabel.errors import DatasetNotFoundError, EvolabelError, MissingDependencyError
@@ -30,7 +33,7 @@ EPILOGUE = "Exit codes: 0 done, 1 failed, 2 wrong usage or data, 3 a package or 
 def make_app() -> App:
     """The command line with all its commands."""
     app = App("evolabel", help=HELP, help_epilogue=EPILOGUE, version=__version__, suppress_keyboard_interrupt=False)
-    commands: tuple[Callable[..., None], ...] = (run, tune, bench, datasets, convert)
+    commands: tuple[Callable[..., None], ...] = (run, rules, explain, edit, tune, bench, datasets, convert)
     for place, command in enumerate(commands):
         app.command(command, sort_key=place)
     return app

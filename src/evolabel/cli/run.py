@@ -61,9 +61,9 @@ def run(
     labels
         Columns of a CSV, Parquet or ARFF file that are labels, separated by commas.
     against
-        Rivals in the same run, separated by commas: ovr, chain, static, paper, rfwls, rls, knn, prior, tuned,
-        paper-tuned, forest, river-br-lr, river-cc-lr, river-br-ht, river-cc-ht; or all (those that need neither river
-        nor patience).
+        Rivals in the same run, separated by commas: ovr, chain, static, macro-f1, paper, rfwls, rls, knn, prior,
+        tuned, paper-tuned, forest, river-br-lr, river-cc-lr, river-br-ht, river-cc-ht; or all (those that need neither
+        river nor patience).
     learner
         Who the rivals are compared with.
     params
@@ -139,16 +139,16 @@ def show(repeated: Repeated, columns: Dataset, out: Path | None, *, as_json: boo
 
         repeated.write(out)
         page = write_report(repeated, out, columns)
-        _save_model(repeated, out / "model.safetensors")
+        _save_model(repeated, columns, out / "model.safetensors")
         tell(f"Report: {page}")
 
 
-def _save_model(repeated: Repeated, path: Path) -> None:
-    """The learner in question as it stands after the last seed, if it can be saved."""
+def _save_model(repeated: Repeated, columns: Dataset, path: Path) -> None:
+    """The learner in question as it stands after the last seed, if it can be saved; with the names of its columns."""
     last = list(repeated.runs.values())[-1]
     trained = last.learners[repeated.learners[0]]
     if isinstance(trained, EvolvingFuzzyClassifier):
-        trained.save(path)
+        trained.name_columns(columns.feature_names, columns.label_names).save(path)
 
 
 def print_json(document: object) -> None:

@@ -72,14 +72,14 @@ def _change_features(model: StreamModel, kept: IntArray, scaler: Scaler) -> None
     settings = kernel_settings(model.options, p, model.n_labels, scaler.prior, model.ridge)
     changed = RuleBase(p, model.n_labels, settings)
     changed.arrays = _moved(rules, kept, settings)
-    changed.events = rules.events
+    changed.events, changed.words = rules.events, rules.words
     model.n_features, model.scaler, model.rules = p, scaler, changed
 
 
 def _moved(rules: RuleBase, kept: IntArray, settings: Settings) -> RuleArrays:
     """The arrays with every feature at its new place; new features are as in an empty slot."""
     old, p = rules.arrays, settings.penalty.shape[1] - 1
-    new = allocate(len(old.c) - 1, p, rules.n_labels, settings)
+    new = allocate(len(old.c) - 1, p, rules.n_labels, settings, hold_weights=old.W.shape[1] > 0)
     labels, first = np.arange(new.c.shape[1] - p), np.arange(len(kept))
     source = {"d": np.append(kept, rules.n_features + labels), "q": np.append(kept, rules.n_features)}
     target = {"d": np.append(first, p + labels), "q": np.append(first, p)}

@@ -11,7 +11,7 @@ from evolabel.core.proximal import largest_eigenvalue
 from evolabel.kernels.antecedents import joint_distances
 from evolabel.kernels.memberships import nearest
 from evolabel.kernels.moments import absorb, derive_inverse_variance, pool_moments
-from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, FloatArray, RuleArrays, Settings
+from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, FloatArray, IntArray, RuleArrays, Settings
 from evolabel.kernels.structure import any_starved, is_starved, ward_pair
 from evolabel.kernels.symmetric import add_outer_products
 
@@ -167,10 +167,15 @@ def free_slot(slot: int, rules: RuleArrays) -> None:
 
 
 def closest_pair(rules: RuleArrays) -> tuple[int, int]:
-    """The two rules whose union changes the fit least (Ward): d^2 k_a k_b / (k_a + k_b)."""
-    used = slice(1, int(rules.tally[RULES]) + 1)
-    first, second = ward_pair(rules.c[used], 1.0 / rules.inv[used], rules.k[used])
-    return first + 1, second + 1
+    """The two rules whose union changes the fit least (Ward): d^2 k_a k_b / (k_a + k_b). Locked rules stay out."""
+    free = unlocked(rules)
+    first, second = ward_pair(rules.c[free], 1.0 / rules.inv[free], rules.k[free])
+    return int(free[first]), int(free[second])
+
+
+def unlocked(rules: RuleArrays) -> IntArray:
+    """Slots of the rules that may learn and be merged."""
+    return np.asarray(1 + np.flatnonzero(rules.locked[1 : int(rules.tally[RULES]) + 1] == 0))
 
 
 def starved(rules: RuleArrays, settings: Settings) -> list[int]:

@@ -26,7 +26,7 @@ def partner_of(slot: int, base: "RuleBase") -> int:
     """The rule to unite with: the most similar one that passes all tests, 0 if there is none."""
     best, partner = 0.0, 0
     for other in range(1, base.n_rules + 1):
-        if other != slot and touches(slot, other, base):
+        if other != slot and not base.arrays.locked[other] and touches(slot, other, base):
             likeness = similarity(slot, other, base)
             if likeness > max(best, ALIKE) and not blows_up(slot, other, base) and agrees(slot, other, base):
                 best, partner = likeness, other

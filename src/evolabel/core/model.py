@@ -11,6 +11,7 @@ from evolabel.core.ridge import ridge_strength
 from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.core.scaling import Scaler, fit_scaler
 from evolabel.core.settings import kernel_settings
+from evolabel.core.thresholds import output_counts
 from evolabel.core.warm_up import WarmUp
 from evolabel.errors import DataError, EvolabelError, StateError
 from evolabel.kernels.state import FloatArray, Settings
@@ -33,6 +34,7 @@ class StreamModel:
         self.scaler: Scaler | None = None
         self.rules: RuleBase | None = None
         self.warm_up: WarmUp | None = WarmUp(n_features, n_labels, int(options.warm_up))
+        self.counts = output_counts(n_labels, options)
 
     @property
     def n_seen(self) -> int:
@@ -68,10 +70,13 @@ class StreamModel:
         self.begin(X[taught], Y[taught])
         rules, Z = self.trained(), self.scale(X)
         rules.learn(Z, Y, weights, confidences, consequents=False)
+        out = NO_ROWS if self.counts is None else np.zeros(Y.shape)
         if rules.settings.iterated:
-            rules.accumulate(Z, Y, weights, confidences)
+            rules.accumulate(Z, Y, weights, confidences, out)
         else:
-            rules.learn(Z, Y, weights, confidences, structure=False)
+            rules.learn(Z, Y, weights, confidences, structure=False, out=out)
+        if self.counts is not None:
+            self.counts.follow(out, Y, weights, confidences)
         return rules
 
     def begin(self, X: FloatArray, Y: FloatArray) -> None:
@@ -99,8 +104,14 @@ class StreamModel:
         weights: FloatArray = NOTHING,
         confidences: FloatArray = NO_ROWS,
         out: FloatArray = NO_ROWS,
+        limits: FloatArray = NO_ROWS,
     ) -> None:
-        """Incremental phase (Algorithm 2): every row is answered into `out`, if given, and then learned."""
+        """Incremental phase (Algorithm 2): every row is answered into `out`, if given, and then learned.
+
+        `limits`, if given, receives the learned thresholds from before each row, except where there are none yet.
+        """
+        if self.counts is not None and not len(out):
+            out = np.zeros(Y.shape)
         done = 0
         if self.warm_up is not None:
             before = self.warm_up.filled, self.warm_up.n_seen
@@ -112,14 +123,25 @@ class StreamModel:
                     self.warm_up.filled, self.warm_up.n_seen = before
                     raise
         elif len(X) <= CHUNK:
-            self.trained().learn(self.scale(X), Y, weights, confidences, out=out)
+            self._learn_chunk(X, Y, weights, confidences, out, limits)
             return
         while done < len(X):
             end = min(done + CHUNK, len(X))
-            self.trained().learn(
-                self.scale(X[done:end]), Y[done:end], weights[done:end], confidences[done:end], out=out[done:end]
-            )
+            self._learn_chunk(*(part[done:end] for part in (X, Y, weights, confidences, out, limits)))
             done = end
+
+    def _learn_chunk(
+        self,
+        X: FloatArray,
+        Y: FloatArray,
+        weights: FloatArray,
+        confidences: FloatArray,
+        out: FloatArray,
+        limits: FloatArray,
+    ) -> None:
+        self.trained().learn(self.scale(X), Y, weights, confidences, out=out)
+        if self.counts is not None:
+            self.counts.follow(out, Y, weights, confidences, limits)
 
     def _end_warm_up(self, buffer: WarmUp) -> None:
         """The batch phase on what was kept; this model changes only if that succeeds."""
@@ -127,6 +149,7 @@ class StreamModel:
         ready.fit(*buffer.batch())
         ready.trained().renumber(buffer.numbers[: buffer.filled], buffer.n_seen)
         self.scaler, self.ridge, self.rules, self.warm_up = ready.scaler, ready.ridge, ready.rules, None
+        self.counts = ready.counts
 
     def outputs(self, X: FloatArray) -> FloatArray:
         """Continuous outputs of eq. (2) for raw rows; running label priors before the batch phase."""
@@ -143,6 +166,8 @@ class StreamModel:
             self.warm_up.grow_labels(n_labels, absent=absent)
         else:
             self.trained().grow_labels(n_labels)
+        if self.counts is not None:
+            self.counts.grow_labels(n_labels)
         self.n_labels = n_labels
         if self.rules is not None:
             self.rules.settings = self.settings()  # the product space has become wider, its radius larger

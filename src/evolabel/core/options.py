@@ -46,6 +46,7 @@ class Options:
     prune_after: int | None = None
     min_support: float = 3.0
     warm_up: int = 80
+    optimise: str = "accuracy"
 
     def check(self) -> "Options":
         """Raise ParameterError for the first value outside its range; returns itself."""
@@ -121,6 +122,7 @@ CHOICES = {
     "novelty": ("deviation", "paper", "chi2"),
     "merging": ("room", "touching"),
     "consistency": ("output", "angle"),
+    "optimise": ("accuracy", "macro_f1", "micro_f1"),
 }
 
 # name: lowest, highest, lowest itself excluded, whole numbers only

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from evolabel.core import lifecycle, merging
-from evolabel.core.allocation import allocate, more_labels, more_slots
+from evolabel.core.allocation import allocate, fit_weights, more_labels, more_slots
 from evolabel.core.events import Event
 from evolabel.core.lifecycle import PER_SLOT, mirrored
 from evolabel.core.proximal import BLOWN_UP, Problem, minimise
-from evolabel.errors import DivergenceError
+from evolabel.core.undo import CHANGES_KEPT, Change
+from evolabel.core.words import Words
+from evolabel.errors import DivergenceError, StateError
 from evolabel.kernels._compile import direct
 from evolabel.kernels.antecedents import join
 from evolabel.kernels.cholesky import marginal_fill
@@ -54,6 +56,8 @@ class RuleBase:
         self.diverged = False
         self._scratch: tuple[RuleArrays, Workspace] | None = None
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
+        self.words = Words()
+        self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)
         lifecycle.clear(0, self.arrays, settings)
 
     @property
@@ -122,15 +126,25 @@ class RuleBase:
         return {**self.__dict__, "_scratch": None}
 
     def _let_be_born(self, s: FloatArray, weight: float) -> None:
-        """Start a rule at s; a full rule base first merges its closest pair."""
+        """Start a rule at s; a full rule base first merges its closest pair, and where locks forbid, takes s in."""
         self.arrays.tally[SEEN] += 1
         if self.n_rules >= self.settings.max_rules:
+            if len(lifecycle.unlocked(self.arrays)) < 2:
+                self._take_in(s, weight)
+                return
             self.shrink_to(self.settings.max_rules - 1)
         self.reserve(self.n_rules + 1)
         parent = lifecycle.nearest_rule(s, self.arrays, self.settings)
         absorb(0, s, weight, self.arrays, self.settings)
         slot = lifecycle.give_birth(s, parent, weight, self.arrays, self.settings)
-        self._log("birth", slot_identity(self.arrays, slot), slot_identity(self.arrays, parent))
+        self.log("birth", slot_identity(self.arrays, slot), slot_identity(self.arrays, parent))
+
+    def _take_in(self, s: FloatArray, weight: float) -> None:
+        """A sample that is novel, where no rule can be started: the nearest rule follows it, unless it is locked."""
+        winner = lifecycle.nearest_rule(s, self.arrays, self.settings)
+        absorb(0, s, weight, self.arrays, self.settings)
+        if not self.arrays.locked[winner]:
+            absorb(winner, s, weight, self.arrays, self.settings)
 
     def _upkeep(self) -> None:
         """Derive P anew for the slots whose time has come, and step bounds that have become loose."""
@@ -144,40 +158,54 @@ class RuleBase:
         """Compare the rules that have grown with the others; unite those that touch and agree."""
         every = self.settings.merge_every
         while every and self.n_rules > 1:
-            used = slice(1, self.n_rules + 1)
-            grown = np.flatnonzero(self.arrays.k[used] - self.arrays.compared[used] >= every)
+            free = lifecycle.unlocked(self.arrays)
+            grown = free[self.arrays.k[free] - self.arrays.compared[free] >= every]
             if not len(grown):
                 return
-            slot = int(grown[0]) + 1
+            slot = int(grown[0])
             self.arrays.compared[slot] = self.arrays.k[slot]
             partner = merging.partner_of(slot, self)
             if partner:
-                self._unite(slot, partner)
+                self.unite(slot, partner)
 
-    def _unite(self, first: int, second: int) -> None:
-        """Merge two rules; iterated weights are merged by eq. (29)."""
+    def unite(self, first: int, second: int, kind: str = "merge") -> int:
+        """Merge two rules and return the identity kept; iterated weights are merged by eq. (29)."""
         weights = merging.merged_weights(first, second, self) if self.settings.iterated else None
         kept, gone = lifecycle.merge_pair(first, second, self.arrays, self.settings)
         if weights is not None:
             self.arrays.W[lifecycle.slot_of(kept, self.arrays)] = weights
-        self._log("merge", kept, gone)
+        self.words.gone(gone, kept)
+        self.log(kind, kept, gone)
+        return kept
 
     def _prune(self) -> None:
         """Remove starved rules."""
         for slot in lifecycle.starved(self.arrays, self.settings):
-            self._log("death", slot_identity(self.arrays, slot), None)
-            lifecycle.free_slot(slot, self.arrays)
+            self.remove(slot, "death")
 
-    def _log(self, kind: str, rule: int | None, other: int | None) -> None:
+    def remove(self, slot: int, kind: str) -> None:
+        """Take a rule out of the rule base."""
+        identity = int(self.arrays.identity[slot])
+        lifecycle.free_slot(slot, self.arrays)
+        self.words.gone(identity)
+        self.log(kind, identity, None)
+
+    def log(self, kind: str, rule: int | None, other: int | None, note: str = "") -> None:
+        """Note what happened to a rule."""
         assert rule is not None
-        self.events.append(Event(self.n_seen, kind, rule, other))
+        self.events.append(Event(self.n_seen, kind, rule, other, note))
 
-    def accumulate(self, Z: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray) -> None:
-        """Batch phase of iterated consequents: H, G, P and label moments of all rows, weights at eq. (18)."""
+    def accumulate(
+        self, Z: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray, out: FloatArray = NO_ROWS
+    ) -> None:
+        """Batch phase of iterated consequents: H, G, P and label moments of all rows, weights at eq. (18).
+
+        `out` receives the answers of least squares, each from before its row was learned.
+        """
         mine = self.settings
         self.settings = mine._replace(iterated=False)
         try:
-            self.learn(Z, Y, weights, confidences, structure=False)
+            self.learn(Z, Y, weights, confidences, structure=False, out=out)
         finally:
             self.settings = mine
         a, s = self.arrays, self.settings
@@ -237,8 +265,11 @@ class RuleBase:
         return mirrored(self.arrays.P[slot]) - rows.T @ rows
 
     def weights(self, slot: int) -> FloatArray:
-        """W of a slot, (q, K): the ridge solution towards the global model, or that model itself for slot 0."""
-        if slot > 0 and self.settings.iterated:
+        """W of a slot, (q, K): the ridge solution towards the global model, or that model itself for slot 0.
+
+        Iterated weights, and those of a locked rule, are kept.
+        """
+        if slot > 0 and (self.settings.iterated or self.arrays.locked[slot]):
             return np.array(self.arrays.W[slot].T)
         evidence = self.arrays.G[slot].T
         if slot > 0:
@@ -268,24 +299,33 @@ class RuleBase:
         G = np.concatenate([self.arrays.G, added], axis=1)
         self.arrays, self.settings = more_labels(self.arrays, n_labels, self.settings)
         self.arrays.G[:] = G
-        if self.settings.iterated:
+        if self.arrays.W.shape[1]:
             self.arrays.W[:, -extra:, -1] = rate
 
     def shrink_to(self, rules: int) -> None:
-        """Merge closest pairs until at most this many rules are left."""
+        """Merge closest pairs until at most this many rules are left; locked rules are left alone."""
         while self.n_rules > rules:
-            self._unite(*lifecycle.closest_pair(self.arrays))
+            if len(lifecycle.unlocked(self.arrays)) < 2:
+                raise StateError(
+                    "there is no room for one more rule, and no two rules can be merged; unlock or delete one first"
+                )
+            self.unite(*lifecycle.closest_pair(self.arrays))
 
-    def adopt(self, source: RuleArrays, slot: int) -> None:
+    def adopt(self, other: "RuleBase", slot: int) -> None:
         """Copy a rule of another rule base (same widths) into a new slot, under a new identity."""
         self.reserve(self.n_rules + 1)
-        target = self.n_rules + 1
+        target, source = self.n_rules + 1, other.arrays
+        self.arrays.locked[target] = source.locked[slot]
+        self.arrays.tally[RULES] = target
+        self.arrays = fit_weights(self.arrays, self.settings)
         for name in PER_SLOT:
-            getattr(self.arrays, name)[target] = getattr(source, name)[slot]
+            if name != "W" or (source.W.shape[1] and self.arrays.W.shape[1]):
+                getattr(self.arrays, name)[target] = getattr(source, name)[slot]
         self.arrays.identity[target] = self.arrays.tally[NEXT_IDENTITY]
         self.arrays.tally[NEXT_IDENTITY] += 1
-        self.arrays.tally[RULES] = target
-        self._log("joined", slot_identity(self.arrays, target), None)
+        identity = int(self.arrays.identity[target])
+        self.words.welcome(identity, other.words.names.get(int(source.identity[slot])))
+        self.log("joined", identity, None)
 
     def renumber(self, numbers: IntArray, seen: int) -> None:
         """Give samples their numbers in the stream: sample i + 1 was number numbers[i] of `seen` samples."""

@@ -44,7 +44,7 @@ class Scaler:
     def transform(self, X: FloatArray) -> FloatArray:
         """Scores of raw rows; NaN stays NaN."""
         Z = np.empty(X.shape)
-        _scale_rows(X, self.x, self.z, self.used, self.slope, self.low, self.high, Z)
+        _scale_rows(np.ascontiguousarray(X), self.x, self.z, self.used, self.slope, self.low, self.high, Z)
         return Z
 
     def inverse(self, Z: FloatArray) -> FloatArray:

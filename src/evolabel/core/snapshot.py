@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from evolabel.core.allocation import fit_weights
 from evolabel.core.events import Event
 from evolabel.core.lifecycle import PER_SLOT
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
 from evolabel.core.rule_base import EVENTS_KEPT, RuleBase
 from evolabel.core.scaling import Scaler
+from evolabel.core.undo import Change, in_use
 from evolabel.core.warm_up import WarmUp
+from evolabel.core.words import Words
 from evolabel.errors import DataError
 from evolabel.kernels.state import RULES
 
@@ -20,6 +23,8 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 Facts = dict[str, Any]
 
 SCALER_ARRAYS = ("x", "z", "used", "slope", "prior")
+OUTPUT_ARRAYS = ("seen", "on")
+CHANGE_ARRAYS = ("slots", "tally", "after")
 WARM_UP_ARRAYS = ("X", "Y", "weights", "confidences", "numbers")
 
 
@@ -41,9 +46,29 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays = {f"scaler.{name}": getattr(scaler, name) for name in SCALER_ARRAYS}
     arrays |= {f"rules.{name}": getattr(rules.arrays, name)[used] for name in PER_SLOT}
     arrays |= {"rules.tally": rules.arrays.tally, "rules.strange": rules.arrays.strange}
+    if model.counts is not None:
+        arrays |= {f"outputs.{name}": getattr(model.counts, name) for name in OUTPUT_ARRAYS}
     facts["limits"] = [float(scaler.low).hex(), float(scaler.high).hex()]
     facts["events"] = [list(event) for event in rules.events]
+    facts["words"] = asdict(rules.words)
+    facts["changes"] = []
+    if rules.changes and rules.changes[-1].is_last(rules):  # else nothing can be undone
+        for number, change in enumerate(rules.changes):
+            arrays |= _change_apart(number, in_use(change), facts["changes"])
     return arrays, facts
+
+
+def _change_apart(number: int, change: Change, facts: list[Facts]) -> Arrays:
+    """Arrays of an act that can be undone; what else there is to it is appended to `facts`."""
+    facts.append(
+        {
+            "words": asdict(change.words),
+            "appended": change.appended,
+            "dropped": [list(event) for event in change.dropped],
+        }
+    )
+    arrays = {f"change.{number}.{name}": array for name, array in change.rows.items()}
+    return arrays | {f"change.{number}.{name}": getattr(change, name) for name in CHANGE_ARRAYS}
 
 
 def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
@@ -58,8 +83,13 @@ def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
         array = getattr(model.scaler, name)
         _check_shape(name, array, (model.n_features, *array.shape[1:]))
     model.ridge = float.fromhex(facts["ridge"])
-    model.rules = _rule_base(model, arrays, facts["events"])
+    model.rules = _rule_base(model, arrays, facts)
     model.warm_up = None
+    if model.counts is not None:
+        for name in OUTPUT_ARRAYS:
+            room, stored = getattr(model.counts, name), arrays[f"outputs.{name}"]
+            _check_shape(name, stored, room.shape)
+            room[...] = stored
     return model
 
 
@@ -71,18 +101,51 @@ def _warm_up(model: StreamModel, arrays: Arrays, facts: Facts) -> WarmUp:
     return buffer
 
 
-def _rule_base(model: StreamModel, arrays: Arrays, events: list[list[Any]]) -> RuleBase:
+def _rule_base(model: StreamModel, arrays: Arrays, facts: Facts) -> RuleBase:
     rules = RuleBase(model.n_features, model.n_labels, model.settings())
     slots = int(arrays["rules.tally"][RULES]) + 1
+    arrays.setdefault("rules.locked", np.zeros(slots, np.int64))  # files of schema 1 know no locks
     rules.reserve(slots - 1)
+    rules.arrays.tally[RULES] = slots - 1
+    rules.arrays.locked[:slots] = arrays["rules.locked"]
+    rules.arrays = fit_weights(rules.arrays, rules.settings)
     for name in PER_SLOT:
         room, stored = getattr(rules.arrays, name)[:slots], arrays[f"rules.{name}"]
         _check_shape(name, stored, room.shape)
         room[...] = stored
     rules.arrays.tally[:] = arrays["rules.tally"]
     rules.arrays.strange[:] = arrays["rules.strange"]
-    rules.events = deque((Event(*event) for event in events), maxlen=EVENTS_KEPT)
+    rules.events = deque((Event(*event) for event in facts["events"]), maxlen=EVENTS_KEPT)
+    rules.words = _words(facts.get("words", {}))
+    for number, stored in enumerate(facts.get("changes", [])):
+        rules.changes.append(_change(number, stored, arrays, rules))
     return rules
+
+
+def _words(stored: dict[str, dict[str, str]]) -> Words:
+    """JSON has turned identities into text."""
+    return Words(**{kind: {int(rule): text for rule, text in told.items()} for kind, told in stored.items()})
+
+
+def _change(number: int, stored: Facts, arrays: Arrays, rules: RuleBase) -> Change:
+    """An act that can be undone."""
+    parts = {name: arrays[f"change.{number}.{name}"] for name in (*PER_SLOT, *CHANGE_ARRAYS)}
+    slots, before = parts["slots"], int(parts["tally"][RULES])
+    given_up = range(int(parts["after"][RULES]) + 1, before + 1)
+    if not set(given_up) <= set(slots.tolist()) <= set(range(before + 1)):
+        raise DataError(f"an act has changed slots {slots.tolist()} of {before}")
+    for name in PER_SLOT:
+        if name != "W":  # comes and goes with locks
+            _check_shape(name, parts[name], (len(slots), *getattr(rules.arrays, name).shape[1:]))
+    return Change(
+        rows={name: parts[name] for name in PER_SLOT},
+        slots=slots,
+        tally=parts["tally"],
+        after=parts["after"],
+        words=_words(stored["words"]),
+        appended=stored["appended"],
+        dropped=[Event(*event) for event in stored["dropped"]],
+    )
 
 
 def _check_shape(name: str, array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> None:

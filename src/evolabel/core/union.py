@@ -31,6 +31,8 @@ def sibling(model: StreamModel) -> StreamModel:
 def unite(mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[int]) -> StreamModel:
     """A new model that knows what both know; `columns` says where their labels stand among the n_labels."""
     _check_same_kind(mine.trained().settings, theirs.trained().settings)
+    if mine.options.optimise != theirs.options.optimise:
+        raise DataError("the classifiers differ in what they optimise; merge only such of the same parameters")
     united = copy.deepcopy(mine)
     if n_labels > united.n_labels:
         united.grow_labels(n_labels)
@@ -41,8 +43,10 @@ def unite(mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[i
     translate(other, *straight_lines(theirs.scaler, mine.scaler), rules.settings)
     _add_whole_stream(rules, other)
     for slot in range(1, other.n_rules + 1):
-        rules.adopt(other.arrays, slot)
+        rules.adopt(other, slot)
     rules.shrink_to(rules.settings.max_rules)
+    if united.counts is not None and theirs.counts is not None:
+        united.counts.add(theirs.counts, columns)
     return united
 
 
@@ -105,7 +109,7 @@ def translate(rules: RuleBase, a: FloatArray, b: FloatArray, settings: Settings)
     for slot in range(rules.n_rules + 1):
         arrays.H[slot] = A @ rules.hessian(slot) @ A.T
         arrays.G[slot] = arrays.G[slot] @ A.T
-        if rules.settings.iterated:
+        if arrays.W.shape[1]:
             arrays.W[slot] = np.linalg.lstsq(A.T, arrays.W[slot].T, rcond=None)[0].T
         arrays.c[slot] = stretch * arrays.c[slot] + shift
         arrays.M[slot] *= stretch**2

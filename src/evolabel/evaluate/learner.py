@@ -1,6 +1,7 @@
 """What a learner must be able to do to be evaluated, and how it is asked.
 
-Scores are answers of shape (n, K); a label counts as predicted where its score is at least 0.5.
+Scores are answers of shape (n, K); a label counts as predicted where its score is at least 0.5, or where the learner
+decides so itself.
 """
 
 import re
@@ -10,7 +11,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from evolabel.errors import DataError, ParameterError
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import BoolArray, FloatArray
+
+ON = 0.5  # the threshold of learners that have none of their own
 
 Lesson = tuple[FloatArray, FloatArray]
 """Rows whose labels have become known, and those labels (NaN: nobody told); there may be none."""
@@ -20,7 +23,8 @@ Lesson = tuple[FloatArray, FloatArray]
 class Learner(Protocol):
     """Learns rows X (n, p), where NaN is a missing value, with labels Y (n, K) of 0, 1 and NaN for "not annotated".
 
-    A learner may have `n_rules_`, and then its number of rules is followed, too.
+    A learner may have `n_rules_`, and then its number of rules is followed, too. It may have `thresholds_`, one for
+    each label, and then these decide, as they are at the time of each answer, which labels count as predicted.
     """
 
     def fit(self, X: FloatArray, Y: FloatArray, /) -> object:
@@ -44,6 +48,14 @@ class SinglePassLearner(Learner, Protocol):
         """
 
 
+@runtime_checkable
+class DecidingLearner(Learner, Protocol):
+    """A learner with thresholds of its own that can answer, decide and learn in one go."""
+
+    def decide_then_train(self, X: FloatArray, Y: FloatArray, /) -> tuple[FloatArray, BoolArray]:
+        """The scores of `test_then_train`, and which labels are predicted by the thresholds of that moment."""
+
+
 def named_learners(learners: Learner | Mapping[str, Learner]) -> dict[str, Learner]:
     """Learners by name; a single one goes by the name of its class."""
     named = dict(learners) if isinstance(learners, Mapping) else {type(learners).__name__: learners}
@@ -62,20 +74,27 @@ def described(learner: object) -> str:
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(learner))
 
 
-def answer_and_learn(learner: Learner, X: FloatArray, Y: FloatArray, lessons: list[Lesson] | None) -> FloatArray:
-    """Scores of all rows, while the learner learns.
+def answer_and_learn(
+    learner: Learner, X: FloatArray, Y: FloatArray, lessons: list[Lesson] | None
+) -> tuple[FloatArray, BoolArray]:
+    """Scores of all rows, and which labels count as predicted, while the learner learns.
 
     `lessons` has, for each row, what becomes known once the row is answered; None stands for the row's own labels Y.
     """
-    if lessons is None and isinstance(learner, SinglePassLearner):
-        return _finite(_with_shape(learner.test_then_train(X, Y), Y.shape))
+    if lessons is None and isinstance(learner, DecidingLearner):
+        scores, decisions = (_with_shape(table, Y.shape) for table in learner.decide_then_train(X, Y))
+        return _finite(scores), decisions > 0.0
+    if lessons is None and isinstance(learner, SinglePassLearner) and not hasattr(learner, "thresholds_"):
+        scores = _finite(_with_shape(learner.test_then_train(X, Y), Y.shape))
+        return scores, scores >= ON
     after = zip(X[:, None], Y[:, None], strict=True) if lessons is None else lessons
-    scores = np.empty(Y.shape)
+    scores, limits = np.empty(Y.shape), np.full(Y.shape, ON)
     for row, (taught, labels) in enumerate(after):
         scores[row] = _answer(learner, X[row : row + 1], Y.shape[1])
+        limits[row] = getattr(learner, "thresholds_", ON)
         if len(taught):
             learner.partial_fit(taught, labels)
-    return _finite(scores)
+    return _finite(scores), scores >= limits
 
 
 def count_rules(learner: Learner) -> float:

@@ -57,9 +57,9 @@ class Run:
         for name, learner in self.learners.items():
             start = perf_counter()
             with _naming(name, f"rows {self.done + 1} to {self.done + len(X)} after the initial batch"):
-                scores = answer_and_learn(learner, X, seen, lessons)
+                scores, decisions = answer_and_learn(learner, X, seen, lessons)
             seconds = perf_counter() - start
-            self.boards[name].update(Y, scores, count_rules(learner), seconds)
+            self.boards[name].update(Y, scores, decisions, count_rules(learner), seconds)
             if self.scores:
                 self.scores[name].append(scores)
             if progress is not None:

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from math import inf, nan
 from typing import NamedTuple
 
+import numpy as np
+
 from evolabel.evaluate.metrics import Metric, Sliding
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import BoolArray, FloatArray
 
 
 class Point(NamedTuple):
@@ -74,10 +76,11 @@ class Scoreboard:
         self._cumulative = {name: metric.fresh() for name, metric in metrics.items()}
         self._sliding = {name: Sliding(metric, window) for name, metric in metrics.items()}
 
-    def update(self, Y: FloatArray, scores: FloatArray, rules: float, seconds: float) -> None:
-        """Take in a step: the true labels, the scores, the rules there are now, and the time it took."""
+    def update(self, Y: FloatArray, scores: FloatArray, decisions: BoolArray, rules: float, seconds: float) -> None:
+        """Take in a step: the true labels, scores, predicted labels, the rules there are now, and the time it took."""
+        predicted = decisions.astype(np.float64)
         for metric in (*self._cumulative.values(), *self._sliding.values()):
-            metric.update(Y, scores)
+            metric.update(Y, predicted if metric.takes_decisions else scores)
         self.samples += len(Y)
         self.rules = rules
         self.seconds += seconds

@@ -1,1 +1,4 @@
-"""What a person can read: rules, and single predictions in parts."""
+"""What a person can read: rules in words, single predictions in parts, and which features matter.
+
+`clf.rules_`, `clf.describe(X)`, `clf.explain(x)` and `clf.relevance_` lead here.
+"""

@@ -1,11 +1,20 @@
 """One prediction in parts that add up: rules, features, labels."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from evolabel.core.model import StreamModel
-from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.errors import StateError
+from evolabel.explain import prediction_text
+from evolabel.explain.flips import Flip, smallest_flips
+from evolabel.explain.shortening import decided
+from evolabel.explain.terms import Vocabulary, stream_terms
+from evolabel.explain.territory import Territory, locate
+from evolabel.kernels.state import BoolArray, FloatArray, IntArray
+
+AMBIGUOUS = 0.6  # thresh2 of eq. (30)
 
 
 @dataclass(frozen=True)
@@ -13,7 +22,9 @@ class Explanation:
     """Why the model answers what it answers for one sample.
 
     `contributions[i, j, c]` is what feature j (the last: the intercept) gives label c through active rule i:
-    psi_i r_j w_ijc. They sum to the output, eq. (2).
+    psi_i r_j w_ijc. They sum to the output, eq. (2). `territory` says how far the sample is from what is known,
+    `flips` which smallest change of one feature would turn each label within the active rules (None: no feature can).
+    `threshold` None: the label of the largest output is predicted.
     """
 
     rules: IntArray
@@ -22,33 +33,90 @@ class Explanation:
     distances: FloatArray
     feature_names: list[str] = field(repr=False)
     label_names: list[str] = field(repr=False)
+    x: FloatArray = field(repr=False)
+    territory: Territory
+    flips: tuple[Flip | None, ...] = field(repr=False)
+    words: Vocabulary = field(repr=False)
+    threshold: float | None = 0.5
 
     @property
     def total(self) -> FloatArray:
         """The output per label: the sum of all contributions."""
         return np.asarray(self.contributions.sum(axis=(0, 1)))
 
+    @property
+    def by_feature(self) -> FloatArray:
+        """What each feature (the last: the base rate) gives each label, (n_features + 1, n_labels)."""
+        return np.asarray(self.contributions.sum(axis=0))
+
+    @property
+    def by_rule(self) -> FloatArray:
+        """What each active rule gives each label, (rules, n_labels)."""
+        return np.asarray(self.contributions.sum(axis=1))
+
+    @property
+    def predicted(self) -> BoolArray:
+        """Labels that are on, eq. (4)."""
+        return np.asarray(decided(self.total[None], self.threshold)[0])
+
+    @property
+    def ambiguous(self) -> BoolArray:
+        """Labels whose output is too close to call, eq. (30): between 0.4 and 0.6."""
+        return np.asarray((self.total < AMBIGUOUS) & (self.total > 1.0 - AMBIGUOUS))
+
+    @property
+    def text(self) -> str:
+        """The explanation in words."""
+        return prediction_text.plain(self)
+
+    def markdown(self) -> str:
+        """The explanation in Markdown."""
+        return prediction_text.markdown(self)
+
+    def html(self) -> str:
+        """The explanation as a whole HTML page."""
+        return prediction_text.html(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as values that JSON can hold, every contribution included."""
+        return prediction_text.document(self)
+
     def __str__(self) -> str:
-        return "\n".join(self._line(c) for c in range(len(self.label_names)))
-
-    def _line(self, c: int) -> str:
-        parts = self.contributions[:, :, c].sum(axis=0)
-        names = [*self.feature_names, "base rate"]
-        strongest = np.argsort(-np.abs(parts), kind="stable")[:4]
-        told = ", ".join(f"{names[j]} {parts[j]:+.3f}" for j in strongest)
-        rest = ", ..." if len(names) > len(strongest) else ""
-        return f"{self.label_names[c]}: {self.total[c]:.3f} ({told}{rest})"
+        return self.text
 
 
-def explain_sample(model: StreamModel, x: FloatArray, feature_names: list[str], label_names: list[str]) -> Explanation:
+def explain_sample(
+    model: StreamModel,
+    x: FloatArray,
+    feature_names: list[str],
+    label_names: list[str],
+    threshold: float | None = 0.5,
+) -> Explanation:
     """Explanation of one raw sample, x of shape (1, p); a missing feature takes each rule's mean."""
     rules = model.trained()
+    if rules.n_rules == 0:
+        raise StateError("there are no rules yet that could explain anything; let the classifier learn first")
     z = model.scale(x)
     psi, distance = rules.memberships(z)
     active = np.flatnonzero(psi[0])
     parts = np.empty((len(active), model.n_features + 1, model.n_labels))
+    slopes = np.zeros((model.n_features, model.n_labels))
     for i, rule in enumerate(active):
         slot = int(rule) + 1
-        parts[i] = psi[0, rule] * rules.regressor(z[0], slot)[:, None] * rules.weights(slot)
-    identities = rules.arrays.identity[active + 1].copy()
-    return Explanation(identities, psi[0, active], parts, distance[0, active], feature_names, label_names)
+        weights = psi[0, rule] * rules.weights(slot)
+        parts[i] = rules.regressor(z[0], slot)[:, None] * weights
+        slopes += weights[:-1]
+    names = feature_names, label_names
+    return Explanation(
+        rules=rules.arrays.identity[active + 1].copy(),
+        memberships=psi[0, active],
+        contributions=parts,
+        distances=distance[0, active],
+        feature_names=feature_names,
+        label_names=label_names,
+        x=x[0].copy(),
+        territory=locate(model, distance[0]),
+        flips=tuple(smallest_flips(model, x[0], slopes, parts.sum(axis=(0, 1)), names, threshold)),
+        words=stream_terms(model, feature_names),
+        threshold=threshold,
+    )

@@ -1,14 +1,18 @@
-"""Rules as views a person can read: regions in original units, labels as local shares."""
+"""Rules as views a person can read: IF few features are such, THEN these labels are likely, and why."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from evolabel.core.model import StreamModel
+from evolabel.explain import rule_text
+from evolabel.explain.reference import reference_rows
+from evolabel.explain.shortening import FIDELITY, Fidelity, ShortRules, measure, shorten
+from evolabel.explain.statements import Condition, Outcome, judge, read_condition, read_drivers
+from evolabel.explain.terms import Vocabulary, stream_moments, stream_terms
 from evolabel.kernels.state import FloatArray
-
-SHOWN_FEATURES = 5
-SHOWN_LABELS = 5
 
 
 @dataclass(frozen=True)
@@ -18,6 +22,11 @@ class Rule:
     `centre`, `low` and `high` (centre minus and plus one spread) are in the units of the features; `weights` are the
     consequents W_i, (n_features + 1, n_labels), on scaled features with the intercept last. `label_shares` is how
     often each label was on among the samples of the rule; labels nobody annotated count as the rule predicted them.
+
+    `conditions` are the features that the shortened rule looks at, the most telling first, and `fidelity` the share of
+    labels that the shortened rules predict as the full ones do, where this rule speaks. `activity` is the rule's share
+    of what was learned (or of the rows it was read with), `certainty` 1 / (1 + r'Pr) at the centre: how little one more
+    sample there could change the weights. `n_seen` is the age of the stream when the rule was read.
     """
 
     identity: int
@@ -32,6 +41,14 @@ class Rule:
     feature_names: list[str] = field(repr=False)
     label_names: list[str] = field(repr=False)
     contrast: FloatArray = field(repr=False)
+    n_seen: int
+    activity: float
+    certainty: float
+    fidelity: float
+    conditions: tuple[Condition, ...] = field(repr=False)
+    outcomes: tuple[Outcome, ...] = field(repr=False)
+    name: str = ""
+    locked: bool = False
 
     @property
     def spread(self) -> FloatArray:
@@ -39,48 +56,175 @@ class Rule:
         return (self.high - self.low) / 2.0
 
     @property
+    def idle(self) -> int:
+        """Samples since the rule last won one."""
+        return self.n_seen - self.last_won
+
+    @property
+    def dropped(self) -> int:
+        """Features that the shortened rule does not look at."""
+        return len(self.feature_names) - len(self.conditions)
+
+    def renamed(self, features: Sequence[str], labels: Sequence[str]) -> "Rule":
+        """The same rule under other names of its features and labels."""
+        names = dict(zip(self.feature_names, features, strict=True)), dict(zip(self.label_names, labels, strict=True))
+        return replace(
+            self,
+            feature_names=list(features),
+            label_names=list(labels),
+            conditions=tuple(replace(condition, feature=names[0][condition.feature]) for condition in self.conditions),
+            outcomes=tuple(outcome.renamed(*names) for outcome in self.outcomes),
+        )
+
+    @property
     def text(self) -> str:
-        """The rule in words: the features that set it apart most, and the labels that are most frequent in it."""
-        features = np.argsort(-self.contrast, kind="stable")[:SHOWN_FEATURES]
-        conditions = [f"{self.feature_names[j]} IS {self.low[j]:.4g} .. {self.high[j]:.4g}" for j in features]
-        labels = np.argsort(-self.label_shares, kind="stable")[:SHOWN_LABELS]
-        outcomes = [f"{self.label_names[c]} {self.label_shares[c]:.0%}" for c in labels]
-        more = len(self.centre) - len(conditions)
-        tail = f" (and {more} features closer to average)" if more else ""
-        head = f"Rule {self.identity} (support {self.support:.0f})"
-        return f"{head}: IF {' AND '.join(conditions)}{tail} THEN {', '.join(outcomes)}"
+        """The rule in words."""
+        return rule_text.plain(self)
+
+    def markdown(self) -> str:
+        """The rule in Markdown."""
+        return rule_text.markdown(self)
+
+    def html(self) -> str:
+        """The rule as a piece of HTML."""
+        return rule_text.html(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rule as values that JSON can hold, all labels included."""
+        return rule_text.document(self)
 
     def __str__(self) -> str:
         return self.text
 
 
-def read_rules(model: StreamModel, feature_names: list[str], label_names: list[str]) -> list[Rule]:
-    """All rules of a model, in the order of their slots; none while the warm-up lasts."""
-    if model.rules is None or model.scaler is None:
-        return []
-    rules, scaler, a = model.rules, model.scaler, model.rules.arrays
-    used = slice(1, rules.n_rules + 1), slice(0, model.n_features)
-    spread = np.sqrt(rules.variances())
-    low, high = scaler.inverse(a.c[used] - spread), scaler.inverse(a.c[used] + spread)
-    centre = scaler.inverse(a.c[used])
-    contrast = np.abs(a.c[used] - a.c[0, : model.n_features]) / spread
-    views = []
-    for i in range(rules.n_rules):
-        evidence = rules.hessian(i + 1)[-1, -1]
-        views.append(
-            Rule(
-                identity=int(a.identity[i + 1]),
-                centre=centre[i],
-                low=low[i],
-                high=high[i],
-                support=float(a.k[i + 1]),
-                born=int(a.born[i + 1]),
-                last_won=int(a.won[i + 1]),
-                weights=rules.weights(i + 1),
-                label_shares=np.clip(a.G[i + 1, :, -1] / max(evidence, 1e-300), 0.0, 1.0),
-                feature_names=feature_names,
-                label_names=label_names,
-                contrast=contrast[i],
-            )
+class RuleSet(list[Rule]):
+    """All rules, in the order of their slots, with the fidelity of their shortened forms together.
+
+    `fidelity` is None while the warm-up lasts and there are no rules yet.
+    """
+
+    def __init__(self, rules: Iterable[Rule] = (), fidelity: Fidelity | None = None) -> None:
+        super().__init__(rules)
+        self.fidelity = fidelity
+
+    def top(self, count: int, label: str | None = None) -> "RuleSet":
+        """The best supported rules, or those in which a label is most frequent."""
+        return RuleSet(sorted(self, key=lambda rule: -_weight(rule, label))[:count], self.fidelity)
+
+    @property
+    def text(self) -> str:
+        """All rules in words."""
+        return rule_text.whole(self, self.fidelity, "text")
+
+    def markdown(self) -> str:
+        """All rules in Markdown."""
+        return rule_text.whole(self, self.fidelity, "markdown")
+
+    def html(self) -> str:
+        """All rules as a whole HTML page."""
+        return rule_text.whole(self, self.fidelity, "html")
+
+    def to_dict(self) -> dict[str, Any]:
+        """All rules as values that JSON can hold."""
+        return rule_text.whole_document(self, self.fidelity)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _weight(rule: Rule, label: str | None) -> float:
+    return rule.support if label is None else float(rule.label_shares[rule.label_names.index(label)])
+
+
+def read_rules(
+    model: StreamModel,
+    feature_names: list[str],
+    label_names: list[str],
+    *,
+    rows: FloatArray | None = None,
+    fidelity: float = FIDELITY,
+    threshold: float | None = 0.5,
+) -> RuleSet:
+    """All rules of a model; none while the warm-up lasts, or in a sibling that has not learned yet.
+
+    The rules are shortened as far as they keep `fidelity` on rows like the stream's. It is reported on the raw `rows`,
+    if there are any (missing features at the mean of the stream), else on other rows like the stream's.
+    """
+    if model.rules is None or model.rules.n_rules == 0:
+        return RuleSet()
+    short = shorten(model, fidelity, threshold=threshold)
+    found = measure(short, reference_rows(model, seed=1) if rows is None else _complete(model, rows), threshold)
+    words = stream_terms(model, feature_names)
+    reader = _Reader(model, short, found, words, label_names, seen=rows is None)
+    return RuleSet((reader.rule(i) for i in range(model.rules.n_rules)), found)
+
+
+def _complete(model: StreamModel, rows: FloatArray) -> FloatArray:
+    Z = model.scale(rows)
+    return np.where(np.isnan(Z), model.trained().arrays.c[0, : model.n_features], Z)
+
+
+class _Reader:
+    """What all rules of a model have in common while they are read."""
+
+    def __init__(
+        self,
+        model: StreamModel,
+        short: ShortRules,
+        found: Fidelity,
+        words: Vocabulary,
+        label_names: list[str],
+        *,
+        seen: bool,
+    ) -> None:
+        self.model, self.short, self.found, self.words, self.label_names = model, short, found, words, label_names
+        rules, scaler, p = model.trained(), model.scaler, model.n_features
+        assert scaler is not None
+        a, used = rules.arrays, slice(1, rules.n_rules + 1)
+        spread = np.sqrt(rules.variances())
+        self.centre = scaler.inverse(a.c[used, :p])
+        self.low, self.high = scaler.inverse(a.c[used, :p] - spread), scaler.inverse(a.c[used, :p] + spread)
+        self.contrast = np.abs(a.c[used, :p] - a.c[0, :p]) / spread
+        self.width = stream_moments(model)[1]
+        shares = [self._shares(slot) for slot in range(rules.n_rules + 1)]
+        self.usual, self.shares = shares[0], shares[1:]
+        evidence = np.array([rules.hessian(slot)[-1, -1] for slot in range(1, rules.n_rules + 1)])
+        self.activity = evidence / max(evidence.sum(), 1e-300) if seen else found.activity
+
+    def rule(self, i: int) -> Rule:
+        """The view of rule i."""
+        rules, slot = self.model.trained(), i + 1
+        a, names = rules.arrays, self.words.feature_names
+        weights = rules.weights(slot)
+        ranges = ((names[j], float(self.low[i, j]), float(self.high[i, j])) for j in self.short.kept[i])
+        drivers = read_drivers(weights[:-1] * self.width[:, None], names)
+        outcomes = judge(self.label_names, self.shares[i], self.usual, drivers)
+        r = np.append(a.c[slot, : self.model.n_features], 1.0)
+        return Rule(
+            identity=int(a.identity[slot]),
+            centre=self.centre[i],
+            low=self.low[i],
+            high=self.high[i],
+            support=float(a.k[slot]),
+            born=int(a.born[slot]),
+            last_won=int(a.won[slot]),
+            weights=weights,
+            label_shares=self.shares[i],
+            feature_names=names,
+            label_names=self.label_names,
+            contrast=self.contrast[i],
+            n_seen=rules.n_seen,
+            activity=float(self.activity[i]),
+            certainty=float(1.0 / (1.0 + r @ rules.inverse(slot) @ r)),
+            fidelity=float(self.found.by_rule[i]),
+            conditions=tuple(read_condition(self.words, *given) for given in ranges),
+            outcomes=tuple(outcomes),
+            name=rules.words.names.get(int(a.identity[slot]), ""),
+            locked=bool(a.locked[slot]),
         )
-    return views
+
+    def _shares(self, slot: int) -> FloatArray:
+        """How often each label was on among the samples of a slot."""
+        rules = self.model.trained()
+        evidence = max(float(rules.hessian(slot)[-1, -1]), 1e-300)
+        return np.asarray(np.clip(rules.arrays.G[slot, :, -1] / evidence, 0.0, 1.0))

@@ -21,7 +21,7 @@ profile does not need have no elements.
 | late     | (1+R,)        |             | exact   | how many rows wait in both                                    |
 | age      | (1+R,)        |             | policy  | samples learned since P was last derived from H               |
 | fresh    | (1+R,)        |             | exact   | evidence (sum of psi) learned since then; what forgetting uses|
-| W        | (1+R, K, q)   | W_i'        | exact   | consequents, one row per label; where they are iterated       |
+| W        | (1+R, K, q)   | W_i'        | exact   | consequents, one row per label; where iterated or locked      |
 | ybar     | (1+R, K)      | ybar_c      | exact   | weighted mean of the labels; where labels are coupled         |
 | Q        | (1+R, K, K)   | covar_cd    | exact   | weighted co-moments of the labels                             |
 | mass     | (1+R, 2)      | S_Psi       | exact   | sum of psi, sum of psi^2                                      |
@@ -30,6 +30,7 @@ profile does not need have no elements.
 | identity | (1+R,)        |             | exact   | the rule's number for life (slots are re-used, numbers not)   |
 | born     | (1+R,)        |             | exact   | sample at which the rule was born                             |
 | won      | (1+R,)        |             | exact   | last sample the rule has won                                  |
+| locked   | (1+R,)        |             | exact   | 1: a person has locked the rule, it learns nothing, else 0    |
 | tally    | (3,)          | C, N        | exact   | rules, samples seen, identity of the next rule                |
 | strange  | (3,)          |             | exact   | count, mean and variance of recent winner distances           |
 
@@ -79,6 +80,7 @@ class RuleArrays(NamedTuple):
     identity: IntArray
     born: IntArray
     won: IntArray
+    locked: IntArray
     tally: IntArray
     strange: FloatArray
 

@@ -9,7 +9,8 @@
 | f      | (K,)      | output, eq. (2)                                                         |
 
 The weights W_i = (H_i + gamma D)^-1 (G_i + gamma D W_0) are never formed: with u = P_i r the rule's output is
-G_i u + gamma W_0'(D u), and W_0'v = G_0 (P_0 v). Exact at every moment, also while W_0 moves.
+G_i u + gamma W_0'(D u), and W_0'v = G_0 (P_0 v). Exact at every moment, also while W_0 moves. A locked rule
+answers with the W_i it was locked with, and learns nothing.
 """
 
 import numpy as np
@@ -118,7 +119,7 @@ def output_rows(Z: FloatArray, rules: RuleArrays, settings: Settings) -> FloatAr
         solve(Z[i], m, rules, settings, active, missing, r, u)
         v[:] = 0.0
         for b in range(m):
-            if settings.iterated:
+            if settings.iterated or rules.locked[active[b]]:
                 add_product(rules.W[active[b]], r[b], psi[b], out[i])
             else:
                 add_rule_output(psi[b], u[b], rules.G[active[b]], settings.lean, v, out[i])
@@ -163,7 +164,10 @@ def answer(m: int, rules: RuleArrays, settings: Settings, work: Workspace, f: Fl
         return
     work.v[:] = 0.0
     for b in range(m):
-        add_rule_output(work.psi[b], work.u[b], rules.G[work.active[b]], settings.lean, work.v, f)
+        if rules.locked[work.active[b]]:
+            add_product(rules.W[work.active[b]], work.r[b], work.psi[b], f)
+        else:
+            add_rule_output(work.psi[b], work.u[b], rules.G[work.active[b]], settings.lean, work.v, f)
     add_global_output(work.v, rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], work.t, f)
 
 
@@ -192,8 +196,9 @@ def learn_complete(
     """Every label is known, closed form: H, G and P of each active rule and of the global model."""
     for b in range(m + 1):
         slot, w = work.active[b], weight * work.psi[b]
-        add_labels(rules.G[slot], work.r[b], y, w)
-        take_in(slot, work.r[b], work.u[b], w, rules, settings)
+        if not rules.locked[slot]:
+            add_labels(rules.G[slot], work.r[b], y, w)
+            take_in(slot, work.r[b], work.u[b], w, rules, settings)
 
 
 @allocating_kernel
@@ -210,6 +215,8 @@ def learn_partial(
             add_global_output(work.v, rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], work.t, f[b])
     for b in range(m + 1):
         slot, w = work.active[b], weight * work.psi[b]
+        if rules.locked[slot]:
+            continue
         q = dot(work.r[b], work.u[b])
         add_partial_labels(rules.G[slot], work.r[b], f[b], y, work.confidence, q, w, w * share)
         take_in(slot, work.r[b], work.u[b], w * share, rules, settings)
@@ -223,6 +230,8 @@ def learn_iterated(
     sound = True
     for c in range(m, -1, -1):  # the global model first: the rules' ridge may pull towards it
         slot, w = work.active[c], weight * work.psi[c]
+        if rules.locked[slot]:
+            continue
         q = dot(work.r[c], work.u[c])
         if settings.rls or slot == 0:
             rls_step(rules.W[slot], work.r[c], work.u[c], y, work.confidence, w, work.f)
@@ -244,7 +253,8 @@ def learn_moments(m: int, y: FloatArray, weight: float, rules: RuleArrays, work:
     """Label moments of the active rules, where labels are coupled."""
     for b in range(m):
         slot = work.active[b]
-        add_label_moments(y, weight * work.psi[b], rules.mass[slot], rules.ybar[slot], rules.Q[slot])
+        if not rules.locked[slot]:
+            add_label_moments(y, weight * work.psi[b], rules.mass[slot], rules.ybar[slot], rules.Q[slot])
 
 
 @kernel
@@ -261,7 +271,8 @@ def any_due(m: int, active: IntArray, age: IntArray, top: FloatArray, upkeep_eve
 def follow(w: int, d: float, s: FloatArray, weight: float, rules: RuleArrays, settings: Settings) -> None:
     """A sample that is not novel moves the rule it is nearest to, and the whole stream's moments."""
     note_winner_distance(d, rules.strange)
-    absorb(w, s, weight, rules, settings)
+    if not rules.locked[w]:
+        absorb(w, s, weight, rules, settings)
     absorb(0, s, weight, rules, settings)
 
 

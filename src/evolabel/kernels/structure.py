@@ -50,9 +50,9 @@ def has_grown(slot: int, rules: RuleArrays, settings: Settings) -> bool:
 
 @kernel
 def is_starved(slot: int, rules: RuleArrays, settings: Settings) -> bool:
-    """Little support, and no sample won for `prune_after` samples."""
+    """Little support, and no sample won for `prune_after` samples; a locked rule never starves."""
     idle = rules.tally[SEEN] - rules.won[slot]
-    return bool(idle > settings.prune_after and rules.k[slot] < settings.min_support)
+    return bool(idle > settings.prune_after and rules.k[slot] < settings.min_support and rules.locked[slot] == 0)
 
 
 @kernel

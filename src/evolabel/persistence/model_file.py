@@ -15,7 +15,7 @@ import numpy as np
 from evolabel.errors import ModelFileError, ModelWriteError
 from evolabel.whole_files import write_atomically
 
-SCHEMA = 1
+SCHEMA = 2  # 2: locks, names and acts
 KEY = "evolabel"
 
 Arrays = dict[str, np.ndarray[Any, Any]]

@@ -1,7 +1,7 @@
 """The HTML report: one file with everything in it."""
 
 import io
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -125,7 +125,4 @@ def _rules(repeated: Repeated, columns: Dataset | None) -> list[Any]:
     rules = sorted(getattr(learner, "rules_", ()), key=lambda rule: -rule.support)[:SHOWN_RULES]
     if columns is None:
         return rules
-    return [
-        replace(rule, feature_names=list(columns.feature_names), label_names=list(columns.label_names))
-        for rule in rules
-    ]
+    return [rule.renamed(columns.feature_names, columns.label_names) for rule in rules]

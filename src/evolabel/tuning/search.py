@@ -1,11 +1,11 @@
 """`GridSearch`: parameters by cross-validation on an initial batch, one structure pass for all alpha and beta."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from threadpoolctl import threadpool_limits
 
 from evolabel.errors import DivergenceError, NotTrainedError
@@ -15,6 +15,7 @@ from evolabel.tuning.batch import check_search, check_values, read_batch, read_e
 from evolabel.tuning.folds import Score, check_judgeable, folds, read_score, scored
 from evolabel.tuning.grid import PAPER_GRID, Grid, Point
 from evolabel.tuning.notes import Notes, Task, fingerprint
+from evolabel.tuning.parallel import run_all
 from evolabel.tuning.shared import shared_answers
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ class GridSearch:
     n_jobs : int
         Processes; -1 for all cores.
     backend : str, optional
-        A joblib backend by name ("loky", "dask", "ray" ...); joblib's own choice if not given.
+        A joblib backend by name ("loky", "threading", "dask" once a `distributed.Client` is running, "ray" ...);
+        joblib's own choice if not given.
     checkpoint : path, optional
         File of notes: the same search goes on where it was interrupted.
     progress : callable, optional
@@ -153,19 +155,11 @@ class GridSearch:
         waiting = [task for task in tasks if task not in notes.scores]
         calls = (delayed(_scores)(task, base, grid, rows, labels, held_out[task[1]], self.score) for task in waiting)
         done = len(tasks) - len(waiting)
-        for task, scores in self._parallel(calls):
+        for task, scores in run_all(calls, self.n_jobs, self.backend):
             notes.add(task, scores)
             done += 1
             if self.progress is not None:
                 self.progress(done, len(tasks))
-
-    def _parallel(self, calls: Iterator[Any]) -> Iterator[tuple[Task, list[float]]]:
-        """Results as they come; some backends can only hand over all of them at the end."""
-        try:
-            pool = Parallel(n_jobs=self.n_jobs, backend=self.backend, return_as="generator_unordered")
-        except ValueError:
-            pool = Parallel(n_jobs=self.n_jobs, backend=self.backend)
-        yield from pool(calls)
 
     def _found(self) -> list[dict[str, Any]]:
         if not hasattr(self, "surface_"):

@@ -32,12 +32,15 @@ class Metric(ABC):
     name : str
         Short name for tables and figures.
     bigger_is_better : bool
+    takes_decisions : bool
+        Does it judge predicted labels, so that a learner's own decisions (0 or 1) may stand in for its scores?
     n_samples, n_skipped : int
         Samples judged and samples skipped since the start.
     """
 
     name: str
     bigger_is_better: bool = True
+    takes_decisions: bool = False
 
     def __init__(self, memory: Memory | None = None) -> None:
         self._memory = memory or Fade()

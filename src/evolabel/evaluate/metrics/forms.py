@@ -20,6 +20,7 @@ class Form(Metric):
         self.metric = metric.fresh()
         self.name = f"{metric.name} ({how})"
         self.bigger_is_better = metric.bigger_is_better
+        self.takes_decisions = metric.takes_decisions
 
     def statistics(self, rows: ScoredRows) -> FloatArray:
         """Those of the metric."""

@@ -13,6 +13,8 @@ from evolabel.evaluate.metrics.base import Metric, mean_of, part_of_whole
 from evolabel.evaluate.metrics.rows import ScoredRows
 from evolabel.kernels.state import BoolArray, FloatArray
 
+DEFAULT = 0.5  # a metric with another threshold means the scores, whatever learners decide
+
 
 class LabelSetMetric(Metric):
     """A metric that sees predicted labels instead of scores.
@@ -23,9 +25,10 @@ class LabelSetMetric(Metric):
         Labels are predicted where the score is at least this much, eq. (4); one number for all labels or one for each.
     """
 
-    def __init__(self, threshold: float | Sequence[float] = 0.5) -> None:
+    def __init__(self, threshold: float | Sequence[float] = DEFAULT) -> None:
         super().__init__()
         self._limits = _read_threshold(threshold)
+        self.takes_decisions = bool(self._limits.ndim == 0 and self._limits == DEFAULT)
 
     @property
     def threshold(self) -> float | list[float]:

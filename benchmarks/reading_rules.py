@@ -1,0 +1,84 @@
+"""Write the rules and explanations into docs/reading-rules.md, as the code tells them (EVOLABEL_DATA).
+
+Rows in the benchmark's order (shuffle 0), the first fifth as initial batch, the rest learned in one pass, all defaults.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.explain.rule_text import summary
+from evolabel.explain.rules import RuleSet
+from evolabel.streams import Dataset, load_dataset
+
+PAGE = Path(__file__).parents[1] / "docs" / "reading-rules.md"
+INITIAL_SHARE = 0.2
+RULES = 5  # of each set: ten together
+WELL_SUPPORTED = 12  # samples a told rule has seen at least
+ROW = 7  # of the stream, to be explained
+
+
+@cache
+def learned(name: str) -> tuple[EvolvingFuzzyClassifier, Dataset]:
+    """The classifier after the whole stream, and the stream."""
+    data = load_dataset(name, nominal="codes").shuffled(0)
+    start = round(INITIAL_SHARE * len(data))
+    clf = EvolvingFuzzyClassifier().fit(data.X[:start], data.Y[:start])
+    clf.partial_fit(data.X[start:], data.Y[start:])
+    return clf.name_columns(data.feature_names, data.label_names), data
+
+
+def characteristic(rules: RuleSet) -> RuleSet:
+    """Well supported rules, each the one in which some label stands out most."""
+    firm = [rule for rule in rules if rule.support >= WELL_SUPPORTED]
+    ranked = sorted(firm, key=lambda rule: -max(o.apart for o in rule.outcomes if o.share > o.usual))
+    chosen: dict[str, int] = {}
+    for rule in ranked:
+        label = next(outcome.label for outcome in rule.outcomes if outcome.share > outcome.usual)
+        chosen.setdefault(label, rule.identity)
+    kept = list(chosen.values())[:RULES]
+    return RuleSet([rule for rule in ranked if rule.identity in kept], rules.fidelity)
+
+
+def rules_of(name: str) -> str:
+    rules = learned(name)[0].rules_
+    told = "\n\n".join(rule.text for rule in characteristic(rules))
+    return f"{summary(rules, rules.fidelity)}\n\n{told}"
+
+
+def relevance_of(name: str) -> str:
+    relevance = learned(name)[0].relevance_
+    lines = []
+    for label in relevance.label_names:
+        best = ", ".join(f"{feature} {share:.0%}" for feature, share in relevance.strongest(label, 3))
+        lines.append(f"{label}: {best}")
+    return "\n".join(lines)
+
+
+def explained(name: str, row: int) -> str:
+    clf, data = learned(name)
+    return clf.explain(pd.DataFrame(data.X[row : row + 1], columns=list(data.feature_names))).text
+
+
+PARTS = {
+    "EMOTIONS_RULES": lambda: rules_of("emotions"),
+    "EMOTIONS_RELEVANCE": lambda: relevance_of("emotions"),
+    "WATER_RULES": lambda: rules_of("water-quality"),
+    "WATER_RELEVANCE": lambda: relevance_of("water-quality"),
+    "WATER_EXPLAINED": lambda: explained("water-quality", ROW),
+}
+
+
+def written(text: str) -> str:
+    """The page with every output in its place."""
+    for name, part in PARTS.items():
+        body = f"<!-- {name} -->\n```\n{part()}\n```\n<!-- end -->"
+        text = re.sub(rf"<!-- {name} -->.*?<!-- end -->", lambda _, body=body: body, text, flags=re.DOTALL)
+    return text
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(PAGE.read_text()))

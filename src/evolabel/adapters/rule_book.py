@@ -1,0 +1,108 @@
+"""`clf.rulebook`: the rules of a classifier in the hands of a person."""
+
+from typing import TYPE_CHECKING
+
+from evolabel.core import acts
+from evolabel.core.claims import Claim
+from evolabel.core.events import ACTS, Event
+from evolabel.core.rule_base import RuleBase
+from evolabel.core.undo import undo
+from evolabel.errors import DataError
+from evolabel.explain.expert_form import ExpertRule, read_form
+from evolabel.explain.expert_region import claim_of, form_of
+
+if TYPE_CHECKING:
+    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+
+
+class RuleBook:
+    """Add, edit, rename, lock, merge and delete rules; the classifier goes on learning from there.
+
+    Rules are called by their number or by their name. Every act is an event in `clf.events_` and can be undone as long
+    as nothing was learned since. Forms are text or dictionaries; `docs/expert-rules.md` explains both.
+
+    Examples
+    --------
+    >>> from evolabel import EvolvingFuzzyClassifier
+    >>> from evolabel.streams import DriftingStream
+    >>> X, Y = DriftingStream(n_features=3, n_labels=2, seed=0).take(200)
+    >>> book = EvolvingFuzzyClassifier(max_rules=8).fit(X, Y).rulebook
+    >>> book.add('IF x0 IS very high THEN label0 LIKELY, label1 UNLIKELY WITH CONFIDENCE 0.8 CALLED "hot"')
+    8
+    >>> book.lock("hot")
+    >>> print(book.form("hot"))
+    IF x0 IS very high THEN label0 LIKELY, label1 UNLIKELY WITH CONFIDENCE 0.8 WEIGHT 20 CALLED "hot"
+    >>> print(book.undo())
+    sample 200: rule 8 was locked by hand
+    """
+
+    def __init__(self, classifier: "EvolvingFuzzyClassifier") -> None:
+        self._classifier = classifier
+
+    def add(self, form: object) -> int:
+        """A new rule from a form; returns its number. A full rule base merges its closest pair to make room."""
+        rule, claim = self._read(form)
+        return acts.add_rule(self._rules(), claim, str(rule), rule.name)
+
+    def edit(self, rule: int | str, form: object) -> None:
+        """The rule becomes what the form says; it keeps its number, its age, its lock, and its name if none is given.
+
+        What it had learned is let go. Start from `form(rule)` to change a part.
+        """
+        written, claim = self._read(form)
+        acts.edit_rule(self._rules(), self._number(rule), claim, str(written), written.name)
+
+    def rename(self, rule: int | str, name: str) -> None:
+        """Call the rule by a name; an empty name takes it away."""
+        acts.rename_rule(self._rules(), self._number(rule), name)
+
+    def lock(self, rule: int | str) -> None:
+        """Learning leaves the rule alone from now on: region, weights and the rule itself stay as they are."""
+        acts.lock_rule(self._rules(), self._number(rule))
+
+    def unlock(self, rule: int | str) -> None:
+        """The rule learns again."""
+        acts.unlock_rule(self._rules(), self._number(rule))
+
+    def merge(self, first: int | str, second: int | str) -> int:
+        """Unite two rules; returns the number of the better supported one, which stays."""
+        return acts.merge_rules(self._rules(), self._number(first), self._number(second))
+
+    def delete(self, rule: int | str) -> None:
+        """Remove a rule, locked or not."""
+        acts.delete_rule(self._rules(), self._number(rule))
+
+    def undo(self) -> Event:
+        """Take back the last act, bit for bit; refused once samples were learned since. Returns the act's event."""
+        return undo(self._rules())
+
+    def form(self, rule: int | str) -> ExpertRule:
+        """The rule as a person would write it; `str` of it is text that `add` and `edit` read."""
+        model = self._classifier._trained()
+        names = self._classifier._feature_names(), self._classifier._targets.names
+        return form_of(self._number(rule), model, *names)
+
+    @property
+    def names(self) -> dict[int, str]:
+        """Names that people have given, by number of the rule."""
+        return dict(self._rules().words.names)
+
+    @property
+    def acts(self) -> list[Event]:
+        """What people have done to the rules, oldest first."""
+        return [event for event in self._classifier.events_ if event.kind in ACTS]
+
+    def _rules(self) -> RuleBase:
+        return self._classifier._trained().trained()
+
+    def _number(self, rule: int | str) -> int:
+        if not isinstance(rule, str):
+            return int(rule)
+        for number, name in self._rules().words.names.items():
+            if name == rule:
+                return number
+        raise DataError(f"no rule is called {rule!r}; give its number, or rename a rule first")
+
+    def _read(self, form: object) -> tuple[ExpertRule, Claim]:
+        model, rule = self._classifier._trained(), read_form(form)
+        return rule, claim_of(rule, model, self._classifier._feature_names(), self._classifier._targets.names)

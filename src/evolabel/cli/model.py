@@ -1,0 +1,76 @@
+"""A saved model and rows for it, as a command line names them."""
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from json import dumps
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.cli.ready import tell
+from evolabel.cli.source import open_source
+from evolabel.errors import DataError
+from evolabel.kernels.state import FloatArray
+from evolabel.streams import Dataset, dataset_names, load_dataset
+from evolabel.whole_files import write_atomically
+
+Format = Literal["text", "markdown", "html", "json"]
+
+
+class Told(Protocol):
+    """What can be written in all formats."""
+
+    @property
+    def text(self) -> str: ...  # noqa: D102
+    def markdown(self) -> str: ...  # noqa: D102
+    def html(self) -> str: ...  # noqa: D102
+    def to_dict(self) -> dict[str, Any]: ...  # noqa: D102
+
+
+def rows_for(classifier: EvolvingFuzzyClassifier, data: str, labels: tuple[str, ...]) -> FloatArray:
+    """Rows of a known data set (in the order of its file) or of a file, if the model knows their features."""
+    width = classifier.n_features_in_
+    dataset = _read(classifier, data, labels)
+    names = getattr(classifier, "feature_names_in_", None)
+    if dataset.n_features != width:
+        raise DataError(f"{data} has {dataset.n_features} features, the model knows {width}; give it data of its kind")
+    if names is not None and tuple(names) != dataset.feature_names:
+        raise DataError(
+            f"{data} has the features {', '.join(dataset.feature_names[:3])}..., the model knows "
+            f"{', '.join(names[:3])}...; give it data of its kind"
+        )
+    return dataset.X
+
+
+def _read(classifier: EvolvingFuzzyClassifier, data: str, labels: tuple[str, ...]) -> Dataset:
+    if data.lower() not in dataset_names():
+        known = labels or (() if data.startswith("drift") else tuple(classifier.label_names_))
+        return open_source(data, known, None, None, None).stream(0)
+    dataset = load_dataset(data, nominal="codes")
+    return dataset if dataset.n_features == classifier.n_features_in_ else load_dataset(data, nominal="one-hot")
+
+
+@contextmanager
+def names_are_checked() -> Iterator[None]:
+    """Rows come as plain arrays whose names `rows_for` has compared; scikit-learn need not warn."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        yield
+
+
+def write(told: Told, form: Format, out: Path | None) -> None:
+    """To standard output or into a file."""
+    forms: dict[str, Callable[[], str]] = {
+        "text": lambda: told.text,
+        "markdown": told.markdown,
+        "html": told.html,
+        "json": lambda: dumps(told.to_dict(), indent=1, allow_nan=False),
+    }
+    content = forms[form]().rstrip("\n") + "\n"
+    if out is None:
+        sys.stdout.write(content)
+        return
+    write_atomically(out, content.encode())
+    tell(f"Written: {out}")

@@ -1,0 +1,133 @@
+"""A rule from an expert's claim: what a person says becomes the statistics that samples would have left.
+
+The claim counts as `weight` samples, spread evenly over the ranges named and like the whole stream in all else. They
+give centre and spread; for the labels they count by `confidence`, as the labels of samples do. A label nobody speaks of
+answers as the global model does. From there on the rule learns like any other.
+"""
+
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evolabel.core import lifecycle
+from evolabel.core.proximal import minimise
+from evolabel.kernels.moments import derive_inverse_variance
+from evolabel.kernels.state import FloatArray
+
+if TYPE_CHECKING:
+    from evolabel.core.rule_base import RuleBase
+
+WIDE = 3.0  # largest spread of a feature that is not named, in spreads of the stream: nearly anything will do
+AHEAD = 8.0  # at its centre the membership is so many times that of the rule which usually wins
+NARROWEST = 0.05  # smallest spread of a feature, in expected spreads: a rule is no needle
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A region in scores and the labels expected there; NaN where nothing is said.
+
+    `low` and `high` (n_features,) are the ends of ranges, `shares` (n_labels,) how often each label is on.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    shares: FloatArray
+    confidence: float
+    weight: float
+
+
+def spread_of_range(half_width: FloatArray, temperature: float) -> FloatArray:
+    """The spread with which the membership, eq. (3) at temperature T, is one half at the ends of a range."""
+    return half_width / sqrt(2.0 * log(2.0) * temperature)
+
+
+def range_of_spread(spread: FloatArray, temperature: float) -> FloatArray:
+    """Half the width of the range that a spread stands for; the inverse of `spread_of_range`."""
+    return spread * sqrt(2.0 * log(2.0) * temperature)
+
+
+def temperature(base: "RuleBase") -> float:
+    """T of the memberships."""
+    return base.settings.tau * base.n_features
+
+
+def write_rule(slot: int, claim: Claim, base: "RuleBase") -> None:
+    """Fill a slot from a claim; identity and dates are the caller's."""
+    lifecycle.clear(slot, base.arrays, base.settings)
+    _write_moments(slot, claim, base)
+    _write_evidence(slot, claim, base)
+    if base.settings.iterated:
+        _write_weights(slot, claim, base)
+
+
+def stream_moments(base: "RuleBase") -> tuple[FloatArray, FloatArray]:
+    """Mean and variance of the whole stream per dimension; the expected variance where nothing varied."""
+    a, prior = base.arrays, base.settings.prior
+    variance = a.M[0] / np.maximum(a.n[0], 1e-300)
+    return a.c[0].copy(), np.where(variance > 1e-12 * prior, variance, prior)
+
+
+def _write_moments(slot: int, claim: Claim, base: "RuleBase") -> None:
+    """Centre and spread. A range that is narrower than the prior lets it be counts for more samples in its feature.
+
+    Rotated rules count all features alike, so their ranges are as narrow as the weight makes them.
+    """
+    a, s, p = base.arrays, base.settings, base.n_features
+    centre, variance = stream_moments(base)
+    named, said = np.flatnonzero(~np.isnan(claim.low)), np.flatnonzero(~np.isnan(claim.shares))
+    variance[:p] *= _unnamed_variance(len(named), base)
+    centre[named] = (claim.low[named] + claim.high[named]) / 2.0
+    spread = spread_of_range((claim.high[named] - claim.low[named]) / 2.0, temperature(base))
+    variance[named] = np.maximum(spread**2, NARROWEST**2 * s.prior[named])
+    if s.product:
+        centre[p + said] = s.label_weight * claim.shares[said]
+        variance[p + said] = s.label_weight**2 * claim.shares[said] * (1.0 - claim.shares[said])
+    count = np.full(len(centre), claim.weight)
+    if not s.rotated:
+        count[named] = np.maximum(claim.weight, s.prior_count * (s.prior[named] / variance[named] - 1.0) + 1.0)
+    degrees = s.prior_count + np.maximum(count - 1.0, 0.0)
+    a.c[slot], a.n[slot] = centre, count
+    a.M[slot] = np.maximum(degrees * variance - s.prior_count * s.prior, 0.0)
+    a.k[slot] = a.compared[slot] = claim.weight
+    derive_inverse_variance(slot, a, s)
+    if s.rotated:
+        lifecycle.set_scatter(slot, np.diag(a.M[slot]), a, s)
+
+
+def _unnamed_variance(named: int, base: "RuleBase") -> float:
+    """Variance of the features not named, in variances of the stream, so that the rule is heard but not everywhere.
+
+    Average values there leave it at a mean squared distance of (p - named) / (p variance), which must undercut the
+    usual distance of winners by as much as `AHEAD` asks for.
+    """
+    s, p = base.settings, base.n_features
+    wanted = base.arrays.strange[1] - 2.0 * s.tau * log(AHEAD)
+    return float(np.clip((p - named) / p / max(wanted, 1e-300), 1.0, WIDE**2))
+
+
+def _write_evidence(slot: int, claim: Claim, base: "RuleBase") -> None:
+    """H = e (Sigma + r r') and G = e y r' with r = (centre, 1) and the evidence e = weight times confidence."""
+    a, p = base.arrays, base.n_features
+    variance = stream_moments(base)[1][:p]
+    named, said = ~np.isnan(claim.low), ~np.isnan(claim.shares)
+    variance[named] = (claim.high[named] - claim.low[named]) ** 2 / 12.0
+    evidence, r = claim.weight * claim.confidence, np.append(a.c[slot, :p], 1.0)
+    a.H[slot] = evidence * (np.diag(np.append(variance, 0.0)) + np.outer(r, r))
+    a.G[slot, said] = evidence * np.outer(claim.shares[said], r)
+    a.G[slot, ~said] = base.weights(0).T[~said] @ a.H[slot]
+    lifecycle.derive_inverse(slot, a, base.settings)
+
+
+def _write_weights(slot: int, claim: Claim, base: "RuleBase") -> None:
+    """Iterated weights at the minimum of their objective, and label moments without correlations, where coupled."""
+    a, s = base.arrays, base.settings
+    if a.Q.shape[1]:
+        expected = np.clip(base.weights(0).T @ np.append(a.c[slot, : base.n_features], 1.0), 0.0, 1.0)
+        a.ybar[slot] = np.where(np.isnan(claim.shares), expected, claim.shares)
+        a.mass[slot] = claim.weight * claim.confidence * np.array([1.0, claim.confidence])
+        a.Q[slot] = np.diag(a.mass[slot, 0] * a.ybar[slot] * (1.0 - a.ybar[slot]))
+    a.W[slot] = (a.G[slot] + s.lean * a.W[0]) @ base.inverse(slot)
+    if s.prox_steps:
+        a.W[slot] = minimise(base.problem(slot), a.W[slot])

@@ -1,0 +1,72 @@
+"""Thresholds of labels for F1, learned in the same pass as the rules.
+
+Outputs made before their sample was learned are counted by label, in bins, beside the truth; the threshold of a label
+is where its F1 on these counts is largest (`kernels/thresholds.py`). Constant memory, and counts add up.
+"""
+
+import numpy as np
+
+from evolabel.core.options import Options
+from evolabel.core.rule_base import NO_ROWS, NOTHING
+from evolabel.kernels.state import FloatArray
+from evolabel.kernels.thresholds import follow_rows
+
+BINS = 32
+
+
+class OutputCounts:
+    """How often each output came, and how often the label was on then; by label, or for all labels together.
+
+    Parameters
+    ----------
+    n_labels : int
+    shared : bool
+        One threshold for all labels (micro-F1) instead of one for each (macro-F1).
+    forgetting : float
+        Factor by which a label's counts fade with every sample counted.
+    """
+
+    def __init__(self, n_labels: int, *, shared: bool, forgetting: float) -> None:
+        self.n_labels = n_labels
+        self.shared = shared
+        self.forgetting = forgetting
+        self.seen, self.on = (np.zeros((1 if shared else n_labels, BINS)) for _ in range(2))
+
+    def follow(
+        self,
+        out: FloatArray,
+        Y: FloatArray,
+        weights: FloatArray = NOTHING,
+        confidences: FloatArray = NO_ROWS,
+        limits: FloatArray = NO_ROWS,
+    ) -> None:
+        """Count outputs made before learning; `limits`, if it has rows, receives the thresholds before each row."""
+        fade = self.forgetting ** (len(self.seen) / max(self.n_labels, 1))  # shared counts fade once per sample, too
+        follow_rows(out, Y, weights, confidences, fade, self.seen, self.on, limits)
+
+    def thresholds(self) -> FloatArray:
+        """Threshold of each label as of now; 0.5 for a label that was never counted."""
+        limits, nobody = np.empty((1, self.n_labels)), np.full((1, self.n_labels), np.nan)
+        if self.n_labels:
+            self.follow(nobody, nobody, limits=limits)
+        return np.asarray(limits[0])
+
+    def grow_labels(self, n_labels: int) -> None:
+        """Labels appear, without counts."""
+        if not self.shared:
+            more = np.zeros((n_labels - self.n_labels, BINS))
+            self.seen, self.on = np.vstack([self.seen, more]), np.vstack([self.on, more])
+        self.n_labels = n_labels
+
+    def add(self, other: "OutputCounts", columns: list[int]) -> None:
+        """Add the counts of a model trained apart; `columns` says where its labels stand among these."""
+        places = [0] if self.shared else columns
+        self.seen[places] += other.seen
+        self.on[places] += other.on
+
+
+def output_counts(n_labels: int, options: Options) -> OutputCounts | None:
+    """What the options ask for; None where labels are cut at a fixed threshold."""
+    if options.optimise == "accuracy":
+        return None
+    return OutputCounts(n_labels, shared=options.optimise == "micro_f1", forgetting=float(options.forgetting))

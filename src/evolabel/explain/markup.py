@@ -1,0 +1,30 @@
+"""Small helpers for Markdown and HTML."""
+
+from html import escape
+
+__all__ = ["bold", "code", "escape", "page"]
+
+STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}"
+    "h2{font-size:1.05rem;margin:1.6rem 0 .3rem}section{border-left:4px solid #0072b2;padding-left:1rem}"
+    "ul{margin:.2rem 0}p{margin:.3rem 0}"
+    "@media(prefers-color-scheme:dark){body{color:#eee;background:#1b1b1b}}"
+)
+
+
+def bold(text: str) -> str:
+    """Strong text in Markdown."""
+    return f"**{text}**"
+
+
+def code(name: str) -> str:
+    """A name in Markdown, as it is written."""
+    return f"`{name.replace('`', chr(39))}`"
+
+
+def page(title: str, body: str) -> str:
+    """A whole HTML page that needs nothing else."""
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f"<style>{STYLE}</style></head><body><h1>{escape(title)}</h1>{body}</body></html>\n"
+    )

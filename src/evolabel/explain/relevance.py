@@ -1,0 +1,61 @@
+"""Which features matter for which labels, at any moment of the stream and without any state of its own.
+
+The Fisher ratio of two classes per feature and label (companion 2.9) is r^2 / (1 - r^2), with r the correlation of the
+feature with the 0/1 label; r follows from H and G of the global model, which are kept exactly. Weights are r^2 itself:
+the share of a label's variance that the feature explains alone, in [0, 1].
+
+They are for reading only. In distances they do not pay: features that matter for one label do not for another, and the
+rules serve all labels.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evolabel.core.model import StreamModel
+from evolabel.errors import DataError
+from evolabel.kernels.state import FloatArray
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """`by_label` (n_labels, n_features): share of each label's variance that each feature explains alone."""
+
+    by_label: FloatArray
+    feature_names: list[str]
+    label_names: list[str]
+
+    @property
+    def overall(self) -> FloatArray:
+        """The best a feature does for any label, relative to the best feature, in [0, 1]."""
+        best = np.asarray(self.by_label.max(axis=0))
+        return best / best.max() if best.max() > 0.0 else np.ones_like(best)
+
+    def strongest(self, label: str, count: int = 5) -> list[tuple[str, float]]:
+        """The features that explain most of a label, with their shares."""
+        if label not in self.label_names:
+            raise DataError(f"there is no label {label!r}; the model knows {', '.join(self.label_names)}")
+        shares = self.by_label[self.label_names.index(label)]
+        return [(self.feature_names[j], float(shares[j])) for j in np.argsort(-shares, kind="stable")[:count]]
+
+
+def feature_relevance(model: StreamModel, feature_names: list[str], label_names: list[str]) -> Relevance:
+    """Squared correlations of all features with all labels, over everything learned so far."""
+    rules = model.trained()
+    return Relevance(squared_correlations(rules.hessian(0), rules.arrays.G[0]), feature_names, label_names)
+
+
+def squared_correlations(H: FloatArray, G: FloatArray) -> FloatArray:
+    """r^2 per label and feature from H = sum r r' and G = sum y r'; 0 where one of the two never varied.
+
+    A label's variance is m (1 - m) by its mean m, as it is 0 or 1.
+    """
+    n = max(float(H[-1, -1]), 1e-300)
+    mean, share = H[:-1, -1] / n, np.clip(G[:, -1] / n, 0.0, 1.0)
+    second = np.diag(H)[:-1] / n
+    variance = second - mean**2
+    varies = variance > 1e-9 * np.maximum(second, 1e-300)
+    covariance = G[:, :-1] / n - np.outer(share, mean)
+    spread = np.outer(share * (1.0 - share), np.where(varies, variance, 1.0))
+    known = (spread > 1e-12) & varies
+    return np.where(known, np.clip(covariance**2 / np.where(known, spread, 1.0), 0.0, 1.0), 0.0)

@@ -1,0 +1,152 @@
+"""Rules as plain text, Markdown, HTML and JSON."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal
+
+from evolabel.explain.markup import bold, code, escape, page
+from evolabel.explain.statements import Condition, Outcome
+from evolabel.explain.terms import ANY, TERMS
+
+if TYPE_CHECKING:
+    from evolabel.explain.rules import Rule
+    from evolabel.explain.shortening import Fidelity
+
+SHOWN_LABELS = 5
+SPECIAL = 0.25  # standard deviations of a label between its share in the rule and its usual one
+Form = Literal["text", "markdown", "html"]
+
+
+def plain(rule: "Rule") -> str:
+    """One rule in words, on a few lines."""
+    lines = [title(rule)]
+    for word, condition in zip(["IF  ", *["AND "] * len(rule.conditions)], rule.conditions, strict=False):
+        lines.append(f"  {word}{condition.feature} is {_where(condition)}")
+    for word, outcome in zip(["THEN ", *[" and "] * len(rule.outcomes)], shown(rule), strict=False):
+        lines.append(f"  {word}{outcome.label} is {_judged(outcome)}{_driven(outcome)}")
+    return "\n".join([*lines, f"  {life(rule)}"])
+
+
+def markdown(rule: "Rule") -> str:
+    """One rule as a heading, a condition line and a list of labels."""
+    conditions = " **AND** ".join(f"{code(c.feature)} is {bold(c.term)} ({_range(c)})" for c in rule.conditions)
+    labels = [f"- {code(o.label)} is {bold(o.judgement)} here ({_shares(o)}){_driven(o)}" for o in shown(rule)]
+    return "\n".join([f"#### {title(rule)}", "", f"**IF** {conditions} **THEN**", "", *labels, "", life(rule), ""])
+
+
+def html(rule: "Rule") -> str:
+    """One rule as a section."""
+    conditions = "".join(
+        f"<li><code>{escape(c.feature)}</code> is <b>{escape(c.term)}</b> ({escape(_range(c))})</li>"
+        for c in rule.conditions
+    )
+    labels = "".join(
+        f"<li><code>{escape(o.label)}</code> is <b>{escape(o.judgement)}</b> here ({escape(_shares(o))})"
+        f"{escape(_driven(o))}</li>"
+        for o in shown(rule)
+    )
+    return (
+        f'<section class="rule"><h2>{escape(title(rule))}</h2><p>IF</p><ul>{conditions}</ul>'
+        f"<p>THEN</p><ul>{labels}</ul><p>{escape(life(rule))}</p></section>"
+    )
+
+
+def document(rule: "Rule") -> dict[str, Any]:
+    """One rule for machines, with all its labels."""
+    return {
+        "rule": rule.identity,
+        "name": rule.name,
+        "locked": rule.locked,
+        "if": [asdict(condition) for condition in rule.conditions],
+        "then": [{**asdict(outcome), "drivers": list(map(asdict, outcome.drivers))} for outcome in rule.outcomes],
+        "support": rule.support,
+        "born": rule.born,
+        "last_won": rule.last_won,
+        "n_seen": rule.n_seen,
+        "activity": rule.activity,
+        "certainty": rule.certainty,
+        "fidelity": rule.fidelity,
+        "dropped": rule.dropped,
+    }
+
+
+def whole(rules: Sequence["Rule"], fidelity: "Fidelity | None", form: Form) -> str:
+    """Many rules with a line on what their shortened forms are worth."""
+    told = summary(rules, fidelity)
+    if form == "text":
+        return "\n\n".join([told, *map(plain, rules)]) + "\n"
+    if form == "markdown":
+        return "\n".join([told, "", *map(markdown, rules)])
+    return page("Rules", f"<p>{escape(told)}</p>" + "".join(map(html, rules)))
+
+
+def whole_document(rules: Sequence["Rule"], fidelity: "Fidelity | None") -> dict[str, Any]:
+    """Many rules for machines."""
+    found = None if fidelity is None else {"labels": fidelity.labels, "positives": fidelity.positives}
+    return {"fidelity": found, "rules": [document(rule) for rule in rules]}
+
+
+def summary(rules: Sequence["Rule"], fidelity: "Fidelity | None") -> str:
+    """How many rules, how short, how faithful."""
+    if fidelity is None or not rules:
+        return "There are no rules yet."
+    kept = sum(len(rule.conditions) for rule in rules) / len(rules)
+    count = "1 rule" if len(rules) == 1 else f"{len(rules)} rules"
+    return (
+        f"{count} with {kept:g} of {len(rules[0].feature_names)} features each; so shortened, all rules together "
+        f"predict {fidelity.labels:.1%} of the labels as the whole ones do."
+    )
+
+
+def title(rule: "Rule") -> str:
+    """Number, name and weight of a rule."""
+    called = (f' "{rule.name}"' if rule.name else "") + (", locked" if rule.locked else "")
+    return f"Rule {rule.identity}{called} ({rule.support:.0f} samples, {rule.activity:.0%} of the activity)"
+
+
+def life(rule: "Rule") -> str:
+    """What is known about the rule itself."""
+    won = "won the last sample" if rule.idle == 0 else f"last won {rule.idle} samples ago"
+    dropped = f"{rule.dropped} features dropped, " if rule.dropped else ""
+    return (
+        f"Born at sample {rule.born} of {rule.n_seen}, {won}; certainty {rule.certainty:.0%}; "
+        f"{dropped}fidelity here {rule.fidelity:.0%}."
+    )
+
+
+def shown(rule: "Rule") -> tuple[Outcome, ...]:
+    """The labels that stand out in the rule; the one that does most in any case."""
+    special = tuple(outcome for outcome in rule.outcomes if outcome.apart >= SPECIAL)
+    return special[:SHOWN_LABELS] or rule.outcomes[:1]
+
+
+def _where(condition: Condition) -> str:
+    return f"{condition.term} ({_range(condition)})"
+
+
+def _range(condition: Condition) -> str:
+    """In the units of the feature; an outermost term has no end on its side."""
+    if condition.term == ANY:
+        return f"{condition.low:.4g} to {condition.high:.4g}"
+    if condition.term.startswith(TERMS[0]):
+        return f"at most {condition.high:.4g}"
+    if condition.term.endswith(TERMS[-1]):
+        return f"at least {condition.low:.4g}"
+    return f"{condition.low:.4g} to {condition.high:.4g}"
+
+
+def _judged(outcome: Outcome) -> str:
+    return f"{outcome.judgement} here ({_shares(outcome)})"
+
+
+def _shares(outcome: Outcome) -> str:
+    return f"{outcome.share:.0%}, usually {outcome.usual:.0%}"
+
+
+def _driven(outcome: Outcome) -> str:
+    """What moves the label inside the rule: the signs of its local weights."""
+    up = [driver.feature for driver in outcome.drivers if driver.effect > 0.0]
+    down = [driver.feature for driver in outcome.drivers if driver.effect < 0.0]
+    parts = [f"up with {' and '.join(up)}"] if up else []
+    parts += [f"down with {' and '.join(down)}"] if down else []
+    return f", driven {', '.join(parts)}" if parts else ""

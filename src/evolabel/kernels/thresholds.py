@@ -1,0 +1,83 @@
+"""Where to cut each label's output so that its F1 becomes largest, from counts of outputs made before learning.
+
+| symbol | array  | meaning                                                                            |
+|--------|--------|------------------------------------------------------------------------------------|
+| f      | (K,)   | outputs of a sample, from before it was learned                                    |
+| seen   | (L, B) | annotated samples by output, B bins over [0, 1]; L = K, or 1 if labels share a cut |
+| on     | (L, B) | those of them that carry the label                                                 |
+| F      |        | F1 = 2 hits / (predicted + true) if outputs from a bin upwards are predicted as 1  |
+"""
+
+import numpy as np
+
+from evolabel.kernels._compile import kernel
+from evolabel.kernels.state import FloatArray
+
+DOUBT = 10.0  # samples that "an output of 0.3 means 30 %" counts for, in every bin
+UNDECIDED = 0.5  # the cut where nothing was counted
+
+
+@kernel
+def expected_on(seen: float, on: float, b: int, bins: int) -> float:
+    """Samples of bin b that carry the label, if its share is drawn towards the middle of the bin."""
+    return seen * (on + DOUBT * (b + 0.5) / bins) / (seen + DOUBT)
+
+
+@kernel
+def best_cut(seen: FloatArray, on: FloatArray) -> tuple[float, float]:
+    """The lower edge of the bin from which upwards predicting 1 gives the largest F, and that F; 0 without counts."""
+    bins = seen.shape[0]
+    true = 0.0
+    for b in range(bins):
+        true += expected_on(seen[b], on[b], b, bins)
+    edge, best, hits, predicted = UNDECIDED, 0.0, 0.0, 0.0
+    for b in range(bins - 1, -1, -1):
+        hits += expected_on(seen[b], on[b], b, bins)
+        predicted += seen[b]
+        F = 2.0 * hits / (predicted + true) if hits > 0.0 else 0.0
+        if hits > 0.0 and best <= F:  # of equals the lowest
+            edge, best = b / bins, F
+    return edge, best
+
+
+@kernel
+def count_output(f: float, y: float, w: float, fade: float, seen: FloatArray, on: FloatArray) -> None:
+    """Count an output of weight w under what the label turned out to be; earlier counts fade."""
+    bins = seen.shape[0]
+    b = 0 if f <= 0.0 else (bins - 1 if f >= 1.0 else int(f * bins))
+    if fade < 1.0:
+        for c in range(bins):
+            seen[c] *= fade
+            on[c] *= fade
+    seen[b] += w
+    on[b] += w * y
+
+
+@kernel
+def follow_rows(
+    out: FloatArray,
+    Y: FloatArray,
+    weights: FloatArray,
+    confidences: FloatArray,
+    fade: float,
+    seen: FloatArray,
+    on: FloatArray,
+    limits: FloatArray,
+) -> None:
+    """Count row after row; `limits`, if it has rows, receives the thresholds from before each row was counted.
+
+    A threshold is the mean of two estimates: the best cut, and half the F it reaches, which is the best cut of outputs
+    that are true probabilities. `weights` and `confidences` may be empty; a label that is NaN counts nothing.
+    """
+    L = seen.shape[0]
+    for i in range(Y.shape[0]):
+        if limits.shape[0] > 0:
+            for a in range(L):
+                edge, best = best_cut(seen[a], on[a])
+                limits[i, a::L] = 0.5 * (edge + 0.5 * best) if best > 0.0 else edge
+        for k in range(Y.shape[1]):
+            w = weights[i] if weights.shape[0] > 0 else 1.0
+            if confidences.shape[0] > 0:
+                w *= confidences[i, k]
+            if w > 0.0 and not np.isnan(Y[i, k]):
+                count_output(out[i, k], Y[i, k], w, fade, seen[k % L], on[k % L])

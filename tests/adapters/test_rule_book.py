@@ -1,0 +1,237 @@
+"""`clf.rulebook`: rules of experts are used, read back, named, kept in files, and listed as events."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.core.snapshot import take_apart
+from evolabel.errors import DataError, EvolabelError, ModelFileError, NotTrainedError, StateError
+from evolabel.persistence.model_file import read_model_file, write_model_file
+from evolabel.streams import DriftingStream
+
+FEATURES, LABELS = ["heat", "flow", "noise"], ["fault_a", "fault_b"]
+HOT = 'IF heat BETWEEN 2 AND 4 AND flow ABOVE 0 THEN fault_a LIKELY, fault_b UNLIKELY WITH CONFIDENCE 0.8 CALLED "hot"'
+MAKERS = {
+    "default": EvolvingFuzzyClassifier,
+    "paper": EvolvingFuzzyClassifier.paper,
+    "standard": lambda **changes: EvolvingFuzzyClassifier(scaling="standard", **changes),
+}
+
+
+def plant(rows=300, seed=0):
+    """Fault a where it is cold, fault b where it is hot: the opposite of what the expert claims."""
+    X = np.random.default_rng(seed).normal(size=(rows, 3)) * [2.0, 1.0, 1.0]
+    Y = np.column_stack([X[:, 0] < 0.0, X[:, 0] > 0.0]).astype(float)
+    return pd.DataFrame(X, columns=FEATURES), pd.DataFrame(Y, columns=LABELS)
+
+
+@pytest.fixture(params=MAKERS)
+def clf(request):
+    return MAKERS[request.param](max_rules=8).fit(*plant())
+
+
+@pytest.fixture
+def book(clf):
+    return clf.rulebook
+
+
+def rows(*values):
+    return pd.DataFrame(np.array(values, float), columns=FEATURES)
+
+
+def rule_of(clf, number):
+    return next(rule for rule in clf.rules_ if rule.identity == number)
+
+
+def test_an_added_rule_is_used_in_its_region_and_only_there(clf, book):
+    inside, outside = rows([3.0, 1.0, 0.0]), rows([-3.0, 1.0, 0.0])
+    assert clf.predict(inside).tolist() == [[0, 1]]
+    elsewhere = clf.predict_proba(outside)
+    number = book.add(HOT)
+    slot = [rule.identity for rule in clf.rules_].index(number)
+    assert clf.memberships(inside)[0, slot] > 0.5
+    assert clf.memberships(outside)[0, slot] < 0.05
+    assert clf.predict(inside).tolist() == [[1, 0]]
+    np.testing.assert_allclose(clf.predict_proba(outside), elsewhere, atol=0.1)
+
+
+def test_the_stream_can_teach_the_model_better(clf, book):
+    book.add(HOT)
+    clf.partial_fit(*plant(600, seed=1))
+    assert clf.predict(rows([3.0, 1.0, 0.0])).tolist() == [[0, 1]]
+
+
+def test_a_locked_rule_cannot_be_taught(clf, book):
+    number = book.add(HOT)
+    book.lock("hot")
+    before = rule_of(clf, number).weights
+    clf.partial_fit(*plant(600, seed=1))
+    np.testing.assert_array_equal(rule_of(clf, number).weights, before)
+    assert str(rule_of(clf, number)).startswith(f'Rule {number} "hot", locked (20 samples')
+
+
+def test_a_form_comes_back_from_its_rule(book):
+    form = book.form(book.add(HOT))
+    assert str(form) == HOT.replace(" CALLED", " WEIGHT 20 CALLED")
+    assert book.form("hot") == form
+    book.edit("hot", form.to_dict())
+    assert book.form("hot") == form
+
+
+def test_any_rule_can_be_written_down_and_read_again(clf, book):
+    for rule in clf.rules_:
+        book.edit(rule.identity, str(book.form(rule.identity)))
+    assert np.isfinite(clf.decision_function(plant()[0])).all()
+
+
+def test_what_a_rule_says_is_read_from_its_statistics_once_it_has_learned():
+    clf = EvolvingFuzzyClassifier(max_rules=8).fit(*plant())
+    book = clf.rulebook
+    written = book.form(book.add(HOT))
+    clf.partial_fit(*plant(1, seed=3))
+    now = book.form("hot")
+    assert now != written
+    assert [condition.feature for condition in now.conditions] == ["heat", "flow"]
+    assert now.conditions[0].low == pytest.approx(2.0, abs=0.3)
+    assert now.conditions[0].high == pytest.approx(4.0, abs=0.3)
+    assert now.expectations[0].share == pytest.approx(0.9, abs=0.05)
+
+
+def test_acts_are_events_in_order(clf, book):
+    number = book.add(HOT)
+    book.rename(number, "hot idle")
+    book.lock("hot idle")
+    book.unlock("hot idle")
+    book.edit("hot idle", "IF flow IS low THEN fault_b 30%")
+    others = [rule.identity for rule in clf.rules_ if rule.identity != number]
+    kept = book.merge(*others[:2])
+    book.delete("hot idle")
+    kinds = ["added", "renamed", "locked", "unlocked", "edited", "merged by hand", "deleted"]
+    assert [event.kind for event in book.acts] == kinds
+    assert [event.rule for event in book.acts] == [number] * 5 + [kept, number]
+    assert all(event.sample == 300 for event in book.acts)
+    assert set(book.acts) <= set(clf.events_)
+    assert str(book.acts[1]) == f"sample 300: rule {number} was renamed by hand: hot idle"
+    assert book.names == {}
+
+
+def test_a_saved_model_keeps_names_locks_and_the_way_back(clf, book, tmp_path):
+    first = clf.rules_[0].identity
+    untouched = take_apart(clf._model)[0]["rules.c"].copy()
+    book.add(HOT)
+    book.rename(first, "pump")
+    book.lock("pump")
+    clf.save(tmp_path / "model")
+    twin = EvolvingFuzzyClassifier.load(tmp_path / "model")
+    assert twin.rulebook.names == book.names
+    assert rule_of(twin, first).locked
+    assert twin.events_ == clf.events_
+    X, Y = plant(100, seed=2)
+    np.testing.assert_array_equal(twin.test_then_train(X, Y), clf.test_then_train(X, Y))
+    again = EvolvingFuzzyClassifier.load(tmp_path / "model")
+    for kind in ("locked", "renamed", "added"):
+        assert again.rulebook.undo().kind == kind
+    arrays, facts = take_apart(again._model)
+    np.testing.assert_array_equal(arrays["rules.c"], untouched)
+    assert facts["words"] == {"names": {}, "written": {}}
+    assert facts["changes"] == []
+
+
+def test_a_deleted_rule_comes_back_from_a_file(clf, book, tmp_path):
+    before, _ = take_apart(clf._model)
+    before = {name: array.copy() for name, array in before.items()}
+    book.delete(clf.rules_[-1].identity)
+    book.delete(clf.rules_[0].identity)
+    clf.save(tmp_path / "model")
+    twin = EvolvingFuzzyClassifier.load(tmp_path / "model")
+    twin.rulebook.undo()
+    twin.rulebook.undo()
+    after, _ = take_apart(twin._model)
+    assert before.keys() == after.keys()
+    for name, array in before.items():
+        np.testing.assert_array_equal(after[name], array, err_msg=name)
+
+
+def test_a_file_from_before_there_were_locks_can_be_read(clf, tmp_path):
+    clf.save(tmp_path / "model")
+    arrays, manifest = read_model_file(tmp_path / "model")
+    del arrays["rules.locked"], manifest["model"]["words"], manifest["model"]["changes"]
+    manifest["model"]["events"] = [event[:4] for event in manifest["model"]["events"]]
+    write_model_file(tmp_path / "old", arrays, manifest | {"schema": 1})
+    old = EvolvingFuzzyClassifier.load(tmp_path / "old")
+    X, _ = plant()
+    np.testing.assert_array_equal(old.decision_function(X), clf.decision_function(X))
+    assert old.events_ == clf.events_
+    assert not any(rule.locked for rule in old.rules_)
+
+
+def test_a_file_whose_way_back_leads_nowhere_is_refused(clf, book, tmp_path):
+    book.delete(clf.rules_[0].identity)
+    clf.save(tmp_path / "model")
+    arrays, manifest = read_model_file(tmp_path / "model")
+    arrays["change.0.tally"][0] += 1000
+    write_model_file(tmp_path / "model", arrays, manifest)
+    with pytest.raises(ModelFileError, match="an act has changed slots"):
+        EvolvingFuzzyClassifier.load(tmp_path / "model")
+
+
+def test_rules_of_another_classifier_bring_names_and_locks(clf, book):
+    other = clf.sibling().partial_fit(*plant(100, seed=4))
+    clf.max_rules = other.max_rules = 8
+    other.rulebook.rename(other.rules_[0].identity, "pump")
+    other.rulebook.lock("pump")
+    locked = rule_of(other, other.rules_[0].identity)
+    book.rename(clf.rules_[0].identity, "pump")
+    clf.merge(other)
+    twin = next(rule for rule in clf.rules_ if rule.locked)
+    assert twin.name == f"pump ({twin.identity})"
+    np.testing.assert_allclose(twin.weights, locked.weights, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [
+        ("IF haet IS high THEN fault_a LIKELY", "no feature 'haet'; the model knows heat, flow, noise"),
+        ("IF heat IS hot THEN fault_a LIKELY", "no term 'hot'"),
+        ("IF heat IS high THEN fault_c LIKELY", "no label 'fault_c'; the model knows fault_a, fault_b"),
+        ("IF heat BETWEEN 500 AND 600 THEN fault_a LIKELY", "is empty for the model, which tells values apart from"),
+        ("IF heat ABOVE 500 THEN fault_a LIKELY", "where the stream has never been"),
+        ("IF heat BELOW -500 THEN fault_a LIKELY", "where the stream has never been"),
+        ("IF heat IS high THEN fault_a LIKELY WITH CONFIDENCE 2", "confidence=2"),
+    ],
+)
+def test_a_claim_the_model_cannot_place_changes_nothing(clf, book, form, told, state_of, assert_same_state):
+    before = state_of(clf)
+    with pytest.raises(EvolabelError, match=told):
+        book.add(form)
+    with pytest.raises(EvolabelError, match=told):
+        book.edit(clf.rules_[0].identity, form)
+    assert_same_state(state_of(clf), before)
+
+
+def test_a_feature_that_never_varied_tells_no_region():
+    X, Y = plant()
+    clf = EvolvingFuzzyClassifier(max_rules=4).fit(X.assign(noise=1.0), Y)
+    with pytest.raises(DataError, match="noise has never varied"):
+        clf.rulebook.add("IF noise BETWEEN 0 AND 2 THEN fault_a LIKELY")
+
+
+def test_a_model_without_rules_has_no_book_to_write_in():
+    with pytest.raises(NotTrainedError):
+        EvolvingFuzzyClassifier().rulebook.add(HOT)
+    X, Y = DriftingStream(n_features=3, n_labels=2).take(10)
+    with pytest.raises(StateError, match="warm-up"):
+        EvolvingFuzzyClassifier().partial_fit(X, Y).rulebook.add(HOT)
+
+
+def test_an_unknown_name_is_refused(book):
+    with pytest.raises(DataError, match="no rule is called 'cold'"):
+        book.lock("cold")
+
+
+def test_classes_can_be_expected_like_labels(blobs):
+    X, y = blobs
+    clf = EvolvingFuzzyClassifier(max_rules=6).fit(X, y)
+    clf.rulebook.add("IF x0 BETWEEN 4 AND 6 AND x1 BETWEEN 4 AND 6 THEN 2 LIKELY, 1 UNLIKELY, 0 UNLIKELY")
+    assert clf.predict([[5.0, 5.0, 0.0]]).tolist() == [2]

@@ -1,0 +1,240 @@
+"""Acts of people: undone they leave no trace, done they leave a rule base that learns on and stays consistent."""
+
+import copy
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evolabel.core import acts, undo
+from evolabel.core.claims import Claim
+from evolabel.core.lifecycle import PER_SLOT, ridge_inverse
+from evolabel.core.model import StreamModel
+from evolabel.core.options import PAPER_PROFILE, Options
+from evolabel.core.snapshot import take_apart
+from evolabel.errors import DataError, StateError
+from evolabel.streams import DriftingStream
+
+PROFILES = {"default": {}, "rotated": {"covariance": "full"}, "paper": PAPER_PROFILE, "few": {"max_rules": 3}}
+X, Y = DriftingStream(n_features=3, n_labels=3, drift_every=80, seed=9).take(400)
+
+
+def fitted(profile):
+    model = StreamModel(3, 3, Options(**{"max_rules": 5, **PROFILES[profile]}))
+    model.fit(X[:100], Y[:100], np.empty(0), np.empty((0, 0)))
+    return model
+
+
+FITTED = {}
+
+
+def fresh(profile):
+    if profile not in FITTED:
+        FITTED[profile] = fitted(profile)
+    return copy.deepcopy(FITTED[profile])
+
+
+def a_claim(weight=20.0, confidence=0.8):
+    nan = np.nan
+    return Claim(np.array([1.0, nan, -0.5]), np.array([2.0, nan, 0.5]), np.array([0.9, nan, 0.1]), confidence, weight)
+
+
+def apply(base, act, number):
+    """One act on a rule chosen by number; acts that make no sense now are skipped."""
+    rule = int(base.arrays.identity[1 + number % base.n_rules])
+    other = int(base.arrays.identity[1 + (number + 1) % base.n_rules])
+    try:
+        {
+            "add": lambda: acts.add_rule(base, a_claim(), "as written", ""),
+            "edit": lambda: acts.edit_rule(base, rule, a_claim(7.0), "anew", "edited"),
+            "rename": lambda: acts.rename_rule(base, rule, f"rule of {number}"),
+            "lock": lambda: acts.lock_rule(base, rule),
+            "unlock": lambda: acts.unlock_rule(base, rule),
+            "merge": lambda: acts.merge_rules(base, rule, other),
+            "delete": lambda: acts.delete_rule(base, rule),
+        }[act]()
+    except (DataError, StateError):
+        return False
+    return True
+
+
+def assert_same(one, other):
+    (arrays, facts), (others, other_facts) = one, other
+    assert facts == other_facts
+    assert arrays.keys() == others.keys()
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(array, others[name], err_msg=name, strict=True)
+
+
+def assert_consistent(base):
+    """P is the inverse of H + penalty, numbers are finite, and W has room exactly where it is needed."""
+    for slot in range(1, base.n_rules + 1):
+        wanted = ridge_inverse(base.hessian(slot), base.settings.penalty[1])
+        np.testing.assert_allclose(base.inverse(slot), wanted, rtol=1e-6, atol=1e-9 * np.abs(wanted).max())
+        assert (base.arrays.inv[slot] > 0.0).all()
+        assert (base.arrays.M[slot] >= 0.0).all()
+    used = slice(0, base.n_rules + 1)
+    assert (base.arrays.W.shape[1] > 0) == (base.settings.iterated or base.arrays.locked[used].any())
+    assert len(set(base.arrays.identity[used][1:])) == base.n_rules <= base.settings.max_rules
+
+
+kinds = st.sampled_from(["add", "edit", "rename", "lock", "unlock", "merge", "delete"])
+plans = st.lists(st.tuples(kinds, st.integers(0, 9)), min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@given(plan=plans)
+@settings(max_examples=15, deadline=None)
+def test_undo_goes_back_step_by_step_to_the_exact_bits(profile, plan):
+    model = fresh(profile)
+    base = model.trained()
+    states = []
+    for act, number in plan:
+        before = take_apart(copy.deepcopy(model))
+        if apply(base, act, number):
+            states.append(before)
+        else:
+            assert_same(take_apart(model), before)
+    for before in reversed(states):
+        undo.undo(base)
+        assert_same(take_apart(model), before)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@given(plan=plans)
+@settings(max_examples=15, deadline=None)
+def test_the_model_goes_on_learning_after_acts_and_stays_consistent(profile, plan):
+    model = fresh(profile)
+    base = model.trained()
+    for round_, (act, number) in enumerate(plan):
+        apply(base, act, number)
+        assert_consistent(base)
+        rows = slice(100 + 30 * round_, 130 + 30 * round_)
+        model.learn(X[rows], Y[rows])
+    assert_consistent(base)
+    assert np.isfinite(model.outputs(X)).all()
+
+
+def test_even_the_room_for_rules_goes_back():
+    model = fresh("default")
+    base = model.trained()
+    base.settings = base.settings._replace(max_rules=50)
+    before = base.arrays._asdict()
+    kept = {name: array.copy() for name, array in before.items()}
+    room = len(base.arrays.c)
+    for _ in range(10):
+        acts.add_rule(base, a_claim(), "", "")
+    assert len(base.arrays.c) > room
+    for _ in range(10):
+        undo.undo(base)
+    for name in PER_SLOT:
+        np.testing.assert_array_equal(
+            getattr(base.arrays, name)[: base.n_rules + 1], kept[name][: base.n_rules + 1], err_msg=name
+        )
+    assert len(base.arrays.c) == room
+
+
+def test_what_was_learned_since_forbids_undo_and_says_so():
+    model = fresh("default")
+    base = model.trained()
+    with pytest.raises(StateError, match="no act to undo"):
+        undo.undo(base)
+    acts.add_rule(base, a_claim(), "", "")
+    model.learn(X[100:101], Y[100:101])
+    before = take_apart(copy.deepcopy(model))
+    with pytest.raises(StateError, match="has learned since"):
+        undo.undo(base)
+    assert_same(take_apart(model), before)
+    acts.rename_rule(base, int(base.arrays.identity[1]), "first")
+    undo.undo(base)
+    assert_same(take_apart(model), before)
+
+
+def test_only_so_many_acts_are_kept():
+    base = fresh("default").trained()
+    for number in range(undo.CHANGES_KEPT + 5):
+        acts.rename_rule(base, int(base.arrays.identity[1]), f"name {number}")
+    for _ in range(undo.CHANGES_KEPT):
+        undo.undo(base)
+    assert base.words.names == {int(base.arrays.identity[1]): "name 4"}
+    with pytest.raises(StateError, match="no act to undo"):
+        undo.undo(base)
+
+
+def test_a_full_log_gets_back_what_an_act_pushed_out():
+    base = fresh("default").trained()
+    base.log("death", 0, None)
+    while len(base.events) < base.events.maxlen:
+        base.log("joined", len(base.events), None)
+    before = list(base.events)
+    acts.add_rule(base, a_claim(), "", "")
+    assert len(base.events) == base.events.maxlen
+    undo.undo(base)
+    assert list(base.events) == before
+
+
+@pytest.mark.parametrize("profile", ["default", "rotated", "paper"])
+def test_the_statistics_of_a_claim_are_those_of_its_samples(profile):
+    base = fresh(profile).trained()
+    acts.delete_rule(base, int(base.arrays.identity[1]))
+    acts.add_rule(base, a_claim(), "", "")
+    slot, W0 = base.n_rules, base.weights(0)
+    H, G = base.hessian(slot), base.arrays.G[slot]
+    assert base.arrays.k[slot] == 20.0
+    assert H[-1, -1] == pytest.approx(16.0)
+    np.testing.assert_allclose(H[-1, [0, 2]], [16.0 * 1.5, 0.0], atol=1e-12)
+    np.testing.assert_allclose(H[0, 0], 16.0 * (1.5**2 + 1.0 / 12.0))
+    np.testing.assert_allclose(G[0], 0.9 * H[-1], atol=1e-12)
+    np.testing.assert_allclose(G[1], H @ W0[:, 1])
+    np.testing.assert_allclose(base.arrays.c[slot, [0, 2]], [1.5, 0.0], atol=1e-12)
+
+
+def test_the_ends_of_a_range_are_where_the_membership_is_one_half():
+    base = fresh("default").trained()
+    acts.delete_rule(base, int(base.arrays.identity[1]))
+    acts.add_rule(base, a_claim(), "", "")
+    Z = np.tile(base.arrays.c[base.n_rules, :3], (2, 1))
+    Z[1, 0] = 2.0
+    _, far = base.memberships(Z)
+    ratio = np.exp(-0.5 * (far[1, -1] - far[0, -1]) / base.settings.tau)
+    assert ratio == pytest.approx(0.5)
+
+
+def test_acts_that_make_no_sense_are_refused():
+    model = fresh("few")
+    base = model.trained()
+    first, second, third = (int(identity) for identity in base.arrays.identity[1:4])
+    acts.rename_rule(base, first, "pump")
+    acts.lock_rule(base, first)
+    before = take_apart(copy.deepcopy(model))
+    for act, told in (
+        (lambda: acts.lock_rule(base, first), "is locked already"),
+        (lambda: acts.unlock_rule(base, second), "is not locked"),
+        (lambda: acts.merge_rules(base, first, second), "unlock it before"),
+        (lambda: acts.merge_rules(base, second, second), "with itself"),
+        (lambda: acts.delete_rule(base, 99), "there is no rule 99; the rules are"),
+        (lambda: acts.rename_rule(base, second, "pump"), "choose another name"),
+    ):
+        with pytest.raises((DataError, StateError), match=told):
+            act()
+        assert_same(take_apart(model), before)
+    acts.lock_rule(base, second)
+    with pytest.raises(StateError, match="unlock or delete one"):
+        acts.add_rule(base, a_claim(), "", "")
+    acts.delete_rule(base, second)
+    acts.delete_rule(base, third)
+    with pytest.raises(StateError, match="the only rule"):
+        acts.delete_rule(base, first)
+
+
+def test_a_merged_rule_takes_the_name_of_the_one_that_is_gone():
+    base = fresh("default").trained()
+    first, second = (int(identity) for identity in base.arrays.identity[1:3])
+    kept = acts.merge_rules(base, first, second)
+    undo.undo(base)
+    gone = second if kept == first else first
+    acts.rename_rule(base, gone, "pump")
+    assert acts.merge_rules(base, first, second) == kept
+    assert base.words.names == {kept: "pump"}
+    assert str(base.events[-1]) == f"sample 100: rule {gone} was merged into rule {kept} by hand"

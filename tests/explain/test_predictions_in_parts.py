@@ -1,0 +1,185 @@
+"""One prediction explained: parts that add up, territory, ambiguity, and what would turn a label."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.explain.flips import smallest_flips
+from evolabel.explain.territory import locate
+from evolabel.kernels.structure import is_novel
+from evolabel.streams import DriftingStream
+
+PROFILES = {"default": EvolvingFuzzyClassifier, "paper": EvolvingFuzzyClassifier.paper}
+
+
+def learned(profile, **changes):
+    X, Y = DriftingStream(n_features=5, n_labels=4, n_regions=4, drift_every=0, seed=4).take(300)
+    return PROFILES[profile](**{"max_rules": 8, **changes}).fit(X[:100], Y[:100]).partial_fit(X[100:], Y[100:])
+
+
+LEARNED = {}
+
+
+def classifier(profile):
+    """Made once, when first asked for."""
+    if profile not in LEARNED:
+        LEARNED[profile] = learned(profile)
+    return LEARNED[profile]
+
+
+values = st.floats(-4.0, 4.0) | st.just(np.nan)
+rows = st.lists(values, min_size=5, max_size=5).map(np.array).filter(lambda x: not np.isnan(x).all())
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@given(x=rows)
+@settings(max_examples=60, deadline=None)
+def test_parts_add_up_to_the_output(profile, x):
+    clf = classifier(profile)
+    why = clf.explain(x)
+    outputs = clf.decision_function(x[None])[0]
+    np.testing.assert_allclose(why.total, outputs, rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(why.by_rule.sum(axis=0), outputs, rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(why.by_feature.sum(axis=0), outputs, rtol=0.0, atol=1e-12)
+    assert why.predicted.tolist() == (why.total >= 0.5).tolist()
+    assert why.ambiguous.tolist() == ((why.total > 0.4) & (why.total < 0.6)).tolist()
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@given(x=rows)
+@settings(max_examples=40, deadline=None)
+def test_a_confirmed_change_turns_the_label_and_a_missing_feature_is_left_alone(profile, x):
+    clf = classifier(profile)
+    for c, flip in enumerate(clf.explain(x).flips):
+        if flip is None:
+            continue
+        j = int(flip.feature[1:])
+        assert not np.isnan(x[j])
+        assert flip.before == x[j]
+        changed = x.copy()
+        changed[j] = flip.after
+        turned = clf.predict(changed[None])[0, c] != clf.predict(x[None])[0, c]
+        assert turned == flip.confirmed
+        assert flip.turns_on == (clf.predict(x[None])[0, c] == 0)
+
+
+def test_no_smaller_change_would_do_within_one_rule():
+    X, Y = DriftingStream(n_features=3, n_labels=2, drift_every=0, seed=0).take(200)
+    clf = EvolvingFuzzyClassifier(max_rules=1, scaling="standard").fit(X, Y)
+    model = clf._model
+    for x in X[:20]:
+        for c, flip in enumerate(clf.explain(x).flips):
+            z, w = model.scale(x[None])[0], model.trained().weights(1)
+            reach = (0.5 - clf.decision_function(x[None])[0, c]) / w[:-1, c]
+            reach = np.where(np.abs(z + reach) <= 4.0, np.abs(reach), np.inf)  # scores are cut at 4
+            if flip is None:
+                assert np.isinf(reach).all()
+            else:
+                assert flip.confirmed
+                assert flip.feature == f"x{np.argmin(reach)}"
+                after = model.scale(np.where(np.arange(3) == np.argmin(reach), flip.after, x)[None])[0]
+                assert np.abs(after - z).max() == pytest.approx(reach.min(), abs=1e-3)
+
+
+def test_what_no_feature_moves_has_no_change(trained, stream):
+    x = stream[0][0]
+    names = [f"x{j}" for j in range(4)], ["a", "b"]
+    assert smallest_flips(trained._model, x, np.zeros((4, 2)), np.array([0.2, 0.7]), names, 0.5) == [None, None]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_novelty_is_the_models_own_criterion(profile):
+    clf = learned(profile, max_rules=60, vigilance=0.8 if profile == "default" else 0.3)
+    rules = clf._model.trained()
+    rng = np.random.default_rng(0)
+    novel = []
+    for x in rng.normal(size=(60, 5)) * rng.uniform(0.1, 6.0, size=(60, 1)):
+        why = clf.explain(x)
+        D = rules.memberships(clf._model.scale(x[None]))[1][0]
+        assert why.territory.distance == pytest.approx(np.sqrt(D.min()))
+        assert why.territory.novel == (why.territory.distance > why.territory.border)
+        if profile == "default":
+            slot = int(np.argmin(D)) + 1
+            support = float(rules.arrays.k[slot])
+            assert why.territory.novel == is_novel(
+                D.min(), support, rules.n_rules, rules.arrays.strange, rules.settings
+            )
+        novel.append(why.territory.novel)
+    assert 0 < sum(novel) < 60
+
+
+def test_a_full_rule_base_measures_by_what_it_is_used_to():
+    clf = classifier("default")
+    rules = clf._model.trained()
+    strange = rules.arrays.strange
+    border = np.sqrt(strange[1] + 6.0 * np.sqrt(strange[2]))
+    assert locate(clf._model, np.full(rules.n_rules, 0.1)).border == pytest.approx(border)
+
+
+def test_nothing_is_novel_before_enough_was_seen(stream):
+    clf = EvolvingFuzzyClassifier(max_rules=2).fit(stream[0][:20], stream[1][:20])
+    why = clf.explain(stream[0][0])
+    assert why.territory.border == np.inf
+    assert not why.territory.novel
+    assert why.to_dict()["territory"]["border"] is None
+    assert "too early to call anything novel" in str(why)
+
+
+def test_the_text_tells_every_label_its_parts_and_the_territory():
+    clf = classifier("default")
+    x = np.array([0.5, np.nan, 1.0, -1.0, 0.0])
+    why = clf.explain(x)
+    text = str(why)
+    for c, name in enumerate(why.label_names):
+        (line,) = (line for line in text.splitlines() if line.startswith(f"{name}: "))
+        assert f"({why.total[c]:.3f}" in line
+        told = sum(float(part.split()[0]) for part in line.split(" = ")[1].split(", ") if part[0] in "+-")
+        assert told == pytest.approx(why.total[c], abs=0.004)
+    assert "(missing)" in text
+    assert f"Distance to rule {why.territory.rule}: {why.territory.distance:.2f} spreads" in text
+    assert "Active rules: " in text
+    assert "within the active rules" in text
+
+
+def test_json_holds_every_contribution():
+    clf = classifier("paper")
+    x = np.array([0.5, np.nan, 1.0, -1.0, 0.0])
+    why = clf.explain(x)
+    again = json.loads(json.dumps(why.to_dict(), allow_nan=False))
+    assert again == why.to_dict()
+    assert again["values"][1] is None
+    for c, label in enumerate(again["labels"]):
+        np.testing.assert_array_equal(label["contributions"], why.contributions[:, :, c])
+    assert [rule["rule"] for rule in again["rules"]] == why.rules.tolist()
+
+
+def test_markdown_and_html_tell_the_same_labels():
+    why = classifier("default").explain(np.zeros(5))
+    for name in why.label_names:
+        assert f"`{name}`" in why.markdown()
+        assert f"<code>{name}</code>" in why.html()
+    assert why.html().startswith("<!doctype html>")
+
+
+def test_of_many_labels_the_strongest_are_told():
+    X, Y = DriftingStream(n_features=3, n_labels=14, drift_every=0, seed=0).take(150)
+    why = EvolvingFuzzyClassifier(max_rules=3).fit(X, Y).explain(X[0])
+    assert "4 labels with smaller outputs are not shown." in str(why)
+    assert f"{why.label_names[int(np.argmax(why.total))]}: " in str(why)
+
+
+def test_between_classes_the_strongest_rival_decides(blobs):
+    X, y = blobs
+    clf = EvolvingFuzzyClassifier(max_rules=3).fit(X, np.array(["ash", "birch", "cedar"])[y])
+    why = clf.explain(X[0])
+    assert [why.label_names[c] for c in np.flatnonzero(why.predicted)] == [clf.predict(X[:1])[0]]
+    confirmed = [flip for flip in why.flips if flip is not None and flip.confirmed]
+    assert confirmed
+    for flip in confirmed:
+        changed = X[0].copy()
+        changed[int(flip.feature[1:])] = flip.after
+        assert (clf.predict(changed[None])[0] == flip.label) == flip.turns_on

@@ -1,0 +1,137 @@
+"""Shortened rules: exact where nothing is dropped, and honest about what dropping costs."""
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.errors import DataError
+from evolabel.explain.reference import reference_rows
+from evolabel.explain.relevance import feature_relevance, squared_correlations
+from evolabel.explain.shortening import ShortRules, decided, measure, prefix_distances, ranked, shorten
+from evolabel.streams import DriftingStream
+
+PROFILES = [EvolvingFuzzyClassifier, EvolvingFuzzyClassifier.paper]
+
+
+@pytest.fixture(scope="module", params=PROFILES, ids=["default", "paper"])
+def model(request):
+    X, Y = DriftingStream(n_features=6, n_labels=4, n_regions=4, drift_every=0, seed=1).take(300)
+    return request.param(max_rules=8).fit(X[:100], Y[:100]).partial_fit(X[100:], Y[100:])._model
+
+
+@pytest.fixture(scope="module")
+def rows(model):
+    return reference_rows(model, 80, seed=5)
+
+
+def test_rules_that_drop_nothing_answer_as_the_model(model, rows):
+    whole = ShortRules(model, ranked(model, rows), model.n_features)
+    np.testing.assert_allclose(whole.outputs(rows), model.trained().outputs(rows), atol=1e-10)
+
+
+def test_a_prefix_is_the_marginal_distance_of_its_features(model, rows):
+    rules = model.trained()
+    order = ranked(model, rows)
+    found = prefix_distances(model, rows, order)
+    for i in range(rules.n_rules):
+        for length in (1, 3, 6):
+            kept = order[i, :length]
+            unseen = np.full_like(rows, np.nan)
+            unseen[:, kept] = rows[:, kept]
+            np.testing.assert_allclose(found[:, i, length - 1], naive_distance(rules, unseen, kept, i + 1), rtol=1e-8)
+
+
+def naive_distance(rules, Z, kept, slot):
+    a, p = rules.arrays, rules.n_features
+    if rules.settings.rotated:
+        F = np.tril(a.F[slot])
+        covariance = (F @ F.T)[:p, :p] / (rules.settings.prior_count + a.k[slot] - 1.0)
+    else:
+        covariance = np.diag(1.0 / a.inv[slot, :p])
+    e = Z[:, kept] - a.c[slot, kept]
+    return np.einsum("nj,jk,nk->n", e, np.linalg.inv(covariance[np.ix_(kept, kept)]), e) / len(kept)
+
+
+def test_a_dropped_feature_is_treated_as_the_model_treats_a_missing_one(model, rows):
+    kept = np.array([4, 0, 2])
+    order = np.tile(np.append(kept, [1, 3, 5]), (model.trained().n_rules, 1))
+    unseen = np.full_like(rows, np.nan)
+    unseen[:, kept] = rows[:, kept]
+    distances = model.trained().memberships(unseen)[1]
+    found = prefix_distances(model, rows, order)[:, :, 2]
+    known = np.isfinite(distances)  # hopeless rules are abandoned
+    np.testing.assert_allclose(found[known], distances[known], rtol=1e-8)
+
+
+def test_fidelity_is_the_share_of_labels_alike(model, rows):
+    short = ShortRules(model, ranked(model, rows), 2)
+    fidelity = measure(short, rows)
+    full = model.trained().outputs(rows) >= 0.5
+    psi = model.trained().memberships(rows)[0]
+    other = short.outputs(rows) >= 0.5
+    alike = [np.mean([full[n, c] == other[n, c] for c in range(4)]) for n in range(len(rows))]
+    assert fidelity.labels == pytest.approx(np.mean(alike))
+    on = [(full[n, c], other[n, c]) for n in range(len(rows)) for c in range(4) if full[n, c] or other[n, c]]
+    assert fidelity.positives == pytest.approx(np.mean([one and two for one, two in on]))
+    for i in range(model.trained().n_rules):
+        if psi[:, i].sum() > 0.0:
+            assert fidelity.by_rule[i] == pytest.approx(np.average(alike, weights=psi[:, i]))
+    np.testing.assert_allclose(fidelity.activity, psi.mean(axis=0), atol=1e-12)
+
+
+@pytest.mark.parametrize("wanted", [0.8, 0.95, 1.0])
+def test_the_shortest_rules_that_are_faithful_enough_are_taken(model, wanted):
+    rows = reference_rows(model)
+    short = shorten(model, wanted)
+    reached = {m: measure(ShortRules(model, short.order, m), rows).labels for m in range(3, 7)}
+    assert short.length == min((m for m, labels in reached.items() if labels >= wanted), default=6)
+    assert reached[6] == 1.0
+
+
+def test_the_feature_that_tells_rules_apart_is_kept():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 6))
+    X[30:, 4] += 100.0
+    clf = EvolvingFuzzyClassifier(max_rules=2, scaling="standard").fit(X, (X[:, [4]] > 50.0).astype(int))
+    short = shorten(clf._model, fewest=1)
+    assert short.kept.tolist() == [[4], [4]]
+
+
+def test_reference_rows_look_like_the_stream():
+    X, Y = DriftingStream(n_features=4, n_labels=2, drift_every=0, seed=2).take(600)
+    model = EvolvingFuzzyClassifier(scaling="standard").fit(X, Y)._model
+    rows, Z = reference_rows(model, 4000), model.scale(X)
+    np.testing.assert_allclose(rows.mean(axis=0), Z.mean(axis=0), atol=0.1)
+    np.testing.assert_allclose(rows.std(axis=0), Z.std(axis=0), rtol=0.1)
+    np.testing.assert_array_equal(reference_rows(model, 50), reference_rows(model, 50))
+
+
+def test_the_largest_output_decides_between_classes():
+    outputs = np.array([[0.2, 0.7, 0.7], [0.1, -0.2, 0.0]])
+    assert decided(outputs, None).tolist() == [[False, True, False], [True, False, False]]
+
+
+def test_relevance_is_the_squared_correlation_with_each_label(stream):
+    X, Y = stream
+    clf = EvolvingFuzzyClassifier(scaling="standard").fit(X[:60], Y[:60]).partial_fit(X[60:], Y[60:])
+    Z = clf._model.scale(X)
+    expected = [[np.corrcoef(Z[:, j], Y[:, c])[0, 1] ** 2 for j in range(4)] for c in range(3)]
+    np.testing.assert_allclose(clf.relevance_.by_label, expected, atol=1e-10)
+    overall = np.max(expected, axis=0)
+    np.testing.assert_allclose(clf.relevance_.overall, overall / overall.max(), atol=1e-9)
+    (best, share), *_ = clf.relevance_.strongest("label0", 2)
+    assert (best, share) == (f"x{np.argmax(expected[0])}", pytest.approx(np.max(expected[0])))
+    with pytest.raises(DataError, match="no label 'hail'; the model knows label0, label1, label2"):
+        clf.relevance_.strongest("hail")
+
+
+def test_what_never_varies_is_irrelevant():
+    H = np.array([[4.0, 2.0, 4.0], [2.0, 2.0, 2.0], [4.0, 2.0, 4.0]])  # the first feature is constant
+    G = np.array([[4.0, 2.0, 4.0], [2.0, 2.0, 2.0]])  # the first label always on, the second is the second feature
+    np.testing.assert_allclose(squared_correlations(H, G), [[0.0, 0.0], [0.0, 1.0]])
+
+
+def test_relevance_may_rank_antecedents(model):
+    relevance = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
+    assert (ranked(model, reference_rows(model), relevance)[:, 0] == 3).all()
+    assert feature_relevance(model, [], []).overall.max() == 1.0

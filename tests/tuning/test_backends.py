@@ -1,0 +1,44 @@
+"""Searches run on clusters by the name of a joblib backend."""
+
+import pytest
+from joblib import delayed
+
+from evolabel import EvolvingFuzzyClassifier, extras
+from evolabel.errors import MissingDependencyError, ParameterError
+from evolabel.streams import DriftingStream
+from evolabel.tuning import GridSearch
+from evolabel.tuning.parallel import run_all
+
+GRID = {"vigilance": [0.5, 1.0], "alpha": [0.0, 0.1]}
+
+
+def test_a_dask_cluster_finds_the_same():
+    distributed = pytest.importorskip("distributed")
+    X, Y = DriftingStream(seed=0).take(90)
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+    ):
+        there = GridSearch(EvolvingFuzzyClassifier(), GRID, cv=2, n_jobs=2, backend="dask").fit(X, Y)
+    here = GridSearch(EvolvingFuzzyClassifier(), GRID, cv=2).fit(X, Y)
+    assert there.surface_ == here.surface_
+
+
+def test_dask_without_a_cluster_says_what_to_start():
+    pytest.importorskip("distributed")
+    with pytest.raises(ParameterError, match=r"(?s)^backend='dask' cannot be used [^\n]*Client first$"):
+        list(run_all([delayed(abs)(-1)], 2, "dask"))
+
+
+def test_an_unknown_backend_is_refused():
+    with pytest.raises(ParameterError, match="backend='cloud' cannot be used"):
+        list(run_all([delayed(abs)(-1)], 2, "cloud"))
+
+
+def test_a_missing_package_is_named_with_its_extra(monkeypatch):
+    def absent(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(extras, "import_module", absent)
+    with pytest.raises(MissingDependencyError, match=r'pip install "evolabel\[ray\]"'):
+        list(run_all([delayed(abs)(-1)], 2, "ray"))
