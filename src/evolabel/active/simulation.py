@@ -13,6 +13,8 @@ from evolabel.kernels.selection import BoolArray
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
 
+BLOCK = 64  # rows handed to `watch` at a time
+
 
 class SimulatedAnnotator:
     """A person who errs, refuses and takes time, the same in every run.
@@ -205,11 +207,10 @@ class BudgetedLearner:
             self._letters.remove(letter)
             self.learner_.update(letter.query, letter.answer)
 
-    def _stop(self, row: int) -> int | None:
-        """The row before which the next answer arrives, if one is on its way."""
-        if not self._letters:
-            return None
-        return row + min(letter.due for letter in self._letters) - self.learner_.bucket.seen
+    def _stop(self, row: int) -> int:
+        """The row before which the next answer arrives; not too far away, as all rows are checked again by `watch`."""
+        seen = self.learner_.bucket.seen
+        return row + min((letter.due - seen for letter in self._letters if letter.due < seen + BLOCK), default=BLOCK)
 
     def _check_fitted(self) -> None:
         if "learner_" not in self.__dict__:
