@@ -76,7 +76,7 @@ def test_random_selection_spends_its_budget_evenly(stream, per):
         counts.append((half, learner.learner_.bucket.asked))
         assert learner.reasons_ == {"random": learner.learner_.ledger.questions}
     unit = 3 if per == "labels" else 1
-    assert all(abs(half - 27 * unit) <= 2 and abs(whole - 54 * unit) <= 2 for half, whole in counts)
+    assert all(abs(half - 27 * unit) <= 1 and abs(whole - 54 * unit) <= 1 for half, whole in counts)
 
 
 def test_refusals_and_noise_are_those_of_the_person(stream):
