@@ -38,7 +38,7 @@ KINDS = ("labels", "samples")
 METRICS = ("pa", "ap")
 ROWS = [f"{who}{per}" for per in KINDS for who in ("", "paper ", "random ")]
 IN_ORDER = "water-quality"
-PAPER = {"criteria": ("novelty", "ambiguity", "instability"), "selection": VariableThresholds()}
+PAPER = {"criteria": ("novelty", "ambiguity", "instability"), "selection": VariableThresholds(), "mobility": 1.0}
 
 Outcome = dict[str, Any]
 """PA and AP, a list each (one value per draw), and what was asked."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active.filters.random import random_moments
+from evolabel.active.learner import MOBILITY
 
 
 def matched_budget(units: int, questions: int) -> float:
@@ -30,10 +31,11 @@ def learned(classifier: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, a
     touched, told = asked.any(axis=1), np.where(asked, Y, np.nan)
     outputs = np.empty(Y.shape)
     borders = [0, *(np.flatnonzero(np.diff(touched)) + 1), len(X)]
-    for start, stop in pairwise(borders):
-        rows = slice(start, stop)
-        learns = touched[start]
-        outputs[rows] = (
-            classifier.test_then_train(X[rows], told[rows]) if learns else classifier.decision_function(X[rows])
-        )
+    with classifier._model.trained().moving_by(MOBILITY):
+        for start, stop in pairwise(borders):
+            rows = slice(start, stop)
+            learns = touched[start]
+            outputs[rows] = (
+                classifier.test_then_train(X[rows], told[rows]) if learns else classifier.decision_function(X[rows])
+            )
     return outputs

@@ -194,7 +194,7 @@ class VarianceReduction(Criterion):
 
 
 DEFAULTS: dict[str, tuple[Criterion, ...]] = {
-    "labels": (Ambiguity(), Leverage(weight=0.3)),
+    "labels": (Ambiguity(), Leverage(weight=0.1)),
     "samples": (Ambiguity(), SoftCount(weight=0.5), VarianceReduction()),
 }
 """What was measured to close most of the gap between a static and a fully taught model."""
