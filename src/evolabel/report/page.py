@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from evolabel import __version__
-from evolabel.evaluate import Repeated, best_value
+from evolabel.evaluate import Repeated, Standing, best_value
 from evolabel.explain.figures.canvas import as_svg, figure_of
 from evolabel.extras import load
 from evolabel.report.figures import name_of, trend_lines
@@ -73,6 +73,8 @@ def render(repeated: Repeated, pictures: list[Picture], rules: list[Any]) -> str
             metrics={name: name_of(name) for name in repeated.metrics},
             standings=(standings := repeated.standings()),
             best={name: best_value(standings, name) for name in repeated.metrics},
+            asking=(asking := [standing for standing in standings if standing.questions is not None]),
+            reasons=_reasons(asking),
             skipped=_skipped(repeated),
             pictures=pictures,
             rules=rules,
@@ -96,6 +98,11 @@ def _picture(repeated: Repeated, metric: str, form: str) -> Picture:
     meaning = MEANINGS.get(metric, f"{name_of(metric)}.")
     caption = f"{meaning} {FORMS.get(form, '')}".format(**repeated.settings).strip()
     return Picture(f"{metric}-{form}", caption, as_svg(figure_of(axes)))
+
+
+def _reasons(asking: list[Standing]) -> list[str]:
+    """All reasons anyone had to ask, each once."""
+    return list(dict.fromkeys(reason for one in asking if one.questions for reason in one.questions.reasons))
 
 
 def _skipped(repeated: Repeated) -> dict[str, int]:
