@@ -5,8 +5,8 @@
 Streams and shapes are those of `update_speed.py`. Nobody answers: the model stays as it is, and the learner counts what
 it sees. Compared with learning all rows in one call: "judge", which is `watch` with so small a budget that it never
 stops to ask, and "watch" with a budget of 10 %, in blocks. Compared with learning row by row: `query`, and `query`
-followed by `update`. Ratios count: how many samples pass by in the time that learning one takes. Ways take turns, all in
-one process on one thread; the best time of each is shown.
+followed by `update`. Ratios count: how many samples pass by in the time that learning one takes. Ways take turns, all
+in one process on one thread; the best time of each is shown.
 """
 
 import os
