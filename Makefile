@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test check lint types layers coverage accuracy comparison benchmarks active readme clean help
+.PHONY: demo test check lint types layers coverage accuracy comparison benchmarks active readme gallery clean help
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -56,6 +56,9 @@ active: $(READY)  ## what questions are worth, also where answers are bad or the
 
 readme: $(READY)  ## write the measured numbers into README.md and docs
 	$(BIN)/python benchmarks/readme_tables.py
+
+gallery: $(READY)  ## draw every figure into docs/gallery.md
+	$(BIN)/python benchmarks/gallery.py
 
 clean:  ## remove the environment and compiled kernels
 	rm -rf $(VENV)

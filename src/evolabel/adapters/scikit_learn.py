@@ -33,6 +33,7 @@ from evolabel.ranges import check_number
 
 if TYPE_CHECKING:
     from evolabel.adapters.rule_book import RuleBook
+    from evolabel.explain.figures.anatomy import Anatomy
     from evolabel.explain.prediction import Explanation
     from evolabel.explain.relevance import Relevance
     from evolabel.explain.rules import RuleSet
@@ -384,6 +385,12 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         model, rows = self._fitted_model(), None if X is None else self._read(X)
         names, threshold = self._feature_names(), self._decision_threshold()
         return read_rules(model, names, self._targets.names, rows=rows, fidelity=fidelity, threshold=threshold)
+
+    def anatomy(self) -> "Anatomy":
+        """What `evolabel.explain.figures` look at: the trained model and the names of its features and labels."""
+        from evolabel.explain.figures.anatomy import Anatomy
+
+        return Anatomy(self._trained(), self._feature_names(), self._targets.names)
 
     # ------------------------------------------------------------------ what was learned
 

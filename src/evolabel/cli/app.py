@@ -16,6 +16,7 @@ from evolabel.cli.convert import convert
 from evolabel.cli.datasets import datasets
 from evolabel.cli.edit import edit
 from evolabel.cli.explain import explain
+from evolabel.cli.figures import figures
 from evolabel.cli.reproduce import reproduce
 from evolabel.cli.rules import rules
 from evolabel.cli.run import run
@@ -38,6 +39,7 @@ def make_app() -> App:
         run,
         rules,
         explain,
+        figures,
         edit,
         tune,
         bench,

@@ -31,6 +31,11 @@ class Told(Protocol):
 
 def rows_for(classifier: EvolvingFuzzyClassifier, data: str, labels: tuple[str, ...]) -> FloatArray:
     """Rows of a known data set (in the order of its file) or of a file, if the model knows their features."""
+    return samples_for(classifier, data, labels).X
+
+
+def samples_for(classifier: EvolvingFuzzyClassifier, data: str, labels: tuple[str, ...]) -> Dataset:
+    """The same rows with their labels."""
     width = classifier.n_features_in_
     dataset = _read(classifier, data, labels)
     names = getattr(classifier, "feature_names_in_", None)
@@ -41,7 +46,7 @@ def rows_for(classifier: EvolvingFuzzyClassifier, data: str, labels: tuple[str, 
             f"{data} has the features {', '.join(dataset.feature_names[:3])}..., the model knows "
             f"{', '.join(names[:3])}...; give it data of its kind"
         )
-    return dataset.X
+    return dataset
 
 
 def _read(classifier: EvolvingFuzzyClassifier, data: str, labels: tuple[str, ...]) -> Dataset:

@@ -10,8 +10,11 @@ from evolabel.errors import ParameterError
 from evolabel.extras import load
 from evolabel.streams import DriftingStream
 
+FIGURES = {"matplotlib": "plots"}
+REPORT = {**FIGURES, "jinja2": "report"}
 
-def ready_folder(out: Path) -> None:
+
+def ready_folder(out: Path, packages: dict[str, str] = REPORT, purpose: str = "a report") -> None:
     """Better to fail now than after the run: the folder can be written, and the report can be drawn."""
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -19,8 +22,8 @@ def ready_folder(out: Path) -> None:
             pass
     except OSError as error:
         raise ParameterError(f"cannot write into {out} ({error.strerror or error}); choose another folder") from None
-    for package, extra in (("matplotlib", "plots"), ("jinja2", "report")):
-        load(package, extra, "a report")
+    for package, extra in packages.items():
+        load(package, extra, purpose)
 
 
 def compile_kernels(*, quiet: bool = False) -> None:

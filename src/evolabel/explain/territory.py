@@ -7,7 +7,7 @@ import numpy as np
 from evolabel.core.model import StreamModel
 from evolabel.core.settings import kernel_settings
 from evolabel.kernels.state import FloatArray, Settings
-from evolabel.kernels.structure import STRANGE_AFTER, is_novel
+from evolabel.kernels.structure import is_novel, novelty_bound
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,18 @@ def locate(model: StreamModel, distances: FloatArray) -> Territory:
     rules = model.trained()
     slot = int(np.argmin(distances)) + 1
     support, settings = float(rules.arrays.k[slot]), _input_settings(model)
-    border = _border(support, rules.n_rules, rules.arrays.strange, settings)
+    border = borders(model)[slot - 1]
     novel = is_novel(float(distances[slot - 1]), support, rules.n_rules, rules.arrays.strange, settings)
     return Territory(
         int(rules.arrays.identity[slot]), float(np.sqrt(distances[slot - 1])), float(np.sqrt(border)), bool(novel)
     )
+
+
+def borders(model: StreamModel) -> FloatArray:
+    """The mean squared distance beyond which a sample is novel, rule by rule; inf: never."""
+    rules, settings = model.trained(), _input_settings(model)
+    supports = rules.arrays.k[1 : rules.n_rules + 1]
+    return np.array([novelty_bound(float(k), rules.n_rules, rules.arrays.strange, settings) for k in supports])
 
 
 def _input_settings(model: StreamModel) -> Settings:
@@ -44,12 +51,3 @@ def _input_settings(model: StreamModel) -> Settings:
     options = replace(model.options, space="input")
     plain = kernel_settings(options, model.n_features, model.n_labels, model.scaler.prior, model.ridge)
     return settings._replace(radius=plain.radius)
-
-
-def _border(support: float, C: int, strange: FloatArray, settings: Settings) -> float:
-    """The mean squared distance at which `is_novel` changes its mind."""
-    if settings.max_rules > C or (np.isnan(settings.novel_z) and C > 1):
-        return float(settings.radius * (1.0 + 1.0 / support) ** settings.young)
-    if settings.max_rules == 1 or strange[0] <= STRANGE_AFTER:
-        return np.inf
-    return float(strange[1] + settings.novel_z * np.sqrt(strange[2]))

@@ -6,16 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evolabel.evaluate import METRICS, Repeated, Standing
-from evolabel.extras import load
+from evolabel.explain.figures.canvas import COLOURS, STROKES, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-# Hues that people with any kind of colour vision can tell apart (after Okabe and Ito); ours comes first.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-STROKES = ("-", "--", "-.", ":")
-SIZE = (6.4, 3.4)
 
 
 def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", axes: "Axes | None" = None) -> "Axes":
@@ -52,12 +46,6 @@ def legend(standing: Standing) -> str:
 def name_of(metric: str) -> str:
     """How a metric is written on an axis."""
     return METRICS[metric].name if metric in METRICS else metric.replace("_", " ")
-
-
-def new_axes() -> "Axes":
-    """Axes of a figure that belongs to no window."""
-    figure: Figure = load("matplotlib.figure", "plots", "a figure").Figure(figsize=SIZE, layout="constrained")
-    return figure.subplots()
 
 
 def _line(axes: "Axes", samples: Sequence[int], values: list[list[float]], name: str, place: int) -> None:

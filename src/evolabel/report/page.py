@@ -1,20 +1,17 @@
 """The HTML report: one file with everything in it."""
 
-import io
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evolabel import __version__
 from evolabel.evaluate import Repeated, Standing, best_value
+from evolabel.explain.figures.canvas import as_svg, figure_of
 from evolabel.extras import load
 from evolabel.report.figures import name_of, trend_lines
 from evolabel.streams import Dataset
 from evolabel.whole_files import write_atomically
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TEMPLATE = Path(__file__).parent / "page.html.jinja"
 
@@ -97,21 +94,10 @@ def _wanted(repeated: Repeated) -> list[tuple[str, str]]:
 
 
 def _picture(repeated: Repeated, metric: str, form: str) -> Picture:
-    figure = trend_lines(repeated, metric, form).get_figure()
-    assert figure is not None
+    axes = trend_lines(repeated, metric, form)
     meaning = MEANINGS.get(metric, f"{name_of(metric)}.")
     caption = f"{meaning} {FORMS.get(form, '')}".format(**repeated.settings).strip()
-    return Picture(f"{metric}-{form}", caption, as_svg(figure))  # type: ignore[arg-type]
-
-
-def as_svg(figure: "Figure") -> str:
-    """The drawing without the XML header, and without a date: the same results give the same bytes."""
-    matplotlib = load("matplotlib", "plots", "a figure")
-    text = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "evolabel"}):
-        figure.savefig(text, format="svg", metadata={"Date": None})
-    _, tag, drawing = text.getvalue().partition("<svg")
-    return tag + drawing
+    return Picture(f"{metric}-{form}", caption, as_svg(figure_of(axes)))
 
 
 def _reasons(asking: list[Standing]) -> list[str]:

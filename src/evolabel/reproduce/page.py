@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from evolabel.explain.figures.canvas import as_svg
 from evolabel.extras import load
-from evolabel.report.page import as_svg
 from evolabel.reproduce import tables
 from evolabel.reproduce.claims import FAILS, HOLDS, UNKNOWN, Claim, Ruling, Verdict, verdicts
 from evolabel.reproduce.experiments import EXPERIMENTS, Experiment

@@ -1,0 +1,200 @@
+"""Draw every figure into docs/gallery/ and write docs/gallery.md around them.
+
+Yeast (bundled with river) in the benchmark's order, and a synthetic stream with drift; no data set is needed.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import ActiveLearner
+from evolabel.baselines import make_learner
+from evolabel.evaluate import prequential, repeat
+from evolabel.explain import figures
+from evolabel.explain.figures.canvas import as_svg, figure_of
+from evolabel.report.figures import trend_lines
+from evolabel.streams import Dataset, DriftingStream, load_dataset
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DOCS = Path(__file__).parents[1] / "docs"
+LARGEST = 150_000  # bytes of a figure
+BUDGET = 0.2
+
+HEAD = """# Gallery
+
+All figures of evolabel, as `make gallery` draws them. Each is one call that returns matplotlib Axes; give `ax=` to
+place it in a figure of your own. `evolabel figures MODEL --out FOLDER` writes all of them for a saved model.
+
+```python
+from evolabel.explain import figures
+```
+
+`clf` has learned yeast (bundled with river, 103 features, 14 labels) or, where said, a synthetic stream of six features
+and four labels whose regions move every 800 samples.
+"""
+
+
+class Piece(NamedTuple):
+    """A figure of the page."""
+
+    title: str
+    call: str
+    words: str
+    axes: "Axes"
+
+
+@cache
+def yeast() -> tuple[EvolvingFuzzyClassifier, Dataset]:
+    data = load_dataset("yeast").shuffled(0)
+    start = round(0.2 * len(data))
+    clf = EvolvingFuzzyClassifier().fit(data.X[:start], data.Y[:start])
+    clf.partial_fit(data.X[start:], data.Y[start:])
+    return clf.name_columns(data.feature_names, data.label_names), data
+
+
+@cache
+def moving() -> tuple[EvolvingFuzzyClassifier, Dataset]:
+    data = DriftingStream(n_features=6, n_labels=4, drift="abrupt", drift_every=800, seed=2).dataset(4000, "drift")
+    clf = EvolvingFuzzyClassifier(max_rules=12, novel_z=4.0, prune_after=400).fit(data.X[:300], data.Y[:300])
+    clf.partial_fit(data.X[300:2000], data.Y[300:2000])
+    clf.rulebook.rename(clf.rules_.top(1)[0].identity, "idling")
+    return clf.partial_fit(data.X[2000:], data.Y[2000:]), data
+
+
+def questions() -> list[bool]:
+    """Which samples of the synthetic stream active learning asks for."""
+    data = moving()[1]
+    learner = ActiveLearner(EvolvingFuzzyClassifier().fit(data.X[:300], data.Y[:300]), budget=BUDGET)
+    asked = []
+    for x, y in zip(data.X[300:], data.Y[300:], strict=True):
+        query = learner.query(x)
+        learner.update(query, y if query.asked else None)
+        asked.append(query.asked)
+    return asked
+
+
+def trend() -> "Axes":
+    """Two learners on the synthetic stream, three seeds."""
+
+    def once(seed: int) -> object:
+        stream = DriftingStream(n_features=6, n_labels=4, drift="abrupt", drift_every=800, seed=seed)
+        learners = {name: make_learner(name, seed) for name in ("evolabel", "static")}
+        return prequential(learners, stream.dataset(4000, "drift"), initial=300, metrics=("pa",), window=400, every=40)
+
+    return trend_lines(repeat(once, range(3)), "pa", "sliding")
+
+
+def pieces() -> Iterator[tuple[str, Piece]]:
+    """Every figure, by the name of its file."""
+    clf, data = yeast()
+    toy, rows = moving()
+    recent = rows.X[-600:], rows.Y[-600:]
+    yield (
+        "rule-map",
+        Piece(
+            "Where the rules are",
+            'figures.rule_map(clf, X=X, Y=Y, label="Class1")',
+            "Every rule as the shadow of its region at one spread, along the two directions that tell the labels apart "
+            "best: they follow from the statistics the model keeps. A thick line is a well supported rule.",
+            figures.rule_map(clf, X=data.X, Y=data.Y, label="Class1"),
+        ),
+    )
+    yield (
+        "rule-map-features",
+        Piece(
+            "The same over two features",
+            'figures.rule_map(clf, ("x2", "x0"), X=X, Y=Y, label="label1")',
+            "In the units of the features (synthetic stream, 400 of its last 600 samples). Ellipses are bent where the "
+            "scaling is: rules are ellipses in scores.",
+            figures.rule_map(toy, ("x2", "x0"), X=recent[0], Y=recent[1], label="label1"),
+        ),
+    )
+    yield (
+        "memberships",
+        Piece(
+            "What the rules see of one feature",
+            "figures.membership_functions(clf)",
+            "The rules' Gaussians along the feature that explains most of some label; the bands are the terms in which "
+            "rules are told, fifths of the stream (synthetic stream).",
+            figures.membership_functions(toy),
+        ),
+    )
+    yield (
+        "label-correlations",
+        Piece(
+            "Labels that go together",
+            "figures.label_correlations(clf, X=X, Y=Y)",
+            "Below the diagonal in the rule that differs most, above it in all samples. Models that couple their "
+            "labels keep what is needed and do without X and Y.",
+            figures.label_correlations(clf, X=data.X, Y=data.Y),
+        ),
+    )
+    yield (
+        "weights",
+        Piece(
+            "What drives the labels",
+            "figures.consequent_map(clf)",
+            "Weights of the global model; with `rule=` those of one rule. The 20 strongest features come first.",
+            figures.consequent_map(clf),
+        ),
+    )
+    yield (
+        "life-lines",
+        Piece(
+            "The lives of rules",
+            "figures.life_lines(clf)",
+            "Births, merges, deaths and acts of people along the synthetic stream.",
+            figures.life_lines(toy),
+        ),
+    )
+    yield (
+        "novelty-map",
+        Piece(
+            "Known territory",
+            "figures.novelty_map(clf)",
+            "How far a sample would be from the nearest rule, in units of the distance at which it counts as novel "
+            "(synthetic stream). With `at=x` all other features are those of a sample.",
+            figures.novelty_map(toy),
+        ),
+    )
+    yield (
+        "budget-use",
+        Piece(
+            "Use of a budget",
+            "figures.budget_use(asked, budget=0.2)",
+            "Share of the samples asked so far: active learning (synthetic stream), which never exceeds its budget.",
+            figures.budget_use(questions(), BUDGET),
+        ),
+    )
+    yield (
+        "trend-lines",
+        Piece(
+            "Trend lines",
+            'trend_lines(repeated, "pa", "sliding")',
+            "From `evolabel.report.figures`: a metric along the stream for several learners, mean and range over seeds "
+            "(synthetic stream, partial accuracy of the last 400 samples).",
+            trend(),
+        ),
+    )
+
+
+def main() -> None:
+    folder = DOCS / "gallery"
+    folder.mkdir(exist_ok=True)
+    text = [HEAD]
+    for name, piece in pieces():
+        drawing = as_svg(figure_of(piece.axes))
+        if len(drawing) > LARGEST:
+            raise SystemExit(f"{name} has {len(drawing)} bytes, more than {LARGEST}: draw less")
+        (folder / f"{name}.svg").write_text(drawing)
+        text.append(f"## {piece.title}\n\n`{piece.call}`\n\n{piece.words}\n\n![{piece.title}](gallery/{name}.svg)\n")
+        print(f"{name}: {len(drawing) // 1000} kB")
+    (DOCS / "gallery.md").write_text("\n".join(text))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""`evolabel figures`: what a saved model has learned, as pictures."""
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.cli.model import samples_for
+from evolabel.cli.ready import FIGURES, ready_folder, tell
+from evolabel.cli.source import split_names
+from evolabel.explain.markup import escape, page
+from evolabel.whole_files import write_atomically
+
+if TYPE_CHECKING:
+    from evolabel.explain.figures.album import Picture
+
+DOTS_PER_INCH = 150
+
+
+def figures(model: Path, *, out: Path, data: str | None = None, labels: str = "") -> None:
+    """Draw a saved model: rule maps, membership functions, weights, lives of rules, novelty.
+
+    Every figure is written as SVG and PNG, and `index.html` shows them all.
+
+    For example:
+
+    `evolabel run emotions --out results`
+
+    `evolabel figures results/model.safetensors --data emotions --out pictures`
+
+    Parameters
+    ----------
+    model
+        A model file, as `evolabel run --out` or `save` writes it.
+    out
+        Folder to write into.
+    data
+        A known data set or file: its samples are shown on the rule maps, and its labels' correlations in a figure.
+    labels
+        Columns of that file that are labels, separated by commas; the labels of the model if not given.
+    """
+    classifier = EvolvingFuzzyClassifier.load(model)
+    samples = None if data is None else samples_for(classifier, data, split_names(labels))
+    ready_folder(out, FIGURES, "a figure")
+    from evolabel.explain.figures.album import album
+
+    given = () if samples is None else (samples.X, samples.Y)
+    pictures = list(album(classifier, *given))
+    for picture in pictures:
+        _write(picture, out)
+    body = "".join(
+        f'<h2>{escape(picture.caption)}</h2><img src="{picture.name}.svg" alt="{escape(picture.caption)}" '
+        'style="max-width:100%;background:white">'
+        for picture in pictures
+    )
+    write_atomically(out / "index.html", page(f"{model.stem}: {classifier.n_rules_} rules", body).encode())
+    tell(f"Written: {out / 'index.html'} ({len(pictures)} figures)")
+
+
+def _write(picture: "Picture", out: Path) -> None:
+    from evolabel.explain.figures.canvas import as_svg, figure_of
+
+    figure, image = figure_of(picture.axes), io.BytesIO()
+    figure.savefig(image, format="png", dpi=DOTS_PER_INCH)
+    write_atomically(out / f"{picture.name}.png", image.getvalue())
+    write_atomically(out / f"{picture.name}.svg", as_svg(figure).encode())
