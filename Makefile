@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test check lint types layers coverage accuracy comparison benchmarks readme clean help
+.PHONY: demo test check lint types layers coverage accuracy comparison benchmarks active readme clean help
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -48,6 +48,11 @@ comparison: $(READY)  ## every rival on the five data sets, five shuffles (EVOLA
 benchmarks: $(READY)  ## speed against a BLAS floor, and a million samples
 	$(BIN)/python benchmarks/update_speed.py
 	$(BIN)/python benchmarks/soak.py
+
+active: $(READY)  ## what questions are worth, also where answers are bad or the stream drifts, and what they cost
+	$(BIN)/python benchmarks/active_learning.py
+	$(BIN)/python benchmarks/active_robustness.py
+	$(BIN)/python benchmarks/query_speed.py
 
 readme: $(READY)  ## write the measured numbers into README.md and docs
 	$(BIN)/python benchmarks/readme_tables.py

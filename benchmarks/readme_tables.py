@@ -10,14 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import active_learning
+import active_robustness
+
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "experiments"))
 from study_tables import TABLES
 
-PAGES = (
-    ROOT / "README.md",
-    *(ROOT / "docs" / name for name in ("tuning.md", "experiments.md", "reading-rules.md")),
-)
+NAMES = ("tuning", "experiments", "reading-rules", "active-learning")
+PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in NAMES))
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -121,6 +122,26 @@ def shortening() -> str:
     return table(heads, rows)
 
 
+def active_shares() -> str:
+    """Set by set at 10 %, the mean at all budgets, and the paper's protocol."""
+    found = results("active_learning")
+    sets = found["sets"]
+    budgets = {str(budget): f"{budget:.0%}" for budget in active_learning.BUDGETS}
+
+    def told(row: str, budget: str) -> str:
+        return " / ".join(f"{active_learning.mean_share(sets, budget, row, metric):.2f}" for metric in ("pa", "ap"))
+
+    rows = [[row, *(told(row, budget) for budget in budgets)] for row in active_learning.ROWS]
+    means = table(["mean share", *budgets.values()], rows)
+    return "\n\n".join([active_learning.table(sets, "0.1"), means, active_learning.ordered_text(found["in_order"])])
+
+
+def query_speed() -> str:
+    shapes = results("query_speed")["shapes"]
+    rows = [[way, *(f"{row['times_faster'][way]:.2f}" for row in shapes)] for way in shapes[0]["times_faster"]]
+    return table(["times faster than learning", *(row["shape"] for row in shapes)], rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "COMPARISON_TABLE": comparison,
     "SPEED_TABLE": speed,
@@ -129,13 +150,22 @@ PARTS: dict[str, Callable[[], str]] = {
     "GRID_RESULT": grid,
     "SHORTENING_TABLE": shortening,
     **TABLES,
+    "ACTIVE_SHARES": active_shares,
+    "ACTIVE_CONDITIONS": lambda: active_robustness.conditions_table(results("active_robustness")),
+    "ACTIVE_DRIFTS": lambda: active_robustness.drifts_table(results("active_robustness")),
+    "QUERY_SPEED": query_speed,
 }
 
 
 def written(text: str) -> str:
-    """A page with every table that it has a place for."""
+    """A page with every table that it has a place for; a run that was not done yet leaves its place as it is."""
     for name, part in PARTS.items():
-        body = f"<!-- {name} -->\n{part()}\n<!-- end -->"
+        if f"<!-- {name} -->" not in text:
+            continue
+        try:
+            body = f"<!-- {name} -->\n{part()}\n<!-- end -->"
+        except FileNotFoundError:
+            continue
         text = re.sub(rf"<!-- {name} -->.*?<!-- end -->", lambda _, body=body: body, text, flags=re.DOTALL)
     return text
 

@@ -41,6 +41,21 @@ def test_links_lead_somewhere(page):
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+def test_the_stream_loop_of_scikit_activeml_runs_as_written(capsys):
+    pytest.importorskip("skactiveml")
+    page = (ROOT / "docs" / "active-learning.md").read_text()
+    block = next(block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "activeml" in block)
+    exec(block, {})
+    queried, seen = (int(number) for number in re.findall(r"\d+", capsys.readouterr().out))
+    assert 0.09 * seen < queried <= 0.1 * seen
+
+
+def test_tables_of_runs_that_were_not_done_stay_as_they_are(monkeypatch, tmp_path):
+    monkeypatch.setattr(readme_tables, "RESULTS", tmp_path)
+    text = "<!-- QUERY_SPEED -->\nto come\n<!-- end -->"
+    assert readme_tables.written(text) == text
+
+
 @pytest.mark.data
 def test_rules_in_the_docs_are_what_the_code_tells():
     page = reading_rules.PAGE.read_text()

@@ -169,7 +169,7 @@ def test_answers_nobody_asked_for_are_learned_and_free(classifier, stream):
 
 def test_late_answers_are_learned_as_if_given_then(classifier, stream, assert_same_state, state_of):
     plain = copy.deepcopy(classifier)
-    learner = ActiveLearner(classifier, 1.0, criteria="first_feature", selection="first_come")
+    learner = ActiveLearner(classifier, 1.0, criteria="first_feature", selection="first_come", mobility=1.0)
     rows = stream[0][60:63] + np.array([9.0, 0.0, 0.0, 0.0])
     queries = [learner.query(x) for x in rows]
     for query in queries:
@@ -236,3 +236,16 @@ def test_rows_of_frames_can_be_asked_about(stream):
     query = learner.query(frame[70:71])
     learner.update(query, Y[70])
     assert learner.watch(frame[71:])[1] >= 0
+
+
+def test_answers_move_rules_only_as_far_as_mobility_allows(classifier, stream):
+    def walked(mobility):
+        learner = ActiveLearner(copy.deepcopy(classifier), 1.0, criteria="ambiguity", mobility=mobility)
+        before = learner.classifier._model.trained().arrays.c[1:4].copy()
+        for x, y in zip(stream[0][60:80], stream[1][60:80], strict=True):
+            learner.update(learner.query(x), y)
+        after = learner.classifier._model.trained()
+        assert after.settings.mobility == 1.0  # only answers to questions are held back
+        return np.abs(after.arrays.c[1:4] - before).sum()
+
+    assert walked(0.0) == 0.0 < walked(0.2) < walked(1.0)

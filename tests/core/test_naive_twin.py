@@ -31,10 +31,12 @@ STREAMS = {
     "confidences": ({"novel_z": 2.0}, 0.0, 0.0, False, True),
     "forgetting": ({"novel_z": 2.0, "forgetting": 0.98, "upkeep_every": 8}, 0.0, 0.0, False, False),
     "every rule answers": ({"min_activation": 0.0}, 0.0, 0.0, False, False),
+    "calm rules": ({"novel_z": 2.0, "mobility": 0.3}, 0.1, 0.3, False, False),
+    "fixed rules": ({"radius": 0.05, "novel_z": 2.0, "mobility": 0.0}, 0.0, 0.3, False, False),
     "one rule": ({"max_rules": 1}, 0.1, 0.1, True, True),
     "everything": (
         {
-            "max_rules": 8,
+            "max_rules": 6,
             "radius": 0.3,
             "novel_z": 2.0,
             "prune_after": 20,

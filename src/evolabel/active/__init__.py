@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Leverage,
         Novelty,
         SoftCount,
+        Uncertainty,
         VarianceReduction,
         register,
     )
@@ -54,6 +55,7 @@ __all__ = [
     "SoftCount",
     "TokenBucket",
     "TokenFilter",
+    "Uncertainty",
     "VariableThresholds",
     "VarianceReduction",
     "register",
@@ -67,6 +69,7 @@ _CRITERIA = (
     "Leverage",
     "Novelty",
     "SoftCount",
+    "Uncertainty",
     "VarianceReduction",
     "register",
 )

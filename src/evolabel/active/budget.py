@@ -50,8 +50,7 @@ class TokenBucket:
         self.asked = 0
         self.earning = 0
         """Units seen: samples, or labels of samples."""
-        # 0.29 is not 29/100 in binary: the promise holds for the number as written and as stored.
-        self._share = min(Fraction(repr(self.budget)), Fraction(self.budget))
+        self._share = exact_share(self.budget)
 
     def unit(self, n_labels: int) -> int:
         """What a whole sample costs."""
@@ -100,3 +99,8 @@ class TokenBucket:
     def share(self) -> float:
         """Share of the stream asked so far, to be compared with `budget`."""
         return self.asked / self.earning if self.earning else 0.0
+
+
+def exact_share(budget: float) -> Fraction:
+    """The budget to count with: 0.29 is not 29/100 in binary, and promises hold for it as written and as stored."""
+    return min(Fraction(repr(budget)), Fraction(budget))

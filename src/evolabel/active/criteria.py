@@ -119,6 +119,20 @@ class Ambiguity(Criterion):
 
 @register
 @dataclass(frozen=True)
+class Uncertainty(Criterion):
+    """One minus the confidence in the likelier answer, label by label, in [0, 0.5]: the scale others count in."""
+
+    threshold: float = 0.4
+    name: ClassVar[str] = "uncertainty"
+    whole: ClassVar[bool] = False
+
+    def score(self, look: Look) -> FloatArray:
+        """0.5 where both answers are as likely, (n, K)."""
+        return np.asarray(0.5 - np.abs(np.clip(look.outputs, 0.0, 1.0) - 0.5))
+
+
+@register
+@dataclass(frozen=True)
 class SoftCount(Criterion):
     """How many labels are ambiguous, softly: sum of exp(-(f - 0.5)^2 / 2 width^2)."""
 
@@ -180,7 +194,7 @@ class VarianceReduction(Criterion):
 
 
 DEFAULTS: dict[str, tuple[Criterion, ...]] = {
-    "labels": (Ambiguity(), Leverage(weight=0.3)),
+    "labels": (Ambiguity(), Leverage(weight=0.1)),
     "samples": (Ambiguity(), SoftCount(weight=0.5), VarianceReduction()),
 }
 """What was measured to close most of the gap between a static and a fully taught model."""

@@ -1,5 +1,7 @@
 """The classifier as the active learner sees it: rows in, looks out, answers learned."""
 
+from contextlib import nullcontext
+
 import numpy as np
 
 from evolabel import errors
@@ -10,15 +12,18 @@ from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.errors import DataError, DataTypeError, StateError
 from evolabel.kernels.state import FloatArray
+from evolabel.ranges import check_number
 
 
 class Pupil:
     """Everything that active learning needs to know of a classifier, and the one way to teach it."""
 
-    def __init__(self, classifier: EvolvingFuzzyClassifier) -> None:
+    def __init__(self, classifier: EvolvingFuzzyClassifier, mobility: float = 1.0) -> None:
+        check_number("mobility", mobility, 0, 1)
         if not isinstance(classifier, EvolvingFuzzyClassifier):
             raise DataTypeError(f"an EvolvingFuzzyClassifier is needed, got {type(classifier).__name__}; pass one")
         self.classifier = classifier
+        self.mobility = float(mobility)
 
     @property
     def model(self) -> StreamModel:
@@ -53,4 +58,6 @@ class Pupil:
         """Learn one sample; labels that are NaN keep their weights. A wider y lets labels appear."""
         clf = self.classifier
         labels, clf._targets = read_targets(y[None], 1, clf._targets, streaming=True)
-        clf._learn(x[None], labels, NOTHING, NO_ROWS if confidence is None else confidence[None], NO_ROWS)
+        rules = clf._model.rules
+        with nullcontext() if rules is None else rules.moving_by(self.mobility):
+            clf._learn(x[None], labels, NOTHING, NO_ROWS if confidence is None else confidence[None], NO_ROWS)

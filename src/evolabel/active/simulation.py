@@ -9,6 +9,7 @@ from evolabel.active.filters import RandomFilter
 from evolabel.active.learner import ActiveLearner
 from evolabel.active.query import Query
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+from evolabel.evaluate import Questions
 from evolabel.kernels.selection import BoolArray
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
@@ -102,7 +103,7 @@ class BudgetedLearner:
     >>> learner = BudgetedLearner(budget=0.1, per="labels").fit(X[:200], Y[:200])
     >>> scores = learner.test_then_train(X[200:], Y[200:])
     >>> print(f"{partial_accuracy(Y[200:], scores):.2f} with {learner.share_:.3f} of the labels")
-    0.84 with 0.098 of the labels
+    0.84 with 0.099 of the labels
     """
 
     def __init__(
@@ -174,6 +175,13 @@ class BudgetedLearner:
         """How often each criterion fired for a question."""
         self._check_fitted()
         return dict(self.learner_.ledger.reasons)
+
+    @property
+    def questions_(self) -> Questions:
+        """What was asked so far, for the results of the harness."""
+        self._check_fitted()
+        bucket = self.learner_.bucket
+        return Questions(bucket.asked, bucket.share, bucket.per, self.reasons_)
 
     def _go_on(self, rows: FloatArray) -> tuple[Query | None, FloatArray]:
         """Up to the next question: the question, if there is one, and the outputs of all rows up to there."""

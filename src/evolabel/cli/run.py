@@ -8,6 +8,7 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.cli.budgets import Asking, classifier_of, with_budgets
 from evolabel.cli.learners import chosen_learners
 from evolabel.cli.progress import LiveBars
 from evolabel.cli.ready import compile_kernels, ready_folder, tell
@@ -19,6 +20,7 @@ from evolabel.streams import Dataset
 
 OURS = "evolabel"
 SHORTEST_WINDOW = 50
+EVERYTHING = Asking()  # nobody is asked: all labels come by themselves
 
 
 def run(
@@ -35,6 +37,7 @@ def run(
     samples: int | None = None,
     delay: str = "0",
     annotated: float = 1.0,
+    asking: Asking = EVERYTHING,
     window: int | None = None,
     every: int | None = None,
     out: Path | None = None,
@@ -50,6 +53,8 @@ def run(
     `evolabel run emotions --against ovr,chain,static,rls,knn --seeds 5`
 
     `evolabel run my.csv --labels fault_a,fault_b --out results`
+
+    `evolabel run yeast --budget 0.1,0.2 --per labels`
 
     `evolabel run drift:recurring --samples 20000 --json`
 
@@ -84,6 +89,8 @@ def run(
         Labels arrive so many samples late; "0,50" draws a delay from this range for each sample.
     annotated
         Share of the labels the learners see.
+    asking
+        How labels are asked for.
     window
         Rows the sliding trend lines look back; a tenth of the stream if not given.
     every
@@ -96,8 +103,9 @@ def run(
     quiet
         No progress bars.
     """
-    learners = chosen_learners(learner, against, params)
+    taught = chosen_learners(learner, against, params)
     source = open_source(default_data() if data is None else data, split_names(labels), protocol, initial, samples)
+    learners = with_budgets(taught, asking, source.initial)
     first = source.stream(0)
     check_seeds(seeds, source, annotated)
     if out is not None:
@@ -122,7 +130,7 @@ def run(
                 progress=bars.step,
             )
             kept = next(iter(learners))  # the others are not looked at any more, and may be large
-            return replace(results, learners={kept: results.learners[kept]})
+            return replace(results, learners={kept: classifier_of(results.learners[kept])})
 
         repeated = repeat(once, range(seeds))
     show(repeated, first, out, as_json=json)

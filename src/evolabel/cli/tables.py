@@ -18,14 +18,16 @@ HEADS = {key: metric.name for key, metric in METRICS.items()}
 
 def heads(repeated: Repeated) -> list[str]:
     """Titles of the columns."""
-    return ["learner", *(HEADS.get(name, name) for name in repeated.metrics), "rules", "ms"]
+    asked = ["asked"] if _asks(repeated) else []
+    return ["learner", *(HEADS.get(name, name) for name in repeated.metrics), "rules", "ms", *asked]
 
 
-def cells(standing: Standing) -> list[str]:
-    """One line of the table."""
+def cells(standing: Standing, *, asked: bool = False) -> list[str]:
+    """One line of the table, with what was asked for if wished."""
     rules = "" if isnan(standing.rules.mean) else f"{standing.rules.mean:.0f}"
     scores = [_told(spread) for spread in standing.metrics.values()]
-    return [standing.learner, *scores, rules, f"{standing.ms_per_sample:.3f}".replace(" ± ", " ±")]
+    questions = [str(standing.questions or "")] if asked else []
+    return [standing.learner, *scores, rules, f"{standing.ms_per_sample:.3f}".replace(" ± ", " ±"), *questions]
 
 
 def terminal_table(repeated: Repeated) -> Table:
@@ -34,7 +36,7 @@ def terminal_table(repeated: Repeated) -> Table:
     best = {name: best_value(standings, name) for name in repeated.metrics}
     table = plain_table(title(repeated), heads(repeated))
     for standing in standings:
-        line = [Text(cell) for cell in cells(standing)]
+        line = [Text(cell) for cell in cells(standing, asked=_asks(repeated))]
         for place, (name, value) in enumerate(standing.metrics.items(), start=1):
             if value.mean == best[name]:
                 line[place].stylize("bold")
@@ -60,7 +62,8 @@ def print_table(table: Table) -> None:
 
 def markdown_table(repeated: Repeated) -> str:
     """The same as Markdown."""
-    lines = [heads(repeated), ["---"] * len(heads(repeated)), *map(cells, repeated.standings())]
+    told = [cells(standing, asked=_asks(repeated)) for standing in repeated.standings()]
+    lines = [heads(repeated), ["---"] * len(heads(repeated)), *told]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
@@ -71,6 +74,11 @@ def title(repeated: Repeated) -> str:
         f"{run['stream']}: {run['features']} features, {run['labels']} labels, {run['rows'] - run['initial']} streamed"
     )
     return f"{told} after {run['initial']} initial rows" + (f", mean of {seeds} seeds" if seeds > 1 else "")
+
+
+def _asks(repeated: Repeated) -> bool:
+    """Is there a learner that asks for labels?"""
+    return any(standing.questions is not None for standing in repeated.standings())
 
 
 def _told(spread: Spread) -> str:

@@ -4,6 +4,8 @@ The arrays themselves, and which of them are exact statistics and which derived,
 """
 
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -107,6 +109,15 @@ class RuleBase:
             if structure:
                 self._prune()
                 self._merge_touching()
+
+    @contextmanager
+    def moving_by(self, mobility: float) -> Iterator[None]:
+        """For a while, samples move the rules they fall into only so far; consequents and births are as ever."""
+        self.settings = self.settings._replace(mobility=mobility)
+        try:
+            yield
+        finally:
+            self.settings = self.settings._replace(mobility=1.0)
 
     def scratch(self) -> Workspace:
         """Scratch arrays that fit the state; made anew only when it has grown."""

@@ -19,6 +19,7 @@ from evolabel.evaluate.metrics import (
     metric_named,
 )
 from evolabel.evaluate.prequential import prequential
+from evolabel.evaluate.questions import Questions
 from evolabel.evaluate.repeated import Repeated, Spread, Standing, best_value, repeat
 from evolabel.evaluate.results import Results
 from evolabel.evaluate.scores import average_precision, partial_accuracy
@@ -39,6 +40,7 @@ __all__ = [
     "PartialAccuracy",
     "Point",
     "Progress",
+    "Questions",
     "RankingLoss",
     "Repeated",
     "Results",

@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from evolabel.errors import DataError, ParameterError
+from evolabel.evaluate.questions import Questions
 from evolabel.kernels.state import BoolArray, FloatArray
 
 ON = 0.5  # the threshold of learners that have none of their own
@@ -24,7 +25,8 @@ class Learner(Protocol):
     """Learns rows X (n, p), where NaN is a missing value, with labels Y (n, K) of 0, 1 and NaN for "not annotated".
 
     A learner may have `n_rules_`, and then its number of rules is followed, too. It may have `thresholds_`, one for
-    each label, and then these decide, as they are at the time of each answer, which labels count as predicted.
+    each label, and then these decide, as they are at the time of each answer, which labels count as predicted. It may
+    have `questions_`, if it asks for the labels it learns, and then these are reported.
     """
 
     def fit(self, X: FloatArray, Y: FloatArray, /) -> object:
@@ -100,6 +102,12 @@ def answer_and_learn(
 def count_rules(learner: Learner) -> float:
     """How many rules there are; NaN for a learner without rules."""
     return float(getattr(learner, "n_rules_", np.nan))
+
+
+def asked_by(learner: Learner) -> Questions | None:
+    """What was asked so far; None for a learner that takes the labels as they come."""
+    questions: Questions | None = getattr(learner, "questions_", None)
+    return questions
 
 
 def _answer(learner: Learner, x: FloatArray, n_labels: int) -> FloatArray:

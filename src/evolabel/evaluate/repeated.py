@@ -13,6 +13,7 @@ import numpy as np
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate.formats import without_nan
 from evolabel.evaluate.metrics import METRICS
+from evolabel.evaluate.questions import Questions
 from evolabel.evaluate.results import Results
 from evolabel.whole_files import write_atomically
 
@@ -37,13 +38,17 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class Standing:
-    """How one learner did over all seeds; `ahead` is by how much the first learner of the run beat it, seed by seed."""
+    """How one learner did over all seeds; `ahead` is by how much the first learner of the run beat it, seed by seed.
+
+    `questions` is None for a learner that does not ask.
+    """
 
     learner: str
     metrics: dict[str, Spread]
     ahead: dict[str, Spread]
     rules: Spread
     ms_per_sample: Spread
+    questions: Questions | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +129,7 @@ class Repeated:
             },
             Spread.of(one.rules for one in mine),
             Spread.of(one.ms_per_sample for one in mine),
+            Questions.over(asked) if (asked := [one.questions for one in mine if one.questions]) else None,
         )
 
 
@@ -146,6 +152,7 @@ def _plain(standing: Standing) -> dict[str, Any]:
         "ahead": {name: told(spread) for name, spread in standing.ahead.items()},
         "rules": told(standing.rules),
         "ms_per_sample": told(standing.ms_per_sample),
+        "questions": None if standing.questions is None else asdict(standing.questions),
     }
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from evolabel.errors import FileFormatError, MissingDependencyError, ParameterError
 from evolabel.evaluate.formats import READERS, WRITERS, Document, with_nan, without_nan
 from evolabel.evaluate.learner import Learner
+from evolabel.evaluate.questions import Questions
 from evolabel.evaluate.trend import Point, Summary
 from evolabel.kernels.state import FloatArray
 from evolabel.whole_files import write_atomically
@@ -120,7 +121,8 @@ def _need(backend: str) -> None:
 
 def _summary(entry: dict[str, Any]) -> Summary:
     metrics = {name: with_nan(value) for name, value in entry["metrics"].items()}
-    return Summary(**{**entry, "metrics": metrics, "rules": with_nan(entry["rules"])})
+    questions = Questions.read(entry.get("questions"))
+    return Summary(**{**entry, "metrics": metrics, "rules": with_nan(entry["rules"]), "questions": questions})
 
 
 def _write_scores(target: Path, scores: dict[str, FloatArray]) -> None:

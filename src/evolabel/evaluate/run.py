@@ -10,7 +10,7 @@ import numpy as np
 
 from evolabel.errors import DataError
 from evolabel.evaluate.delays import LabelDelay, PartialAnnotation
-from evolabel.evaluate.learner import Learner, answer_and_learn, count_rules
+from evolabel.evaluate.learner import Learner, answer_and_learn, asked_by, count_rules
 from evolabel.evaluate.plan import Plan
 from evolabel.evaluate.results import Results
 from evolabel.evaluate.trend import Progress, Scoreboard
@@ -69,7 +69,7 @@ class Run:
     def results(self, settings: dict[str, Any]) -> Results:
         """What has come out so far."""
         return Results(
-            summary={name: board.summary() for name, board in self.boards.items()},
+            summary={name: board.summary(asked_by(self.learners[name])) for name, board in self.boards.items()},
             trend=tuple(chain.from_iterable(board.points for board in self.boards.values())),
             settings=settings,
             scores={name: np.concatenate(scores) for name, scores in self.scores.items()},

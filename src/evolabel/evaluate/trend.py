@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evolabel.evaluate.metrics import Metric, Sliding
+from evolabel.evaluate.questions import Questions
 from evolabel.kernels.state import BoolArray, FloatArray
 
 
@@ -42,7 +43,8 @@ class Summary:
     """What came out for one learner: every metric over the whole stream, and what it cost.
 
     `rules` is NaN for a learner without rules. `skipped` counts, for each metric, samples it could not judge.
-    `fit_seconds` is the time the initial batch took; `ms_per_sample` is without it.
+    `fit_seconds` is the time the initial batch took; `ms_per_sample` is without it. `questions` is None for a learner
+    that does not ask.
     """
 
     learner: str
@@ -52,6 +54,7 @@ class Summary:
     fit_seconds: float
     samples: int
     skipped: dict[str, int]
+    questions: Questions | None = None
 
 
 class Scoreboard:
@@ -97,8 +100,8 @@ class Scoreboard:
         speed = self.samples / self.seconds if self.seconds else inf
         return Progress(self.learner, self.samples, total, self.metrics(), self.rules, speed)
 
-    def summary(self) -> Summary:
-        """What has come out so far."""
+    def summary(self, questions: Questions | None = None) -> Summary:
+        """What has come out so far, and what was asked for it."""
         return Summary(
             learner=self.learner,
             metrics=self.metrics(),
@@ -107,6 +110,7 @@ class Scoreboard:
             fit_seconds=self.fit_seconds,
             samples=self.samples,
             skipped={name: metric.n_skipped for name, metric in self._cumulative.items()},
+            questions=questions,
         )
 
     def _record(self, form: str, values: dict[str, float]) -> None:

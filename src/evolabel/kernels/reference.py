@@ -395,7 +395,10 @@ def follow(z: FloatArray, weight: float, base: NaiveRules) -> None:
     """A sample that is not novel moves the rule it is nearest to, and the whole stream's moments."""
     D = rule_distances(z, base)
     base.strange = note_winner_distance(float(D.min()), base.strange)
-    absorb(base.rules[nearest(D)], z, weight, base.seen)
+    winner = base.rules[nearest(D)]
+    winner.won = base.seen
+    if base.settings.mobility > 0.0:
+        absorb(winner, z, weight * base.settings.mobility, base.seen)
     absorb(base.whole, z, weight, base.seen)
 
 
@@ -436,7 +439,7 @@ def learn_row(
     if taught:
         (psi,), _ = membership_rows(z[None], base)  # before the sample moves its winner, after a birth
         if structure and not birth:
-            follow(z, weight, base)
+            follow(z, weight * share, base)
         if consequents:
             learn_consequents(psi, z, y, confidence, weight, base)
     upkeep(base)

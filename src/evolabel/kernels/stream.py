@@ -272,7 +272,9 @@ def follow(w: int, d: float, s: FloatArray, weight: float, rules: RuleArrays, se
     """A sample that is not novel moves the rule it is nearest to, and the whole stream's moments."""
     note_winner_distance(d, rules.strange)
     if not rules.locked[w]:
-        absorb(w, s, weight, rules, settings)
+        rules.won[w] = rules.tally[SEEN]
+        if settings.mobility > 0.0:
+            absorb(w, s, weight * settings.mobility, rules, settings)
     absorb(0, s, weight, rules, settings)
 
 
@@ -323,7 +325,7 @@ def learn_rows(
                 return i, NOVEL
             rules.tally[SEEN] += 1
             if taught:
-                follow(winner, near[winner], work.s, weight, rules, settings)
+                follow(winner, near[winner], work.s, weight * share, rules, settings)
         if consequents and taught:
             work.active[m] = 0  # the global model learns beside the rules: a slot every sample belongs to fully
             work.psi[m] = 1.0

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evolabel.evaluate import METRICS, Repeated
+from evolabel.evaluate import METRICS, Repeated, Standing
 from evolabel.extras import load
 
 if TYPE_CHECKING:
@@ -31,10 +31,10 @@ def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", axes:
         Where to draw; a new figure otherwise.
     """
     axes = axes if axes is not None else new_axes()
-    for place, learner in enumerate(repeated.learners):
-        samples, values = repeated.trend(learner, metric, form)
+    for place, standing in enumerate(repeated.standings()):
+        samples, values = repeated.trend(standing.learner, metric, form)
         if np.isfinite([v for row in values for v in row]).any():
-            _line(axes, samples, values, learner, place)
+            _line(axes, samples, values, legend(standing), place)
     axes.set_xlabel("samples answered")
     axes.set_ylabel(name_of(metric))
     axes.grid(alpha=0.3, linewidth=0.6)
@@ -42,6 +42,11 @@ def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", axes:
     if axes.get_lines():
         axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return axes
+
+
+def legend(standing: Standing) -> str:
+    """The name of a learner, and the share of labels it has used if it asks for them."""
+    return standing.learner if standing.questions is None else f"{standing.learner}: {standing.questions}"
 
 
 def name_of(metric: str) -> str:
@@ -55,10 +60,10 @@ def new_axes() -> "Axes":
     return figure.subplots()
 
 
-def _line(axes: "Axes", samples: Sequence[int], values: list[list[float]], learner: str, place: int) -> None:
+def _line(axes: "Axes", samples: Sequence[int], values: list[list[float]], name: str, place: int) -> None:
     colour, stroke = COLOURS[place % len(COLOURS)], STROKES[place % len(STROKES)]
     low, middle, high = zip(*((min(row), float(np.mean(row)), max(row)) for row in values), strict=True)
     width = 2.2 if place == 0 else 1.3
-    axes.plot(samples, middle, color=colour, linestyle=stroke, linewidth=width, label=learner, zorder=3 - 0.01 * place)
+    axes.plot(samples, middle, color=colour, linestyle=stroke, linewidth=width, label=name, zorder=3 - 0.01 * place)
     if low != high:
         axes.fill_between(samples, low, high, color=colour, alpha=0.12, linewidth=0)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evolabel import __version__
-from evolabel.evaluate import Repeated, best_value
+from evolabel.evaluate import Repeated, Standing, best_value
 from evolabel.extras import load
 from evolabel.report.figures import name_of, trend_lines
 from evolabel.streams import Dataset
@@ -76,6 +76,8 @@ def render(repeated: Repeated, pictures: list[Picture], rules: list[Any]) -> str
             metrics={name: name_of(name) for name in repeated.metrics},
             standings=(standings := repeated.standings()),
             best={name: best_value(standings, name) for name in repeated.metrics},
+            asking=(asking := [standing for standing in standings if standing.questions is not None]),
+            reasons=_reasons(asking),
             skipped=_skipped(repeated),
             pictures=pictures,
             rules=rules,
@@ -110,6 +112,11 @@ def as_svg(figure: "Figure") -> str:
         figure.savefig(text, format="svg", metadata={"Date": None})
     _, tag, drawing = text.getvalue().partition("<svg")
     return tag + drawing
+
+
+def _reasons(asking: list[Standing]) -> list[str]:
+    """All reasons anyone had to ask, each once."""
+    return list(dict.fromkeys(reason for one in asking if one.questions for reason in one.questions.reasons))
 
 
 def _skipped(repeated: Repeated) -> dict[str, int]:

@@ -1,24 +1,28 @@
 """`RandomFilter`: ask at random, at the same pace and under the same limit. What every selection has to beat."""
 
 from collections.abc import Sequence
-from math import ceil
+from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 
+from evolabel.active.budget import exact_share
 from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import Arrays, Filter, Purse
 from evolabel.kernels.selection import BoolArray
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import FloatArray, IntArray
 from evolabel.ranges import check_number
 
 UNITS, TOKEN = 0, 1
+BLOCK = 1024  # tokens drawn together
 
 
 class RandomFilter(Filter):
     """One question per token, at a moment drawn uniformly from the time until the next token comes in.
 
-    Criteria are not looked at. Draws depend on the seed and the number of the token only.
+    Criteria are not looked at. Draws depend on the seed and the number of the token only, and no two tokens are spent
+    at the same moment: n units are asked about floor(budget * n) times, or once less.
 
     Parameters
     ----------
@@ -44,42 +48,48 @@ class RandomFilter(Filter):
         return np.zeros((len(scores[0]), 0))
 
     def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
-        """See `Filter`."""
-        units, token = (int(number) for number in self._place)
-        passed = min((self._moment(token) - units - 1) // self.width, len(parts))
+        """See `Filter`. A moment that cannot be paid, because others draw from the bucket, passes."""
+        row, label = np.divmod(self._moments_within(len(parts)) - self._place[UNITS] - 1, self.width)
+        payable = np.flatnonzero(purse.free[row] > 0)
+        passed = int(row[payable[0]]) if len(payable) else len(parts)
         mask: BoolArray = np.zeros(self.width, np.bool_)
-        while passed < len(parts):
-            mask = self._chosen(units + passed * self.width, token, int(purse.free[passed]))
-            if mask.any():
-                break
-            token += 1  # cannot be paid: rounding, or a bucket that others draw from
-            passed = min((self._moment(token) - units - 1) // self.width, len(parts))
+        if passed < len(parts):
+            mask[label[row == passed][: purse.free[passed]]] = True
         if commit:
-            self._pass(passed * self.width)
+            self._pass(passed)
         return passed, mask
 
     def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
         """See `Filter`."""
-        self._pass(self.width)
+        self._pass(1)
 
     def arrays(self) -> Arrays:
         """See `Filter`."""
         return {"place": self._place}
 
-    def _moment(self, token: int) -> int:
-        """The unit, counted from 1, at which a token is spent: not before it has been earned."""
-        jitter = np.random.default_rng([self.seed, token]).random()
-        return ceil((token + jitter) / self.budget)
+    def _moments_within(self, rows: int) -> IntArray:
+        """The units of the next rows at which a token is to be spent."""
+        end, token = self._place[UNITS] + rows * self.width, int(self._place[TOKEN])
+        moments = random_moments(self.budget, self.seed, token, int(self.budget * end) + 1)
+        return moments[: np.searchsorted(moments, end, side="right")]
 
-    def _chosen(self, units: int, token: int, free: int) -> BoolArray:
-        """The units of a row whose moment has come, as far as they can be paid."""
-        mask = np.zeros(self.width, np.bool_)
-        while self._moment(token) <= units + self.width and mask.sum() < free:
-            mask[self._moment(token) - units - 1] = True
-            token += 1
-        return mask
+    def _pass(self, rows: int) -> None:
+        self._place[TOKEN] += len(self._moments_within(rows))
+        self._place[UNITS] += rows * self.width
 
-    def _pass(self, units: int) -> None:
-        self._place[UNITS] += units
-        while self._moment(int(self._place[TOKEN])) <= self._place[UNITS]:
-            self._place[TOKEN] += 1
+
+def random_moments(budget: float, seed: int, first: int, last: int) -> IntArray:
+    """The units, counted from 1, at which the tokens from `first` to `last` are spent: not before they are earned."""
+    share = exact_share(budget)
+    blocks = range(first // BLOCK, last // BLOCK + 1)
+    moments = np.concatenate([_block_of_moments(share, seed, block) for block in blocks])
+    return moments[first - blocks.start * BLOCK : last + 1 - blocks.start * BLOCK]
+
+
+@lru_cache(maxsize=64)
+def _block_of_moments(share: Fraction, seed: int, block: int) -> IntArray:
+    """The moments of a block of tokens; each lies between the unit that earns its token and the one before the next."""
+    tokens = range(block * BLOCK, (block + 1) * BLOCK + 1)
+    earned = np.array([-(-token * share.denominator // share.numerator) for token in tokens], np.int64)
+    jitter = np.random.default_rng([seed, block]).random(BLOCK)
+    return earned[:-1] + (jitter * np.diff(earned)).astype(np.int64)

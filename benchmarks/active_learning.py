@@ -1,0 +1,236 @@
+"""What questions are worth: how much of the gap between a static and a fully taught model a budget closes.
+
+    python benchmarks/active_learning.py                  # adds what benchmarks/results/active_learning.json lacks
+    python benchmarks/active_learning.py --afresh         # measures everything again
+    python benchmarks/active_learning.py --only-tables    # the tables of the last run
+
+Benchmark protocol, shuffles 0-4; the budget counts from the first row after the initial batch. The defaults are
+compared with random questions of exactly the same number (20 draws), whole samples or single labels; the paper's
+criteria spend the same budget. Water quality in the paper's protocol (first third, then rows in their order) as well.
+
+share   (strategy - static) / (full - static), of means over shuffles; the mean over the sets caps labels at 1
+z       (strategy - mean of the draws) / (deviation of the draws / sqrt(shuffles)); over sets: sum / sqrt(sets)
+"""
+
+import argparse
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from datasets import NAMES, Split, load, load_ordered
+from joblib import Parallel, delayed
+from random_draws import drawn, learned
+from threadpoolctl import threadpool_limits
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import BudgetedLearner, VariableThresholds
+from evolabel.evaluate import average_precision, partial_accuracy
+from evolabel.whole_files import write_atomically
+
+RESULTS = Path(__file__).parent / "results" / "active_learning.json"
+BUDGETS = (0.1, 0.2, 0.3)
+SEEDS = range(5)
+DRAWS = 20
+KINDS = ("labels", "samples")
+METRICS = ("pa", "ap")
+ROWS = [f"{who}{per}" for per in KINDS for who in ("", "paper ", "random ")]
+IN_ORDER = "water-quality"
+PAPER = {"criteria": ("novelty", "ambiguity", "instability"), "selection": VariableThresholds(), "mobility": 1.0}
+
+Outcome = dict[str, Any]
+"""PA and AP, a list each (one value per draw), and what was asked."""
+
+
+def main() -> None:
+    """Measure what is missing, print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only-tables", action="store_true")
+    parser.add_argument("--afresh", action="store_true")
+    parser.add_argument("--sets", nargs="+", default=list(NAMES), choices=NAMES)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    results: dict[str, Any] = {"sets": {}, "in_order": {}}
+    if RESULTS.exists() and not options.afresh:
+        results = json.loads(RESULTS.read_text())
+    if not options.only_tables:
+        measure(results, options.sets, options.jobs)
+    print(tables(results))
+
+
+def measure(results: dict[str, Any], sets: list[str], jobs: int) -> None:
+    """Add what is missing to the results, and write them after every step."""
+    if not results["in_order"]:
+        results["in_order"] = in_order()
+        write(results)
+    tasks = [(name, seed) for name in sets for seed in SEEDS if str(seed) not in results["sets"].get(name, {})]
+    found = Parallel(n_jobs=jobs, return_as="generator")(delayed(measured)(*task) for task in tasks)
+    for (name, seed), outcome in zip(tasks, found, strict=True):
+        results["sets"].setdefault(name, {})[str(seed)] = outcome
+        write(results)
+        print(f"{name} {seed} done", flush=True)
+
+
+def write(results: dict[str, Any]) -> None:
+    results["sets"] = {name: results["sets"][name] for name in NAMES if name in results["sets"]}
+    RESULTS.parent.mkdir(exist_ok=True)
+    write_atomically(RESULTS, (json.dumps(results) + "\n").encode())
+
+
+# ---------------------------------------------------------------------- measurements
+
+
+def measured(name: str, seed: int) -> dict[str, Any]:
+    """All strategies on one shuffle of one set."""
+    with threadpool_limits(1):
+        split = load(name, seed)
+        trained = EvolvingFuzzyClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
+        outcome: dict[str, Any] = ends(split, trained)
+        for budget in BUDGETS:
+            outcome[str(budget)] = dict(strategies(split, trained, budget))
+    return outcome
+
+
+def in_order() -> dict[str, Any]:
+    """The defaults at 10 % in the paper's protocol."""
+    with threadpool_limits(1):
+        split = load_ordered(IN_ORDER)
+        trained = EvolvingFuzzyClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
+        return {**ends(split, trained), **{per: asked(split, BudgetedLearner(budget=0.1, per=per)) for per in KINDS}}
+
+
+def ends(split: Split, trained: EvolvingFuzzyClassifier) -> dict[str, Outcome]:
+    """Nothing is learned after the initial batch, or everything."""
+    rows, labels = split.X[split.initial :], split.Y[split.initial :]
+    return {
+        "static": scores(split, [trained.decision_function(rows)]),
+        "full": scores(split, [copy.deepcopy(trained).test_then_train(rows, labels)]),
+    }
+
+
+def strategies(split: Split, trained: EvolvingFuzzyClassifier, budget: float) -> Iterator[tuple[str, Outcome]]:
+    """Every way to spend the budget; random draws ask exactly as much as the default of their kind."""
+    for per in KINDS:
+        ours = asked(split, BudgetedLearner(budget=budget, per=per))
+        yield per, ours
+        yield f"paper {per}", asked(split, BudgetedLearner(budget=budget, per=per, **PAPER))
+        yield f"random {per}", at_random(split, trained, per, ours["asked"])
+
+
+def asked(split: Split, learner: BudgetedLearner) -> Outcome:
+    """A learner that asks."""
+    learner.fit(split.X[: split.initial], split.Y[: split.initial])
+    found = scores(split, [learner.test_then_train(split.X[split.initial :], split.Y[split.initial :])])
+    bucket, ledger = learner.learner_.bucket, learner.learner_.ledger
+    touched = ledger.questions / bucket.seen
+    return {**found, "asked": bucket.asked, "share": bucket.share, "touched": touched, "reasons": dict(ledger.reasons)}
+
+
+def at_random(split: Split, trained: EvolvingFuzzyClassifier, per: str, questions: int) -> Outcome:
+    """Random draws with this many questions."""
+    rows, labels = split.X[split.initial :], split.Y[split.initial :]
+    masks = (drawn(labels.shape, per, questions, draw) for draw in range(DRAWS))
+    outputs = (learned(copy.deepcopy(trained), rows, labels, mask) for mask in masks)
+    return {**scores(split, outputs), "asked": questions}
+
+
+def scores(split: Split, outputs: Any) -> Outcome:
+    """PA and AP of the stream's answers, of each run."""
+    truth = split.Y[split.initial :]
+    found = [(partial_accuracy(truth, table), average_precision(truth, table)) for table in outputs]
+    return {metric: [round(float(one[place]), 6) for one in found] for place, metric in enumerate(METRICS)}
+
+
+# ---------------------------------------------------------------------- tables
+
+Runs = dict[str, dict[str, Any]]
+"""Shuffles of one set."""
+
+
+def tables(results: dict[str, Any]) -> str:
+    """Scores and shares, set by set and budget by budget, and the paper's protocol."""
+    sets = results["sets"]
+    parts = [f"{budget:.0%}\n\n{table(sets, str(budget))}\n\n{scores_table(sets, str(budget))}" for budget in BUDGETS]
+    return "\n\n".join([*(parts if sets else ()), ordered_text(results["in_order"])])
+
+
+def table(sets: dict[str, Runs], budget: str) -> str:
+    """One budget: share of the gap in PA / AP and z against random questions of the same number, set by set."""
+    lines = [["", *sets, "mean share", "z"], ["---"] * (len(sets) + 3)]
+    for row in ROWS:
+        cells = [cell(runs, budget, row) for runs in sets.values()]
+        means = " / ".join(f"{mean_share(sets, budget, row, metric):.2f}" for metric in METRICS)
+        lines.append([row, *cells, means, overall(sets, budget, row)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def scores_table(sets: dict[str, Runs], budget: str) -> str:
+    """One budget: PA / AP, set by set."""
+    lines = [["PA / AP", *sets], ["---"] * (len(sets) + 1)]
+    for row in ("static", *ROWS, "full"):
+        pairs = [[f"{mean(runs, budget, row, metric):.4f}" for metric in METRICS] for runs in sets.values()]
+        lines.append([row, *map(" / ".join, pairs)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def cell(runs: Runs, budget: str, row: str) -> str:
+    """Shares of one set, and z where there are random draws to compare with."""
+    shares = " / ".join(f"{share(runs, budget, row, metric):.2f}" for metric in METRICS)
+    if row not in KINDS:
+        return shares
+    return f"{shares} ({' / '.join(f'{z(runs, budget, row, metric):+.1f}' for metric in METRICS)})"
+
+
+def overall(sets: dict[str, Runs], budget: str, row: str) -> str:
+    """Over the sets: z as text."""
+    if row not in KINDS:
+        return ""
+    return " / ".join(f"{combined_z(sets, budget, row, metric):+.1f}" for metric in METRICS)
+
+
+def ordered_text(found: dict[str, Outcome]) -> str:
+    """How far below full the others are in the paper's protocol, in points of PA."""
+    if not found:
+        return ""
+    below = [f"{row} {100 * (found['full']['pa'][0] - found[row]['pa'][0]):.2f}" for row in ("static", *KINDS)]
+    return f"{IN_ORDER}, first third and then in order, points of PA below full at 10 %: {', '.join(below)}."
+
+
+def values(runs: Runs, budget: str, row: str, metric: str) -> np.ndarray:
+    """Scores, (shuffles, draws)."""
+    found = [run[row] if row in run else run[budget][row] for run in runs.values()]
+    return np.array([one[metric] for one in found])
+
+
+def mean(runs: Runs, budget: str, row: str, metric: str) -> float:
+    return float(values(runs, budget, row, metric).mean())
+
+
+def share(runs: Runs, budget: str, row: str, metric: str) -> float:
+    """Of the gap between static and full on one set."""
+    static, full = (mean(runs, budget, end, metric) for end in ("static", "full"))
+    return (mean(runs, budget, row, metric) - static) / (full - static)
+
+
+def mean_share(sets: dict[str, Runs], budget: str, row: str, metric: str) -> float:
+    """Over the sets; where labels are counted, more than everything counts as everything."""
+    found = [share(runs, budget, row, metric) for runs in sets.values()]
+    return float(np.mean(np.minimum(found, 1.0) if "labels" in row else found))
+
+
+def z(runs: Runs, budget: str, per: str, metric: str) -> float:
+    """How far the default is from random questions of the same number on one set."""
+    draws = values(runs, budget, f"random {per}", metric)
+    deviation = np.sqrt(draws.var(axis=1, ddof=1).mean() / len(draws))
+    return float((mean(runs, budget, per, metric) - draws.mean()) / deviation)
+
+
+def combined_z(sets: dict[str, Runs], budget: str, per: str, metric: str) -> float:
+    """Over the sets."""
+    return float(sum(z(runs, budget, per, metric) for runs in sets.values()) / np.sqrt(len(sets)))
+
+
+if __name__ == "__main__":
+    main()

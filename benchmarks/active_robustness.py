@@ -1,0 +1,177 @@
+"""What questions are worth where answers are wrong, missing or late, where the stream drifts, and what refining does.
+
+    python benchmarks/active_robustness.py                  # writes benchmarks/results/active_robustness.json
+    python benchmarks/active_robustness.py --only-tables    # the tables of the last run
+
+Defaults at 10 %, labels and samples, beside random questions under the same conditions; three shuffles of three sets
+(benchmark protocol), and three drifting streams of each kind. Numbers are shares of the gap between a static model and
+one that learns all labels, which are right and come at once, from means over shuffles; then the mean over the sets.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from datasets import Split, load
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import BudgetedLearner, RandomFilter, SimulatedAnnotator
+from evolabel.evaluate import average_precision, partial_accuracy
+from evolabel.streams import DRIFT_KINDS, DriftingStream
+from evolabel.whole_files import write_atomically
+
+RESULTS = Path(__file__).parent / "results" / "active_robustness.json"
+BUDGET = 0.1
+SEEDS = range(3)
+SETS = ("emotions", "yeast", "water-quality")
+DRIFT, ROWS, INITIAL, DRIFT_EVERY = "drift:", 3000, 500, 500
+KINDS = ("labels", "samples")
+METRICS = ("pa", "ap")
+LEARNERS = [f"{who}{per}" for per in KINDS for who in ("", "random ")]
+CLEAN = "right answers at once"
+REFERENCES = ("static", "full")
+
+
+class Condition(NamedTuple):
+    """Who answers, and what samples nobody asks about may change."""
+
+    answers: dict[str, Any] = {}  # noqa: RUF012
+    refine: str = "none"
+
+
+CONDITIONS = {
+    CLEAN: Condition(),
+    "5 % of answers wrong": Condition({"noise": 0.05}),
+    "10 % wrong": Condition({"noise": 0.1}),
+    "20 % wrong": Condition({"noise": 0.2}),
+    "10 % of questions refused": Condition({"refusals": 0.1}),
+    "30 % refused": Condition({"refusals": 0.3}),
+    "50 % refused": Condition({"refusals": 0.5}),
+    "answers 1 sample late": Condition({"delay": (1, 1)}),
+    "10 samples late": Condition({"delay": (10, 10)}),
+    "100 samples late": Condition({"delay": (100, 100)}),
+    "1 to 100 samples late": Condition({"delay": (1, 100)}),
+    'refine="scaling"': Condition(refine="scaling"),
+    'refine="coverage"': Condition(refine="coverage"),
+}
+
+Records = list[dict[str, Any]]
+"""One for each run: stream, seed, condition, learner, pa, ap, and the share asked."""
+
+
+def main() -> None:
+    """Measure everything, print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only-tables", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    if not options.only_tables:
+        tasks = [(name, seed) for name in (*SETS, *drifts()) for seed in SEEDS]
+        records: Records = []
+        for part in Parallel(n_jobs=options.jobs, return_as="generator")(delayed(measured)(*task) for task in tasks):
+            records += part
+            print(f"{part[0]['stream']} {part[0]['seed']} done", flush=True)
+        RESULTS.parent.mkdir(exist_ok=True)
+        write_atomically(RESULTS, ("[\n" + ",\n".join(map(json.dumps, records)) + "\n]\n").encode())
+    print(tables(json.loads(RESULTS.read_text())))
+
+
+def drifts() -> list[str]:
+    """Names of the drifting streams."""
+    return [f"{DRIFT}{kind}" for kind in DRIFT_KINDS]
+
+
+def measured(name: str, seed: int) -> Records:
+    """All runs on one shuffle of a set, or on one drifting stream."""
+    with threadpool_limits(1):
+        split = drifting(name, seed) if name.startswith(DRIFT) else load(name, seed)
+        conditions = {CLEAN: CONDITIONS[CLEAN]} if name.startswith(DRIFT) else CONDITIONS
+        runs = [*references(split), *(run for told in conditions for run in asking(split, told, seed))]
+    return [{"stream": name, "seed": seed, **run} for run in runs]
+
+
+def drifting(name: str, seed: int) -> Split:
+    """A synthetic stream in its own order."""
+    stream = DriftingStream(drift=name.removeprefix(DRIFT), drift_every=DRIFT_EVERY, noise=0.05, seed=seed)
+    return Split(*stream.take(ROWS), INITIAL)
+
+
+def references(split: Split) -> Iterator[dict[str, Any]]:
+    """Nothing is learned after the initial batch, or everything."""
+    trained = EvolvingFuzzyClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
+    rows, labels = split.X[split.initial :], split.Y[split.initial :]
+    yield {"condition": CLEAN, "learner": "static", **scores(labels, trained.decision_function(rows))}
+    yield {"condition": CLEAN, "learner": "full", **scores(labels, trained.test_then_train(rows, labels))}
+
+
+def asking(split: Split, told: str, seed: int) -> Iterator[dict[str, Any]]:
+    """The defaults and random questions under one condition."""
+    condition = CONDITIONS[told]
+    rows, labels = split.X[split.initial :], split.Y[split.initial :]
+    for name in LEARNERS:
+        chance = {"criteria": "ambiguity", "selection": RandomFilter(seed)} if name.startswith("random") else {}
+        person = SimulatedAnnotator(**condition.answers, seed=seed)
+        learner = BudgetedLearner(None, BUDGET, name.split()[-1], annotator=person, refine=condition.refine, **chance)
+        learner.fit(split.X[: split.initial], split.Y[: split.initial])
+        found = scores(labels, learner.test_then_train(rows, labels))
+        yield {"condition": told, "learner": name, **found, "share": learner.share_}
+
+
+def scores(truth: np.ndarray, outputs: np.ndarray) -> dict[str, float]:
+    """PA and AP of the stream's answers."""
+    return {
+        "pa": round(float(partial_accuracy(truth, outputs)), 6),
+        "ap": round(float(average_precision(truth, outputs)), 6),
+    }
+
+
+# ---------------------------------------------------------------------- tables
+
+
+def tables(records: Records) -> str:
+    """Both tables."""
+    return f"{conditions_table(records)}\n\n{drifts_table(records)}"
+
+
+def conditions_table(records: Records) -> str:
+    """Share of the gap in PA / AP under each condition, mean over the sets."""
+    return _table(records, {told: [(name, told) for name in SETS] for told in CONDITIONS})
+
+
+def drifts_table(records: Records) -> str:
+    """Share of the gap in PA / AP on each kind of drifting stream."""
+    return _table(records, {name.removeprefix(DRIFT): [(name, CLEAN)] for name in drifts()})
+
+
+def _table(records: Records, rows: dict[str, list[tuple[str, str]]]) -> str:
+    lines = [["share of the gap, PA / AP", *LEARNERS], ["---"] * (len(LEARNERS) + 1)]
+    for title, cells in rows.items():
+        lines.append([title, *(_mean_share(records, cells, learner) for learner in LEARNERS)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _mean_share(records: Records, cells: list[tuple[str, str]], learner: str) -> str:
+    """Over some streams, as text."""
+    found = [[share(records, *cell, learner, metric) for cell in cells] for metric in METRICS]
+    return " / ".join(f"{np.mean(shares):.2f}" for shares in found)
+
+
+def share(records: Records, stream: str, condition: str, learner: str, metric: str) -> float:
+    """Of the gap between static and full on one stream."""
+    static, full = (mean(records, stream, CLEAN, end, metric) for end in REFERENCES)
+    return (mean(records, stream, condition, learner, metric) - static) / (full - static)
+
+
+def mean(records: Records, stream: str, condition: str, learner: str, metric: str) -> float:
+    """Over the seeds."""
+    wanted = (stream, condition, learner)
+    return float(np.mean([r[metric] for r in records if (r["stream"], r["condition"], r["learner"]) == wanted]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""scikit-activeml: our scores as a query strategy for its stream loop, our pacing as one of its budget managers.
+
+The two meet in one number per sample, the utility, so each also works with the other's counterpart.
+"""
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from evolabel import extras
+from evolabel.active.budget import TokenBucket
+from evolabel.active.criteria import Ambiguity, Criterion, read_criteria, score_table
+from evolabel.active.filters import Purse, TokenFilter
+from evolabel.active.filters.base import by_label
+from evolabel.active.pupil import Pupil
+from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+from evolabel.core.look import Look
+from evolabel.errors import ParameterError
+from evolabel.kernels.state import FloatArray
+
+base = extras.load("skactiveml.base", "activeml", "a query strategy of scikit-activeml")
+utils = extras.load("skactiveml.utils", "activeml", "a query strategy of scikit-activeml")
+
+Reduction = Literal["max", "mean", "sum"]
+Indices = npt.NDArray[np.int64]
+
+REDUCTIONS: dict[str, Callable[..., FloatArray]] = {"max": np.max, "mean": np.mean, "sum": np.sum}
+USUAL_BUDGET = 0.1  # where scikit-activeml is given none
+
+
+class TokenBudgetManager(base.BudgetManager):  # type: ignore[misc, name-defined]
+    """Our pacing for any strategy of scikit-activeml: with a token in hand, query what ranks high among the last ones.
+
+    Its own managers keep the budget on average; this one at every moment: queried <= budget * seen. `update` needs the
+    utilities, as that of its `BalancedIncrementalQuantileFilter` does.
+
+    Parameters
+    ----------
+    budget : float, optional
+        Share of the samples that may be queried; 0.1 if not given.
+    generosity, window
+        As for `TokenFilter`.
+    """
+
+    def __init__(self, budget: float | None = None, generosity: float = 2.0, window: int = 100) -> None:
+        super().__init__(budget)
+        self.generosity = generosity
+        self.window = window
+
+    def query_by_utility(self, utilities: FloatArray) -> Indices:
+        """The samples that are worth a question and can be paid. Changes nothing."""
+        bucket, chooser = copy.deepcopy(self._state())
+        queried = [_step(bucket, chooser, utility) for utility in _numbers(utilities)]
+        return np.flatnonzero(queried)
+
+    def update(self, candidates: object, queried_indices: Any, utilities: FloatArray) -> Self:
+        """Count samples as seen, and some of them as queried; BudgetError if they cannot be paid."""
+        self.bucket_, self.filter_ = self._state()
+        queried = np.isin(np.arange(len(utilities)), queried_indices)
+        for utility, asked in zip(_numbers(utilities), queried.tolist(), strict=True):
+            _step(self.bucket_, self.filter_, utility, asked)
+        return self
+
+    def _state(self) -> tuple[TokenBucket, TokenFilter]:
+        if "bucket_" in self.__dict__:
+            return self.bucket_, self.filter_
+        bucket = TokenBucket(USUAL_BUDGET if self.budget is None else self.budget)
+        chooser = TokenFilter(self.generosity, self.window)
+        chooser.begin([Ambiguity()], bucket.budget, 1, 1)  # whatever gave the utilities: there is one of them
+        return bucket, chooser
+
+
+class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: ignore[misc, name-defined]
+    """Our criteria as a query strategy for the stream loop of scikit-activeml.
+
+    It asks about whole samples. A utility is the product of the criteria's scores, weights as powers, label by label,
+    reduced to one number per sample. To ask for single labels, which pays off far more, use `ActiveLearner`.
+
+    Parameters
+    ----------
+    budget_manager : BudgetManager, optional
+        Any of scikit-activeml; `TokenBudgetManager` if not given. Those that compare utilities with a fixed threshold
+        expect uncertainties: use `criteria="uncertainty"`.
+    budget : float, optional
+        Share of the samples that may be queried; 0.1 if not given.
+    criteria : str, Criterion or sequence of them, optional
+        Those of `ActiveLearner`; by default its choice for labels, ambiguity and leverage.
+    reduce : {"max", "mean", "sum"}
+        How the utilities of the labels become one: the label most worth asking, their mean, or their sum.
+    random_state : int, optional
+        Not used: the same samples give the same queries.
+
+    Examples
+    --------
+    >>> from evolabel import EvolvingFuzzyClassifier
+    >>> from evolabel.active.activeml import EvolvingQueryStrategy
+    >>> from evolabel.streams import DriftingStream
+    >>> X, Y = DriftingStream(seed=0).take(600)
+    >>> clf = EvolvingFuzzyClassifier().fit(X[:200], Y[:200])
+    >>> strategy, queried = EvolvingQueryStrategy(budget=0.1), 0
+    >>> for x, y in zip(X[200:], Y[200:]):
+    ...     indices, utilities = strategy.query([x], clf, return_utilities=True)
+    ...     _ = strategy.update([x], indices, budget_manager_param_dict={"utilities": utilities})
+    ...     if len(indices):
+    ...         _ = clf.partial_fit([x], [y])
+    ...         queried += 1
+    >>> queried
+    39
+    """
+
+    def __init__(
+        self,
+        budget_manager: Any = None,
+        budget: float | None = None,
+        criteria: str | Criterion | Sequence[str | Criterion] | None = None,
+        reduce: Reduction = "max",
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(budget=budget, random_state=random_state)
+        self.budget_manager = budget_manager
+        self.criteria = criteria
+        self.reduce = reduce
+
+    def query(self, candidates: object, clf: EvolvingFuzzyClassifier, *, return_utilities: bool = False) -> Any:
+        """Which of the candidates are to be labelled, and, if wished, their utilities. Changes nothing."""
+        utilities = self.utilities(candidates, clf)
+        queried = copy.deepcopy(self._manager()).query_by_utility(utilities)
+        indices = np.asarray(queried, np.int64)
+        return (indices, utilities) if return_utilities else indices
+
+    def update(
+        self, candidates: object, queried_indices: Any, *, budget_manager_param_dict: dict[str, Any] | None = None
+    ) -> Self:
+        """Count the candidates as seen, and some of them as queried.
+
+        `budget_manager_param_dict` holds what the budget manager wants to know: ours, and the incremental quantile
+        filter, want the `utilities` of the query.
+        """
+        manager, given = self._manager(), dict(budget_manager_param_dict or {})
+        if isinstance(manager, TokenBudgetManager) and "utilities" not in given:
+            raise ParameterError(
+                "the utilities of the query are needed; pass budget_manager_param_dict={'utilities': utilities}"
+            )
+        utils.call_func(manager.update, candidates=candidates, queried_indices=queried_indices, **given)
+        self.budget_manager_ = manager
+        return self
+
+    def utilities(self, candidates: object, clf: EvolvingFuzzyClassifier) -> FloatArray:
+        """How much each candidate is worth a question, one number each."""
+        if self.reduce not in REDUCTIONS:
+            raise ParameterError(f"reduce={self.reduce!r} is unknown; use one of {', '.join(REDUCTIONS)}")
+        pupil, criteria = Pupil(clf), read_criteria(self.criteria, "labels")
+        look = Look(pupil.model, pupil.rows(candidates))
+        product = np.ones((look.n, pupil.n_labels))
+        for criterion, scores in zip(criteria, score_table(criteria, look, pupil.n_labels), strict=True):
+            product *= by_label(scores, pupil.n_labels) ** criterion.weight
+        return np.asarray(REDUCTIONS[self.reduce](product, axis=1))
+
+    def _manager(self) -> Any:
+        """The manager in use, or a fresh one."""
+        if "budget_manager_" in self.__dict__:
+            return self.budget_manager_
+        return utils.check_budget_manager(self.budget, self.budget_manager, TokenBudgetManager)
+
+
+def _step(bucket: TokenBucket, chooser: TokenFilter, utility: float, asked: bool | None = None) -> bool:
+    """One sample further; decides by itself whether it is asked about, unless that is decided already."""
+    part, purse = np.array([[utility]]), Purse(bucket.tokens(1, 1), bucket.free(1, 1))
+    if asked is None:
+        asked = chooser.walk(part, purse, commit=False)[0] == 0
+    bucket.see(1, int(asked))
+    chooser.note(part[0], purse, asked=asked)
+    return asked
+
+
+def _numbers(utilities: object) -> list[float]:
+    table = np.asarray(utilities, np.float64)
+    if table.ndim != 1 or not np.isfinite(table).all():
+        raise ParameterError(f"utilities of shape {table.shape} are not allowed; pass one finite number per sample")
+    return [float(value) for value in table]

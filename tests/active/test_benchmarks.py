@@ -1,0 +1,53 @@
+"""What the benchmarks of active learning compute from their runs."""
+
+import active_learning
+import active_robustness
+import numpy as np
+import pytest
+
+
+def outcome(pa, ap):
+    return {"pa": pa, "ap": ap}
+
+
+def runs(ours):
+    """Two shuffles of one set; static 0.5, full 0.7."""
+    ends = {"static": outcome([0.5], [0.5]), "full": outcome([0.7], [0.7])}
+    draws = outcome([0.52, 0.56], [0.5, 0.6])
+    spent = {row: draws if row.startswith("random") else outcome([ours], [ours]) for row in active_learning.ROWS}
+    return {seed: {**ends, "0.1": spent} for seed in "01"}
+
+
+def test_shares_are_of_the_gap_and_more_labels_than_all_count_as_all():
+    assert active_learning.share(runs(0.65), "0.1", "labels", "pa") == pytest.approx(0.75)
+    sets = {"a": runs(0.6), "b": runs(0.9)}
+    assert active_learning.mean_share(sets, "0.1", "labels", "pa") == pytest.approx(0.75)
+    assert active_learning.mean_share(sets, "0.1", "samples", "pa") == pytest.approx(1.25)
+
+
+def test_z_is_in_deviations_of_the_mean_of_draws():
+    deviation = np.std([0.52, 0.56], ddof=1) / np.sqrt(2)
+    assert active_learning.z(runs(0.6), "0.1", "labels", "pa") == pytest.approx((0.6 - 0.54) / deviation)
+    four = dict.fromkeys("abcd", runs(0.6))
+    single = active_learning.z(runs(0.6), "0.1", "labels", "pa")
+    assert active_learning.combined_z(four, "0.1", "labels", "pa") == pytest.approx(2 * single)
+
+
+def test_tables_have_a_line_for_everyone():
+    lines = active_learning.table({"toy": runs(0.6)}, "0.1").splitlines()
+    assert [line.split(" | ")[0].strip("| ") for line in lines[2:]] == active_learning.ROWS
+    assert "0.50 / 0.50 (+3.0 / +1.0)" in lines[2]
+
+
+def test_robustness_is_told_as_shares_of_the_clean_gap():
+    clean = active_robustness.CLEAN
+    records = [
+        {"stream": name, "seed": seed, "condition": told, "learner": learner, **outcome(value, value)}
+        for name in (*active_robustness.SETS, *active_robustness.drifts())
+        for seed in range(2)
+        for told in active_robustness.CONDITIONS
+        for learner, value in [("static", 0.5), ("full", 0.7), *((one, 0.6) for one in active_robustness.LEARNERS)]
+        if told == clean or learner not in active_robustness.REFERENCES
+    ]
+    told = active_robustness.tables(records)
+    assert told.count("0.50 / 0.50") == 4 * (len(active_robustness.CONDITIONS) + len(active_robustness.drifts()))
