@@ -6,8 +6,8 @@ As dear as their number; no candidates for a default, but marks of what there is
 from typing import Any, Self
 
 import numpy as np
+import studied
 
-from evolabel import EvolvingFuzzyClassifier
 from evolabel.kernels.state import FloatArray
 
 
@@ -21,7 +21,7 @@ class Bag:
         """Batch phase of each, in its own order; the first keeps the order given."""
         rng = np.random.default_rng(self.seed)
         orders = [np.arange(len(X)), *(rng.permutation(len(X)) for _ in range(self.size - 1))]
-        self.members = [EvolvingFuzzyClassifier().fit(X[order], Y[order]) for order in orders]
+        self.members = [studied.classifier().fit(X[order], Y[order]) for order in orders]
         return self
 
     def test_then_train(self, X: FloatArray, Y: FloatArray) -> FloatArray:
@@ -37,7 +37,7 @@ class Committee:
 
     def fit(self, X: FloatArray, Y: FloatArray) -> Self:
         """Batch phase of each."""
-        self.members = [EvolvingFuzzyClassifier(**change).fit(X, Y) for change in self.changes]
+        self.members = [studied.classifier(**change).fit(X, Y) for change in self.changes]
         return self
 
     def test_then_train(self, X: FloatArray, Y: FloatArray) -> FloatArray:

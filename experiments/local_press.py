@@ -1,15 +1,8 @@
 """Ridge of the rules, temperature and ridge of the global model by the exact leave-one-out error of the whole model.
 
-The default takes the unit of all ridges from the leave-one-out error (PRESS) of the *linear* model and multiplies it by
-constants. Here the initial batch is asked again once the rules stand: with rows r_n, memberships psi and residuals
-e_n = y_n - W_0'r_n, leaving row n out gives
-
-    W_0'r_n without n:  y_n - e_n / (1 - h_n),                                   h_n = r_n'P_0 r_n
-    W_i'r_n without n:  (W_i'r_n - g y_n - c e_n / (1 - h_n)) / (1 - g),         g = psi r_n'P_i r_n,
-                                                                                 c = gamma (D P_i r_n)'P_0 r_n
-
-exactly, for given memberships. Per rule one eigendecomposition of a matrix as large as the rows it has a say on serves
-all gamma.
+The unit of all ridges comes from the leave-one-out error (PRESS) of the *linear* model, times constants. Here the
+initial batch is asked again once the rules stand (formulas: `evolabel.core.local_ridge`). What came of it for the ridge
+of the rules alone is in the package, as `local_ridge="loo"`.
 """
 
 from typing import Any
@@ -17,39 +10,13 @@ from typing import Any
 import numpy as np
 from other_structures import Changed
 
-from evolabel.core.ridge import _filled
+from evolabel.core.local_ridge import GRID, leave_one_out
+from evolabel.core.ridge import filled
 from evolabel.core.rule_base import RuleBase
 from evolabel.kernels.state import FloatArray
 
-WEAKER = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)  # the default, 0.2, or less
+WEAKER = tuple(reversed(GRID))  # the study's default, 0.2, or less
 ANY = (*WEAKER, 0.4, 0.8)
-
-
-def leave_one_out(
-    R: FloatArray, Y: FloatArray, psi: FloatArray, ridge: FloatArray, shape: FloatArray, gammas: FloatArray
-) -> FloatArray:
-    """Outputs without the row itself, (gammas, rows, labels); `ridge` is the global penalty, `shape` D."""
-    P = np.linalg.inv(R.T @ R + np.diag(ridge))
-    A = R @ P @ R.T
-    fit, h = A @ Y, np.diag(A)
-    residual = Y - fit
-    without = residual / (1.0 - h)[:, None]
-    out = np.zeros((len(gammas), *Y.shape))
-    for weights in psi.T:
-        on = np.flatnonzero(weights > 0.0)
-        if not len(on):
-            continue
-        root = np.sqrt(weights[on])
-        S = root[:, None] * R[on]
-        values, axes = np.linalg.eigh((S / shape) @ S.T)
-        for place, gamma in enumerate(gammas):
-            M = (axes * (values / (values + gamma))) @ axes.T
-            g = np.diag(M)
-            own = fit[on] + M @ (root[:, None] * residual[on]) / root[:, None]
-            c = h[on] - (M * (root * A[np.ix_(on, on)])).sum(axis=1) / root
-            left = (own - g[:, None] * Y[on] - c[:, None] * without[on]) / (1.0 - g)[:, None]
-            out[place, on] += weights[on, None] * left
-    return out
 
 
 class LocalPress(Changed):
@@ -73,16 +40,16 @@ class LocalPress(Changed):
 
     def _choose(self, rules: RuleBase, Z: FloatArray, Y: FloatArray) -> None:
         """Set the penalties, and the temperature, with the least leave-one-out squared error."""
-        Z, Y = _filled(Z, 0.0), _filled(Y, np.nan)
-        unit, R = self.model.ridge, np.column_stack([Z, np.ones(len(Z))])
-        shape = np.append(np.ones(Z.shape[1]), self.options.intercept_ridge)
+        Z, Y = filled(Z, 0.0), filled(Y, np.nan)
+        unit, shape = self.model.ridge, np.append(np.ones(Z.shape[1]), self.options.intercept_ridge)
+        R = np.column_stack([Z, np.ones(len(Z))]) / np.sqrt(shape)
         gammas = unit * np.array(self.local)
         found = []
         for tau in self.temperatures or (rules.settings.tau,):
             rules.settings = rules.settings._replace(tau=tau)
             psi = rules.memberships(Z)[0]
             for factor in self.globals or (self.options.global_ridge,):
-                outputs = leave_one_out(R, Y, psi, factor * unit * shape, shape, gammas)
+                outputs = leave_one_out(R, Y, psi, factor * unit, gammas)
                 errors = ((outputs - Y) ** 2).mean(axis=(1, 2))
                 best = int(errors.argmin())
                 found.append((float(errors[best]), tau, factor, self.local[best]))

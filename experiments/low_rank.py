@@ -22,11 +22,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import studied
 import study_sets
 
-from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.model import StreamModel
-from evolabel.core.options import Options
 from evolabel.core.rule_base import RuleBase
 from evolabel.kernels._compile import allocating_kernel
 from evolabel.kernels.antecedents import weigh
@@ -120,7 +119,7 @@ class LowRank:
 
     def __init__(self, rank: int, directions: str = "pca", **parameters: Any) -> None:
         self.rank, self.directions = rank, directions
-        self.options = Options(**parameters).check()
+        self.options = studied.options(**parameters)
 
     def fit(self, X: FloatArray, Y: FloatArray) -> Self:
         """Batch phase: structure, then consequents."""
@@ -165,7 +164,7 @@ class LowRank:
         rules, born = self.model.trained(), False
         while True:
             done, reason = learn_low_rank(
-                Z, Y, rules.arrays, rules.settings, rules._workspace(), self.local, structure, consequents, born, out
+                Z, Y, rules.arrays, rules.settings, rules.scratch(), self.local, structure, consequents, born, out
             )
             if reason == DONE:
                 return
@@ -194,7 +193,7 @@ class LowRank:
 
 def main() -> None:
     """Time the default and low ranks in turns; the least of several rounds counts."""
-    learners: dict[str, Callable[[], Any]] = {"default": EvolvingFuzzyClassifier}
+    learners: dict[str, Callable[[], Any]] = {"default": studied.classifier}
     learners |= {f"rank {rank}": lambda rank=rank: LowRank(rank) for rank in (16, 32, 64)}
     result: dict[str, dict[str, float]] = {}
     for name in ("birds", "mediamill-5k", "yeast"):

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+import studied
 
 from evolabel.core import lifecycle
 from evolabel.core.model import StreamModel
-from evolabel.core.options import Options
 from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.kernels.moments import derive_inverse_variance
 from evolabel.kernels.state import FloatArray
@@ -23,7 +23,7 @@ class Changed:
 
     def __init__(self, seed: int = 0, **parameters: Any) -> None:
         self.seed = seed
-        self.options = Options(**parameters).check()
+        self.options = studied.options(**parameters)
 
     def fit(self, X: FloatArray, Y: FloatArray) -> Self:
         """Batch phase."""
@@ -126,7 +126,7 @@ def split_largest(rules: RuleBase, most: float) -> None:
     a, p = rules.arrays, rules.n_features
     slot = 1 + int(a.k[1 : rules.n_rules + 1].argmax())
     lifecycle.apply_late(slot, a)
-    rules.adopt(a, slot)
+    rules.adopt(rules, slot)
     a, twin = rules.arrays, rules.n_rules
     H = rules.hessian(slot)
     mean = H[-1, :-1] / H[-1, -1]

@@ -9,9 +9,9 @@ from kernel_ridge import KernelRidge
 from local_press import ANY, LocalPress
 from low_rank import LowRank
 from other_structures import Seeded, SinglePass, Splitting, TwiceMoved, farthest_first, k_means, k_means_plus_plus
+from studied import classifier
 
-from evolabel import EvolvingFuzzyClassifier
-from evolabel.baselines import make_learner
+from evolabel.baselines import StaticClassifier, make_learner
 
 DEFAULT = "default"
 
@@ -27,8 +27,8 @@ class Variant:
 
 
 def changed(seeds: int = 5, **parameters: Any) -> Variant:
-    """The default classifier with other parameters."""
-    return Variant(lambda seed: EvolvingFuzzyClassifier(**parameters), seeds=seeds)
+    """The default of the study with other parameters."""
+    return Variant(lambda seed: classifier(**parameters), seeds=seeds)
 
 
 def told(parameters: dict[str, Any]) -> str:
@@ -172,7 +172,7 @@ PENALTIES = named(
 )
 
 COLD = {
-    f"no batch, warm_up={size}": Variant(lambda seed, size=size: EvolvingFuzzyClassifier(warm_up=size), cold=True)  # type: ignore[misc]
+    f"no batch, warm_up={size}": Variant(lambda seed, size=size: classifier(warm_up=size), cold=True)  # type: ignore[misc]
     for size in (20, 40, 80)
 } | {
     f"LOO, no batch, warm_up={size}": Variant(lambda seed, size=size: LocalPress(warm_up=size), cold=True)  # type: ignore[misc]
@@ -225,10 +225,14 @@ PARTS: dict[str, dict[str, Variant]] = {
     "marks": MARKS,
     "penalties": PENALTIES,
     "cold": COLD,
-    "nominal": {"nominal one-hot": Variant(lambda seed: EvolvingFuzzyClassifier(), nominal="one-hot")},
+    "nominal": {"nominal one-hot": Variant(lambda seed: classifier(), nominal="one-hot")},
     "drift": DRIFT,
     "neighbours": NEIGHBOURS,
-    "rivals": rivals("rls", "knn", "static", "forest"),
+    "rivals": {
+        **rivals("rls", "knn"),
+        "static": Variant(lambda seed: StaticClassifier(classifier())),
+        **rivals("forest"),
+    },
 }
 
 VARIANTS: dict[str, Variant] = {DEFAULT: changed()}

@@ -82,7 +82,7 @@ def state_of():
         if model.rules is not None:
             known |= {f"rules.{name}": array for name, array in model.rules.arrays._asdict().items()}
             known |= {f"scaler.{name}": value for name, value in vars(model.scaler).items()}
-            known |= {"events": list(model.rules.events), "ridge": model.ridge}
+            known |= {"events": list(model.rules.events), "ridge": model.ridge, "local_ridge": model.local_ridge}
         if model.counts is not None:
             known |= {"outputs.seen": model.counts.seen, "outputs.on": model.counts.on}
         return {name: np.copy(value) if isinstance(value, np.ndarray) else value for name, value in known.items()}

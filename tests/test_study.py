@@ -2,17 +2,17 @@
 
 import numpy as np
 import pytest
+import studied
 import study
 import study_sets
 from committees import Committee
 from kernel_ridge import KernelRidge
-from local_press import WEAKER, LocalPress, leave_one_out
+from local_press import WEAKER, LocalPress
 from low_rank import LowRank
 from other_structures import Changed, Seeded, Splitting, farthest_first
 from pairing import Gap, default_row, gap_row, verdict
 from variants import DEFAULT, PARTS, VARIANTS
 
-from evolabel import EvolvingFuzzyClassifier
 from evolabel.streams import DriftingStream
 
 
@@ -84,7 +84,7 @@ def test_the_driver_runs_what_is_missing_and_nothing_twice(tiny, tmp_path):
 def test_a_cold_start_is_scored_on_the_same_rows(stream):
     X, Y = stream
     found = study.score(VARIANTS["no batch, warm_up=40"], study_sets.Split(X, Y, 60), 0)
-    outputs = EvolvingFuzzyClassifier(warm_up=40).test_then_train(X, Y)[60:]
+    outputs = studied.classifier(warm_up=40).test_then_train(X, Y)[60:]
     assert found["pa"] == pytest.approx(((outputs >= 0.5) == Y[60:]).mean())
 
 
@@ -120,14 +120,14 @@ def answers(learner, stream, first=60):
 
 
 def test_the_frame_of_changed_models_changes_nothing_itself(stream):
-    assert np.array_equal(answers(Changed(max_rules=6), stream), answers(EvolvingFuzzyClassifier(max_rules=6), stream))
+    assert np.array_equal(answers(Changed(max_rules=6), stream), answers(studied.classifier(max_rules=6), stream))
 
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("novel_z", [6.0, 0.5])
 def test_local_models_of_full_rank_are_the_packages_own(stream, novel_z):
     options = {"max_rules": 6, "novel_z": novel_z}
-    expected = answers(EvolvingFuzzyClassifier(**options), stream)
+    expected = answers(studied.classifier(**options), stream)
     np.testing.assert_allclose(answers(LowRank(4, **options), stream), expected, rtol=0, atol=1e-10)
 
 
@@ -144,7 +144,7 @@ def test_seeded_rules_start_apart_and_splitting_keeps_the_number_of_rules(stream
 def test_a_leader_answers_as_the_best_so_far_and_the_default_first(stream):
     change = {"max_rules": 1}
     led = answers(Committee(change, leader=True), stream)
-    default, other = answers(EvolvingFuzzyClassifier(), stream), answers(EvolvingFuzzyClassifier(**change), stream)
+    default, other = answers(studied.classifier(), stream), answers(studied.classifier(**change), stream)
     Y = stream[1][60:]
     losses = [np.cumsum(((one - Y) ** 2).sum(axis=1))[:-1] for one in (default, other)]
     expected = np.where((losses[1] < losses[0])[:, None], other[1:], default[1:])
@@ -158,38 +158,12 @@ def test_kernel_ridge_learns(stream):
     assert ((answers(KernelRidge(), stream) - Y) ** 2).mean() < 0.9 * ((prior - Y) ** 2).mean()
 
 
-def left_out(n, R, Y, psi, ridge, shape, gamma):
-    """Output of row n by a model that has never seen it, from the definition."""
-    others = np.arange(len(R)) != n
-    R_, Y_ = R[others], Y[others]
-    W_0 = np.linalg.solve(R_.T @ R_ + np.diag(ridge), R_.T @ Y_)
-    out = np.zeros(Y.shape[1])
-    for i, share in enumerate(psi[n]):
-        Q = psi[others, i][:, None] * R_
-        W = np.linalg.solve(R_.T @ Q + gamma * np.diag(shape), Q.T @ Y_ + gamma * shape[:, None] * W_0)
-        out += share * (R[n] @ W)
-    return out
-
-
-def test_leave_one_out_outputs_are_those_of_models_without_the_row():
-    rng = np.random.default_rng(5)
-    R = np.column_stack([rng.normal(size=(25, 4)), np.ones(25)])
-    Y, psi = rng.random((25, 2)), rng.dirichlet(np.ones(3), 25)
-    psi[psi < 0.2] = 0.0
-    psi /= psi.sum(axis=1, keepdims=True)
-    shape, gammas = np.array([1.0, 1.0, 1.0, 1.0, 0.01]), np.array([0.5, 2.0])
-    outputs = leave_one_out(R, Y, psi, 3.0 * shape, shape, gammas)
-    for place, gamma in enumerate(gammas):
-        expected = [left_out(n, R, Y, psi, 3.0 * shape, shape, gamma) for n in range(25)]
-        np.testing.assert_allclose(outputs[place], expected, atol=1e-10)
-
-
 def test_the_chosen_local_ridge_is_a_parameter_of_the_package(stream):
     learner = LocalPress(max_rules=6)
     found = answers(learner, stream)
     local = learner.chosen[-1]
     assert local in WEAKER
-    expected = answers(EvolvingFuzzyClassifier(max_rules=6, local_ridge=local), stream)
+    expected = answers(studied.classifier(max_rules=6, local_ridge=local), stream)
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
@@ -202,5 +176,5 @@ def test_where_regions_differ_the_local_ridge_gives_way():
 
 def test_without_an_initial_batch_changed_models_take_the_first_rows_as_one(stream):
     X, Y = stream
-    expected = EvolvingFuzzyClassifier(warm_up=40).test_then_train(X, Y)[40:]
+    expected = studied.classifier(warm_up=40).test_then_train(X, Y)[40:]
     assert np.array_equal(Changed(warm_up=40).test_then_train(X, Y)[40:], expected)

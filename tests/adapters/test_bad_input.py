@@ -195,7 +195,9 @@ def test_an_untrained_model_says_so(method, refused):
     refused(clf, NotFittedError, "not fitted", getattr(clf, method), GOOD_X[:1])
 
 
-@pytest.mark.parametrize("name", ["rules_", "events_", "n_rules_", "n_samples_seen_", "ridge_", "label_names_"])
+@pytest.mark.parametrize(
+    "name", ["rules_", "events_", "n_rules_", "n_samples_seen_", "ridge_", "local_ridge_", "label_names_"]
+)
 def test_an_untrained_model_has_nothing_to_show(name, refused):
     clf = EvolvingFuzzyClassifier()
     refused(clf, NotTrainedError, "not fitted", getattr, clf, name)

@@ -34,6 +34,7 @@ def test_priors_answer_during_the_warm_up(gappy_stream):
     assert clf.rules_ == []
     assert clf.events_ == []
     assert np.isnan(clf.ridge_)
+    assert np.isnan(clf.local_ridge_)
 
 
 def test_priors_follow_weights_and_confidence(stream):

@@ -71,8 +71,11 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     ridge : float, "press" or "condition"
         Unit of the two ridges below; "press" finds it by leave-one-out on the initial batch, "condition" makes it
         just large enough for the arithmetic.
-    global_ridge, local_ridge : float
-        Ridge of the global model, and of each rule towards the global model, in units of `ridge`.
+    global_ridge : float
+        Ridge of the global model, in units of `ridge`.
+    local_ridge : float or "loo"
+        Ridge of each rule towards the global model, in units of `ridge`. "loo" finds it, up to 0.2, by leave-one-out of
+        the whole rule base on the initial batch; without a global parent it is 0.2.
     intercept_ridge : float
         Share of the ridge that the intercept feels.
     alpha, beta : float
@@ -130,6 +133,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     n_rules_ : int
     n_samples_seen_ : int
     ridge_ : float, the unit of the ridges
+    local_ridge_ : float, the ridge of the rules in this unit
     thresholds_ : ndarray of shape (n_labels,), outputs of at least this much are predicted as 1
     rules_ : RuleSet, a sequence of Rule: read-only views, in words by `str`
     relevance_ : Relevance, how much of each label every feature explains
@@ -155,7 +159,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     >>> clf = EvolvingFuzzyClassifier().fit(X[:200], Y[:200])
     >>> scores = clf.test_then_train(X[200:], Y[200:])
     >>> print(f"{partial_accuracy(Y[200:], scores):.2f}")
-    0.81
+    0.84
     """
 
     def __init__(
@@ -171,7 +175,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         min_activation: float = 0.03,
         ridge: float | str = "press",
         global_ridge: float = 1.5,
-        local_ridge: float = 0.2,
+        local_ridge: float | str = "loo",
         intercept_ridge: float = 0.01,
         alpha: float = 0.0,
         beta: float = 0.0,
@@ -315,7 +319,8 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """Unite with a classifier trained apart on the same features: its rules and statistics are added to this one's.
 
         Exact if both share their scaling (see `sibling`); otherwise `other` is translated feature by feature, and
-        refused where the two scalings differ too much. Rules beyond `max_rules` are merged, closest pairs first.
+        refused where the two scalings differ too much. Rules beyond `max_rules` are merged, closest pairs first. The
+        ridges are this one's.
         """
         if not isinstance(other, EvolvingFuzzyClassifier):
             raise DataTypeError(f"merge takes a classifier, got {type(other).__name__}; load a file first")
@@ -434,6 +439,11 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def ridge_(self) -> float:
         """The unit of the ridges; NaN while the warm-up lasts."""
         return self._fitted_model().ridge
+
+    @property
+    def local_ridge_(self) -> float:
+        """Ridge of the rules in units of `ridge_`, as given or chosen; NaN while the warm-up lasts."""
+        return self._fitted_model().local_ridge
 
     @property
     def thresholds_(self) -> FloatArray:

@@ -17,7 +17,6 @@ from evolabel.core.allocation import allocate
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
 from evolabel.core.scaling import Scaler, fit_scaler
-from evolabel.core.settings import kernel_settings
 from evolabel.kernels.moments import derive_inverse_variance
 from evolabel.kernels.state import FloatArray, IntArray, RuleArrays, Settings
 
@@ -69,7 +68,7 @@ def joined(scalers: Sequence[Scaler]) -> Scaler:
 def _change_features(model: StreamModel, kept: IntArray, scaler: Scaler) -> None:
     """Keep these features; those the scaler has beyond them are new."""
     rules, p = model.trained(), len(scaler.used)
-    settings = kernel_settings(model.options, p, model.n_labels, scaler.prior, model.ridge)
+    settings = model.settings_for(scaler)
     changed = RuleBase(p, model.n_labels, settings)
     changed.arrays = _moved(rules, kept, settings)
     changed.events, changed.words = rules.events, rules.words

@@ -23,12 +23,17 @@ def clear(slot: int, rules: RuleArrays, settings: Settings) -> None:
     """An empty slot: no samples; consequents equal to the global model (H = G = 0), or zero for slot 0."""
     for name in PER_SLOT:
         getattr(rules, name)[slot] = 0
-    penalty = settings.penalty[min(slot, 1)]
-    rules.P[slot] = np.diag(1.0 / penalty)
-    rules.top[slot] = penalty.max()
+    start_inverse(slot, rules, settings)
     if settings.rotated:
         rules.F[slot] = np.diag(np.sqrt(settings.prior_count * settings.prior))
     derive_inverse_variance(slot, rules, settings)
+
+
+def start_inverse(slot: int, rules: RuleArrays, settings: Settings) -> None:
+    """P, and the step bound, of a slot whose consequents have learned nothing."""
+    penalty = settings.penalty[min(slot, 1)]
+    rules.P[slot] = np.diag(1.0 / penalty)
+    rules.top[slot] = penalty.max()
 
 
 def apply_late(slot: int, rules: RuleArrays) -> None:

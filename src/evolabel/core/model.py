@@ -6,6 +6,7 @@ arrays: X with NaN for missing features, Y of 0/1 with NaN for labels nobody ann
 
 import numpy as np
 
+from evolabel.core.local_ridge import choose_local_ridge
 from evolabel.core.options import Options
 from evolabel.core.ridge import ridge_strength
 from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
@@ -31,6 +32,7 @@ class StreamModel:
         self.n_features = n_features
         self.n_labels = n_labels
         self.ridge = np.nan
+        self.local_ridge = np.nan
         self.scaler: Scaler | None = None
         self.rules: RuleBase | None = None
         self.warm_up: WarmUp | None = WarmUp(n_features, n_labels, int(options.warm_up))
@@ -51,7 +53,7 @@ class StreamModel:
         return self.rules
 
     def fit(self, X: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray) -> None:
-        """Batch phase on the initial batch: scaling, ridge strength, one pass for the rules, one for the consequents.
+        """Batch phase on the initial batch: scaling, ridges, one pass for the rules, one for the consequents.
 
         The second pass sees the finished structure. In closed form it gives exactly the batch solution, because the
         recursions are exact; iterated consequents are minimised on its statistics (Algorithm 1).
@@ -70,6 +72,8 @@ class StreamModel:
         self.begin(X[taught], Y[taught])
         rules, Z = self.trained(), self.scale(X)
         rules.learn(Z, Y, weights, confidences, consequents=False)
+        if self.options.chooses_local_ridge:
+            self._choose_local_ridge(Z[taught], Y[taught])
         out = NO_ROWS if self.counts is None else np.zeros(Y.shape)
         if rules.settings.iterated:
             rules.accumulate(Z, Y, weights, confidences, out)
@@ -79,18 +83,32 @@ class StreamModel:
             self.counts.follow(out, Y, weights, confidences)
         return rules
 
+    def _choose_local_ridge(self, Z: FloatArray, Y: FloatArray) -> None:
+        """The rules have their places, their consequents have learned nothing yet: they start with this ridge."""
+        rules = self.trained()
+        chosen = choose_local_ridge(rules, Z, Y, self.ridge)
+        if chosen != self.local_ridge:
+            self.local_ridge = chosen
+            rules.start_consequents(self.settings())
+
     def begin(self, X: FloatArray, Y: FloatArray) -> None:
         """Learn scaling and ridge strength from an initial batch and start an empty rule base."""
         options = self.options
         self.scaler = fit_scaler(X, options.scaling, int(options.n_knots))
         self.ridge = ridge_strength(options.ridge, self.scaler.transform(X), Y)
+        self.local_ridge = options.first_local_ridge
         self.rules = RuleBase(self.n_features, self.n_labels, self.settings())
         self.warm_up = None
 
     def settings(self) -> Settings:
-        """What the kernels read, from the options and the ridge strength."""
+        """What the kernels read, from the options and the ridges."""
         assert self.scaler is not None
-        return kernel_settings(self.options, self.n_features, self.n_labels, self.scaler.prior, self.ridge)
+        return self.settings_for(self.scaler)
+
+    def settings_for(self, scaler: Scaler) -> Settings:
+        """The same for the features of another scaler."""
+        p = len(scaler.used)
+        return kernel_settings(self.options, p, self.n_labels, scaler.prior, self.ridge, self.local_ridge)
 
     def scale(self, X: FloatArray) -> FloatArray:
         """Scores of raw rows."""
@@ -148,8 +166,8 @@ class StreamModel:
         ready = StreamModel(self.n_features, self.n_labels, self.options)
         ready.fit(*buffer.batch())
         ready.trained().renumber(buffer.numbers[: buffer.filled], buffer.n_seen)
-        self.scaler, self.ridge, self.rules, self.warm_up = ready.scaler, ready.ridge, ready.rules, None
-        self.counts = ready.counts
+        self.scaler, self.ridge, self.local_ridge = ready.scaler, ready.ridge, ready.local_ridge
+        self.rules, self.warm_up, self.counts = ready.rules, None, ready.counts
 
     def outputs(self, X: FloatArray) -> FloatArray:
         """Continuous outputs of eq. (2) for raw rows; running label priors before the batch phase."""

@@ -29,7 +29,7 @@ def ridge_strength(kind: float | str, Z: FloatArray, Y: FloatArray) -> float:
 
 def condition_ridge(Z: FloatArray) -> float:
     """Gamma of eq. (18): 2 lmax(R'R) / kappa keeps the condition number below about kappa."""
-    R = np.column_stack([_filled(Z, 0.0), np.ones(len(Z))])
+    R = np.column_stack([filled(Z, 0.0), np.ones(len(Z))])
     return float(2.0 * np.linalg.norm(R, 2) ** 2 / MOST_CONDITION)
 
 
@@ -39,12 +39,17 @@ def press_ridge(Z: FloatArray, Y: FloatArray) -> float:
     One singular value decomposition serves the whole grid. Missing features count as average, missing labels as
     their label's mean.
     """
-    Z, Y = _filled(Z, 0.0), _filled(Y, np.nan)
-    A, B = Z - Z.mean(axis=0), Y - Y.mean(axis=0)
-    if len(Z) < FEWEST_ROWS or not B.any() or not A.any():
+    Z, Y = filled(Z, 0.0), filled(Y, np.nan)
+    if tells_nothing(Z, Y):
         return FALLBACK
+    A, B = Z - Z.mean(axis=0), Y - Y.mean(axis=0)
     U, s, _ = np.linalg.svd(A, full_matrices=False)
     return float(GRID[int(np.argmin([_leave_one_out(U, s**2, B, ridge) for ridge in GRID]))])
+
+
+def tells_nothing(Z: FloatArray, Y: FloatArray) -> bool:
+    """Too few rows for leave-one-out, or features or labels that never vary?"""
+    return len(Z) < FEWEST_ROWS or not (Z - Z.mean(axis=0)).any() or not (Y - Y.mean(axis=0)).any()
 
 
 def _leave_one_out(U: FloatArray, s2: FloatArray, B: FloatArray, ridge: float) -> float:
@@ -54,7 +59,7 @@ def _leave_one_out(U: FloatArray, s2: FloatArray, B: FloatArray, ridge: float) -
     return float(((residual / (1.0 - leverage)[:, None]) ** 2).mean())
 
 
-def _filled(A: FloatArray, value: float) -> FloatArray:
+def filled(A: FloatArray, value: float) -> FloatArray:
     """NaN replaced by `value`, or by the column's mean where `value` is NaN."""
     missing = np.isnan(A)
     if not missing.any():

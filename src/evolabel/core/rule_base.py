@@ -206,6 +206,12 @@ class RuleBase:
         assert rule is not None
         self.events.append(Event(self.n_seen, kind, rule, other, note))
 
+    def start_consequents(self, settings: Settings) -> None:
+        """Take other ridges, as long as no consequents have been learned."""
+        self.settings = settings
+        for slot in range(self.n_rules + 1):
+            lifecycle.start_inverse(slot, self.arrays, settings)
+
     def accumulate(
         self, Z: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray, out: FloatArray = NO_ROWS
     ) -> None:

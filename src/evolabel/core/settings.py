@@ -22,11 +22,14 @@ LABEL_VARIANCE = 0.1
 COUPLINGS = {"none": NONE, "ridge": RIDGE, "shifted": SHIFTED, "signed_laplacian": SIGNED_LAPLACIAN, "paper": PAPER}
 
 
-def kernel_settings(options: Options, p: int, K: int, prior: FloatArray, ridge: float) -> Settings:
-    """All settings; `prior` is the expected variance of the scaled features."""
+def kernel_settings(
+    options: Options, p: int, K: int, prior: FloatArray, ridge: float, local_ridge: float | None = None
+) -> Settings:
+    """All settings; `prior` is the expected variance of scaled features, `local_ridge` the factor chosen, if any."""
     o = options
+    local = o.first_local_ridge if local_ridge is None else local_ridge
     shape = np.append(np.ones(p), o.intercept_ridge)  # D: the intercept is hardly penalised
-    gamma = o.local_ridge * ridge * shape
+    gamma = local * ridge * shape
     product = o.space == "product"
     d = p + K if product else p
     radius, young = novelty_radius(o, d)

@@ -35,6 +35,7 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
         "n_features": model.n_features,
         "n_labels": model.n_labels,
         "ridge": model.ridge.hex() if model.rules is not None else None,
+        "local_ridge": model.local_ridge.hex() if model.rules is not None else None,
     }
     if model.warm_up is not None:
         buffer = model.warm_up
@@ -83,6 +84,8 @@ def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
         array = getattr(model.scaler, name)
         _check_shape(name, array, (model.n_features, *array.shape[1:]))
     model.ridge = float.fromhex(facts["ridge"])
+    stored = facts.get("local_ridge")  # older files know only the number their options give
+    model.local_ridge = model.options.first_local_ridge if stored is None else float.fromhex(stored)
     model.rules = _rule_base(model, arrays, facts)
     model.warm_up = None
     if model.counts is not None:

@@ -21,15 +21,18 @@ TOLERANCE = 0.25
 
 
 def sibling(model: StreamModel) -> StreamModel:
-    """A model without samples but with the same scaling, ridge and labels."""
+    """A model without samples but with the same scaling, ridges and labels."""
     twin = StreamModel(model.n_features, model.n_labels, model.options)
-    twin.scaler, twin.ridge, twin.warm_up = model.scaler, model.ridge, None
+    twin.scaler, twin.ridge, twin.local_ridge, twin.warm_up = model.scaler, model.ridge, model.local_ridge, None
     twin.rules = RuleBase(model.n_features, model.n_labels, twin.settings())
     return twin
 
 
 def unite(mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[int]) -> StreamModel:
-    """A new model that knows what both know; `columns` says where their labels stand among the n_labels."""
+    """A new model that knows what both know; `columns` says where their labels stand among the n_labels.
+
+    Statistics hold no ridge, so they add up whatever the two ridges are; those of `mine` are kept.
+    """
     _check_same_kind(mine.trained().settings, theirs.trained().settings)
     if mine.options.optimise != theirs.options.optimise:
         raise DataError("the classifiers differ in what they optimise; merge only such of the same parameters")
