@@ -1,0 +1,1 @@
+"""A package, because file names here also occur elsewhere."""
