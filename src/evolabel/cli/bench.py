@@ -17,7 +17,7 @@ from evolabel.evaluate import Repeated, Results, prequential, repeat
 from evolabel.whole_files import write_atomically
 
 SETS = "emotions,yeast,water-quality,birds,mediamill-5k"
-RIVALS = "tuned,ovr,chain,static,paper,rfwls,rls,knn,prior,river-br-lr,river-cc-lr,forest"
+RIVALS = "tuned,macro-f1,paper-tuned,ovr,chain,static,paper,rfwls,rls,knn,prior,river-br-lr,river-cc-lr,forest"
 METRICS = ("pa", "ap", "macro_f1", "subset_accuracy")
 STEP = 500  # rows between two updates of the bars
 
