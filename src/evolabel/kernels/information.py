@@ -45,11 +45,12 @@ def look_rows(
     s: FloatArray,
     U: FloatArray,
 ) -> None:
-    """Outputs, eq. (2), and psi, D, q, s of all rows, in one pass. psi, q and s must come as zeros; U may be empty."""
+    """Outputs, eq. (2), and psi, D, q, s of all rows, in one pass. psi, q, s must come as zeros; out, U may be empty."""
     for i in range(Z.shape[0]):
         m = place(Z[i], rules, settings, work)
         solve(Z[i], m, rules, settings, work.active, work.missing, work.r, work.u)
-        answer(m, rules, settings, work, out[i])
+        if out.shape[0] > 0:
+            answer(m, rules, settings, work, out[i])
         for a in range(D.shape[1]):
             D[i, a] = work.D[a + 1]
         for b in range(m):
