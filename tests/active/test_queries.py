@@ -62,9 +62,19 @@ def test_watching_is_querying_row_by_row(classifier, stream, selection, per, fro
     assert frozen(one) == frozen(other)
 
 
+def assert_same_up_to_rounding(one, other, frozen):
+    """Two learners know the same, but for the last digits of the scores in the memory of their filters."""
+    memory = one._scout.chooser.arrays()
+    for name, array in other._scout.chooser.arrays().items():
+        np.testing.assert_allclose(array, memory[name], rtol=1e-12, atol=1e-12, err_msg=name)
+    other._scout.chooser.restore(memory)
+    assert frozen(one) == frozen(other)
+
+
 @pytest.mark.parametrize("refine", ["none", "coverage", "scaling"])
 def test_watching_is_querying_row_by_row_also_when_unasked_samples_teach(classifier, stream, refine, frozen):
     X = np.tile(stream[0][60:], (5, 1))
+    X += 0.01 * np.random.default_rng(0).normal(size=X.shape)  # rounding could turn a draw into a win
     one, other = (ActiveLearner(copy.deepcopy(classifier), 0.01, refine=refine) for _ in range(2))
     before = classifier.decision_function(X[:5])
     found, passed = other.watch(X)
@@ -72,7 +82,7 @@ def test_watching_is_querying_row_by_row_also_when_unasked_samples_teach(classif
         one.update(one.query(x))
     assert found is not None
     assert passed >= 99
-    assert frozen(one) == frozen(other)
+    assert_same_up_to_rounding(one, other, frozen)
     assert (one.classifier.decision_function(X[:5]) == before).all() == (refine != "coverage")
 
 

@@ -37,6 +37,11 @@ class Pupil:
         return self.classifier._model
 
     @property
+    def n_labels_by_now(self) -> int:
+        """K, or 1 if the classifier knows no labels yet."""
+        return self.classifier._model.n_labels if self.classifier.__sklearn_is_fitted__() else 1
+
+    @property
     def n_labels(self) -> int:
         """K, the number of labels."""
         return self.model.n_labels
@@ -48,7 +53,7 @@ class Pupil:
 
     def row(self, x: object) -> FloatArray:
         """One checked row, (1, p), from a flat array or a table of one row."""
-        array = x if hasattr(x, "columns") else as_array(x, "x")
+        array = x if type(x) is np.ndarray or hasattr(x, "columns") else as_array(x, "x")
         rows = self.rows(array.reshape(1, -1) if isinstance(array, np.ndarray) and array.ndim == 1 else array)
         if len(rows) != 1:
             raise DataError(f"query takes one sample, got {len(rows)} rows; use watch for many")
