@@ -92,7 +92,7 @@ class TokenBucket:
         first = self.earning + unit * (self.credit + 1)
         if rows == 1:
             return np.array([self.budget * first])
-        return self.budget * np.arange(first, first + unit * rows, unit)
+        return self.budget * np.arange(first, first + unit * rows, unit, dtype=np.float64)
 
     def see(self, n_labels: int, cost: int = 0) -> None:
         """One more sample is seen, and a question of this cost asked."""

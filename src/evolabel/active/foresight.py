@@ -30,9 +30,7 @@ class Version(NamedTuple):
 
     def same(self, other: "Version") -> bool:
         """Are samples judged as they were?"""
-        return (
-            self.same_rules(other) and self.scaler is other.scaler and self.n_in_moments == other.n_in_moments
-        )
+        return self.same_rules(other) and self.scaler is other.scaler and self.n_in_moments == other.n_in_moments
 
     def same_rules(self, other: "Version") -> bool:
         """Has nothing been learned or edited between the two?"""

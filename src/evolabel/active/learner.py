@@ -203,7 +203,7 @@ class ActiveLearner:
 
     @classmethod
     def load(cls, path: "str | PathLike[str]") -> Self:
-        """Read a learner written by `save`: it goes on as if nothing had happened, bit for bit."""
+        """A learner written by `save`, going on as if nothing had happened, bit for bit (`watch` to rounding)."""
         from evolabel.active.storage import load_learner
 
         return load_learner(cls, path)

@@ -28,13 +28,14 @@ class Pupil:
     @property
     def model(self) -> StreamModel:
         """The model, once there are features and labels to speak of."""
-        if not self.classifier.__sklearn_is_fitted__():
+        classifier = self.classifier
+        if not classifier.__sklearn_is_fitted__():
             raise errors.NotTrainedError(
                 "the classifier knows no labels yet; call its fit with an initial batch, or partial_fit with a few rows"
             )
-        if not isinstance(self.classifier._targets, LabelMatrix):
+        if not isinstance(classifier._targets, LabelMatrix):
             raise StateError("the classifier was trained on classes; train it on a label matrix (samples, labels)")
-        return self.classifier._model
+        return classifier._model
 
     @property
     def n_labels_by_now(self) -> int:

@@ -45,7 +45,7 @@ def look_rows(
     s: FloatArray,
     U: FloatArray,
 ) -> None:
-    """Outputs, eq. (2), and psi, D, q, s of all rows, in one pass. psi, q, s must come as zeros; out, U may be empty."""
+    """Outputs, eq. (2), and psi, D, q, s of all rows in one pass. psi, q, s must come as zeros; out, U may be empty."""
     for i in range(Z.shape[0]):
         m = place(Z[i], rules, settings, work)
         solve(Z[i], m, rules, settings, work.active, work.missing, work.r, work.u)
