@@ -77,10 +77,11 @@ class TokenBucket:
         if rows == 1:
             return np.array([self.affordable(n_labels)], np.int64)
         earned = self._earned(n_labels, rows)
-        limits = np.floor(earned).astype(np.int64)
-        for row in np.flatnonzero(np.abs(earned - np.rint(earned)) <= ROUNDING * (earned + 1.0)).tolist():
+        limits = earned.astype(np.int64)
+        nearly_whole = np.abs(earned - limits - 0.5) >= 0.5 - ROUNDING * (earned[-1] + 1.0)
+        for row in nearly_whole.nonzero()[0].tolist():
             limits[row] = self.limit(n_labels, row + 1)
-        return np.asarray(limits - self.asked)
+        return limits - self.asked
 
     def tokens(self, n_labels: int, rows: int) -> FloatArray:
         """The same, fractions included: for pacing, not for the promise."""

@@ -67,12 +67,13 @@ class StandingModel:
 
 
 class Judged(NamedTuple):
-    """Rows, their outputs, and their scores by each criterion."""
+    """Rows, their outputs, their scores by each criterion, and what the filter needs to know of these."""
 
     version: Version
     rows: FloatArray
     outputs: FloatArray
     scores: list[FloatArray]
+    parts: FloatArray
 
     def behind(self, row: int) -> "Judged":
         """What comes after a row."""
@@ -80,7 +81,8 @@ class Judged(NamedTuple):
 
     def part(self, rows: slice) -> "Judged":
         """Some of the rows."""
-        return Judged(self.version, self.rows[rows], self.outputs[rows], [column[rows] for column in self.scores])
+        scores = [column[rows] for column in self.scores]
+        return Judged(self.version, self.rows[rows], self.outputs[rows], scores, self.parts[rows])
 
     def holds_for(self, rows: FloatArray, version: Version) -> bool:
         """Are these the first of the rows, and nothing has been learned since?"""

@@ -80,11 +80,11 @@ class Scout:
         if keep:
             rows = rows.copy()
         look = self._look(rows, self._standing.weights(version, len(rows)) if keep else None)
-        return Judged(version, rows, look.outputs, score_table(self.criteria, look, self.pupil.n_labels))
+        scores = score_table(self.criteria, look, self.pupil.n_labels)
+        return Judged(version, rows, look.outputs, scores, self._fitting_chooser().parts(scores))
 
     def _walk(self, judged: Judged, commit: bool) -> tuple[Query, int]:
-        chooser, rows = self._fitting_chooser(), judged.rows
-        parts = chooser.parts(judged.scores)
+        chooser, rows, parts = self._fitting_chooser(), judged.rows, judged.parts
         at, mask = chooser.walk(parts, self.purse(len(rows)), commit=commit)
         row = min(at, len(rows) - 1)
         mask &= at < len(rows)
