@@ -166,7 +166,7 @@ class Look:
         rules, sight, out = self._rules(), self._sight, np.empty(self.n)
         labelled = Moments(rules.arrays.H, rules.arrays.late_H, rules.arrays.late)
         moments = labelled if self.moments is None else self.moments.of(rules)
-        _variance_reduction_rows(sight.psi, sight.q, sight.U, *moments, np.empty(rules.n_features + 1), out)
+        _variance_reduction_rows(sight.psi, sight.q, sight.U, *moments, out)
         out /= moments.total
         return out
 
