@@ -59,7 +59,7 @@ def frozen():
 
     def freeze(learner):
         state = copy.deepcopy(vars(learner))
-        state.pop("_stride")  # a matter of speed only
+        state.pop("_stride"), state.pop("_patience")  # a matter of speed only
         return pickle.dumps(state)
 
     return freeze

@@ -111,7 +111,7 @@ def test_variance_reduction_is_what_an_actual_update_brings_to_the_rows_of_the_m
     late = np.full(slots, waiting)
     U = np.empty((len(Z), slots, P + 1))
     _, psi, _, q, _ = looked(base, Z, U)
-    information.variance_reduction_rows(psi, q, U, np.tril(M), late_M, late, np.empty(P + 1), out)
+    information.variance_reduction_rows(psi, q, U, np.tril(M), late_M, late, out)
     for i, z in enumerate(Z):
         expected = sum(np.sum(gone * A) for gone, A in zip(removed(base, z), full[1:], strict=True))
         assert out[i] == pytest.approx(expected, rel=1e-6, abs=1e-8)

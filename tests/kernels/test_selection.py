@@ -1,7 +1,7 @@
 """The loops of selection against naive twins."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evolabel.kernels import selection
@@ -27,6 +27,7 @@ def bundled(order, chosen, least):
     return order[: max(chosen, least)] if chosen else []
 
 
+@settings(deadline=None)  # the first example compiles
 @given(stream=streams(), tau=st.sampled_from([0.1, 1.0, 5.0]), least=st.integers(1, 3), commit=st.booleans())
 def test_quantile_walk_is_a_sort_of_the_window(stream, tau, least, commit):
     S, tok, free = stream
@@ -55,6 +56,7 @@ def test_quantile_walk_is_a_sort_of_the_window(stream, tau, least, commit):
     assert tally[selection.FILLED] == (min(at, 5) if commit else 0)
 
 
+@settings(deadline=None)  # the first example compiles
 @given(stream=streams(), generosity=st.sampled_from([0.1, 0.5, 3.0]), unit=st.integers(1, 2))
 def test_token_walk_is_a_rank_sum_over_the_window(stream, generosity, unit):
     R, tok, free = stream
@@ -76,6 +78,7 @@ def test_token_walk_is_a_rank_sum_over_the_window(stream, generosity, unit):
     assert tally[selection.FILLED] == min(expected, 5)
 
 
+@settings(deadline=None)  # the first example compiles
 @given(stream=streams(depth=(2,)), whole=st.booleans(), least=st.integers(1, 2), step=st.sampled_from([0.0, 0.5]))
 def test_threshold_walk_asks_as_soon_as_a_criterion_fires(stream, whole, least, step):
     T, _, free = stream

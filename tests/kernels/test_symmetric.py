@@ -30,6 +30,8 @@ def test_products_with_a_half_stored_matrix(problem):
     u = np.full(len(r), np.nan)
     symmetric.symmetric_product(P, r, u)
     assert_close(u, reference.symmetric_product(P, r), 1e-12)
+    form = r @ reference.symmetric_product(P, r)
+    np.testing.assert_allclose(symmetric.symmetric_form(P, r), form, rtol=1e-11, atol=1e-9)
     symmetric.pending_product(P, waiting, b, r, u)
     np.testing.assert_allclose(u, reference.pending_product(P, waiting, b, r), rtol=1e-11, atol=1e-9)
 

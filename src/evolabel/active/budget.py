@@ -9,6 +9,7 @@ from evolabel.kernels.state import FloatArray, IntArray
 from evolabel.ranges import check_number
 
 PRICES = ("samples", "labels")
+ROUNDING = 1e-12  # relative, of a product of floats: nearer to a whole number, only exact counting tells the side
 
 
 class TokenBucket:
@@ -50,7 +51,8 @@ class TokenBucket:
         self.asked = 0
         self.earning = 0
         """Units seen: samples, or labels of samples."""
-        self._share = exact_share(self.budget)
+        share = exact_share(self.budget)
+        self._part, self._whole = share.numerator, share.denominator
 
     def unit(self, n_labels: int) -> int:
         """What a whole sample costs."""
@@ -59,7 +61,7 @@ class TokenBucket:
     def limit(self, n_labels: int, ahead: int = 1) -> int:
         """The most that may have been asked in all once `ahead` further samples are seen."""
         units = self.earning + self.unit(n_labels) * (self.credit + ahead)
-        return units * self._share.numerator // self._share.denominator
+        return units * self._part // self._whole
 
     def affordable(self, n_labels: int) -> int:
         """The most that the next sample's question may cost."""
@@ -67,17 +69,31 @@ class TokenBucket:
 
     def rows_before(self, n_labels: int, cost: int) -> int:
         """How many of the next rows cannot be asked about, because a question of this cost cannot be paid yet."""
-        units = -(-(self.asked + cost) * self._share.denominator // self._share.numerator)  # needed, rounded up
+        units = -(-(self.asked + cost) * self._whole // self._part)  # needed, rounded up
         return max(0, -((self.earning - units) // self.unit(n_labels)) - self.credit - 1)
 
     def free(self, n_labels: int, rows: int) -> IntArray:
         """`affordable` at each of the next rows, if none before it is asked about."""
-        return np.array([self.limit(n_labels, ahead) - self.asked for ahead in range(1, rows + 1)], np.int64)
+        if rows == 1:
+            return np.array([self.affordable(n_labels)], np.int64)
+        earned = self._earned(n_labels, rows)
+        limits = earned.astype(np.int64)
+        nearly_whole = np.abs(earned - limits - 0.5) >= 0.5 - ROUNDING * (earned[-1] + 1.0)
+        for row in nearly_whole.nonzero()[0].tolist():
+            limits[row] = self.limit(n_labels, row + 1)
+        return limits - self.asked
 
     def tokens(self, n_labels: int, rows: int) -> FloatArray:
         """The same, fractions included: for pacing, not for the promise."""
-        ahead = self.credit + np.arange(1, rows + 1)
-        return np.asarray(self.budget * (self.earning + self.unit(n_labels) * ahead) - self.asked)
+        return self._earned(n_labels, rows) - self.asked
+
+    def _earned(self, n_labels: int, rows: int) -> FloatArray:
+        """What may have been asked once each of the next rows is seen, up to rounding."""
+        unit = self.unit(n_labels)
+        first = self.earning + unit * (self.credit + 1)
+        if rows == 1:
+            return np.array([self.budget * first])
+        return self.budget * np.arange(first, first + unit * rows, unit, dtype=np.float64)
 
     def see(self, n_labels: int, cost: int = 0) -> None:
         """One more sample is seen, and a question of this cost asked."""

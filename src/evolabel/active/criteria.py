@@ -108,7 +108,7 @@ class Ambiguity(Criterion):
 
     def score(self, look: Look) -> FloatArray:
         """Variance of every answer, and a floor, (n, K)."""
-        f = np.clip(look.outputs, 0.0, 1.0)
+        f = np.minimum(np.maximum(look.outputs, 0.0), 1.0)
         return np.asarray(f * (1.0 - f) + FLOOR)
 
     def strength(self, scores: FloatArray) -> FloatArray:

@@ -113,7 +113,7 @@ class ActiveLearner:
             recent=int(recent),
             refine=refine,
         )
-        self._stride = 1  # how far `watch` looks ahead; a matter of speed only
+        self._stride = self._patience = 1  # how far `watch` looks ahead; a matter of speed only
 
     @classmethod
     def paper(
@@ -136,11 +136,13 @@ class ActiveLearner:
     def watch(self, X: object) -> tuple[Query | None, int]:
         """Pass by unlabelled rows until one is to be asked about; returns its query and how many rows were passed.
 
-        The same as `query` and `update(query, None)` row by row, only faster. The row in question is not counted yet:
+        As `query` and `update(query, None)` row by row, up to rounding and faster. The row in question is not counted:
         hand the query to `update` or `pend`, then go on with the rows behind it. None: no row is to be asked about.
         """
         rows, done, poor = self._pupil.rows(X), 0, self._scout.rows_that_cannot_be_paid()
-        size = self._scout.rows_known_ahead() or poor + self._stride
+        # As long as questions teach nothing, what is seen beyond the next one is not seen in vain.
+        self._patience = min(2 * self._patience, LONGEST) if self._scout.stands_still() else 1
+        size = self._scout.rows_known_ahead() or (poor + self._stride) * self._patience
         while done < len(rows):
             query, passed = self._scout.pass_by(rows[done : done + min(size, LONGEST, self._scout.rows_until_change())])
             done += passed
@@ -187,7 +189,7 @@ class ActiveLearner:
             self.ledger.ask(query)
         else:
             self._close(query)
-        self.ledger.answer(query, np.zeros(len(query.labels), bool) if answer is None else answer.told)
+        self.ledger.answer(query, None if answer is None else answer.told)
         if answer is not None:
             self._pupil.teach(query.x, *answer.settle(self.annotators))
 
@@ -201,7 +203,7 @@ class ActiveLearner:
 
     @classmethod
     def load(cls, path: "str | PathLike[str]") -> Self:
-        """Read a learner written by `save`: it goes on as if nothing had happened, bit for bit."""
+        """A learner written by `save`, going on as if nothing had happened, bit for bit (`watch` to rounding)."""
         from evolabel.active.storage import load_learner
 
         return load_learner(cls, path)
@@ -215,5 +217,6 @@ class ActiveLearner:
         del self.pending[number]
 
     def _check_own(self, query: Query) -> None:
-        if len(query.x) != self._pupil.model.n_features or len(query.labels) > self._pupil.n_labels:
+        model = self._pupil.model
+        if len(query.x) != model.n_features or len(query.labels) > model.n_labels:
             raise DataError("the query was made for other features or labels; pass one of this learner's own queries")

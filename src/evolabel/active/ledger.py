@@ -40,8 +40,11 @@ class Ledger:
             self.questions += 1
             self.reasons.update(query.reasons)
 
-    def answer(self, query: Query, told: BoolArray) -> None:
-        """Labels that were answered; all labels there are by now, or none at all."""
+    def answer(self, query: Query, told: BoolArray | None) -> None:
+        """Labels that were answered, of all labels there are by now; None: there is no answer."""
+        if told is None:
+            self.refused += query.asked
+            return
         wanted = np.zeros(len(told), bool)
         wanted[: len(query.labels)] = query.labels
         self.answered += int((told & wanted).sum())

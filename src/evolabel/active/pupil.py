@@ -28,13 +28,19 @@ class Pupil:
     @property
     def model(self) -> StreamModel:
         """The model, once there are features and labels to speak of."""
-        if not self.classifier.__sklearn_is_fitted__():
+        classifier = self.classifier
+        if not classifier.__sklearn_is_fitted__():
             raise errors.NotTrainedError(
                 "the classifier knows no labels yet; call its fit with an initial batch, or partial_fit with a few rows"
             )
-        if not isinstance(self.classifier._targets, LabelMatrix):
+        if not isinstance(classifier._targets, LabelMatrix):
             raise StateError("the classifier was trained on classes; train it on a label matrix (samples, labels)")
-        return self.classifier._model
+        return classifier._model
+
+    @property
+    def n_labels_by_now(self) -> int:
+        """K, or 1 if the classifier knows no labels yet."""
+        return self.classifier._model.n_labels if self.classifier.__sklearn_is_fitted__() else 1
 
     @property
     def n_labels(self) -> int:
@@ -48,7 +54,7 @@ class Pupil:
 
     def row(self, x: object) -> FloatArray:
         """One checked row, (1, p), from a flat array or a table of one row."""
-        array = x if hasattr(x, "columns") else as_array(x, "x")
+        array = x if type(x) is np.ndarray or hasattr(x, "columns") else as_array(x, "x")
         rows = self.rows(array.reshape(1, -1) if isinstance(array, np.ndarray) and array.ndim == 1 else array)
         if len(rows) != 1:
             raise DataError(f"query takes one sample, got {len(rows)} rows; use watch for many")

@@ -8,7 +8,7 @@ import numpy as np
 from evolabel.active.budget import TokenBucket
 from evolabel.active.criteria import Criterion, VarianceReduction, score_table
 from evolabel.active.filters import Filter, Purse
-from evolabel.active.foresight import Judged, Version
+from evolabel.active.foresight import Judged, StandingModel, Version
 from evolabel.active.pupil import Pupil
 from evolabel.active.query import RANDOM, RANKING, WARM_UP, Arrival, Query
 from evolabel.active.recent import RecentSamples, best_of
@@ -38,8 +38,9 @@ class Scout:
         self.recent = RecentSamples(recent) if recent else None
         self.unlabelled = Unlabelled(refine, moments=any(isinstance(c, VarianceReduction) for c in criteria))
         self.chooser = chooser
-        self._ahead: Judged | None = None  # a matter of speed only
-        self.chooser.begin(criteria, bucket.budget, bucket.unit(1), min_labels)
+        self._ahead: Judged | None = None  # a matter of speed only, as is the next
+        self._standing = StandingModel()
+        self.chooser.begin(criteria, bucket.budget, bucket.unit(pupil.n_labels_by_now), min_labels)
 
     # ------------------------------------------------------------------ asking
 
@@ -54,7 +55,7 @@ class Scout:
             return self._look_back(rows[row : row + 1], rows[:row], asked=at < len(rows)), at
         if self.pupil.model.warm_up is not None:
             return self._take_any(self._look(rows))
-        return self._walk(self._judged(rows), commit)
+        return self._walk(self._judged(rows, keep=commit), commit)
 
     def purse(self, rows: int) -> Purse:
         """What each of the next rows may cost."""
@@ -65,20 +66,25 @@ class Scout:
         """How many rows must pass before anything can be asked."""
         return self.bucket.rows_before(self.pupil.n_labels, self.chooser.least)
 
-    def _look(self, rows: FloatArray) -> Look:
-        return Look(self.pupil.model, rows, self.unlabelled.moments)
+    def _look(self, rows: FloatArray, weights: FloatArray | None = None) -> Look:
+        return Look(self.pupil.model, rows, self.unlabelled.moments, weights)
 
-    def _judged(self, rows: FloatArray) -> Judged:
-        """Outputs and scores of rows, looked at now or before."""
+    def _judged(self, rows: FloatArray, *, keep: bool) -> Judged:
+        """Outputs and scores of rows, looked at now or before; to be kept, they are on their own.
+
+        Whoever passed the rows may write into them. What is not kept is judged as a row alone, bit for bit.
+        """
         version = Version.of(self.pupil.model, self.unlabelled.moments)
-        if self._ahead is not None and self._ahead.holds_for(rows, version):
+        if keep and self._ahead is not None and self._ahead.holds_for(rows, version):
             return self._ahead.part(slice(len(rows)))
-        look = self._look(rows)
-        return Judged(version, rows, look.outputs, score_table(self.criteria, look, self.pupil.n_labels))
+        if keep:
+            rows = rows.copy()
+        look = self._look(rows, self._standing.weights(version, len(rows)) if keep else None)
+        scores = score_table(self.criteria, look, self.pupil.n_labels)
+        return Judged(version, rows, look.outputs, scores, self._fitting_chooser().parts(scores))
 
     def _walk(self, judged: Judged, commit: bool) -> tuple[Query, int]:
-        chooser, rows = self._fitting_chooser(), judged.rows
-        parts = chooser.parts(judged.scores)
+        chooser, rows, parts = self._fitting_chooser(), judged.rows, judged.parts
         at, mask = chooser.walk(parts, self.purse(len(rows)), commit=commit)
         row = min(at, len(rows) - 1)
         mask &= at < len(rows)
@@ -117,7 +123,7 @@ class Scout:
         return Query(arrival.x, arrival.prediction, np.zeros(self.pupil.n_labels, bool), (), {}, 0, arrival)
 
     def _question(self, arrival: Arrival, mask: BoolArray, scores: list[FloatArray], ease: float) -> Query:
-        cost = int(mask.sum())
+        cost = int(np.count_nonzero(mask))
         labels = mask if self.bucket.per == "labels" else np.full(self.pupil.n_labels, cost > 0)
         named = {criterion.name: column for criterion, column in zip(self.criteria, scores, strict=True)}
         reasons = self._reasons(scores, labels, ease) if cost else ()
@@ -153,8 +159,13 @@ class Scout:
         """How many rows were looked at already when the last question was found."""
         return 0 if self._ahead is None else len(self._ahead.rows)
 
+    def stands_still(self) -> bool:
+        """Has nothing been learned or edited since the last question was found?"""
+        now = Version.of(self.pupil.model, self.unlabelled.moments)
+        return self._ahead is not None and self._ahead.version.same_rules(now)
+
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_ahead": None}
+        return {**self.__dict__, "_ahead": None, "_standing": StandingModel()}
 
     def pass_by(self, rows: FloatArray) -> tuple[Query | None, int]:
         """Count rows as seen until one is to be asked about. No more than `rows_until_change` at a time."""

@@ -85,7 +85,7 @@ def _put_together(cls: "type[L]", arrays: Arrays, manifest: dict[str, Any]) -> "
         setattr(learner.bucket, name, int(manifest["counts"][name]))
     learner.ledger = Ledger.from_facts(manifest["ledger"])
     scout = learner._scout
-    scout.chooser.resize(manifest["width"])
+    scout.chooser.begin(scout.criteria, learner.bucket.budget, manifest["width"], learner.min_labels)
     scout.chooser.restore(_part("filter", arrays))
     scout.unlabelled.restore(_part("unlabelled", arrays))
     if scout.recent is not None:

@@ -85,6 +85,8 @@ def as_matrix(data: object, name: str) -> FloatArray:
 
 def as_array(data: object, name: str) -> np.ndarray[Any, Any]:
     """The values of a frame, series, list or array; columns of the same name and ragged lists are refused."""
+    if type(data) is np.ndarray:
+        return data
     native: Any = data
     if nw.dependencies.is_polars_lazyframe(native):
         raise DataTypeError(f"{name} is a lazy frame; collect() it first")

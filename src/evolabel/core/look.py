@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evolabel.core.formed_weights import MANY_ROWS, formed_outputs, formed_weights
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
 from evolabel.core.second_moments import Moments, SecondMoments
@@ -43,7 +44,7 @@ ROWS_KEPT = 16
 
 
 class Sight(NamedTuple):
-    """Outputs of some rows, and what the rules know of them; the symbols are those of `kernels.information`."""
+    """Outputs of some rows, unless they are found apart, and what the rules know of them (`kernels.information`)."""
 
     outputs: FloatArray
     psi: FloatArray
@@ -65,20 +66,33 @@ class Look:
     moments : SecondMoments, optional
         Second moments of all samples, labelled or not, for `variance_reduction`; without them those of the labelled
         samples are taken.
+    weights : array (1 + C, K, q), optional
+        `formed_weights` of the model as it is, to answer by; without them many rows let them be formed.
     """
 
-    def __init__(self, model: StreamModel, X: FloatArray, moments: SecondMoments | None = None) -> None:
+    def __init__(
+        self,
+        model: StreamModel,
+        X: FloatArray,
+        moments: SecondMoments | None = None,
+        weights: FloatArray | None = None,
+    ) -> None:
         self.model = model
         self.X = np.ascontiguousarray(X, np.float64)  # the kernels are compiled for such arrays
         self.moments = moments
+        self.weights = weights
         self.n = len(X)
         self.ready = model.warm_up is None
+        self._apart = self.ready and (weights is not None or self.n >= MANY_ROWS)  # outputs cost less on their own
         self._seen = model.n_seen
 
-    @property
+    @cached_property
     def outputs(self) -> FloatArray:
         """Continuous outputs, eq. (2), (n, K); running label priors during warm-up."""
-        return self._sight.outputs
+        if not self._apart:
+            return self._sight.outputs
+        rules = self._rules()
+        return formed_outputs(rules, self._Z, formed_weights(rules) if self.weights is None else self.weights)
 
     @property
     def memberships(self) -> FloatArray:
@@ -147,13 +161,19 @@ class Look:
             return np.full(self.n, INFORMATIVE_IN_WARM_UP)
         if self.n > ROWS_KEPT:
             parts = (self.X[start : start + ROWS_KEPT] for start in range(0, self.n, ROWS_KEPT))
-            return np.concatenate([Look(self.model, part, self.moments).variance_reduction for part in parts])
+            looks = (Look(self.model, part, self.moments, self.weights) for part in parts)
+            return np.concatenate([look.variance_reduction for look in looks])
         rules, sight, out = self._rules(), self._sight, np.empty(self.n)
         labelled = Moments(rules.arrays.H, rules.arrays.late_H, rules.arrays.late)
         moments = labelled if self.moments is None else self.moments.of(rules)
-        _variance_reduction_rows(sight.psi, sight.q, sight.U, *moments, np.empty(rules.n_features + 1), out)
+        _variance_reduction_rows(sight.psi, sight.q, sight.U, *moments, out)
         out /= moments.total
         return out
+
+    @cached_property
+    def _Z(self) -> FloatArray:
+        """The rows, scaled."""
+        return self.model.scale(self.X)
 
     @cached_property
     def _sight(self) -> Sight:
@@ -165,14 +185,14 @@ class Look:
         rules = self._rules()
         C, q = rules.n_rules, rules.n_features + 1
         sight = Sight(
-            outputs=np.empty((n, rules.n_labels)),
+            outputs=np.empty((0 if self._apart else n, rules.n_labels)),
             psi=np.zeros((n, C)),
             D=np.empty((n, C)),
             q=np.zeros((n, C)),
             s=np.zeros((n, C)),
             U=np.empty((n if n <= ROWS_KEPT else 0, C, q)),
         )
-        _look_rows(self.model.scale(self.X), rules.arrays, rules.settings, rules.scratch(), *sight)
+        _look_rows(self._Z, rules.arrays, rules.settings, rules.scratch(), *sight)
         return sight
 
     def _rules(self) -> RuleBase:

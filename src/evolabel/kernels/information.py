@@ -20,7 +20,7 @@ from evolabel.kernels.antecedents import fill_regressor, weigh
 from evolabel.kernels.state import FloatArray, IntArray, RuleArrays, Settings, Workspace
 from evolabel.kernels.stream import answer, fill_regressors, solve
 from evolabel.kernels.structure import novelty_bound
-from evolabel.kernels.symmetric import add_outer_products, dot, symmetric_product
+from evolabel.kernels.symmetric import add_outer_products, dot, symmetric_form
 
 SMALLEST_BOUND = 1e-200  # of a distance: keeps 0 / 0 out where the radius is 0
 
@@ -45,11 +45,12 @@ def look_rows(
     s: FloatArray,
     U: FloatArray,
 ) -> None:
-    """Outputs, eq. (2), and psi, D, q, s of all rows, in one pass. psi, q and s must come as zeros; U may be empty."""
+    """Outputs, eq. (2), and psi, D, q, s of all rows in one pass. psi, q, s must come as zeros; out, U may be empty."""
     for i in range(Z.shape[0]):
         m = place(Z[i], rules, settings, work)
         solve(Z[i], m, rules, settings, work.active, work.missing, work.r, work.u)
-        answer(m, rules, settings, work, out[i])
+        if out.shape[0] > 0:
+            answer(m, rules, settings, work, out[i])
         for a in range(D.shape[1]):
             D[i, a] = work.D[a + 1]
         for b in range(m):
@@ -109,10 +110,9 @@ def trace_drop_rows(
 
 
 @kernel
-def quadratic_form(M: FloatArray, waiting: FloatArray, b: int, u: FloatArray, t: FloatArray) -> float:
-    """Compute u'M u, the first b waiting rows included; t is scratch."""
-    symmetric_product(M, u, t)
-    total = dot(u, t)
+def quadratic_form(M: FloatArray, waiting: FloatArray, b: int, u: FloatArray) -> float:
+    """Compute u'M u, the first b waiting rows included."""
+    total = symmetric_form(M, u)
     for k in range(b):
         part = dot(waiting[k], u)
         total += part * part
@@ -127,16 +127,15 @@ def variance_reduction_rows(
     M: FloatArray,
     late_M: FloatArray,
     late: IntArray,
-    t: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Sum of psi_i u'M_i u / (1 + psi_i q_i): by how much the variance at all rows in M would sink; t is scratch."""
+    """Sum of psi_i u'M_i u / (1 + psi_i q_i): by how much the variance at all rows in M would sink."""
     for i in range(psi.shape[0]):
         out[i] = 0.0
         b = 0
         for a in range(psi.shape[1]):
             if psi[i, a] > 0.0:
-                form = quadratic_form(M[a + 1], late_M[a + 1], late[a + 1], U[i, b], t)
+                form = quadratic_form(M[a + 1], late_M[a + 1], late[a + 1], U[i, b])
                 out[i] += psi[i, a] * form / (1.0 + psi[i, a] * q[i, a])
                 b += 1
 

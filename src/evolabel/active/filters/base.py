@@ -24,6 +24,10 @@ class Purse(NamedTuple):
         return Purse(self.tokens[row : row + 1], self.free[row : row + 1])
 
 
+NOTHING_FREE = np.full(1, -1, np.int64)
+"""With this a row is remembered, whatever it is worth: it cannot be paid."""
+
+
 class Filter(ABC):
     """Decides which rows are asked about. Its memory is a few arrays; its decisions are the same in every run.
 
@@ -88,10 +92,10 @@ def by_sample(scores: FloatArray) -> FloatArray:
 
 
 def by_label(scores: FloatArray, width: int) -> FloatArray:
-    """Scores of every label, (n, width); those of whole samples hold for all of them."""
+    """Scores of every label, (n, width); those of whole samples hold for all of them: (n, 1), to be broadcast."""
     if scores.ndim == 2 and scores.shape[1] == width:
         return scores
-    return np.repeat(by_sample(scores)[:, None], width, axis=1)
+    return by_sample(scores)[:, None]
 
 
 def widened(part: FloatArray, width: int) -> FloatArray:

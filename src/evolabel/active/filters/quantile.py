@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from evolabel.active.criteria import Criterion
-from evolabel.active.filters.base import Arrays, Filter, Purse, by_label, widened
+from evolabel.active.filters.base import NOTHING_FREE, Arrays, Filter, Purse, by_label, widened
 from evolabel.kernels._compile import direct
 from evolabel.kernels.selection import FILLED, NEXT, BoolArray, walk_quantile
 from evolabel.kernels.state import FloatArray
@@ -71,7 +71,7 @@ class QuantileFilter(Filter):
 
     def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
         """See `Filter`."""
-        self.walk(widened(part, self.width)[None], Purse(purse.tokens, np.full(1, -1)), commit=True)
+        self.walk(widened(part, self.width)[None], Purse(purse.tokens, NOTHING_FREE), commit=True)
 
     def arrays(self) -> Arrays:
         """See `Filter`."""

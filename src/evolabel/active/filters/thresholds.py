@@ -60,7 +60,10 @@ class VariableThresholds(Filter):
     def parts(self, scores: Sequence[FloatArray]) -> FloatArray:
         """Strengths, (n, criteria, width)."""
         strengths = [criterion.strength(column) for criterion, column in zip(self.criteria, scores, strict=True)]
-        return np.stack([by_label(strength, self.width) for strength in strengths], axis=1)
+        table = np.empty((len(scores[0]), len(strengths), self.width))
+        for place, strength in enumerate(strengths):
+            table[:, place] = by_label(strength, self.width)
+        return table
 
     def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
         """See `Filter`."""

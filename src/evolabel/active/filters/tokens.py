@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from evolabel.active.criteria import Criterion
-from evolabel.active.filters.base import Arrays, Filter, Purse, by_sample
+from evolabel.active.filters.base import NOTHING_FREE, Arrays, Filter, Purse, by_sample
 from evolabel.kernels._compile import direct
 from evolabel.kernels.selection import BoolArray, walk_tokens
 from evolabel.kernels.state import FloatArray
@@ -68,7 +68,7 @@ class TokenFilter(Filter):
 
     def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
         """See `Filter`."""
-        self.walk(part[None], Purse(purse.tokens, np.full(1, -1)), commit=True)
+        self.walk(part[None], Purse(purse.tokens, NOTHING_FREE), commit=True)
 
     def arrays(self) -> Arrays:
         """See `Filter`."""

@@ -1,0 +1,84 @@
+"""Formed weights answer as the statistics do, up to rounding, and only where they pay off."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paper_rule_bases import paper_learned
+from small_rule_bases import assert_close, learned, make_settings, make_stream, with_gaps
+
+from evolabel.core import acts
+from evolabel.core.formed_weights import MANY_ROWS, formed_outputs, formed_weights
+from evolabel.core.look import Look
+from evolabel.core.model import StreamModel
+from evolabel.core.options import Options
+from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
+
+ROUNDING = 1e-12
+
+
+def rotated(seed, rows):
+    """A rule base with full covariances."""
+    base = RuleBase(4, 3, make_settings(4, rotated=True))
+    base.learn(*make_stream(seed, rows))
+    return base
+
+
+KINDS = {"closed": learned, "rotated": rotated, "iterated": paper_learned}
+
+
+@st.composite
+def bases(draw):
+    """A rule base of any kind after any number of samples, perhaps with a locked rule, and many rows with gaps."""
+    seed, rows = draw(st.integers(0, 30)), draw(st.integers(2, 150))
+    base = KINDS[draw(st.sampled_from(sorted(KINDS)))](seed, rows)
+    if draw(st.booleans()):
+        acts.lock_rule(base, int(base.arrays.identity[1]))
+        base.learn(*make_stream(seed + 50, rows=20))
+    Z, Y = make_stream(seed + 100, rows=MANY_ROWS)
+    return base, with_gaps(Z, Y, seed, features=draw(st.sampled_from([0.0, 0.3])))[0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(bases())
+def test_they_answer_as_the_statistics_do(case):
+    base, Z = case
+    by_row = np.concatenate([base.outputs(Z[i : i + 1]) for i in range(len(Z))])
+    assert_close(base.outputs(Z), by_row, ROUNDING)
+
+
+@settings(max_examples=30, deadline=None)
+@given(bases())
+def test_the_naive_twin_agrees(case):
+    """Eq. (2), written down: memberships times what each rule makes of its own regressor."""
+    base, Z = case
+    W, psi = [base.weights(slot) for slot in range(base.n_rules + 1)], base.memberships(Z)[0]
+    expected = [sum(psi[i, a - 1] * base.regressor(z, a) @ W[a] for a in range(1, len(W))) for i, z in enumerate(Z)]
+    formed = formed_weights(base)
+    assert_close(formed_outputs(base, Z, formed), np.array(expected), ROUNDING)
+    for slot in range(1, len(W)):
+        assert_close(formed[slot].T, W[slot], 1e-10)
+
+
+@pytest.fixture(scope="module")
+def model():
+    X, Y = make_stream(1, rows=150)
+    made = StreamModel(4, 3, Options())
+    made.fit(X, Y, NOTHING, NO_ROWS)
+    return made
+
+
+def test_few_rows_are_answered_bit_for_bit_as_one_by_one(model):
+    X = make_stream(2, rows=MANY_ROWS - 1)[0]
+    by_row = np.concatenate([model.outputs(X[i : i + 1]) for i in range(len(X))])
+    np.testing.assert_array_equal(model.outputs(X), by_row)
+
+
+@pytest.mark.parametrize("rows", [5, MANY_ROWS])
+def test_a_look_answers_by_the_weights_it_is_given(model, rows):
+    X = make_stream(2, rows=rows)[0]
+    plain, given_them = Look(model, X), Look(model, X, weights=formed_weights(model.trained()))
+    assert_close(given_them.outputs, plain.outputs, ROUNDING)
+    np.testing.assert_array_equal(Look(model, X, weights=np.zeros_like(given_them.weights)).outputs, 0.0)
+    for name in ("memberships", "information", "leverage", "trace_drop", "variance_reduction"):
+        np.testing.assert_array_equal(getattr(given_them, name), getattr(plain, name), err_msg=name)
