@@ -55,7 +55,7 @@ class ActiveLearner:
         How far an answered sample moves the rule it falls into: 1 as far as without a budget, 0 not at all. Few answers
         cannot keep consequents abreast of rules that wander.
     refine : {"none", "coverage", "scaling"}
-        What samples nobody is asked about may change in the classifier; measured to hurt.
+        What samples nobody is asked about may change in the classifier; measured in docs/active-learning.md.
     annotators : AnnotatorPool, optional
         How far annotators are believed.
 
