@@ -21,8 +21,8 @@ KEPT = 200  # rows the scaling is learned anew from, once as many have come
 class Unlabelled:
     """Takes in every sample of the stream, asked about or not.
 
-    Second moments are kept where a criterion needs them. Everything else is off by default, because it was measured
-    to hurt: consequents were learned under the old memberships and the old scaling.
+    Second moments are kept where a criterion needs them. Everything else is off by default: consequents
+    were learned under the old memberships and the old scaling.
 
     Parameters
     ----------
