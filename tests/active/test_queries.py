@@ -300,3 +300,33 @@ def test_answers_move_rules_only_as_far_as_mobility_allows(classifier, stream):
         return np.abs(after.arrays.c[1:4] - before).sum()
 
     assert walked(0.0) == 0.0 < walked(0.2) < walked(1.0)
+
+
+def test_looking_back_in_warm_up_asks_about_the_sample_that_came(stream):
+    X, Y = stream
+    young = EvolvingFuzzyClassifier(warm_up=100).partial_fit(X[:3], Y[:3])
+    query, passed = ActiveLearner(young, 0.1, recent=5).watch(X[3:40])
+    assert query.asked
+    assert query.labels.all()
+    assert passed == 9
+
+
+def test_an_answer_nobody_asked_for_is_not_asked_for_later(classifier, stream):
+    learner = ActiveLearner(classifier, 0.1, recent=9)
+    for x, y in zip(stream[0][60:69], stream[1][60:69], strict=True):
+        learner.update(learner.query(x), y)
+    assert learner.query(stream[0][69]).about is None
+
+
+def test_who_is_not_believed_teaches_nothing(classifier, stream):
+    learner = ActiveLearner(classifier, 1.0, annotators=AnnotatorPool({"eve": 0.0}))
+    before = classifier.n_samples_seen_
+    learner.update(learner.query(stream[0][60]), stream[1][60], annotator="eve")
+    assert classifier.n_samples_seen_ == before
+
+
+def test_rules_stay_calm_while_a_label_appears(classifier, stream):
+    learner = ActiveLearner(classifier, 1.0, mobility=0.0)
+    centres = classifier._model.trained().arrays.c[1:4].copy()
+    learner.update(learner.query(stream[0][60]), [*stream[1][60], 1.0])
+    np.testing.assert_array_equal(classifier._model.trained().arrays.c[1:4], centres)

@@ -136,3 +136,20 @@ def test_weights_of_annotators_are_checked():
         AnnotatorPool({"anna": 2.0})
     with pytest.raises(ParameterError, match="twice"):
         AnnotatorPool().vote([[1], [1]], ["a", "a"])
+
+
+@pytest.mark.parametrize("whose", [{"per": "samples"}, {"per": "labels", "selection": "first_come"}])
+def test_a_query_of_another_learner_is_refused_and_not_counted(classifier, stream, whose):
+    learner = ActiveLearner(classifier, 1.0, per="labels", criteria=("ambiguity", "leverage"))
+    foreign = ActiveLearner(classifier, 1.0, criteria=("ambiguity", "novelty"), **whose).query(stream[0][60])
+    with pytest.raises(DataError, match="own queries"):
+        learner.update(foreign, stream[1][60])
+    assert learner.bucket.seen == 0
+
+
+def test_a_refinement_that_is_impossible_counts_nothing(batch, stream):
+    clf = EvolvingFuzzyClassifier(space="product", max_rules=3).fit(*batch)
+    learner = ActiveLearner(clf, 0.1, refine="coverage")
+    with pytest.raises(ParameterError, match="product space"):
+        learner.watch(stream[0][60:])
+    assert learner.bucket.seen == 0

@@ -158,3 +158,12 @@ def test_an_untrained_classifier_cannot_be_united(trained):
 def test_only_classifiers_can_be_united(trained):
     with pytest.raises(DataTypeError):
         trained.merge("model.safetensors")
+
+
+def test_rules_and_events_agree_on_births_after_a_merge(stream):
+    X, Y = stream
+    one = EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], Y[:60])
+    one.merge(one.sibling().partial_fit(X[60:], Y[60:]))
+    born = {event.rule: event.sample for event in one.events_ if event.kind == "birth"}
+    for rule in one.rules_:
+        assert born.get(rule.identity, rule.born) == rule.born

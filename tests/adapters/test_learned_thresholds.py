@@ -205,3 +205,11 @@ def test_classes_are_still_the_largest_output(blobs):
 def test_an_unknown_wish_is_refused(stream):
     with pytest.raises(ParameterError, match="macro_f1"):
         fresh("f2").fit(*stream)
+
+
+@pytest.mark.parametrize("optimise", ["accuracy", "macro_f1", "micro_f1"])
+def test_explanations_decide_as_predictions_do(stream, optimise):
+    X, Y = stream
+    clf = EvolvingFuzzyClassifier(max_rules=4, optimise=optimise).fit(X[:80], Y[:80])
+    told = [clf.explain(x).predicted for x in X[80:]]
+    np.testing.assert_array_equal(told, clf.predict(X[80:]).astype(bool))

@@ -235,3 +235,27 @@ def test_classes_can_be_expected_like_labels(blobs):
     clf = EvolvingFuzzyClassifier(max_rules=6).fit(X, y)
     clf.rulebook.add("IF x0 BETWEEN 4 AND 6 AND x1 BETWEEN 4 AND 6 THEN 2 LIKELY, 1 UNLIKELY, 0 UNLIKELY")
     assert clf.predict([[5.0, 5.0, 0.0]]).tolist() == [2]
+
+
+def test_numbers_of_numpy_come_back_from_a_form(clf, book):
+    low, high = np.quantile(plant()[0]["heat"], [0.2, 0.7])
+    number = book.add({"if": {"heat": [low, high]}, "then": {"fault_a": 0.9}})
+    assert book.form(number).conditions[0].low == low
+
+
+def test_a_name_is_text_that_is_no_number(book, clf):
+    number = clf.rules_[0].identity
+    for name in (7, "2024"):
+        with pytest.raises(DataError, match="cannot be a name"):
+            book.rename(number, name)
+
+
+def test_undo_is_exact_after_a_label_has_appeared(clf, book):
+    X, Y = plant()
+    book.lock(clf.rules_[0].identity)
+    clf.partial_fit(X[:5], np.column_stack([Y[:5], np.ones(5)]))
+    before = {name: array.copy() for name, array in clf._model.trained().arrays._asdict().items()}
+    book.unlock(clf.rules_[0].identity)
+    book.undo()
+    for name, array in clf._model.trained().arrays._asdict().items():
+        np.testing.assert_array_equal(array, before[name], err_msg=name)

@@ -192,3 +192,18 @@ def test_names_that_do_not_fit_are_refused(trained, features, labels, told):
 def test_classes_have_names_already(blobs):
     with pytest.raises(DataError, match="have names already"):
         EvolvingFuzzyClassifier(max_rules=3).fit(*blobs).name_columns(["a", "b", "c"], ["x", "y", "z"])
+
+
+def test_rules_by_an_unknown_label_are_refused(trained):
+    with pytest.raises(DataError, match="no label 'zz'"):
+        trained.rules_.top(3, "zz")
+
+
+def test_one_sample_may_be_a_list_or_a_row_of_a_frame(stream):
+    X, Y = stream
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    plain = EvolvingFuzzyClassifier(max_rules=4).fit(X, Y)
+    named = EvolvingFuzzyClassifier(max_rules=4).fit(frame, Y)
+    expected = plain.explain(X[3]).total
+    np.testing.assert_array_equal(plain.explain(X[3].tolist()).total, expected)
+    np.testing.assert_array_equal(named.explain(frame.iloc[3]).total, expected)

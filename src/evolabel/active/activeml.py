@@ -58,10 +58,14 @@ class TokenBudgetManager(base.BudgetManager):  # type: ignore[misc, name-defined
 
     def update(self, candidates: object, queried_indices: Any, utilities: FloatArray) -> Self:
         """Count samples as seen, and some of them as queried; BudgetError if they cannot be paid."""
-        self.bucket_, self.filter_ = self._state()
-        queried = np.isin(np.arange(len(utilities)), queried_indices)
-        for utility, asked in zip(_numbers(utilities), queried.tolist(), strict=True):
-            _step(self.bucket_, self.filter_, utility, asked)
+        values, indices = _numbers(utilities), np.asarray(queried_indices, np.int64)
+        if ((indices < 0) | (indices >= len(values))).any():
+            raise ParameterError(f"queried_indices={indices.tolist()} is not allowed; there are {len(values)} samples")
+        bucket, chooser = copy.deepcopy(self._state())  # all of it is counted, or nothing
+        queried = np.isin(np.arange(len(values)), indices)
+        for utility, asked in zip(values, queried.tolist(), strict=True):
+            _step(bucket, chooser, utility, asked)
+        self.bucket_, self.filter_ = bucket, chooser
         return self
 
     def _state(self) -> tuple[TokenBucket, TokenFilter]:

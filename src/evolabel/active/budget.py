@@ -17,7 +17,7 @@ class TokenBucket:
 
     A question costs 1 (`per="samples"`), or the number of labels it asks for (`per="labels"`). With labels, a sample
     earns the number of labels known when it is seen; labels that appear later earn nothing for the past, so
-    asked <= budget * K * seen stays true however K grows.
+    asked <= budget * K * seen stays true however K grows (credited samples earn for all labels known by now).
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class TokenBucket:
 
     @property
     def share(self) -> float:
-        """Share of the stream asked so far, to be compared with `budget`."""
+        """Share of the stream asked so far, to be compared with `budget`; with `credit` it may be larger."""
         return self.asked / self.earning if self.earning else 0.0
 
 

@@ -191,7 +191,9 @@ class ActiveLearner:
             self._close(query)
         self.ledger.answer(query, None if answer is None else answer.told)
         if answer is not None:
-            self._pupil.teach(query.x, *answer.settle(self.annotators))
+            settled, confidence = answer.settle(self.annotators)
+            if not np.isnan(settled).all():  # else a draw, or nobody who is believed
+                self._pupil.teach(query.x, settled, confidence)
 
     # ------------------------------------------------------------------ files
 
@@ -220,3 +222,5 @@ class ActiveLearner:
         model = self._pupil.model
         if len(query.x) != model.n_features or len(query.labels) > model.n_labels:
             raise DataError("the query was made for other features or labels; pass one of this learner's own queries")
+        if not self._scout.could_have_made(query):
+            raise DataError("the query was made by a learner of other settings; pass one of this learner's own queries")

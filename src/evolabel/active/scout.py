@@ -49,6 +49,7 @@ class Scout:
 
         With `commit` the filter remembers those.
         """
+        self.unlabelled.check(self.pupil.model)
         if self.recent is not None:
             at = int(np.searchsorted(self.purse(len(rows)).free, 1))
             row = min(at, len(rows) - 1)
@@ -96,18 +97,21 @@ class Scout:
     def _take_any(self, look: Look) -> tuple[Query, int]:
         """While the warm-up lasts, whole samples are asked about as they come: a first model needs all labels."""
         at = int(np.searchsorted(self.purse(look.n).free, self.bucket.unit(self.pupil.n_labels)))
-        asked, row = at < look.n, min(at, look.n - 1)
+        return self._all_or_nothing(look, min(at, look.n - 1), asked=at < look.n), at
+
+    def _all_or_nothing(self, look: Look, row: int, *, asked: bool) -> Query:
+        """A question about the whole sample, or none; no criterion is looked at."""
         labels = np.full(self.pupil.n_labels, asked)
         arrival = Arrival(look.X[row].copy(), look.outputs[row])
         cost = self.bucket.unit(len(labels)) if asked else 0
-        return Query(arrival.x, arrival.prediction, labels, (WARM_UP,) if asked else (), {}, cost, arrival), at
+        return Query(arrival.x, arrival.prediction, labels, (WARM_UP,) if asked else (), {}, cost, arrival)
 
     def _look_back(self, row: FloatArray, passed: FloatArray, *, asked: bool) -> Query:
         """With a token in hand, the best of the last samples is asked about; decided by the model as it is now."""
         assert self.recent is not None
         here = self._look(row)
         if not (asked and here.ready):
-            return self._take_any(here)[0] if asked else self._nothing(here)
+            return self._all_or_nothing(here, 0, asked=asked)
         rows = self.recent.candidates(np.concatenate([passed, row]), self.bucket.seen + 1)
         look = self._look(np.array(list(rows.values())))
         scores = score_table(self.criteria, look, self.pupil.n_labels)
@@ -117,10 +121,6 @@ class Scout:
         query.arrived = Arrival(row[0].copy(), here.outputs[0])
         query.about = None if best == look.n - 1 else list(rows)[best]
         return query
-
-    def _nothing(self, look: Look) -> Query:
-        arrival = Arrival(look.X[0].copy(), look.outputs[0])
-        return Query(arrival.x, arrival.prediction, np.zeros(self.pupil.n_labels, bool), (), {}, 0, arrival)
 
     def _question(self, arrival: Arrival, mask: BoolArray, scores: list[FloatArray], ease: float) -> Query:
         cost = int(np.count_nonzero(mask))
@@ -139,6 +139,13 @@ class Scout:
             if (strength if criterion.whole else strength[labels]).max() * ease > 1.0:
                 fired.append(criterion.name)
         return tuple(fired) or (RANKING,)
+
+    def could_have_made(self, query: Query) -> bool:
+        """Do price and parts of a query agree with this learner's budget and filter?"""
+        count = int(np.count_nonzero(query.labels))
+        price = count if self.bucket.per == "labels" else min(count, 1)
+        part = query.arrived.part
+        return query.cost == price and (part is None or self._fitting_chooser().fits(part))
 
     def _fitting_chooser(self) -> Filter:
         """The filter, or a copy as wide as the labels are by now: a query must not change anything."""
@@ -179,6 +186,7 @@ class Scout:
 
     def count(self, query: Query, *, taught: bool) -> None:
         """A sample is seen, and its question, if there is one, asked; BudgetError if it cannot be paid any more."""
+        self.unlabelled.check(self.pupil.model)
         purse = self.purse(1)
         self.bucket.see(self.pupil.n_labels, query.cost)
         query.number = self.bucket.seen
@@ -188,6 +196,6 @@ class Scout:
             self.chooser.note(arrived.part, purse, asked=query.asked)
         if self.recent is not None:
             self.recent.add(arrived.x[None], query.number)
-            if query.asked:
+            if taught:
                 self.recent.remove(query.number if query.about is None else query.about)
         self.unlabelled.take(self.pupil.model, arrived.x[None], taught=taught)

@@ -40,6 +40,11 @@ class Unlabelled:
         self.moments = SecondMoments() if moments else None
         self._waiting: list[FloatArray] = []
 
+    def check(self, model: StreamModel) -> None:
+        """ParameterError if the model cannot be refined so; to be called before anything is counted."""
+        if self.refine == "coverage" and model.options.space != "input":
+            raise ParameterError('refine="coverage" needs space="input": labels are part of the product space')
+
     def rows_until_change(self) -> int:
         """How many rows can pass before what the model says of a sample may change."""
         if self.refine == "coverage":
@@ -72,9 +77,7 @@ class Unlabelled:
             model.scaler = fit_scaler(rows, model.options.scaling, int(model.options.n_knots))
 
     def _cover(self, model: StreamModel, rows: FloatArray) -> None:
-        """Rules follow the samples, labels unknown: only where rules live in the input space."""
-        if model.options.space != "input":
-            raise ParameterError('refine="coverage" needs space="input": labels are part of the product space')
+        """Rules follow the samples, whose labels are unknown."""
         model.trained().learn(model.scale(rows), np.zeros((len(rows), model.n_labels)), consequents=False)
 
     def arrays(self, n_features: int) -> Arrays:

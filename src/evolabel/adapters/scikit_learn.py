@@ -374,7 +374,11 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """One prediction in parts: which rules fired, and what each feature gave each label."""
         from evolabel.explain.prediction import explain_sample
 
-        rows = self._read(x.reshape(1, -1) if isinstance(x, np.ndarray) and x.ndim == 1 else x)
+        if hasattr(x, "to_frame") and hasattr(x, "index"):  # a row of a pandas frame, names included
+            x = x.to_frame().T
+        elif isinstance(x, np.ndarray | list | tuple) and np.ndim(x) == 1:
+            x = np.asarray(x).reshape(1, -1)
+        rows = self._read(x)
         if len(rows) != 1:
             raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
         return explain_sample(
@@ -523,9 +527,9 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             )
         return model
 
-    def _decision_threshold(self) -> float | None:
-        """Outputs of at least this much are on; None where the largest output decides."""
-        return None if isinstance(self._targets, ClassCodes) else float(self.threshold)
+    def _decision_threshold(self) -> FloatArray | None:
+        """Outputs of at least this much are on, label by label; None where the largest output decides."""
+        return None if isinstance(self._targets, ClassCodes) else self.thresholds_
 
     def _read(self, X: object) -> FloatArray:
         self._fitted_model()

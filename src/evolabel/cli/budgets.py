@@ -90,7 +90,9 @@ def _who_ask(base: Factory, budget: float, asking: Asking) -> dict[str, Factory]
         return BudgetedLearner(_taught(base, seed), budget, per, criteria=criteria, selection=asking.selection)
 
     def paper(seed: int) -> Learner:
-        return BudgetedLearner(_taught(base, seed), budget, per, criteria=PAPER, selection=VariableThresholds())
+        return BudgetedLearner(
+            _taught(base, seed), budget, per, criteria=PAPER, selection=VariableThresholds(), mobility=1.0
+        )
 
     def random(seed: int) -> Learner:
         return RandomSelection(_taught(base, seed), budget, per, seed=seed)

@@ -63,8 +63,7 @@ def edit(
         raise ParameterError("nothing to do; give at least one act, such as --add or --lock")
     classifier = EvolvingFuzzyClassifier.load(model)
     book = classifier.rulebook
-    if undo:
-        tell(f"undone: {book.undo()}")
+    undone = book.undo() if undo else None
     before = len(book.acts)
     for rule in unlock:
         book.unlock(_called(rule))
@@ -81,6 +80,8 @@ def edit(
     for rule in lock:
         book.lock(_called(rule))
     classifier.save(out or model)
+    if undone is not None:
+        tell(f"undone: {undone}")
     for act in book.acts[before:]:
         tell(str(act))
 

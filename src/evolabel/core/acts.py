@@ -125,6 +125,8 @@ def place_of(base: "RuleBase", rule: int) -> int:
 def _give_name(base: "RuleBase", rule: int, name: str) -> None:
     if not name:
         return
+    if not isinstance(name, str) or name.isdecimal():
+        raise DataError(f"{name!r} cannot be a name, as rules are called by number, too; use text that is no number")
     for other, taken in base.words.names.items():
         if taken == name and other != rule:
             raise DataError(f"rule {other} is called {name!r} already; choose another name")

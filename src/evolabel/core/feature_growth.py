@@ -51,7 +51,8 @@ def keep_features(model: StreamModel, kept: IntArray) -> None:
     _change_features(model, kept, replace(scaler, **{name: getattr(scaler, name)[kept] for name in PER_FEATURE}))
     rules = model.trained()
     for slot in range(rules.n_rules + 1):
-        lifecycle.upkeep(slot, rules.arrays, rules.settings)
+        held = rules.arrays.locked[slot] > 0  # a locked rule forgets nothing
+        lifecycle.upkeep(slot, rules.arrays, rules.settings._replace(forgetting=1.0) if held else rules.settings)
 
 
 def joined(scalers: Sequence[Scaler]) -> Scaler:

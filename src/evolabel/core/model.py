@@ -188,4 +188,5 @@ class StreamModel:
             self.counts.grow_labels(n_labels)
         self.n_labels = n_labels
         if self.rules is not None:
-            self.rules.settings = self.settings()  # the product space has become wider, its radius larger
+            mobility = self.rules.settings.mobility
+            self.rules.settings = self.settings()._replace(mobility=mobility)  # the product space has become wider

@@ -320,7 +320,8 @@ class RuleBase:
         self.arrays, self.settings = more_labels(self.arrays, n_labels, self.settings)
         self.arrays.G[:] = G
         if self.arrays.W.shape[1]:
-            self.arrays.W[:, -extra:, -1] = rate
+            held = slice(None) if self.settings.iterated else self.arrays.locked > 0
+            self.arrays.W[held, -extra:, -1] = rate
 
     def shrink_to(self, rules: int) -> None:
         """Merge closest pairs until at most this many rules are left; locked rules are left alone."""

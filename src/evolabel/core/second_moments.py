@@ -16,6 +16,7 @@ from evolabel.ranges import check_number
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
+MERGES = ("merge", "merged by hand")
 WHOLE_STREAM = -1  # stands for an identity in slot 0, which is no rule
 
 _add_moment_rows = direct(add_moment_rows)
@@ -86,7 +87,7 @@ class SecondMoments:
     def _inherited(self, rules: RuleBase) -> dict[int, FloatArray]:
         """Full matrices by identity; what was merged away since has been added to the rule that lives on."""
         known = {int(i): self._moments.matrix(slot) for slot, i in enumerate(self._identities)}
-        heirs = {event.other: event.rule for event in rules.events if event.kind == "merge"}
+        heirs = {event.other: event.rule for event in rules.events if event.kind in MERGES}
         for gone in known.keys() & heirs.keys():
             heir = heirs[gone]
             while heir in heirs:

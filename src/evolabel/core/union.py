@@ -5,6 +5,7 @@ other model's statistics are first translated: z' = a z + b per feature, under w
 """
 
 import copy
+from collections import deque
 
 import numpy as np
 
@@ -137,6 +138,8 @@ def _add_whole_stream(rules: RuleBase, other: RuleBase) -> None:
     lifecycle.derive_inverse(0, mine, rules.settings)
     mine.born[: rules.n_rules + 1] += theirs.tally[SEEN]  # idle times stay what they are
     mine.won[: rules.n_rules + 1] += theirs.tally[SEEN]
+    later = int(theirs.tally[SEEN])
+    rules.events = deque((e._replace(sample=e.sample + later) for e in rules.events), maxlen=rules.events.maxlen)
     theirs.born[: other.n_rules + 1] += mine.tally[SEEN]
     theirs.won[: other.n_rules + 1] += mine.tally[SEEN]
     mine.tally[SEEN] += theirs.tally[SEEN]

@@ -12,6 +12,7 @@ ranges are ABOVE 2 and BELOW 5, or null at that end.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
+from numbers import Real
 from typing import Any
 
 from evolabel.errors import DataError
@@ -33,14 +34,17 @@ class Condition:
     high: float | None = None
 
     def __post_init__(self) -> None:
-        ends = [end for end in (self.low, self.high) if end is not None]
+        ends: list[Any] = [end for end in (self.low, self.high) if end is not None]
         if bool(self.term) == bool(ends):
             raise DataError(f"{self.feature} needs a term or a range, and not both; write IS high, or BETWEEN 2 AND 5")
         for end in ends:
-            if not isinstance(end, int | float) or isinstance(end, bool) or not isfinite(end):
+            if isinstance(end, bool) or not isinstance(end, Real) or not isfinite(end):
                 raise DataError(f"{self.feature} has {end!r} as an end of its range; use a finite number")
         if len(ends) == 2 and not ends[0] < ends[1]:
             raise DataError(f"{self.feature} BETWEEN {ends[0]:g} AND {ends[1]:g} is empty; the lower end comes first")
+        for side in ("low", "high"):  # numpy's numbers are told as Python's
+            end = getattr(self, side)
+            object.__setattr__(self, side, None if end is None else float(end))
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,11 @@ class ExpertRule:
     confidence: float = CONFIDENCE
     weight: float = WEIGHT
     name: str = ""
+
+    @property
+    def names(self) -> set[str]:
+        """Features and labels it speaks of."""
+        return {condition.feature for condition in self.conditions} | {e.label for e in self.expectations}
 
     def __post_init__(self) -> None:
         if not self.conditions:

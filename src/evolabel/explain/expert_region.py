@@ -7,6 +7,7 @@ import numpy as np
 from evolabel.core.acts import place_of
 from evolabel.core.claims import Claim, range_of_spread, stream_moments, temperature
 from evolabel.core.model import StreamModel
+from evolabel.core.rule_base import RuleBase
 from evolabel.errors import DataError
 from evolabel.explain.expert_form import Condition, Expectation, ExpertRule, read_form
 from evolabel.explain.terms import ANY, Vocabulary, stream_terms
@@ -73,7 +74,7 @@ def form_of(identity: int, model: StreamModel, features: list[str], labels: list
     name = base.words.names.get(identity, "")
     if written is not None:
         rule = read_form(written)
-        if base.arrays.k[slot] == rule.weight and base.arrays.age[slot] == 0:
+        if _untaught(rule, slot, base) and rule.names <= {*features, *labels}:
             return ExpertRule(rule.conditions, rule.expectations, rule.confidence, rule.weight, name)
     weight = float(f"{base.arrays.k[slot]:.4g}")
     certain = float(base.hessian(slot)[-1, -1] / base.arrays.k[slot])
@@ -84,6 +85,12 @@ def form_of(identity: int, model: StreamModel, features: list[str], labels: list
         weight,
         name,
     )
+
+
+def _untaught(rule: ExpertRule, slot: int, base: RuleBase) -> bool:
+    """Has nothing been learned by the rule since it was written?"""
+    evidence = base.hessian(slot)[-1, -1]
+    return bool(base.arrays.k[slot] == rule.weight and np.isclose(evidence, rule.weight * rule.confidence, 1e-12))
 
 
 def _read_conditions(slot: int, model: StreamModel, words: Vocabulary) -> list[Condition]:

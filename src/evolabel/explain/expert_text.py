@@ -35,13 +35,13 @@ def _print_share(share: float) -> str:
         if share == meant:
             return word.upper()
     percent = f"{100.0 * share:.10g}"
-    return f"{percent}%" if float(percent) / 100.0 == share else repr(share)
+    return f"{percent}%" if float(percent) / 100.0 == share else repr(float(share))
 
 
 def _number(value: float | None) -> str:
     assert value is not None
     short = f"{value:g}"
-    return short if float(short) == value else repr(value)
+    return short if float(short) == value else repr(float(value))
 
 
 def _name(name: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evolabel.core.model import StreamModel
+from evolabel.explain.shortening import Threshold
 from evolabel.explain.terms import stream_moments
 from evolabel.kernels.state import FloatArray, IntArray
 
@@ -41,7 +42,7 @@ def smallest_flips(
     slopes: FloatArray,
     outputs: FloatArray,
     names: tuple[list[str], list[str]],
-    threshold: float | None,
+    threshold: Threshold,
 ) -> list[Flip | None]:
     """For each label the smallest change that turns it; None where no feature reaches that far.
 
@@ -64,7 +65,7 @@ def smallest_flips(
     return flips
 
 
-def _margins(outputs: FloatArray, slopes: FloatArray, threshold: float | None) -> tuple[FloatArray, FloatArray]:
+def _margins(outputs: FloatArray, slopes: FloatArray, threshold: Threshold) -> tuple[FloatArray, FloatArray]:
     """What a label's output is above its border, and how that moves: the threshold, or the strongest rival."""
     if threshold is not None:
         return outputs - threshold, slopes
@@ -74,7 +75,7 @@ def _margins(outputs: FloatArray, slopes: FloatArray, threshold: float | None) -
     return outputs - outputs[rival], slopes - slopes[:, rival]
 
 
-def _gaps(outputs: FloatArray, threshold: float | None) -> FloatArray:
+def _gaps(outputs: FloatArray, threshold: Threshold) -> FloatArray:
     """The margins of whole rows."""
     if threshold is not None:
         return outputs - threshold

@@ -9,11 +9,12 @@ from evolabel.core.model import StreamModel
 from evolabel.errors import StateError
 from evolabel.explain import prediction_text
 from evolabel.explain.flips import Flip, smallest_flips
-from evolabel.explain.shortening import decided
+from evolabel.explain.shortening import Threshold, decided
 from evolabel.explain.terms import Vocabulary, stream_terms
 from evolabel.explain.territory import Territory, locate
 from evolabel.kernels.state import BoolArray, FloatArray, IntArray
 
+UNDECIDED = 0.5
 AMBIGUOUS = 0.6  # thresh2 of eq. (30)
 
 
@@ -37,7 +38,7 @@ class Explanation:
     territory: Territory
     flips: tuple[Flip | None, ...] = field(repr=False)
     words: Vocabulary = field(repr=False)
-    threshold: float | None = 0.5
+    threshold: Threshold = 0.5
 
     @property
     def total(self) -> FloatArray:
@@ -61,8 +62,9 @@ class Explanation:
 
     @property
     def ambiguous(self) -> BoolArray:
-        """Labels whose output is too close to call, eq. (30): between 0.4 and 0.6."""
-        return np.asarray((self.total < AMBIGUOUS) & (self.total > 1.0 - AMBIGUOUS))
+        """Labels whose output is too close to call: within 0.1 of the threshold; eq. (30) where that is 0.5."""
+        border = UNDECIDED if self.threshold is None else self.threshold
+        return np.asarray(np.abs(self.total - border) < AMBIGUOUS - UNDECIDED)
 
     @property
     def text(self) -> str:
@@ -90,7 +92,7 @@ def explain_sample(
     x: FloatArray,
     feature_names: list[str],
     label_names: list[str],
-    threshold: float | None = 0.5,
+    threshold: Threshold = 0.5,
 ) -> Explanation:
     """Explanation of one raw sample, x of shape (1, p); a missing feature takes each rule's mean."""
     rules = model.trained()

@@ -4,7 +4,7 @@ The Fisher ratio of two classes per feature and label (companion 2.9) is r^2 / (
 feature with the 0/1 label; r follows from H and G of the global model, which are kept exactly. Weights are r^2 itself:
 the share of a label's variance that the feature explains alone, in [0, 1].
 
-They are for reading only. In distances they do not pay: features that matter for one label do not for another, and the
+They are for reading only and take no part in distances: features that matter for one label do not for another, and the
 rules serve all labels.
 """
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from evolabel.core.model import StreamModel
+from evolabel.errors import DataError
 from evolabel.explain import rule_text
 from evolabel.explain.reference import reference_rows
-from evolabel.explain.shortening import FIDELITY, Fidelity, ShortRules, measure, shorten
+from evolabel.explain.shortening import FIDELITY, Fidelity, ShortRules, Threshold, measure, shorten
 from evolabel.explain.statements import Condition, Outcome, judge, read_condition, read_drivers
 from evolabel.explain.terms import Vocabulary, stream_moments, stream_terms
 from evolabel.kernels.state import FloatArray
@@ -109,6 +110,7 @@ class RuleSet(list[Rule]):
 
     def top(self, count: int, label: str | None = None) -> "RuleSet":
         """The best supported rules, or those in which a label is most frequent."""
+        _check_known(label, self)
         return RuleSet(sorted(self, key=lambda rule: -_weight(rule, label))[:count], self.fidelity)
 
     @property
@@ -132,6 +134,11 @@ class RuleSet(list[Rule]):
         return self.text
 
 
+def _check_known(label: str | None, rules: Sequence[Rule]) -> None:
+    if label is not None and rules and label not in rules[0].label_names:
+        raise DataError(f"there is no label {label!r}; the model knows {', '.join(rules[0].label_names)}")
+
+
 def _weight(rule: Rule, label: str | None) -> float:
     return rule.support if label is None else float(rule.label_shares[rule.label_names.index(label)])
 
@@ -143,7 +150,7 @@ def read_rules(
     *,
     rows: FloatArray | None = None,
     fidelity: float = FIDELITY,
-    threshold: float | None = 0.5,
+    threshold: Threshold = 0.5,
 ) -> RuleSet:
     """All rules of a model; none while the warm-up lasts, or in a sibling that has not learned yet.
 

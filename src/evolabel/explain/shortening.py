@@ -22,6 +22,9 @@ from evolabel.kernels.state import BoolArray, FloatArray, IntArray
 FIDELITY = 0.95
 FEWEST = 3  # antecedents a rule keeps at least: fewer hardly say where it is
 
+Threshold = FloatArray | float | None
+"""Outputs of at least this much are on, one for all labels or one for each; None: the largest output is."""
+
 
 @dataclass(frozen=True)
 class Fidelity:
@@ -61,7 +64,7 @@ def shorten(
     model: StreamModel,
     fidelity: float = FIDELITY,
     fewest: int = FEWEST,
-    threshold: float | None = 0.5,
+    threshold: Threshold = 0.5,
     relevance: FloatArray | None = None,
 ) -> ShortRules:
     """The shortest rules that predict at least this share of the labels alike, on rows like the stream's.
@@ -82,7 +85,7 @@ def shorten(
     return ShortRules(model, order, longest)
 
 
-def measure(short: ShortRules, Z: FloatArray, threshold: float | None = 0.5) -> Fidelity:
+def measure(short: ShortRules, Z: FloatArray, threshold: Threshold = 0.5) -> Fidelity:
     """Fidelity on complete scaled rows."""
     distances = prefix_distances(short.model, Z, short.order)
     psi = memberships(short.model, distances[:, :, -1])
@@ -153,7 +156,7 @@ def local_outputs(model: StreamModel, Z: FloatArray) -> FloatArray:
     return np.stack([R @ rules.weights(slot) for slot in range(1, rules.n_rules + 1)], axis=1)
 
 
-def decided(outputs: FloatArray, threshold: float | None) -> BoolArray:
+def decided(outputs: FloatArray, threshold: Threshold) -> BoolArray:
     """Eq. (4): labels that are on; with no threshold the one of the largest output."""
     if threshold is None:
         return np.asarray(np.arange(outputs.shape[1]) == outputs.argmax(axis=1)[:, None])

@@ -66,6 +66,17 @@ class Filter(ABC):
         With `commit` the rows before it are remembered; without it nothing is.
         """
 
+    @property
+    @abstractmethod
+    def row_shape(self) -> tuple[int, ...]:
+        """Shape of one row of `parts`."""
+
+    def fits(self, part: FloatArray) -> bool:
+        """Can this row be noted? Kernels do not look at bounds. Labels may have appeared since it was made."""
+        *rest, last = self.row_shape
+        narrower = last == self.width and 0 < part.shape[-1] < last
+        return part.shape[:-1] == tuple(rest) and (part.shape[-1] == last or narrower)
+
     @abstractmethod
     def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
         """Remember one row that was asked about, or passed."""
@@ -84,6 +95,15 @@ class Filter(ABC):
             if arrays[name].shape != array.shape:
                 raise ValueError(f"{name} has shape {arrays[name].shape}, expected {array.shape}")
             array[...] = arrays[name]
+        self._check_ring()
+
+    def _check_ring(self) -> None:
+        """Kernels do not look at bounds, so stored counts must not lead them beyond the window."""
+        known = self.arrays()
+        if "tally" in known:
+            (filled, place), size = known["tally"].tolist(), len(known["ring"])
+            if not (0 <= filled <= size and 0 <= place < max(size, 1)):
+                raise ValueError(f"counts {filled} and {place} do not fit a window of {size}")
 
 
 def by_sample(scores: FloatArray) -> FloatArray:

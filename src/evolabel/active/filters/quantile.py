@@ -20,8 +20,8 @@ _walk_quantile = direct(walk_quantile)
 class QuantileFilter(Filter):
     """Ask for a label if its score is among the best tok / (K tau) of a running window, tok = what may be spent.
 
-    The fuller the purse, the more is asked: after `tau` samples without a question everything would be. Scores of
-    several criteria are multiplied, each to the power of its weight. A fixed band, as in the paper, starves where
+    The fuller the purse, the more is asked: all of a sample once it pays for `tau` whole samples. Scores of several
+    criteria are multiplied, each to the power of its weight. A fixed band, as in the paper, starves where
     labels are rare; a quantile does not.
 
     Parameters
@@ -68,6 +68,11 @@ class QuantileFilter(Filter):
             parts, purse.tokens, purse.free, self.tau, self.least, self._ring, self._tally, mask, commit
         )
         return at, mask
+
+    @property
+    def row_shape(self) -> tuple[int, ...]:
+        """See `Filter`."""
+        return (self.width,)
 
     def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
         """See `Filter`."""

@@ -59,6 +59,11 @@ class RandomFilter(Filter):
             self._pass(passed)
         return passed, mask
 
+    @property
+    def row_shape(self) -> tuple[int, ...]:
+        """See `Filter`."""
+        return (0,)
+
     def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
         """See `Filter`."""
         self._pass(1)

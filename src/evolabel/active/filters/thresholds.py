@@ -83,6 +83,11 @@ class VariableThresholds(Filter):
         )
         return at, mask
 
+    @property
+    def row_shape(self) -> tuple[int, ...]:
+        """See `Filter`."""
+        return len(self.criteria), self.width
+
     def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
         """See `Filter`."""
         if asked:

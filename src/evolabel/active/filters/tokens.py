@@ -66,6 +66,11 @@ class TokenFilter(Filter):
         )
         return at, np.ones(self.width, np.bool_)
 
+    @property
+    def row_shape(self) -> tuple[int, ...]:
+        """See `Filter`."""
+        return (len(self.criteria),)
+
     def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
         """See `Filter`."""
         self.walk(part[None], Purse(purse.tokens, NOTHING_FREE), commit=True)
