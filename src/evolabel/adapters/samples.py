@@ -35,6 +35,15 @@ def read_samples(estimator: "BaseEstimator", X: object, *, reset: bool) -> Float
     return checked_values(X if is_checked_shape(X, width) else _convert(estimator, X, reset))  # type: ignore[arg-type]
 
 
+def as_one_row(x: Any) -> Any:
+    """A flat array, a flat list or a row of a pandas frame as a table of one row; anything else as it is."""
+    if hasattr(x, "to_frame") and hasattr(x, "index"):
+        return x.to_frame().T
+    if isinstance(x, list | tuple) and not any(hasattr(value, "__len__") for value in x):
+        return [x]
+    return x.reshape(1, -1) if isinstance(x, np.ndarray) and x.ndim == 1 else x
+
+
 def checked_values(rows: FloatArray) -> FloatArray:
     """The rows themselves, if every value can be used."""
     row, column = _first_bad_sample(rows)

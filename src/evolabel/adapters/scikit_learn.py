@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evolabel import errors
-from evolabel.adapters.samples import as_array, checked_values, is_checked_shape, read_samples
+from evolabel.adapters.samples import as_array, as_one_row, checked_values, is_checked_shape, read_samples
 from evolabel.adapters.targets import (
     ClassCodes,
     LabelMatrix,
@@ -374,11 +374,7 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """One prediction in parts: which rules fired, and what each feature gave each label."""
         from evolabel.explain.prediction import explain_sample
 
-        if hasattr(x, "to_frame") and hasattr(x, "index"):  # a row of a pandas frame, names included
-            x = x.to_frame().T
-        elif isinstance(x, np.ndarray | list | tuple) and np.ndim(x) == 1:
-            x = np.asarray(x).reshape(1, -1)
-        rows = self._read(x)
+        rows = self._read(as_one_row(x))
         if len(rows) != 1:
             raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
         return explain_sample(
