@@ -330,3 +330,14 @@ def test_rules_stay_calm_while_a_label_appears(classifier, stream):
     centres = classifier._model.trained().arrays.c[1:4].copy()
     learner.update(learner.query(stream[0][60]), [*stream[1][60], 1.0])
     np.testing.assert_array_equal(classifier._model.trained().arrays.c[1:4], centres)
+
+
+def test_a_classifier_fitted_anew_starts_with_moments_of_its_own(classifier, stream):
+    X, Y = stream
+    learner = ActiveLearner(classifier, 0.1)
+    for x in X[60:100]:
+        learner.update(learner.query(x), None)
+    classifier.fit(X[20:90], Y[20:90])
+    fresh = ActiveLearner(copy.deepcopy(classifier), 0.1)
+    told, expected = (one.query(X[100]).scores["variance_reduction"] for one in (learner, fresh))
+    np.testing.assert_array_equal(told, expected)

@@ -153,3 +153,24 @@ def test_a_refinement_that_is_impossible_counts_nothing(batch, stream):
     with pytest.raises(ParameterError, match="product space"):
         learner.watch(stream[0][60:])
     assert learner.bucket.seen == 0
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        ({"min_labels": 3}, "min_labels=3 is for"),
+        ({"recent": 5, "selection": "random"}, "leave selection out"),
+        ({"per": "labels", "min_labels": 3, "selection": "random"}, "not for random questions"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(classifier, bad, told):
+    with pytest.raises(ParameterError, match=told):
+        ActiveLearner(classifier, 0.1, **{"criteria": "ambiguity", **bad})
+
+
+def test_a_foreign_query_of_fewer_criteria_is_refused(classifier, stream):
+    three = ("ambiguity", "leverage", "novelty")  # as many as labels
+    learner = ActiveLearner(classifier, 1.0, per="labels", criteria=three, selection="tokens")
+    foreign = ActiveLearner(classifier, 1.0, per="labels", criteria=three[:2], selection="tokens").query(stream[0][60])
+    with pytest.raises(DataError, match="own queries"):
+        learner.update(foreign, None)

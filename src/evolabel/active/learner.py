@@ -97,6 +97,10 @@ class ActiveLearner:
         check_number("recent", recent, 0, whole=True)
         check_number("min_labels", min_labels, 1, whole=True)
         self.bucket = TokenBucket(budget, per, credit)
+        if min_labels > 1 and per == "samples":
+            raise ParameterError(f'min_labels={min_labels} is for per="labels"; samples are asked about as a whole')
+        if recent and selection is not None:
+            raise ParameterError(f"recent={recent} ranks the last samples by the criteria; leave selection out")
         if recent and per == "labels":
             raise ParameterError(f'recent={recent} is for per="samples"; labels are chosen as well at once')
         self.min_labels = int(min_labels)

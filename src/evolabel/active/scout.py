@@ -68,14 +68,14 @@ class Scout:
         return self.bucket.rows_before(self.pupil.n_labels, self.chooser.least)
 
     def _look(self, rows: FloatArray, weights: FloatArray | None = None) -> Look:
-        return Look(self.pupil.model, rows, self.unlabelled.moments, weights)
+        return Look(self.pupil.model, rows, self.unlabelled.moments_of(self.pupil.model), weights)
 
     def _judged(self, rows: FloatArray, *, keep: bool) -> Judged:
         """Outputs and scores of rows, looked at now or before; to be kept, they are on their own.
 
         Whoever passed the rows may write into them. What is not kept is judged as a row alone, bit for bit.
         """
-        version = Version.of(self.pupil.model, self.unlabelled.moments)
+        version = Version.of(self.pupil.model, self.unlabelled.moments_of(self.pupil.model))
         if keep and self._ahead is not None and self._ahead.holds_for(rows, version):
             return self._ahead.part(slice(len(rows)))
         if keep:
@@ -168,7 +168,7 @@ class Scout:
 
     def stands_still(self) -> bool:
         """Has nothing been learned or edited since the last question was found?"""
-        now = Version.of(self.pupil.model, self.unlabelled.moments)
+        now = Version.of(self.pupil.model, self.unlabelled.moments_of(self.pupil.model))
         return self._ahead is not None and self._ahead.version.same_rules(now)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def _put_together(cls: "type[L]", arrays: Arrays, manifest: dict[str, Any]) -> "
     learner = cls(
         put_classifier_together(EvolvingFuzzyClassifier, arrays, manifest["classifier"]),
         criteria=[_read_criterion(described) for described in manifest["criteria"]],
-        selection=FILTERS[selection["name"]](**selection["parameters"]),
+        selection=None if manifest["parameters"]["recent"] else FILTERS[selection["name"]](**selection["parameters"]),
         annotators=AnnotatorPool.from_facts(manifest["annotators"]),
         **manifest["parameters"],
     )

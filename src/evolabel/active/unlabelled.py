@@ -39,6 +39,13 @@ class Unlabelled:
         self.refine = refine
         self.moments = SecondMoments() if moments else None
         self._waiting: list[FloatArray] = []
+        self._model: StreamModel | None = None  # whose moments these are
+
+    def moments_of(self, model: StreamModel) -> SecondMoments | None:
+        """Second moments, where they are kept; anew for a model that was fitted anew. Changes nothing."""
+        if self.moments is None or self._model is None or self._model is model:
+            return self.moments
+        return SecondMoments()
 
     def check(self, model: StreamModel) -> None:
         """ParameterError if the model cannot be refined so; to be called before anything is counted."""
@@ -60,6 +67,9 @@ class Unlabelled:
         """Samples have been seen; `taught`: their labels are, or may still be, learned."""
         if model.warm_up is not None:
             return
+        if self._model is not None and self._model is not model:
+            self._waiting, self.moments = [], self.moments_of(model)
+        self._model = model
         if self.refine == "coverage" and not taught:
             self._cover(model, rows)
         if self._block:

@@ -37,6 +37,8 @@ class Filter(ABC):
 
     name: ClassVar[str] = ""
     parameters: ClassVar[tuple[str, ...]] = ()
+    by_label: ClassVar[bool] = False
+    """Does a row of `parts` have a value for every label?"""
     blind: ClassVar[bool] = False
     """Whether criteria do not matter to it."""
 
@@ -74,7 +76,7 @@ class Filter(ABC):
     def fits(self, part: FloatArray) -> bool:
         """Can this row be noted? Kernels do not look at bounds. Labels may have appeared since it was made."""
         *rest, last = self.row_shape
-        narrower = last == self.width and 0 < part.shape[-1] < last
+        narrower = self.by_label and 0 < part.shape[-1] < last
         return part.shape[:-1] == tuple(rest) and (part.shape[-1] == last or narrower)
 
     @abstractmethod

@@ -31,6 +31,7 @@ class QuantileFilter(Filter):
     """
 
     name: ClassVar[str] = "quantile"
+    by_label: ClassVar[bool] = True
     parameters: ClassVar[tuple[str, ...]] = ("tau",)
 
     def __init__(self, tau: float = 5.0) -> None:

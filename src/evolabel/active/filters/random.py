@@ -10,6 +10,7 @@ import numpy as np
 from evolabel.active.budget import exact_share
 from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import Arrays, Filter, Purse
+from evolabel.errors import ParameterError
 from evolabel.kernels.selection import BoolArray
 from evolabel.kernels.state import FloatArray, IntArray
 from evolabel.ranges import check_number
@@ -40,6 +41,8 @@ class RandomFilter(Filter):
 
     def begin(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
         """See `Filter`."""
+        if least > 1:
+            raise ParameterError(f"min_labels={least} is not for random questions; use another selection")
         super().begin(criteria, budget, width, least)
         self._place = np.array([0, 1], np.int64)  # units that have come, token to be spent next
 

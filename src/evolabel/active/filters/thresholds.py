@@ -35,6 +35,7 @@ class VariableThresholds(Filter):
     """
 
     name: ClassVar[str] = "variable"
+    by_label: ClassVar[bool] = True
     parameters: ClassVar[tuple[str, ...]] = ("step",)
 
     def __init__(self, step: float = 0.01) -> None:
