@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test check lint types layers coverage accuracy comparison benchmarks active readme gallery clean help
+.PHONY: demo test explore check lint types layers coverage accuracy comparison benchmarks active readme gallery clean help
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -22,6 +22,9 @@ demo: $(READY)  ## learn yeast beside the rivals; the report is demo/report.html
 
 test: $(READY)  ## run all tests
 	$(BIN)/python -m pytest
+
+explore: $(READY)  ## run the tests that draw examples, with new and more of them
+	$(BIN)/python -m pytest --hypothesis-profile=explore -m 'not data'
 
 check: lint types layers coverage  ## everything CI could ask for
 

@@ -6,10 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 import evolabel
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.streams import DriftingStream
+
+# The same examples in every run, so that a change alone can turn the suite red; `make explore` draws new ones.
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.register_profile("explore", max_examples=300, deadline=None)
+settings.load_profile("steady")
 
 
 def pytest_configure():

@@ -42,6 +42,8 @@ class AnyStream(RuleBasedStateMachine):
     )
     def begin(self, per, budget, way, warm):
         classifier = copy.deepcopy(READY) if warm else EvolvingFuzzyClassifier(warm_up=4).partial_fit(X[:1], Y[:1])
+        if per == "samples":
+            way = {name: value for name, value in way.items() if name != "min_labels"}  # refused there
         self.learner = ActiveLearner(classifier, budget, per, **way)
 
     @rule(target=queries, x=ROW)
