@@ -1,6 +1,7 @@
 """Small streams and a way to compare models bit for bit, shared by all tests. Nobody writes into these arrays."""
 
 import os
+from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
 
@@ -87,7 +88,7 @@ def state_of():
             known |= vars(model.warm_up)
         if model.rules is not None:
             known |= {f"rules.{name}": array for name, array in model.rules.arrays._asdict().items()}
-            known |= {f"scaler.{name}": value for name, value in vars(model.scaler).items()}
+            known |= {f"scaler.{part.name}": getattr(model.scaler, part.name) for part in fields(model.scaler)}
             known |= {"events": list(model.rules.events), "ridge": model.ridge, "local_ridge": model.local_ridge}
         if model.counts is not None:
             known |= {"outputs.seen": model.counts.seen, "outputs.on": model.counts.on}

@@ -29,8 +29,9 @@ def maps(draw):
 @given(maps(), st.sampled_from([(-3.0, 3.0), (-np.inf, np.inf)]), st.data())
 def test_scale_rows(knots, limits, data):
     x, z, used, slope = knots
+    scores, row = np.vstack([z[::-1], z]), np.arange(2 * len(used))[len(used) :]  # rows of others come first
     X = data.draw(hnp.arrays(np.float64, (5, len(used)), elements=NUMBERS | st.just(np.nan)))
     X = np.vstack([X, x.T])  # the knots themselves, too
     Z = np.full(X.shape, 77.0)
-    scale_rows(X, x, z, used, slope, *limits, Z)
+    scale_rows(X, x, scores, row, used, slope, *limits, Z)
     np.testing.assert_allclose(Z, reference.scale_rows(X, x, z, used, slope, *limits), rtol=1e-9, atol=1e-9)

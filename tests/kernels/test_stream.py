@@ -117,7 +117,7 @@ def test_why_the_loop_comes_back():
         work = workspace(len(tried.arrays.c), 4, 3, 4, False)
         flags = {"structure": True, "consequents": True, "born": False}
         return stream.learn_rows(
-            Z[:rows], Y[:rows], NOTHING, NO_ROWS, tried.arrays, settings, work, *flags.values(), NO_ROWS
+            Z[:rows], Y[:rows], NOTHING, NO_ROWS, tried.arrays, settings, work, 1.0, *flags.values(), NO_ROWS
         )
 
     calm = base.settings._replace(radius=1e9, upkeep_every=10**6, max_rules=30)

@@ -14,6 +14,8 @@ from evolabel.kernels.state import FloatArray
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+FLOAT64 = np.dtype(np.float64)
+
 _first_bad_sample = direct(first_bad_sample)  # rows are always float64, 2-D and C-contiguous here
 
 
@@ -21,10 +23,10 @@ def is_checked_shape(X: object, width: int) -> bool:
     """Is X already what the kernels want? The short cut that keeps one-row calls cheap."""
     return (
         type(X) is np.ndarray
-        and X.dtype == np.float64
+        and X.dtype == FLOAT64
         and X.ndim == 2
         and X.shape[1] == width
-        and X.shape[0] > 0
+        and len(X) > 0
         and X.flags.c_contiguous
     )
 

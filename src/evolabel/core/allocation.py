@@ -1,48 +1,16 @@
-"""Room for a rule base: arrays of the right shapes, and more room when rules or labels come."""
-
-from typing import Any
+"""More room in a rule base when rules or labels come."""
 
 import numpy as np
 
 from evolabel.core.lifecycle import PER_SLOT, clear
-from evolabel.kernels.coupling import NONE
+from evolabel.kernels.room import rule_arrays
 from evolabel.kernels.state import RULES, RuleArrays, Settings
-
-
-def block_length(q: int) -> int:
-    """Samples whose outer products wait for each other; they are applied eight at a time."""
-    return 8 if q < 128 else 16
-
-
-def allocate(
-    rules: int, n_features: int, n_labels: int, settings: Settings, *, hold_weights: bool = False
-) -> RuleArrays:
-    """Zeroed arrays for so many rules; those this profile does not need have no elements.
-
-    `hold_weights`: some rule is locked, so that there must be a W in closed form, too.
-    """
-    s, q, K = rules + 1, n_features + 1, n_labels
-    d = n_features + (K if settings.product else 0)
-    f = d if settings.rotated else 0
-    w, g = (K, q) if settings.iterated or hold_weights else (0, 0)
-    b = 1 if settings.iterated else block_length(q)
-    k = K if settings.coupling > NONE else 0
-    floats = {
-        "c": (s, d), "M": (s, d), "n": (s, d), "k": (s,), "inv": (s, d), "F": (s, f, f), "H": (s, q, q),
-        "G": (s, K, q), "P": (s, q, q), "late_H": (s, b, q), "late_P": (s, b, q), "fresh": (s,), "W": (s, w, g),
-        "ybar": (s, k), "Q": (s, k, k), "mass": (s, 2 if k else 0), "top": (s, 2 if settings.iterated else 0),
-        "compared": (s,), "strange": (3,),
-    }  # fmt: skip
-    whole = {"late": s, "age": s, "identity": s, "born": s, "won": s, "locked": s, "tally": 3}
-    made: dict[str, Any] = {name: np.zeros(shape) for name, shape in floats.items()}
-    made |= {name: np.zeros(size, np.int64) for name, size in whole.items()}
-    return RuleArrays(**made)
 
 
 def more_slots(old: RuleArrays, rules: int, settings: Settings) -> RuleArrays:
     """Arrays for more rules, with everything at its place."""
     held = old.W.shape[1] > 0
-    return _filled(allocate(rules, old.P.shape[1] - 1, old.G.shape[1], settings, hold_weights=held), old)
+    return _filled(rule_arrays(rules, old.P.shape[1] - 1, old.G.shape[1], settings, hold_weights=held), old)
 
 
 def more_labels(old: RuleArrays, n_labels: int, settings: Settings) -> tuple[RuleArrays, Settings]:
@@ -51,7 +19,7 @@ def more_labels(old: RuleArrays, n_labels: int, settings: Settings) -> tuple[Rul
     if settings.product:
         labels = np.full(n_labels, settings.prior[-1])
         settings = settings._replace(prior=np.append(settings.prior[:p], labels))
-    new = allocate(len(old.c) - 1, p, n_labels, settings, hold_weights=old.W.shape[1] > 0)
+    new = rule_arrays(len(old.c) - 1, p, n_labels, settings, hold_weights=old.W.shape[1] > 0)
     for slot in range(len(old.c)):
         clear(slot, new, settings)
     new = _filled(new, old)

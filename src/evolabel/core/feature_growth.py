@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from evolabel.core import lifecycle
-from evolabel.core.allocation import allocate
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
 from evolabel.core.scaling import Scaler, fit_scaler
 from evolabel.kernels.moments import derive_inverse_variance
+from evolabel.kernels.room import rule_arrays
 from evolabel.kernels.state import FloatArray, IntArray, RuleArrays, Settings
 
 PER_FEATURE = ("x", "z", "used", "slope", "prior")  # arrays of a scaler
@@ -79,7 +79,7 @@ def _change_features(model: StreamModel, kept: IntArray, scaler: Scaler) -> None
 def _moved(rules: RuleBase, kept: IntArray, settings: Settings) -> RuleArrays:
     """The arrays with every feature at its new place; new features are as in an empty slot."""
     old, p = rules.arrays, settings.penalty.shape[1] - 1
-    new = allocate(len(old.c) - 1, p, rules.n_labels, settings, hold_weights=old.W.shape[1] > 0)
+    new = rule_arrays(len(old.c) - 1, p, rules.n_labels, settings, hold_weights=old.W.shape[1] > 0)
     labels, first = np.arange(new.c.shape[1] - p), np.arange(len(kept))
     source = {"d": np.append(kept, rules.n_features + labels), "q": np.append(kept, rules.n_features)}
     target = {"d": np.append(first, p + labels), "q": np.append(first, p)}

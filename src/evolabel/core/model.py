@@ -130,36 +130,42 @@ class StreamModel:
         """
         if self.counts is not None and not len(out):
             out = np.zeros(Y.shape)
-        done = 0
         if self.warm_up is not None:
-            before = self.warm_up.filled, self.warm_up.n_seen
-            done = self.warm_up.take(X, Y, weights, confidences, out)
-            if self.warm_up.complete:
-                try:
-                    self._end_warm_up(self.warm_up)
-                except EvolabelError:
-                    self.warm_up.filled, self.warm_up.n_seen = before
-                    raise
-        elif len(X) <= CHUNK:
-            self._learn_chunk(X, Y, weights, confidences, out, limits)
+            done = self._keep(self.warm_up, X, Y, weights, confidences, out)
+            if done == len(X):
+                return
+            X, Y, weights, confidences, out, limits = (
+                part[done:] for part in (X, Y, weights, confidences, out, limits)
+            )
+        if len(X) > CHUNK:
+            for start in range(0, len(X), CHUNK):
+                chunk = slice(start, start + CHUNK)
+                self.learn(*(part[chunk] for part in (X, Y, weights, confidences, out, limits)))
             return
-        while done < len(X):
-            end = min(done + CHUNK, len(X))
-            self._learn_chunk(*(part[done:end] for part in (X, Y, weights, confidences, out, limits)))
-            done = end
+        assert self.scaler is not None
+        self.trained().learn_raw(X, self.scaler, Y, weights, confidences, out)
+        if self.counts is not None:
+            self.counts.follow(out, Y, weights, confidences, limits)
 
-    def _learn_chunk(
+    def _keep(
         self,
+        buffer: WarmUp,
         X: FloatArray,
         Y: FloatArray,
         weights: FloatArray,
         confidences: FloatArray,
         out: FloatArray,
-        limits: FloatArray,
-    ) -> None:
-        self.trained().learn(self.scale(X), Y, weights, confidences, out=out)
-        if self.counts is not None:
-            self.counts.follow(out, Y, weights, confidences, limits)
+    ) -> int:
+        """Cold start: keep rows until there are enough, then run the batch phase; returns the rows taken."""
+        before = buffer.filled, buffer.n_seen
+        done = buffer.take(X, Y, weights, confidences, out)
+        if buffer.complete:
+            try:
+                self._end_warm_up(buffer)
+            except EvolabelError:
+                buffer.filled, buffer.n_seen = before
+                raise
+        return done
 
     def _end_warm_up(self, buffer: WarmUp) -> None:
         """The batch phase on what was kept; this model changes only if that succeeds."""
@@ -188,5 +194,4 @@ class StreamModel:
             self.counts.grow_labels(n_labels)
         self.n_labels = n_labels
         if self.rules is not None:
-            mobility = self.rules.settings.mobility
-            self.rules.settings = self.settings()._replace(mobility=mobility)  # the product space has become wider
+            self.rules.settings = self.settings()  # the product space has become wider

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from evolabel.core import lifecycle, merging
-from evolabel.core.allocation import allocate, fit_weights, more_labels, more_slots
+from evolabel.core.allocation import fit_weights, more_labels, more_slots
 from evolabel.core.events import Event
 from evolabel.core.formed_weights import MANY_ROWS, formed_outputs, formed_weights
 from evolabel.core.lifecycle import PER_SLOT, mirrored
 from evolabel.core.proximal import BLOWN_UP, Problem, minimise
+from evolabel.core.scaling import Scaler
 from evolabel.core.undo import CHANGES_KEPT, Change
 from evolabel.core.words import Words
 from evolabel.errors import DivergenceError, StateError
@@ -24,6 +25,8 @@ from evolabel.kernels.antecedents import join
 from evolabel.kernels.cholesky import marginal_fill
 from evolabel.kernels.coupling import NONE, coupling
 from evolabel.kernels.moments import absorb
+from evolabel.kernels.parcel import packed
+from evolabel.kernels.room import rule_arrays
 from evolabel.kernels.state import (
     DIVERGED,
     DONE,
@@ -38,12 +41,12 @@ from evolabel.kernels.state import (
     Workspace,
     workspace,
 )
-from evolabel.kernels.stream import LOOSE, learn_rows, membership_rows, output_rows
+from evolabel.kernels.stream import LOOSE, learn_raw, learn_scaled, membership_rows, output_rows
 
 FIRST_CAPACITY = 32  # rules there is room for at the start
 EVENTS_KEPT = 10_000  # older events are dropped, so that memory stays constant
 
-_learn_rows, _output_rows = direct(learn_rows), direct(output_rows)
+_learn_scaled, _learn_raw, _output_rows = direct(learn_scaled), direct(learn_raw), direct(output_rows)
 
 NOTHING = np.empty(0)
 NO_ROWS = np.empty((0, 0))
@@ -55,9 +58,11 @@ class RuleBase:
     def __init__(self, n_features: int, n_labels: int, settings: Settings) -> None:
         self.settings = settings
         self.n_features = n_features
-        self.arrays = allocate(min(FIRST_CAPACITY, settings.max_rules), n_features, n_labels, settings)
+        self.arrays = rule_arrays(min(FIRST_CAPACITY, settings.max_rules), n_features, n_labels, settings)
         self.diverged = False
+        self.mobility = 1.0  # how far a sample moves the rule it falls into
         self._scratch: tuple[RuleArrays, Workspace] | None = None
+        self._parcel: tuple[RuleArrays, Settings, FloatArray] | None = None
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
         self.words = Words()
         self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)
@@ -90,35 +95,66 @@ class RuleBase:
         out: FloatArray = NO_ROWS,
     ) -> None:
         """Learn scaled rows one after the other; `out` receives each row's output from before it was learned."""
-        born = False
-        while True:
-            work = self.scratch()
-            done, reason = _learn_rows(
-                Z, Y, weights, confidences, self.arrays, self.settings, work, structure, consequents, born, out
-            )
-            if reason == DONE:
-                return
-            Z, Y, weights, confidences, out = (rest[done:] for rest in (Z, Y, weights, confidences, out))
-            born = reason == NOVEL
-            if born:
+        batch = Z, Y, weights, confidences, out
+        self._go_on(batch, *self._learn(batch, structure, consequents), structure, consequents)
+
+    def learn_raw(
+        self,
+        X: FloatArray,
+        scaler: Scaler,
+        Y: FloatArray,
+        weights: FloatArray = NOTHING,
+        confidences: FloatArray = NO_ROWS,
+        out: FloatArray = NO_ROWS,
+    ) -> None:
+        """Scale raw rows and learn them, in one call of a kernel as long as nothing happens to the rules."""
+        Z = np.empty(X.shape)
+        done, reason = _learn_raw(
+            np.ascontiguousarray(X), *scaler.knots, Z, Y, weights, confidences, self.parcel(), self.mobility, out
+        )
+        if reason != DONE:
+            self._go_on((Z, Y, weights, confidences, out), done, reason)
+
+    def _learn(
+        self, batch: tuple[FloatArray, ...], structure: bool, consequents: bool, born: bool = False
+    ) -> tuple[int, int]:
+        Z, Y, weights, confidences, out = batch
+        return _learn_scaled(
+            Z, Y, weights, confidences, self.parcel(), self.mobility, structure, consequents, born, out
+        )
+
+    def _go_on(
+        self,
+        batch: tuple[FloatArray, ...],
+        done: int,
+        reason: int,
+        structure: bool = True,
+        consequents: bool = True,
+    ) -> None:
+        """Do what the loop has come back for after so many rows, and learn the rest."""
+        while reason != DONE:
+            batch = tuple(part[done:] for part in batch)
+            if reason == NOVEL:
+                Z, Y, weights, *_ = batch
                 self._let_be_born(self._joint(Z[0], Y[0]), float(weights[0]) if len(weights) else 1.0)
-                continue
-            if reason == DIVERGED:
+            elif reason == DIVERGED:
                 self.diverged = True
                 raise DivergenceError(BLOWN_UP.format(when=f"at sample {self.n_seen}"))
-            self._upkeep()
-            if structure:
-                self._prune()
-                self._merge_touching()
+            else:
+                self._upkeep()
+                if structure:
+                    self._prune()
+                    self._merge_touching()
+            done, reason = self._learn(batch, structure, consequents, born=reason == NOVEL)
 
     @contextmanager
     def moving_by(self, mobility: float) -> Iterator[None]:
         """For a while, samples move the rules they fall into only so far; consequents and births are as ever."""
-        self.settings = self.settings._replace(mobility=mobility)
+        self.mobility = mobility
         try:
             yield
         finally:
-            self.settings = self.settings._replace(mobility=1.0)
+            self.mobility = 1.0
 
     def scratch(self) -> Workspace:
         """Scratch arrays that fit the state; made anew only when it has grown."""
@@ -128,6 +164,14 @@ class RuleBase:
             self._scratch = self.arrays, made
         return self._scratch[1]
 
+    def parcel(self) -> FloatArray:
+        """State, settings and scratch arrays as the learning loop takes them; packed anew when one was replaced."""
+        kept = self._parcel
+        if kept is None or kept[0] is not self.arrays or kept[1] is not self.settings:
+            contents = self.arrays, self.settings, self.scratch()
+            self._parcel = kept = self.arrays, self.settings, packed(contents)
+        return kept[2]
+
     def _joint(self, z: FloatArray, y: FloatArray) -> FloatArray:
         """The sample in the space of the antecedents."""
         joint = np.empty(self.arrays.c.shape[1])
@@ -135,7 +179,7 @@ class RuleBase:
         return joint
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_scratch": None}
+        return {**self.__dict__, "_scratch": None, "_parcel": None}  # a copy has arrays of its own
 
     def _let_be_born(self, s: FloatArray, weight: float) -> None:
         """Start a rule at s; a full rule base first merges its closest pair, and where locks forbid, takes s in."""

@@ -4,6 +4,7 @@ All four kinds are one monotone piecewise linear map per feature, so rules can a
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import ndtri
@@ -44,8 +45,14 @@ class Scaler:
     def transform(self, X: FloatArray) -> FloatArray:
         """Scores of raw rows; NaN stays NaN."""
         Z = np.empty(X.shape)
-        _scale_rows(np.ascontiguousarray(X), self.x, self.z, self.used, self.slope, self.low, self.high, Z)
+        _scale_rows(np.ascontiguousarray(X), *self.knots, Z)
         return Z
+
+    @cached_property
+    def knots(self) -> tuple[FloatArray, FloatArray, IntArray, IntArray, FloatArray, float, float]:
+        """The map as kernels take it: equal scores once, for a row that comes alone finds them far away in memory."""
+        scores, row = np.unique(self.z, axis=0, return_inverse=True)
+        return self.x, scores, row.reshape(-1), self.used, self.slope, self.low, self.high
 
     def inverse(self, Z: FloatArray) -> FloatArray:
         """Raw values whose scores are Z (beyond the knots the map goes on with its outer slope)."""

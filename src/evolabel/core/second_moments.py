@@ -4,13 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evolabel.core.allocation import block_length
 from evolabel.core.lifecycle import mirrored
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
 from evolabel.errors import DataError
 from evolabel.kernels._compile import direct
 from evolabel.kernels.information import add_moment_rows
+from evolabel.kernels.room import block_length
 from evolabel.kernels.state import FloatArray, IntArray
 from evolabel.ranges import check_number
 

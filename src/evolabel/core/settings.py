@@ -62,7 +62,6 @@ def kernel_settings(
         coupling=COUPLINGS[o.coupling] if o.beta > 0.0 else NONE,
         literal_step=o.lipschitz == "paper",
         inherit=o.parent == "nearest",
-        mobility=1.0,
     )
 
 

@@ -49,6 +49,7 @@ class NaiveRules:
     next_identity: int = 0
     strange: FloatArray = field(default_factory=lambda: np.zeros(3))
     events: list[tuple[int, str, int, int | None]] = field(default_factory=list)
+    mobility: float = 1.0
 
     def remove(self, rule: Slot) -> None:
         """Take a rule out; the last rule takes its place."""
@@ -397,8 +398,8 @@ def follow(z: FloatArray, weight: float, base: NaiveRules) -> None:
     base.strange = note_winner_distance(float(D.min()), base.strange)
     winner = base.rules[nearest(D)]
     winner.won = base.seen
-    if base.settings.mobility > 0.0:
-        absorb(winner, z, weight * base.settings.mobility, base.seen)
+    if base.mobility > 0.0:
+        absorb(winner, z, weight * base.mobility, base.seen)
     absorb(base.whole, z, weight, base.seen)
 
 

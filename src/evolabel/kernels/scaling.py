@@ -3,7 +3,8 @@
 | array | shape  | meaning                                                    |
 |-------|--------|------------------------------------------------------------|
 | x     | (p, m) | knots in the units of the feature, rising                  |
-| z     | (p, m) | scores at the knots                                        |
+| z     | (s, m) | scores at the knots; features without ties share a row     |
+| row   | (p,)   | the feature's row of z                                     |
 | used  | (p,)   | how many knots the feature has; 0: constant, always scores 0 |
 | slope | (p,)   | slope beyond the outermost knots                           |
 """
@@ -19,6 +20,7 @@ def scale_rows(
     X: FloatArray,
     x: FloatArray,
     z: FloatArray,
+    row: IntArray,
     used: IntArray,
     slope: FloatArray,
     low: float,
@@ -33,18 +35,18 @@ def scale_rows(
             if np.isnan(v):
                 Z[i, j] = np.nan
                 continue
-            m = used[j]
+            m, k = used[j], row[j]
             if m == 0:
                 Z[i, j] = 0.0
                 continue
             if v <= x[j, 0]:
-                score = z[j, 0] - slope[j] * (x[j, 0] - v)
+                score = z[k, 0] - slope[j] * (x[j, 0] - v)
             elif v >= x[j, m - 1]:
-                score = z[j, m - 1] + slope[j] * (v - x[j, m - 1])
+                score = z[k, m - 1] + slope[j] * (v - x[j, m - 1])
             else:
                 b = 0  # counting beats a binary search: no branch to mispredict
                 for knot in range(m):
                     b += x[j, knot] <= v
                 a = b - 1
-                score = z[j, a] + (z[j, b] - z[j, a]) * ((v - x[j, a]) / (x[j, b] - x[j, a]))
+                score = z[k, a] + (z[k, b] - z[k, a]) * ((v - x[j, a]) / (x[j, b] - x[j, a]))
             Z[i, j] = min(max(score, low), high)

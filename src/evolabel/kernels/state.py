@@ -93,7 +93,7 @@ class Settings(NamedTuple):
     rules have full covariances; `radius` bounds the mean squared distance, times (1 + 1/k)^young for a young rule;
     `novel_z` NaN: the radius rules when the rule base is full, too; `tau` is the temperature per feature, T / p;
     `upkeep_every` the samples a slot learns between two derivations of P; `prune_after` and `merge_every` 0: never;
-    `inherit`: iterated weights start at the nearest rule's; `mobility`: how far a sample moves the rule it falls into.
+    `inherit`: iterated weights start at the nearest rule's.
     """
 
     penalty: FloatArray
@@ -123,7 +123,6 @@ class Settings(NamedTuple):
     coupling: int
     literal_step: bool
     inherit: bool
-    mobility: float
 
 
 class Workspace(NamedTuple):

@@ -21,6 +21,8 @@ from evolabel.kernels.coupling import add_label_moments
 from evolabel.kernels.iteration import iterate, rls_step
 from evolabel.kernels.memberships import nearest, observed_features
 from evolabel.kernels.moments import absorb
+from evolabel.kernels.parcel import opened
+from evolabel.kernels.scaling import scale_rows
 from evolabel.kernels.state import (
     DIVERGED,
     DONE,
@@ -268,13 +270,15 @@ def any_due(m: int, active: IntArray, age: IntArray, top: FloatArray, upkeep_eve
 
 
 @hot_kernel
-def follow(w: int, d: float, s: FloatArray, weight: float, rules: RuleArrays, settings: Settings) -> None:
+def follow(
+    w: int, d: float, s: FloatArray, weight: float, mobility: float, rules: RuleArrays, settings: Settings
+) -> None:
     """A sample that is not novel moves the rule it is nearest to, and the whole stream's moments."""
     note_winner_distance(d, rules.strange)
     if not rules.locked[w]:
         rules.won[w] = rules.tally[SEEN]
-        if settings.mobility > 0.0:
-            absorb(w, s, weight * settings.mobility, rules, settings)
+        if mobility > 0.0:
+            absorb(w, s, weight * mobility, rules, settings)
     absorb(0, s, weight, rules, settings)
 
 
@@ -287,6 +291,7 @@ def learn_rows(
     rules: RuleArrays,
     settings: Settings,
     work: Workspace,
+    mobility: float,
     structure: bool,
     consequents: bool,
     born: bool,
@@ -294,8 +299,9 @@ def learn_rows(
 ) -> tuple[int, int]:
     """Learn row after row in place, answering each first if `out` has rows; returns the rows done and why it stopped.
 
-    `weights` and `confidences` may be empty. `structure` and `consequents` say what is learned. A row without any
-    answered label, or of weight 0, only counts as seen (rows count once: when the structure is learned).
+    `weights` and `confidences` may be empty. `mobility` is how far a row moves the rule it falls into. `structure` and
+    `consequents` say what is learned. A row without any answered label, or of weight 0, only counts as seen (rows
+    count once: when the structure is learned).
 
     A row that starts a rule is answered and then handed back (NOVEL) before it has changed anything; the caller lets
     the rule be born and calls again from that row with `born`. Starved rules and slots due for upkeep are reported
@@ -325,7 +331,7 @@ def learn_rows(
                 return i, NOVEL
             rules.tally[SEEN] += 1
             if taught:
-                follow(winner, near[winner], work.s, weight * share, rules, settings)
+                follow(winner, near[winner], work.s, weight * share, mobility, rules, settings)
         if consequents and taught:
             work.active[m] = 0  # the global model learns beside the rules: a slot every sample belongs to fully
             work.psi[m] = 1.0
@@ -348,3 +354,45 @@ def learn_rows(
         if structure and taught and settings.merge_every > 0 and has_grown(winner, rules, settings):
             return i + 1, GROWN
     return Z.shape[0], DONE
+
+
+@kernel
+def learn_scaled(
+    Z: FloatArray,
+    Y: FloatArray,
+    weights: FloatArray,
+    confidences: FloatArray,
+    parcel: FloatArray,
+    mobility: float,
+    structure: bool,
+    consequents: bool,
+    born: bool,
+    out: FloatArray,
+) -> tuple[int, int]:
+    """`learn_rows` for a rule base in a parcel."""
+    rules, settings, work = opened(parcel)
+    return learn_rows(Z, Y, weights, confidences, rules, settings, work, mobility, structure, consequents, born, out)
+
+
+@kernel
+def learn_raw(
+    X: FloatArray,
+    x: FloatArray,
+    z: FloatArray,
+    row: IntArray,
+    used: IntArray,
+    slope: FloatArray,
+    low: float,
+    high: float,
+    Z: FloatArray,
+    Y: FloatArray,
+    weights: FloatArray,
+    confidences: FloatArray,
+    parcel: FloatArray,
+    mobility: float,
+    out: FloatArray,
+) -> tuple[int, int]:
+    """Scale the raw rows X into Z, then learn them: one call from Python for the whole way of a sample."""
+    scale_rows(X, x, z, row, used, slope, low, high, Z)
+    rules, settings, work = opened(parcel)
+    return learn_rows(Z, Y, weights, confidences, rules, settings, work, mobility, True, True, False, out)

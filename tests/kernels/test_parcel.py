@@ -1,0 +1,76 @@
+"""A rule base in a parcel is the rule base itself, for as long as its arrays live."""
+
+import copy
+
+import numpy as np
+import pytest
+from small_rule_bases import learned, make_settings, make_stream, with_gaps
+
+from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.scaling import fit_scaler
+from evolabel.kernels.parcel import packed
+from evolabel.kernels.state import DONE
+from evolabel.kernels.stream import learn_raw, learn_rows, learn_scaled
+
+CALM = {"radius": 1e9, "upkeep_every": 10**6}  # nothing happens to the rules: the loop comes back once
+
+
+def same_arrays(a, b):
+    return all(np.array_equal(x, y) for x, y in zip(a.arrays, b.arrays, strict=True))
+
+
+@pytest.mark.parametrize("labels", [0.0, 0.3])
+def test_learning_from_a_parcel_is_learning_from_the_arrays(labels):
+    Z, Y = with_gaps(*make_stream(1, rows=60), seed=1, labels=labels)
+    apart, together = learned(0, **CALM), learned(0, **CALM)
+    outs = np.zeros(Y.shape), np.zeros(Y.shape)
+    flags = 0.7, True, True, False
+    held = apart.arrays, apart.settings, apart.scratch()
+    assert learn_rows(Z, Y, NOTHING, NO_ROWS, *held, *flags, outs[0]) == (60, DONE)
+    assert learn_scaled(Z, Y, NOTHING, NO_ROWS, together.parcel(), *flags, outs[1]) == (60, DONE)
+    assert same_arrays(apart, together)
+    np.testing.assert_array_equal(*outs)
+
+
+def test_raw_rows_are_scaled_and_learned():
+    X, Y = make_stream(2, rows=50)
+    scaler = fit_scaler(X, "quantile", 8)
+    scaled, raw = learned(0, **CALM), learned(0, **CALM)
+    outs, Z = (np.zeros(Y.shape), np.zeros(Y.shape)), np.empty(X.shape)
+    scaled.learn(scaler.transform(X), Y, out=outs[0])
+    assert learn_raw(X, *scaler.knots, Z, Y, NOTHING, NO_ROWS, raw.parcel(), 1.0, outs[1]) == (50, DONE)
+    assert same_arrays(scaled, raw)
+    np.testing.assert_array_equal(*outs)
+    np.testing.assert_array_equal(Z, scaler.transform(X))
+
+
+def test_a_copy_learns_in_its_own_arrays():
+    base = learned(0)
+    before = copy.deepcopy(base.arrays)
+    base.parcel()
+    copy.deepcopy(base).learn(*make_stream(3, rows=40))
+    copy.copy(base).parcel()
+    assert all(np.array_equal(a, b) for a, b in zip(base.arrays, before, strict=True))
+
+
+def test_a_parcel_follows_growth_and_new_settings():
+    base = RuleBase(4, 3, make_settings(4, max_rules=100, radius=0.02))
+    first = base.parcel()
+    assert base.parcel() is first
+    base.learn(*make_stream(4, rows=200))  # more rules than there was room for
+    assert len(base.arrays.c) > 33
+    second = base.parcel()
+    assert second is not first
+    base.settings = base.settings._replace(radius=1e9)
+    assert base.parcel() is not second
+    rules = base.n_rules
+    base.learn(make_stream(5, rows=20)[0] * 9, make_stream(5, rows=20)[1])
+    assert base.n_rules == rules
+
+
+@pytest.mark.compiled
+def test_arrays_of_other_types_are_refused():
+    base = learned(0)
+    state = base.arrays._replace(k=base.arrays.k.astype(np.float32))
+    with pytest.raises(TypeError, match="float32"):
+        packed((state, base.settings, base.scratch()))
