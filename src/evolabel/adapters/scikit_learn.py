@@ -3,14 +3,15 @@
 import copy
 from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from evolabel import errors
-from evolabel.adapters.samples import as_array, as_one_row, checked_values, is_checked_shape, read_samples
+from evolabel.adapters.readable import Readable
+from evolabel.adapters.samples import as_array, checked_values, is_checked_shape, read_samples
 from evolabel.adapters.targets import (
+    AnyArray,
     ClassCodes,
     LabelMatrix,
     Targets,
@@ -21,27 +22,17 @@ from evolabel.adapters.targets import (
     read_targets,
 )
 from evolabel.adapters.weights import read_confidence, read_sample_weight, without_unsure
-from evolabel.core.events import Event
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options, option_names
 from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.core.union import sibling, unite
-from evolabel.errors import DataError, DataTypeError, StateError
+from evolabel.errors import DataError, DataTypeError
 from evolabel.kernels.state import BoolArray, FloatArray
 from evolabel.kernels.thresholds import UNDECIDED
 from evolabel.ranges import check_number
 
-if TYPE_CHECKING:
-    from evolabel.adapters.rule_book import RuleBook
-    from evolabel.explain.figures.anatomy import Anatomy
-    from evolabel.explain.prediction import Explanation
-    from evolabel.explain.relevance import Relevance
-    from evolabel.explain.rules import RuleSet
 
-AnyArray = np.ndarray[Any, Any]
-
-
-class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Evolving multi-label fuzzy classifier (EFC-ML): one readable rule base, learned in a single pass.
 
     Every rule covers a region of the feature space with a Gaussian and holds one linear model per label; an answer is
@@ -364,113 +355,6 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             return self._targets.decode(outputs)
         return np.asarray(outputs >= self.thresholds_, dtype=np.int64)
 
-    def memberships(self, X: object) -> FloatArray:
-        """How much each rule has to say on each sample, (n_samples, n_rules), rows sum to 1."""
-        rows = self._read(X)
-        model = self._trained()
-        return model.trained().memberships(model.scale(rows))[0]
-
-    def explain(self, x: object) -> "Explanation":
-        """One prediction in parts: which rules fired, and what each feature gave each label."""
-        from evolabel.explain.prediction import explain_sample
-
-        rows = self._read(as_one_row(x))
-        if len(rows) != 1:
-            raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
-        return explain_sample(
-            self._trained(), rows, self._feature_names(), self._targets.names, self._decision_threshold()
-        )
-
-    def describe(self, X: object = None, *, fidelity: float = 0.95) -> "RuleSet":
-        """The rules in words, each with the fewest features that keep `fidelity`: the share of labels predicted alike.
-
-        With X, what is reported (fidelity, activity) is measured on those rows, else on rows drawn from what the rules
-        remember of the stream.
-        """
-        from evolabel.explain.rules import read_rules
-
-        check_number("fidelity", fidelity, 0, 1)
-        model, rows = self._fitted_model(), None if X is None else self._read(X)
-        names, threshold = self._feature_names(), self._decision_threshold()
-        return read_rules(model, names, self._targets.names, rows=rows, fidelity=fidelity, threshold=threshold)
-
-    def anatomy(self) -> "Anatomy":
-        """What `evolabel.explain.figures` look at: the trained model and the names of its features and labels."""
-        from evolabel.explain.figures.anatomy import Anatomy
-
-        return Anatomy(self._trained(), self._feature_names(), self._targets.names)
-
-    # ------------------------------------------------------------------ what was learned
-
-    @property
-    def rules_(self) -> "RuleSet":
-        """The rules, readable; empty while the warm-up lasts."""
-        return self.describe()
-
-    @property
-    def relevance_(self) -> "Relevance":
-        """How much of each label every feature explains alone."""
-        from evolabel.explain.relevance import feature_relevance
-
-        return feature_relevance(self._trained(), self._feature_names(), self._targets.names)
-
-    @property
-    def events_(self) -> list[Event]:
-        """Births, merges, deaths and adoptions of rules, and acts of people, oldest first."""
-        rules = self._fitted_model().rules
-        return [] if rules is None else list(rules.events)
-
-    @property
-    def rulebook(self) -> "RuleBook":
-        """The rules in the hands of a person: add, edit, rename, lock, merge, delete, undo."""
-        from evolabel.adapters.rule_book import RuleBook
-
-        return RuleBook(self)
-
-    @property
-    def n_rules_(self) -> int:
-        """Rules there are now."""
-        rules = self._fitted_model().rules
-        return 0 if rules is None else rules.n_rules
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Samples seen so far."""
-        return self._fitted_model().n_seen
-
-    @property
-    def ridge_(self) -> float:
-        """The unit of the ridges; NaN while the warm-up lasts."""
-        return self._fitted_model().ridge
-
-    @property
-    def local_ridge_(self) -> float:
-        """Ridge of the rules in units of `ridge_`, as given or chosen; NaN while the warm-up lasts."""
-        return self._fitted_model().local_ridge
-
-    @property
-    def thresholds_(self) -> FloatArray:
-        """Outputs of at least this much are predicted as 1, label by label; for a 1-D target the largest wins."""
-        counts = self._fitted_model().counts
-        if counts is not None:
-            return counts.thresholds()
-        check_number("threshold", self.threshold, 0, 1)
-        return np.full(self._targets.size, float(self.threshold))
-
-    @property
-    def label_names_(self) -> AnyArray:
-        """Names of the labels, or the classes as text."""
-        self._fitted_model()
-        return np.array(self._targets.names, dtype=object)
-
-    @property
-    def classes_(self) -> AnyArray:
-        """The classes of a 1-D target; for a label matrix one row [0, 1] per label."""
-        self._fitted_model()
-        if isinstance(self._targets, ClassCodes):
-            return self._targets.classes
-        return np.tile(np.array([0, 1]), (self._targets.size, 1))
-
     def name_columns(self, features: Sequence[str], labels: Sequence[str]) -> Self:
         """Give names to features and labels that came as plain arrays; rules and explanations then speak of them."""
         model = self._fitted_model()
@@ -505,34 +389,6 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def _options(self) -> Options:
         check_number("threshold", self.threshold, 0, 1)
         return Options(**{name: getattr(self, name) for name in option_names()}).check()
-
-    def _fitted_model(self) -> StreamModel:
-        model: StreamModel | None = self.__dict__.get("_model")
-        if model is None:
-            raise errors.NotTrainedError(
-                "this EvolvingFuzzyClassifier instance is not fitted yet; call fit or partial_fit first"
-            )
-        return model
-
-    def _trained(self) -> StreamModel:
-        model = self._fitted_model()
-        if model.warm_up is not None:
-            raise StateError(
-                f"the warm-up is not over ({model.warm_up.filled} of {len(model.warm_up.X)} annotated samples); "
-                "call fit, or partial_fit with more samples, first"
-            )
-        return model
-
-    def _decision_threshold(self) -> FloatArray | None:
-        """Outputs of at least this much are on, label by label; None where the largest output decides."""
-        return None if isinstance(self._targets, ClassCodes) else self.thresholds_
-
-    def _read(self, X: object) -> FloatArray:
-        self._fitted_model()
-        return read_samples(self, X, reset=False)
-
-    def _outputs(self, X: object) -> FloatArray:
-        return self._fitted_model().outputs(self._read(X))
 
     def _prepare(
         self, X: object, y: object, classes: object, sample_weight: object, confidence: object
@@ -605,10 +461,6 @@ class EvolvingFuzzyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 out[piece, :size] = known
             if len(limits):
                 limits[piece, :size] = cuts
-
-    def _feature_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
 
     def _check_same_features(self, other: "EvolvingFuzzyClassifier") -> None:
         mine, theirs = self._feature_names(), other._feature_names()

@@ -88,6 +88,20 @@ class EvolvingChain(StreamLearner):
             rows = np.hstack([rows, scores[:, [k]] >= self._threshold()])
         return scores
 
+    def _answer_and_learn(self, rows: FloatArray, labels: FloatArray) -> FloatArray:
+        """Link after link over all rows; the same as row after row, but each link's matrices stay at hand."""
+        scores, taught, threshold = np.empty(labels.shape), np.empty((len(rows), 1)), self._threshold()
+        question = lesson = rows  # predictions of the links before, or the truth
+        for k in self.order_:
+            link, column = self._links[k], labels[:, [k]]
+            for i in range(len(rows)):
+                row = slice(i, i + 1)
+                scores[row, [k]] = ask(link, question[row])[0]
+                taught[row] = link.test_then_train(lesson[row], column[row])
+            question = np.hstack([question, scores[:, [k]] >= threshold])
+            lesson = _with_truth(lesson, column, taught, threshold)
+        return scores
+
     def _first_order(self, n_labels: int) -> list[int]:
         columns = list(range(n_labels))
         if self.order is None:

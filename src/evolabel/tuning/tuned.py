@@ -10,7 +10,8 @@ from evolabel.kernels.state import FloatArray
 from evolabel.tuning.search import GridSearch
 
 if TYPE_CHECKING:
-    from evolabel.adapters.scikit_learn import AnyArray, EvolvingFuzzyClassifier
+    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+from evolabel.adapters.targets import AnyArray
 
 # Small grids: what is worth trying around each profile without making anybody wait.
 DEFAULT_GRID: dict[str, tuple[Any, ...]] = {
