@@ -93,7 +93,7 @@ def learn_low_rank(
             if winner == 0 or is_novel(work.D[winner], rules.k[winner], rules.tally[RULES], rules.strange, settings):
                 return i, NOVEL
             rules.tally[SEEN] += 1
-            follow(winner, work.D[winner], Z[i], 1.0, rules, settings)
+            follow(winner, work.D[winner], Z[i], 1.0, 1.0, rules, settings)
         if consequents:
             for b in range(m):
                 slot, w = work.active[b], work.psi[b]
