@@ -23,7 +23,7 @@ from evolabel.kernels._compile import direct
 from evolabel.kernels.antecedents import join
 from evolabel.kernels.cholesky import marginal_fill
 from evolabel.kernels.coupling import NONE, coupling
-from evolabel.kernels.moments import absorb
+from evolabel.kernels.moments import absorb, derive_inverse_variance
 from evolabel.kernels.state import (
     DIVERGED,
     DONE,
@@ -207,6 +207,12 @@ class RuleBase:
         assert rule is not None
         self.events.append(Event(self.n_seen, kind, rule, other, note))
 
+    def measure_by(self, settings: Settings) -> None:
+        """Take other weights of the features: all distances change, nothing that was learned does."""
+        self.settings = settings
+        for slot in range(self.n_rules + 1):
+            derive_inverse_variance(slot, self.arrays, settings)
+
     def start_consequents(self, settings: Settings) -> None:
         """Take other ridges, as long as no consequents have been learned."""
         self.settings = settings
@@ -298,7 +304,8 @@ class RuleBase:
 
     def variances(self) -> FloatArray:
         """Spread of the rules per feature, squared, prior included, (C, p)."""
-        return np.asarray(1.0 / self.arrays.inv[1 : self.n_rules + 1, : self.n_features])
+        p = self.n_features
+        return np.asarray(self.settings.importance[:p] / self.arrays.inv[1 : self.n_rules + 1, :p])
 
     def reserve(self, rules: int) -> None:
         """Make room for this many rules; the room doubles, so that growth stays cheap."""
