@@ -9,7 +9,7 @@ Writes experiments/results/feature_weights.json after every run (what is there i
 import argparse
 
 import study_sets
-from study import LARGE, RESULT, Store, chosen_sets, score
+from study import RESULT, Store, chosen_sets, score
 from study_tables import against_default
 from variants import DEFAULT, Variant
 
@@ -28,12 +28,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", nargs="+", default=SETS)
     parser.add_argument("--seeds", type=int, default=5, help="shuffles 0 .. SEEDS-1 (default 5)")
-    parser.add_argument("--large-seeds", type=int, default=2, help=f"the same for {LARGE} (default 2)")
     options = parser.parse_args()
     store = Store(RESULT.with_name(f"{FILE}.json"))
     for name in chosen_sets(options.sets):
         for variant, kind in VARIANTS.items():
-            for seed in range(store.done(variant, name), options.large_seeds if name == LARGE else options.seeds):
+            for seed in range(store.done(variant, name), options.seeds):
                 store.add(variant, name, score(kind, study_sets.load(name, seed), seed))
     print(against_default(FILE))
 

@@ -6,7 +6,7 @@ arrays: X with NaN for missing features, Y of 0/1 with NaN for labels nobody ann
 
 import numpy as np
 
-from evolabel.core.feature_weights import EVERY, batch_statistics, relevance_weights
+from evolabel.core.feature_weights import EVERY, relevance_weights
 from evolabel.core.local_ridge import choose_local_ridge
 from evolabel.core.options import Options
 from evolabel.core.ridge import ridge_strength
@@ -88,6 +88,8 @@ class StreamModel:
             rules.learn(Z, Y, weights, confidences, structure=False, out=out)
         if self.counts is not None:
             self.counts.follow(out, Y, weights, confidences)
+        if self.weighs_features:
+            self.weigh_features()
         return rules
 
     def _choose_local_ridge(self, Z: FloatArray, Y: FloatArray) -> None:
@@ -102,12 +104,9 @@ class StreamModel:
         """Learn scaling and ridge strength from an initial batch and start an empty rule base."""
         options = self.options
         self.scaler = fit_scaler(X, options.scaling, int(options.n_knots))
-        Z = self.scaler.transform(X)
-        self.ridge = ridge_strength(options.ridge, Z, Y)
+        self.ridge = ridge_strength(options.ridge, self.scaler.transform(X), Y)
         self.local_ridge = options.first_local_ridge
         self.feature_weights = np.ones(self.n_features)
-        if self.weighs_features:
-            self.feature_weights = relevance_weights(*batch_statistics(Z, Y))
         self.rules = RuleBase(self.n_features, self.n_labels, self.settings())
         self.warm_up = None
 
@@ -191,10 +190,10 @@ class StreamModel:
             done = end
 
     def weigh_features(self) -> None:
-        """Let distances count the features by what the global model knows of them now."""
+        """Let distances count the features by what the statistics tell of them now."""
         rules = self.trained()
-        self.feature_weights = relevance_weights(rules.hessian(0), rules.arrays.G[0])
-        rules.measure_by(self.settings()._replace(mobility=rules.settings.mobility))
+        self.feature_weights = relevance_weights(rules)
+        rules.measure_by(self.feature_weights)
 
     def _end_warm_up(self, buffer: WarmUp) -> None:
         """The batch phase on what was kept; this model changes only if that succeeds."""

@@ -23,7 +23,7 @@ from evolabel.kernels._compile import direct
 from evolabel.kernels.antecedents import join
 from evolabel.kernels.cholesky import marginal_fill
 from evolabel.kernels.coupling import NONE, coupling
-from evolabel.kernels.moments import absorb, derive_inverse_variance
+from evolabel.kernels.moments import absorb, derive_inverse_variances
 from evolabel.kernels.state import (
     DIVERGED,
     DONE,
@@ -207,11 +207,12 @@ class RuleBase:
         assert rule is not None
         self.events.append(Event(self.n_seen, kind, rule, other, note))
 
-    def measure_by(self, settings: Settings) -> None:
+    def measure_by(self, feature_weights: FloatArray) -> None:
         """Take other weights of the features: all distances change, nothing that was learned does."""
-        self.settings = settings
-        for slot in range(self.n_rules + 1):
-            derive_inverse_variance(slot, self.arrays, settings)
+        metric = self.settings.metric.copy()
+        metric[1, : self.n_features] = feature_weights
+        self.settings = self.settings._replace(metric=metric)
+        derive_inverse_variances(self.arrays, self.settings)
 
     def start_consequents(self, settings: Settings) -> None:
         """Take other ridges, as long as no consequents have been learned."""
@@ -284,6 +285,14 @@ class RuleBase:
         """H of a slot as a full symmetric matrix, waiting rows included."""
         rows = self.arrays.late_H[slot, : self.arrays.late[slot]]
         return mirrored(self.arrays.H[slot]) + rows.T @ rows
+
+    def regressor_sums(self) -> tuple[FloatArray, FloatArray]:
+        """Sums of psi r and of psi r^2 of all slots, (1+C, q): last rows and diagonals of H, waiting rows included."""
+        used = slice(0, self.n_rules + 1)
+        H, rows, late = self.arrays.H[used], self.arrays.late_H[used], self.arrays.late[used]
+        rows = np.where((np.arange(rows.shape[1]) < late[:, None])[:, :, None], rows, 0.0)
+        sums = H[:, -1] + np.einsum("sb,sbq->sq", rows[:, :, -1], rows)
+        return sums, np.diagonal(H, axis1=1, axis2=2) + (rows**2).sum(axis=1)
 
     def inverse(self, slot: int) -> FloatArray:
         """P of a slot as a full symmetric matrix, waiting rows included."""

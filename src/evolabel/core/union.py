@@ -49,9 +49,9 @@ def unite(mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[i
     _add_whole_stream(rules, other)
     for slot in range(1, other.n_rules + 1):
         rules.adopt(other, slot)
+    rules.shrink_to(rules.settings.max_rules)
     if united.weighs_features and other.n_seen:
         united.weigh_features()
-    rules.shrink_to(rules.settings.max_rules)
     if united.counts is not None and theirs.counts is not None:
         united.counts.add(theirs.counts, columns)
     return united

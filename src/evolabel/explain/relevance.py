@@ -43,4 +43,6 @@ class Relevance:
 def feature_relevance(model: StreamModel, feature_names: list[str], label_names: list[str]) -> Relevance:
     """Squared correlations of all features with all labels, over everything learned so far."""
     rules = model.trained()
-    return Relevance(squared_correlations(rules.hessian(0), rules.arrays.G[0]), feature_names, label_names)
+    sums, squares = rules.regressor_sums()
+    by_label = squared_correlations(sums[:1], squares[:1], rules.arrays.G[:1])[0]
+    return Relevance(by_label, feature_names, label_names)

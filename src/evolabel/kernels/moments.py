@@ -8,7 +8,7 @@ import numpy as np
 
 from evolabel.kernels._compile import allocating_kernel, kernel
 from evolabel.kernels.cholesky import factor_update
-from evolabel.kernels.state import SEEN, FloatArray, RuleArrays, Settings
+from evolabel.kernels.state import RULES, SEEN, FloatArray, RuleArrays, Settings
 
 TINY = 1e-300  # keeps 0 / 0 out of sums
 
@@ -26,6 +26,13 @@ def derive_inverse_variance(slot: int, rules: RuleArrays, settings: Settings) ->
         rules.inv[slot, j] = settings.metric[1, j] * inverse_variance(
             rules.n[slot, j], rules.M[slot, j], settings.prior_count, settings.metric[0, j]
         )
+
+
+@kernel
+def derive_inverse_variances(rules: RuleArrays, settings: Settings) -> None:
+    """The same for all slots."""
+    for slot in range(rules.tally[RULES] + 1):
+        derive_inverse_variance(slot, rules, settings)
 
 
 @kernel

@@ -171,8 +171,8 @@ def inverse_variance(n: float, M: float, nu0: float, S0: float) -> float:
 
 def derive_inverse_variance(slot: Slot, settings: Settings) -> FloatArray:
     """The inverse variances of a slot, feature by feature, times the weights of the features."""
-    each = zip(slot.n, slot.M, settings.prior, strict=True)
-    return settings.importance * np.array([inverse_variance(n, M, settings.prior_count, S0) for n, M, S0 in each])
+    nu0, each = settings.prior_count, zip(slot.n, slot.M, settings.prior, settings.importance, strict=True)
+    return np.array([lam * inverse_variance(n, M, nu0, S0) for n, M, S0, lam in each])
 
 
 def pool_moments(a: Slot, b: Slot) -> None:

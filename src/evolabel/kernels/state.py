@@ -11,7 +11,7 @@ profile does not need have no elements.
 | M        | (1+R, d)      |             | exact   | scatter: weighted sum of squared deviations from the centre   |
 | n        | (1+R, d)      |             | exact   | weight of the samples that showed the feature                 |
 | k        | (1+R,)        | k_i         | exact   | support: weight of the samples the rule has won               |
-| inv      | (1+R, d)      | 1/Sigma_jj  | derived | inverse variance, prior included, times the dimension's weight|
+| inv      | (1+R, d)      | l_j/Sigma_jj| derived | inverse variance, prior included, times the dimension's weight|
 | F        | (1+R, d, d)   | Sigma_i     | exact   | Cholesky factor of nu0 S0 + scatter matrix; rotated rules only |
 | H        | (1+R, q, q)   | R'QR        | exact   | sum of psi r r', lower triangle, without the rows in `late_H` |
 | G        | (1+R, K, q)   | (R'QY)'     | exact   | sum of psi y r', one row per label                            |
@@ -129,12 +129,12 @@ class Settings(NamedTuple):
     @property
     def prior(self) -> FloatArray:
         """Prior variance of each dimension."""
-        return self.metric[0]
+        return np.asarray(self.metric[0])
 
     @property
     def importance(self) -> FloatArray:
         """Weight of each dimension in squared distances."""
-        return self.metric[1]
+        return np.asarray(self.metric[1])
 
 
 class Workspace(NamedTuple):
