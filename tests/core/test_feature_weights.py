@@ -18,6 +18,7 @@ from small_rule_bases import (
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core import model as model_module
+from evolabel.core.claims import Claim, spread_of_range, temperature, write_rule
 from evolabel.core.feature_growth import grow_features, keep_features
 from evolabel.core.feature_weights import FLOOR, relevance_weights
 from evolabel.core.model import StreamModel
@@ -282,3 +283,13 @@ def test_measuring_by_other_weights_forgets_nothing():
 def naive_inverse(rules):
     twin = naive_of(rules)
     return [reference.derive_inverse_variance(slot, rules.settings) for slot in (twin.whole, *twin.rules)]
+
+
+def test_ranges_an_expert_names_mean_the_same_whatever_the_weights():
+    X, Y = samples(13)
+    rules = weighing().fit(X, Y)._model.trained()
+    slot, said = rules.n_rules + 1, np.array([-0.5, np.nan, -1.0, np.nan, np.nan])
+    rules.reserve(slot)
+    write_rule(slot, Claim(said, -said, np.array([1.0, np.nan, np.nan]), 1.0, 20.0), rules)
+    expected = spread_of_range(np.array([0.5, 1.0]), temperature(rules))
+    np.testing.assert_allclose(np.sqrt(1.0 / rules.arrays.inv[slot, [0, 2]]), expected, rtol=1e-9)
