@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from pairing import METRICS, Scores, default_row, gap_row, short, verdict
-from study_sets import DRIFTS, FIVE, FURTHER
+from study_sets import DRIFTS, FIVE, FURTHER, NOISY
 from variants import DEFAULT, PARTS
 
 RESULTS = Path(__file__).parent / "results"
@@ -79,13 +79,14 @@ def neighbours() -> str:
     return markdown(["PA / AP", *GROUPS, "better*", "worse*"], rows)
 
 
-def fresh() -> str:
-    """The local ridge by leave-one-out on seeds 5-9."""
-    runs = results("study_fresh")
+def against_default(file: str) -> str:
+    """One variant of a file of its own beside the default it was run with, set by set."""
+    runs = results(file)
     (name,) = [one for one in runs if one != DEFAULT]
-    sets = [one for group in GROUPS.values() for one in group if one in runs[name]]
+    sets = [one for one in (*FIVE, *FURTHER, *DRIFTS, *NOISY) if one in runs[name]]
     columns = default_row(runs[DEFAULT], sets), gap_row(runs[name], runs[DEFAULT], sets)
-    return markdown(["PA / AP", DEFAULT, name], [list(row) for row in zip([*sets, "mean"], *columns, strict=True)])
+    rows = [list(row) for row in zip([*sets, "mean"], *columns, strict=True)]
+    return markdown(["PA / AP", DEFAULT, _code(name)], rows)
 
 
 def speed() -> str:
@@ -100,7 +101,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "STUDY_ABLATION": lambda: differences("ablation", FIVE),
     "STUDY_LOCAL_PRESS": lambda: differences("local-press", FIVE),
     "STUDY_LOCAL_PRESS_ELSEWHERE": lambda: differences_by_set("local-press", (*FURTHER, *DRIFTS)),
-    "STUDY_FRESH": fresh,
+    "STUDY_FRESH": lambda: against_default("study_fresh"),
+    "STUDY_FEATURE_WEIGHTS": lambda: against_default("feature_weights"),
     "STUDY_STRUCTURE": lambda: differences("structure", FIVE),
     "STUDY_KERNEL_LIKE": lambda: differences("kernel-like", FIVE),
     "STUDY_MARKS": lambda: differences("marks", FIVE),

@@ -20,6 +20,8 @@ from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.kernels import reference
 from evolabel.streams import DriftingStream
 
+UNEVEN = np.array([[1.0, 1.0, 1.0, 1.0], [0.3, 0.7, 1.0, 2.0]])  # prior variances, weights of the features
+
 # name: settings, shares of missing features and labels, sample weights?, confidences?
 STREAMS = {
     "plain": ({}, 0.0, 0.0, False, False),
@@ -33,6 +35,7 @@ STREAMS = {
     "every rule answers": ({"min_activation": 0.0}, 0.0, 0.0, False, False),
     "calm rules": ({"novel_z": 2.0}, 0.1, 0.3, False, False),
     "fixed rules": ({"radius": 0.05, "novel_z": 2.0}, 0.0, 0.3, False, False),
+    "weighted features": ({"novel_z": 2.0, "metric": UNEVEN}, 0.2, 0.1, False, False),
     "one rule": ({"max_rules": 1}, 0.1, 0.1, True, True),
     "everything": (
         {

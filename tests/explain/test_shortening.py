@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.core.feature_weights import squared_correlations
 from evolabel.errors import DataError
 from evolabel.explain.reference import reference_rows
-from evolabel.explain.relevance import feature_relevance, squared_correlations
+from evolabel.explain.relevance import feature_relevance
 from evolabel.explain.shortening import ShortRules, decided, measure, prefix_distances, ranked, shorten
 from evolabel.streams import DriftingStream
 
@@ -128,7 +129,8 @@ def test_relevance_is_the_squared_correlation_with_each_label(stream):
 def test_what_never_varies_is_irrelevant():
     H = np.array([[4.0, 2.0, 4.0], [2.0, 2.0, 2.0], [4.0, 2.0, 4.0]])  # the first feature is constant
     G = np.array([[4.0, 2.0, 4.0], [2.0, 2.0, 2.0]])  # the first label always on, the second is the second feature
-    np.testing.assert_allclose(squared_correlations(H, G), [[0.0, 0.0], [0.0, 1.0]])
+    found = squared_correlations(H[None, -1], np.diag(H)[None], G[None])
+    np.testing.assert_allclose(found, [[[0.0, 0.0], [0.0, 1.0]]])
 
 
 def test_relevance_may_rank_antecedents(model):

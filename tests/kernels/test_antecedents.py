@@ -14,6 +14,12 @@ from evolabel.kernels.memberships import distances
 SEEDS = st.integers(0, 10_000)
 
 
+def weights(rng, p):
+    """Weights of features, 1 on average."""
+    lam = rng.uniform(0.25, 3.0, size=p)
+    return lam / lam.mean()
+
+
 def kernel_distances(s, base, p):
     """D and J of all rules by the compiled kernel."""
     count, d = base.n_rules, base.arrays.c.shape[1]
@@ -41,9 +47,10 @@ def test_axis_parallel_label_distances(seed, p, K, share):
     s = np.append(with_missing(rng, rng.normal(size=p), share), rng.normal(size=K))
     s[p:][rng.random(K) < share] = np.nan
     D, J = np.empty(4), np.full(4, np.nan)
-    distances(s[:p], 3, c, inv, D)
-    antecedents.add_label_distances(s, p, 3, c, inv, D, J)
-    np.testing.assert_allclose(J[1:], naive.add_label_distances(s, c[1:], inv[1:]), rtol=1e-10)
+    lam = np.append(weights(rng, p), np.ones(K))
+    distances(s[:p], 3, c, inv, lam, D)
+    antecedents.add_label_distances(s, p, 3, c, inv, lam, D, J)
+    np.testing.assert_allclose(J[1:], naive.add_label_distances(s, c[1:], inv[1:], lam), rtol=1e-10)
 
 
 @pytest.mark.parametrize("rotated", [False, True])
@@ -52,7 +59,8 @@ def test_axis_parallel_label_distances(seed, p, K, share):
 def test_distances_are_mahalanobis_in_both_spaces(rotated, seed, p, K, features, labels):
     rng = np.random.default_rng(seed)
     base = random_rules(rng, p, K, 4, temperature=1e6)
-    base.settings = base.settings._replace(rotated=rotated)
+    metric = np.stack([base.settings.prior, np.append(weights(rng, p), np.ones(K))])
+    base.settings = base.settings._replace(rotated=rotated, metric=metric)
     s = np.append(with_missing(rng, rng.normal(size=p), features), with_missing(rng, rng.normal(size=K), labels))
     D, J = kernel_distances(s, base, p)
     expected_D, expected_J = naive.joint_distances(s, p, base.arrays, base.settings)

@@ -18,7 +18,8 @@ def samples(draw):
     assume(not np.isnan(z).all())
     c = draw(hnp.arrays(np.float64, (C + 1, p), elements=NUMBERS))
     inv = draw(hnp.arrays(np.float64, (C + 1, p), elements=st.floats(0.01, 100.0)))
-    return z, C, c, inv
+    lam = draw(st.just(np.ones(p)) | hnp.arrays(np.float64, p, elements=st.floats(0.1, 4.0)))
+    return z, C, c, inv, lam / lam.mean()
 
 
 def spread(D, tau, min_activation):
@@ -34,10 +35,11 @@ def spread(D, tau, min_activation):
 @settings(max_examples=50, deadline=None)
 @given(samples())
 def test_distances_leave_missing_features_out(sample):
-    z, C, c, inv = sample
+    z, C, c, inv, lam = sample
     D = np.full(C + 1, np.nan)
-    memberships.distances(z, C, c, inv, D)
-    np.testing.assert_allclose(D[1:], reference.distances(z, c[1:], inv[1:]), rtol=1e-12)
+    memberships.distances(z, C, c, inv, lam, D)
+    np.testing.assert_allclose(D[1:], reference.distances(z, c[1:], inv[1:], lam), rtol=1e-12)
+    np.testing.assert_allclose(memberships.observed_weight(z, lam), reference.observed_weight(z, lam), rtol=1e-12)
     assert memberships.observed_features(z) == reference.observed_features(z)
 
 

@@ -23,7 +23,7 @@ def vector(p, elements):
 def rule_bases(draw):
     """Two slots with any centres, scatters and counts."""
     p = draw(st.integers(1, 5))
-    base = RuleBase(p, 2, make_settings(p, prior=np.linspace(0.5, 2.0, p)))
+    base = RuleBase(p, 2, make_settings(p, metric=np.stack([np.linspace(0.5, 2.0, p), np.linspace(0.4, 1.6, p)])))
     for slot in (1, 2):
         base.arrays.c[slot] = draw(vector(p, NUMBERS))
         base.arrays.n[slot] = draw(vector(p, MASSES))

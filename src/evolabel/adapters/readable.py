@@ -114,6 +114,11 @@ class Readable:
         return self._fitted_model().local_ridge
 
     @property
+    def feature_weights_(self) -> FloatArray:
+        """What the features count in squared distances, 1 on average; all 1 while the warm-up lasts."""
+        return self._fitted_model().feature_weights.copy()
+
+    @property
     def thresholds_(self) -> FloatArray:
         """Outputs of at least this much are predicted as 1, label by label; for a 1-D target the largest wins."""
         counts = self._fitted_model().counts

@@ -96,6 +96,9 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
         See `novelty`.
     prior_variance : float
         Spread, squared, that a rule starts with, in units of a scaled feature's variance.
+    feature_weights : {"equal", "relevance"}
+        What features count in distances: all the same, or by how much of the labels each of them explains alone, which
+        follows the stream; 1 on average, in `feature_weights_`.
     merging : {"room", "touching"}
         Rules are merged only to make room, or also when they touch and agree.
     consistency : {"output", "angle"}
@@ -125,6 +128,7 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
     n_samples_seen_ : int
     ridge_ : float, the unit of the ridges
     local_ridge_ : float, the ridge of the rules in this unit
+    feature_weights_ : ndarray of shape (n_features,), what the features count in squared distances, 1 on average
     thresholds_ : ndarray of shape (n_labels,), outputs of at least this much are predicted as 1
     rules_ : RuleSet, a sequence of Rule: read-only views, in words by `str`
     relevance_ : Relevance, how much of each label every feature explains
@@ -181,6 +185,7 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
         novelty: str = "deviation",
         novelty_tail: float = 1e-3,
         prior_variance: float = 1.0,
+        feature_weights: str = "equal",
         merging: str = "room",
         consistency: str = "output",
         forgetting: float = 1.0,
@@ -215,6 +220,7 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
         self.novelty = novelty
         self.novelty_tail = novelty_tail
         self.prior_variance = prior_variance
+        self.feature_weights = feature_weights
         self.merging = merging
         self.consistency = consistency
         self.forgetting = forgetting

@@ -17,8 +17,8 @@ def more_labels(old: RuleArrays, n_labels: int, settings: Settings) -> tuple[Rul
     """Arrays (and the prior of the product space) for more labels; what is new is as in an empty slot."""
     p = old.P.shape[1] - 1
     if settings.product:
-        labels = np.full(n_labels, settings.prior[-1])
-        settings = settings._replace(prior=np.append(settings.prior[:p], labels))
+        labels = np.repeat(settings.metric[:, -1:], n_labels, axis=1)
+        settings = settings._replace(metric=np.hstack([settings.metric[:, :p], labels]))
     new = rule_arrays(len(old.c) - 1, p, n_labels, settings, hold_weights=old.W.shape[1] > 0)
     for slot in range(len(old.c)):
         clear(slot, new, settings)

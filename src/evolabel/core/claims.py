@@ -80,7 +80,7 @@ def _write_moments(slot: int, claim: Claim, base: "RuleBase") -> None:
     variance[:p] *= _unnamed_variance(len(named), base)
     centre[named] = (claim.low[named] + claim.high[named]) / 2.0
     spread = spread_of_range((claim.high[named] - claim.low[named]) / 2.0, temperature(base))
-    variance[named] = np.maximum(spread**2, NARROWEST**2 * s.prior[named])
+    variance[named] = np.maximum(s.importance[named] * spread**2, NARROWEST**2 * s.prior[named])
     if s.product:
         centre[p + said] = s.label_weight * claim.shares[said]
         variance[p + said] = s.label_weight**2 * claim.shares[said] * (1.0 - claim.shares[said])

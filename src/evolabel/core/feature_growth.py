@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.core import lifecycle
+from evolabel.core.feature_weights import normalised
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
 from evolabel.core.scaling import Scaler, fit_scaler
@@ -69,6 +70,7 @@ def joined(scalers: Sequence[Scaler]) -> Scaler:
 def _change_features(model: StreamModel, kept: IntArray, scaler: Scaler) -> None:
     """Keep these features; those the scaler has beyond them are new."""
     rules, p = model.trained(), len(scaler.used)
+    model.feature_weights = normalised(np.append(model.feature_weights[kept], np.ones(p - len(kept))))
     settings = model.settings_for(scaler)
     changed = RuleBase(p, model.n_labels, settings)
     changed.arrays = _moved(rules, kept, settings)

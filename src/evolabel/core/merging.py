@@ -37,7 +37,7 @@ def covariance(slot: int, base: "RuleBase") -> FloatArray:
     """Covariance of a rule's features, prior included."""
     p, arrays = base.n_features, base.arrays
     if not base.settings.rotated:
-        return np.diag(1.0 / arrays.inv[slot, :p])
+        return np.diag(base.variances()[slot - 1])
     F = np.tril(arrays.F[slot, :p, :p])
     return np.asarray(F @ F.T / degrees(arrays.k[slot], base.settings.prior_count))
 
@@ -46,7 +46,7 @@ def log_volume(slot: int, base: "RuleBase") -> float:
     """Logarithm of the determinant of a rule's covariance."""
     p, arrays = base.n_features, base.arrays
     if not base.settings.rotated:
-        return float(-np.log(arrays.inv[slot, :p]).sum())
+        return float(np.log(base.variances()[slot - 1]).sum())
     diagonal = np.diag(arrays.F[slot])[:p]
     return float(2.0 * np.log(diagonal).sum() - p * np.log(degrees(arrays.k[slot], base.settings.prior_count)))
 
@@ -58,11 +58,12 @@ def touches(a: int, b: int, base: "RuleBase") -> bool:
 
 
 def root_distance(slot: int, apart: FloatArray, base: "RuleBase") -> float:
-    """Root mean squared Mahalanobis length of a difference of features, as a rule measures it."""
+    """Root mean squared Mahalanobis length of a difference of features, as a rule measures and weighs it."""
     p, arrays = base.n_features, base.arrays
     if not base.settings.rotated:
         return float(np.sqrt((apart**2 * arrays.inv[slot, :p]).mean()))
-    squares = substitute(arrays.F[slot], apart, 0, p, 0.0, np.inf, np.empty(p))
+    stretched = np.sqrt(base.settings.importance[:p]) * apart
+    squares = substitute(arrays.F[slot], stretched, 0, p, 0.0, np.inf, np.empty(p))
     return float(np.sqrt(degrees(arrays.k[slot], base.settings.prior_count) * squares / p))
 
 
@@ -100,7 +101,7 @@ def disagreement(a: int, b: int, base: "RuleBase") -> FloatArray:
     arrays, p = base.arrays, base.n_features
     k = arrays.k[[a, b]]
     centre = (k[0] * arrays.c[a, :p] + k[1] * arrays.c[b, :p]) / k.sum()
-    spread = np.sqrt((k[0] / arrays.inv[a, :p] + k[1] / arrays.inv[b, :p]) / k.sum())
+    spread = np.sqrt(k @ base.variances()[[a - 1, b - 1]] / k.sum())
     gap = (base.weights(a) - base.weights(b)).T
     return np.asarray(np.abs(gap @ np.append(centre, 1.0)) + np.linalg.norm(gap[:, :-1] * spread, axis=1))
 

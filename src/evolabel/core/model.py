@@ -6,6 +6,7 @@ arrays: X with NaN for missing features, Y of 0/1 with NaN for labels nobody ann
 
 import numpy as np
 
+from evolabel.core.feature_weights import EVERY, relevance_weights
 from evolabel.core.local_ridge import choose_local_ridge
 from evolabel.core.options import Options
 from evolabel.core.ridge import ridge_strength
@@ -33,10 +34,16 @@ class StreamModel:
         self.n_labels = n_labels
         self.ridge = np.nan
         self.local_ridge = np.nan
+        self.feature_weights = np.ones(n_features)
         self.scaler: Scaler | None = None
         self.rules: RuleBase | None = None
         self.warm_up: WarmUp | None = WarmUp(n_features, n_labels, int(options.warm_up))
         self.counts = output_counts(n_labels, options)
+
+    @property
+    def weighs_features(self) -> bool:
+        """Do distances count the features by their relevance?"""
+        return self.options.feature_weights == "relevance"
 
     @property
     def n_seen(self) -> int:
@@ -81,6 +88,8 @@ class StreamModel:
             rules.learn(Z, Y, weights, confidences, structure=False, out=out)
         if self.counts is not None:
             self.counts.follow(out, Y, weights, confidences)
+        if self.weighs_features:
+            self.weigh_features()
         return rules
 
     def _choose_local_ridge(self, Z: FloatArray, Y: FloatArray) -> None:
@@ -97,6 +106,7 @@ class StreamModel:
         self.scaler = fit_scaler(X, options.scaling, int(options.n_knots))
         self.ridge = ridge_strength(options.ridge, self.scaler.transform(X), Y)
         self.local_ridge = options.first_local_ridge
+        self.feature_weights = np.ones(self.n_features)
         self.rules = RuleBase(self.n_features, self.n_labels, self.settings())
         self.warm_up = None
 
@@ -108,7 +118,9 @@ class StreamModel:
     def settings_for(self, scaler: Scaler) -> Settings:
         """The same for the features of another scaler."""
         p = len(scaler.used)
-        return kernel_settings(self.options, p, self.n_labels, scaler.prior, self.ridge, self.local_ridge)
+        return kernel_settings(
+            self.options, p, self.n_labels, scaler.prior, self.ridge, self.local_ridge, self.feature_weights
+        )
 
     def scale(self, X: FloatArray) -> FloatArray:
         """Scores of raw rows."""
@@ -143,7 +155,10 @@ class StreamModel:
                 self.learn(*(part[chunk] for part in (X, Y, weights, confidences, out, limits)))
             return
         assert self.scaler is not None
-        self.trained().learn_raw(X, self.scaler, Y, weights, confidences, out)
+        if self.weighs_features:
+            self._learn_and_weigh(self.scale(X), Y, weights, confidences, out)
+        else:
+            self.trained().learn_raw(X, self.scaler, Y, weights, confidences, out)
         if self.counts is not None:
             self.counts.follow(out, Y, weights, confidences, limits)
 
@@ -167,12 +182,32 @@ class StreamModel:
                 raise
         return done
 
+    def _learn_and_weigh(
+        self, Z: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray, out: FloatArray
+    ) -> None:
+        """Learn scaled rows, and weigh the features anew at sample numbers that do not depend on how rows come in."""
+        rules, done = self.trained(), 0
+        while done < len(Z):
+            end = done + EVERY - rules.n_seen % EVERY
+            piece = slice(done, end)
+            rules.learn(Z[piece], Y[piece], weights[piece], confidences[piece], out=out[piece])
+            if rules.n_seen % EVERY == 0:
+                self.weigh_features()
+            done = end
+
+    def weigh_features(self) -> None:
+        """Let distances count the features by what the statistics tell of them now."""
+        rules = self.trained()
+        self.feature_weights = relevance_weights(rules)
+        rules.measure_by(self.feature_weights)
+
     def _end_warm_up(self, buffer: WarmUp) -> None:
         """The batch phase on what was kept; this model changes only if that succeeds."""
         ready = StreamModel(self.n_features, self.n_labels, self.options)
         ready.fit(*buffer.batch())
         ready.trained().renumber(buffer.numbers[: buffer.filled], buffer.n_seen)
         self.scaler, self.ridge, self.local_ridge = ready.scaler, ready.ridge, ready.local_ridge
+        self.feature_weights = ready.feature_weights
         self.rules, self.warm_up, self.counts = ready.rules, None, ready.counts
 
     def outputs(self, X: FloatArray) -> FloatArray:

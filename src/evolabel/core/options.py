@@ -43,6 +43,7 @@ class Options:
     novelty: str = "deviation"
     novelty_tail: float = 1e-3
     prior_variance: float = 1.0
+    feature_weights: str = "equal"
     merging: str = "room"
     consistency: str = "output"
     forgetting: float = 1.0
@@ -135,6 +136,7 @@ CHOICES = {
     "covariance": ("diag", "full"),
     "space": ("input", "product"),
     "novelty": ("deviation", "paper", "chi2"),
+    "feature_weights": ("equal", "relevance"),
     "merging": ("room", "touching"),
     "consistency": ("output", "angle"),
     "optimise": ("accuracy", "macro_f1", "micro_f1"),

@@ -24,7 +24,7 @@ from evolabel.kernels._compile import direct
 from evolabel.kernels.antecedents import join
 from evolabel.kernels.cholesky import marginal_fill
 from evolabel.kernels.coupling import NONE, coupling
-from evolabel.kernels.moments import absorb
+from evolabel.kernels.moments import absorb, derive_inverse_variances
 from evolabel.kernels.parcel import packed
 from evolabel.kernels.room import rule_arrays
 from evolabel.kernels.state import (
@@ -251,6 +251,13 @@ class RuleBase:
         assert rule is not None
         self.events.append(Event(self.n_seen, kind, rule, other, note))
 
+    def measure_by(self, feature_weights: FloatArray) -> None:
+        """Take other weights of the features: all distances change, nothing that was learned does."""
+        metric = self.settings.metric.copy()
+        metric[1, : self.n_features] = feature_weights
+        self.settings = self.settings._replace(metric=metric)
+        derive_inverse_variances(self.arrays, self.settings)
+
     def start_consequents(self, settings: Settings) -> None:
         """Take other ridges, as long as no consequents have been learned."""
         self.settings = settings
@@ -323,6 +330,14 @@ class RuleBase:
         rows = self.arrays.late_H[slot, : self.arrays.late[slot]]
         return mirrored(self.arrays.H[slot]) + rows.T @ rows
 
+    def regressor_sums(self) -> tuple[FloatArray, FloatArray]:
+        """Sums of psi r and of psi r^2 of all slots, (1+C, q): last rows and diagonals of H, waiting rows included."""
+        used = slice(0, self.n_rules + 1)
+        H, rows, late = self.arrays.H[used], self.arrays.late_H[used], self.arrays.late[used]
+        rows = np.where((np.arange(rows.shape[1]) < late[:, None])[:, :, None], rows, 0.0)
+        sums = H[:, -1] + np.einsum("sb,sbq->sq", rows[:, :, -1], rows)
+        return sums, np.diagonal(H, axis1=1, axis2=2) + (rows**2).sum(axis=1)
+
     def inverse(self, slot: int) -> FloatArray:
         """P of a slot as a full symmetric matrix, waiting rows included."""
         rows = self.arrays.late_P[slot, : self.arrays.late[slot]]
@@ -342,7 +357,8 @@ class RuleBase:
 
     def variances(self) -> FloatArray:
         """Spread of the rules per feature, squared, prior included, (C, p)."""
-        return np.asarray(1.0 / self.arrays.inv[1 : self.n_rules + 1, : self.n_features])
+        p = self.n_features
+        return np.asarray(self.settings.importance[:p] / self.arrays.inv[1 : self.n_rules + 1, :p])
 
     def reserve(self, rules: int) -> None:
         """Make room for this many rules; the room doubles, so that growth stays cheap."""

@@ -23,9 +23,18 @@ COUPLINGS = {"none": NONE, "ridge": RIDGE, "shifted": SHIFTED, "signed_laplacian
 
 
 def kernel_settings(
-    options: Options, p: int, K: int, prior: FloatArray, ridge: float, local_ridge: float | None = None
+    options: Options,
+    p: int,
+    K: int,
+    prior: FloatArray,
+    ridge: float,
+    local_ridge: float | None = None,
+    feature_weights: FloatArray | None = None,
 ) -> Settings:
-    """All settings; `prior` is the expected variance of scaled features, `local_ridge` the factor chosen, if any."""
+    """All settings; `prior` is the expected variance of scaled features, `local_ridge` the factor chosen, if any.
+
+    `feature_weights` are what the features count in distances; without them they count alike.
+    """
     o = options
     local = o.first_local_ridge if local_ridge is None else local_ridge
     shape = np.append(np.ones(p), o.intercept_ridge)  # D: the intercept is hardly penalised
@@ -33,11 +42,14 @@ def kernel_settings(
     product = o.space == "product"
     d = p + K if product else p
     radius, young = novelty_radius(o, d)
-    labels = np.full(d - p, LABEL_VARIANCE)  # not scaled by the weight, which would cancel it
+    variances = np.append(o.prior_variance * prior, np.full(d - p, LABEL_VARIANCE))  # the label weight would cancel
+    importance = np.ones(d)
+    if feature_weights is not None:
+        importance[:p] = feature_weights
     return Settings(
         penalty=np.stack([o.global_ridge * ridge * shape, gamma]),
         lean=gamma if o.parent == "global" else np.zeros(p + 1),
-        prior=np.append(o.prior_variance * prior, labels),
+        metric=np.stack([variances, importance]),
         prior_count=o.prior_count_for(p),
         rotated=o.covariance == "full",
         product=product,

@@ -47,6 +47,8 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays = {f"scaler.{name}": getattr(scaler, name) for name in SCALER_ARRAYS}
     arrays |= {f"rules.{name}": getattr(rules.arrays, name)[used] for name in PER_SLOT}
     arrays |= {"rules.tally": rules.arrays.tally, "rules.strange": rules.arrays.strange}
+    if model.weighs_features:
+        arrays["feature_weights"] = model.feature_weights
     if model.counts is not None:
         arrays |= {f"outputs.{name}": getattr(model.counts, name) for name in OUTPUT_ARRAYS}
     facts["limits"] = [float(scaler.low).hex(), float(scaler.high).hex()]
@@ -86,6 +88,10 @@ def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
     model.ridge = float.fromhex(facts["ridge"])
     stored = facts.get("local_ridge")  # older files know only the number their options give
     model.local_ridge = model.options.first_local_ridge if stored is None else float.fromhex(stored)
+    model.feature_weights = np.ones(model.n_features)
+    if model.weighs_features:
+        model.feature_weights = arrays["feature_weights"]
+        _check_shape("feature_weights", model.feature_weights, (model.n_features,))
     model.rules = _rule_base(model, arrays, facts)
     model.warm_up = None
     if model.counts is not None:

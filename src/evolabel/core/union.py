@@ -25,6 +25,7 @@ def sibling(model: StreamModel) -> StreamModel:
     """A model without samples but with the same scaling, ridges and labels."""
     twin = StreamModel(model.n_features, model.n_labels, model.options)
     twin.scaler, twin.ridge, twin.local_ridge, twin.warm_up = model.scaler, model.ridge, model.local_ridge, None
+    twin.feature_weights = model.feature_weights
     twin.rules = RuleBase(model.n_features, model.n_labels, twin.settings())
     return twin
 
@@ -49,6 +50,8 @@ def unite(mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[i
     for slot in range(1, other.n_rules + 1):
         rules.adopt(other, slot)
     rules.shrink_to(rules.settings.max_rules)
+    if united.weighs_features and other.n_seen:
+        united.weigh_features()
     if united.counts is not None and theirs.counts is not None:
         united.counts.add(theirs.counts, columns)
     return united

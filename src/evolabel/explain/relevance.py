@@ -4,14 +4,15 @@ The Fisher ratio of two classes per feature and label (companion 2.9) is r^2 / (
 feature with the 0/1 label; r follows from H and G of the global model, which are kept exactly. Weights are r^2 itself:
 the share of a label's variance that the feature explains alone, in [0, 1].
 
-They are for reading only and take no part in distances: features that matter for one label do not for another, and the
-rules serve all labels.
+By default they are for reading only: features that matter for one label do not for another, and the rules serve all
+labels. `feature_weights="relevance"` lets distances count the features by them (`core.feature_weights`).
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from evolabel.core.feature_weights import squared_correlations
 from evolabel.core.model import StreamModel
 from evolabel.errors import DataError
 from evolabel.kernels.state import FloatArray
@@ -42,20 +43,6 @@ class Relevance:
 def feature_relevance(model: StreamModel, feature_names: list[str], label_names: list[str]) -> Relevance:
     """Squared correlations of all features with all labels, over everything learned so far."""
     rules = model.trained()
-    return Relevance(squared_correlations(rules.hessian(0), rules.arrays.G[0]), feature_names, label_names)
-
-
-def squared_correlations(H: FloatArray, G: FloatArray) -> FloatArray:
-    """r^2 per label and feature from H = sum r r' and G = sum y r'; 0 where one of the two never varied.
-
-    A label's variance is m (1 - m) by its mean m, as it is 0 or 1.
-    """
-    n = max(float(H[-1, -1]), 1e-300)
-    mean, share = H[:-1, -1] / n, np.clip(G[:, -1] / n, 0.0, 1.0)
-    second = np.diag(H)[:-1] / n
-    variance = second - mean**2
-    varies = variance > 1e-9 * np.maximum(second, 1e-300)
-    covariance = G[:, :-1] / n - np.outer(share, mean)
-    spread = np.outer(share * (1.0 - share), np.where(varies, variance, 1.0))
-    known = (spread > 1e-12) & varies
-    return np.where(known, np.clip(covariance**2 / np.where(known, spread, 1.0), 0.0, 1.0), 0.0)
+    sums, squares = rules.regressor_sums()
+    by_label = squared_correlations(sums[:1], squares[:1], rules.arrays.G[:1])[0]
+    return Relevance(by_label, feature_names, label_names)

@@ -123,19 +123,18 @@ def prefix_distances(model: StreamModel, Z: FloatArray, order: IntArray) -> Floa
     marginal distances of all prefixes at once.
     """
     rules, p = model.trained(), model.n_features
-    a = rules.arrays
+    a, importance = rules.arrays, rules.settings.importance
     out = np.empty((len(Z), rules.n_rules, p))
-    counts = np.arange(1, p + 1)
     for i in range(rules.n_rules):
         slot, mine = i + 1, order[i]
         e = Z[:, mine] - a.c[slot, mine]
         if rules.settings.rotated:
             F = np.tril(a.F[slot])[:p] / np.sqrt(degrees(float(a.k[slot]), rules.settings.prior_count))
             factor = cholesky((F @ F.T)[np.ix_(mine, mine)], lower=True)
-            terms = solve_triangular(factor, e.T, lower=True).T ** 2
+            terms = solve_triangular(factor, (np.sqrt(importance[mine]) * e).T, lower=True).T ** 2
         else:
             terms = e**2 * a.inv[slot, mine]
-        out[:, i] = np.cumsum(terms, axis=1) / counts
+        out[:, i] = np.cumsum(terms, axis=1) / np.cumsum(importance[mine])
     return out
 
 

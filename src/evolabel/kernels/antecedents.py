@@ -4,7 +4,7 @@ import numpy as np
 
 from evolabel.kernels._compile import allocating_kernel, cold_kernel, hot_kernel, kernel
 from evolabel.kernels.cholesky import VANISHING, marginal_fill, substitute
-from evolabel.kernels.memberships import distances, memberships, observed_features
+from evolabel.kernels.memberships import distances, memberships, observed_features, observed_weight
 from evolabel.kernels.state import RULES, FloatArray, IntArray, RuleArrays, Settings
 
 
@@ -24,17 +24,17 @@ def degrees(k: float, nu0: float) -> float:
 
 @kernel
 def add_label_distances(
-    s: FloatArray, p: int, C: int, c: FloatArray, inv: FloatArray, D: FloatArray, J: FloatArray
+    s: FloatArray, p: int, C: int, c: FloatArray, inv: FloatArray, lam: FloatArray, D: FloatArray, J: FloatArray
 ) -> None:
     """J: mean squared distance over observed features and labels, axis-parallel."""
-    features = observed_features(s[:p])
+    features = observed_weight(s[:p], lam)
     for a in range(1, C + 1):
         total, seen = D[a] * features, features
         for j in range(p, s.shape[0]):
             if not np.isnan(s[j]):
                 e = s[j] - c[a, j]
                 total += e * e * inv[a, j]
-                seen += 1
+                seen += lam[j]
         J[a] = total / seen
 
 
@@ -51,18 +51,19 @@ def rotated_distances(
     J: FloatArray,
 ) -> None:
     """D and J of rotated rules by one forward substitution each; hopeless rules are abandoned (distance inf)."""
-    d = s.shape[0]
-    features, seen = observed_features(s[:p]), observed_features(s)
+    d, lam = s.shape[0], settings.metric[1]
+    complete = observed_features(s[:p]) == p
+    features, seen = observed_weight(s[:p], lam), observed_weight(s, lam)
     best_D, best_J = np.inf, np.inf
     for a in range(1, rules.tally[RULES] + 1):
         scale = degrees(rules.k[a], settings.prior_count)
         for j in range(d):
-            e[j] = s[j] - rules.c[a, j]
+            e[j] = np.sqrt(lam[j]) * (s[j] - rules.c[a, j])
         room = max((best_D + 2.0 * settings.tau * VANISHING) * features, best_J * seen) / scale
-        if features < p:
-            total = marginal_fill(rules.F[a], e, p, missing, v)
-        else:
+        if complete:
             total = substitute(rules.F[a], e, 0, p, 0.0, room, v)
+        else:
+            total = marginal_fill(rules.F[a], e, p, missing, v)
         D[a] = scale * total / features
         J[a] = D[a]
         if seen > features and total < np.inf:
@@ -92,9 +93,9 @@ def weigh(
     if settings.rotated:
         rotated_distances(s, p, rules, settings, e, v, missing, D, J)
     else:
-        distances(s[:p], C, rules.c, rules.inv, D)
+        distances(s[:p], C, rules.c, rules.inv, settings.metric[1], D)
         if s.shape[0] > p:
-            add_label_distances(s, p, C, rules.c, rules.inv, D, J)
+            add_label_distances(s, p, C, rules.c, rules.inv, settings.metric[1], D, J)
     return memberships(D, C, settings.tau, settings.min_activation, psi, active)
 
 

@@ -2,7 +2,8 @@
 
 D_i is the *mean* squared standardised distance over the observed features, so the Gaussian of eq. (3) at
 temperature T reads mu_i = exp(-D_i / (2 tau)) with tau = T / p. Missing features drop out of the mean, which is the
-marginal distance, brought to the scale of a complete row.
+marginal distance, brought to the scale of a complete row. Features may weigh differently (lambda_j, 1 on average):
+`inv` holds the weight already, and D_i is then the weighted mean.
 """
 
 import numpy as np
@@ -24,10 +25,21 @@ def observed_features(z: FloatArray) -> int:
 
 
 @kernel
-def distances(z: FloatArray, C: int, c: FloatArray, inv: FloatArray, D: FloatArray) -> None:
+def observed_weight(z: FloatArray, lam: FloatArray) -> float:
+    """What the features of the row that are not NaN weigh together."""
+    total = 0.0
+    for j in range(z.shape[0]):
+        if not np.isnan(z[j]):
+            total += lam[j]
+    return total
+
+
+@kernel
+def distances(z: FloatArray, C: int, c: FloatArray, inv: FloatArray, lam: FloatArray, D: FloatArray) -> None:
     """Mean squared standardised distance of z to slots 1..C."""
     p = z.shape[0]
     seen = observed_features(z)
+    mass = float(p) if seen == p else observed_weight(z, lam)
     for a in range(1, C + 1):
         ca, va = c[a], inv[a]
         s = 0.0
@@ -40,7 +52,7 @@ def distances(z: FloatArray, C: int, c: FloatArray, inv: FloatArray, D: FloatArr
                 if not np.isnan(z[j]):
                     e = z[j] - ca[j]
                     s += e * e * va[j]
-        D[a] = s / seen
+        D[a] = s / mass
 
 
 @kernel

@@ -8,7 +8,7 @@ import numpy as np
 
 from evolabel.kernels._compile import allocating_kernel, kernel
 from evolabel.kernels.cholesky import factor_update
-from evolabel.kernels.state import SEEN, FloatArray, RuleArrays, Settings
+from evolabel.kernels.state import RULES, SEEN, FloatArray, RuleArrays, Settings
 
 TINY = 1e-300  # keeps 0 / 0 out of sums
 
@@ -21,11 +21,18 @@ def inverse_variance(n: float, M: float, nu0: float, S0: float) -> float:
 
 @kernel
 def derive_inverse_variance(slot: int, rules: RuleArrays, settings: Settings) -> None:
-    """The spread of a slot with its prior, feature by feature."""
+    """The spread of a slot with its prior, weighted, feature by feature."""
     for j in range(rules.c.shape[1]):
-        rules.inv[slot, j] = inverse_variance(
-            rules.n[slot, j], rules.M[slot, j], settings.prior_count, settings.prior[j]
+        rules.inv[slot, j] = settings.metric[1, j] * inverse_variance(
+            rules.n[slot, j], rules.M[slot, j], settings.prior_count, settings.metric[0, j]
         )
+
+
+@kernel
+def derive_inverse_variances(rules: RuleArrays, settings: Settings) -> None:
+    """The same for all slots."""
+    for slot in range(rules.tally[RULES] + 1):
+        derive_inverse_variance(slot, rules, settings)
 
 
 @kernel
@@ -34,7 +41,7 @@ def absorb(slot: int, s: FloatArray, weight: float, rules: RuleArrays, settings:
     nu0 = settings.prior_count
     if settings.rotated and slot > 0:
         rotate(s, weight, rules.k[slot], nu0, rules.c[slot], rules.F[slot])
-    absorb_row(s, weight, rules.c[slot], rules.M[slot], rules.n[slot], rules.inv[slot], nu0, settings.prior)
+    absorb_row(s, weight, rules.c[slot], rules.M[slot], rules.n[slot], rules.inv[slot], nu0, settings.metric)
     rules.k[slot] += weight
     rules.won[slot] = rules.tally[SEEN]
 
@@ -70,9 +77,10 @@ def absorb_row(
     n: FloatArray,
     inv: FloatArray,
     nu0: float,
-    S0: FloatArray,
+    metric: FloatArray,
 ) -> None:
     """The arithmetic of `absorb`, free of branches so that it runs in vector registers."""
+    S0, lam = metric[0], metric[1]
     for j in range(z.shape[0]):
         seen = z[j] == z[j]
         w = weight if seen else 0.0
@@ -82,7 +90,7 @@ def absorb_row(
         c[j] += e * step
         M[j] += e * e * n[j] * step
         n[j] = total
-        inv[j] = inverse_variance(total, M[j], nu0, S0[j])
+        inv[j] = lam[j] * inverse_variance(total, M[j], nu0, S0[j])
 
 
 @kernel

@@ -34,7 +34,7 @@ def _example() -> Contents:
     """The smallest rule base: its types are those of every rule base."""
     kinds = {name: kind for name, kind in get_type_hints(Settings).items() if kind in (float, int, bool)}
     numbers: dict[str, Any] = {name: kind() for name, kind in kinds.items()}
-    settings = Settings(penalty=np.zeros((2, 2)), lean=np.zeros(2), prior=np.zeros(1), **numbers)
+    settings = Settings(penalty=np.zeros((2, 2)), lean=np.zeros(2), metric=np.zeros((2, 1)), **numbers)
     return rule_arrays(1, 1, 1, settings), settings, workspace(2, 1, 1, 1, False)
 
 

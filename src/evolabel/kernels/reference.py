@@ -138,10 +138,15 @@ def observed_features(z: FloatArray) -> int:
     return int(np.sum(~np.isnan(z)))
 
 
-def distances(z: FloatArray, c: FloatArray, inv: FloatArray) -> FloatArray:
-    """Mean squared standardised distance over the observed features, per row of c."""
+def observed_weight(z: FloatArray, lam: FloatArray) -> float:
+    """Sum of the weights of the features that are not NaN."""
+    return float(np.sum(lam[: len(z)][~np.isnan(z)]))
+
+
+def distances(z: FloatArray, c: FloatArray, inv: FloatArray, lam: FloatArray) -> FloatArray:
+    """Mean squared standardised distance over the observed features, weighted by lam (inv has it), per row of c."""
     shown = ~np.isnan(z)
-    return np.asarray(np.mean((z - c)[:, shown] ** 2 * inv[:, shown], axis=1))
+    return np.asarray(np.average((z - c)[:, shown] ** 2 * inv[:, shown] / lam[shown], axis=1, weights=lam[shown]))
 
 
 def nearest(D: FloatArray) -> int:
@@ -166,9 +171,9 @@ def inverse_variance(n: float, M: float, nu0: float, S0: float) -> float:
 
 
 def derive_inverse_variance(slot: Slot, settings: Settings) -> FloatArray:
-    """The inverse variances of a slot, feature by feature."""
-    nu0 = settings.prior_count
-    return np.array([inverse_variance(n, M, nu0, S0) for n, M, S0 in zip(slot.n, slot.M, settings.prior, strict=True)])
+    """The inverse variances of a slot, feature by feature, times the weights of the features."""
+    nu0, each = settings.prior_count, zip(slot.n, slot.M, settings.prior, settings.importance, strict=True)
+    return np.array([lam * inverse_variance(n, M, nu0, S0) for n, M, S0, lam in each])
 
 
 def pool_moments(a: Slot, b: Slot) -> None:
@@ -354,7 +359,7 @@ def solved_weights(slot: Slot, base: NaiveRules) -> FloatArray:
 def rule_distances(z: FloatArray, base: NaiveRules) -> FloatArray:
     """Distances of z to all rules."""
     inv = np.array([derive_inverse_variance(rule, base.settings) for rule in base.rules])
-    return distances(z, np.array([rule.c for rule in base.rules]), inv)
+    return distances(z, np.array([rule.c for rule in base.rules]), inv, base.settings.importance)
 
 
 def membership_rows(Z: FloatArray, base: NaiveRules) -> tuple[FloatArray, FloatArray]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from evolabel.kernels.coupling import NONE, PAPER, RIDGE, SHIFTED, SHRINK, SIGNED_LAPLACIAN
 from evolabel.kernels.iteration import BLOW_UP
+from evolabel.kernels.reference import distances, observed_weight
 from evolabel.kernels.state import RULES, FloatArray, RuleArrays, Settings
 
 
@@ -178,15 +179,15 @@ def degrees(k: float, nu0: float) -> float:
     return nu0 + k - 1.0 if k > 1.0 else nu0
 
 
-def add_label_distances(s: FloatArray, c: FloatArray, inv: FloatArray) -> FloatArray:
-    """Mean squared standardised distance over all observed entries of the joint vector, per row of c."""
-    return np.asarray(np.nanmean((s - c) ** 2 * inv, axis=1))
+def add_label_distances(s: FloatArray, c: FloatArray, inv: FloatArray, lam: FloatArray) -> FloatArray:
+    """The same mean as over the features, over all observed entries of the joint vector."""
+    return distances(s, c, inv, lam)
 
 
 def covariance(slot: int, rules: RuleArrays, settings: Settings) -> FloatArray:
     """Sigma of a rule in the space of the antecedents, prior included."""
     if not settings.rotated:
-        return np.diag(1.0 / rules.inv[slot])
+        return np.diag(settings.importance / rules.inv[slot])
     F = np.tril(rules.F[slot])
     return np.asarray(F @ F.T / degrees(float(rules.k[slot]), settings.prior_count))
 
@@ -195,13 +196,14 @@ def joint_distances(s: FloatArray, p: int, rules: RuleArrays, settings: Settings
     """Mean squared Mahalanobis distances D over the features and J over features and labels, rule by rule.
 
     Features may be missing for D. For J a missing feature sits at its mean given the other features, and a missing
-    label at its mean given everything before it.
+    label at its mean given everything before it. Every dimension is stretched by the root of its weight.
     """
-    d, features, seen = len(s), int(np.sum(~np.isnan(s[:p]))), int(np.sum(~np.isnan(s)))
+    d, lam = len(s), settings.importance
+    features, seen = observed_weight(s[:p], lam), observed_weight(s, lam)
     count = int(rules.tally[RULES])
     D, J = np.zeros(count), np.zeros(count)
     for slot in range(1, count + 1):
-        Sigma, e = covariance(slot, rules, settings), s - rules.c[slot, :d]
+        Sigma, e = covariance(slot, rules, settings), np.sqrt(lam[:d]) * (s - rules.c[slot, :d])
         D[slot - 1] = marginal_square(Sigma[:p, :p], e[:p]) / features
         e[:p] = conditional_mean(Sigma[:p, :p], e[:p])
         for j in range(p, d):

@@ -11,7 +11,7 @@ profile does not need have no elements.
 | M        | (1+R, d)      |             | exact   | scatter: weighted sum of squared deviations from the centre   |
 | n        | (1+R, d)      |             | exact   | weight of the samples that showed the feature                 |
 | k        | (1+R,)        | k_i         | exact   | support: weight of the samples the rule has won               |
-| inv      | (1+R, d)      | 1/Sigma_jj  | derived | inverse variance, prior included                              |
+| inv      | (1+R, d)      | l_j/Sigma_jj| derived | inverse variance, prior included, times the dimension's weight|
 | F        | (1+R, d, d)   | Sigma_i     | exact   | Cholesky factor of nu0 S0 + scatter matrix; rotated rules only |
 | H        | (1+R, q, q)   | R'QR        | exact   | sum of psi r r', lower triangle, without the rows in `late_H` |
 | G        | (1+R, K, q)   | (R'QY)'     | exact   | sum of psi y r', one row per label                            |
@@ -89,16 +89,17 @@ class Settings(NamedTuple):
     """What the kernels must know beside the state.
 
     `penalty` has one row for the global model (lambda D) and one for the rules (gamma D); `lean` is gamma D if the
-    rules' ridge pulls towards the global model, else 0; `prior` is the prior variance of each dimension; `rotated`
-    rules have full covariances; `radius` bounds the mean squared distance, times (1 + 1/k)^young for a young rule;
-    `novel_z` NaN: the radius rules when the rule base is full, too; `tau` is the temperature per feature, T / p;
-    `upkeep_every` the samples a slot learns between two derivations of P; `prune_after` and `merge_every` 0: never;
-    `inherit`: iterated weights start at the nearest rule's.
+    rules' ridge pulls towards the global model, else 0; `metric` has one row with the prior variance of each dimension
+    and one with its weight in squared distances (lambda_j, 1 on average); `rotated` rules have full covariances;
+    `radius` bounds the mean squared distance, times (1 + 1/k)^young for a young rule; `novel_z` NaN: the radius rules
+    when the rule base is full, too; `tau` is the temperature per feature, T / p; `upkeep_every` the samples a slot
+    learns between two derivations of P; `prune_after` and `merge_every` 0: never; `inherit`: iterated weights start at
+    the nearest rule's.
     """
 
     penalty: FloatArray
     lean: FloatArray
-    prior: FloatArray
+    metric: FloatArray
     prior_count: float
     rotated: bool
     product: bool
@@ -123,6 +124,16 @@ class Settings(NamedTuple):
     coupling: int
     literal_step: bool
     inherit: bool
+
+    @property
+    def prior(self) -> FloatArray:
+        """Prior variance of each dimension."""
+        return np.asarray(self.metric[0])
+
+    @property
+    def importance(self) -> FloatArray:
+        """Weight of each dimension in squared distances."""
+        return np.asarray(self.metric[1])
 
 
 class Workspace(NamedTuple):

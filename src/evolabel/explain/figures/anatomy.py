@@ -77,7 +77,7 @@ class Anatomy:
         """Sigma_i of the features in scores, prior included: the marginal of a rule of the product space."""
         a, p = self.rules.arrays, self.model.n_features
         if not self.rules.settings.rotated:
-            return np.diag(1.0 / a.inv[slot, :p])
+            return np.diag(self.rules.variances()[slot - 1])
         F = np.tril(a.F[slot])[:p, :p]
         return np.asarray(F @ F.T / degrees(float(a.k[slot]), self.rules.settings.prior_count))
 
