@@ -12,7 +12,7 @@ from small_rule_bases import assert_close, learned, make_stream, with_gaps
 from evolabel.kernels import information
 
 P, K = 4, 3
-NOT_KEPT = np.empty((0, 0, 0))
+NO_MOMENTS = np.empty((0, 0, 0)), np.empty((0, 0, 0)), np.empty(0, np.int64)
 
 
 @st.composite
@@ -28,11 +28,12 @@ def bases(draw):
     return base, with_gaps(Z, Y, seed, features=draw(st.sampled_from([0.0, 0.3])))[0]
 
 
-def looked(base, Z, U=NOT_KEPT):
-    """Outputs, psi, D, q, s of the kernel."""
+def looked(base, Z, moments=NO_MOMENTS):
+    """Outputs, psi, D, q, s, t of the kernel."""
     shape = len(Z), base.n_rules
-    made = np.empty((len(Z), K)), np.zeros(shape), np.empty(shape), np.zeros(shape), np.zeros(shape)
-    information.look_rows(Z, base.arrays, base.settings, base.scratch(), *made, U)
+    made = np.empty((len(Z), K)), np.empty(shape), np.empty(shape), *np.zeros((3, *shape))
+    state = base.arrays, base.settings, base.scratch()
+    information.look_rows(Z, False, *state, *moments, *made, np.empty((len(Z), P + 1)))
     return made
 
 
@@ -58,7 +59,7 @@ def regressors(base, z):
 def test_look_rows_gives_the_outputs_and_the_quadratic_forms(case):
     base, Z = case
     before = copy.deepcopy(base.arrays)
-    out, psi, D, q, s = looked(base, Z)
+    out, psi, D, q, s, _ = looked(base, Z)
     np.testing.assert_array_equal(out, base.outputs(Z))
     expected_psi, expected_D = base.memberships(Z)
     np.testing.assert_array_equal(psi, expected_psi)
@@ -73,9 +74,23 @@ def test_look_rows_gives_the_outputs_and_the_quadratic_forms(case):
 
 @settings(max_examples=30, deadline=None)
 @given(bases())
+def test_rows_that_are_placed_need_not_be_placed_or_answered_again(case):
+    base, Z = case
+    out, psi, D, *known = looked(base, Z)
+    again, nothing = np.zeros((3, *psi.shape)), np.empty((0, 0))
+    state = base.arrays, base.settings, base.scratch()
+    information.look_rows(Z, True, *state, *NO_MOMENTS, nothing, psi, D, *again, nothing)
+    np.testing.assert_array_equal(again, known)
+    variance = np.zeros(psi.shape)
+    information.variance_rows(Z, psi, *state, variance)
+    assert_close(variance, known[0], 1e-8)
+
+
+@settings(max_examples=30, deadline=None)
+@given(bases())
 def test_trace_drop_is_the_drop_of_an_actual_update(case):
     base, Z = case
-    _, psi, _, q, s = looked(base, Z)
+    _, psi, _, q, s, _ = looked(base, Z)
     out = np.empty(len(Z))
     information.trace_drop_rows(psi, q, s, base.arrays, np.zeros(base.n_rules), out)
     traces = [np.trace(base.inverse(slot)) for slot in range(1, base.n_rules + 1)]
@@ -89,7 +104,7 @@ def test_trace_drop_is_the_drop_of_an_actual_update(case):
 @given(bases())
 def test_leverage_is_the_share_of_variance_an_actual_update_removes(case):
     base, Z = case
-    _, psi, _, q, _ = looked(base, Z)
+    _, psi, _, q, _, _ = looked(base, Z)
     out = np.empty(len(Z))
     information.leverage_rows(psi, q, out)
     for i, z in enumerate(Z):
@@ -109,9 +124,8 @@ def test_variance_reduction_is_what_an_actual_update_brings_to_the_rows_of_the_m
     M = np.array([root.T @ root for root in roots])
     full = [A + rows[:waiting].T @ rows[:waiting] for A, rows in zip(M, late_M, strict=True)]
     late = np.full(slots, waiting)
-    U = np.empty((len(Z), slots, P + 1))
-    _, psi, _, q, _ = looked(base, Z, U)
-    information.variance_reduction_rows(psi, q, U, np.tril(M), late_M, late, out)
+    _, psi, _, q, _, t = looked(base, Z, (np.tril(M), late_M, late))
+    information.variance_reduction_rows(psi, q, t, out)
     for i, z in enumerate(Z):
         expected = sum(np.sum(gone * A) for gone, A in zip(removed(base, z), full[1:], strict=True))
         assert out[i] == pytest.approx(expected, rel=1e-6, abs=1e-8)

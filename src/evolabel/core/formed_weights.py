@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # labels. Fewer features need more rows, but then either way takes less than a millisecond.
 MANY_ROWS = 64
 
+UNKEPT = np.empty((0, 0))
+
 _answer_rows = direct(answer_rows)
 
 
@@ -35,10 +37,12 @@ def formed_weights(base: "RuleBase") -> FloatArray:
     return W
 
 
-def formed_outputs(base: "RuleBase", Z: FloatArray, W: FloatArray) -> FloatArray:
-    """Eq. (2) for scaled rows by formed weights, (rows, K)."""
+def formed_outputs(
+    base: "RuleBase", Z: FloatArray, W: FloatArray, psi: FloatArray = UNKEPT, D: FloatArray = UNKEPT
+) -> FloatArray:
+    """Eq. (2) for scaled rows by formed weights, (rows, K); memberships and distances, (rows, C), where they are kept."""
     out = np.empty((len(Z), base.n_labels))
-    _answer_rows(Z, W, base.arrays, base.settings, base.scratch(), out)
+    _answer_rows(Z, W, base.arrays, base.settings, base.scratch(), out, psi, D)
     return out
 
 

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.core.formed_weights import MANY_ROWS, formed_outputs, formed_weights
+from evolabel.core.formed_weights import MANY_ROWS, UNKEPT, formed_outputs, formed_weights
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
-from evolabel.core.second_moments import Moments, SecondMoments
+from evolabel.core.second_moments import Moments, SecondMoments, labelled_moments
 from evolabel.core.settings import novelty_radius
 from evolabel.errors import StateError
 from evolabel.kernels._compile import direct
@@ -29,29 +29,35 @@ from evolabel.kernels.information import (
     novelty_rows,
     trace_drop_rows,
     variance_reduction_rows,
+    variance_rows,
 )
 from evolabel.kernels.state import FloatArray
 
 _look_rows, _novelty_rows, _leverage_rows = direct(look_rows), direct(novelty_rows), direct(leverage_rows)
 _trace_drop_rows, _variance_reduction_rows = direct(trace_drop_rows), direct(variance_reduction_rows)
+_variance_rows = direct(variance_rows)
 
 # During warm-up nothing is known: every sample is novel, and as informative as any other.
 NOVEL_IN_WARM_UP = 2.0
 INFORMATIVE_IN_WARM_UP = 1.0
 
-# P r is kept for so many rows, so that `variance_reduction` need not compute it again; more rows are seen in parts.
-ROWS_KEPT = 16
+NO_MOMENTS = Moments(np.empty((0, 0, 0)), np.empty((0, 0, 0)), np.empty(0, np.int64))
 
 
-class Sight(NamedTuple):
-    """Outputs of some rows, unless they are found apart, and what the rules know of them (`kernels.information`)."""
+class Answers(NamedTuple):
+    """Outputs of some rows, and where they stand among the rules."""
 
     outputs: FloatArray
     psi: FloatArray
     D: FloatArray
+
+
+class Knowledge(NamedTuple):
+    """What the rules know of some rows (`kernels.information`)."""
+
     q: FloatArray
     s: FloatArray
-    U: FloatArray
+    t: FloatArray
 
 
 class Look:
@@ -86,28 +92,32 @@ class Look:
         self._apart = self.ready and (weights is not None or self.n >= MANY_ROWS)  # outputs cost less on their own
         self._seen = model.n_seen
 
-    @cached_property
+    @property
     def outputs(self) -> FloatArray:
         """Continuous outputs, eq. (2), (n, K); running label priors during warm-up."""
-        if not self._apart:
-            return self._sight.outputs
-        rules = self._rules()
-        return formed_outputs(rules, self._Z, formed_weights(rules) if self.weights is None else self.weights)
+        return self._answers.outputs
 
     @property
     def memberships(self) -> FloatArray:
         """psi_i, (n, C), 0 for idle rules; there are no rules during warm-up."""
-        return self._sight.psi
+        return self._answers.psi
 
     @property
     def distances(self) -> FloatArray:
         """Mean squared standardised distances to the rules in the input space, (n, C); inf: hopelessly far."""
-        return self._sight.D
+        return self._answers.D
 
-    @property
+    @cached_property
     def information(self) -> FloatArray:
         """q_i = r'P_i r, (n, C): variance of the rule's output in units of the noise; 0 for idle rules."""
-        return self._sight.q
+        psi = self.memberships
+        if not self.ready:
+            return np.zeros(psi.shape)
+        if not self._apart or "_knowledge" in self.__dict__:
+            return self._knowledge.q
+        rules, q = self._rules(), np.zeros(psi.shape)
+        _variance_rows(self._Z, psi, rules.arrays, rules.settings, rules.scratch(), q)
+        return q
 
     @cached_property
     def novelty(self) -> FloatArray:
@@ -145,9 +155,8 @@ class Look:
         """Eq. (32): the largest relative drop of trace(P_i) that learning the sample would bring, (n,), in [0, 1)."""
         if not self.ready:
             return np.full(self.n, INFORMATIVE_IN_WARM_UP)
-        sight, out = self._sight, np.empty(self.n)
-        traces = np.zeros(sight.psi.shape[1])
-        _trace_drop_rows(sight.psi, sight.q, sight.s, self._rules().arrays, traces, out)
+        psi, known, out = self.memberships, self._knowledge, np.empty(self.n)
+        _trace_drop_rows(psi, known.q, known.s, self._rules().arrays, np.zeros(psi.shape[1]), out)
         return out
 
     @cached_property
@@ -159,14 +168,13 @@ class Look:
         """
         if not self.ready:
             return np.full(self.n, INFORMATIVE_IN_WARM_UP)
-        if self.n > ROWS_KEPT:
-            parts = (self.X[start : start + ROWS_KEPT] for start in range(0, self.n, ROWS_KEPT))
-            looks = (Look(self.model, part, self.moments, self.weights) for part in parts)
-            return np.concatenate([look.variance_reduction for look in looks])
-        rules, sight, out = self._rules(), self._sight, np.empty(self.n)
-        labelled = Moments(rules.arrays.H, rules.arrays.late_H, rules.arrays.late)
-        moments = labelled if self.moments is None else self.moments.of(rules)
-        _variance_reduction_rows(sight.psi, sight.q, sight.U, *moments, out)
+        rules, out = self._rules(), np.empty(self.n)
+        if self.moments is None:
+            moments = labelled_moments(rules)
+            known = self._solved(Answers(UNKEPT, self.memberships, self.distances), moments, placed=True)
+        else:
+            moments, known = self._moments, self._knowledge
+        _variance_reduction_rows(self.memberships, known.q, known.t, out)
         out /= moments.total
         return out
 
@@ -176,24 +184,40 @@ class Look:
         return self.model.scale(self.X)
 
     @cached_property
-    def _sight(self) -> Sight:
-        """One pass over the rows."""
+    def _moments(self) -> Moments:
+        """Second moments, where they were given."""
+        return NO_MOMENTS if self.moments is None else self.moments.of(self._rules())
+
+    @cached_property
+    def _answers(self) -> Answers:
+        """Outputs and places: by formed weights where that costs less, else along with all the rules know."""
         n = self.n
         if not self.ready:
-            none = np.zeros((n, 0))
-            return Sight(self.model.outputs(self.X), none, none, none, none, np.empty((0, 0, 0)))
+            return Answers(self.model.outputs(self.X), np.zeros((n, 0)), np.zeros((n, 0)))
         rules = self._rules()
-        C, q = rules.n_rules, rules.n_features + 1
-        sight = Sight(
-            outputs=np.empty((0 if self._apart else n, rules.n_labels)),
-            psi=np.zeros((n, C)),
-            D=np.empty((n, C)),
-            q=np.zeros((n, C)),
-            s=np.zeros((n, C)),
-            U=np.empty((n if n <= ROWS_KEPT else 0, C, q)),
-        )
-        _look_rows(self._Z, rules.arrays, rules.settings, rules.scratch(), *sight)
-        return sight
+        psi, D = np.empty((n, rules.n_rules)), np.empty((n, rules.n_rules))
+        if self._apart:
+            W = formed_weights(rules) if self.weights is None else self.weights
+            return Answers(formed_outputs(rules, self._Z, W, psi, D), psi, D)
+        answers = Answers(np.empty((n, rules.n_labels)), psi, D)
+        self._knowledge = self._solved(answers, self._moments, placed=False)
+        return answers
+
+    @cached_property
+    def _knowledge(self) -> Knowledge:
+        answers = self._answers  # may have found it all
+        if "_knowledge" in self.__dict__:
+            return self._knowledge
+        return self._solved(answers._replace(outputs=UNKEPT), self._moments, placed=True)
+
+    def _solved(self, answers: Answers, moments: Moments, *, placed: bool) -> Knowledge:
+        """One pass over the rows, which fills in the answers as well, unless they are known."""
+        rules, shape = self._rules(), answers.psi.shape
+        known = Knowledge(np.zeros(shape), np.zeros(shape), np.zeros(shape))
+        V = np.empty((len(answers.outputs), rules.n_features + 1))
+        state = rules.arrays, rules.settings, rules.scratch()
+        _look_rows(self._Z, placed, *state, *moments, *answers, *known, V)
+        return known
 
     def _rules(self) -> RuleBase:
         """The rule base, if it still is as it was when the look began."""

@@ -4,11 +4,12 @@
 |--------|--------------|--------------------------------------------------------------------|
 | W      | (1+C, K, q)  | weights of the global model and of the rules, as they are by now   |
 | r      | (m, q)       | regressors (z, 1) of the m active rules                            |
-| psi    | (m,)         | normalised memberships of the active rules, eq. (2)                |
+| psi    | (rows, C)    | normalised memberships, eq. (2)                                    |
+| D      | (rows, C)    | mean squared distances in the input space                          |
 """
 
 from evolabel.kernels._compile import kernel
-from evolabel.kernels.antecedents import weigh
+from evolabel.kernels.places import keep_places, place
 from evolabel.kernels.state import FloatArray, RuleArrays, Settings, Workspace
 from evolabel.kernels.stream import fill_regressors
 from evolabel.kernels.symmetric import add_product
@@ -16,12 +17,20 @@ from evolabel.kernels.symmetric import add_product
 
 @kernel
 def answer_rows(
-    Z: FloatArray, W: FloatArray, rules: RuleArrays, settings: Settings, work: Workspace, out: FloatArray
+    Z: FloatArray,
+    W: FloatArray,
+    rules: RuleArrays,
+    settings: Settings,
+    work: Workspace,
+    out: FloatArray,
+    psi: FloatArray,
+    D: FloatArray,
 ) -> None:
-    """Eq. (2) of all rows: the sum of psi_i W_i r."""
-    p = Z.shape[1]
+    """Eq. (2) of all rows: the sum of psi_i W_i r. psi and D are kept, unless they have no rows."""
     for i in range(Z.shape[0]):
-        m = weigh(Z[i], p, rules, settings, work.D, work.D, work.psi, work.active, work.e, work.x, work.missing)
+        m = place(Z[i], rules, settings, work)
+        if psi.shape[0] > 0:
+            keep_places(m, work, psi[i], D[i])
         fill_regressors(Z[i], m, rules, settings, work.active, work.missing, work.r)
         out[i] = 0.0
         for b in range(m):
