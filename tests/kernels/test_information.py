@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from paper_rule_bases import paper_learned
 from small_rule_bases import assert_close, learned, make_stream, with_gaps
 
-from evolabel.kernels import information
+from evolabel.core.formed_weights import formed_weights
+from evolabel.core.second_moments import labelled_moments
+from evolabel.kernels import by_rule, information
 
 P, K = 4, 3
 NO_MOMENTS = np.empty((0, 0, 0)), np.empty((0, 0, 0)), np.empty(0, np.int64)
@@ -33,7 +35,7 @@ def looked(base, Z, moments=NO_MOMENTS):
     shape = len(Z), base.n_rules
     made = np.empty((len(Z), K)), np.empty(shape), np.empty(shape), *np.zeros((3, *shape))
     state = base.arrays, base.settings, base.scratch()
-    information.look_rows(Z, False, *state, *moments, *made, np.empty((len(Z), P + 1)))
+    information.look_rows(Z, *state, *moments, *made, np.empty((len(Z), P + 1)))
     return made
 
 
@@ -73,17 +75,18 @@ def test_look_rows_gives_the_outputs_and_the_quadratic_forms(case):
 
 
 @settings(max_examples=30, deadline=None)
-@given(bases())
-def test_rows_that_are_placed_need_not_be_placed_or_answered_again(case):
+@given(bases(), st.booleans())
+def test_rule_by_rule_the_same_is_found(case, moments):
     base, Z = case
-    out, psi, D, *known = looked(base, Z)
-    again, nothing = np.zeros((3, *psi.shape)), np.empty((0, 0))
-    state = base.arrays, base.settings, base.scratch()
-    information.look_rows(Z, True, *state, *NO_MOMENTS, nothing, psi, D, *again, nothing)
-    np.testing.assert_array_equal(again, known)
-    variance = np.zeros(psi.shape)
-    information.variance_rows(Z, psi, *state, variance)
-    assert_close(variance, known[0], 1e-8)
+    state, given = (base.arrays, base.settings, base.scratch()), labelled_moments(base) if moments else NO_MOMENTS
+    out, psi, D, *known = looked(base, Z, given)
+    places, answers, found = np.empty((2, *psi.shape)), np.empty(out.shape), np.zeros((3, *psi.shape))
+    by_rule.answer_by_rule(Z, formed_weights(base), *state, answers, *places)
+    by_rule.inform_by_rule(Z, psi, *state, *given, *found)
+    np.testing.assert_array_equal(places, [psi, D])
+    assert_close(answers, out, 1e-9)
+    for name, one, other in zip("qst", found, known, strict=True):
+        assert_close(one, other, 1e-8, name)
 
 
 @settings(max_examples=30, deadline=None)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg.blas import dsymm
 
 from evolabel.kernels._compile import direct
+from evolabel.kernels.by_rule import answer_by_rule
 from evolabel.kernels.formed import answer_rows
 from evolabel.kernels.state import FloatArray
 
@@ -20,9 +21,12 @@ if TYPE_CHECKING:
 # labels. Fewer features need more rows, but then either way takes less than a millisecond.
 MANY_ROWS = 64
 
+# Weights of a rule from which on its rows are better taken together than one by one; 238 were too few, 438 enough.
+MANY_WEIGHTS = 400
+
 UNKEPT = np.empty((0, 0))
 
-_answer_rows = direct(answer_rows)
+_answer_rows, _answer_by_rule = direct(answer_rows), direct(answer_by_rule)
 
 
 def formed_weights(base: "RuleBase") -> FloatArray:
@@ -42,7 +46,8 @@ def formed_outputs(
 ) -> FloatArray:
     """Eq. (2) for scaled rows by formed weights, (rows, K); memberships and distances, (rows, C), where they are kept."""
     out = np.empty((len(Z), base.n_labels))
-    _answer_rows(Z, W, base.arrays, base.settings, base.scratch(), out, psi, D)
+    answer = _answer_by_rule if len(psi) and W[0].size >= MANY_WEIGHTS else _answer_rows
+    answer(Z, W, base.arrays, base.settings, base.scratch(), out, psi, D)
     return out
 
 

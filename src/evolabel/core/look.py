@@ -16,26 +16,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.core.formed_weights import MANY_ROWS, UNKEPT, formed_outputs, formed_weights
+from evolabel.core.formed_weights import MANY_ROWS, formed_outputs, formed_weights
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
 from evolabel.core.second_moments import Moments, SecondMoments, labelled_moments
 from evolabel.core.settings import novelty_radius
 from evolabel.errors import StateError
 from evolabel.kernels._compile import direct
+from evolabel.kernels.by_rule import inform_by_rule
 from evolabel.kernels.information import (
     leverage_rows,
     look_rows,
     novelty_rows,
     trace_drop_rows,
     variance_reduction_rows,
-    variance_rows,
 )
 from evolabel.kernels.state import FloatArray
 
 _look_rows, _novelty_rows, _leverage_rows = direct(look_rows), direct(novelty_rows), direct(leverage_rows)
 _trace_drop_rows, _variance_reduction_rows = direct(trace_drop_rows), direct(variance_reduction_rows)
-_variance_rows = direct(variance_rows)
+_inform_by_rule = direct(inform_by_rule)
 
 # During warm-up nothing is known: every sample is novel, and as informative as any other.
 NOVEL_IN_WARM_UP = 2.0
@@ -107,17 +107,10 @@ class Look:
         """Mean squared standardised distances to the rules in the input space, (n, C); inf: hopelessly far."""
         return self._answers.D
 
-    @cached_property
+    @property
     def information(self) -> FloatArray:
         """q_i = r'P_i r, (n, C): variance of the rule's output in units of the noise; 0 for idle rules."""
-        psi = self.memberships
-        if not self.ready:
-            return np.zeros(psi.shape)
-        if not self._apart or "_knowledge" in self.__dict__:
-            return self._knowledge.q
-        rules, q = self._rules(), np.zeros(psi.shape)
-        _variance_rows(self._Z, psi, rules.arrays, rules.settings, rules.scratch(), q)
-        return q
+        return self._knowledge.q
 
     @cached_property
     def novelty(self) -> FloatArray:
@@ -171,7 +164,7 @@ class Look:
         rules, out = self._rules(), np.empty(self.n)
         if self.moments is None:
             moments = labelled_moments(rules)
-            known = self._solved(Answers(UNKEPT, self.memberships, self.distances), moments, placed=True)
+            known = self._informed(moments)
         else:
             moments, known = self._moments, self._knowledge
         _variance_reduction_rows(self.memberships, known.q, known.t, out)
@@ -188,35 +181,40 @@ class Look:
         """Second moments, where they were given."""
         return NO_MOMENTS if self.moments is None else self.moments.of(self._rules())
 
-    @cached_property
+    @property
     def _answers(self) -> Answers:
-        """Outputs and places: by formed weights where that costs less, else along with all the rules know."""
-        n = self.n
-        if not self.ready:
-            return Answers(self.model.outputs(self.X), np.zeros((n, 0)), np.zeros((n, 0)))
-        rules = self._rules()
-        psi, D = np.empty((n, rules.n_rules)), np.empty((n, rules.n_rules))
-        if self._apart:
-            W = formed_weights(rules) if self.weights is None else self.weights
-            return Answers(formed_outputs(rules, self._Z, W, psi, D), psi, D)
-        answers = Answers(np.empty((n, rules.n_labels)), psi, D)
-        self._knowledge = self._solved(answers, self._moments, placed=False)
-        return answers
+        return self._formed if self._apart else self._sight[0]
 
     @cached_property
     def _knowledge(self) -> Knowledge:
-        answers = self._answers  # may have found it all
-        if "_knowledge" in self.__dict__:
-            return self._knowledge
-        return self._solved(answers._replace(outputs=UNKEPT), self._moments, placed=True)
+        return self._informed(self._moments) if self._apart else self._sight[1]
 
-    def _solved(self, answers: Answers, moments: Moments, *, placed: bool) -> Knowledge:
-        """One pass over the rows, which fills in the answers as well, unless they are known."""
-        rules, shape = self._rules(), answers.psi.shape
-        known = Knowledge(np.zeros(shape), np.zeros(shape), np.zeros(shape))
-        V = np.empty((len(answers.outputs), rules.n_features + 1))
-        state = rules.arrays, rules.settings, rules.scratch()
-        _look_rows(self._Z, placed, *state, *moments, *answers, *known, V)
+    @cached_property
+    def _formed(self) -> Answers:
+        """Answers by formed weights."""
+        rules = self._rules()
+        psi, D = np.empty((self.n, rules.n_rules)), np.empty((self.n, rules.n_rules))
+        W = formed_weights(rules) if self.weights is None else self.weights
+        return Answers(formed_outputs(rules, self._Z, W, psi, D), psi, D)
+
+    @cached_property
+    def _sight(self) -> tuple[Answers, Knowledge]:
+        """Everything in one pass over the rows."""
+        if not self.ready:
+            none = np.zeros((self.n, 0))
+            return Answers(self.model.outputs(self.X), none, none), Knowledge(none, none, none)
+        rules = self._rules()
+        shape = self.n, rules.n_rules
+        answers = Answers(np.empty((self.n, rules.n_labels)), np.empty(shape), np.empty(shape))
+        known, V = Knowledge(*np.zeros((3, *shape))), np.empty((self.n, rules.n_features + 1))
+        _look_rows(self._Z, rules.arrays, rules.settings, rules.scratch(), *self._moments, *answers, *known, V)
+        return answers, known
+
+    def _informed(self, moments: Moments) -> Knowledge:
+        """What the rules know of rows whose places are known."""
+        rules, psi = self._rules(), self.memberships
+        known = Knowledge(*np.zeros((3, *psi.shape)))
+        _inform_by_rule(self._Z, psi, rules.arrays, rules.settings, rules.scratch(), *moments, *known)
         return known
 
     def _rules(self) -> RuleBase:

@@ -29,19 +29,18 @@ SMALLEST_BOUND = 1e-200  # of a distance: keeps 0 / 0 out where the radius is 0
 
 
 @kernel
-def quadratic_form(M: FloatArray, waiting: FloatArray, b: int, sign: float, u: FloatArray) -> float:
-    """Compute u'(M + sign * sum of w w' over the first b waiting rows) u."""
+def quadratic_form(M: FloatArray, waiting: FloatArray, b: int, u: FloatArray) -> float:
+    """Compute u'M u, the first b waiting rows included."""
     total = symmetric_form(M, u)
     for k in range(b):
         part = dot(waiting[k], u)
-        total += sign * part * part
+        total += part * part
     return total
 
 
 @kernel
 def look_rows(
     Z: FloatArray,
-    placed: bool,
     rules: RuleArrays,
     settings: Settings,
     work: Workspace,
@@ -56,14 +55,9 @@ def look_rows(
     t: FloatArray,
     V: FloatArray,
 ) -> None:
-    """Everything in one pass; `placed`: psi and D are known.
-
-    q, s and t must come as zeros. Without M there is no t; out and V may both be empty.
-    """
-    if not placed:
-        for i in range(Z.shape[0]):
-            m = place(Z[i], rules, settings, work)
-            keep_places(m, work, psi[i], D[i])
+    """Everything in one pass. q, s and t must come as zeros; without M there is no t."""
+    for i in range(Z.shape[0]):
+        keep_places(place(Z[i], rules, settings, work), work, psi[i], D[i])
     out[:] = 0.0
     V[:] = 0.0
     for a in range(psi.shape[1]):
@@ -76,29 +70,14 @@ def look_rows(
                 q[i, a] = dot(r, u)
                 s[i, a] = dot(u, u)
                 if M.shape[0] > 0:
-                    t[i, a] = quadratic_form(M[slot], late_M[slot], late[slot], 1.0, u)
-                if out.shape[0] > 0:
-                    if settings.iterated or rules.locked[slot]:
-                        add_product(rules.W[slot], r, psi[i, a], out[i])
-                    else:
-                        add_rule_output(psi[i, a], u, rules.G[slot], settings.lean, V[i], out[i])
+                    t[i, a] = quadratic_form(M[slot], late_M[slot], late[slot], u)
+                if settings.iterated or rules.locked[slot]:
+                    add_product(rules.W[slot], r, psi[i, a], out[i])
+                else:
+                    add_rule_output(psi[i, a], u, rules.G[slot], settings.lean, V[i], out[i])
     if not settings.iterated:
         for i in range(out.shape[0]):
             add_global_output(V[i], rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], work.t, out[i])
-
-
-@kernel
-def variance_rows(
-    Z: FloatArray, psi: FloatArray, rules: RuleArrays, settings: Settings, work: Workspace, q: FloatArray
-) -> None:
-    """q alone, which costs half of u; it must come as zeros."""
-    for a in range(psi.shape[1]):
-        slot = a + 1
-        work.active[0] = slot
-        for i in range(Z.shape[0]):
-            if psi[i, a] > 0.0:
-                fill_regressors(Z[i], 1, rules, settings, work.active, work.missing, work.r)
-                q[i, a] = quadratic_form(rules.P[slot], rules.late_P[slot], rules.late[slot], -1.0, work.r[0])
 
 
 @kernel
