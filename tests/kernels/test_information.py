@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from paper_rule_bases import paper_learned
 from small_rule_bases import assert_close, learned, make_stream, with_gaps
 
-from evolabel.core.formed_weights import formed_weights
+from evolabel.core.formed_weights import formed_weights, placed
 from evolabel.core.second_moments import labelled_moments
 from evolabel.kernels import by_rule, information
 
@@ -80,11 +80,12 @@ def test_rule_by_rule_the_same_is_found(case, moments):
     base, Z = case
     state, given = (base.arrays, base.settings, base.scratch()), labelled_moments(base) if moments else NO_MOMENTS
     out, psi, D, *known = looked(base, Z, given)
-    places, answers, found = np.empty((2, *psi.shape)), np.empty(out.shape), np.zeros((3, *psi.shape))
-    by_rule.answer_by_rule(Z, formed_weights(base), *state, answers, *places)
+    answers, found = np.empty(out.shape), np.zeros((3, *psi.shape))
+    by_rule.answer_by_rule(Z, psi, formed_weights(base), *state, answers)
     by_rule.inform_by_rule(Z, psi, *state, *given, *found)
-    np.testing.assert_array_equal(places, [psi, D])
     assert_close(answers, out, 1e-9)
+    for one, other in zip(placed(base, Z), (psi, D), strict=True):
+        assert_close(one, other, 1e-12)
     for name, one, other in zip("qst", found, known, strict=True):
         assert_close(one, other, 1e-8, name)
 
@@ -141,8 +142,8 @@ def test_moments_are_the_batch_formula_however_many_rows_wait(case, weight, bloc
     slots, q = base.n_rules + 1, P + 1
     M, late_M, late = np.zeros((slots, q, q)), np.zeros((slots, block, q)), np.zeros(slots, np.int64)
     before = copy.deepcopy(base.arrays)
-    information.add_moment_rows(Z, weight, base.arrays, base.settings, base.scratch(), M, late_M, late)
     psi, _ = base.memberships(Z)
+    information.add_moment_rows(Z, psi, weight, base.arrays, base.settings, base.scratch(), M, late_M, late)
     whole = np.column_stack([np.where(np.isnan(Z), base.arrays.c[0, :P], Z), np.ones(len(Z))])
     rows = np.array([[r, *regressors(base, z)] for r, z in zip(whole, Z, strict=True)])
     shares = np.column_stack([np.ones(len(Z)), psi])

@@ -12,6 +12,7 @@ from scipy.linalg.blas import dsymm
 from evolabel.kernels._compile import direct
 from evolabel.kernels.by_rule import answer_by_rule
 from evolabel.kernels.formed import answer_rows
+from evolabel.kernels.places import measure_rows, normalise_rows
 from evolabel.kernels.state import FloatArray
 
 if TYPE_CHECKING:
@@ -24,9 +25,10 @@ MANY_ROWS = 64
 # Weights of a rule from which on its rows are better taken together than one by one; 238 were too few, 438 enough.
 MANY_WEIGHTS = 400
 
-UNKEPT = np.empty((0, 0))
+TOGETHER = 1024  # rows, at most, so that they stay near while all rules see them
 
 _answer_rows, _answer_by_rule = direct(answer_rows), direct(answer_by_rule)
+_measure_rows, _normalise_rows = direct(measure_rows), direct(normalise_rows)
 
 
 def formed_weights(base: "RuleBase") -> FloatArray:
@@ -41,14 +43,23 @@ def formed_weights(base: "RuleBase") -> FloatArray:
     return W
 
 
-def formed_outputs(
-    base: "RuleBase", Z: FloatArray, W: FloatArray, psi: FloatArray = UNKEPT, D: FloatArray = UNKEPT
-) -> FloatArray:
-    """Eq. (2) for scaled rows by formed weights, (rows, K); memberships and distances, (rows, C), where they are kept."""
+def formed_outputs(base: "RuleBase", Z: FloatArray, W: FloatArray, psi: FloatArray) -> FloatArray:
+    """Eq. (2) for scaled rows by formed weights and `placed` memberships, (rows, K)."""
     out = np.empty((len(Z), base.n_labels))
-    answer = _answer_by_rule if len(psi) and W[0].size >= MANY_WEIGHTS else _answer_rows
-    answer(Z, W, base.arrays, base.settings, base.scratch(), out, psi, D)
+    answer = _answer_by_rule if W[0].size >= MANY_WEIGHTS else _answer_rows
+    for start in range(0, len(Z), TOGETHER):
+        part = slice(start, start + TOGETHER)
+        answer(Z[part], psi[part], W, base.arrays, base.settings, base.scratch(), out[part])
     return out
+
+
+def placed(base: "RuleBase", Z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Memberships and mean squared distances of scaled rows, (rows, C) each; as learning finds them, up to rounding."""
+    psi, D = np.empty((len(Z), base.n_rules)), np.empty((len(Z), base.n_rules))
+    _measure_rows(Z, base.arrays, base.settings, base.scratch(), psi, D)
+    np.exp(psi, out=psi)
+    _normalise_rows(psi, base.settings.min_activation)
+    return psi, D
 
 
 def _solution(base: "RuleBase", slot: int, evidence: FloatArray) -> FloatArray:

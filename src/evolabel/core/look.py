@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.core.formed_weights import MANY_ROWS, formed_outputs, formed_weights
+from evolabel.core.formed_weights import MANY_ROWS, formed_outputs, formed_weights, placed
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
 from evolabel.core.second_moments import Moments, SecondMoments, labelled_moments
@@ -193,9 +193,9 @@ class Look:
     def _formed(self) -> Answers:
         """Answers by formed weights."""
         rules = self._rules()
-        psi, D = np.empty((self.n, rules.n_rules)), np.empty((self.n, rules.n_rules))
+        psi, D = placed(rules, self._Z)
         W = formed_weights(rules) if self.weights is None else self.weights
-        return Answers(formed_outputs(rules, self._Z, W, psi, D), psi, D)
+        return Answers(formed_outputs(rules, self._Z, W, psi), psi, D)
 
     @cached_property
     def _sight(self) -> tuple[Answers, Knowledge]:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evolabel.core.allocation import block_length
+from evolabel.core.formed_weights import placed
 from evolabel.core.lifecycle import mirrored
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
@@ -77,7 +78,8 @@ class SecondMoments:
         if first >= len(X):
             return
         Z = model.scale(np.ascontiguousarray(X[first :: self.every]))
-        _add_moment_rows(Z, float(self.every), rules.arrays, rules.settings, rules.scratch(), *self._moments)
+        state = rules.arrays, rules.settings, rules.scratch()
+        _add_moment_rows(Z, placed(rules, Z)[0], float(self.every), *state, *self._moments)
 
     def follow(self, rules: RuleBase) -> None:
         """Let rules enter and leave, and add up what belongs to rules that were merged."""

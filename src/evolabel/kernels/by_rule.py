@@ -4,7 +4,6 @@
 |--------|-------------|----------------------------------------------------------------------------------|
 | W      | (1+C, K, q) | weights of the global model and of the rules, formed beforehand                  |
 | psi    | (rows, C)   | normalised memberships, eq. (2); 0: the rule is idle                             |
-| D      | (rows, C)   | mean squared distances in the input space                                        |
 | R      | (rows, q)   | regressors (z, 1) of the rows a rule answers, as it sees them                    |
 | U      | (rows, q)   | R P of the same rows                                                             |
 | A      | (q, q)      | P or M of the rule as a whole, waiting rows included                             |
@@ -16,7 +15,6 @@ Row by row a matrix would be read anew for every row; the results are the same u
 import numpy as np
 
 from evolabel.kernels._compile import allocating_kernel, hot_kernel, kernel
-from evolabel.kernels.places import keep_places, place
 from evolabel.kernels.state import FloatArray, IntArray, RuleArrays, Settings, Workspace
 from evolabel.kernels.stream import fill_regressors
 from evolabel.kernels.symmetric import add_outer_products, dot, mirror
@@ -57,19 +55,16 @@ def unfold(A: FloatArray, waiting: FloatArray, b: int, sign: float, whole: Float
 @allocating_kernel
 def answer_by_rule(
     Z: FloatArray,
+    psi: FloatArray,
     W: FloatArray,
     rules: RuleArrays,
     settings: Settings,
     work: Workspace,
     out: FloatArray,
-    psi: FloatArray,
-    D: FloatArray,
 ) -> None:
-    """Eq. (2) of all rows, the sum of psi_i W_i r, with psi and D, the distances."""
+    """Eq. (2) of all rows: the sum of psi_i W_i r."""
     n, K, q = Z.shape[0], out.shape[1], W.shape[2]
     R, F, rows = np.empty((n, q)), np.empty((n, K)), np.empty(n, np.int64)
-    for i in range(n):
-        keep_places(place(Z[i], rules, settings, work), work, psi[i], D[i])
     out[:] = 0.0
     for a in range(psi.shape[1]):
         m = gather(a, Z, psi, rules, settings, work, R, rows)

@@ -3,13 +3,11 @@
 | symbol | array        | meaning                                                            |
 |--------|--------------|--------------------------------------------------------------------|
 | W      | (1+C, K, q)  | weights of the global model and of the rules, as they are by now   |
-| r      | (m, q)       | regressors (z, 1) of the m active rules                            |
+| r      | (q,)         | regressor (z, 1) as a rule sees it                                 |
 | psi    | (rows, C)    | normalised memberships, eq. (2)                                    |
-| D      | (rows, C)    | mean squared distances in the input space                          |
 """
 
 from evolabel.kernels._compile import kernel
-from evolabel.kernels.places import keep_places, place
 from evolabel.kernels.state import FloatArray, RuleArrays, Settings, Workspace
 from evolabel.kernels.stream import fill_regressors
 from evolabel.kernels.symmetric import add_product
@@ -18,20 +16,20 @@ from evolabel.kernels.symmetric import add_product
 @kernel
 def answer_rows(
     Z: FloatArray,
+    psi: FloatArray,
     W: FloatArray,
     rules: RuleArrays,
     settings: Settings,
     work: Workspace,
     out: FloatArray,
-    psi: FloatArray,
-    D: FloatArray,
 ) -> None:
-    """Eq. (2) of all rows: the sum of psi_i W_i r. psi and D are kept, unless they have no rows."""
+    """Eq. (2) of all rows: the sum of psi_i W_i r."""
     for i in range(Z.shape[0]):
-        m = place(Z[i], rules, settings, work)
-        if psi.shape[0] > 0:
-            keep_places(m, work, psi[i], D[i])
+        m = 0
+        for a in range(psi.shape[1]):
+            work.active[m] = a + 1
+            m += psi[i, a] > 0.0
         fill_regressors(Z[i], m, rules, settings, work.active, work.missing, work.r)
         out[i] = 0.0
         for b in range(m):
-            add_product(W[work.active[b]], work.r[b], work.psi[b], out[i])
+            add_product(W[work.active[b]], work.r[b], psi[i, work.active[b] - 1], out[i])

@@ -19,7 +19,7 @@ import numpy as np
 
 from evolabel.kernels._compile import hot_kernel, kernel
 from evolabel.kernels.antecedents import fill_regressor
-from evolabel.kernels.places import keep_places, place
+from evolabel.kernels.places import place
 from evolabel.kernels.state import FloatArray, IntArray, RuleArrays, Settings, Workspace
 from evolabel.kernels.stream import add_global_output, add_rule_output, fill_regressors, solve
 from evolabel.kernels.structure import novelty_bound
@@ -57,7 +57,7 @@ def look_rows(
 ) -> None:
     """Everything in one pass. q, s and t must come as zeros; without M there is no t."""
     for i in range(Z.shape[0]):
-        keep_places(place(Z[i], rules, settings, work), work, psi[i], D[i])
+        place(Z[i], rules, settings, work, psi[i], D[i])
     out[:] = 0.0
     V[:] = 0.0
     for a in range(psi.shape[1]):
@@ -151,6 +151,7 @@ def add_moment(r: FloatArray, weight: float, M: FloatArray, late_M: FloatArray, 
 @kernel
 def add_moment_rows(
     Z: FloatArray,
+    psi: FloatArray,
     weight: float,
     rules: RuleArrays,
     settings: Settings,
@@ -161,10 +162,11 @@ def add_moment_rows(
 ) -> None:
     """M of the active rules and of the whole stream take in all rows, each with this weight times psi."""
     for i in range(Z.shape[0]):
-        m = place(Z[i], rules, settings, work)
-        fill_regressors(Z[i], m, rules, settings, work.active, work.missing, work.r)
-        fill_regressor(Z[i], rules.c[0], work.r[m])
-        work.active[m], work.psi[m] = 0, 1.0
-        for b in range(m + 1):
-            a = work.active[b]
-            late[a] = add_moment(work.r[b], weight * work.psi[b], M[a], late_M[a], late[a])
+        fill_regressor(Z[i], rules.c[0], work.r[0])
+        late[0] = add_moment(work.r[0], weight, M[0], late_M[0], late[0])
+        for a in range(psi.shape[1]):
+            if psi[i, a] > 0.0:
+                slot = a + 1
+                work.active[0] = slot
+                fill_regressors(Z[i], 1, rules, settings, work.active, work.missing, work.r)
+                late[slot] = add_moment(work.r[0], weight * psi[i, a], M[slot], late_M[slot], late[slot])
