@@ -83,6 +83,9 @@ def test_rule_by_rule_the_same_is_found(case, moments):
     answers, found = np.empty(out.shape), np.zeros((3, *psi.shape))
     by_rule.answer_by_rule(Z, psi, formed_weights(base), *state, answers)
     by_rule.inform_by_rule(Z, psi, *state, *given, *found)
+    again = np.zeros((3, *psi.shape))
+    information.inform_rows(Z, psi, *state, *given, *again)
+    np.testing.assert_array_equal(again, known)
     assert_close(answers, out, 1e-9)
     for one, other in zip(placed(base, Z), (psi, D), strict=True):
         assert_close(one, other, 1e-12)

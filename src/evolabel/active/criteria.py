@@ -53,6 +53,11 @@ class Criterion(ABC):
         return scores / self.threshold
 
 
+def can_fire(criterion: Criterion) -> bool:
+    """False: it only ranks, because no score exceeds its threshold."""
+    return criterion.threshold != np.inf or type(criterion).strength is not Criterion.strength
+
+
 C = TypeVar("C", bound=type[Criterion])
 
 CRITERIA: dict[str, type[Criterion]] = {}

@@ -31,9 +31,7 @@ class Version(NamedTuple):
         if rules is None:
             return cls(model, None, None, None, None, model.n_seen, model.n_labels, n_in_moments)
         event = rules.events[-1] if rules.events else None
-        return cls(
-            model, rules.arrays, rules.settings, event, model.scaler, rules.n_seen, model.n_labels, n_in_moments
-        )
+        return cls(model, rules.arrays, rules.settings, event, model.scaler, rules.n_seen, model.n_labels, n_in_moments)
 
     def same(self, other: "Version") -> bool:
         """Are samples judged as they were?"""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.active.budget import TokenBucket
-from evolabel.active.criteria import Criterion, VarianceReduction, score_table
+from evolabel.active.criteria import Criterion, VarianceReduction, can_fire, score_table
 from evolabel.active.filters import Filter, Purse
 from evolabel.active.foresight import Judged, StandingModel, Version
 from evolabel.active.pupil import Pupil
@@ -16,7 +16,6 @@ from evolabel.active.unlabelled import Unlabelled
 from evolabel.core.look import Look
 from evolabel.kernels.selection import BoolArray
 from evolabel.kernels.state import FloatArray
-
 
 ONE_SAMPLE = np.ones(1, np.bool_)
 
@@ -42,6 +41,7 @@ class Scout:
         self.unlabelled = Unlabelled(refine, moments=any(isinstance(c, VarianceReduction) for c in criteria))
         self.chooser = chooser
         self._names = [criterion.name for criterion in criteria]
+        self._firing = [criterion for criterion in criteria if can_fire(criterion)]
         self._ahead: tuple[Judged, int] | None = None  # and the first row of them to come; a matter of speed only
         self._standing = StandingModel()
         self.chooser.begin(criteria, bucket.budget, bucket.unit(pupil.n_labels_by_now), min_labels)
@@ -105,7 +105,10 @@ class Scout:
         return self._ask_any(rows[at : at + 1], rows[:at], asked=True) if at < len(rows) else None, at
 
     def _ask_any(self, row: FloatArray, passed: FloatArray, *, asked: bool) -> Query:
-        return self._look_back(row, passed, asked=asked) if self.recent else self._all_or_nothing(self._look(row), asked)
+        """A question the purse decides on, if it is `asked`: about this row, or about one of the last."""
+        if self.recent is not None:
+            return self._look_back(row, passed, asked=asked)
+        return self._all_or_nothing(self._look(row), asked)
 
     def _all_or_nothing(self, look: Look, asked: bool) -> Query:
         """A question about a whole sample, or none; a first model needs all labels. No criterion is looked at."""
@@ -131,21 +134,22 @@ class Scout:
         return query
 
     def _question(self, judged: Judged, row: int, mask: BoolArray | None, ease: float) -> Query:
-        """The query of one of the rows; `mask` says which labels are asked for, or that the sample is; None: nothing."""
+        """The query of one of the rows; `mask`: which labels are asked for, or that the sample is; None: nothing."""
         x, prediction, part = (table[row].copy() for table in (judged.rows, judged.outputs, judged.parts))
         scores = {name: column[row].copy() for name, column in zip(self._names, judged.scores, strict=True)}
         arrival = Arrival(x, prediction, part)
         if mask is None:
             return Query(x, prediction, np.zeros(len(prediction), np.bool_), (), scores, 0, arrival)
+        cost = int(np.count_nonzero(mask))
         labels = mask if self.bucket.per == "labels" else np.ones(len(prediction), np.bool_)
-        return Query(x, prediction, labels, self._reasons(scores, labels, ease), scores, int(np.count_nonzero(mask)), arrival)
+        return Query(x, prediction, labels, self._reasons(scores, labels, ease), scores, cost, arrival)
 
     def _reasons(self, scores: dict[str, FloatArray], labels: BoolArray, ease: float) -> tuple[str, ...]:
         """Criteria that fire by their own threshold on what is asked for."""
         if self.chooser.blind:
             return (RANDOM,)
         fired = []
-        for criterion in self.criteria:
+        for criterion in self._firing:
             strength = criterion.strength(np.atleast_1d(scores[criterion.name]))
             if (strength[0] if criterion.whole else strength[labels].max()) * ease > 1.0:
                 fired.append(criterion.name)

@@ -4,7 +4,7 @@ Learning never forms W_i = P_i (G_i + gamma D W_0), because it would have to do 
 Formed once, they serve any number of rows, to the same outputs up to rounding.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dsymm
@@ -25,6 +25,7 @@ MANY_ROWS = 64
 # Weights of a rule from which on its rows are better taken together than one by one; 238 were too few, 438 enough.
 MANY_WEIGHTS = 400
 
+SOME_ROWS = 16  # are worth being placed together, and being seen rule by rule
 TOGETHER = 1024  # rows, at most, so that they stay near while all rules see them
 
 _answer_rows, _answer_by_rule = direct(answer_rows), direct(answer_by_rule)
@@ -43,14 +44,28 @@ def formed_weights(base: "RuleBase") -> FloatArray:
     return W
 
 
-def formed_outputs(base: "RuleBase", Z: FloatArray, W: FloatArray, psi: FloatArray) -> FloatArray:
-    """Eq. (2) for scaled rows by formed weights and `placed` memberships, (rows, K)."""
+class Answers(NamedTuple):
+    """Outputs of scaled rows, (rows, K), and where they stand: memberships and mean squared distances, (rows, C)."""
+
+    outputs: FloatArray
+    psi: FloatArray
+    D: FloatArray
+
+
+def formed_answers(base: "RuleBase", Z: FloatArray, W: FloatArray) -> Answers:
+    """Eq. (2) for scaled rows by formed weights, and all that was found on the way."""
+    together = len(Z) >= SOME_ROWS
+    shape = len(Z), base.n_rules
+    psi, D = placed(base, Z) if together else (np.empty(shape), np.empty(shape))
     out = np.empty((len(Z), base.n_labels))
-    answer = _answer_by_rule if W[0].size >= MANY_WEIGHTS else _answer_rows
     for start in range(0, len(Z), TOGETHER):
         part = slice(start, start + TOGETHER)
-        answer(Z[part], psi[part], W, base.arrays, base.settings, base.scratch(), out[part])
-    return out
+        state = W, base.arrays, base.settings, base.scratch(), out[part]
+        if together and W[0].size >= MANY_WEIGHTS:
+            _answer_by_rule(Z[part], psi[part], *state)
+        else:
+            _answer_rows(Z[part], together, *state, psi[part], D[part])
+    return Answers(out, psi, D)
 
 
 def placed(base: "RuleBase", Z: FloatArray) -> tuple[FloatArray, FloatArray]:

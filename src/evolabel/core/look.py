@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.core.formed_weights import MANY_ROWS, formed_outputs, formed_weights, placed
+from evolabel.core.formed_weights import MANY_ROWS, SOME_ROWS, Answers, formed_answers, formed_weights
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
 from evolabel.core.second_moments import Moments, SecondMoments, labelled_moments
@@ -25,6 +25,7 @@ from evolabel.errors import StateError
 from evolabel.kernels._compile import direct
 from evolabel.kernels.by_rule import inform_by_rule
 from evolabel.kernels.information import (
+    inform_rows,
     leverage_rows,
     look_rows,
     novelty_rows,
@@ -35,21 +36,13 @@ from evolabel.kernels.state import FloatArray
 
 _look_rows, _novelty_rows, _leverage_rows = direct(look_rows), direct(novelty_rows), direct(leverage_rows)
 _trace_drop_rows, _variance_reduction_rows = direct(trace_drop_rows), direct(variance_reduction_rows)
-_inform_by_rule = direct(inform_by_rule)
+_inform_rows, _inform_by_rule = direct(inform_rows), direct(inform_by_rule)
 
 # During warm-up nothing is known: every sample is novel, and as informative as any other.
 NOVEL_IN_WARM_UP = 2.0
 INFORMATIVE_IN_WARM_UP = 1.0
 
 NO_MOMENTS = Moments(np.empty((0, 0, 0)), np.empty((0, 0, 0)), np.empty(0, np.int64))
-
-
-class Answers(NamedTuple):
-    """Outputs of some rows, and where they stand among the rules."""
-
-    outputs: FloatArray
-    psi: FloatArray
-    D: FloatArray
 
 
 class Knowledge(NamedTuple):
@@ -193,9 +186,7 @@ class Look:
     def _formed(self) -> Answers:
         """Answers by formed weights."""
         rules = self._rules()
-        psi, D = placed(rules, self._Z)
-        W = formed_weights(rules) if self.weights is None else self.weights
-        return Answers(formed_outputs(rules, self._Z, W, psi), psi, D)
+        return formed_answers(rules, self._Z, formed_weights(rules) if self.weights is None else self.weights)
 
     @cached_property
     def _sight(self) -> tuple[Answers, Knowledge]:
@@ -214,7 +205,8 @@ class Look:
         """What the rules know of rows whose places are known."""
         rules, psi = self._rules(), self.memberships
         known = Knowledge(*np.zeros((3, *psi.shape)))
-        _inform_by_rule(self._Z, psi, rules.arrays, rules.settings, rules.scratch(), *moments, *known)
+        inform = _inform_by_rule if self.n >= SOME_ROWS else _inform_rows
+        inform(self._Z, psi, rules.arrays, rules.settings, rules.scratch(), *moments, *known)
         return known
 
     def _rules(self) -> RuleBase:

@@ -98,12 +98,14 @@ class SecondMoments:
 
     def _fits(self, rules: RuleBase) -> bool:
         """Is it known of just these rules, slot by slot?"""
-        return self._known(rules) and np.array_equal(_identities(rules), self._identities)
+        now = rules.arrays.identity[1 : rules.n_rules + 1]
+        return self._known(rules) and np.array_equal(now, self._identities[1:])
 
     def _arranged(self, rules: RuleBase) -> Moments:
         """A copy in the order of the slots."""
         if not self._known(rules):
-            return Moments(*(array.copy() for array in labelled_moments(rules)))
+            M, late_M, late = labelled_moments(rules)
+            return Moments(M.copy(), late_M.copy(), late.copy())
         inherited, slots = self._inherited(rules), enumerate(_identities(rules).tolist())
         M = np.stack([inherited[i] if i in inherited else rules.hessian(slot) for slot, i in slots])
         return Moments(M, np.zeros((len(M), block_length(M.shape[1]), M.shape[1])), np.zeros(len(M), np.int64))

@@ -106,7 +106,7 @@ def weigh(
     v: FloatArray,
     missing: IntArray,
 ) -> int:
-    """Distances, see `measure`, and memberships of the active rules, by the features only; returns how many these are."""
+    """Distances, and the memberships of the active rules by the features only; returns how many these are."""
     measure(s, p, rules, settings, D, J, e, v, missing)
     return memberships(D, rules.tally[RULES], settings.tau, settings.min_activation, psi, active)
 

@@ -3,11 +3,12 @@
 | symbol | array        | meaning                                                            |
 |--------|--------------|--------------------------------------------------------------------|
 | W      | (1+C, K, q)  | weights of the global model and of the rules, as they are by now   |
-| r      | (q,)         | regressor (z, 1) as a rule sees it                                 |
 | psi    | (rows, C)    | normalised memberships, eq. (2)                                    |
+| D      | (rows, C)    | mean squared distances in the input space                          |
 """
 
 from evolabel.kernels._compile import kernel
+from evolabel.kernels.places import place
 from evolabel.kernels.state import FloatArray, RuleArrays, Settings, Workspace
 from evolabel.kernels.stream import fill_regressors
 from evolabel.kernels.symmetric import add_product
@@ -16,15 +17,19 @@ from evolabel.kernels.symmetric import add_product
 @kernel
 def answer_rows(
     Z: FloatArray,
-    psi: FloatArray,
+    placed: bool,
     W: FloatArray,
     rules: RuleArrays,
     settings: Settings,
     work: Workspace,
     out: FloatArray,
+    psi: FloatArray,
+    D: FloatArray,
 ) -> None:
-    """Eq. (2) of all rows: the sum of psi_i W_i r."""
+    """Eq. (2) of all rows: the sum of psi_i W_i r. psi and D are found first, unless the rows are `placed`."""
     for i in range(Z.shape[0]):
+        if not placed:
+            place(Z[i], rules, settings, work, psi[i], D[i])
         m = 0
         for a in range(psi.shape[1]):
             work.active[m] = a + 1

@@ -38,6 +38,52 @@ def quadratic_form(M: FloatArray, waiting: FloatArray, b: int, u: FloatArray) ->
     return total
 
 
+@hot_kernel
+def inform(
+    i: int,
+    a: int,
+    Z: FloatArray,
+    rules: RuleArrays,
+    settings: Settings,
+    work: Workspace,
+    M: FloatArray,
+    late_M: FloatArray,
+    late: IntArray,
+    q: FloatArray,
+    s: FloatArray,
+    t: FloatArray,
+) -> None:
+    """q, s and, unless M is empty, t of row i and rule a; r and u are the first in `work`."""
+    slot = a + 1
+    work.active[0] = slot
+    solve(Z[i], 1, rules, settings, work.active, work.missing, work.r, work.u)
+    q[i, a] = dot(work.r[0], work.u[0])
+    s[i, a] = dot(work.u[0], work.u[0])
+    if M.shape[0] > 0:
+        t[i, a] = quadratic_form(M[slot], late_M[slot], late[slot], work.u[0])
+
+
+@kernel
+def inform_rows(
+    Z: FloatArray,
+    psi: FloatArray,
+    rules: RuleArrays,
+    settings: Settings,
+    work: Workspace,
+    M: FloatArray,
+    late_M: FloatArray,
+    late: IntArray,
+    q: FloatArray,
+    s: FloatArray,
+    t: FloatArray,
+) -> None:
+    """q, s and t of rows whose psi are known; they must come as zeros."""
+    for a in range(psi.shape[1]):
+        for i in range(Z.shape[0]):
+            if psi[i, a] > 0.0:
+                inform(i, a, Z, rules, settings, work, M, late_M, late, q, s, t)
+
+
 @kernel
 def look_rows(
     Z: FloatArray,
@@ -55,26 +101,20 @@ def look_rows(
     t: FloatArray,
     V: FloatArray,
 ) -> None:
-    """Everything in one pass. q, s and t must come as zeros; without M there is no t."""
+    """Everything in one pass, outputs included, eq. (2). q, s and t must come as zeros."""
     for i in range(Z.shape[0]):
         place(Z[i], rules, settings, work, psi[i], D[i])
     out[:] = 0.0
     V[:] = 0.0
     for a in range(psi.shape[1]):
         slot = a + 1
-        work.active[0] = slot
-        r, u = work.r[0], work.u[0]
         for i in range(Z.shape[0]):
             if psi[i, a] > 0.0:
-                solve(Z[i], 1, rules, settings, work.active, work.missing, work.r, work.u)
-                q[i, a] = dot(r, u)
-                s[i, a] = dot(u, u)
-                if M.shape[0] > 0:
-                    t[i, a] = quadratic_form(M[slot], late_M[slot], late[slot], u)
+                inform(i, a, Z, rules, settings, work, M, late_M, late, q, s, t)
                 if settings.iterated or rules.locked[slot]:
-                    add_product(rules.W[slot], r, psi[i, a], out[i])
+                    add_product(rules.W[slot], work.r[0], psi[i, a], out[i])
                 else:
-                    add_rule_output(psi[i, a], u, rules.G[slot], settings.lean, V[i], out[i])
+                    add_rule_output(psi[i, a], work.u[0], rules.G[slot], settings.lean, V[i], out[i])
     if not settings.iterated:
         for i in range(out.shape[0]):
             add_global_output(V[i], rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], work.t, out[i])
