@@ -8,6 +8,7 @@
 """
 
 from evolabel.kernels._compile import kernel
+from evolabel.kernels.memberships import observed_features
 from evolabel.kernels.places import place
 from evolabel.kernels.state import FloatArray, RuleArrays, Settings, Workspace
 from evolabel.kernels.stream import fill_regressors
@@ -34,7 +35,8 @@ def answer_rows(
         for a in range(psi.shape[1]):
             work.active[m] = a + 1
             m += psi[i, a] > 0.0
-        fill_regressors(Z[i], m, rules, settings, work.active, work.missing, work.r)
+        complete = observed_features(Z[i]) == Z.shape[1]  # then all rules see the same
+        fill_regressors(Z[i], 1 if complete else m, rules, settings, work.active, work.missing, work.r)
         out[i] = 0.0
         for b in range(m):
-            add_product(W[work.active[b]], work.r[b], psi[i, work.active[b] - 1], out[i])
+            add_product(W[work.active[b]], work.r[0 if complete else b], psi[i, work.active[b] - 1], out[i])
