@@ -112,7 +112,7 @@ def by_sample(scores: FloatArray) -> FloatArray:
     """Scores of whole samples: that of the label most worth asking."""
     if scores.ndim == 1:
         return scores
-    return np.asarray(np.ascontiguousarray(scores.T).max(axis=0))  # numpy compares long rows faster than many short ones
+    return np.asarray(np.ascontiguousarray(scores.T).max(axis=0))  # numpy is faster with few long rows than with many
 
 
 def by_label(scores: FloatArray, width: int) -> FloatArray:
