@@ -6,7 +6,7 @@ Streams and shapes are those of `update_speed.py`. Nobody answers: the model sta
 it sees. Compared with learning all rows in one call: "judge", which is `watch` with so small a budget that it never
 stops to ask, and "watch" with a budget of 10 %, in blocks. Compared with learning row by row: `query`, and `query`
 followed by `update`. Ratios count: how many samples pass by in the time that learning one takes. Ways take turns, all
-in one process on one thread; the best time of each is shown.
+in one process on one thread; the best processor time of each is shown, so that others on the machine count less.
 """
 
 import os
@@ -81,20 +81,20 @@ def learned(trained: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, *, b
     """Seconds per sample of learning the stream."""
     model = copy.deepcopy(trained)
     model.partial_fit(X[:INITIAL], Y[:INITIAL])  # the copy's memory is cold
-    start = time.perf_counter()
+    start = time.process_time()
     if by_row:
         for i in range(INITIAL, len(X)):
             model.partial_fit(X[i : i + 1], Y[i : i + 1])
     else:
         model.partial_fit(X[INITIAL:], Y[INITIAL:])
-    return (time.perf_counter() - start) / (len(X) - INITIAL)
+    return (time.process_time() - start) / (len(X) - INITIAL)
 
 
 def judged(trained: EvolvingFuzzyClassifier, X: np.ndarray, way: str, options: dict[str, Any]) -> float:
     """Seconds per sample of walking along the unlabelled stream."""
     learner = ActiveLearner(copy.deepcopy(trained), NOTHING if way == "judge" else BUDGET, **options)
     watched(learner, X[:INITIAL], BLOCK)
-    start = time.perf_counter()
+    start = time.process_time()
     if way in ONE_CALL:
         watched(learner, X[INITIAL:], len(X) if way == "judge" else BLOCK)
     else:
@@ -102,7 +102,7 @@ def judged(trained: EvolvingFuzzyClassifier, X: np.ndarray, way: str, options: d
             query = learner.query(x)
             if way == "query + update":
                 learner.update(query, None)
-    return (time.perf_counter() - start) / (len(X) - INITIAL)
+    return (time.process_time() - start) / (len(X) - INITIAL)
 
 
 def watched(learner: ActiveLearner, X: np.ndarray, block: int) -> None:

@@ -123,7 +123,7 @@ def test_a_model_that_changes_is_judged_as_it_is_by_then(standing, stream, chang
     CHANGES[change](learner, X, Y)
     fresh = learner.classifier.decision_function(rows)
     assert before.shape != fresh.shape or (before != fresh).any()
-    np.testing.assert_allclose(learner._scout._judged(rows, keep=True).outputs, fresh, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(learner._scout._foresee(rows)[0].outputs, fresh, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal([learner.query(x).prediction for x in rows], fresh)
 
 

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from paper_rule_bases import paper_learned
 from small_rule_bases import assert_close, learned, make_stream, with_gaps
 
-from evolabel.kernels import information
+from evolabel.core.formed_weights import formed_weights, placed
+from evolabel.core.second_moments import labelled_moments
+from evolabel.kernels import by_rule, information
 
 P, K = 4, 3
-NOT_KEPT = np.empty((0, 0, 0))
+NO_MOMENTS = np.empty((0, 0, 0)), np.empty((0, 0, 0)), np.empty(0, np.int64)
 
 
 @st.composite
@@ -28,11 +30,12 @@ def bases(draw):
     return base, with_gaps(Z, Y, seed, features=draw(st.sampled_from([0.0, 0.3])))[0]
 
 
-def looked(base, Z, U=NOT_KEPT):
-    """Outputs, psi, D, q, s of the kernel."""
+def looked(base, Z, moments=NO_MOMENTS):
+    """Outputs, psi, D, q, s, t of the kernel."""
     shape = len(Z), base.n_rules
-    made = np.empty((len(Z), K)), np.zeros(shape), np.empty(shape), np.zeros(shape), np.zeros(shape)
-    information.look_rows(Z, base.arrays, base.settings, base.scratch(), *made, U)
+    made = np.empty((len(Z), K)), np.empty(shape), np.empty(shape), *np.zeros((3, *shape))
+    state = base.arrays, base.settings, base.scratch()
+    information.look_rows(Z, *state, *moments, *made, np.empty((len(Z), P + 1)))
     return made
 
 
@@ -58,7 +61,7 @@ def regressors(base, z):
 def test_look_rows_gives_the_outputs_and_the_quadratic_forms(case):
     base, Z = case
     before = copy.deepcopy(base.arrays)
-    out, psi, D, q, s = looked(base, Z)
+    out, psi, D, q, s, _ = looked(base, Z)
     np.testing.assert_array_equal(out, base.outputs(Z))
     expected_psi, expected_D = base.memberships(Z)
     np.testing.assert_array_equal(psi, expected_psi)
@@ -72,10 +75,29 @@ def test_look_rows_gives_the_outputs_and_the_quadratic_forms(case):
 
 
 @settings(max_examples=30, deadline=None)
+@given(bases(), st.booleans())
+def test_rule_by_rule_the_same_is_found(case, moments):
+    base, Z = case
+    state, given = (base.arrays, base.settings, base.scratch()), labelled_moments(base) if moments else NO_MOMENTS
+    out, psi, D, *known = looked(base, Z, given)
+    answers, found = np.empty(out.shape), np.zeros((3, *psi.shape))
+    by_rule.answer_by_rule(Z, psi, formed_weights(base), *state, answers)
+    by_rule.inform_by_rule(Z, psi, *state, *given, *found)
+    again = np.zeros((3, *psi.shape))
+    information.inform_rows(Z, psi, *state, *given, *again)
+    np.testing.assert_array_equal(again, known)
+    assert_close(answers, out, 1e-9)
+    for one, other in zip(placed(base, Z), (psi, D), strict=True):
+        assert_close(one, other, 1e-12)
+    for name, one, other in zip("qst", found, known, strict=True):
+        assert_close(one, other, 1e-8, name)
+
+
+@settings(max_examples=30, deadline=None)
 @given(bases())
 def test_trace_drop_is_the_drop_of_an_actual_update(case):
     base, Z = case
-    _, psi, _, q, s = looked(base, Z)
+    _, psi, _, q, s, _ = looked(base, Z)
     out = np.empty(len(Z))
     information.trace_drop_rows(psi, q, s, base.arrays, np.zeros(base.n_rules), out)
     traces = [np.trace(base.inverse(slot)) for slot in range(1, base.n_rules + 1)]
@@ -89,7 +111,7 @@ def test_trace_drop_is_the_drop_of_an_actual_update(case):
 @given(bases())
 def test_leverage_is_the_share_of_variance_an_actual_update_removes(case):
     base, Z = case
-    _, psi, _, q, _ = looked(base, Z)
+    _, psi, _, q, _, _ = looked(base, Z)
     out = np.empty(len(Z))
     information.leverage_rows(psi, q, out)
     for i, z in enumerate(Z):
@@ -109,9 +131,8 @@ def test_variance_reduction_is_what_an_actual_update_brings_to_the_rows_of_the_m
     M = np.array([root.T @ root for root in roots])
     full = [A + rows[:waiting].T @ rows[:waiting] for A, rows in zip(M, late_M, strict=True)]
     late = np.full(slots, waiting)
-    U = np.empty((len(Z), slots, P + 1))
-    _, psi, _, q, _ = looked(base, Z, U)
-    information.variance_reduction_rows(psi, q, U, np.tril(M), late_M, late, out)
+    _, psi, _, q, _, t = looked(base, Z, (np.tril(M), late_M, late))
+    information.variance_reduction_rows(psi, q, t, out)
     for i, z in enumerate(Z):
         expected = sum(np.sum(gone * A) for gone, A in zip(removed(base, z), full[1:], strict=True))
         assert out[i] == pytest.approx(expected, rel=1e-6, abs=1e-8)
@@ -124,8 +145,8 @@ def test_moments_are_the_batch_formula_however_many_rows_wait(case, weight, bloc
     slots, q = base.n_rules + 1, P + 1
     M, late_M, late = np.zeros((slots, q, q)), np.zeros((slots, block, q)), np.zeros(slots, np.int64)
     before = copy.deepcopy(base.arrays)
-    information.add_moment_rows(Z, weight, base.arrays, base.settings, base.scratch(), M, late_M, late)
     psi, _ = base.memberships(Z)
+    information.add_moment_rows(Z, psi, weight, base.arrays, base.settings, base.scratch(), M, late_M, late)
     whole = np.column_stack([np.where(np.isnan(Z), base.arrays.c[0, :P], Z), np.ones(len(Z))])
     rows = np.array([[r, *regressors(base, z)] for r, z in zip(whole, Z, strict=True)])
     shares = np.column_stack([np.ones(len(Z)), psi])

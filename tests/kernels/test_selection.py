@@ -72,7 +72,7 @@ def test_token_walk_is_a_rank_sum_over_the_window(stream, generosity, unit):
             break
         rows.append(R[i])
         sums.append(score)
-    ring, last, tally = np.zeros((5, C)), np.zeros(5), np.zeros(2, np.int64)
+    ring, last, tally = np.zeros((C, 5)), np.zeros(5), np.zeros(2, np.int64)
     weights = np.arange(1.0, C + 1.0)
     assert selection.walk_tokens(R, weights, tok, free, unit, generosity, ring, last, tally, True) == expected
     assert tally[selection.FILLED] == min(expected, 5)

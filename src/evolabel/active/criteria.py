@@ -53,6 +53,11 @@ class Criterion(ABC):
         return scores / self.threshold
 
 
+def can_fire(criterion: Criterion) -> bool:
+    """False: it only ranks, because no score exceeds its threshold."""
+    return criterion.threshold != np.inf or type(criterion).strength is not Criterion.strength
+
+
 C = TypeVar("C", bound=type[Criterion])
 
 CRITERIA: dict[str, type[Criterion]] = {}
@@ -237,6 +242,6 @@ def _checked(criterion: Criterion, scores: object, shape: tuple[int, ...]) -> Fl
     table = np.asarray(scores, np.float64)
     if table.shape != shape:
         raise DataError(f"criterion {criterion.name!r} gave scores of shape {table.shape}; expected {shape}")
-    if not (table >= 0.0).all():
+    if not table.min() >= 0.0:  # nor NaN
         raise DataError(f"criterion {criterion.name!r} gave a score that is NaN or negative; scores are numbers >= 0")
     return table

@@ -6,7 +6,6 @@ import numpy as np
 
 from evolabel.core.formed_weights import MANY_ROWS, formed_weights
 from evolabel.core.model import StreamModel
-from evolabel.core.rule_base import RuleBase
 from evolabel.core.second_moments import SecondMoments
 from evolabel.kernels.state import FloatArray
 
@@ -15,18 +14,24 @@ class Version(NamedTuple):
     """All that judgements depend on, held by reference: as long as it is the same, so are they."""
 
     model: StreamModel
-    rules: tuple[object, ...]
-    """The arrays of the rules, their settings and the last thing that happened to one of them."""
+    arrays: object
+    settings: object
+    event: object
+    """The last thing that happened to a rule."""
+    scaler: object
     n_seen: int
     n_labels: int
-    scaler: object
     n_in_moments: int
 
     @classmethod
     def of(cls, model: StreamModel, moments: SecondMoments | None) -> "Version":
         """The version of today."""
         n_in_moments = 0 if moments is None else moments.n_seen
-        return cls(model, _stand(model.rules), model.n_seen, model.n_labels, model.scaler, n_in_moments)
+        rules = model.rules
+        if rules is None:
+            return cls(model, None, None, None, None, model.n_seen, model.n_labels, n_in_moments)
+        event = rules.events[-1] if rules.events else None
+        return cls(model, rules.arrays, rules.settings, event, model.scaler, rules.n_seen, model.n_labels, n_in_moments)
 
     def same(self, other: "Version") -> bool:
         """Are samples judged as they were?"""
@@ -35,35 +40,49 @@ class Version(NamedTuple):
     def same_rules(self, other: "Version") -> bool:
         """Has nothing been learned or edited between the two?"""
         return (
-            self.model is other.model
-            and all(one is two for one, two in zip(self.rules, other.rules, strict=True))
-            and self.n_seen == other.n_seen
+            self.n_seen == other.n_seen
+            and self.model is other.model
+            and self.arrays is other.arrays
+            and self.settings is other.settings
+            and self.event is other.event
             and self.n_labels == other.n_labels
         )
 
 
-def _stand(rules: RuleBase | None) -> tuple[object, ...]:
-    if rules is None:
-        return (None, None, None)
-    return rules.arrays, rules.settings, rules.events[-1] if rules.events else None
-
-
 class StandingModel:
-    """Weights of a model that is looked at again and again, formed as soon as that pays off; never stale."""
+    """Weights of a model that many rows have passed by, formed once and never stale.
 
-    def __init__(self) -> None:
+    Only rows that were counted tell whether a model stands, so that a query is the same however often it is made.
+    """
+
+    def __init__(self, rows: int = 0) -> None:
+        self._rows = rows
         self._version: Version | None = None
         self._weights: FloatArray | None = None
-        self._rows = 0
 
-    def weights(self, version: Version, rows: int) -> FloatArray | None:
-        """Formed weights to judge further rows by; None as long as the model has been asked about a few rows only."""
-        if self._version is None or not self._version.same_rules(version):
-            self._version, self._weights, self._rows = version, None, 0
+    def rows(self, version: Version) -> int:
+        """How many rows have passed since the model last changed."""
+        return self._rows if self._version is None or self._version.same_rules(version) else 0
+
+    def pass_by(self, version: Version, rows: int) -> None:
+        """Further rows have passed."""
+        self._meet(version)
         self._rows += rows
-        if self._weights is None and self._rows >= MANY_ROWS:
+
+    def weights(self, version: Version, ahead: int = 0) -> FloatArray | None:
+        """Formed weights to judge rows by; None as long as those that passed and those ahead are too few."""
+        if self.rows(version) + ahead < MANY_ROWS:
+            return None
+        self._meet(version)
+        if self._weights is None:
             self._weights = formed_weights(version.model.trained())
         return self._weights
+
+    def _meet(self, version: Version) -> None:
+        """Forget what was known of the model before it changed."""
+        if self._version is not None and not self._version.same_rules(version):
+            self._rows, self._weights = 0, None
+        self._version = version
 
 
 class Judged(NamedTuple):
@@ -75,17 +94,9 @@ class Judged(NamedTuple):
     scores: list[FloatArray]
     parts: FloatArray
 
-    def behind(self, row: int) -> "Judged":
-        """What comes after a row."""
-        return self.part(slice(row + 1, None))
-
-    def part(self, rows: slice) -> "Judged":
-        """Some of the rows."""
-        scores = [column[rows] for column in self.scores]
-        return Judged(self.version, self.rows[rows], self.outputs[rows], scores, self.parts[rows])
-
-    def holds_for(self, rows: FloatArray, version: Version) -> bool:
-        """Are these the first of the rows, and nothing has been learned since?"""
-        first = self.rows[: len(rows)]
-        same_bits = len(first) == len(rows) and np.array_equal(first.view(np.int64), rows.view(np.int64))  # NaN as well
-        return same_bits and self.version.same(version)
+    def holds_for(self, rows: FloatArray, first: int, version: Version) -> bool:
+        """Are these the rows from the `first` on, and nothing has been learned since?"""
+        known = self.rows[first : first + len(rows)]
+        if len(known) < len(rows) or not self.version.same(version):
+            return False
+        return np.array_equal(known.view(np.int64), rows.view(np.int64))  # NaN as well

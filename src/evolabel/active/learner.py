@@ -135,7 +135,7 @@ class ActiveLearner:
 
     def query(self, x: object) -> Query:
         """What is to be asked about a sample, if anything. Changes nothing: neither classifier nor learner."""
-        return self._scout.first_question(self._pupil.row(x))[0]
+        return self._scout.query(self._pupil.row(x))
 
     def watch(self, X: object) -> tuple[Query | None, int]:
         """Pass by unlabelled rows until one is to be asked about; returns its query and how many rows were passed.

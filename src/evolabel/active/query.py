@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from evolabel.kernels.selection import BoolArray
 from evolabel.kernels.state import FloatArray
@@ -18,8 +19,7 @@ RANDOM = "random"
 Scores = Mapping[str, FloatArray]
 
 
-@dataclass(frozen=True, eq=False)
-class Arrival:
+class Arrival(NamedTuple):
     """A sample as it came: its row, its outputs, and what the filter needs to know of it."""
 
     x: FloatArray

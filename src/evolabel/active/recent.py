@@ -43,7 +43,7 @@ class RecentSamples:
 
 def best_of(criteria: Sequence[Criterion], scores: Sequence[FloatArray]) -> int:
     """The candidate with the largest weighted rank sum among all; the latest of equals."""
-    table = np.stack([by_sample(column) for column in scores], axis=1)
+    table = np.stack([by_sample(column) for column in scores])
     weights = np.array([criterion.weight for criterion in criteria])
-    sums = [rank_sum(row, weights, table, len(table)) for row in table]
+    sums = [rank_sum(row, weights, table, table.shape[1]) for row in np.ascontiguousarray(table.T)]
     return len(sums) - 1 - int(np.argmax(sums[::-1]))

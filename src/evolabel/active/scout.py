@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.active.budget import TokenBucket
-from evolabel.active.criteria import Criterion, VarianceReduction, score_table
+from evolabel.active.criteria import Criterion, VarianceReduction, can_fire, score_table
 from evolabel.active.filters import Filter, Purse
 from evolabel.active.foresight import Judged, StandingModel, Version
 from evolabel.active.pupil import Pupil
@@ -16,6 +16,8 @@ from evolabel.active.unlabelled import Unlabelled
 from evolabel.core.look import Look
 from evolabel.kernels.selection import BoolArray
 from evolabel.kernels.state import FloatArray
+
+ONE_SAMPLE = np.ones(1, np.bool_)
 
 
 class Scout:
@@ -38,25 +40,28 @@ class Scout:
         self.recent = RecentSamples(recent) if recent else None
         self.unlabelled = Unlabelled(refine, moments=any(isinstance(c, VarianceReduction) for c in criteria))
         self.chooser = chooser
-        self._ahead: Judged | None = None  # a matter of speed only, as is the next
+        self._names = [criterion.name for criterion in criteria]
+        self._firing = [criterion for criterion in criteria if can_fire(criterion)]
+        self._ahead: tuple[Judged, int] | None = None  # and the first row of them to come; a matter of speed only
         self._standing = StandingModel()
         self.chooser.begin(criteria, bucket.budget, bucket.unit(pupil.n_labels_by_now), min_labels)
 
     # ------------------------------------------------------------------ asking
 
-    def first_question(self, rows: FloatArray, *, commit: bool = False) -> tuple[Query, int]:
-        """The query of the first row to ask about (of the last row, if there is none), and how many rows come before.
-
-        With `commit` the filter remembers those.
-        """
+    def query(self, row: FloatArray) -> Query:
+        """What is to be asked about one row, if anything. Changes nothing."""
         self.unlabelled.check(self.pupil.model)
-        if self.recent is not None:
-            at = int(np.searchsorted(self.purse(len(rows)).free, 1))
-            row = min(at, len(rows) - 1)
-            return self._look_back(rows[row : row + 1], rows[:row], asked=at < len(rows)), at
-        if self.pupil.model.warm_up is not None:
-            return self._take_any(self._look(rows))
-        return self._walk(self._judged(rows, keep=commit), commit)
+        if self._takes_any():
+            payable = self.bucket.affordable(self.pupil.n_labels) >= self.bucket.unit(self.pupil.n_labels)
+            return self._ask_any(row, row[:0], asked=payable)
+        chooser, version = self._fitting_chooser(), self._version()
+        judged = self._judge(row, chooser, version, self._standing.weights(version))
+        at, mask = chooser.walk(judged.parts, self.purse(1), commit=False)
+        return self._question(judged, 0, mask if at == 0 else None, chooser.ease)
+
+    def _takes_any(self) -> bool:
+        """Does the purse alone decide when to ask?"""
+        return self.recent is not None or self.pupil.model.warm_up is not None
 
     def purse(self, rows: int) -> Purse:
         """What each of the next rows may cost."""
@@ -67,42 +72,48 @@ class Scout:
         """How many rows must pass before anything can be asked."""
         return self.bucket.rows_before(self.pupil.n_labels, self.chooser.least)
 
+    def _version(self) -> Version:
+        return Version.of(self.pupil.model, self.unlabelled.moments_of(self.pupil.model))
+
     def _look(self, rows: FloatArray, weights: FloatArray | None = None) -> Look:
         return Look(self.pupil.model, rows, self.unlabelled.moments_of(self.pupil.model), weights)
 
-    def _judged(self, rows: FloatArray, *, keep: bool) -> Judged:
-        """Outputs and scores of rows, looked at now or before; to be kept, they are on their own.
-
-        Whoever passed the rows may write into them. What is not kept is judged as a row alone, bit for bit.
-        """
-        version = Version.of(self.pupil.model, self.unlabelled.moments_of(self.pupil.model))
-        if keep and self._ahead is not None and self._ahead.holds_for(rows, version):
-            return self._ahead.part(slice(len(rows)))
-        if keep:
-            rows = rows.copy()
-        look = self._look(rows, self._standing.weights(version, len(rows)) if keep else None)
+    def _judge(self, rows: FloatArray, chooser: Filter, version: Version, weights: FloatArray | None) -> Judged:
+        look = self._look(rows, weights)
         scores = score_table(self.criteria, look, self.pupil.n_labels)
-        return Judged(version, rows, look.outputs, scores, self._fitting_chooser().parts(scores))
+        return Judged(version, rows, look.outputs, scores, chooser.parts(scores))
 
-    def _walk(self, judged: Judged, commit: bool) -> tuple[Query, int]:
-        chooser, rows, parts = self._fitting_chooser(), judged.rows, judged.parts
-        at, mask = chooser.walk(parts, self.purse(len(rows)), commit=commit)
-        row = min(at, len(rows) - 1)
-        mask &= at < len(rows)
-        if commit:
-            self._ahead = judged.behind(at)
-        arrival = Arrival(rows[row].copy(), judged.outputs[row].copy(), parts[row].copy())
-        return self._question(arrival, mask, [column[row].copy() for column in judged.scores], chooser.ease), at
+    def _foresee(self, rows: FloatArray) -> tuple[Judged, int]:
+        """Rows judged now or before, and which of them is the first; whoever passed the rows may write into them."""
+        version = self._version()
+        if self._ahead is None or not self._ahead[0].holds_for(rows, self._ahead[1], version):
+            weights = self._standing.weights(version, len(rows))
+            self._ahead = self._judge(rows.copy(), self.chooser, version, weights), 0
+        return self._ahead
 
-    def _take_any(self, look: Look) -> tuple[Query, int]:
-        """While the warm-up lasts, whole samples are asked about as they come: a first model needs all labels."""
-        at = int(np.searchsorted(self.purse(look.n).free, self.bucket.unit(self.pupil.n_labels)))
-        return self._all_or_nothing(look, min(at, look.n - 1), asked=at < look.n), at
+    def _walk(self, rows: FloatArray) -> tuple[Query | None, int]:
+        """The question about the first row that is worth one, and how many rows come before; the filter sees those."""
+        judged, first = self._foresee(rows)
+        at, mask = self.chooser.walk(judged.parts[first : first + len(rows)], self.purse(len(rows)), commit=True)
+        found = at < len(rows)
+        self._ahead = judged, first + at + found
+        return self._question(judged, first + at, mask, self.chooser.ease) if found else None, at
 
-    def _all_or_nothing(self, look: Look, row: int, *, asked: bool) -> Query:
-        """A question about the whole sample, or none; no criterion is looked at."""
+    def _take_any(self, rows: FloatArray) -> tuple[Query | None, int]:
+        """The question about the first row that can be paid, and how many rows come before."""
+        at = int(np.searchsorted(self.purse(len(rows)).free, self.bucket.unit(self.pupil.n_labels)))
+        return self._ask_any(rows[at : at + 1], rows[:at], asked=True) if at < len(rows) else None, at
+
+    def _ask_any(self, row: FloatArray, passed: FloatArray, *, asked: bool) -> Query:
+        """A question the purse decides on, if it is `asked`: about this row, or about one of the last."""
+        if self.recent is not None:
+            return self._look_back(row, passed, asked=asked)
+        return self._all_or_nothing(self._look(row), asked)
+
+    def _all_or_nothing(self, look: Look, asked: bool) -> Query:
+        """A question about a whole sample, or none; a first model needs all labels. No criterion is looked at."""
         labels = np.full(self.pupil.n_labels, asked)
-        arrival = Arrival(look.X[row].copy(), look.outputs[row])
+        arrival = Arrival(look.X[0].copy(), look.outputs[0])
         cost = self.bucket.unit(len(labels)) if asked else 0
         return Query(arrival.x, arrival.prediction, labels, (WARM_UP,) if asked else (), {}, cost, arrival)
 
@@ -111,32 +122,36 @@ class Scout:
         assert self.recent is not None
         here = self._look(row)
         if not (asked and here.ready):
-            return self._all_or_nothing(here, 0, asked=asked)
+            return self._all_or_nothing(here, asked)
         rows = self.recent.candidates(np.concatenate([passed, row]), self.bucket.seen + 1)
         look = self._look(np.array(list(rows.values())))
         scores = score_table(self.criteria, look, self.pupil.n_labels)
         best = best_of(self.criteria, scores)
-        chosen = Arrival(look.X[best], look.outputs[best])
-        query = self._question(chosen, np.ones(1, bool), [column[best] for column in scores], 1.0)
+        judged = Judged(self._version(), look.X, look.outputs, scores, np.empty((look.n, 0)))
+        query = self._question(judged, best, ONE_SAMPLE, 1.0)
         query.arrived = Arrival(row[0].copy(), here.outputs[0])
         query.about = None if best == look.n - 1 else list(rows)[best]
         return query
 
-    def _question(self, arrival: Arrival, mask: BoolArray, scores: list[FloatArray], ease: float) -> Query:
+    def _question(self, judged: Judged, row: int, mask: BoolArray | None, ease: float) -> Query:
+        """The query of one of the rows; `mask`: which labels are asked for, or that the sample is; None: nothing."""
+        x, prediction, part = (table[row].copy() for table in (judged.rows, judged.outputs, judged.parts))
+        scores = {name: column[row].copy() for name, column in zip(self._names, judged.scores, strict=True)}
+        arrival = Arrival(x, prediction, part)
+        if mask is None:
+            return Query(x, prediction, np.zeros(len(prediction), np.bool_), (), scores, 0, arrival)
         cost = int(np.count_nonzero(mask))
-        labels = mask if self.bucket.per == "labels" else np.full(self.pupil.n_labels, cost > 0)
-        named = {criterion.name: column for criterion, column in zip(self.criteria, scores, strict=True)}
-        reasons = self._reasons(scores, labels, ease) if cost else ()
-        return Query(arrival.x, arrival.prediction, labels, reasons, named, cost, arrival)
+        labels = mask if self.bucket.per == "labels" else np.ones(len(prediction), np.bool_)
+        return Query(x, prediction, labels, self._reasons(scores, labels, ease), scores, cost, arrival)
 
-    def _reasons(self, scores: list[FloatArray], labels: BoolArray, ease: float) -> tuple[str, ...]:
+    def _reasons(self, scores: dict[str, FloatArray], labels: BoolArray, ease: float) -> tuple[str, ...]:
         """Criteria that fire by their own threshold on what is asked for."""
         if self.chooser.blind:
             return (RANDOM,)
         fired = []
-        for criterion, column in zip(self.criteria, scores, strict=True):
-            strength = criterion.strength(np.atleast_1d(column))
-            if (strength if criterion.whole else strength[labels]).max() * ease > 1.0:
+        for criterion in self._firing:
+            strength = criterion.strength(np.atleast_1d(scores[criterion.name]))
+            if (strength[0] if criterion.whole else strength[labels].max()) * ease > 1.0:
                 fired.append(criterion.name)
         return tuple(fired) or (RANKING,)
 
@@ -164,25 +179,34 @@ class Scout:
 
     def rows_known_ahead(self) -> int:
         """How many rows were looked at already when the last question was found."""
-        return 0 if self._ahead is None else len(self._ahead.rows)
+        return 0 if self._ahead is None else len(self._ahead[0].rows) - self._ahead[1]
 
     def stands_still(self) -> bool:
         """Has nothing been learned or edited since the last question was found?"""
-        now = Version.of(self.pupil.model, self.unlabelled.moments_of(self.pupil.model))
-        return self._ahead is not None and self._ahead.version.same_rules(now)
+        return self._ahead is not None and self._ahead[0].version.same_rules(self._version())
+
+    def rows_standing(self) -> int:
+        """How many rows have passed since the model last changed."""
+        return self._standing.rows(self._version()) if self.bucket.seen else 0
+
+    def stand(self, rows: int) -> None:
+        """Take over what `rows_standing` gave."""
+        self._standing = StandingModel(rows)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_ahead": None, "_standing": StandingModel()}
+        return {**self.__dict__, "_ahead": None, "_standing": StandingModel(self.rows_standing())}
 
     def pass_by(self, rows: FloatArray) -> tuple[Query | None, int]:
         """Count rows as seen until one is to be asked about. No more than `rows_until_change` at a time."""
+        self.unlabelled.check(self.pupil.model)
         self.chooser = self._fitting_chooser()
-        query, passed = self.first_question(rows, commit=True)
+        query, passed = self._take_any(rows) if self._takes_any() else self._walk(rows)
         if self.recent is not None:
             self.recent.add(rows[:passed], self.bucket.seen + 1)
         self.bucket.pass_by(self.pupil.n_labels, passed)
+        self._standing.pass_by(self._version(), passed)
         self.unlabelled.take(self.pupil.model, rows[:passed], taught=False)
-        return (query if passed < len(rows) else None), passed
+        return query, passed
 
     def count(self, query: Query, *, taught: bool) -> None:
         """A sample is seen, and its question, if there is one, asked; BudgetError if it cannot be paid any more."""
@@ -191,6 +215,7 @@ class Scout:
         self.bucket.see(self.pupil.n_labels, query.cost)
         query.number = self.bucket.seen
         self.chooser = self._fitting_chooser()
+        self._standing.pass_by(self._version(), 1)
         arrived = query.arrived
         if arrived.part is not None:
             self.chooser.note(arrived.part, purse, asked=query.asked)

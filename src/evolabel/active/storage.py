@@ -44,6 +44,7 @@ def save_learner(learner: "ActiveLearner", path: str | os.PathLike[str]) -> None
         "criteria": [_describe_criterion(criterion) for criterion in scout.criteria],
         "selection": _describe_filter(scout.chooser),
         "width": scout.chooser.width,
+        "rows_standing": scout.rows_standing(),
         "counts": {name: getattr(bucket, name) for name in COUNTS},
         "ledger": learner.ledger.facts(),
         "annotators": learner.annotators.facts(),
@@ -88,6 +89,7 @@ def _put_together(cls: "type[L]", arrays: Arrays, manifest: dict[str, Any]) -> "
     scout.chooser.begin(scout.criteria, learner.bucket.budget, manifest["width"], learner.min_labels)
     scout.chooser.restore(_part("filter", arrays))
     scout.unlabelled.restore(_part("unlabelled", arrays))
+    scout.stand(int(manifest.get("rows_standing", 0)))
     if scout.recent is not None:
         scout.recent.restore(_part("recent", arrays))
     for described in manifest["pending"]:

@@ -4,13 +4,15 @@ Learning never forms W_i = P_i (G_i + gamma D W_0), because it would have to do 
 Formed once, they serve any number of rows, to the same outputs up to rounding.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dsymm
 
 from evolabel.kernels._compile import direct
+from evolabel.kernels.by_rule import answer_by_rule
 from evolabel.kernels.formed import answer_rows
+from evolabel.kernels.places import measure_rows, normalise_rows
 from evolabel.kernels.state import FloatArray
 
 if TYPE_CHECKING:
@@ -20,7 +22,14 @@ if TYPE_CHECKING:
 # labels. Fewer features need more rows, but then either way takes less than a millisecond.
 MANY_ROWS = 64
 
-_answer_rows = direct(answer_rows)
+# Weights of a rule from which on its rows are better taken together than one by one; 238 were too few, 438 enough.
+MANY_WEIGHTS = 400
+
+SOME_ROWS = 16  # are worth being placed together, and being seen rule by rule
+TOGETHER = 1024  # rows, at most, so that they stay near while all rules see them
+
+_answer_rows, _answer_by_rule = direct(answer_rows), direct(answer_by_rule)
+_measure_rows, _normalise_rows = direct(measure_rows), direct(normalise_rows)
 
 
 def formed_weights(base: "RuleBase") -> FloatArray:
@@ -35,11 +44,37 @@ def formed_weights(base: "RuleBase") -> FloatArray:
     return W
 
 
-def formed_outputs(base: "RuleBase", Z: FloatArray, W: FloatArray) -> FloatArray:
-    """Eq. (2) for scaled rows by formed weights, (rows, K)."""
+class Answers(NamedTuple):
+    """Outputs of scaled rows, (rows, K), and where they stand: memberships and mean squared distances, (rows, C)."""
+
+    outputs: FloatArray
+    psi: FloatArray
+    D: FloatArray
+
+
+def formed_answers(base: "RuleBase", Z: FloatArray, W: FloatArray) -> Answers:
+    """Eq. (2) for scaled rows by formed weights, and all that was found on the way."""
+    together = len(Z) >= SOME_ROWS
+    shape = len(Z), base.n_rules
+    psi, D = placed(base, Z) if together else (np.empty(shape), np.empty(shape))
     out = np.empty((len(Z), base.n_labels))
-    _answer_rows(Z, W, base.arrays, base.settings, base.scratch(), out)
-    return out
+    for start in range(0, len(Z), TOGETHER):
+        part = slice(start, start + TOGETHER)
+        state = W, base.arrays, base.settings, base.scratch(), out[part]
+        if together and W[0].size >= MANY_WEIGHTS:
+            _answer_by_rule(Z[part], psi[part], *state)
+        else:
+            _answer_rows(Z[part], together, *state, psi[part], D[part])
+    return Answers(out, psi, D)
+
+
+def placed(base: "RuleBase", Z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Memberships and mean squared distances of scaled rows, (rows, C) each; as learning finds them, up to rounding."""
+    psi, D = np.empty((len(Z), base.n_rules)), np.empty((len(Z), base.n_rules))
+    _measure_rows(Z, base.arrays, base.settings, base.scratch(), psi, D)
+    np.exp(psi, out=psi)
+    _normalise_rows(psi, base.settings.min_activation)
+    return psi, D
 
 
 def _solution(base: "RuleBase", slot: int, evidence: FloatArray) -> FloatArray:

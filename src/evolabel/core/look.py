@@ -16,14 +16,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.core.formed_weights import MANY_ROWS, formed_outputs, formed_weights
+from evolabel.core.formed_weights import MANY_ROWS, SOME_ROWS, Answers, formed_answers, formed_weights
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
-from evolabel.core.second_moments import Moments, SecondMoments
+from evolabel.core.second_moments import Moments, SecondMoments, labelled_moments
 from evolabel.core.settings import novelty_radius
 from evolabel.errors import StateError
 from evolabel.kernels._compile import direct
+from evolabel.kernels.by_rule import inform_by_rule
 from evolabel.kernels.information import (
+    inform_rows,
     leverage_rows,
     look_rows,
     novelty_rows,
@@ -34,24 +36,21 @@ from evolabel.kernels.state import FloatArray
 
 _look_rows, _novelty_rows, _leverage_rows = direct(look_rows), direct(novelty_rows), direct(leverage_rows)
 _trace_drop_rows, _variance_reduction_rows = direct(trace_drop_rows), direct(variance_reduction_rows)
+_inform_rows, _inform_by_rule = direct(inform_rows), direct(inform_by_rule)
 
 # During warm-up nothing is known: every sample is novel, and as informative as any other.
 NOVEL_IN_WARM_UP = 2.0
 INFORMATIVE_IN_WARM_UP = 1.0
 
-# P r is kept for so many rows, so that `variance_reduction` need not compute it again; more rows are seen in parts.
-ROWS_KEPT = 16
+NO_MOMENTS = Moments(np.empty((0, 0, 0)), np.empty((0, 0, 0)), np.empty(0, np.int64))
 
 
-class Sight(NamedTuple):
-    """Outputs of some rows, unless they are found apart, and what the rules know of them (`kernels.information`)."""
+class Knowledge(NamedTuple):
+    """What the rules know of some rows (`kernels.information`)."""
 
-    outputs: FloatArray
-    psi: FloatArray
-    D: FloatArray
     q: FloatArray
     s: FloatArray
-    U: FloatArray
+    t: FloatArray
 
 
 class Look:
@@ -86,28 +85,25 @@ class Look:
         self._apart = self.ready and (weights is not None or self.n >= MANY_ROWS)  # outputs cost less on their own
         self._seen = model.n_seen
 
-    @cached_property
+    @property
     def outputs(self) -> FloatArray:
         """Continuous outputs, eq. (2), (n, K); running label priors during warm-up."""
-        if not self._apart:
-            return self._sight.outputs
-        rules = self._rules()
-        return formed_outputs(rules, self._Z, formed_weights(rules) if self.weights is None else self.weights)
+        return self._answers.outputs
 
     @property
     def memberships(self) -> FloatArray:
         """psi_i, (n, C), 0 for idle rules; there are no rules during warm-up."""
-        return self._sight.psi
+        return self._answers.psi
 
     @property
     def distances(self) -> FloatArray:
         """Mean squared standardised distances to the rules in the input space, (n, C); inf: hopelessly far."""
-        return self._sight.D
+        return self._answers.D
 
     @property
     def information(self) -> FloatArray:
         """q_i = r'P_i r, (n, C): variance of the rule's output in units of the noise; 0 for idle rules."""
-        return self._sight.q
+        return self._knowledge.q
 
     @cached_property
     def novelty(self) -> FloatArray:
@@ -145,9 +141,8 @@ class Look:
         """Eq. (32): the largest relative drop of trace(P_i) that learning the sample would bring, (n,), in [0, 1)."""
         if not self.ready:
             return np.full(self.n, INFORMATIVE_IN_WARM_UP)
-        sight, out = self._sight, np.empty(self.n)
-        traces = np.zeros(sight.psi.shape[1])
-        _trace_drop_rows(sight.psi, sight.q, sight.s, self._rules().arrays, traces, out)
+        psi, known, out = self.memberships, self._knowledge, np.empty(self.n)
+        _trace_drop_rows(psi, known.q, known.s, self._rules().arrays, np.zeros(psi.shape[1]), out)
         return out
 
     @cached_property
@@ -159,14 +154,13 @@ class Look:
         """
         if not self.ready:
             return np.full(self.n, INFORMATIVE_IN_WARM_UP)
-        if self.n > ROWS_KEPT:
-            parts = (self.X[start : start + ROWS_KEPT] for start in range(0, self.n, ROWS_KEPT))
-            looks = (Look(self.model, part, self.moments, self.weights) for part in parts)
-            return np.concatenate([look.variance_reduction for look in looks])
-        rules, sight, out = self._rules(), self._sight, np.empty(self.n)
-        labelled = Moments(rules.arrays.H, rules.arrays.late_H, rules.arrays.late)
-        moments = labelled if self.moments is None else self.moments.of(rules)
-        _variance_reduction_rows(sight.psi, sight.q, sight.U, *moments, out)
+        rules, out = self._rules(), np.empty(self.n)
+        if self.moments is None:
+            moments = labelled_moments(rules)
+            known = self._informed(moments)
+        else:
+            moments, known = self._moments, self._knowledge
+        _variance_reduction_rows(self.memberships, known.q, known.t, out)
         out /= moments.total
         return out
 
@@ -176,24 +170,44 @@ class Look:
         return self.model.scale(self.X)
 
     @cached_property
-    def _sight(self) -> Sight:
-        """One pass over the rows."""
-        n = self.n
-        if not self.ready:
-            none = np.zeros((n, 0))
-            return Sight(self.model.outputs(self.X), none, none, none, none, np.empty((0, 0, 0)))
+    def _moments(self) -> Moments:
+        """Second moments, where they were given."""
+        return NO_MOMENTS if self.moments is None else self.moments.of(self._rules())
+
+    @property
+    def _answers(self) -> Answers:
+        return self._formed if self._apart else self._sight[0]
+
+    @cached_property
+    def _knowledge(self) -> Knowledge:
+        return self._informed(self._moments) if self._apart else self._sight[1]
+
+    @cached_property
+    def _formed(self) -> Answers:
+        """Answers by formed weights."""
         rules = self._rules()
-        C, q = rules.n_rules, rules.n_features + 1
-        sight = Sight(
-            outputs=np.empty((0 if self._apart else n, rules.n_labels)),
-            psi=np.zeros((n, C)),
-            D=np.empty((n, C)),
-            q=np.zeros((n, C)),
-            s=np.zeros((n, C)),
-            U=np.empty((n if n <= ROWS_KEPT else 0, C, q)),
-        )
-        _look_rows(self._Z, rules.arrays, rules.settings, rules.scratch(), *sight)
-        return sight
+        return formed_answers(rules, self._Z, formed_weights(rules) if self.weights is None else self.weights)
+
+    @cached_property
+    def _sight(self) -> tuple[Answers, Knowledge]:
+        """Everything in one pass over the rows."""
+        if not self.ready:
+            none = np.zeros((self.n, 0))
+            return Answers(self.model.outputs(self.X), none, none), Knowledge(none, none, none)
+        rules = self._rules()
+        shape = self.n, rules.n_rules
+        answers = Answers(np.empty((self.n, rules.n_labels)), np.empty(shape), np.empty(shape))
+        known, V = Knowledge(*np.zeros((3, *shape))), np.empty((self.n, rules.n_features + 1))
+        _look_rows(self._Z, rules.arrays, rules.settings, rules.scratch(), *self._moments, *answers, *known, V)
+        return answers, known
+
+    def _informed(self, moments: Moments) -> Knowledge:
+        """What the rules know of rows whose places are known."""
+        rules, psi = self._rules(), self.memberships
+        known = Knowledge(*np.zeros((3, *psi.shape)))
+        inform = _inform_by_rule if self.n >= SOME_ROWS else _inform_rows
+        inform(self._Z, psi, rules.arrays, rules.settings, rules.scratch(), *moments, *known)
+        return known
 
     def _rules(self) -> RuleBase:
         """The rule base, if it still is as it was when the look began."""

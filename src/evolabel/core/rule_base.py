@@ -13,7 +13,7 @@ import numpy as np
 from evolabel.core import lifecycle, merging
 from evolabel.core.allocation import fit_weights, more_labels, more_slots
 from evolabel.core.events import Event
-from evolabel.core.formed_weights import MANY_ROWS, formed_outputs, formed_weights
+from evolabel.core.formed_weights import MANY_ROWS, formed_answers, formed_weights
 from evolabel.core.lifecycle import PER_SLOT, mirrored
 from evolabel.core.proximal import BLOWN_UP, Problem, minimise
 from evolabel.core.scaling import Scaler
@@ -308,7 +308,7 @@ class RuleBase:
     def outputs(self, Z: FloatArray) -> FloatArray:
         """Eq. (2) for scaled rows, (rows, K); many rows by weights formed once, the same up to rounding."""
         if len(Z) >= MANY_ROWS:
-            return formed_outputs(self, Z, formed_weights(self))
+            return formed_answers(self, Z, formed_weights(self)).outputs
         return _output_rows(Z, self.arrays, self.settings)
 
     def memberships(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:

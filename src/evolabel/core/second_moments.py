@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evolabel.core.formed_weights import placed
 from evolabel.core.lifecycle import mirrored
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
@@ -41,6 +42,12 @@ class Moments(NamedTuple):
         return np.asarray(mirrored(self.M[slot]) + rows.T @ rows)
 
 
+def labelled_moments(rules: RuleBase) -> Moments:
+    """H_i of the rules: the samples they have learned stand for all."""
+    used = rules.n_rules + 1
+    return Moments(rules.arrays.H[:used], rules.arrays.late_H[:used], rules.arrays.late[:used])
+
+
 class SecondMoments:
     """M_i = sum of psi_i r r' over the samples of a stream, for every rule, and M_0 over all with psi = 1.
 
@@ -65,24 +72,43 @@ class SecondMoments:
         """Take in raw rows, whether the model learns them or not; during warm-up there are no rules yet to do so."""
         if model.warm_up is not None:
             return
-        first = -self.n_seen % self.every
+        rules, first = model.trained(), -self.n_seen % self.every
+        self.follow(rules)
         self.n_seen += len(X)
         if first >= len(X):
             return
-        rules = model.trained()
-        self._moments, self._identities = self.of(rules), _identities(rules)
         Z = model.scale(np.ascontiguousarray(X[first :: self.every]))
-        _add_moment_rows(Z, float(self.every), rules.arrays, rules.settings, rules.scratch(), *self._moments)
+        state = rules.arrays, rules.settings, rules.scratch()
+        _add_moment_rows(Z, placed(rules, Z)[0], float(self.every), *state, *self._moments)
+
+    def follow(self, rules: RuleBase) -> None:
+        """Let rules enter and leave, and add up what belongs to rules that were merged."""
+        if not self._fits(rules):
+            self._moments, self._identities = self._arranged(rules), _identities(rules)
 
     def of(self, rules: RuleBase) -> Moments:
-        """The moments slot by slot, as the rules stand now."""
-        now = _identities(rules)
-        fitting = self._moments.M.shape[1:] == rules.arrays.H.shape[1:]  # else features have come or gone: start anew
-        if fitting and np.array_equal(now, self._identities):
+        """The moments slot by slot, as the rules stand now; not to be written to."""
+        if self._fits(rules):
             return self._moments
-        known = self._inherited(rules) if fitting else {}
-        slots = enumerate(now.tolist())
-        return _arranged([known[i] if i in known else rules.hessian(slot) for slot, i in slots])
+        return self._arranged(rules) if self._known(rules) else labelled_moments(rules)
+
+    def _known(self, rules: RuleBase) -> bool:
+        """Has anything been seen with these features?"""
+        return self._moments.M.shape[1:] == rules.arrays.H.shape[1:]
+
+    def _fits(self, rules: RuleBase) -> bool:
+        """Is it known of just these rules, slot by slot?"""
+        now = rules.arrays.identity[1 : rules.n_rules + 1]
+        return self._known(rules) and np.array_equal(now, self._identities[1:])
+
+    def _arranged(self, rules: RuleBase) -> Moments:
+        """A copy in the order of the slots."""
+        if not self._known(rules):
+            M, late_M, late = labelled_moments(rules)
+            return Moments(M.copy(), late_M.copy(), late.copy())
+        inherited, slots = self._inherited(rules), enumerate(_identities(rules).tolist())
+        M = np.stack([inherited[i] if i in inherited else rules.hessian(slot) for slot, i in slots])
+        return Moments(M, np.zeros((len(M), block_length(M.shape[1]), M.shape[1])), np.zeros(len(M), np.int64))
 
     def _inherited(self, rules: RuleBase) -> dict[int, FloatArray]:
         """Full matrices by identity; what was merged away since has been added to the rule that lives on."""
@@ -119,13 +145,6 @@ def _identities(rules: RuleBase) -> IntArray:
     now = rules.arrays.identity[: rules.n_rules + 1].copy()
     now[0] = WHOLE_STREAM
     return now
-
-
-def _arranged(matrices: list[FloatArray]) -> Moments:
-    """Full matrices as moments with nothing waiting."""
-    M = np.stack(matrices)
-    slots, q = M.shape[:2]
-    return Moments(M, np.zeros((slots, block_length(q), q)), np.zeros(slots, np.int64))
 
 
 def _check_shapes(moments: Moments, slots: int) -> None:

@@ -72,6 +72,28 @@ def rotated_distances(
 
 
 @hot_kernel
+def measure(
+    s: FloatArray,
+    p: int,
+    rules: RuleArrays,
+    settings: Settings,
+    D: FloatArray,
+    J: FloatArray,
+    e: FloatArray,
+    v: FloatArray,
+    missing: IntArray,
+) -> None:
+    """Distances to all rules; s is the sample alone (p entries) or with its labels, which J then counts in."""
+    C = rules.tally[RULES]
+    if settings.rotated:
+        rotated_distances(s, p, rules, settings, e, v, missing, D, J)
+    else:
+        distances(s[:p], C, rules.c, rules.inv, settings.metric[1], D)
+        if s.shape[0] > p:
+            add_label_distances(s, p, C, rules.c, rules.inv, settings.metric[1], D, J)
+
+
+@hot_kernel
 def weigh(
     s: FloatArray,
     p: int,
@@ -85,18 +107,9 @@ def weigh(
     v: FloatArray,
     missing: IntArray,
 ) -> int:
-    """Distances to all rules, and the memberships of the active ones; returns how many these are.
-
-    s is the sample alone (p entries) or with its labels, which J then counts in; memberships see the features only.
-    """
-    C = rules.tally[RULES]
-    if settings.rotated:
-        rotated_distances(s, p, rules, settings, e, v, missing, D, J)
-    else:
-        distances(s[:p], C, rules.c, rules.inv, settings.metric[1], D)
-        if s.shape[0] > p:
-            add_label_distances(s, p, C, rules.c, rules.inv, settings.metric[1], D, J)
-    return memberships(D, C, settings.tau, settings.min_activation, psi, active)
+    """Distances, and the memberships of the active rules by the features only; returns how many these are."""
+    measure(s, p, rules, settings, D, J, e, v, missing)
+    return memberships(D, rules.tally[RULES], settings.tau, settings.min_activation, psi, active)
 
 
 @allocating_kernel

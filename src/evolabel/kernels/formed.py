@@ -3,12 +3,13 @@
 | symbol | array        | meaning                                                            |
 |--------|--------------|--------------------------------------------------------------------|
 | W      | (1+C, K, q)  | weights of the global model and of the rules, as they are by now   |
-| r      | (m, q)       | regressors (z, 1) of the m active rules                            |
-| psi    | (m,)         | normalised memberships of the active rules, eq. (2)                |
+| psi    | (rows, C)    | normalised memberships, eq. (2)                                    |
+| D      | (rows, C)    | mean squared distances in the input space                          |
 """
 
 from evolabel.kernels._compile import kernel
-from evolabel.kernels.antecedents import weigh
+from evolabel.kernels.memberships import observed_features
+from evolabel.kernels.places import place
 from evolabel.kernels.state import FloatArray, RuleArrays, Settings, Workspace
 from evolabel.kernels.stream import fill_regressors
 from evolabel.kernels.symmetric import add_product
@@ -16,13 +17,26 @@ from evolabel.kernels.symmetric import add_product
 
 @kernel
 def answer_rows(
-    Z: FloatArray, W: FloatArray, rules: RuleArrays, settings: Settings, work: Workspace, out: FloatArray
+    Z: FloatArray,
+    placed: bool,
+    W: FloatArray,
+    rules: RuleArrays,
+    settings: Settings,
+    work: Workspace,
+    out: FloatArray,
+    psi: FloatArray,
+    D: FloatArray,
 ) -> None:
-    """Eq. (2) of all rows: the sum of psi_i W_i r."""
-    p = Z.shape[1]
+    """Eq. (2) of all rows: the sum of psi_i W_i r. psi and D are found first, unless the rows are `placed`."""
     for i in range(Z.shape[0]):
-        m = weigh(Z[i], p, rules, settings, work.D, work.D, work.psi, work.active, work.e, work.x, work.missing)
-        fill_regressors(Z[i], m, rules, settings, work.active, work.missing, work.r)
+        if not placed:
+            place(Z[i], rules, settings, work, psi[i], D[i])
+        m = 0
+        for a in range(psi.shape[1]):
+            work.active[m] = a + 1
+            m += psi[i, a] > 0.0
+        complete = observed_features(Z[i]) == Z.shape[1]  # then all rules see the same
+        fill_regressors(Z[i], 1 if complete else m, rules, settings, work.active, work.missing, work.r)
         out[i] = 0.0
         for b in range(m):
-            add_product(W[work.active[b]], work.r[b], work.psi[b], out[i])
+            add_product(W[work.active[b]], work.r[0 if complete else b], psi[i, work.active[b] - 1], out[i])

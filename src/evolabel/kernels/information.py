@@ -6,30 +6,82 @@
 | D      | (rows, C) | mean squared distances in the input space; inf: abandoned                      |
 | q      | (rows, C) | r'u with u = P_i r: variance of the rule's output, in units of the noise       |
 | s      | (rows, C) | u'u                                                                            |
-| U      | (rows, m) | u of the m active rules of each row, in the order of their slots               |
+| t      | (rows, C) | u'M_i u                                                                        |
+| V      | (rows, q) | sum of psi_i gamma D u: what the rules ask of the global model                 |
 | M      | (1+C, ..) | second moments: sum of psi r r', lower triangle, without the rows in `late_M`  |
 | late_M | (1+C, ..) | rows h = sqrt(psi) r: M still lacks their h h'; `late` says how many wait      |
 
-Learning a row would take psi u u' / (1 + psi q) off P_i, eq. (27); everything here follows from that.
+Learning a row would take psi u u' / (1 + psi q) off P_i, eq. (27); everything here follows from that. Rows are seen
+rule by rule, so that the matrices of a rule stay at hand while all its rows are.
 """
 
 import numpy as np
 
 from evolabel.kernels._compile import hot_kernel, kernel
-from evolabel.kernels.antecedents import fill_regressor, weigh
+from evolabel.kernels.antecedents import fill_regressor
+from evolabel.kernels.places import place
 from evolabel.kernels.state import FloatArray, IntArray, RuleArrays, Settings, Workspace
-from evolabel.kernels.stream import answer, fill_regressors, solve
+from evolabel.kernels.stream import add_global_output, add_rule_output, fill_regressors, solve
 from evolabel.kernels.structure import novelty_bound
-from evolabel.kernels.symmetric import add_outer_products, dot, symmetric_form
+from evolabel.kernels.symmetric import add_outer_products, add_product, dot, symmetric_form
 
 SMALLEST_BOUND = 1e-200  # of a distance: keeps 0 / 0 out where the radius is 0
 
 
+@kernel
+def quadratic_form(M: FloatArray, waiting: FloatArray, b: int, u: FloatArray) -> float:
+    """Compute u'M u, the first b waiting rows included."""
+    total = symmetric_form(M, u)
+    for k in range(b):
+        part = dot(waiting[k], u)
+        total += part * part
+    return total
+
+
 @hot_kernel
-def place(z: FloatArray, rules: RuleArrays, settings: Settings, work: Workspace) -> int:
-    """Distances and memberships of a row go to `work`; returns how many rules are active."""
-    p = z.shape[0]
-    return weigh(z, p, rules, settings, work.D, work.D, work.psi, work.active, work.e, work.x, work.missing)
+def inform(
+    i: int,
+    a: int,
+    Z: FloatArray,
+    rules: RuleArrays,
+    settings: Settings,
+    work: Workspace,
+    M: FloatArray,
+    late_M: FloatArray,
+    late: IntArray,
+    q: FloatArray,
+    s: FloatArray,
+    t: FloatArray,
+) -> None:
+    """q, s and, unless M is empty, t of row i and rule a; r and u are the first in `work`."""
+    slot = a + 1
+    work.active[0] = slot
+    solve(Z[i], 1, rules, settings, work.active, work.missing, work.r, work.u)
+    q[i, a] = dot(work.r[0], work.u[0])
+    s[i, a] = dot(work.u[0], work.u[0])
+    if M.shape[0] > 0:
+        t[i, a] = quadratic_form(M[slot], late_M[slot], late[slot], work.u[0])
+
+
+@kernel
+def inform_rows(
+    Z: FloatArray,
+    psi: FloatArray,
+    rules: RuleArrays,
+    settings: Settings,
+    work: Workspace,
+    M: FloatArray,
+    late_M: FloatArray,
+    late: IntArray,
+    q: FloatArray,
+    s: FloatArray,
+    t: FloatArray,
+) -> None:
+    """q, s and t of rows whose psi are known; they must come as zeros."""
+    for a in range(psi.shape[1]):
+        for i in range(Z.shape[0]):
+            if psi[i, a] > 0.0:
+                inform(i, a, Z, rules, settings, work, M, late_M, late, q, s, t)
 
 
 @kernel
@@ -38,29 +90,34 @@ def look_rows(
     rules: RuleArrays,
     settings: Settings,
     work: Workspace,
+    M: FloatArray,
+    late_M: FloatArray,
+    late: IntArray,
     out: FloatArray,
     psi: FloatArray,
     D: FloatArray,
     q: FloatArray,
     s: FloatArray,
-    U: FloatArray,
+    t: FloatArray,
+    V: FloatArray,
 ) -> None:
-    """Outputs, eq. (2), and psi, D, q, s of all rows in one pass. psi, q, s must come as zeros; out, U may be empty."""
+    """Everything in one pass, outputs included, eq. (2). q, s and t must come as zeros."""
     for i in range(Z.shape[0]):
-        m = place(Z[i], rules, settings, work)
-        solve(Z[i], m, rules, settings, work.active, work.missing, work.r, work.u)
-        if out.shape[0] > 0:
-            answer(m, rules, settings, work, out[i])
-        for a in range(D.shape[1]):
-            D[i, a] = work.D[a + 1]
-        for b in range(m):
-            a = work.active[b] - 1
-            psi[i, a] = work.psi[b]
-            q[i, a] = dot(work.r[b], work.u[b])
-            s[i, a] = dot(work.u[b], work.u[b])
-            if U.shape[0] > 0:
-                for j in range(U.shape[2]):
-                    U[i, b, j] = work.u[b, j]
+        place(Z[i], rules, settings, work, psi[i], D[i])
+    out[:] = 0.0
+    V[:] = 0.0
+    for a in range(psi.shape[1]):
+        slot = a + 1
+        for i in range(Z.shape[0]):
+            if psi[i, a] > 0.0:
+                inform(i, a, Z, rules, settings, work, M, late_M, late, q, s, t)
+                if settings.iterated or rules.locked[slot]:
+                    add_product(rules.W[slot], work.r[0], psi[i, a], out[i])
+                else:
+                    add_rule_output(psi[i, a], work.u[0], rules.G[slot], settings.lean, V[i], out[i])
+    if not settings.iterated:
+        for i in range(out.shape[0]):
+            add_global_output(V[i], rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], work.t, out[i])
 
 
 @kernel
@@ -110,34 +167,13 @@ def trace_drop_rows(
 
 
 @kernel
-def quadratic_form(M: FloatArray, waiting: FloatArray, b: int, u: FloatArray) -> float:
-    """Compute u'M u, the first b waiting rows included."""
-    total = symmetric_form(M, u)
-    for k in range(b):
-        part = dot(waiting[k], u)
-        total += part * part
-    return total
-
-
-@kernel
-def variance_reduction_rows(
-    psi: FloatArray,
-    q: FloatArray,
-    U: FloatArray,
-    M: FloatArray,
-    late_M: FloatArray,
-    late: IntArray,
-    out: FloatArray,
-) -> None:
+def variance_reduction_rows(psi: FloatArray, q: FloatArray, t: FloatArray, out: FloatArray) -> None:
     """Sum of psi_i u'M_i u / (1 + psi_i q_i): by how much the variance at all rows in M would sink."""
     for i in range(psi.shape[0]):
-        out[i] = 0.0
-        b = 0
+        total = 0.0
         for a in range(psi.shape[1]):
-            if psi[i, a] > 0.0:
-                form = quadratic_form(M[a + 1], late_M[a + 1], late[a + 1], U[i, b])
-                out[i] += psi[i, a] * form / (1.0 + psi[i, a] * q[i, a])
-                b += 1
+            total += psi[i, a] * t[i, a] / (1.0 + psi[i, a] * q[i, a])
+        out[i] = total
 
 
 @kernel
@@ -155,6 +191,7 @@ def add_moment(r: FloatArray, weight: float, M: FloatArray, late_M: FloatArray, 
 @kernel
 def add_moment_rows(
     Z: FloatArray,
+    psi: FloatArray,
     weight: float,
     rules: RuleArrays,
     settings: Settings,
@@ -165,10 +202,11 @@ def add_moment_rows(
 ) -> None:
     """M of the active rules and of the whole stream take in all rows, each with this weight times psi."""
     for i in range(Z.shape[0]):
-        m = place(Z[i], rules, settings, work)
-        fill_regressors(Z[i], m, rules, settings, work.active, work.missing, work.r)
-        fill_regressor(Z[i], rules.c[0], work.r[m])
-        work.active[m], work.psi[m] = 0, 1.0
-        for b in range(m + 1):
-            a = work.active[b]
-            late[a] = add_moment(work.r[b], weight * work.psi[b], M[a], late_M[a], late[a])
+        fill_regressor(Z[i], rules.c[0], work.r[0])
+        late[0] = add_moment(work.r[0], weight, M[0], late_M[0], late[0])
+        for a in range(psi.shape[1]):
+            if psi[i, a] > 0.0:
+                slot = a + 1
+                work.active[0] = slot
+                fill_regressors(Z[i], 1, rules, settings, work.active, work.missing, work.r)
+                late[slot] = add_moment(work.r[0], weight * psi[i, a], M[slot], late_M[slot], late[slot])

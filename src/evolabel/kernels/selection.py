@@ -10,7 +10,7 @@ With `commit` the rows passed enter the filter's memory; without it nothing is w
 | T      | (n, C, K)  | how strongly a criterion speaks for a label; above 1 it fires by its own threshold |
 | tok    | (n,)       | budget * seen - asked at each row, if none before it is asked                    |
 | free   | (n,)       | the same as the whole units that may be spent: the hard limit                    |
-| ring   | (w, ...)   | the last w rows passed or asked                                                  |
+| ring   | (w, K)     | scores of the last w rows passed or asked; with criteria (C, w)                  |
 | tally  | (2,)       | rows in the ring, place of the next one                                          |
 """
 
@@ -25,13 +25,18 @@ FILLED, NEXT = 0, 1
 
 
 @kernel
+def move_on(tally: IntArray, size: int) -> None:
+    """One more row is in a ring of this size."""
+    tally[NEXT] = (tally[NEXT] + 1) % size
+    tally[FILLED] = min(tally[FILLED] + 1, size)
+
+
+@kernel
 def remember(row: FloatArray, ring: FloatArray, tally: IntArray) -> None:
     """The row takes the place of the oldest one."""
-    place = tally[NEXT]
     for j in range(row.shape[0]):
-        ring[place, j] = row[j]
-    tally[NEXT] = (place + 1) % ring.shape[0]
-    tally[FILLED] = min(tally[FILLED] + 1, ring.shape[0])
+        ring[tally[NEXT], j] = row[j]
+    move_on(tally, ring.shape[0])
 
 
 @kernel
@@ -69,9 +74,10 @@ def choose_labels(s: FloatArray, ring: FloatArray, filled: int, room: float, mos
     chosen = 0
     while chosen < most:
         j = best_left(s, mask)
-        above = chosen
-        for i in range(filled):
+        above, i = chosen, 0
+        while i < filled and above < room:
             above += count_above(s[j], ring[i])
+            i += 1
         if above >= room:
             break
         mask[j] = True
@@ -107,13 +113,16 @@ def walk_quantile(
 
 @kernel
 def rank_sum(r: FloatArray, weights: FloatArray, ring: FloatArray, filled: int) -> float:
-    """Weighted sum of the shares of the ring that r beats, criterion by criterion; a draw is half a win."""
+    """Weighted sum of the shares of the ring that r beats, criterion by criterion; a draw is half a win.
+
+    The ring has one row per criterion here.
+    """
     total = 0.0
     for c in range(r.shape[0]):
-        wins = 0.0
+        last, halves = ring[c], 0
         for i in range(filled):
-            wins += 1.0 if r[c] > ring[i, c] else (0.5 if r[c] == ring[i, c] else 0.0)
-        total += weights[c] * wins / max(filled, 1)
+            halves += int(r[c] > last[i]) + int(r[c] >= last[i])
+        total += weights[c] * (0.5 * halves) / max(filled, 1)
     return total
 
 
@@ -140,8 +149,11 @@ def walk_tokens(
         if free[i] >= unit and count_above(score, sums[:filled]) < generosity * tok[i] / unit * (filled + 1):
             return i
         if commit:
-            sums[tally[NEXT]] = score
-            remember(R[i], ring, tally)
+            place = tally[NEXT]
+            sums[place] = score
+            for c in range(R.shape[1]):
+                ring[c, place] = R[i, c]
+            move_on(tally, sums.shape[0])
     return int(R.shape[0])
 
 

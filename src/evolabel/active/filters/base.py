@@ -110,7 +110,9 @@ class Filter(ABC):
 
 def by_sample(scores: FloatArray) -> FloatArray:
     """Scores of whole samples: that of the label most worth asking."""
-    return scores if scores.ndim == 1 else np.asarray(scores.max(axis=1))
+    if scores.ndim == 1:
+        return scores
+    return np.asarray(np.ascontiguousarray(scores.T).max(axis=0))  # numpy is faster with few long rows than with many
 
 
 def by_label(scores: FloatArray, width: int) -> FloatArray:

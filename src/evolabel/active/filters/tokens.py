@@ -42,13 +42,16 @@ class TokenFilter(Filter):
         """See `Filter`."""
         super().begin(criteria, budget, width, least)
         self._weights = np.array([criterion.weight for criterion in self.criteria])
-        self._ring = np.zeros((self.window, len(self.criteria)))
+        self._ring = np.zeros((len(self.criteria), self.window))
         self._sums = np.zeros(self.window)
         self._tally = np.zeros(2, np.int64)
 
     def parts(self, scores: Sequence[FloatArray]) -> FloatArray:
         """Scores of whole samples, (n, criteria)."""
-        return np.stack([by_sample(column) for column in scores], axis=1)
+        table = np.empty((len(scores[0]), len(scores)))
+        for place, column in enumerate(scores):
+            table[:, place] = by_sample(column)
+        return table
 
     def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
         """See `Filter`."""
@@ -77,4 +80,4 @@ class TokenFilter(Filter):
 
     def arrays(self) -> Arrays:
         """See `Filter`."""
-        return {"ring": self._ring, "sums": self._sums, "tally": self._tally}
+        return {"ring": self._ring.T, "sums": self._sums, "tally": self._tally}
