@@ -419,8 +419,8 @@ def crowded_memberships() -> Finding:
         centres, Z = 0.3 * rng.normal(size=(11, p)), rng.normal(size=(200, p))
         D, far = np.empty((200, 11)), np.empty((200, 11))
         for i, z in enumerate(Z):
-            distances(z, 10, centres, np.ones((11, p)), D[i])
-            distances(z, 10, centres, np.full((11, p), 100.0), far[i])
+            distances(z, 10, centres, np.ones((11, p)), np.ones(p), D[i])
+            distances(z, 10, centres, np.full((11, p), 100.0), np.ones(p), far[i])
         vanished = float((np.exp(-0.5 * p * far[:, 1:]).sum(axis=1) == 0.0).mean())
         say = [_effective_rules(D, T / p) for T in (1.0, np.sqrt(p), 0.1 * p)]
         numbers |= {f"vanished_{p}": vanished, f"one_{p}": say[0], f"sqrt_{p}": say[1], f"tenth_{p}": say[2]}
