@@ -232,6 +232,19 @@ def test_late_answers_are_learned_as_if_given_then(classifier, stream, assert_sa
     assert_same_state(state_of(classifier), state_of(plain))
 
 
+def test_questions_nobody_answers_are_given_up_oldest_first(classifier, stream, tmp_path):
+    learner = ActiveLearner(classifier, 1.0, criteria="first_feature", selection="first_come", max_pending=2)
+    queries = [learner.query(x + 9.0) for x in stream[0][60:63]]
+    for query in queries:
+        learner.pend(query)
+    assert list(learner.pending) == [2, 3]
+    assert (learner.ledger.refused, learner.bucket.asked) == (1, 3)  # what was asked stays spent
+    with pytest.raises(StateError, match="given up"):
+        learner.update(queries[0], stream[1][60])
+    learner.save(tmp_path / "learner")
+    assert ActiveLearner.load(tmp_path / "learner").max_pending == 2
+
+
 def test_labels_may_appear_while_questions_are_on_their_way(classifier, stream):
     learner = ActiveLearner(classifier, 1.0, "labels", criteria="ambiguity")
     early = learner.query(stream[0][70])

@@ -56,6 +56,9 @@ class ActiveLearner:
         cannot keep consequents abreast of rules that wander.
     refine : {"none", "coverage", "scaling"}
         What samples nobody is asked about may change in the classifier; measured in docs/active-learning.md.
+    max_pending : int
+        Questions on their way that are kept; one more, and the oldest is given up as refused. Memory stays bounded
+        where answers never come.
     annotators : AnnotatorPool, optional
         How far annotators are believed.
 
@@ -92,10 +95,12 @@ class ActiveLearner:
         min_labels: int = 1,
         mobility: float = MOBILITY,
         refine: str = "none",
+        max_pending: int = 10_000,
         annotators: AnnotatorPool | None = None,
     ) -> None:
         check_number("recent", recent, 0, whole=True)
         check_number("min_labels", min_labels, 1, whole=True)
+        check_number("max_pending", max_pending, 1, whole=True)
         self.bucket = TokenBucket(budget, per, credit)
         if min_labels > 1 and per == "samples":
             raise ParameterError(f'min_labels={min_labels} is for per="labels"; samples are asked about as a whole')
@@ -104,6 +109,7 @@ class ActiveLearner:
         if recent and per == "labels":
             raise ParameterError(f'recent={recent} is for per="samples"; labels are chosen as well at once')
         self.min_labels = int(min_labels)
+        self.max_pending = int(max_pending)
         self.annotators = AnnotatorPool() if annotators is None else annotators
         self.ledger = Ledger()
         self.pending: dict[int, Query] = {}
@@ -171,6 +177,9 @@ class ActiveLearner:
         self._scout.count(query, taught=True)
         self.ledger.ask(query)
         self.pending[self.bucket.seen] = query
+        if len(self.pending) > self.max_pending:
+            oldest = self.pending.pop(next(iter(self.pending)))
+            self.ledger.answer(oldest, None)
         return self.bucket.seen
 
     def update(self, query: Query, y: object = None, annotator: str | Sequence[str] | None = None) -> None:
@@ -219,7 +228,7 @@ class ActiveLearner:
         number = query.number or 0
         known = self.pending.get(number)
         if known is None or not np.array_equal(known.x, query.x, equal_nan=True):
-            raise StateError(f"sample {number} is closed: its answer was learned, or it is of another learner")
+            raise StateError(f"sample {number} is closed: answered or given up already, or of another learner")
         del self.pending[number]
 
     def _check_own(self, query: Query) -> None:

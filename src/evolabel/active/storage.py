@@ -37,6 +37,7 @@ def save_learner(learner: "ActiveLearner", path: str | os.PathLike[str]) -> None
             "per": bucket.per,
             "credit": bucket.credit,
             "min_labels": learner.min_labels,
+            "max_pending": learner.max_pending,
             "mobility": learner._pupil.mobility,
             "recent": scout.recent.size if scout.recent is not None else 0,
             "refine": scout.unlabelled.refine,
