@@ -10,6 +10,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, AnnotatorPool
 from evolabel.core import acts
 from evolabel.core.undo import undo
+from evolabel.errors import StateError
 
 
 def run(learner, X, Y, delay=3):
