@@ -57,14 +57,15 @@ def formed_answers(base: "RuleBase", Z: FloatArray, W: FloatArray) -> Answers:
     together = len(Z) >= SOME_ROWS
     shape = len(Z), base.n_rules
     psi, D = placed(base, Z) if together else (np.empty(shape), np.empty(shape))
-    out = np.empty((len(Z), base.n_labels))
+    out, V = np.empty((len(Z), base.n_labels)), np.empty((1, *W.shape[1:]))
+    flat = W.reshape(len(W), -1), V.reshape(1, -1)
     for start in range(0, len(Z), TOGETHER):
         part = slice(start, start + TOGETHER)
         state = W, base.arrays, base.settings, base.scratch(), out[part]
         if together and W[0].size >= MANY_WEIGHTS:
             _answer_by_rule(Z[part], psi[part], *state)
         else:
-            _answer_rows(Z[part], together, *state, psi[part], D[part])
+            _answer_rows(Z[part], together, *state, psi[part], D[part], V, *flat)
     return Answers(out, psi, D)
 
 
