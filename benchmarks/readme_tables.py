@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import active_choices
 import active_learning
 import active_robustness
 
@@ -151,6 +152,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "SHORTENING_TABLE": shortening,
     **TABLES,
     "ACTIVE_SHARES": active_shares,
+    "ACTIVE_CHOICES": lambda: active_choices.table(results("active_choices")),
     "ACTIVE_CONDITIONS": lambda: active_robustness.conditions_table(results("active_robustness")),
     "ACTIVE_DRIFTS": lambda: active_robustness.drifts_table(results("active_robustness")),
     "QUERY_SPEED": query_speed,

@@ -200,7 +200,7 @@ class VarianceReduction(Criterion):
 
 DEFAULTS: dict[str, tuple[Criterion, ...]] = {
     "labels": (Ambiguity(), Leverage(weight=0.1)),
-    "samples": (Ambiguity(), SoftCount(weight=0.5), VarianceReduction()),
+    "samples": (SoftCount(), VarianceReduction()),
 }
 """What was measured to close most of the gap between a static and a fully taught model."""
 

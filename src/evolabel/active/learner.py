@@ -44,7 +44,8 @@ class ActiveLearner:
     criteria : str, Criterion or sequence of them, optional
         What makes a sample worth a question; by default what was measured to help most.
     selection : {"quantile", "tokens", "first_come", "variable"} or Filter, optional
-        How samples are chosen by the criteria's scores: "quantile" by default for labels, "tokens" for samples.
+        How samples are chosen by the criteria's scores, by default `QuantileFilter`, tau = 5 with labels and
+        10 with samples.
     credit : int
         Samples counted as seen before the stream begins.
     recent : int

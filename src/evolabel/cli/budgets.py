@@ -35,8 +35,7 @@ class Asking:
         What makes a sample worth a question, separated by commas: novelty, ambiguity, instability, leverage,
         soft_count, variance_reduction. By default what was measured to help most.
     selection
-        How samples are chosen by these scores: quantile (the default for labels), tokens (for samples), first_come,
-        variable.
+        How samples are chosen by these scores: quantile (the default), tokens, first_come, variable.
     """
 
     budget: str = ""

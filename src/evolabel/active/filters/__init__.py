@@ -24,15 +24,16 @@ FILTERS: dict[str, type[Filter]] = {
 }
 """Filters that go by a name."""
 
-DEFAULTS = {"labels": "quantile", "samples": "tokens"}
-"""What was measured to be best."""
+TAUS = {"labels": 5.0, "samples": 10.0}
+"""What was measured to be best: a quantile filter, more patient where questions are fewer."""
 
 
 def read_filter(selection: str | Filter | None, per: str) -> Filter:
     """A filter by name, as an object, or the measured one."""
     if isinstance(selection, Filter):
         return selection
-    name = DEFAULTS[per] if selection is None else selection
-    if not isinstance(name, str) or name not in FILTERS:
+    if selection is None:
+        return QuantileFilter(TAUS[per])
+    if not isinstance(selection, str) or selection not in FILTERS:
         raise ParameterError(f"selection={selection!r} is unknown; use one of {', '.join(FILTERS)}, or a Filter")
-    return FILTERS[name]()
+    return FILTERS[selection]()

@@ -1,4 +1,4 @@
-"""`QuantileFilter`: ask for the labels that stand out from the last samples. The measured default with labels."""
+"""`QuantileFilter`: ask for the labels, or the samples, that stand out from the last ones. The measured default."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -22,7 +22,7 @@ class QuantileFilter(Filter):
 
     The fuller the purse, the more is asked: all of a sample once it pays for `tau` whole samples. Scores of several
     criteria are multiplied, each to the power of its weight. A fixed band, as in the paper, starves where
-    labels are rare; a quantile does not.
+    labels are rare; a quantile does not. Where whole samples are counted, a sample is one label wide, K = 1.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`TokenFilter`: with a token in hand, ask about a sample that ranks high. The measured default with samples."""
+"""`TokenFilter`: with a token in hand, ask about a sample that ranks high by several criteria."""
 
 from collections.abc import Sequence
 from typing import ClassVar

@@ -1,0 +1,119 @@
+"""Why whole samples are asked about as they are by default: other ways on shuffles that no published table shows.
+
+    python benchmarks/active_choices.py                 # adds what benchmarks/results/active_choices.json lacks
+    python benchmarks/active_choices.py --only-table    # the table of the last run
+
+Shares of the gap between a static and a fully taught model, as in `active_learning.py`; mean over the sets. Behind them
+the difference from the default, shuffle by shuffle, and its standard error.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from active_learning import METRICS, asked, ends
+from datasets import load
+from threadpoolctl import threadpool_limits
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import (
+    Ambiguity,
+    BudgetedLearner,
+    Leverage,
+    QuantileFilter,
+    SoftCount,
+    TokenFilter,
+    VarianceReduction,
+)
+from evolabel.whole_files import write_atomically
+
+RESULTS = Path(__file__).parent / "results" / "active_choices.json"
+BUDGETS = (0.1, 0.3)
+SHUFFLES = {
+    "emotions": range(10, 20),
+    "water-quality": range(10, 20),
+    "yeast": range(10, 14),
+    "birds": range(10, 14),
+    "mediamill-5k": range(10, 12),
+}
+RANKS = (Ambiguity(), SoftCount(weight=0.5), VarianceReduction())
+DEFAULT = "soft count x variance reduction, tau = 10"
+WAYS: dict[str, dict[str, Any]] = {
+    DEFAULT: {},
+    "tau = 5": {"selection": QuantileFilter(5.0)},
+    "tau = 2": {"selection": QuantileFilter(2.0)},
+    "power 0.5 of the variance reduction": {"criteria": (SoftCount(), VarianceReduction(weight=0.5))},
+    "soft count x leverage": {"criteria": (SoftCount(), Leverage())},
+    "soft count alone": {"criteria": "soft_count"},
+    "variance reduction alone": {"criteria": "variance_reduction"},
+    "ranks of ambiguity, soft count, variance reduction": {"criteria": RANKS, "selection": TokenFilter()},
+    "best of the last 20 samples": {"recent": 20},
+    "mobility 1": {"mobility": 1.0},
+}
+
+
+def main() -> None:
+    """Measure what is missing, print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only-table", action="store_true")
+    options = parser.parse_args()
+    results: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    if not options.only_table:
+        measure(results)
+    print(table(results))
+
+
+def measure(results: dict[str, Any]) -> None:
+    """Add what is missing to the results, and write them after every shuffle."""
+    for name, shuffles in SHUFFLES.items():
+        for seed in shuffles:
+            known = results.setdefault(name, {}).setdefault(str(seed), {})
+            with threadpool_limits(1):
+                add(known, name, seed)
+            write_atomically(RESULTS, (json.dumps(results) + "\n").encode())
+            print(f"{name} {seed} done", flush=True)
+
+
+def add(known: dict[str, Any], name: str, seed: int) -> None:
+    """Measure on one shuffle what is not known yet."""
+    split = load(name, seed)
+    if "static" not in known:
+        trained = EvolvingFuzzyClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
+        known |= {end: [found[metric][0] for metric in METRICS] for end, found in ends(split, trained).items()}
+    for budget in BUDGETS:
+        for way, options in WAYS.items():
+            if way not in known.setdefault(str(budget), {}):
+                found = asked(split, BudgetedLearner(budget=budget, **options))
+                known[str(budget)][way] = [found[metric][0] for metric in METRICS]
+
+
+def table(results: dict[str, Any]) -> str:
+    """A line for every way: shares in PA / AP, and differences from the default."""
+    lines = [["", *(text for budget in BUDGETS for text in (f"{budget:.0%}", "difference"))]]
+    lines.append(["---"] * len(lines[0]))
+    for way in WAYS:
+        cells = [text for budget in BUDGETS for text in told(results, str(budget), way)]
+        lines.append([way, *cells])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def told(results: dict[str, Any], budget: str, way: str) -> tuple[str, str]:
+    """Mean share over the sets, and the difference from the default with its standard error."""
+    shares, gains, variances = [], [], []
+    for runs in results.values():
+        static, full = (np.array([run[end] for run in runs.values()]) for end in ("static", "full"))
+        ours, default = (np.array([run[budget][name] for run in runs.values()]) for name in (way, DEFAULT))
+        gap = (full - static).mean(axis=0)
+        shares.append((ours - static).mean(axis=0) / gap)
+        gains.append((ours - default).mean(axis=0) / gap)
+        variances.append(((ours - default) / gap).var(axis=0, ddof=1) / len(runs))
+    share, gain = np.mean(shares, axis=0), np.mean(gains, axis=0)
+    error = np.sqrt(np.sum(variances, axis=0)) / len(variances)
+    pairs = [f"{g:+.2f} ({e:.2f})" for g, e in zip(gain, error, strict=True)]
+    return " / ".join(f"{one:.2f}" for one in share), "" if way == DEFAULT else " / ".join(pairs)
+
+
+if __name__ == "__main__":
+    main()
