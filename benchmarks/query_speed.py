@@ -29,7 +29,7 @@ from evolabel.active import ActiveLearner
 
 RESULTS = Path(__file__).parent / "results" / "query_speed.json"
 REPEATS = 10
-PASSES = 5  # the streamed rows come so often: what counts is the pace of a long stream, not how it sets out
+PASSES = 10  # the streamed rows come so often: what counts is the pace of a long stream, not how it sets out
 BLOCK = 64  # rows handed to `watch` at a time, because all of them are checked first
 MODES: dict[str, dict[str, Any]] = {
     "ambiguity": {"per": "samples", "criteria": "ambiguity"},
