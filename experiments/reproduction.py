@@ -10,7 +10,7 @@ from pathlib import Path
 from evolabel.reproduce import Findings, tables, verdicts
 from evolabel.reproduce.experiments import EXPERIMENTS
 from evolabel.reproduce.findings import RESULTS, TIMES
-from evolabel.reproduce.methods import PROFILES
+from evolabel.reproduce.methods import PROFILES, Profile
 from evolabel.reproduce.page import by_claim
 from evolabel.reproduce.tables import Table
 
@@ -28,9 +28,17 @@ def verdict_table(findings: Findings) -> str:
             f"**{verdict.ruling}**: {verdict.measured}" if (verdict := found.get(profile)) else "no such thing"
             for profile in PROFILES
         ]
-        why = next((verdict.explanation for verdict in found.values() if verdict.explanation), "")
+        why = reasons({profile: verdict.explanation for profile, verdict in found.items() if verdict.explanation})
         rows.append([EXPERIMENTS[claim.where].label, f"{claim.words} ({claim.means})", *cells, why])
     return markdown(Table(["where", "the paper says (holds if)", "`paper()`", "default", "why it does not hold"], rows))
+
+
+def reasons(by_profile: dict[Profile, str]) -> str:
+    """Our explanations, each with its profile unless there is one for both."""
+    if len(by_profile) == 2 and len(set(by_profile.values())) == 1:
+        return by_profile["paper"]
+    names = {"paper": "`paper()`", "default": "default"}
+    return "<br>".join(f"{names[profile]}: {why}" for profile, why in by_profile.items())
 
 
 def tally(findings: Findings) -> str:
@@ -52,6 +60,7 @@ BLOCKS = {
     "tally": tally,
     "verdicts": verdict_table,
     "sizes": lambda findings: markdown(tables.sizes(findings)),
+    "work": lambda findings: markdown(tables.work(findings)),
     "times": lambda findings: markdown(tables.times(findings)),
 }
 

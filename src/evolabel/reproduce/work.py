@@ -39,12 +39,15 @@ def run_task(task: Task, dataset: Dataset, params: Params, seed: int) -> dict[st
     return asdict(_outcome(results, task.method, params))
 
 
-def time_task(dataset: Dataset, profile: Profile, params: dict[str, Params], rows: int, seed: int) -> dict[str, float]:
+def time_task(task: Task, dataset: Dataset, params: dict[str, Params], effort: Effort, seed: int) -> dict[str, float]:
     """Milliseconds per sample of several methods, which take turns: what slows the machine down slows down all."""
-    learners = {method: learner_of(profile, method, found, seed) for method, found in params.items()}
+    learners = {method: learner_of(task.profile, method, found, seed) for method, found in params.items()}
+    split = dataset.split or 0
+    first = max(split - effort.learned, 0)
+    rows = slice(first, split + effort.timed)
     with threadpool_limits(1):
         results = prequential(
-            learners, dataset.take((dataset.split or 0) + rows), initial="split", metrics=("pa",), every=BLOCK
+            learners, (dataset.X[rows], dataset.Y[rows]), initial=split - first, metrics=("pa",), every=BLOCK
         )
     return {
         method: round(

@@ -1,7 +1,7 @@
 """Answers for many (alpha, beta) from one structure pass, and the same the long way."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -13,13 +13,13 @@ from evolabel.kernels.state import FloatArray
 
 if TYPE_CHECKING:
     from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+    from evolabel.tuning.batch import Tunable
 
+E = TypeVar("E", bound="Tunable")
 Batch = tuple[FloatArray, FloatArray]
 
 
-def separate_answers(
-    estimator: "EvolvingFuzzyClassifier", points: Sequence[dict[str, Any]], batch: Batch, X: FloatArray
-) -> FloatArray:
+def separate_answers(estimator: "Tunable", points: Sequence[dict[str, Any]], batch: Batch, X: FloatArray) -> FloatArray:
     """Fit once per point; outputs (points, rows, labels), NaN where the consequents blew up."""
     answers = []
     for point in points:
@@ -30,9 +30,7 @@ def separate_answers(
     return np.array(answers)
 
 
-def shared_answers(
-    estimator: "EvolvingFuzzyClassifier", points: Sequence[dict[str, Any]], batch: Batch, X: FloatArray
-) -> FloatArray:
+def shared_answers(estimator: "Tunable", points: Sequence[dict[str, Any]], batch: Batch, X: FloatArray) -> FloatArray:
     """The same for points that differ in alpha and beta only, from one structure pass.
 
     Statistics do not depend on alpha and beta; the consequents of all points are minimised on them together.
@@ -52,8 +50,15 @@ def shared_answers(
     return answers
 
 
-def can_share(estimator: "EvolvingFuzzyClassifier") -> bool:
-    """Are the minima those of a convex objective, reached by safe steps? Else every point goes its own way."""
+def can_share(estimator: "Tunable") -> TypeGuard["EvolvingFuzzyClassifier"]:
+    """Is it one rule base, and are the minima those of a convex objective, reached by safe steps?
+
+    Else every point goes its own way.
+    """
+    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+
+    if not isinstance(estimator, EvolvingFuzzyClassifier):
+        return False
     return bool(estimator.prox_steps) and estimator.coupling != "paper" and estimator.lipschitz != "paper"
 
 
@@ -66,10 +71,10 @@ def _most_demanding(alphas: FloatArray, betas: FloatArray) -> dict[str, float]:
     return {"alpha": max(float(alphas.max()), 1.0), "beta": float(betas.max())}
 
 
-def _fresh(estimator: "EvolvingFuzzyClassifier", changes: dict[str, Any]) -> "EvolvingFuzzyClassifier":
+def _fresh(estimator: E, changes: dict[str, Any]) -> E:
     from sklearn.base import clone
 
-    fresh: EvolvingFuzzyClassifier = clone(estimator).set_params(**changes)
+    fresh: E = clone(estimator).set_params(**changes)
     return fresh
 
 
