@@ -20,7 +20,7 @@ class Effort:
     initial, streamed : int or None
         Most rows of the initial batch and of the stream that are used; None for all.
     searched : int
-        Most rows of the initial batch that a search sees, drawn at random: only mediamill has more.
+        Most rows of the initial batch that a search sees, drawn at random; only mediamill has more.
     timed : int
         Rows whose updates are timed.
     learned : int
@@ -32,9 +32,9 @@ class Effort:
     folds: int
     initial: int | None = None
     streamed: int | None = None
-    searched: int = 3000
+    searched: int = 1500
     timed: int = 100
-    learned: int = 3000
+    learned: int = 1500
 
     def settings(self) -> dict[str, Any]:
         """Plain values: what results depend on."""
