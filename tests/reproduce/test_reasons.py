@@ -69,7 +69,7 @@ def test_methods_below_static_are_named():
 
 def test_mediamill_is_told_where_ours_is_ahead_and_where_behind():
     told = explained("mediamill-level", ("mediamill", "ovr", "pa", 0.99), ("mediamill", "ovr", "ap", 0.76))
-    assert "Ours is ahead in AP and behind in PA" in told
+    assert "Ours is behind in PA and ahead in AP" in told
     assert "chain" not in told
 
 

@@ -62,9 +62,11 @@ def level_with_one_versus_rest(findings: Findings, profile: Profile) -> Measured
     def why() -> str:
         reasons = []
         if not level:
-            ahead = [name for name, found in zip(("PA", "AP"), ovr, strict=True) if found > EQUAL]
-            behind = [name for name, found in zip(("PA", "AP"), ovr, strict=True) if found < -EQUAL]
-            sides = [f"ahead in {listed(ahead)}"] * bool(ahead) + [f"behind in {listed(behind)}"] * bool(behind)
+            sides = [
+                f"{'ahead' if found > 0.0 else 'behind'} in {metric}"
+                for metric, found in zip(("PA", "AP"), ovr, strict=True)
+                if abs(found) > EQUAL
+            ]
             reasons.append(
                 f"Ours is {listed(sides)}: most of the 101 labels have few positives, and whether they share a rule "
                 "base or have one each decides about their ranking."
