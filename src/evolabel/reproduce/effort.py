@@ -20,7 +20,8 @@ class Effort:
     initial, streamed : int or None
         Most rows of the initial batch and of the stream that are used; None for all.
     searched : int
-        Most rows of the initial batch that a search sees, drawn at random; only mediamill has more.
+        Most labels (rows x labels) that a search sees. Only mediamill has more: 594 rows, drawn at random, stand for
+        its initial batch then.
     timed : int
         Rows whose updates are timed.
     learned : int
@@ -32,7 +33,7 @@ class Effort:
     folds: int
     initial: int | None = None
     streamed: int | None = None
-    searched: int = 1500
+    searched: int = 60_000
     timed: int = 100
     learned: int = 1500
 

@@ -18,7 +18,7 @@ def tuned(profile: Profile, method: str, X: FloatArray, Y: FloatArray, effort: E
     learner: Any = METHODS[method].learner(classifier_of(profile, method, {}), profile, seed)
     prefix = "" if method in ("ours", "rfwls") else INSIDE
     grid = {f"{prefix}{name}": values for name, values in grid_of(profile, method, effort.grids).items()}
-    rows = searched(len(X), effort.searched, seed)
+    rows = searched(len(X), effort.searched // Y.shape[1], seed)
     search = GridSearch(learner, grid, cv=effort.folds, score=SCORE, seed=seed, refit=False).fit(X[rows], Y[rows])
     return {name.removeprefix(prefix): value for name, value in search.best_params_.items()}
 
