@@ -44,7 +44,9 @@ def test_sets_that_are_level_and_sets_that_are_behind_are_told_apart():
 def test_static_is_above_because_learning_on_does_not_pay_or_because_a_rival_starts_behind():
     told = explained("pa-static-worst", ("yeast", "chain", "pa", 0.7), ("birds", "ours", "pa", 0.87))
     assert "On yeast learning on brings ours +4.0 points, but classifier chain starts from further behind" in told
-    assert "On birds not even ours gains by learning on (-1.0): 323 rows of 260 features" in told
+    assert "On birds not even ours gains by learning on (-1.0): 323 rows of 260 features are few" in told
+    level = explained("pa-static-worst", ("birds", "ours", "pa", 0.88))
+    assert level == "On birds not even ours gains by learning on (0.0): 323 rows of 260 features teach nothing new."
 
 
 def test_the_number_of_rules_is_explained_by_the_vigilance():
@@ -113,7 +115,21 @@ def test_birds_and_their_budget(numbers, told):
 
 def test_a_slow_rule_base_is_explained_by_its_rules():
     told = explained("faster-than-ovr-birds", ("yeast", "ovr", "ms", 70.0))
-    assert "On yeast the batch chooses 10 rules for ours, and for one-versus-rest 14.3 for each of 14" in told
+    assert "On yeast the batch chooses 14.3 rules for each of 14 classifiers of one-versus-rest, 200 with one" in told
+    assert "for ours 10 with 14 labels each, each with a correlation step" in told
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (0.096, 0.099, "On emotions 96 % of the budget are used without it"),
+        (0.044, 0.044, "On emotions it adds no question: 44 %"),
+        (0.044, 0.080, "from 44 to 80 %, but PA has nothing"),
+    ],
+)
+def test_a_criterion_that_does_not_help_is_explained_by_what_it_asks(before, after, told):
+    numbers = [("emotions", "labels-10", "asked", before), ("emotions", "labels-10-instability", "asked", after)]
+    assert told in explained("instability-helps", *numbers, ("emotions", "labels-10-instability", "pa", 0.894))
 
 
 def test_what_was_not_run_explains_nothing_and_the_verdict_stays():

@@ -110,9 +110,12 @@ def _why_not_worst(findings: Findings, profile: Profile, name: str, metric: Metr
     own = gain(findings, profile, name, "ours", "static", metric)
     if own <= 0.0:
         size = findings.size(name)
+        taught = (
+            "are few to learn from, and what is learned does not carry over" if own < -AHEAD else "teach nothing new"
+        )
         return (
-            f"On {name} not even ours gains by learning on ({points(own)}): {size.streamed} rows of {size.features} "
-            "features teach little that the batch has not."
+            f"On {name} not even ours gains by learning on ({points(own)}): {size.streamed:,} rows of {size.features} "
+            f"features {taught}."
         )
     below = [m for m in TEAMS if gain(findings, profile, name, m, "static", metric) <= 0.0]
     return (
@@ -145,9 +148,10 @@ def _chain_below_static() -> Claim:
 def _why_not_below(findings: Findings, profile: Profile, name: str) -> str:
     own = gain(findings, profile, name, "ours", "static", "ap")
     chain = gain(findings, profile, name, "chain", "ours", "ap")
+    lost = "loses less than that to wrong predictions that travel along it" if chain < 0.0 else "gains as much"
     return (
         f"On {name} learning on is worth {points(own)} points of AP to ours, and the chain, at {points(chain)} against "
-        "ours, does not lose as much to wrong predictions that travel along it."
+        f"ours, {lost}."
     )
 
 
