@@ -79,7 +79,9 @@ def _why_not_ahead(against: dict[str, float], profile: Profile) -> str:
     level = [name for name in against if name not in behind]
     reasons = [f"{SHARED[profile]}."]
     if level:
-        reasons.append(f"On {listed(level)} that leaves no more than {100 * AHEAD:g} points between ours and them.")
+        reasons.append(
+            f"On {listed(level)} that leaves no more than {100 * AHEAD:g} points between ours and the better of them."
+        )
     if behind:
         reasons.append(f"On {listed(behind)} rules of its own serve a label better than rules shared by all.")
     return " ".join(reasons)
