@@ -103,8 +103,8 @@ class _Work:
             tasks = [task for task in self._timed() if (task.dataset, task.profile) == (dataset, profile)]
             found = {task.method: params[_search_of(task)] for task in tasks}
             whole = Task(dataset, profile, "all")
-            rows = {"learned": self.effort.learned, "timed": self.effort.timed}
-            settings = {**self._settings(whole), "params": found, **rows}
+            how = {"learned": self.effort.learned, "timed": self.effort.timed, "clock": "processor"}
+            settings = {**self._settings(whole), "params": found, **how}
             part = self.parts.load("timed", whole, settings)
             if part is None:
                 _, part = _made(time_task, whole, (self.datasets[dataset], found, self.effort, self.seed))

@@ -105,18 +105,18 @@ def within_budget(findings: Findings, profile: Profile) -> Measured:
 def instability_helps(findings: Findings, profile: Profile) -> Measured:
     """10 % of the labels with the third criterion against 10 % without it."""
 
-    def reason(name: str) -> str:
+    def reason(name: str, change: float) -> str:
         before, after = (
             10.0 * (findings.outcome(name, profile, method).asked or 0.0)
             for method in ("labels-10", "labels-10-instability")
         )
+        if after - before < SAME and not round(100 * change, 2):
+            return f"On {name} it changes nothing: {100 * before:.0f} % of the budget are used with it and without."
         if before >= USED_UP:
             return (
                 f"On {name} {100 * before:.0f} % of the budget are used without it: what it asks for, all labels of a "
                 "sample, is missing elsewhere."
             )
-        if after - before < SAME:
-            return f"On {name} it adds no question: {100 * before:.0f} % of the budget are used with it and without."
         return (
             f"On {name} it raises the used part of the budget from {100 * before:.0f} to {100 * after:.0f} %, but PA "
             "has nothing of these questions."
@@ -128,7 +128,7 @@ def instability_helps(findings: Findings, profile: Profile) -> Measured:
         lambda found: found > 0.0,
         hundredths,
         "points added by the criterion",
-        lambda against: " ".join(map(reason, against)),
+        lambda against: " ".join(reason(name, change) for name, change in against.items()),
     )
 
 

@@ -90,9 +90,12 @@ def rfwls_worse(findings: Findings, profile: Profile) -> Measured:
     def why() -> str:
         params = findings.outcome(MEDIAMILL, profile, "ours").params
         chosen = f"The batch chooses alpha {params.get('alpha', 0.0):g} and beta {params.get('beta', 0.0):g}"
-        if max(abs(change) for change in found) <= AHEAD:
-            return f"{chosen}, with which the step changes next to nothing."
-        return f"{chosen} by PA; what suits PA there does not suit both measures here."
+        effects = [
+            f"{metric} {'hardly changes' if change >= -AHEAD else 'suffers'}"
+            for metric, change in zip(("PA", "AP"), found, strict=True)
+            if change <= AHEAD
+        ]
+        return f"{chosen}, with which {listed(effects)} by the step."
 
     return Measured(min(found) > AHEAD, f"the correlation step adds {_told(found)}", why)
 
@@ -128,12 +131,15 @@ def chance_is_static(findings: Findings, profile: Profile) -> Measured:
     )
 
     def why() -> str:
-        if chance >= active:
-            return "Chance is no worse than choice here: the criteria find nothing that any sample would not teach."
-        return (
-            f"Samples by chance bring {points(chance - static)} points over standing still, chosen ones "
-            f"{points(active - static)}: most of what there is to learn is in any of them."
+        told = (
+            f"Over standing still, samples by chance bring {points(chance - static)} points of AP, chosen ones "
+            f"{points(active - static)}"
         )
+        if max(chance, active) < static:
+            return f"{told}: a tenth of the samples does more harm than good, however it is chosen."
+        if max(chance, active) - static <= LITTLE:
+            return f"{told}: a tenth of the samples teaches little, however it is chosen."
+        return f"{told}: most of what there is to learn is in any of them."
 
     told = f"AP {chance:.3f} by chance, {static:.3f} static, {active:.3f} active"
     return Measured(abs(chance - static) < abs(chance - active) and chance < active, told, why)
