@@ -5,12 +5,13 @@ With the folder of an `evolabel reproduce` run, its results are taken over first
 
 import shutil
 import sys
+from itertools import product
 from pathlib import Path
 
 from evolabel.reproduce import Findings, tables, verdicts
 from evolabel.reproduce.experiments import EXPERIMENTS
-from evolabel.reproduce.findings import RESULTS, TIMES
-from evolabel.reproduce.methods import PROFILES
+from evolabel.reproduce.findings import RESULTS, TIMES, Task
+from evolabel.reproduce.methods import METHODS, PROFILES, Profile
 from evolabel.reproduce.page import by_claim
 from evolabel.reproduce.tables import Table
 
@@ -28,9 +29,31 @@ def verdict_table(findings: Findings) -> str:
             f"**{verdict.ruling}**: {verdict.measured}" if (verdict := found.get(profile)) else "no such thing"
             for profile in PROFILES
         ]
-        why = next((verdict.explanation for verdict in found.values() if verdict.explanation), "")
+        why = reasons({profile: verdict.explanation for profile, verdict in found.items() if verdict.explanation})
         rows.append([EXPERIMENTS[claim.where].label, f"{claim.words} ({claim.means})", *cells, why])
     return markdown(Table(["where", "the paper says (holds if)", "`paper()`", "default", "why it does not hold"], rows))
+
+
+def reasons(by_profile: dict[Profile, str]) -> str:
+    """Our explanations, each with its profile unless there is one for both."""
+    if len(by_profile) == 2 and len(set(by_profile.values())) == 1:
+        return by_profile["paper"]
+    names = {"paper": "`paper()`", "default": "default"}
+    return "<br>".join(f"{names[profile]}: {why}" for profile, why in by_profile.items())
+
+
+def left_out(findings: Findings) -> str:
+    """Runs that belong to the sets of the page but were not done: their time is not in the table."""
+    missing: dict[str, list[str]] = {}
+    for experiment in EXPERIMENTS.values():
+        for panel, method in product(experiment.panels, experiment.methods):
+            tasks = [Task(panel.dataset, profile, method) for profile in METHODS[method].profiles]
+            if experiment.kind == "trend lines" and panel.dataset in findings.sizes:
+                absent = [task.profile for task in tasks if task not in findings.outcomes]
+                if absent:
+                    missing[f"{METHODS[method].title} on {panel.dataset}"] = absent
+    told = "; ".join(f"{what} ({' and '.join(profiles)})" for what, profiles in missing.items())
+    return f"\n\nNot run for this page, and not in the table: {told}." if missing else ""
 
 
 def tally(findings: Findings) -> str:
@@ -52,6 +75,7 @@ BLOCKS = {
     "tally": tally,
     "verdicts": verdict_table,
     "sizes": lambda findings: markdown(tables.sizes(findings)),
+    "work": lambda findings: f"{markdown(tables.work(findings))}{left_out(findings)}",
     "times": lambda findings: markdown(tables.times(findings)),
 }
 

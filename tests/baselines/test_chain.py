@@ -39,6 +39,15 @@ def test_links_learn_the_truth_and_answer_by_predictions(order, stream):
     np.testing.assert_allclose(scores, naive_chain(X, Y, order), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("profile", [EvolvingFuzzyClassifier, EvolvingFuzzyClassifier.paper])
+def test_link_by_link_is_row_by_row(profile, gappy_stream):
+    X, Y = gappy_stream
+    by_link, by_row = (EvolvingChain(profile(max_rules=6)).fit(X[:INITIAL], Y[:INITIAL]) for _ in range(2))
+    scores = [by_row.test_then_train(X[[i]], Y[[i]])[0] for i in range(INITIAL, len(X))]
+    np.testing.assert_array_equal(by_link.test_then_train(X[INITIAL:], Y[INITIAL:]), scores)
+    np.testing.assert_array_equal(by_link.decision_function(X), by_row.decision_function(X))
+
+
 def test_later_links_use_what_earlier_labels_tell():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3))

@@ -143,6 +143,16 @@ def test_without_an_initial_batch_the_first_annotated_rows_are_one(name, gappy_s
 
 
 @every_rival
+def test_answering_may_be_the_very_first_call_and_may_end_while_it_waits(name, stream):
+    X, Y = stream
+    learner = small(name)
+    assert learner.test_then_train(X[:10], Y[:10]).shape == Y[:10].shape
+    np.testing.assert_array_equal(
+        learner.decision_function(X[:2]), small(name).partial_fit(X[:10], Y[:10]).decision_function(X[:2])
+    )
+
+
+@every_rival
 def test_while_it_waits_the_label_priors_answer(name, stream):
     X, Y = stream
     learner = small(name).partial_fit(X[:10], Y[:10])

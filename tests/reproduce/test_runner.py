@@ -1,13 +1,16 @@
 """A reproduction goes on where it stopped, and gives the same numbers again."""
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from tiny_world import TINY, tiny_set
 
 from evolabel.errors import FileFormatError
-from evolabel.reproduce import EXPERIMENTS, Findings, reproduce
+from evolabel.reproduce import EXPERIMENTS, Findings, reproduce, tables
 from evolabel.reproduce import runner as runner_module
+from evolabel.reproduce import search as search_module
 
 CHOSEN = [EXPERIMENTS["fig4"], EXPERIMENTS["table2"]]
 
@@ -47,6 +50,34 @@ def test_methods_that_differ_only_later_share_their_parameters(once):
     static, ours = (findings.outcome("emotions", "default", method).params for method in ("static", "ours"))
     assert static == ours
     assert set(ours) == set(TINY.grids["default"])
+
+
+def test_the_processor_time_of_every_piece_is_kept_apart_from_the_results(once):
+    folder, findings, told = once
+    assert len(findings.work) == len(told)
+    assert {step.stage for step in findings.work} == {"tuned", "run", "timed"}
+    assert all(seconds >= 0.0 for seconds in findings.work.values())
+    assert b"seconds" not in (folder / "results.json").read_bytes()
+    heads, rows, _ = tables.work(findings)
+    assert [row[:2] for row in rows] == [["tiny", "paper"], ["tiny", "default"], ["all", "both"]]
+    assert all(len(row) == len(heads) for row in rows)
+
+
+@pytest.mark.parametrize("method", ["ours", "chain"])
+def test_a_search_sees_no_more_labels_than_the_effort_allows(method, monkeypatch):
+    dataset, seen = tiny_set(), []
+    real = search_module.GridSearch.fit
+    monkeypatch.setattr(
+        search_module.GridSearch, "fit", lambda search, X, Y: (seen.append((X, Y)), real(search, X, Y))[1]
+    )
+    X, Y = dataset.X[:30], dataset.Y[:30]
+    search_module.tuned("default", method, X, Y, replace(TINY, searched=24), 0)
+    search_module.tuned("default", method, X, Y, TINY, 0)
+    drawn = search_module.searched(30, 12, 0)
+    assert len(set(drawn)) == 12
+    np.testing.assert_array_equal(seen[0][0], X[drawn])
+    np.testing.assert_array_equal(seen[0][1], Y[drawn])
+    np.testing.assert_array_equal(seen[1][0], X)
 
 
 def test_the_same_seed_gives_the_same_bytes_elsewhere(once, tmp_path):

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.core.proximal import minimise_all
 from evolabel.streams import DriftingStream
 from evolabel.tuning import shared
 from evolabel.tuning.grid import Grid
@@ -127,3 +128,16 @@ def test_the_estimator_stays_as_it_was(stream):
     shared_answers(estimator, POINTS, (X[:40], Y[:40]), X[40:60])
     assert estimator.get_params() == before
     assert not hasattr(estimator, "n_features_in_")
+
+
+def test_rules_that_agree_are_minimised_once(stream, monkeypatch):
+    batch, calls = (stream[0][:60], stream[1][:60]), []
+    shared._minima.cache_clear()
+    monkeypatch.setattr(shared, "minimise_all", lambda *args: (calls.append(1), minimise_all(*args))[1])
+    points = [{"alpha": 0.1, "beta": 0.0}, {"alpha": 1.0, "beta": 1.0}]
+    one_rule = [EvolvingFuzzyClassifier.paper(vigilance=vigilance) for vigilance in (50.0, 60.0)]
+    answers = [shared_answers(estimator, points, batch, stream[0][60:80]) for estimator in one_rule]
+    assert len(calls) == 1
+    np.testing.assert_array_equal(answers[0], answers[1])
+    shared_answers(one_rule[0], points, (batch[0][1:], batch[1][1:]), stream[0][60:80])
+    assert len(calls) == 2, "other rows, other minima"

@@ -56,7 +56,8 @@ class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         rows, labels = self._prepare(X, y)
         scores = np.empty(labels.shape)
         done = self._wait(rows, labels, scores)
-        scores[done:] = self._answer_and_learn(rows[done:], labels[done:])
+        if done < len(rows):
+            scores[done:] = self._answer_and_learn(rows[done:], labels[done:])
         return scores
 
     def decision_function(self, X: object) -> FloatArray:

@@ -7,8 +7,9 @@ import numpy as np
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.baselines.base import StreamLearner
 from evolabel.baselines.engine import ask, check_base, count_rules, new_engine, taught_engine
+from evolabel.core.rule_base import NO_ROWS
 from evolabel.errors import ParameterError
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import BoolArray, FloatArray
 from evolabel.ranges import check_number
 
 
@@ -68,7 +69,8 @@ class EvolvingChain(StreamLearner):
         self._links: dict[int, EvolvingFuzzyClassifier] = {}
         for k in self.order_:
             link = self._links[k] = taught_engine(self.base, rows, labels[:, [k]])
-            rows = _with_truth(rows, labels[:, [k]], ask(link, rows), self._threshold())
+            answers = ask(link, rows) if np.isnan(labels[:, k]).any() else NO_ROWS
+            rows = self._with_truth(rows, labels[:, [k]], answers)
 
     def _grow(self, n_labels: int) -> None:
         new = range(len(self.order_), n_labels)
@@ -77,9 +79,7 @@ class EvolvingChain(StreamLearner):
 
     def _learn(self, rows: FloatArray, labels: FloatArray) -> None:
         for k in self.order_:
-            rows = _with_truth(
-                rows, labels[:, [k]], self._links[k].test_then_train(rows, labels[:, [k]]), self._threshold()
-            )
+            rows = self._with_truth(rows, labels[:, [k]], self._links[k].test_then_train(rows, labels[:, [k]]))
 
     def _answer(self, rows: FloatArray) -> FloatArray:
         scores = np.empty((len(rows), len(self.order_)))
@@ -89,18 +89,24 @@ class EvolvingChain(StreamLearner):
         return scores
 
     def _answer_and_learn(self, rows: FloatArray, labels: FloatArray) -> FloatArray:
-        """Link after link over all rows; the same as row after row, but each link's matrices stay at hand."""
-        scores, taught, threshold = np.empty(labels.shape), np.empty((len(rows), 1)), self._threshold()
-        question = lesson = rows  # predictions of the links before, or the truth
+        """Link by link instead of row by row, with the same results: what one link knows fits into a cache, all do not.
+
+        A link answers rows as they are told to it, with predictions of earlier labels, and learns them as they are.
+        """
+        scores, told, known = np.empty(labels.shape), rows, rows
+        right = np.ones(len(rows), bool)  # rows of which all predictions so far were true
         for k in self.order_:
-            link, column = self._links[k], labels[:, [k]]
-            for i in range(len(rows)):
-                row = slice(i, i + 1)
-                scores[row, [k]] = ask(link, question[row])[0]
-                taught[row] = link.test_then_train(lesson[row], column[row])
-            question = np.hstack([question, scores[:, [k]] >= threshold])
-            lesson = _with_truth(lesson, column, taught, threshold)
+            column = labels[:, [k]]
+            scores[:, [k]], answers = _told_and_taught(self._links[k], told, known, right, column)
+            told = np.hstack([told, scores[:, [k]] >= self._threshold()])
+            known = self._with_truth(known, column, answers)
+            right &= told[:, -1] == known[:, -1]
         return scores
+
+    def _with_truth(self, rows: FloatArray, column: FloatArray, answers: FloatArray) -> FloatArray:
+        """Inputs of the next link in training: one more indicator, the label or (not annotated) its prediction."""
+        unknown = np.isnan(column)
+        return np.hstack([rows, np.where(unknown, answers >= self._threshold(), column) if unknown.any() else column])
 
     def _first_order(self, n_labels: int) -> list[int]:
         columns = list(range(n_labels))
@@ -119,6 +125,19 @@ class EvolvingChain(StreamLearner):
         return [int(k) for k in self.order]
 
 
-def _with_truth(rows: FloatArray, column: FloatArray, answers: FloatArray, threshold: float) -> FloatArray:
-    """Inputs of the next link in training: one more indicator, the label or (not annotated) its prediction."""
-    return np.hstack([rows, np.where(np.isnan(column), answers >= threshold, column)])
+def _told_and_taught(
+    link: EvolvingFuzzyClassifier, told: FloatArray, known: FloatArray, right: BoolArray, column: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Scores of the rows as told, each from before it was learned, and of the rows as known, which the link learns.
+
+    Where the two are the same they are answered once, and as many at a time as follow each other.
+    """
+    scores, answers = np.empty(column.shape), np.empty(column.shape)
+    same = right & link.__sklearn_is_fitted__()  # who has learned nothing is asked and taught row by row
+    starts = [0, *np.flatnonzero(~(same[1:] & same[:-1])) + 1]
+    for start, end in zip(starts, [*starts[1:], len(same)], strict=True):
+        piece = slice(start, end)
+        if not same[start]:
+            scores[piece] = ask(link, told[piece])
+        answers[piece] = link.test_then_train(known[piece], column[piece])
+    return np.where(same[:, None], answers, scores), answers

@@ -44,7 +44,7 @@ def press_ridge(Z: FloatArray, Y: FloatArray) -> float:
         return FALLBACK
     A, B = Z - Z.mean(axis=0), Y - Y.mean(axis=0)
     U, s, _ = np.linalg.svd(A, full_matrices=False)
-    return float(GRID[int(np.argmin([_leave_one_out(U, s**2, B, ridge) for ridge in GRID]))])
+    return float(GRID[int(np.argmin(_leave_one_out(U, s**2, B)))])
 
 
 def tells_nothing(Z: FloatArray, Y: FloatArray) -> bool:
@@ -52,11 +52,12 @@ def tells_nothing(Z: FloatArray, Y: FloatArray) -> bool:
     return len(Z) < FEWEST_ROWS or not (Z - Z.mean(axis=0)).any() or not (Y - Y.mean(axis=0)).any()
 
 
-def _leave_one_out(U: FloatArray, s2: FloatArray, B: FloatArray, ridge: float) -> float:
-    shrink = s2 / (s2 + ridge)
-    leverage = (U**2 * shrink).sum(axis=1) + 1.0 / len(U)
-    residual = B - U @ (shrink[:, None] * (U.T @ B))
-    return float(((residual / (1.0 - leverage)[:, None]) ** 2).mean())
+def _leave_one_out(U: FloatArray, s2: FloatArray, B: FloatArray) -> list[float]:
+    """The squared error of every ridge of the grid."""
+    shrink = s2[:, None] / (s2[:, None] + GRID)
+    leverage, target = U**2 @ shrink + 1.0 / len(U), U.T @ B
+    residuals = (B - U @ (kept[:, None] * target) for kept in shrink.T)
+    return [float(((r / (1.0 - h)[:, None]) ** 2).mean()) for r, h in zip(residuals, leverage.T, strict=True)]
 
 
 def filled(A: FloatArray, value: float) -> FloatArray:

@@ -9,18 +9,37 @@ from evolabel.streams import Dataset
 
 @dataclass(frozen=True)
 class Effort:
-    """Rows, grids and folds; `initial` and `streamed` are the most rows used, None for all."""
+    """How many rows, grids and folds.
+
+    Parameters
+    ----------
+    name : str
+    grids : dict
+        Values of every parameter, by profile.
+    folds : int
+    initial, streamed : int or None
+        Most rows of the initial batch and of the stream that are used; None for all.
+    searched : int
+        Most labels (rows x labels) that a search sees. Only mediamill has more: 594 rows, drawn at random, stand for
+        its initial batch then.
+    timed : int
+        Rows whose updates are timed.
+    learned : int
+        Most rows learned before that: the last ones of the initial batch.
+    """
 
     name: str
     grids: dict[Profile, Values]
     folds: int
     initial: int | None = None
     streamed: int | None = None
+    searched: int = 60_000
     timed: int = 100
+    learned: int = 1500
 
     def settings(self) -> dict[str, Any]:
         """Plain values: what results depend on."""
-        return {key: value for key, value in asdict(self).items() if key not in ("name", "timed")}
+        return {key: value for key, value in asdict(self).items() if key not in ("name", "timed", "learned")}
 
     def cut(self, dataset: Dataset) -> Dataset:
         """The rows in question; a set that is cut keeps its first initial and its first streamed rows."""

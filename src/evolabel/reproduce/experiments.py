@@ -134,7 +134,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "table2",
             "Update times",
-            "Milliseconds to answer and learn one sample, all methods in the same run.",
+            "Milliseconds of processor time to answer and learn one sample, all methods in the same run.",
             _each(SETS, "pa"),
             (*RIVALS[:3], "samples-10"),
             "times",

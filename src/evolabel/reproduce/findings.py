@@ -4,13 +4,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 from evolabel.errors import EvolabelError, FileFormatError
 from evolabel.reproduce.methods import Profile
 from evolabel.whole_files import write_atomically
 
 T = TypeVar("T")
+N = TypeVar("N", "Task", "Step")
+
+Stage = Literal["tuned", "run", "timed"]
 
 RESULTS, TIMES = "results.json", "times.json"
 
@@ -21,6 +24,15 @@ class Task(NamedTuple):
     dataset: str
     profile: Profile
     method: str
+
+
+class Step(NamedTuple):
+    """A piece of the work; `method` is "all" where several methods take turns."""
+
+    dataset: str
+    profile: Profile
+    method: str
+    stage: Stage
 
 
 class AbsentError(EvolabelError, KeyError):
@@ -69,12 +81,24 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Findings:
-    """Everything the claims are held against."""
+    """Everything the claims are held against.
+
+    Parameters
+    ----------
+    settings : dict
+    sizes : dict of str to Size
+    outcomes : dict of Task to Outcome
+    times : dict of Task to float
+        Milliseconds per sample.
+    work : dict of Step to float
+        Processor seconds that each piece took.
+    """
 
     settings: dict[str, Any]
     sizes: dict[str, Size]
     outcomes: dict[Task, Outcome]
     times: dict[Task, float]
+    work: dict[Step, float]
 
     def outcome(self, dataset: str, profile: Profile, method: str) -> Outcome:
         """Of one run; AbsentError if it was not done."""
@@ -97,7 +121,10 @@ class Findings:
             "sizes": {name: asdict(size) for name, size in self.sizes.items()},
             "outcomes": [{**task._asdict(), **asdict(outcome)} for task, outcome in self.outcomes.items()],
         }
-        times = [{**task._asdict(), "milliseconds": ms} for task, ms in self.times.items()]
+        times = {
+            "updates": [{**task._asdict(), "milliseconds": ms} for task, ms in self.times.items()],
+            "work": [{**step._asdict(), "seconds": seconds} for step, seconds in self.work.items()],
+        }
         write_atomically(folder / RESULTS, as_json(document))
         write_atomically(folder / TIMES, as_json(times))
 
@@ -110,8 +137,9 @@ class Findings:
             return cls(
                 document["settings"],
                 {name: Size(**size) for name, size in document["sizes"].items()},
-                {_task(entry): Outcome(**entry) for entry in document["outcomes"]},
-                {_task(entry): entry["milliseconds"] for entry in times},
+                {_of(Task, entry): Outcome(**entry) for entry in document["outcomes"]},
+                {_of(Task, entry): entry["milliseconds"] for entry in times["updates"]},
+                {_of(Step, entry): entry["seconds"] for entry in times["work"]},
             )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise FileFormatError(f"{folder} holds no results of evolabel reproduce ({error}); run it again") from None
@@ -123,9 +151,9 @@ def as_json(document: Any) -> bytes:
     return (text.replace('{"dataset"', '\n{"dataset"') + "\n").encode()
 
 
-def _task(entry: dict[str, Any]) -> Task:
-    """Takes the parts of the task out of the entry."""
-    return Task(*(entry.pop(name) for name in Task._fields))
+def _of(kind: type[N], entry: dict[str, Any]) -> N:
+    """Takes the parts of a task or step out of the entry."""
+    return kind(*(entry.pop(name) for name in kind._fields))
 
 
 def _found(values: Mapping[Task, T], task: Task) -> T:

@@ -77,6 +77,7 @@ def _rendered(findings: Findings, parts: list[Part], skipped: Sequence[str], sho
             classes=CLASSES,
             experiments=EXPERIMENTS,
             scores=tables.scores(findings),
+            work=tables.work(findings),
         )
     )
 

@@ -3,12 +3,17 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
-from evolabel.reproduce.findings import Task, as_json
+from evolabel.reproduce.findings import Stage, Task, as_json
 from evolabel.whole_files import write_atomically
 
-Stage = Literal["tuned", "run", "timed"]
+
+class Part(NamedTuple):
+    """What was found, and the processor time that took."""
+
+    found: Any
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -20,19 +25,20 @@ class Parts:
 
     folder: Path
 
-    def load(self, stage: Stage, task: Task, settings: dict[str, Any]) -> Any | None:
-        """What was found; None if it was never looked for, or under other settings, or the file is broken."""
+    def load(self, stage: Stage, task: Task, settings: dict[str, Any]) -> Part | None:
+        """A part; None if it was never looked for, or under other settings, or the file is broken."""
         try:
             part = json.loads(self._path(stage, task).read_bytes())
-            return part["found"] if part["settings"] == json.loads(json.dumps(settings)) else None
+            known = part["settings"] == json.loads(json.dumps(settings))
+            return Part(part["found"], part["seconds"]) if known else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def save(self, stage: Stage, task: Task, settings: dict[str, Any], found: Any) -> None:
+    def save(self, stage: Stage, task: Task, settings: dict[str, Any], part: Part) -> None:
         """Keep what was found."""
         path = self._path(stage, task)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, as_json({"settings": settings, "found": found}))
+        write_atomically(path, as_json({"settings": settings, **part._asdict()}))
 
     def _path(self, stage: Stage, task: Task) -> Path:
         return self.folder / stage / f"{'-'.join(task)}.json"

@@ -2,8 +2,9 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 from joblib import delayed
@@ -11,9 +12,9 @@ from joblib import delayed
 from evolabel import __version__
 from evolabel.reproduce.effort import FULL, Effort
 from evolabel.reproduce.experiments import SETS, Experiment
-from evolabel.reproduce.findings import Findings, Outcome, Size, Task
+from evolabel.reproduce.findings import Findings, Outcome, Size, Stage, Step, Task
 from evolabel.reproduce.methods import METHODS, PROFILES
-from evolabel.reproduce.parts import Parts, Stage
+from evolabel.reproduce.parts import Part, Parts
 from evolabel.reproduce.work import Params, run_task, time_task, tune_task
 from evolabel.streams import Dataset
 from evolabel.tuning.notes import fingerprint
@@ -59,6 +60,7 @@ def reproduce(
         {name: _size(dataset) for name, dataset in cut.items()},
         work.run(params),
         work.time(params),
+        work.seconds,
     )
     findings.write(folder)
     return findings
@@ -75,7 +77,7 @@ class _Work:
     seed: int
     jobs: int
     progress: Listener | None
-    done: int = 0
+    seconds: dict[Step, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._facts = {name: _facts(dataset) for name, dataset in self.datasets.items()}
@@ -101,13 +103,14 @@ class _Work:
             tasks = [task for task in self._timed() if (task.dataset, task.profile) == (dataset, profile)]
             found = {task.method: params[_search_of(task)] for task in tasks}
             whole = Task(dataset, profile, "all")
-            settings = {**self._settings(whole), "params": found, "rows": self.effort.timed}
-            measured = self.parts.load("timed", whole, settings)
-            if measured is None:
-                measured = time_task(self.datasets[dataset], profile, found, self.effort.timed, self.seed)
-                self.parts.save("timed", whole, settings, measured)
-            self._tell("timed", whole)
-            times |= {task: measured[task.method] for task in tasks}
+            how = {"learned": self.effort.learned, "timed": self.effort.timed, "clock": "processor"}
+            settings = {**self._settings(whole), "params": found, **how}
+            part = self.parts.load("timed", whole, settings)
+            if part is None:
+                _, part = _made(time_task, whole, (self.datasets[dataset], found, self.effort, self.seed))
+                self.parts.save("timed", whole, settings, part)
+            self._done("timed", whole, part)
+            times |= {task: part.found[task.method] for task in tasks}
         return times
 
     def _stage(
@@ -119,18 +122,16 @@ class _Work:
     ) -> dict[Task, Any]:
         """Results of all calls, from disk where they are there."""
         made_under = {task: {**self._settings(task), **settings[task]} for task in calls}
-        found = {task: self.parts.load(stage, task, made_under[task]) for task in calls}
-        missing = [task for task in calls if found[task] is None]
+        found = {}
         for task in calls:
-            if task not in missing:
-                self._tell(stage, task)
-        waiting = (delayed(_named)(function, task, calls[task]) for task in missing)
+            if (part := self.parts.load(stage, task, made_under[task])) is not None:
+                found[task] = self._done(stage, task, part)
+        waiting = (delayed(_made)(function, task, calls[task]) for task in calls if task not in found)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "A worker stopped")  # and was replaced: nothing is lost
-            for task, result in run_all(waiting, self.jobs):
-                self.parts.save(stage, task, made_under[task], result)
-                found[task] = result
-                self._tell(stage, task)
+            for task, part in run_all(waiting, self.jobs):
+                self.parts.save(stage, task, made_under[task], part)
+                found[task] = self._done(stage, task, part)
         return found
 
     def _settings(self, task: Task) -> dict[str, Any]:
@@ -165,17 +166,22 @@ class _Work:
             wanted, key=lambda t: (order.index(t.dataset), PROFILES.index(t.profile), methods.index(t.method))
         )
 
-    def _tell(self, stage: Stage, task: Task) -> None:
-        self.done += 1
+    def _done(self, stage: Stage, task: Task, part: Part) -> Any:
+        """Tell of it, and return what was found."""
+        self.seconds[Step(*task, stage)] = part.seconds
         if self.progress is not None:
             pairs = {(task.dataset, task.profile) for task in self._timed()}
             searches = {_search_of(task) for task in (*self._runs(), *self._timed())}
-            self.progress(f"{stage} {' '.join(task)}", self.done, len(searches) + len(self._runs()) + len(pairs))
+            total = len(searches) + len(self._runs()) + len(pairs)
+            self.progress(f"{stage} {' '.join(task)}", len(self.seconds), total)
+        return part.found
 
 
-def _named(function: Callable[..., Any], task: Task, arguments: tuple[Any, ...]) -> tuple[Task, Any]:
+def _made(function: Callable[..., Any], task: Task, arguments: tuple[Any, ...]) -> tuple[Task, Part]:
     """Results come in any order: each says whose it is."""
-    return task, function(task, *arguments)
+    start = process_time()
+    found = function(task, *arguments)
+    return task, Part(found, round(process_time() - start, 1))
 
 
 def _search_of(task: Task) -> Task:

@@ -1,46 +1,36 @@
-"""Parameters of every method from the initial batch alone: the same folds, the same score, the same values for all."""
+"""Parameters of every method from the initial batch alone: one search for all, the same folds, score and values."""
 
 from typing import Any
 
 import numpy as np
 
-from evolabel.errors import DivergenceError
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import FloatArray, IntArray
 from evolabel.reproduce.effort import Effort
-from evolabel.reproduce.methods import METHODS, Profile, Values, classifier_of, grid_of
+from evolabel.reproduce.methods import METHODS, Profile, classifier_of, grid_of
 from evolabel.tuning import GridSearch
-from evolabel.tuning.folds import folds, read_score, scored
-from evolabel.tuning.grid import Grid
 
 SCORE = "pa"
+INSIDE = "base__"  # how a rival calls the parameters of the classifiers it is made of
 
 
 def tuned(profile: Profile, method: str, X: FloatArray, Y: FloatArray, effort: Effort, seed: int) -> dict[str, Any]:
-    """The best parameters of a method, by cross-validation."""
-    grid = grid_of(profile, method, effort.grids)
-    if method in ("ours", "rfwls"):
-        classifier = classifier_of(profile, method, {})
-        return GridSearch(classifier, grid, cv=effort.folds, score=SCORE, seed=seed).fit(X, Y).best_params_
-    return _tuned_team(profile, method, grid, X, Y, effort.folds, seed)
+    """The best parameters of a method, by cross-validation; of a large batch on some of its rows, the same for all."""
+    learner: Any = METHODS[method].learner(classifier_of(profile, method, {}), profile, seed)
+    prefix = "" if method in ("ours", "rfwls") else INSIDE
+    grid = {f"{prefix}{name}": values for name, values in grid_of(profile, method, effort.grids).items()}
+    rows = searched(len(X), effort.searched // Y.shape[1], seed)
+    search = GridSearch(learner, grid, cv=effort.folds, score=SCORE, seed=seed, refit=False).fit(X[rows], Y[rows])
+    return {name.removeprefix(prefix): value for name, value in search.best_params_.items()}
 
 
-def _tuned_team(
-    profile: Profile, method: str, grid: Values, X: FloatArray, Y: FloatArray, n_folds: int, seed: int
-) -> dict[str, Any]:
-    """`GridSearch` for rivals made of one classifier per label, all with the same parameters."""
-    score, points = read_score(SCORE), _points(grid)
-    values = np.full((len(points), n_folds), np.nan)
-    for fold, held_out in enumerate(folds(len(X), n_folds, seed)):
-        for place, point in enumerate(points):
-            team = METHODS[method].learner(classifier_of(profile, method, point), profile, seed)
-            team.fit(X[~held_out], Y[~held_out])
-            values[place, fold] = scored(score, Y[held_out], team.decision_function(X[held_out])[None])[0]
-    means = values.mean(axis=1)
-    if np.isnan(means).all():
-        raise DivergenceError("no point of the grid gave finite answers; use larger ridges")
-    return points[int(np.nanargmax(means))]
+def searched(rows: int, most: int, seed: int) -> IntArray:
+    """Which rows a search sees, in their order: all, or `most` of them drawn at random.
 
-
-def _points(grid: Values) -> list[dict[str, Any]]:
-    checked = Grid.of(grid)
-    return [{**structure, **consequents} for structure in checked.structures for consequents in checked.consequents]
+    Examples
+    --------
+    >>> searched(3, 5, seed=0).tolist()
+    [0, 1, 2]
+    """
+    if rows <= most:
+        return np.arange(rows)
+    return np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))

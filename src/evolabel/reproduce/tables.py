@@ -1,11 +1,12 @@
 """Tables of the report: sizes of the sets, parameters found, final scores, and times beside the paper's."""
 
+from itertools import product
 from typing import NamedTuple
 
 from evolabel.reproduce.claims.speed import PAPER_SECONDS, PRINTED
 from evolabel.reproduce.experiments import EXPERIMENTS
-from evolabel.reproduce.findings import Findings
-from evolabel.reproduce.methods import METHODS, Profile
+from evolabel.reproduce.findings import Findings, Stage
+from evolabel.reproduce.methods import METHODS, PROFILES, Profile
 
 TITLES: dict[Profile, str] = {"paper": "the paper's profile", "default": "the default profile"}
 
@@ -49,6 +50,27 @@ def times(findings: Findings) -> Table:
         + [f"{METHODS[method].title}: times the paper's speed" for method in PRINTED]
     )
     return Table(heads, rows, 2)
+
+
+STAGES: dict[Stage, str] = {"tuned": "tuning", "run": "runs", "timed": "update times"}
+
+
+def work(findings: Findings) -> Table:
+    """How long it took, in minutes of processor time: set by set, profile by profile."""
+    rows = []
+    for dataset, profile in product(findings.sizes, PROFILES):
+        steps = {s: seconds for s, seconds in findings.work.items() if (s.dataset, s.profile) == (dataset, profile)}
+        if not steps:
+            continue
+        by_stage = [sum(seconds for step, seconds in steps.items() if step.stage == stage) for stage in STAGES]
+        longest = max(steps, key=lambda step: steps[step])
+        rows.append(
+            [findings.sizes[dataset].stream, profile]
+            + [f"{seconds / 60:.1f}" for seconds in (*by_stage, sum(by_stage))]
+            + [f"{STAGES[longest.stage]}, {longest.method}: {steps[longest] / 60:.1f}"]
+        )
+    rows.append(["all", "both", *[""] * len(STAGES), f"{sum(findings.work.values()) / 60:.1f}", ""])
+    return Table(["data set", "profile", *STAGES.values(), "together", "longest piece"], rows, 2)
 
 
 def scores(findings: Findings) -> Table:

@@ -3,11 +3,13 @@
 from dataclasses import asdict
 from math import ceil
 from statistics import median
+from time import process_time
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from evolabel.evaluate import Learner, Results, prequential
+from evolabel.evaluate.learner import answer_and_learn
 from evolabel.reproduce.effort import Effort
 from evolabel.reproduce.findings import Outcome, Task
 from evolabel.reproduce.methods import METHODS, Profile, classifier_of
@@ -39,19 +41,24 @@ def run_task(task: Task, dataset: Dataset, params: Params, seed: int) -> dict[st
     return asdict(_outcome(results, task.method, params))
 
 
-def time_task(dataset: Dataset, profile: Profile, params: dict[str, Params], rows: int, seed: int) -> dict[str, float]:
-    """Milliseconds per sample of several methods, which take turns: what slows the machine down slows down all."""
-    learners = {method: learner_of(profile, method, found, seed) for method, found in params.items()}
+def time_task(task: Task, dataset: Dataset, params: dict[str, Params], effort: Effort, seed: int) -> dict[str, float]:
+    """Milliseconds of processor time per sample of several methods, which take turns.
+
+    Not on the clock: on a machine that does other work, too, what takes long is interrupted more often.
+    """
+    learners = {method: learner_of(task.profile, method, found, seed) for method, found in params.items()}
+    split = dataset.split or 0
+    batch = slice(max(split - effort.learned, 0), split)
+    blocks = [slice(row, row + BLOCK) for row in range(split, min(split + effort.timed, len(dataset)), BLOCK)]
+    seconds: dict[str, list[float]] = {method: [] for method in learners}
     with threadpool_limits(1):
-        results = prequential(
-            learners, dataset.take((dataset.split or 0) + rows), initial="split", metrics=("pa",), every=BLOCK
-        )
-    return {
-        method: round(
-            median(p.value for p in results.trend if p.learner == method and p.metric == "ms_per_sample"), DIGITS
-        )
-        for method in learners
-    }
+        for learner in learners.values():
+            learner.fit(dataset.X[batch], dataset.Y[batch])
+        for (method, learner), block in ((pair, block) for block in blocks for pair in learners.items()):
+            start = process_time()
+            answer_and_learn(learner, dataset.X[block], dataset.Y[block], None)
+            seconds[method].append((process_time() - start) / len(dataset.X[block]))
+    return {method: round(1e3 * median(found), DIGITS) for method, found in seconds.items()}
 
 
 def learner_of(profile: Profile, method: str, params: Params, seed: int) -> Learner:

@@ -1,7 +1,7 @@
 """What a search starts from: an estimator, values and an initial batch, checked."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 from evolabel.errors import ParameterError
 from evolabel.kernels.state import FloatArray
@@ -11,8 +11,25 @@ if TYPE_CHECKING:
     from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 
 
+@runtime_checkable
+class Tunable(Protocol):
+    """A learner of label matrices with parameters, as scikit-learn knows them: the classifier, or one of its rivals."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; those of an estimator inside as `base__vigilance`."""
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters."""
+
+    def fit(self, X: FloatArray, Y: FloatArray, /) -> Self:
+        """Learn an initial batch."""
+
+    def decision_function(self, X: FloatArray, /) -> FloatArray:
+        """Outputs (rows, labels)."""
+
+
 def read_estimator(given: object, *, paper: bool) -> "EvolvingFuzzyClassifier":
-    """The estimator given, or the paper's profile or the default in its place."""
+    """The classifier given, or the paper's profile or the default in its place."""
     from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 
     if given is None:
@@ -22,7 +39,18 @@ def read_estimator(given: object, *, paper: bool) -> "EvolvingFuzzyClassifier":
     return given
 
 
-def read_batch(estimator: "EvolvingFuzzyClassifier", X: object, Y: object) -> tuple[FloatArray, FloatArray]:
+def read_tunable(given: object) -> Tunable:
+    """The estimator given, or the paper's profile in its place."""
+    if given is None:
+        return read_estimator(None, paper=True)
+    if isinstance(given, type) or not isinstance(given, Tunable):
+        raise ParameterError(
+            f"estimator is a {type(given).__name__}; pass an EvolvingFuzzyClassifier, or a learner made of some"
+        )
+    return given
+
+
+def read_batch(estimator: Tunable, X: object, Y: object) -> tuple[FloatArray, FloatArray]:
     """Checked tables, as the estimator would read them."""
     from sklearn.base import clone
 
@@ -44,13 +72,18 @@ def check_search(cv: object, seed: object, n_jobs: object) -> None:
         check_number("n_jobs", n_jobs, 1, whole=True, also=", or -1 for all cores")
 
 
-def check_values(estimator: "EvolvingFuzzyClassifier", values: Mapping[str, Sequence[Any]]) -> None:
-    """Every value is one the estimator takes."""
+def check_values(estimator: Tunable, values: Mapping[str, Sequence[Any]]) -> None:
+    """Every value is one the estimator takes, or the classifier inside it."""
     from sklearn.base import clone
+
+    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 
     known = estimator.get_params()
     for name, given in values.items():
         if name not in known:
-            raise ParameterError(f"{name!r} is no parameter of the classifier; use some of {', '.join(known)}")
+            raise ParameterError(f"{name!r} is no parameter of the estimator; use some of {', '.join(known)}")
         for value in given:
-            clone(estimator).set_params(**{name: value})._options()
+            changed = clone(estimator).set_params(**{name: value})
+            for part in (changed, *changed.get_params().values()):
+                if isinstance(part, EvolvingFuzzyClassifier):
+                    part._options()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from joblib import delayed
@@ -11,15 +11,12 @@ from threadpoolctl import threadpool_limits
 from evolabel.errors import DivergenceError, NotTrainedError
 from evolabel.evaluate.learner import described
 from evolabel.kernels.state import BoolArray, FloatArray
-from evolabel.tuning.batch import check_search, check_values, read_batch, read_estimator
+from evolabel.tuning.batch import Tunable, check_search, check_values, read_batch, read_tunable
 from evolabel.tuning.folds import Score, check_judgeable, folds, read_score, scored
 from evolabel.tuning.grid import PAPER_GRID, Grid, Point
 from evolabel.tuning.notes import Notes, Task, fingerprint
 from evolabel.tuning.parallel import run_all
 from evolabel.tuning.shared import shared_answers
-
-if TYPE_CHECKING:
-    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 
 Listener = Callable[[int, int], object]
 """Receives the tasks done and the tasks there are."""
@@ -33,11 +30,12 @@ class GridSearch:
 
     Parameters
     ----------
-    estimator : EvolvingFuzzyClassifier, optional
-        Where all parameters outside the grid come from; the paper's profile if not given.
+    estimator : EvolvingFuzzyClassifier or other learner of label matrices, optional
+        Where all parameters outside the grid come from; the paper's profile if not given. Rivals made of classifiers
+        are searched in the same way, folds and all.
     grid : dict of str to sequence, optional
-        Values by parameter, any parameters of the estimator; the paper's grid (17 vigilance x 10 alpha x 8 beta) if not
-        given.
+        Values by parameter, any parameters of the estimator (`base__vigilance` of the one inside a rival); the paper's
+        grid (17 vigilance x 10 alpha x 8 beta) if not given.
     cv : int
         Folds.
     score : str or callable
@@ -52,6 +50,8 @@ class GridSearch:
         joblib's own choice if not given.
     checkpoint : path, optional
         File of notes: the same search goes on where it was interrupted.
+    refit : bool
+        Train the best on the whole batch in the end; without, there is no `best_estimator_`.
     progress : callable, optional
         Receives the number of tasks done and of all tasks.
 
@@ -59,7 +59,7 @@ class GridSearch:
     ----------
     best_params_ : dict
     best_score_ : float, the mean over the folds
-    best_estimator_ : EvolvingFuzzyClassifier, trained on the whole batch with the best parameters
+    best_estimator_ : the estimator, trained on the whole batch with the best parameters
     surface_ : list of dict, one per point: its parameters, mean and deviation of the score, the score of every fold
 
     Examples
@@ -75,12 +75,12 @@ class GridSearch:
 
     best_params_: Point
     best_score_: float
-    best_estimator_: "EvolvingFuzzyClassifier"
+    best_estimator_: Any
     surface_: list[dict[str, Any]]
 
     def __init__(
         self,
-        estimator: "EvolvingFuzzyClassifier | None" = None,
+        estimator: Tunable | None = None,
         grid: Mapping[str, Sequence[Any]] | None = None,
         *,
         cv: int = 5,
@@ -89,6 +89,7 @@ class GridSearch:
         n_jobs: int = 1,
         backend: str | None = None,
         checkpoint: "str | PathLike[str] | None" = None,
+        refit: bool = True,
         progress: Listener | None = None,
     ) -> None:
         self.estimator = estimator
@@ -99,13 +100,14 @@ class GridSearch:
         self.n_jobs = n_jobs
         self.backend = backend
         self.checkpoint = checkpoint
+        self.refit = refit
         self.progress = progress
 
     def fit(self, X: object, Y: object) -> Self:
         """Search on the initial batch X, Y (a label matrix), then train the best on all of it."""
         from sklearn.base import clone
 
-        base, grid = read_estimator(self.estimator, paper=True), Grid.of(PAPER_GRID if self.grid is None else self.grid)
+        base, grid = read_tunable(self.estimator), Grid.of(PAPER_GRID if self.grid is None else self.grid)
         check_search(self.cv, self.seed, self.n_jobs)  # now, not in a worker, and before notes are begun
         check_values(base, grid.values)
         rows, labels = read_batch(base, X, Y)
@@ -118,7 +120,8 @@ class GridSearch:
         if np.isnan(best["score"]):
             raise DivergenceError("no point of the grid gave finite answers; use a safe coupling, or smaller values")
         params = {name: best[name] for name in grid.values}
-        self.best_estimator_ = clone(base).set_params(**params).fit(X, Y)
+        if self.refit:
+            self.best_estimator_ = clone(base).set_params(**params).fit(X, Y)
         self.surface_, self.best_params_, self.best_score_ = surface, params, best["score"]
         return self
 
@@ -129,11 +132,9 @@ class GridSearch:
         points = [{name: value for name, value in point.items() if name != "folds"} for point in self._found()]
         return nw.from_dict({name: [p[name] for p in points] for name in points[0]}, backend=backend).to_native()
 
-    def _facts(
-        self, base: "EvolvingFuzzyClassifier", grid: Grid, rows: FloatArray, labels: FloatArray
-    ) -> dict[str, Any]:
+    def _facts(self, base: Tunable, grid: Grid, rows: FloatArray, labels: FloatArray) -> dict[str, Any]:
         return {
-            "estimator": base.get_params(),
+            "estimator": _described(base),
             "grid": grid.values,
             "cv": self.cv,
             "score": self.score if isinstance(self.score, str) else described(self.score),
@@ -143,7 +144,7 @@ class GridSearch:
 
     def _run(
         self,
-        base: "EvolvingFuzzyClassifier",
+        base: Tunable,
         grid: Grid,
         rows: FloatArray,
         labels: FloatArray,
@@ -169,7 +170,7 @@ class GridSearch:
 
 def _scores(
     task: Task,
-    base: "EvolvingFuzzyClassifier",
+    base: Tunable,
     grid: Grid,
     rows: FloatArray,
     labels: FloatArray,
@@ -184,6 +185,13 @@ def _scores(
     with threadpool_limits(1):  # the matrices are small: threads would only wait for each other
         answers = shared_answers(structure, grid.consequents, batch, rows[held_out])
     return task, scored(read_score(score), labels[held_out], answers)
+
+
+def _described(estimator: Tunable) -> dict[str, Any]:
+    """Plain values; an estimator inside another one is told by its name, its parameters are there anyway."""
+    params = estimator.get_params().items()
+    plain = {name: type(value).__name__ if isinstance(value, Tunable) else value for name, value in params}
+    return {"kind": type(estimator).__name__, **plain}
 
 
 def _surface(grid: Grid, notes: Notes, n_folds: int) -> list[dict[str, Any]]:

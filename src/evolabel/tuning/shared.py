@@ -1,25 +1,30 @@
 """Answers for many (alpha, beta) from one structure pass, and the same the long way."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
 
 from evolabel.core.model import StreamModel
-from evolabel.core.proximal import minimise_all
+from evolabel.core.proximal import Problem, minimise_all
 from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.errors import DivergenceError
 from evolabel.kernels.state import FloatArray
+from evolabel.tuning.notes import fingerprint
 
 if TYPE_CHECKING:
     from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+    from evolabel.tuning.batch import Tunable
 
+E = TypeVar("E", bound="Tunable")
 Batch = tuple[FloatArray, FloatArray]
 
+KEPT = 32  # descents: more than there are rules and folds between two structures that agree
 
-def separate_answers(
-    estimator: "EvolvingFuzzyClassifier", points: Sequence[dict[str, Any]], batch: Batch, X: FloatArray
-) -> FloatArray:
+
+def separate_answers(estimator: "Tunable", points: Sequence[dict[str, Any]], batch: Batch, X: FloatArray) -> FloatArray:
     """Fit once per point; outputs (points, rows, labels), NaN where the consequents blew up."""
     answers = []
     for point in points:
@@ -30,9 +35,7 @@ def separate_answers(
     return np.array(answers)
 
 
-def shared_answers(
-    estimator: "EvolvingFuzzyClassifier", points: Sequence[dict[str, Any]], batch: Batch, X: FloatArray
-) -> FloatArray:
+def shared_answers(estimator: "Tunable", points: Sequence[dict[str, Any]], batch: Batch, X: FloatArray) -> FloatArray:
     """The same for points that differ in alpha and beta only, from one structure pass.
 
     Statistics do not depend on alpha and beta; the consequents of all points are minimised on them together.
@@ -46,14 +49,48 @@ def shared_answers(
     answers = np.zeros((len(points), len(X), batch[1].shape[1]))
     memberships = rules.memberships(Z)[0]
     for slot in range(1, rules.n_rules + 1):
-        minima = minimise_all(rules.problem(slot), rules.arrays.W[slot], alphas, betas)
+        minima = _minima(_Descent(rules.problem(slot), np.array(rules.arrays.W[slot]), alphas, betas))
         regressors = _regressors(rules, Z, slot)
         answers += memberships[:, slot - 1, None] * (regressors @ minima.transpose(0, 2, 1))
     return answers
 
 
-def can_share(estimator: "EvolvingFuzzyClassifier") -> bool:
-    """Are the minima those of a convex objective, reached by safe steps? Else every point goes its own way."""
+@dataclass(frozen=True, eq=False)
+class _Descent:
+    """What the minima of a rule follow from, as a key: two of them are equal if all their numbers are."""
+
+    problem: Problem
+    start: FloatArray
+    alphas: FloatArray
+    betas: FloatArray
+
+    @cached_property
+    def _digest(self) -> str:
+        p = self.problem
+        return fingerprint(p.H, p.G, p.penalty, p.anchor, p.B, self.start, self.alphas, self.betas)
+
+    def __hash__(self) -> int:
+        return hash(self._digest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Descent) and self._digest == other._digest
+
+
+@lru_cache(KEPT)
+def _minima(descent: _Descent) -> FloatArray:
+    """Minima for all pairs. Another vigilance often leaves the same rules: with few samples, or all in one."""
+    return minimise_all(descent.problem, descent.start, descent.alphas, descent.betas)
+
+
+def can_share(estimator: "Tunable") -> TypeGuard["EvolvingFuzzyClassifier"]:
+    """Is it one rule base, and are the minima those of a convex objective, reached by safe steps?
+
+    Else every point goes its own way.
+    """
+    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+
+    if not isinstance(estimator, EvolvingFuzzyClassifier):
+        return False
     return bool(estimator.prox_steps) and estimator.coupling != "paper" and estimator.lipschitz != "paper"
 
 
@@ -66,10 +103,10 @@ def _most_demanding(alphas: FloatArray, betas: FloatArray) -> dict[str, float]:
     return {"alpha": max(float(alphas.max()), 1.0), "beta": float(betas.max())}
 
 
-def _fresh(estimator: "EvolvingFuzzyClassifier", changes: dict[str, Any]) -> "EvolvingFuzzyClassifier":
+def _fresh(estimator: E, changes: dict[str, Any]) -> E:
     from sklearn.base import clone
 
-    fresh: EvolvingFuzzyClassifier = clone(estimator).set_params(**changes)
+    fresh: E = clone(estimator).set_params(**changes)
     return fresh
 
 

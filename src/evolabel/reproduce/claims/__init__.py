@@ -1,12 +1,16 @@
 """Every claim of the paper's experiments, checked by code."""
 
-from evolabel.reproduce.claims import active, mediamill, permanent, speed
+from evolabel.reproduce.claims import by_labels, by_samples, mediamill, permanent, rules, speed
 from evolabel.reproduce.claims.verdict import FAILS, HOLDS, UNKNOWN, Claim, Ruling, Verdict
+from evolabel.reproduce.experiments import EXPERIMENTS
 from evolabel.reproduce.findings import Findings
 
 __all__ = ["CLAIMS", "FAILS", "HOLDS", "UNKNOWN", "Claim", "Ruling", "Verdict", "verdicts"]
 
-CLAIMS: tuple[Claim, ...] = (*permanent.CLAIMS, *mediamill.CLAIMS, *active.CLAIMS, *speed.CLAIMS)
+_MODULES = (permanent, rules, mediamill, by_labels, by_samples, speed)
+CLAIMS: tuple[Claim, ...] = tuple(
+    claim for where in EXPERIMENTS for module in _MODULES for claim in module.CLAIMS if claim.where == where
+)
 
 
 def verdicts(findings: Findings) -> list[Verdict]:

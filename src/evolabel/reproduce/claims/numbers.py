@@ -5,9 +5,12 @@ from typing import Literal
 
 from evolabel.reproduce.claims.verdict import Measured
 from evolabel.reproduce.findings import AbsentError, Findings
-from evolabel.reproduce.methods import Profile
+from evolabel.reproduce.methods import METHODS, Profile
 
 Metric = Literal["pa", "ap"]
+
+AHEAD = 0.002  # less than a fifth of a point says nothing
+LITTLE = 0.01  # "negligible", "no significant drop": at most a point
 
 
 def score(findings: Findings, profile: Profile, dataset: str, method: str, metric: Metric = "pa") -> float:
@@ -28,8 +31,12 @@ def on_each(
     agrees: Callable[[float], bool],
     form: Callable[[float], str],
     what: str,
+    why: Callable[[dict[str, float]], str],
 ) -> Measured:
-    """Does the claim hold on each of these sets? One that refutes it is enough; to confirm it, all must be there."""
+    """Does the claim hold on each of these sets? One that refutes it is enough; to confirm it, all must be there.
+
+    `why` gets the sets that refute it, and their numbers.
+    """
     found: dict[str, float] = {}
     absent: list[str] = []
     for name in names:
@@ -37,16 +44,21 @@ def on_each(
             found[name] = value(name)
         except AbsentError as error:
             absent.append(str(error))
-    told = f"{what}: {', '.join(f'{name} {form(number)}' for name, number in found.items())}" if found else ""
-    holds = all(agrees(number) for number in found.values())
-    if absent and holds:
+    told = f"{what}: {numbered(found, form)}" if found else ""
+    against = {name: number for name, number in found.items() if not agrees(number)}
+    if absent and not against:
         raise AbsentError("; ".join([*filter(None, [told]), absent[0]]))
-    return Measured(holds, told)
+    return Measured(not against, told, lambda: why(against))
 
 
 def points(difference: float) -> str:
     """A difference of scores in percentage points, with its sign."""
-    return f"{100 * difference:+.1f}"
+    return _signed(100 * difference, 1)
+
+
+def hundredths(difference: float) -> str:
+    """The same, for differences that are small."""
+    return _signed(100 * difference, 2)
 
 
 def times(ratio: float) -> str:
@@ -57,3 +69,35 @@ def times(ratio: float) -> str:
 def whole(number: float) -> str:
     """A count."""
     return f"{number:,.0f}"
+
+
+def numbered(found: dict[str, float], form: Callable[[float], str]) -> str:
+    """Sets with their numbers: birds +1.0, yeast -0.2."""
+    return ", ".join(f"{name} {form(number)}" for name, number in found.items())
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as a person lists them.
+
+    Examples
+    --------
+    >>> listed(["birds", "emotions", "yeast"])
+    'birds, emotions and yeast'
+    """
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def worth(findings: Findings, profile: Profile, against: Iterable[str], method: str) -> str:
+    """What learning on brings over standing still, all of it and with a budget: the reason for whatever is lost."""
+    told = (
+        f"on {name} {points(gain(findings, profile, name, 'ours', 'static'))} points of PA with a full update and "
+        f"{points(gain(findings, profile, name, method, 'static'))} with {METHODS[method].title}"
+        for name in against
+    )
+    return f"What learning on is worth, over standing still: {'; '.join(told)}."
+
+
+def _signed(number: float, digits: int) -> str:
+    rounded = round(number, digits)
+    return f"{rounded:+.{digits}f}" if rounded else f"{0.0:.{digits}f}"

@@ -1,6 +1,6 @@
 """Claims about the time an update takes: Table 2."""
 
-from evolabel.reproduce.claims.numbers import on_each, times, whole
+from evolabel.reproduce.claims.numbers import listed, numbered, on_each, times, whole
 from evolabel.reproduce.claims.verdict import Claim, Measured
 from evolabel.reproduce.experiments import MEDIAMILL
 from evolabel.reproduce.findings import Findings
@@ -33,6 +33,7 @@ def _faster_than(rival: str, title: str, ratio: float, sets: tuple[str, ...], to
             lambda found: found >= ratio,
             times,
             "time of the rival over ours",
+            lambda against: " ".join(_why_slow(findings, profile, name, rival, title) for name in against),
         )
 
     return Claim(
@@ -41,8 +42,17 @@ def _faster_than(rival: str, title: str, ratio: float, sets: tuple[str, ...], to
         f"{told}: updates at least {ratio:g} times as fast as {title}",
         f"the rival takes at least {ratio:g} times as long on each{note}",
         check,
-        "Every method has as many rules as its own tuning finds best. A rival whose batch chooses few rules per label "
-        "can be quicker than one rule base with many.",
+    )
+
+
+def _why_slow(findings: Findings, profile: Profile, name: str, rival: str, title: str) -> str:
+    """Every method has as many rules as its own tuning finds best."""
+    labels = findings.size(name).labels
+    mine, others = (findings.outcome(name, profile, method).rules for method in ("ours", rival))
+    step = ", each with a correlation step, which rivals do not have" if profile == "paper" else ""
+    return (
+        f"On {name} the batch chooses {others / labels:.1f} rules for each of {labels} classifiers of {title}, "
+        f"{whole(others)} with one label each, and for ours {whole(mine)} with {labels} labels each{step}."
     )
 
 
@@ -54,6 +64,7 @@ def _frequency(hertz: float, sets: tuple[str, ...], told: str) -> Claim:
             lambda found: found >= hertz,
             whole,
             "samples per second",
+            lambda against: f"The machine was too slow, or too busy, on {listed(against)}.",
         )
 
     return Claim(
@@ -62,7 +73,6 @@ def _frequency(hertz: float, sets: tuple[str, ...], told: str) -> Claim:
         f"{told}: keeps up with {hertz:g} Hz",
         "so many samples are answered and learned per second",
         check,
-        "The machine was too slow, or too busy.",
     )
 
 
@@ -74,8 +84,23 @@ def much_faster_with_active(findings: Findings, profile: Profile) -> Measured:
         ovr, chain = (findings.milliseconds(name, profile, rival) / mine for rival in ("ovr", "chain"))
         return min(ovr / 20, chain / 30)
 
+    def why(against: dict[str, float]) -> str:
+        active = {
+            name: findings.milliseconds(name, profile, "samples-10") / findings.milliseconds(name, profile, "ours")
+            for name in against
+        }
+        return (
+            "A sample that is not learned must still be answered and judged: with 10 % of the samples, the time of one "
+            f"against that of a full update is {numbered(active, times)}, where the claim needs about 0.1x."
+        )
+
     return on_each(
-        THREE, margin, lambda found: found >= 1.0, lambda found: f"{100 * found:.0f} %", "share of the claimed ratio"
+        THREE,
+        margin,
+        lambda found: found >= 1.0,
+        lambda found: f"{100 * found:.0f} %",
+        "share of the claimed ratio",
+        why,
     )
 
 
@@ -92,8 +117,6 @@ CLAIMS = (
         "with 10 % of the samples, 20 and 30 times as fast as one-versus-rest and the chain",
         "both ratios are reached on birds, water quality and yeast",
         much_faster_with_active,
-        "A sample that is not learned must still be answered and judged, and judging costs as much as an update, which "
-        "is no longer the expensive part.",
     ),
     _frequency(1.0, SLOW, "birds"),
     _frequency(1.0, (MEDIAMILL,), "mediamill"),

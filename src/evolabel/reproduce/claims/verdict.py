@@ -14,10 +14,14 @@ UNKNOWN: Ruling = "cannot be checked"
 
 
 class Measured(NamedTuple):
-    """What we found, in numbers, and whether that is what the paper says."""
+    """What we found, in numbers, and whether that is what the paper says.
+
+    `why` says why not, if it does not hold. It is made of measured numbers, too, so that it cannot contradict them.
+    """
 
     holds: bool
     told: str
+    why: Callable[[], str]
 
 
 Check = Callable[[Findings, Profile], Measured]
@@ -37,8 +41,6 @@ class Claim:
     means : str
         When we say that it holds.
     check : function of findings and profile
-    why_not : str
-        Our explanation, shown where it does not hold.
     profiles : tuple
         Where the claim makes sense.
     """
@@ -48,7 +50,6 @@ class Claim:
     words: str
     means: str
     check: Check
-    why_not: str
     profiles: tuple[Profile, ...] = PROFILES
 
     def verdict(self, findings: Findings, profile: Profile) -> "Verdict":
@@ -59,7 +60,14 @@ class Claim:
             return Verdict(self, profile, UNKNOWN, f"{absent}", "")
         if measured.holds:
             return Verdict(self, profile, HOLDS, measured.told, "")
-        return Verdict(self, profile, FAILS, measured.told, self.why_not)
+        return Verdict(self, profile, FAILS, measured.told, _explained(measured))
+
+
+def _explained(measured: Measured) -> str:
+    try:
+        return measured.why()
+    except AbsentError as absent:
+        return f"What could explain it is missing: {absent}."
 
 
 @dataclass(frozen=True)
