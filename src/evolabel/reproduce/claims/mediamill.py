@@ -46,7 +46,8 @@ def evolving_above_static(findings: Findings, profile: Profile) -> Measured:
         below = [method for method, pair in found.items() if min(pair) <= 0.0]
         above = [method for method in EVOLVING if method not in below]
         told = "; ".join(f"{METHODS[method].title} is at {_told(found[method])} against it" for method in below)
-        rest = f", while {listed(METHODS[method].title for method in above)} gain by learning on" if above else ""
+        gain = "gains" if len(above) == 1 else "gain"
+        rest = f", while {listed(METHODS[method].title for method in above)} {gain} by learning on" if above else ""
         return f"{told[0].upper()}{told[1:]}{rest}."
 
     return Measured(min(worst) > 0.0, f"the worst evolving method over static: {_told(worst)}", why)
