@@ -130,7 +130,7 @@ class Contest:
         self.floor.append(self.profile.floor(self.p, self.K))
 
     def outcome(self) -> dict[str, object]:
-        """Microseconds and ratios of best times; row by row minus one call: median within a round, and of best times."""
+        """Microseconds and ratios of best times; what a row costs more alone: median over rounds, and of best times."""
         us, us_floor = min(self.whole) * 1e6, min(self.floor) * (self.active + self.profile.extra_slots) * 1e6
         extra = np.median(np.subtract(self.single, self.whole)) * 1e6
         return {
