@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from small_rule_bases import learned, make_settings, make_stream, with_gaps
 
+from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.core.scaling import fit_scaler
 from evolabel.kernels.parcel import packed
@@ -74,3 +75,11 @@ def test_arrays_of_other_types_are_refused():
     state = base.arrays._replace(k=base.arrays.k.astype(np.float32))
     with pytest.raises(TypeError, match="float32"):
         packed((state, base.settings, base.scratch()))
+
+
+@pytest.mark.parametrize("kind", [int, np.float32, np.int64])
+def test_parameters_may_be_numbers_of_any_kind(kind, stream):
+    numbers = {"prior_count": kind(2), "temperature": kind(3), "vigilance": kind(1), "forgetting": kind(1)}
+    told = EvolvingFuzzyClassifier(**numbers).fit(*stream).decision_function(stream[0])
+    same = EvolvingFuzzyClassifier(**{name: float(number) for name, number in numbers.items()}).fit(*stream)
+    np.testing.assert_array_equal(told, same.decision_function(stream[0]))
