@@ -43,14 +43,15 @@ def batch(stream):
 
 
 @pytest.fixture(scope="session")
-def _once(batch):
+def trained(batch):
+    """The classifier itself; not to be changed."""
     return EvolvingFuzzyClassifier(max_rules=4).fit(*batch)
 
 
 @pytest.fixture
-def classifier(_once):
+def classifier(trained):
     """A trained classifier of 4 features and 3 labels."""
-    return copy.deepcopy(_once)
+    return copy.deepcopy(trained)
 
 
 @pytest.fixture(scope="session")

@@ -47,6 +47,15 @@ def test_looking_back_changes_nothing_either(classifier, stream, frozen):
     assert frozen(learner) == before
 
 
+def assert_same_up_to_rounding(one, other, frozen):
+    """Two learners know the same, but for the last digits of the scores in the memory of their filters."""
+    memory = one._scout.chooser.arrays()
+    for name, array in other._scout.chooser.arrays().items():
+        np.testing.assert_allclose(array, memory[name], rtol=1e-12, atol=1e-12, err_msg=name)
+    other._scout.chooser.restore(memory)
+    assert frozen(one) == frozen(other)
+
+
 def test_watching_is_querying_row_by_row(classifier, stream, selection, per, frozen):
     X, Y = stream[0][60:], stream[1][60:]
     one, other = (ActiveLearner(copy.deepcopy(classifier), 0.3, per, **selection) for _ in range(2))
@@ -62,16 +71,7 @@ def test_watching_is_querying_row_by_row(classifier, stream, selection, per, fro
             at += 1
     assert found == asked
     assert asked
-    assert frozen(one) == frozen(other)
-
-
-def assert_same_up_to_rounding(one, other, frozen):
-    """Two learners know the same, but for the last digits of the scores in the memory of their filters."""
-    memory = one._scout.chooser.arrays()
-    for name, array in other._scout.chooser.arrays().items():
-        np.testing.assert_allclose(array, memory[name], rtol=1e-12, atol=1e-12, err_msg=name)
-    other._scout.chooser.restore(memory)
-    assert frozen(one) == frozen(other)
+    assert_same_up_to_rounding(one, other, frozen)
 
 
 @pytest.mark.parametrize("refine", ["none", "coverage", "scaling"])

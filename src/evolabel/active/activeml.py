@@ -176,7 +176,7 @@ def _step(bucket: TokenBucket, chooser: TokenFilter, utility: float, asked: bool
     if asked is None:
         asked = chooser.walk(part, purse, commit=False)[0] == 0
     bucket.see(1, int(asked))
-    chooser.note(part[0], purse, asked=asked)
+    chooser.note(part[0], int(purse.free[0]), asked=asked)
     return asked
 
 

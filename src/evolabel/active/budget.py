@@ -87,6 +87,11 @@ class TokenBucket:
         """The same, fractions included: for pacing, not for the promise."""
         return self._earned(n_labels, rows) - self.asked
 
+    def next(self, n_labels: int) -> tuple[float, int]:
+        """`tokens` and `free` of the next row."""
+        units = self.earning + self.unit(n_labels) * (self.credit + 1)
+        return self.budget * units - self.asked, units * self._part // self._whole - self.asked
+
     def _earned(self, n_labels: int, rows: int) -> FloatArray:
         """What may have been asked once each of the next rows is seen, up to rounding."""
         unit = self.unit(n_labels)

@@ -13,10 +13,10 @@ import numpy as np
 
 from evolabel.core.look import Look
 from evolabel.errors import DataError, ParameterError
+from evolabel.kernels.glance import FLOOR
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
 
-FLOOR = 0.01  # ambiguity of a sure label: other criteria can still tell such labels apart
 CLOSEST = 1e-12  # outputs nearer to 0.5 are as ambiguous as can be
 
 

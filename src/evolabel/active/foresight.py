@@ -33,13 +33,30 @@ class Version(NamedTuple):
         event = rules.events[-1] if rules.events else None
         return cls(model, rules.arrays, rules.settings, event, model.scaler, rules.n_seen, model.n_labels, n_in_moments)
 
+    def is_still(self, model: StreamModel, moments: SecondMoments | None) -> bool:
+        """Would `of` find the same? Cheaper than to ask it, and asked for every sample."""
+        rules = model.rules
+        return (
+            rules is not None
+            and self.n_seen == rules.n_seen
+            and self.arrays is rules.arrays
+            and self.settings is rules.settings
+            and self.event is (rules.events[-1] if rules.events else None)
+            and self.model is model
+            and self.scaler is model.scaler
+            and self.n_labels == model.n_labels
+            and self.n_in_moments == (0 if moments is None else moments.n_seen)
+        )
+
     def same(self, other: "Version") -> bool:
         """Are samples judged as they were?"""
+        if self is other:
+            return True
         return self.same_rules(other) and self.scaler is other.scaler and self.n_in_moments == other.n_in_moments
 
     def same_rules(self, other: "Version") -> bool:
         """Has nothing been learned or edited between the two?"""
-        return (
+        return self is other or (
             self.n_seen == other.n_seen
             and self.model is other.model
             and self.arrays is other.arrays

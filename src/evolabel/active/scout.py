@@ -7,8 +7,9 @@ import numpy as np
 
 from evolabel.active.budget import TokenBucket
 from evolabel.active.criteria import Criterion, VarianceReduction, can_fire, score_table
-from evolabel.active.filters import Filter, Purse
+from evolabel.active.filters import Filter, Purse, QuantileFilter
 from evolabel.active.foresight import Judged, StandingModel, Version
+from evolabel.active.glance import Glance
 from evolabel.active.pupil import Pupil
 from evolabel.active.query import RANDOM, RANKING, WARM_UP, Arrival, Query
 from evolabel.active.recent import RecentSamples, best_of
@@ -44,6 +45,8 @@ class Scout:
         self._firing = [criterion for criterion in criteria if can_fire(criterion)]
         self._ahead: tuple[Judged, int] | None = None  # and the first row of them to come; a matter of speed only
         self._standing = StandingModel()
+        self._latest: Version | None = None
+        self._glance = Glance(criteria) if Glance.can_judge_by(criteria) else None
         self.chooser.begin(criteria, bucket.budget, bucket.unit(pupil.n_labels_by_now), min_labels)
 
     # ------------------------------------------------------------------ asking
@@ -55,9 +58,22 @@ class Scout:
             payable = self.bucket.affordable(self.pupil.n_labels) >= self.bucket.unit(self.pupil.n_labels)
             return self._ask_any(row, row[:0], asked=payable)
         chooser, version = self._fitting_chooser(), self._version()
-        judged = self._judge(row, chooser, version, self._standing.weights(version))
+        weights = self._standing.weights(version)
+        if self._glance is not None and isinstance(chooser, QuantileFilter):
+            return self._query_at_a_glance(row, self._glance, chooser, version, weights)
+        judged = self._judge(row, chooser, version, weights)
         at, mask = chooser.walk(judged.parts, self.purse(1), commit=False)
         return self._question(judged, 0, mask if at == 0 else None, chooser.ease)
+
+    def _query_at_a_glance(
+        self, row: FloatArray, glance: Glance, chooser: QuantileFilter, version: Version, weights: FloatArray | None
+    ) -> Query:
+        """The same by two calls of kernels."""
+        n_labels = version.n_labels
+        outputs, table = glance.judge(row, version, weights, self.unlabelled.moments_of(version.model))
+        part, mask = chooser.decide(table, n_labels, *self.bucket.next(n_labels))
+        arrival = Arrival(row[0].copy(), outputs[0], part)
+        return self._query(arrival, glance.by_name(table), mask, chooser.ease)
 
     def _takes_any(self) -> bool:
         """Does the purse alone decide when to ask?"""
@@ -73,7 +89,12 @@ class Scout:
         return self.bucket.rows_before(self.pupil.n_labels, self.chooser.least)
 
     def _version(self) -> Version:
-        return Version.of(self.pupil.model, self.unlabelled.moments_of(self.pupil.model))
+        """The version of today; the same object as long as it is the same."""
+        model = self.pupil.model
+        moments = self.unlabelled.moments_of(model)
+        if self._latest is None or not self._latest.is_still(model, moments):
+            self._latest = Version.of(model, moments)
+        return self._latest
 
     def _look(self, rows: FloatArray, weights: FloatArray | None = None) -> Look:
         return Look(self.pupil.model, rows, self.unlabelled.moments_of(self.pupil.model), weights)
@@ -137,7 +158,10 @@ class Scout:
         """The query of one of the rows; `mask`: which labels are asked for, or that the sample is; None: nothing."""
         x, prediction, part = (table[row].copy() for table in (judged.rows, judged.outputs, judged.parts))
         scores = {name: column[row].copy() for name, column in zip(self._names, judged.scores, strict=True)}
-        arrival = Arrival(x, prediction, part)
+        return self._query(Arrival(x, prediction, part), scores, mask, ease)
+
+    def _query(self, arrival: Arrival, scores: dict[str, FloatArray], mask: BoolArray | None, ease: float) -> Query:
+        x, prediction, _ = arrival
         if mask is None:
             return Query(x, prediction, np.zeros(len(prediction), np.bool_), (), scores, 0, arrival)
         cost = int(np.count_nonzero(mask))
@@ -150,8 +174,8 @@ class Scout:
             return (RANDOM,)
         fired = []
         for criterion in self._firing:
-            strength = criterion.strength(np.atleast_1d(scores[criterion.name]))
-            if (strength[0] if criterion.whole else strength[labels].max()) * ease > 1.0:
+            score = scores[criterion.name]
+            if criterion.strength(score.reshape(1) if criterion.whole else score[labels]).max() * ease > 1.0:
                 fired.append(criterion.name)
         return tuple(fired) or (RANKING,)
 
@@ -194,7 +218,9 @@ class Scout:
         self._standing = StandingModel(rows)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_ahead": None, "_standing": StandingModel(self.rows_standing())}
+        glance = None if self._glance is None else Glance(self.criteria)  # a copy judges by arrays of its own
+        standing = StandingModel(self.rows_standing())
+        return {**self.__dict__, "_ahead": None, "_standing": standing, "_glance": glance, "_latest": None}
 
     def pass_by(self, rows: FloatArray) -> tuple[Query | None, int]:
         """Count rows as seen until one is to be asked about. No more than `rows_until_change` at a time."""
@@ -211,14 +237,14 @@ class Scout:
     def count(self, query: Query, *, taught: bool) -> None:
         """A sample is seen, and its question, if there is one, asked; BudgetError if it cannot be paid any more."""
         self.unlabelled.check(self.pupil.model)
-        purse = self.purse(1)
+        free = self.bucket.affordable(self.pupil.n_labels)
         self.bucket.see(self.pupil.n_labels, query.cost)
         query.number = self.bucket.seen
         self.chooser = self._fitting_chooser()
         self._standing.pass_by(self._version(), 1)
         arrived = query.arrived
         if arrived.part is not None:
-            self.chooser.note(arrived.part, purse, asked=query.asked)
+            self.chooser.note(arrived.part, free, asked=query.asked)
         if self.recent is not None:
             self.recent.add(arrived.x[None], query.number)
             if taught:

@@ -86,6 +86,25 @@ def choose_labels(s: FloatArray, ring: FloatArray, filled: int, room: float, mos
 
 
 @kernel
+def choose_from_row(
+    s: FloatArray,
+    tok: float,
+    free: int,
+    tau: float,
+    least: int,
+    ring: FloatArray,
+    tally: IntArray,
+    mask: BoolArray,
+) -> int:
+    """How many labels of a row are asked for: those among the best tok / (K tau) of the ring's and its own scores."""
+    if free < least:
+        return 0
+    room = tok * (tally[FILLED] + 1) / tau
+    chosen = choose_labels(s, ring, tally[FILLED], room, min(free, s.shape[0]), mask)
+    return add_best(s, least, chosen, mask) if chosen > 0 else 0
+
+
+@kernel
 def walk_quantile(
     S: FloatArray,
     tok: FloatArray,
@@ -97,15 +116,10 @@ def walk_quantile(
     mask: BoolArray,
     commit: bool,
 ) -> int:
-    """Ask for the labels among the best tok / (K tau) of the ring's and the row's scores, `least` at a time or more."""
+    """Ask for the labels of the first row of which any are asked for, `least` at a time or more."""
     for i in range(S.shape[0]):
-        if free[i] >= least:
-            most = min(free[i], S.shape[1])
-            room = tok[i] * (tally[FILLED] + 1) / tau
-            chosen = choose_labels(S[i], ring, tally[FILLED], room, most, mask)
-            if chosen > 0:
-                add_best(S[i], least, chosen, mask)
-                return i
+        if choose_from_row(S[i], tok[i], free[i], tau, least, ring, tally, mask) > 0:
+            return i
         if commit:
             remember(S[i], ring, tally)
     return int(S.shape[0])

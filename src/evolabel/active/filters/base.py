@@ -24,7 +24,7 @@ class Purse(NamedTuple):
         return Purse(self.tokens[row : row + 1], self.free[row : row + 1])
 
 
-NOTHING_FREE = np.full(1, -1, np.int64)
+EMPTY = Purse(np.zeros(1), np.full(1, -1, np.int64))
 """With this a row is remembered, whatever it is worth: it cannot be paid."""
 
 
@@ -80,8 +80,8 @@ class Filter(ABC):
         return part.shape[:-1] == tuple(rest) and (part.shape[-1] == last or narrower)
 
     @abstractmethod
-    def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
-        """Remember one row that was asked about, or passed."""
+    def note(self, part: FloatArray, free: int, *, asked: bool) -> None:
+        """Remember one row that was asked about, or passed; `free` is what it could have cost."""
 
     def __repr__(self) -> str:
         told = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.parameters)

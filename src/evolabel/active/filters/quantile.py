@@ -6,15 +6,16 @@ from typing import ClassVar
 import numpy as np
 
 from evolabel.active.criteria import Criterion
-from evolabel.active.filters.base import NOTHING_FREE, Arrays, Filter, Purse, by_label, widened
+from evolabel.active.filters.base import Arrays, Filter, Purse, by_label, widened
 from evolabel.kernels._compile import direct
-from evolabel.kernels.selection import FILLED, NEXT, BoolArray, walk_quantile
+from evolabel.kernels.glance import choose
+from evolabel.kernels.selection import FILLED, NEXT, BoolArray, remember, walk_quantile
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
 
 SHORTEST, LONGEST, SCORES = 15, 100, 1500  # samples the window holds, and scores it aims at
 
-_walk_quantile = direct(walk_quantile)
+_walk_quantile, _choose, _remember = direct(walk_quantile), direct(choose), direct(remember)
 
 
 class QuantileFilter(Filter):
@@ -42,6 +43,8 @@ class QuantileFilter(Filter):
         """See `Filter`."""
         self._ring = np.zeros((0, width))
         self._tally = np.zeros(2, np.int64)
+        self._by_label = np.array([not criterion.whole for criterion in criteria])
+        self._powers = np.array([criterion.weight for criterion in criteria])
         super().begin(criteria, budget, width, least)
 
     def resize(self, width: int) -> None:
@@ -70,14 +73,38 @@ class QuantileFilter(Filter):
         )
         return at, mask
 
+    def decide(
+        self, scores: FloatArray, n_labels: int, tokens: float, free: int
+    ) -> tuple[FloatArray, BoolArray | None]:
+        """One row, as `parts` and `walk` would do it, from the scores of all criteria side by side, (1, S).
+
+        Returns its part, and the labels to ask for; None if there are none. Nothing is remembered.
+        """
+        part, mask = np.empty(self.width), np.zeros(self.width, np.bool_)
+        chosen = _choose(
+            scores,
+            n_labels,
+            self._by_label,
+            self._powers,
+            tokens,
+            free,
+            self.tau,
+            self.least,
+            self._ring,
+            self._tally,
+            part,
+            mask,
+        )
+        return part, mask if chosen else None
+
     @property
     def row_shape(self) -> tuple[int, ...]:
         """See `Filter`."""
         return (self.width,)
 
-    def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
+    def note(self, part: FloatArray, free: int, *, asked: bool) -> None:
         """See `Filter`."""
-        self.walk(widened(part, self.width)[None], Purse(purse.tokens, NOTHING_FREE), commit=True)
+        _remember(widened(part, self.width), self._ring, self._tally)
 
     def arrays(self) -> Arrays:
         """See `Filter`."""

@@ -67,7 +67,7 @@ class RandomFilter(Filter):
         """See `Filter`."""
         return (0,)
 
-    def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
+    def note(self, part: FloatArray, free: int, *, asked: bool) -> None:
         """See `Filter`."""
         self._pass(1)
 

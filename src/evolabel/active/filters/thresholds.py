@@ -89,11 +89,11 @@ class VariableThresholds(Filter):
         """See `Filter`."""
         return len(self.criteria), self.width
 
-    def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
+    def note(self, part: FloatArray, free: int, *, asked: bool) -> None:
         """See `Filter`."""
         if asked:
             self._ease[0] = min(max(self._ease[0] * (1.0 - self.step), LOWEST), HIGHEST)
-        elif purse.free[0] >= self.least:
+        elif free >= self.least:
             self._ease[0] = min(max(self._ease[0] * (1.0 + self.step), LOWEST), HIGHEST)
 
     def arrays(self) -> Arrays:

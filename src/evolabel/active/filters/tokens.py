@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from evolabel.active.criteria import Criterion
-from evolabel.active.filters.base import NOTHING_FREE, Arrays, Filter, Purse, by_sample
+from evolabel.active.filters.base import EMPTY, Arrays, Filter, Purse, by_sample
 from evolabel.kernels._compile import direct
 from evolabel.kernels.selection import BoolArray, walk_tokens
 from evolabel.kernels.state import FloatArray
@@ -74,9 +74,9 @@ class TokenFilter(Filter):
         """See `Filter`."""
         return (len(self.criteria),)
 
-    def note(self, part: FloatArray, purse: Purse, *, asked: bool) -> None:
+    def note(self, part: FloatArray, free: int, *, asked: bool) -> None:
         """See `Filter`."""
-        self.walk(part[None], Purse(purse.tokens, NOTHING_FREE), commit=True)
+        self.walk(part[None], EMPTY, commit=True)
 
     def arrays(self) -> Arrays:
         """See `Filter`."""
