@@ -25,10 +25,13 @@ def load(name: str, seed: int) -> Split:
     return Split(rows.X, rows.Y, round(INITIAL_SHARE * len(rows)))
 
 
-def load_ordered(name: str) -> Split:
-    """Rows in their own order after the first third: the paper's protocol where there is no official split."""
+def load_ordered(name: str, later: int = 0) -> Split:
+    """Rows in their own order after the first third: the paper's protocol where there is no official split.
+
+    The stream may begin so many rows `later`.
+    """
     rows = _read(name)
-    return Split(rows.X, rows.Y, round(FIRST_THIRD * len(rows)))
+    return Split(rows.X, rows.Y, round(FIRST_THIRD * len(rows)) + later)
 
 
 @cache

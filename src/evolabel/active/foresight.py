@@ -106,14 +106,16 @@ class Judged(NamedTuple):
     """Rows, their outputs, their scores by each criterion, and what the filter needs to know of these."""
 
     version: Version
+    number: int
+    """Of the first row in the stream."""
     rows: FloatArray
     outputs: FloatArray
     scores: list[FloatArray]
     parts: FloatArray
 
-    def holds_for(self, rows: FloatArray, first: int, version: Version) -> bool:
-        """Are these the rows from the `first` on, and nothing has been learned since?"""
+    def holds_for(self, rows: FloatArray, first: int, version: Version, number: int) -> bool:
+        """Are these the rows from the `first` on, of the same number, and nothing has been learned since?"""
         known = self.rows[first : first + len(rows)]
-        if len(known) < len(rows) or not self.version.same(version):
+        if len(known) < len(rows) or self.number + first != number or not self.version.same(version):
             return False
         return np.array_equal(known.view(np.int64), rows.view(np.int64))  # NaN as well

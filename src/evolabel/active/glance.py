@@ -8,7 +8,7 @@ import numpy as np
 from evolabel.active.criteria import Ambiguity, Criterion, Leverage, SoftCount, VarianceReduction
 from evolabel.active.foresight import Version
 from evolabel.core.look import NO_MOMENTS
-from evolabel.core.rule_base import RuleBase
+from evolabel.core.rule_base import NO_ROWS, RuleBase
 from evolabel.core.second_moments import SecondMoments
 from evolabel.kernels import glance as kernels
 from evolabel.kernels._compile import direct
@@ -49,7 +49,12 @@ class Glance:
         return all(type(criterion) in KINDS for criterion in criteria)
 
     def judge(
-        self, row: FloatArray, version: Version, weights: FloatArray | None, moments: SecondMoments | None
+        self,
+        row: FloatArray,
+        shift: FloatArray | None,
+        version: Version,
+        weights: FloatArray | None,
+        moments: SecondMoments | None,
     ) -> tuple[FloatArray, FloatArray]:
         """Outputs, (1, K), and the scores of all criteria side by side, (1, S), of a raw row, (1, p)."""
         known = self._known
@@ -58,7 +63,7 @@ class Glance:
             self._known = version, weights
             self._find_places(version.n_labels)
         outputs, scores = np.empty((1, version.n_labels)), np.empty((1, self._columns))
-        _glance(row, *self._lay_out, outputs, scores)
+        _glance(row, NO_ROWS if shift is None else shift, *self._lay_out, outputs, scores)
         return outputs, scores
 
     def by_name(self, scores: FloatArray) -> dict[str, FloatArray]:

@@ -18,6 +18,7 @@ from evolabel.active.query import Query
 from evolabel.active.scout import Scout
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, ParameterError, StateError
+from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
 
 LONGEST = 1024  # rows `watch` looks at in one go, at most
@@ -57,6 +58,9 @@ class ActiveLearner:
         cannot keep consequents abreast of rules that wander.
     refine : {"none", "coverage", "scaling"}
         What samples nobody is asked about may change in the classifier; measured in docs/active-learning.md.
+    echo : bool
+        Whether recent errors shift the outputs of the samples that follow, as far as the initial batch and the answers
+        show that errors repeat: they do where the stream is a course of events, not where rows were shuffled.
     max_pending : int
         Questions on their way that are kept; one more, and the oldest is given up as refused. Memory stays bounded
         where answers never come.
@@ -96,6 +100,7 @@ class ActiveLearner:
         min_labels: int = 1,
         mobility: float = MOBILITY,
         refine: str = "none",
+        echo: bool = True,
         max_pending: int = 10_000,
         annotators: AnnotatorPool | None = None,
     ) -> None:
@@ -123,6 +128,7 @@ class ActiveLearner:
             min_labels=self.min_labels,
             recent=int(recent),
             refine=refine,
+            echo=bool(echo),
         )
         self._stride = self._patience = 1  # how far `watch` looks ahead; a matter of speed only
 
@@ -131,7 +137,9 @@ class ActiveLearner:
         cls, classifier: EvolvingFuzzyClassifier, budget: float = 0.1, per: str = "samples", *, step: float = 0.01
     ) -> Self:
         """The paper's three criteria with its thresholds, which vary by `step` per sample; 0 keeps them fixed."""
-        return cls(classifier, budget, per, criteria=PAPER, selection=VariableThresholds(step), mobility=1.0)
+        return cls(
+            classifier, budget, per, criteria=PAPER, selection=VariableThresholds(step), mobility=1.0, echo=False
+        )
 
     @property
     def classifier(self) -> EvolvingFuzzyClassifier:
@@ -162,6 +170,15 @@ class ActiveLearner:
                 return query, done
             size = min(2 * size, LONGEST)
         return None, done
+
+    def decision_function(self, X: object, first: int | None = None) -> FloatArray:
+        """Outputs for the rows that come next, (n, K): those of the classifier, shifted by the echo of recent errors.
+
+        `first` is the number of the first row in the stream, by default that of the next sample.
+        """
+        rows = self._pupil.rows(X)
+        plain, shift = self._pupil.model.outputs(rows), self._scout.shift(len(rows), first)
+        return plain if shift is None else plain + shift
 
     # ------------------------------------------------------------------ learning
 
@@ -207,7 +224,7 @@ class ActiveLearner:
         if answer is not None:
             settled, confidence = answer.settle(self.annotators)
             if not np.isnan(settled).all():  # else a draw, or nobody who is believed
-                self._pupil.teach(query.x, settled, confidence)
+                self._scout.hear(query, settled, self._pupil.teach(query.x, settled, confidence))
 
     # ------------------------------------------------------------------ files
 

@@ -60,10 +60,14 @@ class Pupil:
             raise DataError(f"query takes one sample, got {len(rows)} rows; use watch for many")
         return rows
 
-    def teach(self, x: FloatArray, y: FloatArray, confidence: FloatArray | None) -> None:
-        """Learn one sample; labels that are NaN keep their weights. A wider y lets labels appear."""
+    def teach(self, x: FloatArray, y: FloatArray, confidence: FloatArray | None) -> FloatArray:
+        """Learn one sample; labels that are NaN keep their weights. A wider y lets labels appear.
+
+        Returns the outputs for it from before it was learned.
+        """
         clf = self.classifier
         labels, clf._targets = read_targets(y[None], 1, clf._targets, streaming=True)
-        rules = clf._model.rules
+        rules, outputs = clf._model.rules, np.zeros(labels.shape)
         with nullcontext() if rules is None else rules.moving_by(self.mobility):
-            clf._learn(x[None], labels, NOTHING, NO_ROWS if confidence is None else confidence[None], NO_ROWS)
+            clf._learn(x[None], labels, NOTHING, NO_ROWS if confidence is None else confidence[None], outputs)
+        return np.asarray(outputs[0])

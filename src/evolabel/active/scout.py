@@ -14,6 +14,7 @@ from evolabel.active.pupil import Pupil
 from evolabel.active.query import RANDOM, RANKING, WARM_UP, Arrival, Query
 from evolabel.active.recent import RecentSamples, best_of
 from evolabel.active.unlabelled import Unlabelled
+from evolabel.core.echo import Arrays, Echo
 from evolabel.core.look import Look
 from evolabel.kernels.selection import BoolArray
 from evolabel.kernels.state import FloatArray
@@ -34,6 +35,7 @@ class Scout:
         min_labels: int,
         recent: int,
         refine: str,
+        echo: bool,
     ) -> None:
         self.pupil = pupil
         self.bucket = bucket
@@ -41,6 +43,8 @@ class Scout:
         self.recent = RecentSamples(recent) if recent else None
         self.unlabelled = Unlabelled(refine, moments=any(isinstance(c, VarianceReduction) for c in criteria))
         self.chooser = chooser
+        self._echoes = echo
+        self._heard: Echo | None = None
         self._names = [criterion.name for criterion in criteria]
         self._firing = [criterion for criterion in criteria if can_fire(criterion)]
         self._ahead: tuple[Judged, int] | None = None  # and the first row of them to come; a matter of speed only
@@ -70,7 +74,7 @@ class Scout:
     ) -> Query:
         """The same by two calls of kernels."""
         n_labels = version.n_labels
-        outputs, table = glance.judge(row, version, weights, self.unlabelled.moments_of(version.model))
+        outputs, table = glance.judge(row, self.shift(1), version, weights, self.unlabelled.moments_of(version.model))
         part, mask = chooser.decide(table, n_labels, *self.bucket.next(n_labels))
         arrival = Arrival(row[0].copy(), outputs[0], part)
         return self._query(arrival, glance.by_name(table), mask, chooser.ease)
@@ -96,18 +100,31 @@ class Scout:
             self._latest = Version.of(model, moments)
         return self._latest
 
-    def _look(self, rows: FloatArray, weights: FloatArray | None = None) -> Look:
-        return Look(self.pupil.model, rows, self.unlabelled.moments_of(self.pupil.model), weights)
+    def _look(self, rows: FloatArray, weights: FloatArray | None = None, shift: FloatArray | None = None) -> Look:
+        return Look(self.pupil.model, rows, self.unlabelled.moments_of(self.pupil.model), weights, shift)
+
+    def shift(self, rows: int, first: int | None = None) -> FloatArray | None:
+        """What the outputs of the next rows, or those from number `first` on, are shifted by; None: by nothing."""
+        echo = self.echo()
+        number = self.bucket.seen + 1 if first is None else first
+        return None if echo is None else echo.shift(number, rows, self.pupil.n_labels)
+
+    def echo(self) -> Echo | None:
+        """The echo of the model as it is, anew for a model that was fitted anew; None if none is wished for."""
+        if not self._echoes:
+            return None
+        heard, model = self._heard, self.pupil.model
+        return heard if heard is not None and heard.is_of(model) else Echo(model, self.bucket.seen)
 
     def _judge(self, rows: FloatArray, chooser: Filter, version: Version, weights: FloatArray | None) -> Judged:
-        look = self._look(rows, weights)
+        look = self._look(rows, weights, self.shift(len(rows)))
         scores = score_table(self.criteria, look, self.pupil.n_labels)
-        return Judged(version, rows, look.outputs, scores, chooser.parts(scores))
+        return Judged(version, self.bucket.seen + 1, rows, look.outputs, scores, chooser.parts(scores))
 
     def _foresee(self, rows: FloatArray) -> tuple[Judged, int]:
         """Rows judged now or before, and which of them is the first; whoever passed the rows may write into them."""
-        version = self._version()
-        if self._ahead is None or not self._ahead[0].holds_for(rows, self._ahead[1], version):
+        version, number = self._version(), self.bucket.seen + 1
+        if self._ahead is None or not self._ahead[0].holds_for(rows, self._ahead[1], version, number):
             weights = self._standing.weights(version, len(rows))
             self._ahead = self._judge(rows.copy(), self.chooser, version, weights), 0
         return self._ahead
@@ -141,14 +158,14 @@ class Scout:
     def _look_back(self, row: FloatArray, passed: FloatArray, *, asked: bool) -> Query:
         """With a token in hand, the best of the last samples is asked about; decided by the model as it is now."""
         assert self.recent is not None
-        here = self._look(row)
+        here = self._look(row, shift=self.shift(1, self.bucket.seen + len(passed) + 1))
         if not (asked and here.ready):
             return self._all_or_nothing(here, asked)
         rows = self.recent.candidates(np.concatenate([passed, row]), self.bucket.seen + 1)
         look = self._look(np.array(list(rows.values())))
         scores = score_table(self.criteria, look, self.pupil.n_labels)
         best = best_of(self.criteria, scores)
-        judged = Judged(self._version(), look.X, look.outputs, scores, np.empty((look.n, 0)))
+        judged = Judged(self._version(), min(rows), look.X, look.outputs, scores, np.empty((look.n, 0)))
         query = self._question(judged, best, ONE_SAMPLE, 1.0)
         query.arrived = Arrival(row[0].copy(), here.outputs[0])
         query.about = None if best == look.n - 1 else list(rows)[best]
@@ -233,6 +250,19 @@ class Scout:
         self._standing.pass_by(self._version(), passed)
         self.unlabelled.take(self.pupil.model, rows[:passed], taught=False)
         return query, passed
+
+    def hear(self, query: Query, y: FloatArray, f: FloatArray) -> None:
+        """The sample in question was answered by y; its outputs, without any shift, were f."""
+        assert query.number is not None
+        self._heard = self.echo()
+        if self._heard is not None:
+            self._heard.answer(query.number if query.about is None else query.about, y, f)
+
+    def hear_again(self, arrays: Arrays) -> None:
+        """Take over what `Echo.arrays` gave."""
+        self._heard = self.echo()
+        if self._heard is not None:
+            self._heard.restore(arrays)
 
     def count(self, query: Query, *, taught: bool) -> None:
         """A sample is seen, and its question, if there is one, asked; BudgetError if it cannot be paid any more."""

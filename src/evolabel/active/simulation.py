@@ -154,9 +154,9 @@ class BudgetedLearner:
         return self
 
     def decision_function(self, X: FloatArray) -> FloatArray:
-        """Outputs of the classifier."""
+        """Outputs for the rows that come next."""
         self._check_fitted()
-        return self.learner_.classifier.decision_function(X)
+        return self.learner_.decision_function(X)
 
     @property
     def n_rules_(self) -> int:
@@ -191,8 +191,9 @@ class BudgetedLearner:
             if not query.asked:
                 learner.update(query, None)
             return query if query.asked else None, query.arrived.prediction[None]
+        first = learner.bucket.seen + 1
         found, passed = learner.watch(rows)
-        return found, learner.classifier.decision_function(rows[: passed + (found is not None)])
+        return found, learner.decision_function(rows[: passed + (found is not None)], first)
 
     def _remember(self, labels: FloatArray, *, counted: bool) -> None:
         """The labels of the rows that have come, as long as a question can be about them."""

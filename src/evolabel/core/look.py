@@ -67,6 +67,8 @@ class Look:
         samples are taken.
     weights : array (1 + C, K, q), optional
         `formed_weights` of the model as it is, to answer by; without them many rows let them be formed.
+    shift : array (n, K), optional
+        Added to the outputs of a trained model, see `core.echo`.
     """
 
     def __init__(
@@ -75,20 +77,23 @@ class Look:
         X: FloatArray,
         moments: SecondMoments | None = None,
         weights: FloatArray | None = None,
+        shift: FloatArray | None = None,
     ) -> None:
         self.model = model
         self.X = np.ascontiguousarray(X, np.float64)  # the kernels are compiled for such arrays
         self.moments = moments
         self.weights = weights
+        self.shift = shift
         self.n = len(X)
         self.ready = model.warm_up is None
         self._apart = self.ready and (weights is not None or self.n >= MANY_ROWS)  # outputs cost less on their own
         self._seen = model.n_seen
 
-    @property
+    @cached_property
     def outputs(self) -> FloatArray:
         """Continuous outputs, eq. (2), (n, K); running label priors during warm-up."""
-        return self._answers.outputs
+        plain = self._answers.outputs
+        return plain if self.shift is None or not self.ready else plain + self.shift
 
     @property
     def memberships(self) -> FloatArray:

@@ -16,6 +16,7 @@ from evolabel.core.settings import kernel_settings
 from evolabel.core.thresholds import output_counts
 from evolabel.core.warm_up import WarmUp
 from evolabel.errors import DataError, EvolabelError, StateError
+from evolabel.kernels.echo import follow_errors
 from evolabel.kernels.state import FloatArray, Settings
 
 CHUNK = 4096  # rows scaled at a time, so that a million rows need no second copy
@@ -39,6 +40,7 @@ class StreamModel:
         self.rules: RuleBase | None = None
         self.warm_up: WarmUp | None = WarmUp(n_features, n_labels, int(options.warm_up))
         self.counts = output_counts(n_labels, options)
+        self.echo_evidence = np.zeros(4)  # of the initial batch, see `core.echo`
 
     @property
     def weighs_features(self) -> bool:
@@ -81,16 +83,23 @@ class StreamModel:
         rules.learn(Z, Y, weights, confidences, consequents=False)
         if self.options.chooses_local_ridge:
             self._choose_local_ridge(Z[taught], Y[taught])
-        out = NO_ROWS if self.counts is None else np.zeros(Y.shape)
+        out = np.zeros(Y.shape)
         if rules.settings.iterated:
             rules.accumulate(Z, Y, weights, confidences, out)
         else:
             rules.learn(Z, Y, weights, confidences, structure=False, out=out)
+        self._listen(out, Y)
         if self.counts is not None:
             self.counts.follow(out, Y, weights, confidences)
         if self.weighs_features:
             self.weigh_features()
         return rules
+
+    def _listen(self, out: FloatArray, Y: FloatArray) -> None:
+        """Do errors repeat from row to row? The second half of a batch tells; before, outputs know too little."""
+        half, K = len(Y) // 2, Y.shape[1]
+        self.echo_evidence = np.zeros(4)
+        follow_errors(out[half:], Y[half:], 1, np.zeros(K), np.zeros(K), self.echo_evidence)
 
     def _choose_local_ridge(self, Z: FloatArray, Y: FloatArray) -> None:
         """The rules have their places, their consequents have learned nothing yet: they start with this ridge."""
@@ -209,6 +218,7 @@ class StreamModel:
         self.scaler, self.ridge, self.local_ridge = ready.scaler, ready.ridge, ready.local_ridge
         self.feature_weights = ready.feature_weights
         self.rules, self.warm_up, self.counts = ready.rules, None, ready.counts
+        self.echo_evidence = ready.echo_evidence
 
     def outputs(self, X: FloatArray) -> FloatArray:
         """Continuous outputs of eq. (2) for raw rows; running label priors before the batch phase."""

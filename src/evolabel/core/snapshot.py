@@ -47,6 +47,7 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays = {f"scaler.{name}": getattr(scaler, name) for name in SCALER_ARRAYS}
     arrays |= {f"rules.{name}": getattr(rules.arrays, name)[used] for name in PER_SLOT}
     arrays |= {"rules.tally": rules.arrays.tally, "rules.strange": rules.arrays.strange}
+    arrays["echo_evidence"] = model.echo_evidence
     if model.weighs_features:
         arrays["feature_weights"] = model.feature_weights
     if model.counts is not None:
@@ -92,6 +93,9 @@ def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
     if model.weighs_features:
         model.feature_weights = arrays["feature_weights"]
         _check_shape("feature_weights", model.feature_weights, (model.n_features,))
+    if "echo_evidence" in arrays:  # older files have none
+        model.echo_evidence = arrays["echo_evidence"]
+        _check_shape("echo_evidence", model.echo_evidence, (4,))
     model.rules = _rule_base(model, arrays, facts)
     model.warm_up = None
     if model.counts is not None:

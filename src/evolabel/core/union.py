@@ -52,6 +52,7 @@ def unite(mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[i
     rules.shrink_to(rules.settings.max_rules)
     if united.weighs_features and other.n_seen:
         united.weigh_features()
+    united.echo_evidence += theirs.echo_evidence
     if united.counts is not None and theirs.counts is not None:
         united.counts.add(theirs.counts, columns)
     return united

@@ -10,6 +10,7 @@ more than its arithmetic. The formulas are the same, so are the outcomes, up to 
 | places  | (5, 1, C)  | psi, D, q, s, t of `kernels.information`                                       |
 | W       | (1+C, K, q)| formed weights (`kernels.formed`); empty: the model has just learned           |
 | N       |            | weight of all rows in M                                                        |
+| shift   | (1, K)     | what is added to f; empty: nothing                                             |
 """
 
 import numpy as np
@@ -63,6 +64,7 @@ def score_row(
 @kernel
 def glance(
     X: FloatArray,
+    shift: FloatArray,
     x: FloatArray,
     z: FloatArray,
     row: IntArray,
@@ -101,6 +103,8 @@ def glance(
         answer_rows(Z, False, W, rules, settings, work, f, psi, D, mean_W, flat_W, flat_V)
         if informed:
             inform_rows(Z, psi, rules, settings, work, M, late_M, late, q, s, t)
+    for j in range(shift.size):
+        f[0, j] += shift[0, j]
     score_row(f, places, N, kinds, widths, scores)
 
 

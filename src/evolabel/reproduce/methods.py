@@ -52,6 +52,7 @@ def _asking(per: str, budget: float, *, instability: bool = False) -> Callable[.
             per,
             criteria=(*criteria, Instability()) if instability else criteria,
             selection=VariableThresholds() if paper else None,
+            echo=False,  # the claims are about what is asked, not about what else answers tell
         )
 
     return make

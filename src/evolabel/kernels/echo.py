@@ -1,0 +1,41 @@
+"""Errors that repeat: where a sample resembles the one before it more than its features tell, so do their errors.
+
+| symbol   | array  | meaning                                                                             |
+|----------|--------|-------------------------------------------------------------------------------------|
+| f        | (n, K) | outputs from before their rows were learned                                         |
+| e        | (K,)   | sum of y - f over all answers so far, each faded by MEMORY per sample since         |
+| c        | (K,)   | sum of the same factors                                                             |
+| m        | (K,)   | e / (c + DOUBT): the mean of recent errors, drawn towards 0                         |
+| evidence | (4,)   | sums of (y - f) m, m^2, (y - f)^2 and 1 over the answers, fading slowly             |
+"""
+
+import numpy as np
+
+from evolabel.kernels._compile import kernel
+from evolabel.kernels.state import FloatArray
+
+MEMORY = 0.9  # what is left of an error one sample later
+PATIENCE = 0.998  # what is left of the evidence
+DOUBT = 1.0  # errors of 0 that every mean begins with
+
+PRODUCTS, SQUARES, ERRORS, ANSWERS = 0, 1, 2, 3
+
+
+@kernel
+def follow_errors(f: FloatArray, Y: FloatArray, gap: int, e: FloatArray, c: FloatArray, evidence: FloatArray) -> None:
+    """Take in answered rows, each `gap` samples after the one before; labels that are NaN tell nothing."""
+    memory, patience = MEMORY**gap, PATIENCE**gap
+    for i in range(Y.shape[0]):
+        for a in range(evidence.shape[0]):
+            evidence[a] *= patience
+        for j in range(Y.shape[1]):
+            e[j] *= memory
+            c[j] *= memory
+            if not np.isnan(Y[i, j]):
+                r, m = Y[i, j] - f[i, j], e[j] / (c[j] + DOUBT)
+                evidence[PRODUCTS] += r * m
+                evidence[SQUARES] += m * m
+                evidence[ERRORS] += r * r
+                evidence[ANSWERS] += 1.0
+                e[j] += r
+                c[j] += 1.0

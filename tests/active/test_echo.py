@@ -1,0 +1,175 @@
+"""Recent errors shift outputs where errors repeat, and nowhere else."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import ActiveLearner, BudgetedLearner
+from evolabel.core.echo import Echo
+from evolabel.evaluate import partial_accuracy
+
+
+def course_of_events(n=500, seed=0):
+    """Labels that follow a slow wave nobody measures, besides their features."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    wave = np.sin(np.arange(n) / 15.0)[:, None] * np.array([1.5, -1.5, 1.5])
+    return X, (X[:, :3] + wave + 0.3 * rng.normal(size=(n, 3)) > 0.0).astype(float)
+
+
+@pytest.fixture(scope="module")
+def events():
+    return course_of_events()
+
+
+@pytest.fixture(scope="module")
+def shuffled(events):
+    order = np.random.default_rng(1).permutation(len(events[0]))
+    return events[0][order], events[1][order]
+
+
+def trained(X, Y, rows=200):
+    return EvolvingFuzzyClassifier(max_rules=4).fit(X[:rows], Y[:rows])
+
+
+def test_the_initial_batch_tells_whether_errors_repeat(events, shuffled):
+    assert Echo(trained(*events)._model).gain > 0.3
+    assert Echo(trained(*shuffled)._model).gain == 0.0
+
+
+@pytest.mark.parametrize("per", ["samples", "labels"])
+def test_an_echo_helps_where_errors_repeat(events, per):
+    X, Y = events
+    scores = {}
+    for echo in (False, True):
+        learner = BudgetedLearner(EvolvingFuzzyClassifier(max_rules=4), 0.2, per, echo=echo).fit(X[:200], Y[:200])
+        scores[echo] = partial_accuracy(Y[200:], learner.test_then_train(X[200:], Y[200:]))
+    assert scores[True] > scores[False] + 0.02
+
+
+def test_nothing_changes_where_errors_do_not_repeat(shuffled):
+    X, Y = shuffled
+    outputs = []
+    for echo in (False, True):
+        learner = BudgetedLearner(EvolvingFuzzyClassifier(max_rules=4), 0.2, echo=echo).fit(X[:200], Y[:200])
+        outputs.append(learner.test_then_train(X[200:260], Y[200:260]))
+    np.testing.assert_array_equal(*outputs)
+
+
+def walked(learner, X, Y):
+    for x, y in zip(X, Y, strict=True):
+        query = learner.query(x)
+        learner.update(query, y if query.asked else None)
+    return learner
+
+
+def test_queries_and_outputs_speak_of_the_same_moment(events):
+    X, Y = events
+    learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200:260], Y[200:260])
+    following = X[260:264]
+    outputs = learner.decision_function(following)
+    assert np.abs(outputs - learner.classifier.decision_function(following)).max() > 0.01
+    for i, x in enumerate(following):
+        query = learner.query(x)
+        np.testing.assert_allclose(query.prediction, outputs[i], rtol=1e-9, atol=1e-9)
+        learner.update(query, None)
+    np.testing.assert_allclose(learner.decision_function(following, first=61), outputs, rtol=1e-12)
+
+
+def test_an_echo_fades_with_the_samples_that_pass(events):
+    X, Y = events
+    learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200:260], Y[200:260])
+    shifts = np.abs(learner.decision_function(np.tile(X[:1], (300, 1))) - learner.classifier.decision_function(X[:1]))
+    assert (np.diff(shifts, axis=0) <= 1e-12).all()
+    assert shifts[0].max() > 0.01
+    assert shifts[-1].max() < 1e-6
+
+
+def test_the_classifier_itself_knows_of_no_echo(events):
+    X, Y = events
+    outputs = []
+    for echo in (True, False):
+        learner = ActiveLearner(trained(X, Y), echo=echo)
+        for x, y in zip(X[200:240], Y[200:240], strict=True):
+            learner.update(learner.query(x), y)
+        outputs.append(learner.classifier.decision_function(X[240:]))
+    np.testing.assert_array_equal(*outputs)
+
+
+@pytest.mark.parametrize("delay", [1, 30])
+def test_late_answers_count_as_what_they_are(events, delay):
+    """Once all answers are in, late ones have left the same errors behind as answers at once."""
+    X, Y = events
+    sums = []
+    for late in (0, delay):
+        echo, letters = Echo(trained(X, Y)._model), []
+        for i in range(60):
+            letters.append((i + 1, Y[i], 0.5 * np.ones(3)))
+            if i >= late:
+                echo.answer(*letters.pop(0))
+        while letters:
+            echo.answer(*letters.pop(0))
+        sums.append(echo)
+    np.testing.assert_allclose(sums[0].errors, sums[1].errors, rtol=1e-9)
+    np.testing.assert_allclose(sums[0].weights, sums[1].weights, rtol=1e-9)
+
+
+def test_answers_may_come_in_any_order(events):
+    X, Y = events
+    model = trained(X, Y)._model
+    one, other = Echo(model), Echo(model)
+    order = np.random.default_rng(0).permutation(40)
+    for i in range(40):
+        one.answer(i + 1, Y[i], np.full(3, 0.5))
+        other.answer(int(order[i]) + 1, Y[order[i]], np.full(3, 0.5))
+    np.testing.assert_allclose(one.shift(41, 5, 3) / one.gain, other.shift(41, 5, 3) / other.gain, rtol=1e-9)
+
+
+def test_labels_that_appear_have_no_echo_yet(events):
+    X, Y = events
+    learner = walked(ActiveLearner(trained(X, Y), 0.5), X[200:240], Y[200:240])
+    learner.classifier.partial_fit(X[240:245], np.column_stack([Y[240:245], [0, 1, 0, 1, 1]]))
+    shift = learner.decision_function(X[245:247]) - learner.classifier.decision_function(X[245:247])
+    np.testing.assert_array_equal(shift[:, 3], 0.0)
+    assert np.abs(shift[:, :3]).max() > 0.01
+    query = learner.query(X[245])
+    learner.update(query, np.append(Y[245], 1.0))
+    assert learner._scout.echo().errors.shape == (4,)
+
+
+def test_a_classifier_fitted_anew_has_an_echo_of_its_own(events, shuffled):
+    learner = walked(ActiveLearner(trained(*events), 0.5), events[0][200:240], events[1][200:240])
+    learner.classifier.fit(shuffled[0][:200], shuffled[1][:200])
+    np.testing.assert_array_equal(
+        learner.decision_function(events[0][240:250]), learner.classifier.decision_function(events[0][240:250])
+    )
+
+
+def test_files_keep_the_echo(events, tmp_path):
+    X, Y = events
+    learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200:240], Y[200:240])
+    learner.save(tmp_path / "learner.evolabel")
+    loaded = ActiveLearner.load(tmp_path / "learner.evolabel")
+    walked(learner, X[240:300], Y[240:300])
+    walked(loaded, X[240:300], Y[240:300])
+    np.testing.assert_array_equal(learner.decision_function(X[300:310]), loaded.decision_function(X[300:310]))
+    assert loaded._scout.echo().gain > 0.0
+
+
+def test_the_papers_profile_has_none(events):
+    X, Y = events
+    learner = walked(ActiveLearner.paper(trained(X, Y), 0.5), X[200:230], Y[200:230])
+    np.testing.assert_array_equal(
+        learner.decision_function(X[230:240]), learner.classifier.decision_function(X[230:240])
+    )
+
+
+def test_copies_go_on_alike(events):
+    X, Y = events
+    learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200:240], Y[200:240])
+    twin = copy.deepcopy(learner)
+    walked(learner, X[240:260], Y[240:260])
+    walked(twin, X[240:260], Y[240:260])
+    np.testing.assert_array_equal(learner.decision_function(X[260:270]), twin.decision_function(X[260:270]))
