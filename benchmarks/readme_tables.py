@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import active_choices
+import active_echo
 import active_learning
 import active_robustness
 
@@ -153,6 +154,7 @@ PARTS: dict[str, Callable[[], str]] = {
     **TABLES,
     "ACTIVE_SHARES": active_shares,
     "ACTIVE_CHOICES": lambda: active_choices.table(results("active_choices")),
+    "ACTIVE_ECHO": lambda: active_echo.table(results("active_echo")),
     "ACTIVE_CONDITIONS": lambda: active_robustness.conditions_table(results("active_robustness")),
     "ACTIVE_DRIFTS": lambda: active_robustness.drifts_table(results("active_robustness")),
     "QUERY_SPEED": query_speed,

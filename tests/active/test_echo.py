@@ -8,6 +8,7 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, BudgetedLearner
 from evolabel.core.echo import Echo
+from evolabel.errors import ParameterError
 from evolabel.evaluate import partial_accuracy
 
 
@@ -173,3 +174,26 @@ def test_copies_go_on_alike(events):
     walked(learner, X[240:260], Y[240:260])
     walked(twin, X[240:260], Y[240:260])
     np.testing.assert_array_equal(learner.decision_function(X[260:270]), twin.decision_function(X[260:270]))
+
+
+def test_answers_that_are_hardly_believed_hardly_echo(events):
+    X, Y = events
+    model = trained(X, Y)._model
+    sure, doubtful = Echo(model), Echo(model)
+    for i in range(5):
+        sure.answer(i + 1, Y[i], np.full(3, 0.5))
+        doubtful.answer(i + 1, Y[i], np.full(3, 0.5), np.full(3, 0.1))
+    assert (np.abs(doubtful.shift(6, 1, 3)) < np.abs(sure.shift(6, 1, 3))).all()
+
+
+@pytest.mark.parametrize("first", [0, 1.5, "next"])
+def test_rows_have_numbers_from_1_on(events, first):
+    learner = ActiveLearner(trained(*events))
+    with pytest.raises(ParameterError, match="first"):
+        learner.decision_function(events[0][200:202], first=first)
+
+
+def test_rows_from_before_the_last_answer_have_its_echo(events):
+    X, Y = events
+    learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200:260], Y[200:260])
+    assert np.isfinite(learner.decision_function(X[:3], first=1)).all()

@@ -6,49 +6,53 @@ from hypothesis import strategies as st
 
 from evolabel.kernels.echo import DOUBT, MEMORY, PATIENCE, follow_errors
 
+WEIGHTS = [[0.5], [1.0, 0.2], [0.3, 0.9, 0.6, 1.0]]
+
 
 @st.composite
 def answers(draw):
     """Outputs and answers of some rows; labels that nobody answered are NaN."""
     n, K = draw(st.integers(0, 12)), draw(st.integers(1, 3))
+    weights = draw(st.sampled_from([None, *WEIGHTS]))
     outputs = draw(st.lists(st.floats(-0.5, 1.5), min_size=n * K, max_size=n * K))
     told = draw(st.lists(st.sampled_from([0.0, 1.0, np.nan]), min_size=n * K, max_size=n * K))
-    return np.array(outputs).reshape(n, K), np.array(told).reshape(n, K)
+    believed = np.empty((0, 0)) if weights is None else np.resize(weights, (n, K))
+    return np.array(outputs).reshape(n, K), np.array(told).reshape(n, K), believed
 
 
-def mean_error(r, times, label, now):
+def mean_error(r, w, times, label, now):
     """Mean of the label's errors before a moment, each faded by its age, with errors of 0 beside them."""
     known = [i for i in range(len(times)) if times[i] < now and not np.isnan(r[i, label])]
-    faded = MEMORY ** (now - times[known])
+    faded = MEMORY ** (now - times[known]) * w[known, label]
     return (faded * r[known, label]).sum() / (faded.sum() + DOUBT)
 
 
 @settings(deadline=None)  # the first example compiles
 @given(rows=answers(), gap=st.integers(1, 5))
 def test_following_answers_gives_the_sums_over_all_of_them(rows, gap):
-    f, Y = rows
+    f, Y, weights = rows
     n, K = Y.shape
     e, c, evidence = np.zeros(K), np.zeros(K), np.zeros(4)
-    follow_errors(f, Y, gap, e, c, evidence)
-    r, times = Y - f, gap * np.arange(1, n + 1)
+    follow_errors(f, Y, weights, gap, e, c, evidence)
+    r, times, w = Y - f, gap * np.arange(1, n + 1), weights if len(weights) else np.ones(Y.shape)
     expected = np.zeros(4)
     for i, j in zip(*np.nonzero(~np.isnan(r)), strict=True):
-        m = mean_error(r, times, j, times[i])
-        faded = PATIENCE ** (times[-1] - times[i])
+        m = mean_error(r, w, times, j, times[i])
+        faded = w[i, j] * PATIENCE ** (times[-1] - times[i])
         expected += faded * np.array([r[i, j] * m, m * m, r[i, j] ** 2, 1.0])
     np.testing.assert_allclose(evidence, expected, rtol=1e-9, atol=1e-12)
     ages = MEMORY ** (gap * n - times)
-    np.testing.assert_allclose(e, (ages[:, None] * np.nan_to_num(r)).sum(axis=0), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(c, (ages[:, None] * ~np.isnan(r)).sum(axis=0), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(e, (ages[:, None] * w * np.nan_to_num(r)).sum(axis=0), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(c, (ages[:, None] * w * ~np.isnan(r)).sum(axis=0), rtol=1e-9, atol=1e-12)
 
 
 @settings(deadline=None)
 @given(rows=answers(), cut=st.integers(0, 12))
 def test_rows_may_come_in_pieces(rows, cut):
-    f, Y = rows
+    f, Y, weights = rows
     whole, pieces = ([np.zeros(Y.shape[1]), np.zeros(Y.shape[1]), np.zeros(4)] for _ in range(2))
-    follow_errors(f, Y, 1, *whole)
-    follow_errors(f[:cut], Y[:cut], 1, *pieces)
-    follow_errors(f[cut:], Y[cut:], 1, *pieces)
+    follow_errors(f, Y, weights, 1, *whole)
+    follow_errors(f[:cut], Y[:cut], weights[:cut], 1, *pieces)
+    follow_errors(f[cut:], Y[cut:], weights[cut:], 1, *pieces)
     for one, other in zip(whole, pieces, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)

@@ -176,6 +176,8 @@ class ActiveLearner:
 
         `first` is the number of the first row in the stream, by default that of the next sample.
         """
+        if first is not None:
+            check_number("first", first, 1, whole=True)
         rows = self._pupil.rows(X)
         plain, shift = self._pupil.model.outputs(rows), self._scout.shift(len(rows), first)
         return plain if shift is None else plain + shift
@@ -224,7 +226,8 @@ class ActiveLearner:
         if answer is not None:
             settled, confidence = answer.settle(self.annotators)
             if not np.isnan(settled).all():  # else a draw, or nobody who is believed
-                self._scout.hear(query, settled, self._pupil.teach(query.x, settled, confidence))
+                outputs = self._pupil.teach(query.x, settled, confidence)
+                self._scout.hear(query, settled, outputs, confidence)
 
     # ------------------------------------------------------------------ files
 

@@ -251,12 +251,12 @@ class Scout:
         self.unlabelled.take(self.pupil.model, rows[:passed], taught=False)
         return query, passed
 
-    def hear(self, query: Query, y: FloatArray, f: FloatArray) -> None:
+    def hear(self, query: Query, y: FloatArray, f: FloatArray, confidence: FloatArray | None) -> None:
         """The sample in question was answered by y; its outputs, without any shift, were f."""
         assert query.number is not None
         self._heard = self.echo()
         if self._heard is not None:
-            self._heard.answer(query.number if query.about is None else query.about, y, f)
+            self._heard.answer(query.number if query.about is None else query.about, y, f, confidence)
 
     def hear_again(self, arrays: Arrays) -> None:
         """Take over what `Echo.arrays` gave."""

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from evolabel.core.model import StreamModel
+from evolabel.core.rule_base import NO_ROWS
+from evolabel.kernels._compile import direct
 from evolabel.kernels.echo import ANSWERS, DOUBT, ERRORS, MEMORY, PRODUCTS, SQUARES, follow_errors
 from evolabel.kernels.state import FloatArray
 
@@ -18,6 +20,8 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 
 CAUTION = 1.5  # standard deviations the evidence must be away from none, and by which it is taken for less
 FAINTEST = 1e-6  # a shift that is smaller is none
+
+_follow_errors = direct(follow_errors)
 
 
 class Echo:
@@ -45,24 +49,27 @@ class Echo:
         """Is it the echo of this very model, from its initial batch on?"""
         return self.model is model and self.trained == (model.warm_up is None)
 
-    def answer(self, number: int, y: FloatArray, f: FloatArray) -> None:
+    def answer(self, number: int, y: FloatArray, f: FloatArray, confidence: FloatArray | None = None) -> None:
         """The sample of this number was answered by y, NaN for unknown labels; its outputs were f."""
         self._widen(len(y))
-        if number <= self.at:  # came late: what is known of later samples is no evidence
-            faded = MEMORY ** (self.at - number)
-            known = ~np.isnan(y)
-            self.errors[known] += faded * (y - f)[known]
-            self.weights[known] += faded
+        believed = NO_ROWS if confidence is None else confidence[None]
+        if number > self.at:
+            _follow_errors(f[None], y[None], believed, number - self.at, self.errors, self.weights, self.evidence)
+            self.at = number
+            self.gain = gain(self.evidence)
             return
-        follow_errors(f[None], y[None], number - self.at, self.errors, self.weights, self.evidence)
-        self.at = number
-        self.gain = gain(self.evidence)
+        errors, weights = np.zeros((2, len(y)))  # came late: what is known of later samples is no evidence
+        _follow_errors(f[None], y[None], believed, 1, errors, weights, np.zeros(4))
+        faded = MEMORY ** (self.at - number)
+        self.errors += faded * errors
+        self.weights += faded * weights
 
     def shift(self, first: int, rows: int, n_labels: int) -> FloatArray | None:
         """What the outputs of the samples from number `first` on are shifted by, (rows, n_labels); None: by nothing."""
         if self.gain == 0.0:
             return None
-        faded = MEMORY ** (np.arange(first, first + rows, dtype=np.float64)[:, None] - self.at)
+        since = np.arange(first, first + rows, dtype=np.float64)[:, None] - self.at
+        faded = MEMORY ** np.maximum(since, 0.0)
         shift = self.gain * faded * self.errors / (faded * self.weights + DOUBT)
         if np.abs(shift[0]).max(initial=0.0) < FAINTEST:
             return None

@@ -88,18 +88,18 @@ class StreamModel:
             rules.accumulate(Z, Y, weights, confidences, out)
         else:
             rules.learn(Z, Y, weights, confidences, structure=False, out=out)
-        self._listen(out, Y)
+        self._listen(out, Y, confidences)
         if self.counts is not None:
             self.counts.follow(out, Y, weights, confidences)
         if self.weighs_features:
             self.weigh_features()
         return rules
 
-    def _listen(self, out: FloatArray, Y: FloatArray) -> None:
+    def _listen(self, out: FloatArray, Y: FloatArray, confidences: FloatArray) -> None:
         """Do errors repeat from row to row? The second half of a batch tells; before, outputs know too little."""
         half, K = len(Y) // 2, Y.shape[1]
         self.echo_evidence = np.zeros(4)
-        follow_errors(out[half:], Y[half:], 1, np.zeros(K), np.zeros(K), self.echo_evidence)
+        follow_errors(out[half:], Y[half:], confidences[half:], 1, np.zeros(K), np.zeros(K), self.echo_evidence)
 
     def _choose_local_ridge(self, Z: FloatArray, Y: FloatArray) -> None:
         """The rules have their places, their consequents have learned nothing yet: they start with this ridge."""

@@ -3,6 +3,7 @@
 | symbol   | array  | meaning                                                                             |
 |----------|--------|-------------------------------------------------------------------------------------|
 | f        | (n, K) | outputs from before their rows were learned                                         |
+| weights  | (n, K) | how far answers are believed; empty: fully                                          |
 | e        | (K,)   | sum of y - f over all answers so far, each faded by MEMORY per sample since         |
 | c        | (K,)   | sum of the same factors                                                             |
 | m        | (K,)   | e / (c + DOUBT): the mean of recent errors, drawn towards 0                         |
@@ -22,7 +23,15 @@ PRODUCTS, SQUARES, ERRORS, ANSWERS = 0, 1, 2, 3
 
 
 @kernel
-def follow_errors(f: FloatArray, Y: FloatArray, gap: int, e: FloatArray, c: FloatArray, evidence: FloatArray) -> None:
+def follow_errors(
+    f: FloatArray,
+    Y: FloatArray,
+    weights: FloatArray,
+    gap: int,
+    e: FloatArray,
+    c: FloatArray,
+    evidence: FloatArray,
+) -> None:
     """Take in answered rows, each `gap` samples after the one before; labels that are NaN tell nothing."""
     memory, patience = MEMORY**gap, PATIENCE**gap
     for i in range(Y.shape[0]):
@@ -33,9 +42,10 @@ def follow_errors(f: FloatArray, Y: FloatArray, gap: int, e: FloatArray, c: Floa
             c[j] *= memory
             if not np.isnan(Y[i, j]):
                 r, m = Y[i, j] - f[i, j], e[j] / (c[j] + DOUBT)
-                evidence[PRODUCTS] += r * m
-                evidence[SQUARES] += m * m
-                evidence[ERRORS] += r * r
-                evidence[ANSWERS] += 1.0
-                e[j] += r
-                c[j] += 1.0
+                w = weights[i, j] if weights.shape[0] > 0 else 1.0
+                evidence[PRODUCTS] += w * r * m
+                evidence[SQUARES] += w * m * m
+                evidence[ERRORS] += w * r * r
+                evidence[ANSWERS] += w
+                e[j] += w * r
+                c[j] += w
