@@ -12,22 +12,18 @@ feature tells a label exactly; and not over the whole stream alone but also insi
 labels follow differently from region to region may look like noise from afar.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from evolabel.core.rule_state import RuleState
 from evolabel.kernels.moments import TINY
 from evolabel.kernels.state import FloatArray
-
-if TYPE_CHECKING:
-    from evolabel.core.rule_base import RuleBase
 
 EVERY = 128  # samples between two looks at the statistics
 FLOOR = 0.25  # what a feature that explains nothing still counts: labels may need it in ways no line can tell
 FEWEST = 3.0  # samples' worth of evidence below which a slot knows nothing
 
 
-def relevance_weights(rules: "RuleBase") -> FloatArray:
+def relevance_weights(rules: RuleState) -> FloatArray:
     """Weights by what features explain in the whole stream and inside the rules; all 1 where they explain nothing.
 
     They grow with the root of R, as a correlation does: with R itself one good feature would leave the others no say.
