@@ -29,15 +29,6 @@ def partner_of(slot: int, base: RuleState) -> int:
     return partner
 
 
-def covariance(slot: int, base: RuleState) -> FloatArray:
-    """Covariance of a rule's features, prior included."""
-    p, arrays = base.n_features, base.arrays
-    if not base.settings.rotated:
-        return np.diag(base.variances()[slot - 1])
-    F = np.tril(arrays.F[slot, :p, :p])
-    return np.asarray(F @ F.T / degrees(arrays.k[slot], base.settings.prior_count))
-
-
 def log_volume(slot: int, base: RuleState) -> float:
     """Logarithm of the determinant of a rule's covariance."""
     p, arrays = base.n_features, base.arrays
@@ -66,7 +57,7 @@ def root_distance(slot: int, apart: FloatArray, base: RuleState) -> float:
 def similarity(a: int, b: int, base: RuleState) -> float:
     """exp(-D_B / p), D_B the Bhattacharyya distance: covariances are averaged, not precisions."""
     p = base.n_features
-    first, second = covariance(a, base), covariance(b, base)
+    first, second = base.covariance(a), base.covariance(b)
     middle = cholesky((first + second) / 2.0, lower=True)
     apart = base.arrays.c[b, :p] - base.arrays.c[a, :p]
     gap = apart @ cho_solve((middle, True), apart) / 8.0
@@ -77,7 +68,7 @@ def similarity(a: int, b: int, base: RuleState) -> float:
 def blows_up(a: int, b: int, base: RuleState) -> bool:
     """Would the union be wider along the line of centres than the wider of the two by more than half?"""
     p, k = base.n_features, base.arrays.k
-    first, second = covariance(a, base), covariance(b, base)
+    first, second = base.covariance(a), base.covariance(b)
     apart = base.arrays.c[b, :p] - base.arrays.c[a, :p]
     length = float(np.linalg.norm(apart))
     if length == 0.0:

@@ -7,6 +7,7 @@ import numpy as np
 
 from evolabel.core.lifecycle import mirrored
 from evolabel.core.proximal import Problem
+from evolabel.kernels.antecedents import degrees
 from evolabel.kernels.cholesky import marginal_fill
 from evolabel.kernels.coupling import NONE, coupling
 from evolabel.kernels.state import RULES, SEEN, FloatArray, RuleArrays, Settings, Workspace, workspace
@@ -85,6 +86,14 @@ class RuleState:
         """Spread of the rules per feature, squared, prior included, (C, p)."""
         p = self.n_features
         return np.asarray(self.settings.importance[:p] / self.arrays.inv[1 : self.n_rules + 1, :p])
+
+    def covariance(self, slot: int) -> FloatArray:
+        """Sigma_i of the features, prior included: the marginal of a rule of the product space, (p, p)."""
+        p, a = self.n_features, self.arrays
+        if not self.settings.rotated:
+            return np.diag(self.variances()[slot - 1])
+        F = np.tril(a.F[slot, :p, :p])
+        return np.asarray(F @ F.T / degrees(a.k[slot], self.settings.prior_count))
 
     def problem(self, slot: int) -> Problem:
         """The objective of a rule, from its statistics."""
