@@ -14,6 +14,7 @@ from evolabel.cli.source import Protocol, default_data, open_source, split_names
 from evolabel.cli.tables import plain_table, print_table
 from evolabel.errors import ParameterError
 from evolabel.evaluate.source import initial_rows
+from evolabel.explain.figures.canvas import figure_of
 from evolabel.tuning import PAPER_GRID, GridSearch, HalvingSearch, heat_map
 from evolabel.whole_files import write_atomically
 
@@ -156,5 +157,5 @@ def _write(search: GridSearch | HalvingSearch, outcome: dict[str, Any], out: Pat
     lines = [",".join(heads), *(",".join(str(point[name]) for name in heads) for point in search.surface_)]
     write_atomically(out / "surface.csv", ("\n".join(lines) + "\n").encode())
     if isinstance(search, GridSearch):
-        heat_map(search).figure.savefig(out / "heat-map.svg")  # type: ignore[union-attr]
+        figure_of(heat_map(search)).savefig(out / "heat-map.svg")
     tell(f"Parameters: {out / 'best.json'}")
