@@ -29,6 +29,7 @@ from threadpoolctl import threadpool_limits
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner, VariableThresholds
 from evolabel.evaluate import average_precision, partial_accuracy
+from evolabel.explain import markup
 from evolabel.whole_files import write_atomically
 
 RESULTS = Path(__file__).parent / "results" / "active_learning.json"
@@ -170,21 +171,21 @@ def tables(results: dict[str, Any]) -> str:
 
 def table(sets: dict[str, Runs], budget: str) -> str:
     """One budget: share of the gap in PA / AP and z against random questions of the same number, set by set."""
-    lines = [["", *sets, "mean share", "z"], ["---"] * (len(sets) + 3)]
+    lines = []
     for row in ROWS:
         cells = [cell(runs, budget, row) for runs in sets.values()]
         means = " / ".join(f"{mean_share(sets, budget, row, metric):.2f}" for metric in METRICS)
         lines.append([row, *cells, means, overall(sets, budget, row)])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markup.table(["", *sets, "mean share", "z"], lines)
 
 
 def scores_table(sets: dict[str, Runs], budget: str) -> str:
     """One budget: PA / AP, set by set."""
-    lines = [["PA / AP", *sets], ["---"] * (len(sets) + 1)]
+    lines = []
     for row in ("static", *ROWS, "full"):
         pairs = [[f"{mean(runs, budget, row, metric):.4f}" for metric in METRICS] for runs in sets.values()]
         lines.append([row, *map(" / ".join, pairs)])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markup.table(["PA / AP", *sets], lines)
 
 
 def cell(runs: Runs, budget: str, row: str) -> str:

@@ -14,16 +14,14 @@ import active_learning
 import active_robustness
 import result_files
 
+from evolabel.explain.markup import table
+
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "experiments"))
 from study_tables import TABLES
 
 NAMES = ("tuning", "experiments", "reading-rules", "active-learning")
 PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in NAMES))
-
-
-def table(heads: list[str], rows: list[list[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in [heads, ["---"] * len(heads), *rows])
 
 
 def comparison() -> str:

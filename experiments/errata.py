@@ -12,6 +12,7 @@ from pathlib import Path
 
 from flaws import antecedents, merging, objective, recursions, scores
 from flaws.finding import Finding
+from pages import with_blocks
 
 HERE = Path(__file__).parent
 RESULT = HERE / "results" / "errata.json"
@@ -41,12 +42,7 @@ EXPERIMENTS: dict[str, Callable[[], Finding]] = {
 
 def filled(page: str, findings: dict[str, Finding]) -> str:
     """The page with every finding between its markers."""
-    for name, finding in findings.items():
-        start, end = f"<!-- errata:{name} -->", "<!-- end -->"
-        assert page.count(start) == 1, f"the page needs exactly one {start}"
-        head, rest = page.split(start)
-        page = f"{head}{start}\n\n{finding.block()}\n\n{end}{rest[rest.index(end) + len(end) :]}"
-    return page
+    return with_blocks(page, {f"errata:{name}": finding.block() for name, finding in findings.items()})
 
 
 def main() -> None:
