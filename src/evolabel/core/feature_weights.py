@@ -1,4 +1,4 @@
-"""How much each feature counts in distances: by how much of the labels it explains, over all labels (companion 2.9).
+"""How much each feature counts in distances: by how much of the labels it explains, over all labels.
 
 | symbol   | array  | meaning                                                                              |
 |----------|--------|--------------------------------------------------------------------------------------|
@@ -6,7 +6,7 @@
 | R        | (p,)   | share of the variance of all labels that a feature explains alone, over some slots   |
 | lambda_j | (p,)   | weight of the feature in squared distances, 1 on average, at least `FLOOR`           |
 
-The Fisher ratio of companion 2.9 is r^2 / (1 - r^2) and follows from H and G, so the weights follow the stream, and
+The Fisher ratio of two classes is r^2 / (1 - r^2) and follows from H and G, so the weights follow the stream, and
 forget as the model does, without a sample or a moment of their own. Deviation: r^2 itself, which stays finite where a
 feature tells a label exactly; and not over the whole stream alone but also inside the rules, because a feature that
 labels follow differently from region to region may look like noise from afar.
