@@ -8,16 +8,13 @@ precision, samples without labels left out.
 """
 
 import argparse
-import json
-from pathlib import Path
 
 import datasets
 import numpy as np
+import result_files
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.evaluate import average_precision, partial_accuracy
-
-RESULTS = Path(__file__).parent / "results"
 
 # PA and AP at seed 0 when the defaults were fixed.
 FLOOR = {
@@ -56,8 +53,7 @@ def main() -> None:
         result[name] = {"runs": runs, "mean": mean, "seed_0_minus_floor": gap}
         told = f"{name:<14} {mean['pa']:7.4f} {mean['ap']:7.4f} {mean['rules']:6.1f} {mean['ridge']:7.1f}"
         print(f"{told}   {gap[0]:+.4f}, {gap[1]:+.4f}")
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "accuracy.json").write_text(json.dumps(result, indent=1) + "\n")
+    result_files.write("accuracy", result)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from evolabel.active import (
     TokenFilter,
     VarianceReduction,
 )
+from evolabel.explain import markup
 from evolabel.whole_files import write_atomically
 
 RESULTS = Path(__file__).parent / "results" / "active_choices.json"
@@ -86,12 +87,9 @@ def add(known: dict[str, Any], name: str, seed: int) -> None:
 
 def table(results: dict[str, Any]) -> str:
     """A line for every way: shares in PA / AP, and differences from the default."""
-    lines = [["", *(text for budget in BUDGETS for text in (f"{budget:.0%}", "difference"))]]
-    lines.append(["---"] * len(lines[0]))
-    for way in WAYS:
-        cells = [text for budget in BUDGETS for text in told(results, str(budget), way)]
-        lines.append([way, *cells])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    heads = ["", *(text for budget in BUDGETS for text in (f"{budget:.0%}", "difference"))]
+    rows = [[way, *(text for budget in BUDGETS for text in told(results, str(budget), way))] for way in WAYS]
+    return markup.table(heads, rows)
 
 
 def told(results: dict[str, Any], budget: str, way: str) -> tuple[str, str]:

@@ -10,11 +10,10 @@ and AP below the classifier that learns all labels, without echo; "all answers" 
 """
 
 import argparse
-import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
+import result_files
 from active_learning import METRICS, asked, ends
 from active_robustness import DRIFT, drifting, drifts
 from datasets import Split, load, load_ordered
@@ -23,9 +22,9 @@ from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner
-from evolabel.whole_files import write_atomically
+from evolabel.explain import markup
 
-RESULTS = Path(__file__).parent / "results" / "active_echo.json"
+RESULTS = "active_echo"
 BUDGETS = (0.1, 0.3)
 KINDS = ("labels", "samples")
 SHUFFLED, SHUFFLES, DRAWS = ("emotions", "yeast", "water-quality", "birds"), range(10, 18), range(3)
@@ -48,8 +47,8 @@ def main() -> None:
         results: dict[str, list[Run]] = {}
         for (name, _), run in zip(named, runs, strict=True):
             results.setdefault(name, []).append(run)
-        write_atomically(RESULTS, (json.dumps(results) + "\n").encode())
-    print(table(json.loads(RESULTS.read_text())))
+        result_files.write(RESULTS, results)
+    print(table(result_files.read(RESULTS)))
 
 
 def streams() -> Iterator[tuple[str, Split]]:
@@ -90,14 +89,13 @@ def row(budget: float, per: str, *, echo: bool) -> str:
 def table(results: dict[str, list[Run]]) -> str:
     """A line for every group of streams: points below full at 10 %, without and with echo."""
     told = [f"{per} {how} echo" for per in KINDS for how in ("without", "with")]
-    heads = ["points below full, PA / AP", "static", *told, "all answers"]
     columns = ["static", *(row(BUDGETS[0], per, echo=echo) for per in KINDS for echo in (False, True)), "all answers"]
-    lines = [heads, ["---"] * len(heads)]
+    lines = []
     for name, runs in results.items():
         full = np.array([run["full"] for run in runs])
         below = {who: 100 * (full - [run[who] for run in runs]).mean(axis=0) for who in columns}
         lines.append([name, *(" / ".join(f"{value:.2f}" for value in below[who]) for who in columns)])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markup.table(["points below full, PA / AP", "static", *told, "all answers"], lines)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from threadpoolctl import threadpool_limits
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner, VariableThresholds
 from evolabel.evaluate import average_precision, partial_accuracy
+from evolabel.explain import markup
 from evolabel.whole_files import write_atomically
 
 RESULTS = Path(__file__).parent / "results" / "active_learning.json"
@@ -206,21 +207,21 @@ def tables(results: dict[str, Any]) -> str:
 
 def table(sets: dict[str, Runs], budget: str) -> str:
     """One budget: share of the gap in PA / AP and z against random questions of the same number, set by set."""
-    lines = [["", *sets, "mean share", "z"], ["---"] * (len(sets) + 3)]
+    lines = []
     for row in ROWS:
         cells = [cell(runs, budget, row) for runs in sets.values()]
         means = " / ".join(f"{mean_share(sets, budget, row, metric):.2f}" for metric in METRICS)
         lines.append([row, *cells, means, overall(sets, budget, row)])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markup.table(["", *sets, "mean share", "z"], lines)
 
 
 def scores_table(sets: dict[str, Runs], budget: str) -> str:
     """One budget: PA / AP, set by set."""
-    lines = [["PA / AP", *sets], ["---"] * (len(sets) + 1)]
+    lines = []
     for row in ("static", *ROWS, "full"):
         pairs = [[f"{mean(runs, budget, row, metric):.4f}" for metric in METRICS] for runs in sets.values()]
         lines.append([row, *map(" / ".join, pairs)])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markup.table(["PA / AP", *sets], lines)
 
 
 def cell(runs: Runs, budget: str, row: str) -> str:
@@ -242,15 +243,12 @@ def ordered_text(found: dict[str, Outcome]) -> str:
     """How far below full, without echo, the others are in the paper's protocol: at its start, and on the mean."""
     if not found:
         return ""
-    lines = [
-        [f"{IN_ORDER} in order, points below full", "PA", f"PA, {len(STARTS)} starts", f"AP, {len(STARTS)} starts"]
-    ]
-    lines.append(["---"] * 4)
-    asking = [f"{per}{how}" for per in KINDS for how in (" without echo", "")]
+    asking, lines = [f"{per}{how}" for per in KINDS for how in (" without echo", "")], []
     for row in ("static", *asking, AT_ONCE, "full with echo"):
         below = {metric: 100 * (np.array(found["full"][metric]) - found[row][metric]) for metric in METRICS}
         lines.append([row, f"{below['pa'][0]:.2f}", *(f"{below[metric].mean():.2f}" for metric in METRICS)])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    heads = [f"{IN_ORDER} in order, points below full", "PA", *(f"{m}, {len(STARTS)} starts" for m in ("PA", "AP"))]
+    return markup.table(heads, lines)
 
 
 def values(runs: Runs, budget: str, row: str, metric: str) -> np.ndarray:

@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner, RandomFilter, SimulatedAnnotator
 from evolabel.evaluate import average_precision, partial_accuracy
+from evolabel.explain import markup
 from evolabel.streams import DRIFT_KINDS, DriftingStream
 from evolabel.whole_files import write_atomically
 
@@ -149,10 +150,8 @@ def drifts_table(records: Records) -> str:
 
 
 def _table(records: Records, rows: dict[str, list[tuple[str, str]]]) -> str:
-    lines = [["share of the gap, PA / AP", *LEARNERS], ["---"] * (len(LEARNERS) + 1)]
-    for title, cells in rows.items():
-        lines.append([title, *(_mean_share(records, cells, learner) for learner in LEARNERS)])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    lines = [[title, *(_mean_share(records, cells, learner) for learner in LEARNERS)] for title, cells in rows.items()]
+    return markup.table(["share of the gap, PA / AP", *LEARNERS], lines)
 
 
 def _mean_share(records: Records, cells: list[tuple[str, str]], learner: str) -> str:

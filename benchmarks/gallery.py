@@ -3,7 +3,7 @@
 Yeast (bundled with river) in the benchmark's order, and a synthetic stream with drift; no data set is needed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,8 +14,9 @@ from evolabel.baselines import make_learner
 from evolabel.evaluate import prequential, repeat
 from evolabel.explain import figures
 from evolabel.explain.figures.canvas import as_svg, figure_of
+from evolabel.kernels.state import FloatArray
 from evolabel.report.figures import trend_lines
-from evolabel.streams import Dataset, DriftingStream, load_dataset
+from evolabel.streams import DriftingStream, load_dataset
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,33 +45,41 @@ class Piece(NamedTuple):
     title: str
     call: str
     words: str
-    axes: "Axes"
+    draw: "Callable[[], Axes]"
+
+
+class Learned(NamedTuple):
+    """A classifier, and the samples it has learned."""
+
+    clf: EvolvingFuzzyClassifier
+    X: FloatArray
+    Y: FloatArray
 
 
 @cache
-def yeast() -> tuple[EvolvingFuzzyClassifier, Dataset]:
+def yeast() -> Learned:
     data = load_dataset("yeast").shuffled(0)
     start = round(0.2 * len(data))
     clf = EvolvingFuzzyClassifier().fit(data.X[:start], data.Y[:start])
     clf.partial_fit(data.X[start:], data.Y[start:])
-    return clf.name_columns(data.feature_names, data.label_names), data
+    return Learned(clf.name_columns(data.feature_names, data.label_names), data.X, data.Y)
 
 
 @cache
-def moving() -> tuple[EvolvingFuzzyClassifier, Dataset]:
-    data = DriftingStream(n_features=6, n_labels=4, drift="abrupt", drift_every=800, seed=2).dataset(4000, "drift")
-    clf = EvolvingFuzzyClassifier(max_rules=12, novel_z=4.0, prune_after=400).fit(data.X[:300], data.Y[:300])
-    clf.partial_fit(data.X[300:2000], data.Y[300:2000])
+def moving() -> Learned:
+    X, Y = DriftingStream(n_features=6, n_labels=4, drift="abrupt", drift_every=800, seed=2).take(4000)
+    clf = EvolvingFuzzyClassifier(max_rules=12, novel_z=4.0, prune_after=400).fit(X[:300], Y[:300])
+    clf.partial_fit(X[300:2000], Y[300:2000])
     clf.rulebook.rename(clf.rules_.top(1)[0].identity, "idling")
-    return clf.partial_fit(data.X[2000:], data.Y[2000:]), data
+    return Learned(clf.partial_fit(X[2000:], Y[2000:]), X, Y)
 
 
 def questions() -> list[bool]:
     """Which samples of the synthetic stream active learning asks for."""
-    data = moving()[1]
-    learner = ActiveLearner(EvolvingFuzzyClassifier().fit(data.X[:300], data.Y[:300]), budget=BUDGET)
+    _, X, Y = moving()
+    learner = ActiveLearner(EvolvingFuzzyClassifier().fit(X[:300], Y[:300]), budget=BUDGET)
     asked = []
-    for x, y in zip(data.X[300:], data.Y[300:], strict=True):
+    for x, y in zip(X[300:], Y[300:], strict=True):
         query = learner.query(x)
         learner.update(query, y if query.asked else None)
         asked.append(query.asked)
@@ -88,106 +97,77 @@ def trend() -> "Axes":
     return trend_lines(repeat(once, range(3)), "pa", "sliding")
 
 
-def pieces() -> Iterator[tuple[str, Piece]]:
-    """Every figure, by the name of its file."""
-    clf, data = yeast()
-    toy, rows = moving()
-    recent = rows.X[-600:], rows.Y[-600:]
-    yield (
-        "rule-map",
-        Piece(
-            "Where the rules are",
-            'figures.rule_map(clf, X=X, Y=Y, label="Class1")',
-            "Every rule as the shadow of its region at one spread, along the two directions that tell the labels apart "
-            "best: they follow from the statistics the model keeps. A thick line is a well supported rule.",
-            figures.rule_map(clf, X=data.X, Y=data.Y, label="Class1"),
-        ),
-    )
-    yield (
-        "rule-map-features",
-        Piece(
-            "The same over two features",
-            'figures.rule_map(clf, ("x2", "x0"), X=X, Y=Y, label="label1")',
-            "In the units of the features (synthetic stream, 400 of its last 600 samples). Ellipses are bent where the "
-            "scaling is: rules are ellipses in scores.",
-            figures.rule_map(toy, ("x2", "x0"), X=recent[0], Y=recent[1], label="label1"),
-        ),
-    )
-    yield (
-        "memberships",
-        Piece(
-            "What the rules see of one feature",
-            "figures.membership_functions(clf)",
-            "The rules' Gaussians along the feature that explains most of some label; the bands are the terms in which "
-            "rules are told, fifths of the stream (synthetic stream).",
-            figures.membership_functions(toy),
-        ),
-    )
-    yield (
-        "label-correlations",
-        Piece(
-            "Labels that go together",
-            "figures.label_correlations(clf, X=X, Y=Y)",
-            "Below the diagonal in the rule that differs most, above it in all samples. Models that couple their "
-            "labels keep what is needed and do without X and Y.",
-            figures.label_correlations(clf, X=data.X, Y=data.Y),
-        ),
-    )
-    yield (
-        "weights",
-        Piece(
-            "What drives the labels",
-            "figures.consequent_map(clf)",
-            "Weights of the global model; with `rule=` those of one rule. The 20 strongest features come first.",
-            figures.consequent_map(clf),
-        ),
-    )
-    yield (
-        "life-lines",
-        Piece(
-            "The lives of rules",
-            "figures.life_lines(clf)",
-            "Births, merges, deaths and acts of people along the synthetic stream.",
-            figures.life_lines(toy),
-        ),
-    )
-    yield (
-        "novelty-map",
-        Piece(
-            "Known territory",
-            "figures.novelty_map(clf)",
-            "How far a sample would be from the nearest rule, in units of the distance at which it counts as novel "
-            "(synthetic stream). With `at=x` all other features are those of a sample.",
-            figures.novelty_map(toy),
-        ),
-    )
-    yield (
-        "budget-use",
-        Piece(
-            "Use of a budget",
-            "figures.budget_use(asked, budget=0.2)",
-            "Share of the samples asked so far: active learning (synthetic stream), which never exceeds its budget.",
-            figures.budget_use(questions(), BUDGET),
-        ),
-    )
-    yield (
-        "trend-lines",
-        Piece(
-            "Trend lines",
-            'trend_lines(repeated, "pa", "sliding")',
-            "From `evolabel.report.figures`: a metric along the stream for several learners, mean and range over seeds "
-            "(synthetic stream, partial accuracy of the last 400 samples).",
-            trend(),
-        ),
-    )
+# By the names of their files.
+PIECES = {
+    "rule-map": Piece(
+        "Where the rules are",
+        'figures.rule_map(clf, X=X, Y=Y, label="Class1")',
+        "Every rule as the shadow of its region at one spread, along the two directions that tell the labels apart "
+        "best: they follow from the statistics the model keeps. A thick line is a well supported rule.",
+        lambda: figures.rule_map(yeast().clf, X=yeast().X, Y=yeast().Y, label="Class1"),
+    ),
+    "rule-map-features": Piece(
+        "The same over two features",
+        'figures.rule_map(clf, ("x2", "x0"), X=X, Y=Y, label="label1")',
+        "In the units of the features (synthetic stream, 400 of its last 600 samples). Ellipses are bent where the "
+        "scaling is: rules are ellipses in scores.",
+        lambda: figures.rule_map(moving().clf, ("x2", "x0"), X=moving().X[-600:], Y=moving().Y[-600:], label="label1"),
+    ),
+    "memberships": Piece(
+        "What the rules see of one feature",
+        "figures.membership_functions(clf)",
+        "The rules' Gaussians along the feature that explains most of some label; the bands are the terms in which "
+        "rules are told, fifths of the stream (synthetic stream).",
+        lambda: figures.membership_functions(moving().clf),
+    ),
+    "label-correlations": Piece(
+        "Labels that go together",
+        "figures.label_correlations(clf, X=X, Y=Y)",
+        "Below the diagonal in the rule that differs most, above it in all samples. Models that couple their "
+        "labels keep what is needed and do without X and Y.",
+        lambda: figures.label_correlations(yeast().clf, X=yeast().X, Y=yeast().Y),
+    ),
+    "weights": Piece(
+        "What drives the labels",
+        "figures.consequent_map(clf)",
+        "Weights of the global model; with `rule=` those of one rule. The 20 strongest features come first.",
+        lambda: figures.consequent_map(yeast().clf),
+    ),
+    "life-lines": Piece(
+        "The lives of rules",
+        "figures.life_lines(clf)",
+        "Births, merges, deaths and acts of people along the synthetic stream.",
+        lambda: figures.life_lines(moving().clf),
+    ),
+    "novelty-map": Piece(
+        "Known territory",
+        "figures.novelty_map(clf)",
+        "How far a sample would be from the nearest rule, in units of the distance at which it counts as novel "
+        "(synthetic stream). With `at=x` all other features are those of a sample.",
+        lambda: figures.novelty_map(moving().clf),
+    ),
+    "budget-use": Piece(
+        "Use of a budget",
+        "figures.budget_use(asked, budget=0.2)",
+        "Share of the samples asked so far: active learning (synthetic stream), which never exceeds its budget.",
+        lambda: figures.budget_use(questions(), BUDGET),
+    ),
+    "trend-lines": Piece(
+        "Trend lines",
+        'trend_lines(repeated, "pa", "sliding")',
+        "From `evolabel.report.figures`: a metric along the stream for several learners, mean and range over seeds "
+        "(synthetic stream, partial accuracy of the last 400 samples).",
+        trend,
+    ),
+}
 
 
 def main() -> None:
     folder = DOCS / "gallery"
     folder.mkdir(exist_ok=True)
     text = [HEAD]
-    for name, piece in pieces():
-        drawing = as_svg(figure_of(piece.axes))
+    for name, piece in PIECES.items():
+        drawing = as_svg(figure_of(piece.draw()))
         if len(drawing) > LARGEST:
             raise SystemExit(f"{name} has {len(drawing)} bytes, more than {LARGEST}: draw less")
         (folder / f"{name}.svg").write_text(drawing)

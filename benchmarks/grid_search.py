@@ -15,10 +15,10 @@ for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
 import json
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import datasets
 import numpy as np
+import result_files
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.tuning import PAPER_GRID, GridSearch
@@ -26,7 +26,6 @@ from evolabel.tuning.folds import folds
 from evolabel.tuning.grid import Grid
 from evolabel.tuning.shared import separate_answers, shared_answers
 
-RESULTS = Path(__file__).parent / "results"
 REPEATS = 3
 VIGILANCE = 0.4  # the default of the paper's profile
 
@@ -37,7 +36,7 @@ def main() -> None:
     X, Y = X[:initial], Y[:initial]
     result = {"shared_structure": shared_against_separate(X, Y), "paper_grid": paper_grid(X, Y)}
     print(json.dumps(result, indent=1))
-    (RESULTS / "grid_search.json").write_text(json.dumps(result, indent=1) + "\n")
+    result_files.write("grid_search", result)
 
 
 def shared_against_separate(X: np.ndarray, Y: np.ndarray) -> dict[str, float]:

@@ -9,18 +9,16 @@ default's. River's learners are left out on mediamill-5k, where they take minute
 """
 
 import argparse
-import json
-from pathlib import Path
 
 import datasets
 import numpy as np
+import result_files
 
 from evolabel.baselines import make_learner
 from evolabel.core.thresholds import OutputCounts
 from evolabel.evaluate import metric_named, prequential
 from evolabel.kernels.state import FloatArray
 
-RESULTS = Path(__file__).parent / "results"
 LEARNERS = ("macro-f1", "evolabel", "static", "rls", "knn", "prior")
 CUT_AFTERWARDS = ("rls", "knn")
 SLOW = ("river-br-lr", "river-cc-lr")
@@ -87,8 +85,7 @@ def main() -> None:
         for learner, metrics in means.items():
             told = (f"{metric} {value['mean']:.3f} ± {value['deviation']:.3f}" for metric, value in metrics.items())
             print(f"  {learner:<17} " + "  ".join(told), flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "macro_f1.json").write_text(json.dumps(result, indent=1) + "\n")
+    result_files.write("macro_f1", result)
 
 
 if __name__ == "__main__":

@@ -7,16 +7,14 @@ parameters by hand, the same for all sets: `ridge="press", local_ridge=0.5, vigi
 least squares model that the default's rules lean on, alone (one rule). Seed 0; nothing is tuned.
 """
 
-import json
 import time
-from pathlib import Path
 
 import datasets
+import result_files
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.evaluate import average_precision, partial_accuracy
 
-RESULTS = Path(__file__).parent / "results"
 HAND_SET = {"ridge": "press", "local_ridge": 0.5, "vigilance": 0.6}
 
 LEARNERS = {
@@ -53,8 +51,7 @@ def main() -> None:
             run = result[name][learner] = score(name, learner)
             told = f"{name:<14} {learner:<16} {run['pa']:7.4f} {run['ap']:7.4f} {run['rules']:6.0f}"
             print(f"{told} {run['us_per_sample']:8.1f}   ({run['majority_pa']:.4f})", flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "paper_profile.json").write_text(json.dumps(result, indent=1) + "\n")
+    result_files.write("paper_profile", result)
 
 
 if __name__ == "__main__":

@@ -16,18 +16,16 @@ for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
 
 import argparse
 import copy
-import json
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import result_files
 from update_speed import INITIAL, SAMPLES, SHAPES, print_table, stream
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 
-RESULTS = Path(__file__).parent / "results" / "query_speed.json"
 REPEATS = 10
 PASSES = 10  # the streamed rows come so often: what counts is the pace of a long stream, not how it sets out
 BLOCK = 64  # rows handed to `watch` at a time, because all of them are checked first
@@ -130,8 +128,7 @@ def main() -> None:
     rows = [contest.outcome() for contest in contests]
     print_table([{"shape": row["shape"], **row["microseconds"]} for row in rows])
     print_table([{"shape": row["shape"], **row["times_faster"]} for row in rows])
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps({"shapes": rows}, indent=1) + "\n")
+    result_files.write("query_speed", {"shapes": rows})
 
 
 if __name__ == "__main__":

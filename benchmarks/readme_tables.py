@@ -3,7 +3,6 @@
 Each table stands between a comment with its name and `<!-- end -->`. A test holds the pages against the same files.
 """
 
-import json
 import re
 import sys
 from collections.abc import Callable
@@ -14,6 +13,9 @@ import active_choices
 import active_echo
 import active_learning
 import active_robustness
+import result_files
+
+from evolabel.explain.markup import table
 
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "experiments"))
@@ -21,20 +23,11 @@ from study_tables import TABLES
 
 NAMES = ("tuning", "experiments", "reading-rules", "active-learning")
 PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in NAMES))
-RESULTS = Path(__file__).parent / "results"
-
-
-def results(name: str) -> Any:
-    return json.loads((RESULTS / f"{name}.json").read_text())
-
-
-def table(heads: list[str], rows: list[list[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in [heads, ["---"] * len(heads), *rows])
 
 
 def comparison() -> str:
     """PA / AP of every learner on every set, the best of each set bold."""
-    found = results("comparison")
+    found = result_files.read("comparison")
     sets = list(found)
     learners = [standing["learner"] for standing in found[sets[0]]["standings"]]
     columns = {name: _scores(found[name]["standings"]) for name in sets}
@@ -52,7 +45,7 @@ def _scores(standings: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def speed() -> str:
-    found = results("update_speed")
+    found = result_files.read("update_speed")
     heads = ["shape", "features x labels", "us per sample (answer + learn)", "BLAS floor, us", "ratio"]
     rows = [
         [
@@ -77,7 +70,7 @@ def speed() -> str:
 
 
 def paper() -> str:
-    found, times = results("paper_profile"), results("update_speed_paper")["shapes"]
+    found, times = result_files.read("paper_profile"), result_files.read("update_speed_paper")["shapes"]
     profiles = ("default", "paper", "paper, hand-set", "global")
     rows = [
         [name, *(f"{run[key]['pa']:.3f} / {run[key]['ap']:.3f}" for key in profiles)] for name, run in found.items()
@@ -94,13 +87,13 @@ def paper() -> str:
 
 
 def soak() -> str:
-    steps = results("soak")["steps"]
+    steps = result_files.read("soak")["steps"]
     rules, drift = max(step["rules"] for step in steps), max(step["drift_of_inverse"] for step in steps)
     return f"Last run: everything finite, at most {rules} rules, P within {drift:.0e} of its definition."
 
 
 def grid() -> str:
-    found = results("grid_search")
+    found = result_files.read("grid_search")
     pass_, whole = found["shared_structure"], found["paper_grid"]
     return (
         f"Last run: the {pass_['pairs']} pairs of the paper at one vigilance took {pass_['shared_seconds']} s together "
@@ -112,7 +105,7 @@ def grid() -> str:
 
 def shortening() -> str:
     """Antecedents before and after, and what it costs, for both profiles."""
-    found = results("rule_shortening")
+    found = result_files.read("rule_shortening")
     heads = ["", "features", "kept", "labels alike", "term borders off by", "alike among labels on"]
     rows = []
     for profile in ("default", "paper"):
@@ -126,7 +119,7 @@ def shortening() -> str:
 
 def active_shares() -> str:
     """Set by set at 10 %, the mean at all budgets, and the paper's protocol."""
-    found = results("active_learning")
+    found = result_files.read("active_learning")
     sets = found["sets"]
     budgets = {str(budget): f"{budget:.0%}" for budget in active_learning.BUDGETS}
 
@@ -139,7 +132,7 @@ def active_shares() -> str:
 
 
 def query_speed() -> str:
-    shapes = results("query_speed")["shapes"]
+    shapes = result_files.read("query_speed")["shapes"]
     rows = [[way, *(f"{row['times_faster'][way]:.2f}" for row in shapes)] for way in shapes[0]["times_faster"]]
     return table(["times faster than learning", *(row["shape"] for row in shapes)], rows)
 
@@ -153,10 +146,10 @@ PARTS: dict[str, Callable[[], str]] = {
     "SHORTENING_TABLE": shortening,
     **TABLES,
     "ACTIVE_SHARES": active_shares,
-    "ACTIVE_CHOICES": lambda: active_choices.table(results("active_choices")),
-    "ACTIVE_ECHO": lambda: active_echo.table(results("active_echo")),
-    "ACTIVE_CONDITIONS": lambda: active_robustness.conditions_table(results("active_robustness")),
-    "ACTIVE_DRIFTS": lambda: active_robustness.drifts_table(results("active_robustness")),
+    "ACTIVE_CHOICES": lambda: active_choices.table(result_files.read("active_choices")),
+    "ACTIVE_ECHO": lambda: active_echo.table(result_files.read("active_echo")),
+    "ACTIVE_CONDITIONS": lambda: active_robustness.conditions_table(result_files.read("active_robustness")),
+    "ACTIVE_DRIFTS": lambda: active_robustness.drifts_table(result_files.read("active_robustness")),
     "QUERY_SPEED": query_speed,
 }
 

@@ -5,12 +5,11 @@ the shortening itself has not seen (it draws rows from the rules). Written to re
 profile runs on the three smaller sets.
 """
 
-import json
-from pathlib import Path
 from typing import Any
 
 import datasets
 import numpy as np
+import result_files
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.model import StreamModel
@@ -20,7 +19,6 @@ from evolabel.explain.shortening import FIDELITY, ShortRules, measure, ranked, s
 from evolabel.explain.terms import SHARES, stream_terms
 from evolabel.kernels.state import FloatArray
 
-RESULTS = Path(__file__).parent / "results"
 LENGTHS = (1, 2, 3, 5, 8, 12, 20, 40)
 ROWS = 2000  # of the stream, for the fidelity
 SMALL = ("emotions", "yeast", "water-quality")
@@ -31,8 +29,7 @@ def main() -> None:
     for profile, names in (("default", datasets.NAMES), ("paper", SMALL)):
         for name in names:
             found[profile][name] = study(name, profile)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "rule_shortening.json").write_text(json.dumps(found, indent=1) + "\n")
+    result_files.write("rule_shortening", found)
 
 
 def study(name: str, profile: str) -> dict[str, Any]:

@@ -10,14 +10,13 @@ import argparse
 import json
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
+import result_files
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.lifecycle import ridge_inverse
 
-RESULTS = Path(__file__).parent / "results"
 P, K, STEP, MAX_DRIFT = 20, 8, 50_000, 1e-6
 
 
@@ -71,8 +70,7 @@ def main() -> None:
         print(json.dumps(rows[-1]), flush=True)
     births = sum(event.kind == "birth" for event in classifier.events_)
     ok = all(r["finite"] and r["rules"] <= 30 and r["drift_of_inverse"] < MAX_DRIFT for r in rows)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "soak.json").write_text(json.dumps({"ok": ok, "births_kept": births, "steps": rows}, indent=1) + "\n")
+    result_files.write("soak", {"ok": ok, "births_kept": births, "steps": rows})
     print("ok" if ok else "FAILED")
     sys.exit(0 if ok else 1)
 

@@ -4,10 +4,9 @@
     python benchmarks/update_speed.py --profile paper      # writes benchmarks/results/update_speed_paper.json
 
 Streams are synthetic, in the shapes of the paper's five data sets. Ratios count, not absolute times: floor and model
-take turns in one process on one thread. The floor of the default profile is
-the BLAS calls no active rule can do without (`blas_floor.py`); that of the paper's profile the two dense products W H
-and B W of one proximal step per active rule. `flat` compares the first and the last
-100,000 of 1,000,000 samples.
+take turns in one process on one thread. The floor of the default profile is the BLAS calls no active rule can do
+without (`blas_floor.py`); that of the paper's profile the two dense products W H and B W of one proximal step per
+active rule. `flat` compares the first and the last 100,000 of 1,000,000 samples.
 """
 
 import os
@@ -16,19 +15,17 @@ for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ[name] = "1"
 
 import argparse
-import json
+import copy
 import resource
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import result_files
 from blas_floor import floor_per_rule
 
 from evolabel import EvolvingFuzzyClassifier
-
-RESULTS = Path(__file__).parent / "results"
 
 # features, labels, seconds per update in the paper's table
 SHAPES = {
@@ -58,8 +55,7 @@ def main() -> None:
     if options.long and options.profile == "default":
         result["flat"] = flatness(options.long)
         print("time per sample, water-quality's shape:", result["flat"])
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / profile.file).write_text(json.dumps(result, indent=1) + "\n")
+    result_files.write(profile.file, result)
 
 
 def stream(p: int, K: int, samples: int) -> tuple[np.ndarray, np.ndarray]:
@@ -100,13 +96,13 @@ PROFILES = {
         EvolvingFuzzyClassifier,
         lambda p, K: floor_per_rule(p, K, seconds=0.05, repeats=2),
         1,
-        "update_speed.json",
+        "update_speed",
     ),
     "paper": Profile(
         lambda: EvolvingFuzzyClassifier.paper(ridge="press", local_ridge=0.5, vigilance=0.6),
         dense_products,
         0,
-        "update_speed_paper.json",
+        "update_speed_paper",
     ),
 }
 
@@ -149,8 +145,6 @@ class Contest:
 
 def timed(trained: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, *, by_row: bool) -> float:
     """Seconds per sample of answering and then learning the stream."""
-    import copy
-
     model = copy.deepcopy(trained)
     model.test_then_train(X[:INITIAL], Y[:INITIAL])  # the copy's memory is cold
     start = time.perf_counter()

@@ -8,6 +8,9 @@ import sys
 from itertools import product
 from pathlib import Path
 
+from pages import with_blocks
+
+from evolabel.explain.markup import table
 from evolabel.reproduce import Findings, tables, verdicts
 from evolabel.reproduce.experiments import EXPERIMENTS
 from evolabel.reproduce.findings import RESULTS, TIMES, Task
@@ -18,7 +21,6 @@ from evolabel.reproduce.tables import Table
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reproduction.md"
 KEPT = Path(__file__).parent / "results" / "reproduce"
-END = "<!-- end -->"
 
 
 def verdict_table(findings: Findings) -> str:
@@ -31,7 +33,7 @@ def verdict_table(findings: Findings) -> str:
         ]
         why = reasons({profile: verdict.explanation for profile, verdict in found.items() if verdict.explanation})
         rows.append([EXPERIMENTS[claim.where].label, f"{claim.words} ({claim.means})", *cells, why])
-    return markdown(Table(["where", "the paper says (holds if)", "`paper()`", "default", "why it does not hold"], rows))
+    return table(["where", "the paper says (holds if)", "`paper()`", "default", "why it does not hold"], rows)
 
 
 def reasons(by_profile: dict[Profile, str]) -> str:
@@ -66,28 +68,23 @@ def tally(findings: Findings) -> str:
     return "\n".join(lines)
 
 
-def markdown(table: Table) -> str:
-    """A table as Markdown."""
-    return "\n".join(f"| {' | '.join(row)} |" for row in [table.heads, ["---"] * len(table.heads), *table.rows])
+def told(found: Table) -> str:
+    """A table of the report as Markdown."""
+    return table(found.heads, found.rows)
 
 
 BLOCKS = {
     "tally": tally,
     "verdicts": verdict_table,
-    "sizes": lambda findings: markdown(tables.sizes(findings)),
-    "work": lambda findings: f"{markdown(tables.work(findings))}{left_out(findings)}",
-    "times": lambda findings: markdown(tables.times(findings)),
+    "sizes": lambda findings: told(tables.sizes(findings)),
+    "work": lambda findings: f"{told(tables.work(findings))}{left_out(findings)}",
+    "times": lambda findings: told(tables.times(findings)),
 }
 
 
 def filled(page: str, findings: Findings) -> str:
     """The page with every block between its markers."""
-    for name, block in BLOCKS.items():
-        start = f"<!-- reproduction:{name} -->"
-        assert page.count(start) == 1, f"the page needs exactly one {start}"
-        head, rest = page.split(start)
-        page = f"{head}{start}\n\n{block(findings)}\n\n{END}{rest[rest.index(END) + len(END) :]}"
-    return page
+    return with_blocks(page, {f"reproduction:{name}": block(findings) for name, block in BLOCKS.items()})
 
 
 def main() -> None:

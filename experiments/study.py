@@ -20,6 +20,7 @@ from pairing import Scores, default_row, gap_row
 from variants import DEFAULT, PARTS, VARIANTS, Variant
 
 from evolabel.evaluate import average_precision, metric_named, partial_accuracy
+from evolabel.explain import markup
 
 RESULT = Path(__file__).parent / "results" / "study.json"
 FRESH, FRESH_FROM = RESULT.with_name("study_fresh.json"), 5  # shuffles nobody had looked at when a variant was chosen
@@ -90,8 +91,7 @@ def table(variants: list[str], sets: list[str], store: Store) -> str:
     default = store.runs[DEFAULT]
     rows = [[DEFAULT, *default_row(default, sets)]]
     rows += [[name, *gap_row(store.runs[name], default, sets)] for name in variants if name in store.runs]
-    lines = [["PA / AP", *sets, "mean"], ["---"] * (len(sets) + 2), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markup.table(["PA / AP", *sets, "mean"], rows)
 
 
 def chosen_sets(names: list[str]) -> list[str]:

@@ -11,6 +11,8 @@ from pairing import METRICS, Scores, default_row, gap_row, short, verdict
 from study_sets import DRIFTS, FIVE, FURTHER, NOISY
 from variants import DEFAULT, PARTS
 
+from evolabel.explain.markup import table
+
 RESULTS = Path(__file__).parent / "results"
 GROUPS: dict[str, tuple[str, ...]] = {"five sets": FIVE, "further sets": tuple(FURTHER), "drifts": DRIFTS}
 
@@ -21,17 +23,12 @@ def results(name: str) -> Any:
     return json.loads((RESULTS / f"{name}.json").read_text())
 
 
-def markdown(heads: Sequence[str], rows: list[list[str]]) -> str:
-    """A table."""
-    return "\n".join(f"| {' | '.join(line)} |" for line in [list(heads), ["---"] * len(heads), *rows])
-
-
 def differences(part: str, sets: Sequence[str]) -> str:
     """The default in absolute numbers, the variants of a part as paired differences."""
     default = results("study")[DEFAULT]
     rows = [[DEFAULT, *default_row(default, list(sets))]]
     rows += [[_code(name), *gap_row(scores, default, list(sets))] for name, scores in _run(part, sets).items()]
-    return markdown(["PA / AP", *sets, "mean"], rows)
+    return table(["PA / AP", *sets, "mean"], rows)
 
 
 def differences_by_set(part: str, sets: Sequence[str]) -> str:
@@ -39,7 +36,7 @@ def differences_by_set(part: str, sets: Sequence[str]) -> str:
     default, found = results("study")[DEFAULT], _run(part, sets)
     columns = [default_row(default, list(sets)), *(gap_row(scores, default, list(sets)) for scores in found.values())]
     rows = [[name, *cells] for name, *cells in zip([*sets, "mean"], *columns, strict=True)]
-    return markdown(["PA / AP", DEFAULT, *map(_code, found)], rows)
+    return table(["PA / AP", DEFAULT, *map(_code, found)], rows)
 
 
 def _run(part: str, sets: Sequence[str]) -> dict[str, Scores]:
@@ -64,7 +61,7 @@ def learners() -> str:
             best = max(means.values())
             cells.append({one: f"**{mean}**" if mean == best else mean for one, mean in means.items()})
         rows.append([name, *(f"{cells[0][one]} / {cells[1][one]}" if one in cells[0] else "not run" for one in names)])
-    return markdown(["PA / AP", *names], rows)
+    return table(["PA / AP", *names], rows)
 
 
 def neighbours() -> str:
@@ -76,7 +73,7 @@ def neighbours() -> str:
         means = [" / ".join(map(short, group["mean"])) if group else "not run" for group in found]
         counts = [sum(len(group[side]) for group in found if group) for side in ("better", "worse")]
         rows.append([_code(name), *means, *map(str, counts)])
-    return markdown(["PA / AP", *GROUPS, "better*", "worse*"], rows)
+    return table(["PA / AP", *GROUPS, "better*", "worse*"], rows)
 
 
 def against_default(file: str) -> str:
@@ -86,7 +83,7 @@ def against_default(file: str) -> str:
     sets = [one for one in (*FIVE, *FURTHER, *DRIFTS, *NOISY) if one in runs[name]]
     columns = default_row(runs[DEFAULT], sets), gap_row(runs[name], runs[DEFAULT], sets)
     rows = [list(row) for row in zip([*sets, "mean"], *columns, strict=True)]
-    return markdown(["PA / AP", DEFAULT, _code(name)], rows)
+    return table(["PA / AP", DEFAULT, _code(name)], rows)
 
 
 def speed() -> str:
@@ -94,7 +91,7 @@ def speed() -> str:
     found = results("low_rank_speed")
     names = list(next(iter(found.values())))
     rows = [[name, *(f"{times[one]:.0f}" for one in names)] for name, times in found.items()]
-    return markdown(["us per sample", *names], rows)
+    return table(["us per sample", *names], rows)
 
 
 TABLES: dict[str, Callable[[], str]] = {

@@ -1,4 +1,4 @@
-"""Small streams and a way to compare models bit for bit, shared by all tests. Nobody writes into these arrays."""
+"""Small streams, files and folders, and a way to compare models bit for bit. Nobody writes into these arrays."""
 
 import os
 from dataclasses import fields
@@ -11,7 +11,7 @@ from hypothesis import settings
 
 import evolabel
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.streams import DriftingStream
+from evolabel.streams import DriftingStream, from_csv
 
 # The same examples in every run, so that a change alone can turn the suite red; `make explore` draws new ones.
 settings.register_profile("steady", derandomize=True, deadline=None)
@@ -141,3 +141,20 @@ def plant(tmp_path):
     file = tmp_path / "plant.csv"
     file.write_text("\n".join(lines) + "\n")
     return file
+
+
+@pytest.fixture
+def plant_model(plant, tmp_path):
+    """The file of a small model that has learned the plant."""
+    data = from_csv(plant, ["fault_a", "fault_b"])
+    clf = EvolvingFuzzyClassifier(max_rules=4).fit(data.X, data.Y)
+    clf.name_columns(data.feature_names, data.label_names).save(tmp_path / "model.safetensors")
+    return tmp_path / "model.safetensors"
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty cache of data sets, and no folder of the user's."""
+    monkeypatch.delenv("EVOLABEL_DATA", raising=False)
+    monkeypatch.setenv("EVOLABEL_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"

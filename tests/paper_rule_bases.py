@@ -3,30 +3,14 @@
 import numpy as np
 from small_rule_bases import make_stream
 
-from evolabel.core.options import Options
+from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.rule_base import RuleBase
 from evolabel.core.settings import kernel_settings
-
-PAPER = {
-    "space": "product",
-    "covariance": "full",
-    "prior_count": "2p",
-    "novelty": "paper",
-    "vigilance": 0.4,
-    "temperature": 1.0,
-    "min_activation": 0.0,
-    "parent": "nearest",
-    "local_ridge": 1.0,
-    "alpha": 0.1,
-    "beta": 1.0,
-    "coupling": "shifted",
-    "merging": "touching",
-}
 
 
 def paper_settings(p, K=3, ridge=1e-3, **changes):
     """The settings of the paper's profile, single options changed."""
-    return kernel_settings(Options(**{**PAPER, **changes}).check(), p, K, np.ones(p), ridge)
+    return kernel_settings(Options(**{**PAPER_PROFILE, **changes}).check(), p, K, np.ones(p), ridge)
 
 
 def paper_base(p=4, K=3, ridge=1e-3, **changes):

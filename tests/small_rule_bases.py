@@ -6,7 +6,7 @@ from evolabel.core.lifecycle import mirrored
 from evolabel.core.options import Options
 from evolabel.core.rule_base import RuleBase
 from evolabel.core.settings import kernel_settings
-from evolabel.kernels.reference import NaiveRules, Slot, empty_slot
+from evolabel.kernels.reference.slots import NaiveRules, Slot, empty_slot
 from evolabel.kernels.state import NEXT_IDENTITY
 from evolabel.streams import DriftingStream
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import reading_rules
 import readme_tables
+import result_files
 
 from evolabel import EvolvingFuzzyClassifier
 
@@ -51,7 +52,7 @@ def test_the_stream_loop_of_scikit_activeml_runs_as_written(capsys):
 
 
 def test_tables_of_runs_that_were_not_done_stay_as_they_are(monkeypatch, tmp_path):
-    monkeypatch.setattr(readme_tables, "RESULTS", tmp_path)
+    monkeypatch.setattr(result_files, "FOLDER", tmp_path)
     text = "<!-- QUERY_SPEED -->\nto come\n<!-- end -->"
     assert readme_tables.written(text) == text
 

@@ -15,14 +15,13 @@ def check_number(
     open_low: bool = False,
     whole: bool = False,
     also: str = "",
-) -> None:
-    """Raise ParameterError unless `value` is a number of the range; `also` tells what else would be allowed."""
+) -> float:
+    """The number, or ParameterError unless it is one of the range; `also` tells what else would be allowed."""
+    if not isinstance(value, bool) and isinstance(value, Real):
+        number = float(value)
+        inside = (low < number if open_low else low <= number) and number <= high and number < inf
+        if inside and (not whole or number == int(number)):
+            return number
     kind = "a whole number" if whole else "a number"
     bounds = f"{'>' if open_low else '>='} {low:g}" + ("" if high == inf else f" and <= {high:g}")
-    ok = isinstance(value, Real) and not isinstance(value, bool)
-    if ok:
-        number = float(value)  # type: ignore[arg-type]
-        ok = (low < number if open_low else low <= number) and number <= high and number < inf
-        ok = ok and (not whole or number == int(number))
-    if not ok:
-        raise ParameterError(f"{name}={value!r} is not allowed; use {kind} {bounds}{also}")
+    raise ParameterError(f"{name}={value!r} is not allowed; use {kind} {bounds}{also}")

@@ -9,51 +9,43 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.streams import from_csv
 
 
-@pytest.fixture
-def model(plant, tmp_path):
-    data = from_csv(plant, ["fault_a", "fault_b"])
-    clf = EvolvingFuzzyClassifier(max_rules=4).fit(data.X, data.Y)
-    clf.name_columns(data.feature_names, data.label_names).save(tmp_path / "model.safetensors")
-    return tmp_path / "model.safetensors"
-
-
-def test_rules_are_told_under_the_names_of_the_file(command, model):
-    told = command("rules", model)
+def test_rules_are_told_under_the_names_of_the_file(command, plant_model):
+    told = command("rules", plant_model)
     assert (told.code, told.err) == (0, "")
-    assert told.out == EvolvingFuzzyClassifier.load(model).rules_.text
+    assert told.out == EvolvingFuzzyClassifier.load(plant_model).rules_.text
     assert "heat is" in told.out
     assert "fault_a is" in told.out
 
 
-def test_rules_in_all_formats(command, model, tmp_path):
-    rules = EvolvingFuzzyClassifier.load(model).rules_
-    assert json.loads(command("rules", model, "--format", "json").out) == rules.to_dict()
-    assert "#### Rule" in command("rules", model, "--format", "markdown").out
-    told = command("rules", model, "--format", "html", "--out", tmp_path / "rules.html")
+def test_rules_in_all_formats(command, plant_model, tmp_path):
+    rules = EvolvingFuzzyClassifier.load(plant_model).rules_
+    assert json.loads(command("rules", plant_model, "--format", "json").out) == rules.to_dict()
+    assert "#### Rule" in command("rules", plant_model, "--format", "markdown").out
+    told = command("rules", plant_model, "--format", "html", "--out", tmp_path / "rules.html")
     assert told.out == ""
     assert (tmp_path / "rules.html").read_text() == rules.html()
 
 
-def test_some_rules_only(command, model):
-    assert command("rules", model, "--top", 2).out.count("\nRule ") == 2
-    document = json.loads(command("rules", model, "--label", "fault_b", "--format", "json").out)
+def test_some_rules_only(command, plant_model):
+    assert command("rules", plant_model, "--top", 2).out.count("\nRule ") == 2
+    document = json.loads(command("rules", plant_model, "--label", "fault_b", "--format", "json").out)
     shares = [next(o["share"] for o in rule["then"] if o["label"] == "fault_b") for rule in document["rules"]]
     assert shares == sorted(shares, reverse=True)
 
 
-def test_fidelity_is_measured_on_the_rows_of_a_file(command, model, plant):
-    told = json.loads(command("rules", model, "--data", plant, "--format", "json").out)
+def test_fidelity_is_measured_on_the_rows_of_a_file(command, plant_model, plant):
+    told = json.loads(command("rules", plant_model, "--data", plant, "--format", "json").out)
     X = from_csv(plant, ["fault_a", "fault_b"]).X
-    clf = EvolvingFuzzyClassifier.load(model)
+    clf = EvolvingFuzzyClassifier.load(plant_model)
     del clf.feature_names_in_
     assert [rule["activity"] for rule in told["rules"]] == pytest.approx(clf.memberships(X).mean(axis=0).tolist())
 
 
-def test_one_row_is_explained(command, model, plant):
-    told = command("explain", model, "--row", 7, "--data", plant)
+def test_one_row_is_explained(command, plant_model, plant):
+    told = command("explain", plant_model, "--row", 7, "--data", plant)
     assert (told.code, told.err) == (0, "")
     assert "fault_a: " in told.out
-    document = json.loads(command("explain", model, "--row", 7, "--data", plant, "--format", "json").out)
+    document = json.loads(command("explain", plant_model, "--row", 7, "--data", plant, "--format", "json").out)
     data = from_csv(plant, ["fault_a", "fault_b"])
     assert document["values"] == data.X[7].tolist()
     outputs = [np.sum(label["contributions"]) for label in document["labels"]]
@@ -71,9 +63,9 @@ def test_one_row_is_explained(command, model, plant):
         (["explain", "{model}", "--row", "0", "--data", "{other}"], "the model knows heat, flow"),
     ],
 )
-def test_what_is_not_there_is_told(command, model, plant, tmp_path, words, message):
+def test_what_is_not_there_is_told(command, plant_model, plant, tmp_path, words, message):
     other = tmp_path / "other.csv"
     other.write_text(plant.read_text().replace("heat", "cold", 1))
-    told = command(*(word.format(model=model, plant=plant, other=other) for word in words))
+    told = command(*(word.format(model=plant_model, plant=plant, other=other) for word in words))
     assert told.code == 2
     assert message in told.err.replace("\n", " ")

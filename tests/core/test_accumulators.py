@@ -9,7 +9,8 @@ from small_rule_bases import assert_close, learned, make_settings, make_stream, 
 
 from evolabel.core.lifecycle import ridge_inverse
 from evolabel.core.rule_base import NOTHING, RuleBase
-from evolabel.kernels import reference
+from evolabel.kernels.reference.antecedents import fill_regressor
+from evolabel.kernels.reference.stream import output_rows, solved_weights
 
 WHOLE = -1  # key of the whole stream among the rules' identities
 
@@ -41,7 +42,7 @@ class Diary:
         self.won[WHOLE].append((weight, z))
         for share, identity, centre in zip([1.0, *psi], [WHOLE, *identities], state.arrays.c, strict=False):
             if share > 0.0:
-                self.evidence[identity].append((weight * share, reference.fill_regressor(z, centre), y))
+                self.evidence[identity].append((weight * share, fill_regressor(z, centre), y))
 
     def merge(self, kept, gone):
         for book in (self.evidence, self.won):
@@ -118,8 +119,8 @@ def test_answers_without_weights_equal_a_direct_solve_while_the_global_model_mov
     for z in far[:60]:
         base.learn(z[None], np.ones((1, 3)), NOTHING)
         twin = naive_of(base)
-        assert_close(base.outputs(Z[:10]), reference.output_rows(Z[:10], twin), 1e-10)
-        assert_close(base.weights(rest), reference.solved_weights(twin.rules[rest - 1], twin), 1e-10)
+        assert_close(base.outputs(Z[:10]), output_rows(Z[:10], twin), 1e-10)
+        assert_close(base.weights(rest), solved_weights(twin.rules[rest - 1], twin), 1e-10)
     np.testing.assert_array_equal(base.hessian(rest), H)
     np.testing.assert_array_equal(base.arrays.G[rest], G)
     assert np.abs(base.weights(0) - W_0).max() > 0.01

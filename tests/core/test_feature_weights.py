@@ -29,7 +29,8 @@ from evolabel.core.union import sibling, unite
 from evolabel.errors import DataError
 from evolabel.evaluate import average_precision, partial_accuracy
 from evolabel.explain.shortening import prefix_distances
-from evolabel.kernels import reference
+from evolabel.kernels.reference.moments import derive_inverse_variance
+from evolabel.kernels.reference.stream import learn_rows
 
 PROFILES = {"default": {}, "paper": {**PAPER_PROFILE, "vigilance": 0.3}, "forgetting": {"forgetting": 0.98}}
 
@@ -140,14 +141,14 @@ def test_batch_phase_and_stream_equal_their_naive_twin():
     Z, out, said = model.scale(X), np.empty((80, 3)), []
     twin = empty_twin(model.trained())
     weigh(twin, np.ones(5))
-    reference.learn_rows(Z[:60], Y[:60], NOTHING, NO_ROWS, twin, consequents=False)
-    reference.learn_rows(Z[:60], Y[:60], NOTHING, NO_ROWS, twin, structure=False)
+    learn_rows(Z[:60], Y[:60], NOTHING, NO_ROWS, twin, consequents=False)
+    learn_rows(Z[:60], Y[:60], NOTHING, NO_ROWS, twin, structure=False)
     weigh(twin, naive_weights(twin))
     np.testing.assert_allclose(model.feature_weights, twin.settings.importance, rtol=1e-8)
     assert_same_rules(model.trained(), twin, 1e-8)
     model.learn(X[60:], Y[60:], out=out)
     for start, end in pairwise([60, 64, 80, 96, 112, 128, 140]):
-        said.append(reference.learn_rows(Z[start:end], Y[start:end], NOTHING, NO_ROWS, twin))
+        said.append(learn_rows(Z[start:end], Y[start:end], NOTHING, NO_ROWS, twin))
         if end % 16 == 0:
             weigh(twin, naive_weights(twin))
     np.testing.assert_allclose(model.feature_weights, twin.settings.importance, rtol=1e-8)
@@ -283,7 +284,7 @@ def test_measuring_by_other_weights_forgets_nothing():
 
 def naive_inverse(rules):
     twin = naive_of(rules)
-    return [reference.derive_inverse_variance(slot, rules.settings) for slot in (twin.whole, *twin.rules)]
+    return [derive_inverse_variance(slot, rules.settings) for slot in (twin.whole, *twin.rules)]
 
 
 def test_ranges_an_expert_names_mean_the_same_whatever_the_weights():

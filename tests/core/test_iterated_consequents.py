@@ -8,7 +8,7 @@ from paper_rule_bases import paper_base
 from small_rule_bases import assert_close, make_stream, with_gaps
 
 from evolabel.core.proximal import minimise
-from evolabel.kernels import reference_paper as naive
+from evolabel.kernels.reference import antecedents as naive
 
 RLS_ONLY = {"alpha": 0.0, "beta": 0.0, "prox_steps": 0, "merging": "room"}
 

@@ -17,7 +17,7 @@ from small_rule_bases import (
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
 from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
-from evolabel.kernels import reference
+from evolabel.kernels.reference import stream as naive
 from evolabel.streams import DriftingStream
 
 UNEVEN = np.array([[1.0, 1.0, 1.0, 1.0], [0.3, 0.7, 1.0, 2.0]])  # prior variances, weights of the features
@@ -77,11 +77,11 @@ def test_the_loop_equals_its_naive_twin(name, seed):
     base.mobility = MOBILITY.get(name, 1.0)
     twin = empty_twin(base)
     base.learn(Z, Y, weights, confidences, out=out)
-    assert_close(out, reference.learn_rows(Z, Y, weights, confidences, twin), 1e-8)
+    assert_close(out, naive.learn_rows(Z, Y, weights, confidences, twin), 1e-8)
     assert_same_rules(base, twin, 1e-8)
-    assert_close(base.outputs(Z[:20]), reference.output_rows(Z[:20], twin), 1e-8)
+    assert_close(base.outputs(Z[:20]), naive.output_rows(Z[:20], twin), 1e-8)
     for slot in range(1, base.n_rules + 1):
-        assert_close(base.weights(slot), reference.solved_weights(twin.rules[slot - 1], twin), 1e-8)
+        assert_close(base.weights(slot), naive.solved_weights(twin.rules[slot - 1], twin), 1e-8)
 
 
 def test_the_streams_above_have_births_merges_and_deaths():
@@ -118,12 +118,12 @@ def test_batch_phase_and_stream_equal_their_naive_twin(forgetting):
     model.fit(X[:100], Y[:100], NOTHING, NO_ROWS)
     Z = model.scale(X)
     twin = empty_twin(model.trained())
-    reference.learn_rows(Z[:100], Y[:100], NOTHING, NO_ROWS, twin, consequents=False)
-    reference.learn_rows(Z[:100], Y[:100], NOTHING, NO_ROWS, twin, structure=False)
+    naive.learn_rows(Z[:100], Y[:100], NOTHING, NO_ROWS, twin, consequents=False)
+    naive.learn_rows(Z[:100], Y[:100], NOTHING, NO_ROWS, twin, structure=False)
     assert_same_rules(model.trained(), twin, 1e-8)
     out = np.empty((120, 3))
     model.learn(X[100:], Y[100:], out=out)
-    assert_close(out, reference.learn_rows(Z[100:], Y[100:], NOTHING, NO_ROWS, twin), 1e-8)
+    assert_close(out, naive.learn_rows(Z[100:], Y[100:], NOTHING, NO_ROWS, twin), 1e-8)
     assert_same_rules(model.trained(), twin, 1e-8)
 
 

@@ -4,14 +4,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from paper_rule_bases import paper_learned, random_rules, with_missing
 from small_rule_bases import make_stream
 
-from evolabel.kernels import antecedents, reference
-from evolabel.kernels import reference_paper as naive
+from evolabel.kernels import antecedents
 from evolabel.kernels.memberships import distances
+from evolabel.kernels.reference import antecedents as naive
+from evolabel.kernels.reference.memberships import memberships
 
 SEEDS = st.integers(0, 10_000)
+NUMBERS = st.floats(-5.0, 5.0, allow_subnormal=False)
 
 
 def weights(rng, p):
@@ -112,7 +115,7 @@ def test_abandoning_hopeless_rules_changes_neither_memberships_nor_winner(seed, 
     assert np.argmin(J) == np.argmin(expected_J)
     np.testing.assert_allclose(J.min(), expected_J.min(), rtol=1e-8)
     (psi,), _ = base.memberships(s[None, :p])
-    np.testing.assert_allclose(psi, reference.memberships(expected_D, base.settings.tau, 0.0), atol=1e-12, rtol=1e-7)
+    np.testing.assert_allclose(psi, memberships(expected_D, base.settings.tau, 0.0), atol=1e-12, rtol=1e-7)
 
 
 def test_some_rules_are_abandoned():
@@ -135,3 +138,11 @@ def test_distances_of_a_learned_rule_base():
         near = np.isfinite(D)
         np.testing.assert_allclose(D[near], expected_D[near], rtol=1e-8)
         assert np.argmin(J) == np.argmin(expected_J)
+
+
+@settings(max_examples=40, deadline=None)
+@given(hnp.arrays(np.float64, 4, elements=NUMBERS | st.just(np.nan)), hnp.arrays(np.float64, 4, elements=NUMBERS))
+def test_fill_regressor(z, centre):
+    r = np.full(5, np.nan)
+    antecedents.fill_regressor(z, centre, r)
+    np.testing.assert_array_equal(r, naive.fill_regressor(z, centre))

@@ -9,8 +9,8 @@ from paper_rule_bases import paper_base, paper_learned
 from small_rule_bases import assert_close
 
 from evolabel.kernels import coupling
-from evolabel.kernels import reference_paper as naive
 from evolabel.kernels.coupling import NONE, PAPER, RIDGE, SHIFTED, SHRINK, SIGNED_LAPLACIAN
+from evolabel.kernels.reference import coupling as naive
 
 SEEDS = st.integers(0, 10_000)
 CONVEX = {"none": NONE, "ridge": RIDGE, "shifted": SHIFTED, "signed_laplacian": SIGNED_LAPLACIAN}

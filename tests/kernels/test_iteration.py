@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from paper_rule_bases import random_factor
 
 from evolabel.kernels import iteration
-from evolabel.kernels import reference_paper as naive
+from evolabel.kernels.reference import iteration as naive
 
 SEEDS = st.integers(0, 10_000)
 SIZES = st.integers(1, 6)

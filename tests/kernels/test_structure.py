@@ -1,14 +1,17 @@
-"""When a sample is novel and when a rule has starved."""
+"""When a sample is novel, when a rule has starved or grown, and which pair costs least to unite."""
 
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from paper_rule_bases import random_rules
 from small_rule_bases import learned, make_settings, naive_of
 
-from evolabel.kernels import reference, structure
-from evolabel.kernels.state import SEEN
+from evolabel.kernels import structure
+from evolabel.kernels.reference import structure as naive
+from evolabel.kernels.state import RULES, SEEN
 
+SEEDS = st.integers(0, 10_000)
 DISTANCES = st.floats(0.0, 100.0)
 
 
@@ -19,7 +22,7 @@ def test_winner_distances_are_noted_as_mean_and_variance(D, already):
     expected = strange.copy()
     for d in D:
         structure.note_winner_distance(d, strange)
-        expected = reference.note_winner_distance(d, expected)
+        expected = naive.note_winner_distance(d, expected)
     np.testing.assert_allclose(strange, expected, rtol=1e-9, atol=1e-9)
 
 
@@ -42,7 +45,7 @@ def test_up_to_the_window_it_is_the_plain_mean_and_variance():
 def test_is_novel(d, support, C, max_rules, strange):
     assume(max_rules >= C)
     options, strange = make_settings(3, max_rules=max_rules, novel_z=2.0), np.array(strange)
-    assert structure.is_novel(d, support, C, strange, options) == reference.is_novel(d, support, C, strange, options)
+    assert structure.is_novel(d, support, C, strange, options) == naive.is_novel(d, support, C, strange, options)
 
 
 def test_the_edges_of_novelty():
@@ -65,6 +68,39 @@ def test_starving(seed, later, prune_after, min_support):
     options = base.settings._replace(prune_after=prune_after, min_support=min_support)
     twin = naive_of(base)
     twin.settings = options
-    assert structure.any_starved(base.arrays, options) == reference.any_starved(twin)
+    assert structure.any_starved(base.arrays, options) == naive.any_starved(twin)
     for a, rule in enumerate(twin.rules, start=1):
-        assert structure.is_starved(a, base.arrays, options) == reference.is_starved(rule, twin.seen, options)
+        assert structure.is_starved(a, base.arrays, options) == naive.is_starved(rule, twin.seen, options)
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS, st.integers(1, 4), st.sampled_from([0, 1, 32]))
+def test_has_grown(seed, rules, every):
+    rng = np.random.default_rng(seed)
+    base = random_rules(rng, 3, 2, 4)
+    base.arrays.tally[RULES] = rules
+    base.arrays.compared[1:5] = rng.integers(0, 30, size=4)
+    options = base.settings._replace(merge_every=every)
+    for slot in range(1, 5):
+        expected = naive.has_grown(slot, base.arrays, options)
+        assert structure.has_grown(slot, base.arrays, options) == expected
+
+
+def test_a_rule_has_grown_at_the_very_number():
+    base = random_rules(np.random.default_rng(0), 3, 2, 2)
+    options = base.settings._replace(merge_every=32)
+    base.arrays.k[1], base.arrays.compared[1] = 40.0, 8.0
+    assert structure.has_grown(1, base.arrays, options)
+    base.arrays.k[1] = 39.99
+    assert not structure.has_grown(1, base.arrays, options)
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS, st.integers(2, 7), st.integers(1, 4))
+def test_ward_pair(seed, rules, d):
+    rng = np.random.default_rng(seed)
+    c, variance, k = rng.normal(size=(rules, d)), rng.uniform(0.1, 2.0, (rules, d)), rng.uniform(0.5, 50.0, rules)
+    found = structure.ward_pair(c, variance, k)
+    cost = naive.ward(*found, c, variance, k)
+    np.testing.assert_allclose(cost, naive.ward(*naive.ward_pair(c, variance, k), c, variance, k), rtol=1e-12)
+    assert found[0] < found[1]

@@ -108,7 +108,7 @@ def test_parameters_of_numpy_types_come_back(reloaded, stream):
     clf = EvolvingFuzzyClassifier(
         max_rules=np.int64(3), forgetting=np.float64(0.99), temperature=np.float32(0.5), prune_after=np.int32(40)
     )
-    reloaded(clf.fit(*stream))
+    assert reloaded(clf.fit(*stream)).get_params() == clf.get_params()
 
 
 def test_events_come_back(reloaded, trained):

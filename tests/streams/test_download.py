@@ -14,12 +14,7 @@ from evolabel.streams.named import progress
 from evolabel.streams.named.cache import cache_folder, find_files
 from evolabel.streams.named.download import download, open_address
 
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.delenv("EVOLABEL_DATA", raising=False)
-    monkeypatch.setenv("EVOLABEL_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 @pytest.fixture

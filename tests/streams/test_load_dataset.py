@@ -11,12 +11,7 @@ from evolabel.errors import DataError, DatasetNotFoundError, FileFormatError, Pa
 from evolabel.streams.named import bundled, catalogue
 from evolabel.streams.named.load import load_dataset
 
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.delenv("EVOLABEL_DATA", raising=False)
-    monkeypatch.setenv("EVOLABEL_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 @pytest.fixture

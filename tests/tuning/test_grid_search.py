@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.errors import DivergenceError, NotTrainedError
+from evolabel.errors import DivergenceError, NotTrainedError, ParameterError
 from evolabel.evaluate import metric_named
 from evolabel.tuning import GridSearch, search
 from evolabel.tuning.folds import folds
@@ -215,6 +215,12 @@ def test_the_surface_as_a_frame(batch, backend):
     columns = frame.to_pydict() if backend == "pyarrow" else {name: list(frame[name]) for name in frame.columns}
     assert list(columns) == ["vigilance", "alpha", "beta", "score", "deviation"]
     assert columns == {name: [point[name] for point in found.surface_] for name in columns}
+
+
+def test_an_unknown_frame_is_refused(batch):
+    found = GridSearch(EvolvingFuzzyClassifier(), {"vigilance": [0.5]}, cv=2).fit(*batch)
+    with pytest.raises(ParameterError, match="'excel' is unknown; use one of pandas, polars, pyarrow"):
+        found.frame("excel")
 
 
 def test_a_search_that_has_not_run_has_no_frame():

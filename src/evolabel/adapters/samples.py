@@ -1,6 +1,6 @@
 """Samples as users have them, made into checked float64 rows: arrays, lists, pandas and polars frames."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import narwhals as nw
 import numpy as np
@@ -19,7 +19,7 @@ FLOAT64 = np.dtype(np.float64)
 _first_bad_sample = direct(first_bad_sample)  # rows are always float64, 2-D and C-contiguous here
 
 
-def is_checked_shape(X: object, width: int) -> bool:
+def is_checked_shape(X: object, width: int) -> TypeGuard[FloatArray]:
     """Is X already what the kernels want? The short cut that keeps one-row calls cheap."""
     return (
         type(X) is np.ndarray
@@ -34,7 +34,7 @@ def is_checked_shape(X: object, width: int) -> bool:
 def read_samples(estimator: "BaseEstimator", X: object, *, reset: bool) -> FloatArray:
     """Rows of X; NaN is a missing feature. `reset` learns names and width instead of checking them."""
     width = -1 if reset or hasattr(estimator, "feature_names_in_") else getattr(estimator, "n_features_in_", -1)
-    return checked_values(X if is_checked_shape(X, width) else _convert(estimator, X, reset))  # type: ignore[arg-type]
+    return checked_values(X if is_checked_shape(X, width) else _convert(estimator, X, reset))
 
 
 def as_one_row(x: Any) -> Any:

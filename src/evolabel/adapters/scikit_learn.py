@@ -413,7 +413,7 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
             if targets.size == 0:
                 raise DataError("no sample has a class yet; pass `classes`, or annotate some rows of y")
             weights = read_sample_weight(sample_weight, len(rows))
-            confidences = NO_ROWS if confidence is None else read_confidence(confidence, len(rows), targets.size)
+            confidences = read_confidence(confidence, len(rows), targets.size)
             labels = without_unsure(labels, confidences)
             if options is not None:
                 self._model = StreamModel(rows.shape[1], targets.steps(labels, 0)[0][1], options)
@@ -427,8 +427,8 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
             and "feature_names_in_" not in self.__dict__  # scikit-learn warns of arrays where names were known
             and is_checked_shape(X, self.n_features_in_)
             and is_checked_shape(y, self._targets.size)
-            and len(X) == len(y)  # type: ignore[arg-type]
-            and y.flags.writeable  # type: ignore[attr-defined]
+            and len(X) == len(y)
+            and y.flags.writeable
         )
 
     def _learn(

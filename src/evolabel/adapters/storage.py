@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     C = TypeVar("C", bound=EvolvingFuzzyClassifier)
 
 KIND = "EvolvingFuzzyClassifier"
+SIMPLE = (str, int, float, bool)  # classes that JSON can hold
 
 
 def save_classifier(classifier: "EvolvingFuzzyClassifier", path: str | os.PathLike[str]) -> None:
@@ -68,9 +69,6 @@ def _write_targets(targets: Targets) -> dict[str, Any]:
     if targets.classes.dtype.kind not in "biufUO" or not all(isinstance(c, SIMPLE) for c in targets.classes.tolist()):
         raise ModelWriteError("the classes are neither text nor numbers; use such classes to save the model")
     return {"classes": targets.classes.tolist(), "dtype": targets.classes.dtype.str}
-
-
-SIMPLE = (str, int, float, bool)
 
 
 def _read_targets(stored: dict[str, Any]) -> Targets:

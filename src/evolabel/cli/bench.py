@@ -1,15 +1,15 @@
 """`evolabel bench`: every learner on the paper's data sets, several shuffles, one table."""
 
 from dataclasses import dataclass, replace
-from json import dumps
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
+from evolabel.cli.json_output import print_json, write_json
 from evolabel.cli.learners import Factory, chosen_learners
 from evolabel.cli.progress import LiveBars
 from evolabel.cli.ready import compile_kernels, ready_folder
-from evolabel.cli.run import check_seeds, print_json
+from evolabel.cli.run import check_seeds
 from evolabel.cli.source import Source, open_source, split_names
 from evolabel.cli.tables import markdown_table, print_table, terminal_table, title
 from evolabel.errors import ParameterError
@@ -99,6 +99,6 @@ def documents(found: dict[str, Repeated]) -> dict[str, object]:
 def write(found: dict[str, Repeated], out: Path) -> None:
     """Both files, as far as the sets are done."""
     out.mkdir(parents=True, exist_ok=True)
-    write_atomically(out / "comparison.json", (dumps(documents(found), indent=1) + "\n").encode())
+    write_json(out / "comparison.json", documents(found))
     sections = [f"## {name}\n\n{title(repeated)}\n\n{markdown_table(repeated)}" for name, repeated in found.items()]
     write_atomically(out / "comparison.md", "\n".join(sections).encode())

@@ -1,15 +1,14 @@
 """`evolabel reproduce`: the paper's experiments in one command."""
 
 from dataclasses import replace
-from json import dumps
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from evolabel.cli.json_output import print_json, write_json
 from evolabel.cli.ready import compile_kernels, ready_folder, tell
-from evolabel.cli.run import print_json
 from evolabel.cli.source import open_source, split_names
 from evolabel.cli.tables import plain_table, print_table
 from evolabel.errors import DatasetNotFoundError, ParameterError
@@ -21,7 +20,6 @@ from evolabel.reproduce.experiments import MEDIAMILL
 from evolabel.reproduce.page import by_claim
 from evolabel.reproduce.runner import Listener
 from evolabel.streams import Dataset
-from evolabel.whole_files import write_atomically
 
 SETS = "birds,emotions,water-quality,yeast"
 QUICK_SETS = f"{SETS},mediamill-5k"
@@ -88,7 +86,7 @@ def reproduce(
     page = write_page(findings, experiments, out, skipped)
     shown = {experiment.key for experiment in experiments}
     found = [verdict for verdict in verdicts(findings) if verdict.claim.where in shown]
-    write_atomically(out / "verdicts.json", (dumps(_plain(found), indent=1) + "\n").encode())
+    write_json(out / "verdicts.json", _plain(found))
     if json:
         print_json(_plain(found))
     else:

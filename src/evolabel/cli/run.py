@@ -1,14 +1,13 @@
 """`evolabel run`: learn a stream and see how well it goes, beside what one would use instead."""
 
-import sys
 from dataclasses import replace
-from json import dumps
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.cli.budgets import Asking, classifier_of, with_budgets
+from evolabel.cli.json_output import print_json
 from evolabel.cli.learners import chosen_learners
 from evolabel.cli.progress import LiveBars
 from evolabel.cli.ready import compile_kernels, ready_folder, tell
@@ -157,11 +156,6 @@ def _save_model(repeated: Repeated, columns: Dataset, path: Path) -> None:
     trained = last.learners[repeated.learners[0]]
     if isinstance(trained, EvolvingFuzzyClassifier):
         trained.name_columns(columns.feature_names, columns.label_names).save(path)
-
-
-def print_json(document: object) -> None:
-    """For machines: nothing else goes to standard output."""
-    sys.stdout.write(dumps(document, indent=1) + "\n")
 
 
 def read_delay(text: str) -> int | tuple[int, int]:

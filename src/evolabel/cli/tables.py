@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evolabel.evaluate import METRICS, Repeated, Spread, Standing, best_value
+from evolabel.explain import markup
 
 WIDE = 240  # columns of a table that is piped on
 
@@ -63,8 +64,7 @@ def print_table(table: Table) -> None:
 def markdown_table(repeated: Repeated) -> str:
     """The same as Markdown."""
     told = [cells(standing, asked=_asks(repeated)) for standing in repeated.standings()]
-    lines = [heads(repeated), ["---"] * len(heads(repeated)), *told]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+    return markup.table(heads(repeated), told) + "\n"
 
 
 def title(repeated: Repeated) -> str:

@@ -1,6 +1,5 @@
 """`evolabel tune`: parameters for a stream, found on its initial batch."""
 
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -9,12 +8,13 @@ from rich.progress import Progress
 from rich.table import Table
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.cli.json_output import print_json, write_json
 from evolabel.cli.ready import compile_kernels, ready_folder, tell
-from evolabel.cli.run import print_json
 from evolabel.cli.source import Protocol, default_data, open_source, split_names
 from evolabel.cli.tables import plain_table, print_table
 from evolabel.errors import ParameterError
 from evolabel.evaluate.source import initial_rows
+from evolabel.explain.figures.canvas import figure_of
 from evolabel.tuning import PAPER_GRID, GridSearch, HalvingSearch, heat_map
 from evolabel.whole_files import write_atomically
 
@@ -152,10 +152,10 @@ def _table(search: GridSearch | HalvingSearch, outcome: dict[str, Any]) -> Table
 
 def _write(search: GridSearch | HalvingSearch, outcome: dict[str, Any], out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    write_atomically(out / "best.json", (dumps(outcome, indent=1) + "\n").encode())
+    write_json(out / "best.json", outcome)
     heads = [name for name in search.surface_[0] if name != "folds"]
     lines = [",".join(heads), *(",".join(str(point[name]) for name in heads) for point in search.surface_)]
     write_atomically(out / "surface.csv", ("\n".join(lines) + "\n").encode())
     if isinstance(search, GridSearch):
-        heat_map(search).figure.savefig(out / "heat-map.svg")  # type: ignore[union-attr]
+        figure_of(heat_map(search)).savefig(out / "heat-map.svg")
     tell(f"Parameters: {out / 'best.json'}")

@@ -1,4 +1,4 @@
-"""How much each feature counts in distances: by how much of the labels it explains, over all labels (companion 2.9).
+"""How much each feature counts in distances: by how much of the labels it explains, over all labels.
 
 | symbol   | array  | meaning                                                                              |
 |----------|--------|--------------------------------------------------------------------------------------|
@@ -6,28 +6,24 @@
 | R        | (p,)   | share of the variance of all labels that a feature explains alone, over some slots   |
 | lambda_j | (p,)   | weight of the feature in squared distances, 1 on average, at least `FLOOR`           |
 
-The Fisher ratio of companion 2.9 is r^2 / (1 - r^2) and follows from H and G, so the weights follow the stream, and
+The Fisher ratio of two classes is r^2 / (1 - r^2) and follows from H and G, so the weights follow the stream, and
 forget as the model does, without a sample or a moment of their own. Deviation: r^2 itself, which stays finite where a
 feature tells a label exactly; and not over the whole stream alone but also inside the rules, because a feature that
 labels follow differently from region to region may look like noise from afar.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from evolabel.core.rule_state import RuleState
 from evolabel.kernels.moments import TINY
 from evolabel.kernels.state import FloatArray
-
-if TYPE_CHECKING:
-    from evolabel.core.rule_base import RuleBase
 
 EVERY = 128  # samples between two looks at the statistics
 FLOOR = 0.25  # what a feature that explains nothing still counts: labels may need it in ways no line can tell
 FEWEST = 3.0  # samples' worth of evidence below which a slot knows nothing
 
 
-def relevance_weights(rules: "RuleBase") -> FloatArray:
+def relevance_weights(rules: RuleState) -> FloatArray:
     """Weights by what features explain in the whole stream and inside the rules; all 1 where they explain nothing.
 
     They grow with the root of R, as a correlation does: with R itself one good feature would leave the others no say.

@@ -4,19 +4,17 @@ Learning never forms W_i = P_i (G_i + gamma D W_0), because it would have to do 
 Formed once, they serve any number of rows, to the same outputs up to rounding.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dsymm
 
+from evolabel.core.rule_state import RuleState
 from evolabel.kernels._compile import direct
 from evolabel.kernels.by_rule import answer_by_rule
 from evolabel.kernels.formed import answer_rows
 from evolabel.kernels.places import measure_rows, normalise_rows
 from evolabel.kernels.state import FloatArray
-
-if TYPE_CHECKING:
-    from evolabel.core.rule_base import RuleBase
 
 # Rows from which on forming the weights first is faster: 24 to 64 were measured with 72 to 260 features and 6 to 101
 # labels. Fewer features need more rows, but then either way takes less than a millisecond.
@@ -32,7 +30,7 @@ _answer_rows, _answer_by_rule = direct(answer_rows), direct(answer_by_rule)
 _measure_rows, _normalise_rows = direct(measure_rows), direct(normalise_rows)
 
 
-def formed_weights(base: "RuleBase") -> FloatArray:
+def formed_weights(base: RuleState) -> FloatArray:
     """W of the global model and of all rules, (1 + C, K, q); iterated weights, and those of locked rules, are kept."""
     a = base.arrays
     if base.settings.iterated:
@@ -52,7 +50,7 @@ class Answers(NamedTuple):
     D: FloatArray
 
 
-def formed_answers(base: "RuleBase", Z: FloatArray, W: FloatArray) -> Answers:
+def formed_answers(base: RuleState, Z: FloatArray, W: FloatArray) -> Answers:
     """Eq. (2) for scaled rows by formed weights, and all that was found on the way."""
     together = len(Z) >= SOME_ROWS
     shape = len(Z), base.n_rules
@@ -69,7 +67,7 @@ def formed_answers(base: "RuleBase", Z: FloatArray, W: FloatArray) -> Answers:
     return Answers(out, psi, D)
 
 
-def placed(base: "RuleBase", Z: FloatArray) -> tuple[FloatArray, FloatArray]:
+def placed(base: RuleState, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Memberships and mean squared distances of scaled rows, (rows, C) each; as learning finds them, up to rounding."""
     psi, D = np.empty((len(Z), base.n_rules)), np.empty((len(Z), base.n_rules))
     _measure_rows(Z, base.arrays, base.settings, base.scratch(), psi, D)
@@ -78,7 +76,7 @@ def placed(base: "RuleBase", Z: FloatArray) -> tuple[FloatArray, FloatArray]:
     return psi, D
 
 
-def _solution(base: "RuleBase", slot: int, evidence: FloatArray) -> FloatArray:
+def _solution(base: RuleState, slot: int, evidence: FloatArray) -> FloatArray:
     """`evidence` P, (K, q), from the lower triangle of P and its waiting rows."""
     a = base.arrays
     rows = a.late_P[slot, : a.late[slot]]

@@ -4,17 +4,13 @@ Two rules are united if their ellipsoids touch, their shapes are alike, the unio
 consequents agree. Volumes and determinants are compared per dimension: in high dimensions nothing else means anything.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.linalg import cho_solve, cholesky
 
+from evolabel.core.rule_state import RuleState
 from evolabel.kernels.antecedents import degrees
 from evolabel.kernels.cholesky import substitute
 from evolabel.kernels.state import FloatArray
-
-if TYPE_CHECKING:
-    from evolabel.core.rule_base import RuleBase
 
 ALIKE = 0.95  # Bhattacharyya coefficient per dimension
 CONFLICT = 0.5  # labels whose outputs differ by more disagree ...
@@ -22,7 +18,7 @@ MOST_CONFLICTS = 0.2  # ... and more than this share of them forbids the merge
 CONTACT = 2.0  # radius of a rule's ellipsoid in root mean squared standard deviations
 
 
-def partner_of(slot: int, base: "RuleBase") -> int:
+def partner_of(slot: int, base: RuleState) -> int:
     """The rule to unite with: the most similar one that passes all tests, 0 if there is none."""
     best, partner = 0.0, 0
     for other in range(1, base.n_rules + 1):
@@ -33,16 +29,7 @@ def partner_of(slot: int, base: "RuleBase") -> int:
     return partner
 
 
-def covariance(slot: int, base: "RuleBase") -> FloatArray:
-    """Covariance of a rule's features, prior included."""
-    p, arrays = base.n_features, base.arrays
-    if not base.settings.rotated:
-        return np.diag(base.variances()[slot - 1])
-    F = np.tril(arrays.F[slot, :p, :p])
-    return np.asarray(F @ F.T / degrees(arrays.k[slot], base.settings.prior_count))
-
-
-def log_volume(slot: int, base: "RuleBase") -> float:
+def log_volume(slot: int, base: RuleState) -> float:
     """Logarithm of the determinant of a rule's covariance."""
     p, arrays = base.n_features, base.arrays
     if not base.settings.rotated:
@@ -51,13 +38,13 @@ def log_volume(slot: int, base: "RuleBase") -> float:
     return float(2.0 * np.log(diagonal).sum() - p * np.log(degrees(arrays.k[slot], base.settings.prior_count)))
 
 
-def touches(a: int, b: int, base: "RuleBase") -> bool:
+def touches(a: int, b: int, base: RuleState) -> bool:
     """Contact along the line of centres: r_a / m_a + r_b / m_b >= 1. Never a false alarm."""
     apart = base.arrays.c[b, : base.n_features] - base.arrays.c[a, : base.n_features]
     return sum(CONTACT / max(root_distance(slot, apart, base), 1e-12) for slot in (a, b)) >= 1.0
 
 
-def root_distance(slot: int, apart: FloatArray, base: "RuleBase") -> float:
+def root_distance(slot: int, apart: FloatArray, base: RuleState) -> float:
     """Root mean squared Mahalanobis length of a difference of features, as a rule measures and weighs it."""
     p, arrays = base.n_features, base.arrays
     if not base.settings.rotated:
@@ -67,10 +54,10 @@ def root_distance(slot: int, apart: FloatArray, base: "RuleBase") -> float:
     return float(np.sqrt(degrees(arrays.k[slot], base.settings.prior_count) * squares / p))
 
 
-def similarity(a: int, b: int, base: "RuleBase") -> float:
+def similarity(a: int, b: int, base: RuleState) -> float:
     """exp(-D_B / p), D_B the Bhattacharyya distance: covariances are averaged, not precisions."""
     p = base.n_features
-    first, second = covariance(a, base), covariance(b, base)
+    first, second = base.covariance(a), base.covariance(b)
     middle = cholesky((first + second) / 2.0, lower=True)
     apart = base.arrays.c[b, :p] - base.arrays.c[a, :p]
     gap = apart @ cho_solve((middle, True), apart) / 8.0
@@ -78,10 +65,10 @@ def similarity(a: int, b: int, base: "RuleBase") -> float:
     return float(np.exp(-(gap + logs / 2.0) / p))
 
 
-def blows_up(a: int, b: int, base: "RuleBase") -> bool:
+def blows_up(a: int, b: int, base: RuleState) -> bool:
     """Would the union be wider along the line of centres than the wider of the two by more than half?"""
     p, k = base.n_features, base.arrays.k
-    first, second = covariance(a, base), covariance(b, base)
+    first, second = base.covariance(a), base.covariance(b)
     apart = base.arrays.c[b, :p] - base.arrays.c[a, :p]
     length = float(np.linalg.norm(apart))
     if length == 0.0:
@@ -92,7 +79,7 @@ def blows_up(a: int, b: int, base: "RuleBase") -> bool:
     return bool(along > 1.5**2 * max(u @ first @ u, u @ second @ u))
 
 
-def disagreement(a: int, b: int, base: "RuleBase") -> FloatArray:
+def disagreement(a: int, b: int, base: RuleState) -> FloatArray:
     """How far the outputs of two rules lie apart per label: at the common centre, plus over one spread around it.
 
     Deviation: the paper compares slopes by the dihedral angle, which cannot see intercepts: two rules that always say
@@ -106,12 +93,12 @@ def disagreement(a: int, b: int, base: "RuleBase") -> FloatArray:
     return np.asarray(np.abs(gap @ np.append(centre, 1.0)) + np.linalg.norm(gap[:, :-1] * spread, axis=1))
 
 
-def agrees(a: int, b: int, base: "RuleBase") -> bool:
+def agrees(a: int, b: int, base: RuleState) -> bool:
     """Label-conflict veto: too many labels disagree."""
     return bool((disagreement(a, b, base) > CONFLICT).mean() <= MOST_CONFLICTS)
 
 
-def angle_similarity(a: int, b: int, base: "RuleBase") -> FloatArray:
+def angle_similarity(a: int, b: int, base: RuleState) -> FloatArray:
     """Likeness of two consequents by the dihedral angle of their planes, in scaled units, per label.
 
     Deviation: max(0, 1 - 2 phi / pi); the published second branch calls opposite planes alike.
@@ -122,7 +109,7 @@ def angle_similarity(a: int, b: int, base: "RuleBase") -> FloatArray:
     return np.asarray(np.maximum(0.0, 1.0 - 2.0 / np.pi * np.arccos(np.clip(inner / lengths, -1.0, 1.0))))
 
 
-def consistency(a: int, b: int, base: "RuleBase") -> FloatArray:
+def consistency(a: int, b: int, base: RuleState) -> FloatArray:
     """Rho of eq. (29) per label, in [0, 1]: by output disagreement, or by angle against the antecedents' likeness."""
     if base.settings.by_angle:
         ante, cons = similarity(a, b, base), angle_similarity(a, b, base)
@@ -131,7 +118,7 @@ def consistency(a: int, b: int, base: "RuleBase") -> FloatArray:
     return np.maximum(0.0, 1.0 - disagreement(a, b, base))
 
 
-def merged_weights(first: int, second: int, base: "RuleBase") -> FloatArray:
+def merged_weights(first: int, second: int, base: RuleState) -> FloatArray:
     """Eq. (29): W_a + a_m rho (W_b - W_a), a the better supported rule; labels that contradict keep the former."""
     k = base.arrays.k
     a, b = (second, first) if k[second] > k[first] else (first, second)

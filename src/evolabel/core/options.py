@@ -103,10 +103,8 @@ def _multiple(name: str, value: object, p: int, also: str) -> float:
             factor = float(value[:-1])
         except ValueError:
             raise ParameterError(f"{name}={value!r} is unknown; use a number > 0{hint}") from None
-        check_number(name, factor, 0, open_low=True, also=hint)
-        return factor * p
-    check_number(name, value, 0, open_low=True, also=hint)
-    return float(value)  # type: ignore[arg-type]
+        return p * check_number(name, factor, 0, open_low=True, also=hint)
+    return check_number(name, value, 0, open_low=True, also=hint)
 
 
 # The paper's own profile, as far as it is printed; vigilance (fac), alpha and beta are tuned there.

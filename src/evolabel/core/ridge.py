@@ -13,7 +13,6 @@ GRID = 10.0 ** np.arange(0.0, 4.01, 0.25)
 FALLBACK = 100.0
 FEWEST_ROWS = 4
 
-
 # R'R + ridge I has at most about this condition number; beyond it float64 leaves too few digits.
 MOST_CONDITION = 1e8
 

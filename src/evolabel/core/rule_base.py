@@ -1,7 +1,4 @@
-"""The rule base: its arrays, their growth, and what follows from them.
-
-The arrays themselves, and which of them are exact statistics and which derived, are explained in `kernels.state`.
-"""
+"""The rule base: how it learns, and how its rules are born, merged, removed and adopted."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -14,16 +11,15 @@ from evolabel.core import lifecycle, merging
 from evolabel.core.allocation import fit_weights, more_labels, more_slots
 from evolabel.core.events import Event
 from evolabel.core.formed_weights import MANY_ROWS, formed_answers, formed_weights
-from evolabel.core.lifecycle import PER_SLOT, mirrored
-from evolabel.core.proximal import BLOWN_UP, Problem, minimise
+from evolabel.core.lifecycle import PER_SLOT
+from evolabel.core.proximal import BLOWN_UP, minimise
+from evolabel.core.rule_state import RuleState
 from evolabel.core.scaling import Scaler
 from evolabel.core.undo import CHANGES_KEPT, Change
 from evolabel.core.words import Words
 from evolabel.errors import DivergenceError, StateError
 from evolabel.kernels._compile import direct
 from evolabel.kernels.antecedents import join
-from evolabel.kernels.cholesky import marginal_fill
-from evolabel.kernels.coupling import NONE, coupling
 from evolabel.kernels.moments import absorb, derive_inverse_variances
 from evolabel.kernels.parcel import packed
 from evolabel.kernels.room import rule_arrays
@@ -38,10 +34,8 @@ from evolabel.kernels.state import (
     IntArray,
     RuleArrays,
     Settings,
-    Workspace,
-    workspace,
 )
-from evolabel.kernels.stream import LOOSE, learn_raw, learn_scaled, membership_rows, output_rows
+from evolabel.kernels.stream import LOOSE, learn_raw, learn_scaled, output_rows
 
 FIRST_CAPACITY = 32  # rules there is room for at the start
 EVENTS_KEPT = 10_000  # older events are dropped, so that memory stays constant
@@ -52,36 +46,19 @@ NOTHING = np.empty(0)
 NO_ROWS = np.empty((0, 0))
 
 
-class RuleBase:
-    """State of EFC-ML: slot 0 is the global model, slots 1..n_rules are the rules."""
+class RuleBase(RuleState):
+    """The rules of EFC-ML and their global model, on their way through a stream."""
 
     def __init__(self, n_features: int, n_labels: int, settings: Settings) -> None:
-        self.settings = settings
-        self.n_features = n_features
-        self.arrays = rule_arrays(min(FIRST_CAPACITY, settings.max_rules), n_features, n_labels, settings)
+        capacity = min(FIRST_CAPACITY, settings.max_rules)
+        super().__init__(n_features, rule_arrays(capacity, n_features, n_labels, settings), settings)
         self.diverged = False
         self.mobility = 1.0  # how far a sample moves the rule it falls into
-        self._scratch: tuple[RuleArrays, Workspace] | None = None
         self._parcel: tuple[RuleArrays, Settings, FloatArray] | None = None
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
         self.words = Words()
         self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)
         lifecycle.clear(0, self.arrays, settings)
-
-    @property
-    def n_rules(self) -> int:
-        """C, the number of rules."""
-        return int(self.arrays.tally[RULES])
-
-    @property
-    def n_seen(self) -> int:
-        """N, the number of samples seen."""
-        return int(self.arrays.tally[SEEN])
-
-    @property
-    def n_labels(self) -> int:
-        """K, the number of labels."""
-        return int(self.arrays.G.shape[1])
 
     def learn(
         self,
@@ -155,14 +132,6 @@ class RuleBase:
             yield
         finally:
             self.mobility = 1.0
-
-    def scratch(self) -> Workspace:
-        """Scratch arrays that fit the state; made anew only when it has grown."""
-        if self._scratch is None or self._scratch[0] is not self.arrays:
-            slots, d = self.arrays.c.shape
-            made = workspace(slots, self.n_features, self.n_labels, d, self.settings.iterated)
-            self._scratch = self.arrays, made
-        return self._scratch[1]
 
     def parcel(self) -> FloatArray:
         """State, settings and scratch arrays as the learning loop takes them; packed anew when one was replaced."""
@@ -283,15 +252,6 @@ class RuleBase:
             if slot > 0:
                 a.W[slot] = (a.G[slot] + s.lean * a.W[0]) @ self.inverse(slot)
 
-    def problem(self, slot: int) -> Problem:
-        """The objective of a rule, from its statistics."""
-        a, s = self.arrays, self.settings
-        B = np.zeros((self.n_labels, self.n_labels))
-        if s.coupling > NONE:
-            coupling(a.Q[slot], a.mass[slot], s.coupling, B)
-        anchor = a.W[0] * (s.lean > 0.0)
-        return Problem(self.hessian(slot), a.G[slot], s.penalty[1], anchor, B, s.alpha, s.beta, s.literal_step)
-
     def minimise(self) -> None:
         """Algorithm 1 for every rule: from the least squares solution, eq. (18), to the minimum."""
         if self.settings.prox_steps:
@@ -310,55 +270,6 @@ class RuleBase:
         if len(Z) >= MANY_ROWS:
             return formed_answers(self, Z, formed_weights(self)).outputs
         return _output_rows(Z, self.arrays, self.settings)
-
-    def memberships(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Normalised memberships and mean squared distances, both (rows, C)."""
-        return membership_rows(Z, self.arrays, self.settings)
-
-    def regressor(self, z: FloatArray, slot: int) -> FloatArray:
-        """(z, 1) as a rule sees it: missing features at their mean, given the others if the rule is rotated."""
-        p, a = self.n_features, self.arrays
-        filled = np.where(np.isnan(z), a.c[slot, :p], z)
-        if self.settings.rotated and np.isnan(z).any():
-            e = z - a.c[slot, :p]
-            marginal_fill(a.F[slot], e, p, np.empty(p, np.int64), np.empty(p))
-            filled = a.c[slot, :p] + e
-        return np.append(filled, 1.0)
-
-    def hessian(self, slot: int) -> FloatArray:
-        """H of a slot as a full symmetric matrix, waiting rows included."""
-        rows = self.arrays.late_H[slot, : self.arrays.late[slot]]
-        return mirrored(self.arrays.H[slot]) + rows.T @ rows
-
-    def regressor_sums(self) -> tuple[FloatArray, FloatArray]:
-        """Sums of psi r and of psi r^2 of all slots, (1+C, q): last rows and diagonals of H, waiting rows included."""
-        used = slice(0, self.n_rules + 1)
-        H, rows, late = self.arrays.H[used], self.arrays.late_H[used], self.arrays.late[used]
-        rows = np.where((np.arange(rows.shape[1]) < late[:, None])[:, :, None], rows, 0.0)
-        sums = H[:, -1] + np.einsum("sb,sbq->sq", rows[:, :, -1], rows)
-        return sums, np.diagonal(H, axis1=1, axis2=2) + (rows**2).sum(axis=1)
-
-    def inverse(self, slot: int) -> FloatArray:
-        """P of a slot as a full symmetric matrix, waiting rows included."""
-        rows = self.arrays.late_P[slot, : self.arrays.late[slot]]
-        return mirrored(self.arrays.P[slot]) - rows.T @ rows
-
-    def weights(self, slot: int) -> FloatArray:
-        """W of a slot, (q, K): the ridge solution towards the global model, or that model itself for slot 0.
-
-        Iterated weights, and those of a locked rule, are kept.
-        """
-        if slot > 0 and (self.settings.iterated or self.arrays.locked[slot]):
-            return np.array(self.arrays.W[slot].T)
-        evidence = self.arrays.G[slot].T
-        if slot > 0:
-            evidence = evidence + self.settings.lean[:, None] * self.weights(0)
-        return np.asarray(self.inverse(slot) @ evidence)
-
-    def variances(self) -> FloatArray:
-        """Spread of the rules per feature, squared, prior included, (C, p)."""
-        p = self.n_features
-        return np.asarray(self.settings.importance[:p] / self.arrays.inv[1 : self.n_rules + 1, :p])
 
     def reserve(self, rules: int) -> None:
         """Make room for this many rules; the room doubles, so that growth stays cheap."""

@@ -45,7 +45,7 @@ def read_plan(
         window=whole_number("window", window, 1),
         every=whole_number("every", every, 1),
         delay=_delay_range(delay),
-        annotated=_share("annotated", annotated),
+        annotated=check_number("annotated", annotated, 0, 1, open_low=True),
         seed=whole_number("seed", seed, 0),
         keep_scores=bool(keep_scores),
     )
@@ -53,13 +53,7 @@ def read_plan(
 
 def whole_number(name: str, value: int, low: int) -> int:
     """The value, if it is a whole number that is not too low."""
-    check_number(name, value, low, whole=True)
-    return int(value)
-
-
-def _share(name: str, value: float) -> float:
-    check_number(name, value, 0, 1, open_low=True)
-    return float(value)
+    return int(check_number(name, value, low, whole=True))
 
 
 def _delay_range(delay: int | tuple[int, int]) -> tuple[int, int]:
@@ -72,8 +66,7 @@ def _delay_range(delay: int | tuple[int, int]) -> tuple[int, int]:
 
 def _named_metrics(metrics: Metrics) -> dict[str, Metric]:
     """Metrics by the name they are asked for, or by their own."""
-    several = isinstance(metrics, Iterable) and not isinstance(metrics, str)
-    chosen: list[object] = list(metrics) if several else [metrics]  # type: ignore[arg-type]
+    chosen = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     named = dict(map(_named_metric, chosen))
     if not named or len(named) < len(chosen):
         raise ParameterError(f"metrics={chosen!r} is not allowed; name at least one metric, and none twice")

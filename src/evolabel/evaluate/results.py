@@ -2,24 +2,22 @@
 
 import os
 from dataclasses import asdict, dataclass, field
-from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self
 from zipfile import BadZipFile
 
 import numpy as np
 
-from evolabel.errors import FileFormatError, MissingDependencyError, ParameterError
+from evolabel.errors import FileFormatError
 from evolabel.evaluate.formats import READERS, WRITERS, Document, with_nan, without_nan
+from evolabel.evaluate.frames import Backend, frame_of
 from evolabel.evaluate.learner import Learner
 from evolabel.evaluate.questions import Questions
 from evolabel.evaluate.trend import Point, Summary
 from evolabel.kernels.state import FloatArray
 from evolabel.whole_files import write_atomically
-
-Backend = Literal["pandas", "polars", "pyarrow"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +54,9 @@ class Results:
 
     def to_frame(self, backend: Backend = "pandas") -> Any:
         """The trend as a frame of `backend` ("pandas", "polars" or "pyarrow"), one row per value."""
-        import narwhals as nw
-
-        if backend not in get_args(Backend):
-            raise ParameterError(f"backend={backend!r} is unknown; use one of {', '.join(get_args(Backend))}")
-        _need(backend)
         columns = zip(*self.trend, strict=True) if self.trend else ((),) * len(Point._fields)
         data = {name: list(values) for name, values in zip(Point._fields, columns, strict=True)}
-        return nw.from_dict(data, backend=backend).to_native()
+        return frame_of(data, backend)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write a file, its kind by its ending: .json, .jsonl or .parquet; any other path is a folder.
@@ -109,14 +102,6 @@ class Results:
             raise ValueError("the summary of a learner is missing")
         trend = tuple(Point(**{**point, "value": with_nan(point["value"])}) for point in document["trend"])
         return cls(summary, trend, document["settings"], scores)
-
-
-def _need(backend: str) -> None:
-    try:
-        import_module(backend)
-    except ImportError as error:
-        told = f"a {backend} frame needs {backend}, which is not installed; run: pip install {backend}"
-        raise MissingDependencyError(told) from error
 
 
 def _summary(entry: dict[str, Any]) -> Summary:

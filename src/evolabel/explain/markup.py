@@ -1,8 +1,9 @@
 """Small helpers for Markdown and HTML."""
 
+from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["bold", "code", "escape", "page"]
+__all__ = ["bold", "code", "escape", "page", "table"]
 
 STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}"
@@ -20,6 +21,20 @@ def bold(text: str) -> str:
 def code(name: str) -> str:
     """A name in Markdown, as it is written."""
     return f"`{name.replace('`', chr(39))}`"
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown.
+
+    Examples
+    --------
+    >>> print(table(["rule", "samples"], [["0", "48"], ["1", "31"]]))
+    | rule | samples |
+    | --- | --- |
+    | 0 | 48 |
+    | 1 | 31 |
+    """
+    return "\n".join(f"| {' | '.join(line)} |" for line in (heads, ["---"] * len(heads), *rows))
 
 
 def page(title: str, body: str) -> str:

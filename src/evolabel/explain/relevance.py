@@ -1,6 +1,6 @@
 """Which features matter for which labels, at any moment of the stream and without any state of its own.
 
-The Fisher ratio of two classes per feature and label (companion 2.9) is r^2 / (1 - r^2), with r the correlation of the
+The Fisher ratio of two classes per feature and label is r^2 / (1 - r^2), with r the correlation of the
 feature with the 0/1 label; r follows from H and G of the global model, which are kept exactly. Weights are r^2 itself:
 the share of a label's variance that the feature explains alone, in [0, 1].
 

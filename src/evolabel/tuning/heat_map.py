@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evolabel.errors import ParameterError
-from evolabel.extras import load
+from evolabel.explain.figures.canvas import figure_of, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,10 +29,7 @@ def heat_map(search: "GridSearch", across: str = "alpha", down: str = "beta", ax
     """
     columns, rows, table = _table(search, across, down)
     if axes is None:
-        axes = (
-            load("matplotlib.figure", "plots", "a figure").Figure(figsize=(6.4, 4.4), layout="constrained").subplots()
-        )
-    assert axes is not None
+        axes = new_axes(6.4, 4.4)
     image = axes.imshow(table, cmap="cividis", aspect="auto")
     axes.set_xticks(range(len(columns)), [_text(value) for value in columns])
     axes.set_yticks(range(len(rows)), [_text(value) for value in rows])
@@ -40,9 +37,7 @@ def heat_map(search: "GridSearch", across: str = "alpha", down: str = "beta", ax
     axes.set_ylabel(down)
     best = np.unravel_index(np.nanargmax(table), table.shape)
     axes.plot(best[1], best[0], marker="o", markersize=10, markerfacecolor="none", color="white", markeredgewidth=2)
-    figure = axes.get_figure()
-    assert figure is not None
-    figure.colorbar(image, ax=axes, label=f"best score ({getattr(search.score, '__name__', search.score)})")
+    figure_of(axes).colorbar(image, ax=axes, label=f"best score ({getattr(search.score, '__name__', search.score)})")
     return axes
 
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from joblib import delayed
 from threadpoolctl import threadpool_limits
 
 from evolabel.errors import DivergenceError, NotTrainedError
+from evolabel.evaluate.frames import Backend, frame_of
 from evolabel.evaluate.learner import described
 from evolabel.kernels.state import BoolArray, FloatArray
 from evolabel.tuning.batch import Tunable, check_search, check_values, read_batch, read_tunable
@@ -125,12 +126,10 @@ class GridSearch:
         self.surface_, self.best_params_, self.best_score_ = surface, params, best["score"]
         return self
 
-    def frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+    def frame(self, backend: Backend = "pandas") -> Any:
         """The whole surface as a frame, one row per point."""
-        import narwhals as nw
-
         points = [{name: value for name, value in point.items() if name != "folds"} for point in self._found()]
-        return nw.from_dict({name: [p[name] for p in points] for name in points[0]}, backend=backend).to_native()
+        return frame_of({name: [point[name] for point in points] for name in points[0]}, backend)
 
     def _facts(self, base: Tunable, grid: Grid, rows: FloatArray, labels: FloatArray) -> dict[str, Any]:
         return {

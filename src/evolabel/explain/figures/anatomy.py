@@ -10,7 +10,6 @@ from evolabel.core.rule_base import RuleBase
 from evolabel.core.scaling import Scaler
 from evolabel.errors import DataError, DataTypeError, StateError
 from evolabel.explain.relevance import feature_relevance
-from evolabel.kernels.antecedents import degrees
 from evolabel.kernels.state import FloatArray, IntArray
 
 
@@ -72,14 +71,6 @@ class Anatomy:
         """Places of the features that explain most of some label."""
         overall = feature_relevance(self.model, self.feature_names, self.label_names).overall
         return [int(j) for j in np.argsort(-overall, kind="stable")[:count]]
-
-    def covariance(self, slot: int) -> FloatArray:
-        """Sigma_i of the features in scores, prior included: the marginal of a rule of the product space."""
-        a, p = self.rules.arrays, self.model.n_features
-        if not self.rules.settings.rotated:
-            return np.diag(self.rules.variances()[slot - 1])
-        F = np.tril(a.F[slot])[:p, :p]
-        return np.asarray(F @ F.T / degrees(float(a.k[slot]), self.rules.settings.prior_count))
 
     def samples(self, X: object) -> FloatArray:
         """Raw rows, checked."""

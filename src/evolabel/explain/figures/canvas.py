@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,9 +37,9 @@ def new_axes(width: float = SIZE[0], height: float = SIZE[1]) -> "Axes":
 
 def figure_of(ax: "Axes") -> "Figure":
     """The whole figure the Axes are on."""
-    figure: Any = ax.get_figure(root=True)
+    figure = ax.get_figure(root=True)
     assert figure is not None
-    return figure  # type: ignore[no-any-return]
+    return figure
 
 
 def tidy(ax: "Axes", title: str) -> None:

@@ -71,7 +71,7 @@ def gaussian(anatomy: Anatomy, slot: int, j: int, values: FloatArray) -> FloatAr
     X = np.full((len(values), anatomy.model.n_features), np.nan)
     X[:, j] = values
     z = anatomy.model.scale(X)[:, j]
-    variance = anatomy.covariance(slot)[j, j]
+    variance = anatomy.rules.covariance(slot)[j, j]
     return np.asarray(np.exp(-0.5 * (z - anatomy.rules.arrays.c[slot, j]) ** 2 / variance))
 
 

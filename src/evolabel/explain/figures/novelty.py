@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evolabel.errors import DataError
 from evolabel.explain.figures.anatomy import Anatomy, Drawable
 from evolabel.explain.figures.canvas import VERMILION, figure_of, new_axes, tidy
-from evolabel.explain.figures.planes import feature_pair
+from evolabel.explain.figures.planes import feature_pair, need_two_features
 from evolabel.explain.terms import stream_terms
 from evolabel.explain.territory import borders
 from evolabel.kernels.state import FloatArray
@@ -41,8 +40,7 @@ def novelty_map(
         are looked at, as if all others were missing.
     """
     anatomy = classifier.anatomy()
-    if anatomy.model.n_features < 2:
-        raise DataError("the model knows one feature only, and a map needs two; draw its membership functions instead")
+    need_two_features(anatomy)
     pair = feature_pair(anatomy, anatomy.most_relevant(2) if features is None else features)
     sample = None if at is None else anatomy.samples(np.asarray(at).reshape(1, -1))[0]
     across, along = (_range(anatomy, j, sample) for j in pair)

@@ -1,7 +1,7 @@
 """Two dimensions to look at rules in: two features in their units, or the two that tell the labels apart best.
 
-Rules live in scores. Their shadow on a plane is the marginal covariance V' Sigma_i V (companion 2.10): no slice, so
-what is close in the picture may still be apart in other directions, but nothing of a rule is hidden.
+Rules live in scores. Their shadow on a plane is the marginal covariance V' Sigma_i V: no slice, so what is close in the
+picture may still be apart in other directions, but nothing of a rule is hidden.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ class Plane:
 
     def shadow(self, slot: int) -> FloatArray:
         """Covariance of a rule on the plane, in scores, 2 x 2."""
-        return np.asarray(self.V.T @ self.anatomy.covariance(slot) @ self.V)
+        return np.asarray(self.V.T @ self.anatomy.rules.covariance(slot) @ self.V)
 
     def outline(self, slot: int) -> FloatArray:
         """The border of a rule at one spread, as a closed line."""
@@ -78,9 +78,14 @@ def feature_pair(anatomy: Anatomy, features: Sequence[int | str]) -> tuple[int, 
     return first, second
 
 
-def _discriminant_plane(anatomy: Anatomy) -> Plane:
+def need_two_features(anatomy: Anatomy) -> None:
+    """Raise DataError for a model that has no plane."""
     if anatomy.model.n_features < 2:
         raise DataError("the model knows one feature only, and a map needs two; draw its membership functions instead")
+
+
+def _discriminant_plane(anatomy: Anatomy) -> Plane:
+    need_two_features(anatomy)
     V, mean, spread = discriminants(anatomy.rules)
     told = [_told(anatomy.feature_names, column * spread) for column in V.T]
     return Plane(anatomy, V, mean, (f"discriminant 1\n({told[0]})", f"discriminant 2\n({told[1]})"))

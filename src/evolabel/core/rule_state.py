@@ -1,0 +1,113 @@
+"""The state of a rule base, and what follows from it. Nothing here learns.
+
+The arrays themselves, and which of them are exact statistics and which derived, are explained in `kernels.state`.
+"""
+
+import numpy as np
+
+from evolabel.core.lifecycle import mirrored
+from evolabel.core.proximal import Problem
+from evolabel.kernels.antecedents import degrees
+from evolabel.kernels.cholesky import marginal_fill
+from evolabel.kernels.coupling import NONE, coupling
+from evolabel.kernels.state import RULES, SEEN, FloatArray, RuleArrays, Settings, Workspace, workspace
+from evolabel.kernels.stream import membership_rows
+
+
+class RuleState:
+    """The arrays of a rule base: slot 0 is the global model, slots 1..n_rules are the rules."""
+
+    def __init__(self, n_features: int, arrays: RuleArrays, settings: Settings) -> None:
+        self.n_features = n_features
+        self.arrays = arrays
+        self.settings = settings
+        self._scratch: tuple[RuleArrays, Workspace] | None = None
+
+    @property
+    def n_rules(self) -> int:
+        """C, the number of rules."""
+        return int(self.arrays.tally[RULES])
+
+    @property
+    def n_seen(self) -> int:
+        """N, the number of samples seen."""
+        return int(self.arrays.tally[SEEN])
+
+    @property
+    def n_labels(self) -> int:
+        """K, the number of labels."""
+        return int(self.arrays.G.shape[1])
+
+    def memberships(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Normalised memberships and mean squared distances, both (rows, C)."""
+        return membership_rows(Z, self.arrays, self.settings)
+
+    def regressor(self, z: FloatArray, slot: int) -> FloatArray:
+        """(z, 1) as a rule sees it: missing features at their mean, given the others if the rule is rotated."""
+        p, a = self.n_features, self.arrays
+        filled = np.where(np.isnan(z), a.c[slot, :p], z)
+        if self.settings.rotated and np.isnan(z).any():
+            e = z - a.c[slot, :p]
+            marginal_fill(a.F[slot], e, p, np.empty(p, np.int64), np.empty(p))
+            filled = a.c[slot, :p] + e
+        return np.append(filled, 1.0)
+
+    def hessian(self, slot: int) -> FloatArray:
+        """H of a slot as a full symmetric matrix, waiting rows included."""
+        rows = self.arrays.late_H[slot, : self.arrays.late[slot]]
+        return mirrored(self.arrays.H[slot]) + rows.T @ rows
+
+    def regressor_sums(self) -> tuple[FloatArray, FloatArray]:
+        """Sums of psi r and of psi r^2 of all slots, (1+C, q): last rows and diagonals of H, waiting rows included."""
+        used = slice(0, self.n_rules + 1)
+        H, rows, late = self.arrays.H[used], self.arrays.late_H[used], self.arrays.late[used]
+        rows = np.where((np.arange(rows.shape[1]) < late[:, None])[:, :, None], rows, 0.0)
+        sums = H[:, -1] + np.einsum("sb,sbq->sq", rows[:, :, -1], rows)
+        return sums, np.diagonal(H, axis1=1, axis2=2) + (rows**2).sum(axis=1)
+
+    def inverse(self, slot: int) -> FloatArray:
+        """P of a slot as a full symmetric matrix, waiting rows included."""
+        rows = self.arrays.late_P[slot, : self.arrays.late[slot]]
+        return mirrored(self.arrays.P[slot]) - rows.T @ rows
+
+    def weights(self, slot: int) -> FloatArray:
+        """W of a slot, (q, K): the ridge solution towards the global model, or that model itself for slot 0.
+
+        Iterated weights, and those of a locked rule, are kept.
+        """
+        if slot > 0 and (self.settings.iterated or self.arrays.locked[slot]):
+            return np.array(self.arrays.W[slot].T)
+        evidence = self.arrays.G[slot].T
+        if slot > 0:
+            evidence = evidence + self.settings.lean[:, None] * self.weights(0)
+        return np.asarray(self.inverse(slot) @ evidence)
+
+    def variances(self) -> FloatArray:
+        """Spread of the rules per feature, squared, prior included, (C, p)."""
+        p = self.n_features
+        return np.asarray(self.settings.importance[:p] / self.arrays.inv[1 : self.n_rules + 1, :p])
+
+    def covariance(self, slot: int) -> FloatArray:
+        """Sigma_i of the features, prior included: the marginal of a rule of the product space, (p, p)."""
+        p, a = self.n_features, self.arrays
+        if not self.settings.rotated:
+            return np.diag(self.variances()[slot - 1])
+        F = np.tril(a.F[slot, :p, :p])
+        return np.asarray(F @ F.T / degrees(a.k[slot], self.settings.prior_count))
+
+    def problem(self, slot: int) -> Problem:
+        """The objective of a rule, from its statistics."""
+        a, s = self.arrays, self.settings
+        B = np.zeros((self.n_labels, self.n_labels))
+        if s.coupling > NONE:
+            coupling(a.Q[slot], a.mass[slot], s.coupling, B)
+        anchor = a.W[0] * (s.lean > 0.0)
+        return Problem(self.hessian(slot), a.G[slot], s.penalty[1], anchor, B, s.alpha, s.beta, s.literal_step)
+
+    def scratch(self) -> Workspace:
+        """Scratch arrays that fit the state; made anew only when it has grown."""
+        if self._scratch is None or self._scratch[0] is not self.arrays:
+            slots, d = self.arrays.c.shape
+            made = workspace(slots, self.n_features, self.n_labels, d, self.settings.iterated)
+            self._scratch = self.arrays, made
+        return self._scratch[1]

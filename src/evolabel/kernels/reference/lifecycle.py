@@ -1,0 +1,63 @@
+"""Twins of what happens rarely, in `core.lifecycle`: births, merges, deaths and upkeep."""
+
+import numpy as np
+
+from evolabel.kernels.reference.memberships import distances, nearest
+from evolabel.kernels.reference.moments import absorb, derive_inverse_variance, pool_moments
+from evolabel.kernels.reference.slots import NaiveRules, empty_slot
+from evolabel.kernels.reference.structure import any_starved, is_starved, ward_pair
+from evolabel.kernels.state import FloatArray
+
+
+def rule_distances(z: FloatArray, base: NaiveRules) -> FloatArray:
+    """Distances of z to all rules."""
+    inv = np.array([derive_inverse_variance(rule, base.settings) for rule in base.rules])
+    return distances(z, np.array([rule.c for rule in base.rules]), inv, base.settings.importance)
+
+
+def let_be_born(z: FloatArray, weight: float, base: NaiveRules) -> None:
+    """A rule starts at z, near the nearest rule; a full rule base first merges its closest pair."""
+    base.seen += 1
+    if len(base.rules) == base.settings.max_rules:
+        merge_closest(base)
+    parent = base.rules[nearest(rule_distances(z, base))] if base.rules else None
+    absorb(base.whole, z, weight, base.seen)
+    rule = empty_slot(len(z), base.whole.G.shape[1])
+    rule.c = (parent or base.whole).c
+    absorb(rule, z, weight, base.seen)
+    rule.identity, rule.born = base.next_identity, base.seen
+    base.next_identity += 1
+    base.rules.append(rule)
+    base.events.append((base.seen, "birth", rule.identity, parent.identity if parent else None))
+
+
+def merge_closest(base: NaiveRules) -> None:
+    """Unite the closest pair; the better supported rule keeps its identity."""
+    variances = np.array([1.0 / derive_inverse_variance(rule, base.settings) for rule in base.rules])
+    centres, supports = np.array([rule.c for rule in base.rules]), np.array([rule.k for rule in base.rules])
+    a, b = (base.rules[place] for place in ward_pair(centres, variances, supports))
+    if b.k > a.k:
+        a, b = b, a
+    pool_moments(a, b)
+    a.H, a.G = a.H + b.H, a.G + b.G
+    a.age, a.fresh, a.won, a.born = 0, 0.0, max(a.won, b.won), min(a.born, b.born)
+    base.remove(b)
+    base.events.append((base.seen, "merge", a.identity, b.identity))
+
+
+def prune(base: NaiveRules) -> None:
+    """Starved rules die; one rule always stays."""
+    starved = [rule for rule in base.rules[::-1] if is_starved(rule, base.seen, base.settings)]
+    for rule in starved[: len(base.rules) - 1] if any_starved(base) else []:
+        base.events.append((base.seen, "death", rule.identity, None))
+        base.remove(rule)
+
+
+def upkeep(base: NaiveRules) -> None:
+    """Slots whose time has come fade by lambda^(evidence learned since the last time)."""
+    for slot in [base.whole, *base.rules]:
+        if slot.age >= base.settings.upkeep_every:
+            fade = base.settings.forgetting**slot.fresh
+            slot.H, slot.G = fade * slot.H, fade * slot.G
+            slot.M, slot.n, slot.k = fade * slot.M, fade * slot.n, fade * slot.k
+            slot.age, slot.fresh = 0, 0.0

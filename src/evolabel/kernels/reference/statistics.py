@@ -1,0 +1,48 @@
+"""Twins of `kernels.statistics`."""
+
+import numpy as np
+
+from evolabel.kernels.reference.slots import Slot
+from evolabel.kernels.state import FloatArray
+
+
+def late_rows(r: FloatArray, u: FloatArray, w: float) -> tuple[FloatArray, FloatArray]:
+    """Rows whose outer products H grows by and P shrinks by (Sherman and Morrison), u = P r."""
+    return np.sqrt(w) * r, np.sqrt(w / (1.0 + w * r @ u)) * u
+
+
+def learn_regressor(slot: Slot, r: FloatArray, w: float) -> None:
+    """H += w r r'."""
+    slot.H = slot.H + w * np.outer(r, r)
+    slot.age += 1
+    slot.fresh += w
+
+
+def add_labels(G: FloatArray, r: FloatArray, y: FloatArray, w: float) -> FloatArray:
+    """Eq. (24): G + w r y'."""
+    return np.asarray(G + w * np.outer(r, y))
+
+
+def partial_step(
+    A: FloatArray, W: FloatArray, r: FloatArray, y: FloatArray, confidence: FloatArray, psi: float
+) -> FloatArray:
+    """W after a sample: a label of confidence g takes the full step of weight psi g, one of confidence 0 none."""
+    P_r = np.linalg.solve(A, r)
+    own = psi * confidence
+    error = np.where(confidence > 0.0, np.nan_to_num(y) - W.T @ r, 0.0)
+    return np.asarray(W + np.outer(P_r, own / (1.0 + own * (r @ P_r)) * error))
+
+
+def add_partial_labels(
+    G: FloatArray,
+    A: FloatArray,
+    W: FloatArray,
+    r: FloatArray,
+    y: FloatArray,
+    confidence: FloatArray,
+    psi: float,
+    w: float,
+) -> FloatArray:
+    """The G for which A + w r r', A being H + penalty, gives just the weights of `partial_step`."""
+    after = (A + w * np.outer(r, r)) @ partial_step(A, W, r, y, confidence, psi)
+    return np.asarray(G + after - A @ W)

@@ -1,0 +1,53 @@
+"""Twins of `kernels.structure`."""
+
+from itertools import combinations
+
+import numpy as np
+
+from evolabel.kernels.reference.slots import NaiveRules, Slot
+from evolabel.kernels.state import RULES, FloatArray, RuleArrays, Settings
+from evolabel.kernels.structure import STRANGE_AFTER, STRANGE_WINDOW
+
+
+def note_winner_distance(d: float, strange: FloatArray) -> FloatArray:
+    """Count, mean and variance; beyond `STRANGE_WINDOW` distances the old ones fade."""
+    count, mean, variance = strange
+    share = 1.0 / min(count + 1.0, STRANGE_WINDOW)
+    new = (1.0 - share) * mean + share * d
+    square = (1.0 - share) * (variance + mean**2) + share * d**2
+    return np.array([count + 1.0, new, square - new**2])
+
+
+def is_novel(d: float, support: float, C: int, strange: FloatArray, settings: Settings) -> bool:
+    """With room: outside the winner's radius, which shrinks with its support. Full: only if very strange."""
+    if settings.max_rules > C:
+        return bool(d > settings.radius * ((support + 1.0) / support) ** 4)
+    count, mean, variance = strange
+    return bool(settings.max_rules > 1 and count > STRANGE_AFTER and d > mean + settings.novel_z * np.sqrt(variance))
+
+
+def is_starved(slot: Slot, seen: int, settings: Settings) -> bool:
+    """Little support, and no sample won for `prune_after` samples."""
+    return seen - slot.won > settings.prune_after and slot.k < settings.min_support
+
+
+def any_starved(base: NaiveRules) -> bool:
+    """Is there a rule to remove?"""
+    hungry = [is_starved(rule, base.seen, base.settings) for rule in base.rules]
+    return base.settings.prune_after > 0 and len(base.rules) > 1 and any(hungry)
+
+
+def has_grown(slot: int, rules: RuleArrays, settings: Settings) -> bool:
+    """Among several rules: has this one won `merge_every` samples since it was last compared? 0: never."""
+    won = float(rules.k[slot] - rules.compared[slot])
+    return bool(rules.tally[RULES] > 1 and settings.merge_every > 0 and won >= settings.merge_every)
+
+
+def ward(a: int, b: int, c: FloatArray, variance: FloatArray, k: FloatArray) -> float:
+    """How much the fit suffers from uniting two rules: d^2 k_a k_b / (k_a + k_b)."""
+    return float(np.sum((c[a] - c[b]) ** 2 / (variance[a] + variance[b])) * k[a] * k[b] / (k[a] + k[b]))
+
+
+def ward_pair(c: FloatArray, variance: FloatArray, k: FloatArray) -> tuple[int, int]:
+    """The pair that costs least."""
+    return min(combinations(range(len(c)), 2), key=lambda pair: ward(pair[0], pair[1], c, variance, k))
