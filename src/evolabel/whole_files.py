@@ -1,5 +1,6 @@
 """Files that are never half written: readers see the old one or the new one, and both are whole."""
 
+import errno
 import os
 import secrets
 import shutil
@@ -11,6 +12,8 @@ from pathlib import Path
 
 def write_atomically(target: Path, data: bytes) -> None:
     """Write to a temporary file beside the target, flush it to disk, then rename it."""
+    if not target.name:  # as in "." or "/"
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     part = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     try:
         with part.open("xb") as file:

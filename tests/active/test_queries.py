@@ -166,6 +166,20 @@ def test_a_question_about_an_earlier_sample_shows_that_sample(classifier):
     np.testing.assert_array_equal(query.arrived.x, [0.0, 2.0, 2.0, 2.0])
 
 
+def test_two_stale_queries_never_ask_about_the_same_earlier_sample(classifier, frozen):
+    learner = ActiveLearner(classifier, 0.7, criteria="first_feature", recent=3)
+    learner.update(learner.query([5.0, 1.0, 1.0, 1.0]))
+    first, second = learner.query([0.0, 2.0, 2.0, 2.0]), learner.query([0.0, 3.0, 3.0, 3.0])
+    assert first.about == second.about == 1
+    learner.pend(first)
+    before = frozen(learner)
+    for act in (learner.pend, learner.update):
+        with pytest.raises(StateError, match="sample 1 was asked about since"):
+            act(second)
+    assert frozen(learner) == before
+    assert learner.query(second.arrived.x).about != 1
+
+
 def test_only_answered_labels_change_their_weights(classifier, stream):
     learner = ActiveLearner(classifier, 1.0, "labels", criteria="every_label", selection="first_come")
     rules = classifier._model.trained()

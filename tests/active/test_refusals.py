@@ -53,6 +53,8 @@ def test_bad_people_are_told(bad):
         ([[0, 1, 0], [0, 1, 0]], None, "one row of answers"),
         ([[0, 1, 0], [0, 1, 0]], ["a", "a"], "twice"),
         ("yes", None, "dimension"),
+        ([0, 1, 0], 5, "an annotator is called 5; use text"),
+        ([[0, 1, 0], [0, 1, 0]], ["a", 2], "an annotator is called 2; use text"),
     ],
 )
 def test_bad_answers_leave_everything_as_it_was(classifier, stream, frozen, y, annotator, told):
@@ -93,6 +95,14 @@ def test_queries_of_another_learner_are_refused(classifier, stream):
     wide = EvolvingFuzzyClassifier(max_rules=2).fit(np.hstack([stream[0]] * 2), stream[1])
     with pytest.raises(DataError, match="own queries"):
         ActiveLearner(classifier).update(ActiveLearner(wide).query(np.zeros(8)))
+
+
+@pytest.mark.parametrize("what", [None, [1.0, 0.0, 0.0, 0.0]])
+def test_what_is_no_query_is_refused(classifier, what):
+    learner = ActiveLearner(classifier)
+    for act in (learner.update, learner.pend):
+        with pytest.raises(DataTypeError, match="pass what query or watch returned"):
+            act(what)
 
 
 def test_the_classifier_must_know_its_labels(blobs):
@@ -136,6 +146,29 @@ def test_weights_of_annotators_are_checked():
         AnnotatorPool({"anna": 2.0})
     with pytest.raises(ParameterError, match="twice"):
         AnnotatorPool().vote([[1], [1]], ["a", "a"])
+
+
+@pytest.mark.parametrize(
+    ("answers", "annotators", "told"),
+    [
+        ([[1, 0]], ["anna", "bob"], "1 rows for 2 annotators"),
+        ([1, 0], ["anna"], "dimension"),
+        ([[1, 2]], ["anna"], "a label is 0, 1, or NaN"),
+        ([["yes", 0]], ["anna"], "numbers only"),
+        ([[1, 0], [1]], ["anna", "bob"], "one table"),
+        ([[1, 0], [1, 1]], ["anna", 7], "called 7"),
+    ],
+)
+def test_a_pool_learns_nothing_from_a_vote_it_refuses(answers, annotators, told):
+    pool = AnnotatorPool()
+    with pytest.raises((DataError, DataTypeError), match=told):
+        pool.vote(answers, annotators)
+    assert pool.facts() == AnnotatorPool().facts()
+
+
+def test_names_of_annotators_are_text():
+    with pytest.raises(DataTypeError, match="called 1; use text"):
+        AnnotatorPool({1: 0.5})
 
 
 @pytest.mark.parametrize("whose", [{"per": "samples"}, {"per": "labels", "selection": "first_come"}])

@@ -93,6 +93,18 @@ def test_nulls_are_missing_features_and_labels(frame, stream, state_of, assert_s
     assert_same_state(state_of(clf) | {"names": None}, state_of(plain) | {"names": None})
 
 
+def test_pandas_own_null_is_missing_in_columns_of_mixed_kinds(stream, state_of, assert_same_state):
+    X, Y = stream[0].copy(), stream[1].copy()
+    X[5, 0], Y[7, 1] = np.nan, np.nan
+    features = pandas_frame(X, FEATURES).astype({"heat": "Float64"}).astype({"flow": object})
+    labels = pandas_frame(Y, LABELS).astype({"rain": bool, "snow": "boolean"})
+    assert features["heat"].isna()[5]
+    assert labels["snow"].isna()[7]
+    named = EvolvingFuzzyClassifier(max_rules=4).fit(features, labels)
+    plain = EvolvingFuzzyClassifier(max_rules=4).fit(X, Y)
+    assert_same_state(state_of(named) | {"names": None}, state_of(plain) | {"names": None})
+
+
 def test_a_series_is_a_target_of_classes(frame, blobs):
     X, y = blobs
     names = np.array(["ash", "birch", "cedar"])[y].tolist()

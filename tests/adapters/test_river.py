@@ -249,3 +249,14 @@ def test_without_river_the_command_that_installs_it_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "river.base", None)
     with pytest.raises(MissingDependencyError, match=r'needs river, .* pip install "evolabel\[river\]"'):
         importlib.import_module("evolabel.adapters.river")
+
+
+def test_people_write_rules_that_go_on_learning_or_stay(model, stream):
+    number = model.rulebook.add('IF a ABOVE 1 THEN on LIKELY, hot UNLIKELY CALLED "far"')
+    model.rulebook.lock("far")
+    before = model.rulebook.form("far")
+    for x, y in dictionaries(*stream):
+        model.learn_one({**x, "new": x["a"] + x["b"]}, {**y, "late": True})
+    assert model.estimator.n_features_in_ == 5
+    assert model.rulebook.names == {number: "far"}
+    assert model.rulebook.form("far") == before

@@ -1,5 +1,7 @@
 """`clf.rulebook`: rules of experts are used, read back, named, kept in files, and listed as events."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -225,9 +227,10 @@ def test_a_model_without_rules_has_no_book_to_write_in():
         EvolvingFuzzyClassifier().partial_fit(X, Y).rulebook.add(HOT)
 
 
-def test_an_unknown_name_is_refused(book):
-    with pytest.raises(DataError, match="no rule is called 'cold'"):
-        book.lock("cold")
+@pytest.mark.parametrize("rule", ["cold", None, 1.5, True, [1]])
+def test_what_calls_no_rule_is_refused(book, rule):
+    with pytest.raises(DataError, match=re.escape(f"no rule is called {rule!r}")):
+        book.delete(rule)
 
 
 def test_classes_can_be_expected_like_labels(blobs):

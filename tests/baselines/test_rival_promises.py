@@ -89,6 +89,33 @@ def test_labels_are_predicted_from_the_threshold_of_the_base_on(rival, stream):
     np.testing.assert_array_equal(learner.predict(stream[0]), scores >= 0.8)
 
 
+@pytest.mark.parametrize("initial", [INITIAL, 0])
+@pytest.mark.parametrize("rival", [EvolvingOneVsRest, EvolvingChain, StaticClassifier])
+@pytest.mark.parametrize("base", [{"threshold": 0.3}, {"optimise": "macro_f1"}], ids=str)
+def test_decisions_are_the_predictions_from_before_each_row(base, rival, initial, gappy_stream):
+    X, Y = gappy_stream
+    at_once, by_row = (rival(EvolvingFuzzyClassifier(max_rules=5, warm_up=40, **base)) for _ in range(2))
+    if initial:
+        at_once.fit(X[:initial], Y[:initial])
+        by_row.fit(X[:initial], Y[:initial])
+    decisions = at_once.decide_then_train(X[initial:], Y[initial:])[1]
+    expected = []
+    for i in range(initial, len(X)):
+        expected.append(by_row.predict(X[[i]])[0] if by_row.__sklearn_is_fitted__() else decisions[i - initial])
+        by_row.partial_fit(X[[i]], Y[[i]])
+    np.testing.assert_array_equal(decisions, expected)
+    np.testing.assert_array_equal(at_once.thresholds_, by_row.thresholds_)
+    assert not np.array_equal(at_once.thresholds_, np.full(3, 0.5))
+
+
+def test_learned_thresholds_are_those_of_the_classifier_of_each_label(stream):
+    X, Y = stream
+    base = EvolvingFuzzyClassifier(max_rules=5, optimise="macro_f1")
+    rival = EvolvingOneVsRest(base).fit(X, Y)
+    alone = [clone(base).fit(X, Y[:, [k]]) for k in range(3)]
+    np.testing.assert_array_equal(rival.predict(X), np.hstack([clf.predict(X) for clf in alone]))
+
+
 @every_rival
 def test_fitting_again_forgets_everything(name, stream):
     X, Y = stream

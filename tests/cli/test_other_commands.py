@@ -31,6 +31,14 @@ def test_convert_refuses_unknown_kinds(command, plant, tmp_path):
     assert ".npz or .parquet" in told.err
 
 
+def test_convert_tells_where_it_cannot_write(command, plant):
+    inside_a_file = plant / "plant.npz"
+    told = command("convert", plant, inside_a_file, "--labels", "fault_a,fault_b")
+    assert told.code == 2
+    assert told.err.startswith(f"evolabel: cannot write {inside_a_file} (")
+    assert told.err.endswith("); choose another file\n")
+
+
 def test_the_data_sets_are_listed(command):
     told = command("datasets")
     assert told.code == 0

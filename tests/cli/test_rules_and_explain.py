@@ -58,6 +58,11 @@ def test_one_row_is_explained(command, plant_model, plant):
         (["rules", "{model}", "--label", "hail"], "no label 'hail'; it knows fault_a, fault_b"),
         (["rules", "{model}", "--top", "0"], "top=0"),
         (["rules", "nowhere.safetensors"], "no model file at"),
+        (
+            ["rules", "{model}", "--out", "nowhere/rules.md"],
+            "cannot write nowhere/rules.md (No such file or directory)",
+        ),
+        (["rules", "{model}", "--out", "."], "cannot write . (Is a directory); choose another file"),
         (["explain", "{model}", "--row", "300", "--data", "{plant}"], "has rows 0 to 299"),
         (["explain", "{model}", "--row", "0", "--data", "drift"], "features, the model knows 2"),
         (["explain", "{model}", "--row", "0", "--data", "{other}"], "the model knows heat, flow"),

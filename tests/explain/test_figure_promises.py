@@ -9,6 +9,7 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, MissingDependencyError, NotTrainedError, ParameterError, StateError
 from evolabel.explain import figures
+from evolabel.explain.figures.album import _files as album_files
 from evolabel.explain.figures.album import album
 from evolabel.explain.figures.canvas import as_svg, figure_of, new_axes
 
@@ -75,6 +76,13 @@ def test_bad_counts_are_one_clear_error(asked, possible):
 def test_a_budget_is_a_share():
     with pytest.raises(ParameterError, match="budget=1"):
         figures.budget_use([1], 1.5)
+
+
+def test_features_whose_names_look_alike_have_files_of_their_own():
+    files = album_files(["x(1)", "x[1]", "heat", "long " * 99, "long " * 98])
+    assert files[:3] == ["x-1--0", "x-1--1", "heat"]
+    assert len(set(files)) == 5
+    assert max(map(len, files)) < 70
 
 
 def test_the_album_has_all_that_apply(six_rules, rotated_rules, stream):

@@ -96,6 +96,8 @@ def test_a_folder_that_is_missing_or_in_the_way_is_told(trained, tmp_path):
     with pytest.raises(ModelWriteError):
         trained.save(tmp_path / "folder")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+    with pytest.raises(ModelWriteError, match=r"model file \.: Is a directory"):
+        trained.save("")
 
 
 def test_a_saved_file_may_be_read_by_whom_the_umask_allows(trained, tmp_path):

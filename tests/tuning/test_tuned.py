@@ -6,6 +6,7 @@ from sklearn.base import clone
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import NotTrainedError
+from evolabel.evaluate import prequential
 from evolabel.tuning import TunedClassifier
 
 GRID = {"vigilance": [0.5, 1.0], "max_rules": [2, 5]}
@@ -26,6 +27,17 @@ def test_it_learns_as_the_best_point_does(tuned, stream):
     np.testing.assert_array_equal(tuned.decision_function(X), best.decision_function(X))
     np.testing.assert_array_equal(tuned.predict(X), best.predict(X))
     assert tuned.n_rules_ == best.n_rules_ == len(tuned.rules_)
+
+
+@pytest.mark.parametrize("base", [{"threshold": 0.2}, {"optimise": "macro_f1"}], ids=str)
+def test_it_is_judged_by_the_thresholds_it_predicts_with(stream, base):
+    X, Y = stream
+    tuned = TunedClassifier(EvolvingFuzzyClassifier(**base), GRID, cv=2).fit(X[:60], Y[:60])
+    best = EvolvingFuzzyClassifier(**base, **tuned.search_.best_params_)
+    summary = prequential({"tuned": tuned, "best": best}, (X, Y), initial=60, metrics=["macro_f1"]).summary
+    assert summary["tuned"].metrics == summary["best"].metrics
+    assert not np.array_equal(tuned.thresholds_, np.full(3, 0.5))
+    np.testing.assert_array_equal(tuned.predict(X), tuned.decision_function(X) >= tuned.thresholds_)
 
 
 def test_the_given_estimator_stays_as_it_is(stream):

@@ -1,11 +1,13 @@
 """`AnnotatorPool`: how far each annotator is to be believed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from evolabel.errors import ParameterError
+from evolabel.adapters.samples import as_matrix
+from evolabel.adapters.targets import checked_labels
+from evolabel.errors import DataError, DataTypeError, ParameterError
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
 
@@ -43,6 +45,7 @@ class AnnotatorPool:
     def set_weight(self, annotator: str, weight: float) -> None:
         """Set a weight by hand."""
         check_number(f"weight of {annotator!r}", weight, 0, 1)
+        read_names(annotator)
         self.fixed[annotator] = float(weight)
 
     def weight(self, annotator: str) -> float:
@@ -57,13 +60,15 @@ class AnnotatorPool:
 
         The confidence is the weight by which the winning side is ahead, at most 1; a draw counts as not answered.
         """
-        if len(set(annotators)) < len(annotators):
-            raise ParameterError(f"annotators={list(annotators)} names one twice; pass one row of answers for each")
-        table = np.array(answers, np.float64)
+        names, table = read_names(annotators), checked_labels(as_matrix(answers, "answers"))
+        if len(set(names)) < len(names):
+            raise ParameterError(f"annotators={list(names)} names one twice; pass one row of answers for each")
+        if len(table) != len(names):
+            raise DataError(f"answers has {len(table)} rows for {len(names)} annotators; pass one row for each")
         sides = np.nan_to_num(2.0 * table - 1.0)  # -1, 1, and 0 for no answer
-        votes = sides * np.array([self.weight(annotator) for annotator in annotators])[:, None]
+        votes = sides * np.array([self.weight(name) for name in names])[:, None]
         total = votes.sum(axis=0)
-        self._compare(sides, votes, annotators)
+        self._compare(sides, votes, names)
         told = (sides != 0.0).any(axis=0)
         return np.where(told & (total != 0.0), total > 0.0, np.nan), np.minimum(np.abs(total), 1.0)
 
@@ -85,3 +90,13 @@ class AnnotatorPool:
         pool = cls(facts["fixed"])
         pool.agreed, pool.compared = dict(facts["agreed"]), dict(facts["compared"])
         return pool
+
+
+def read_names(annotators: object) -> tuple[str, ...]:
+    """Names of one annotator or several; text only, as files keep them as text."""
+    alone = isinstance(annotators, str) or not isinstance(annotators, Iterable)
+    names = (annotators,) if alone else tuple(annotators)  # type: ignore[arg-type]
+    for name in names:
+        if not isinstance(name, str):
+            raise DataTypeError(f"an annotator is called {name!r}; use text as names")
+    return names  # type: ignore[return-value]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.active.annotators import AnnotatorPool
+from evolabel.active.annotators import AnnotatorPool, read_names
 from evolabel.active.query import Query
 from evolabel.adapters.samples import as_array, as_matrix
 from evolabel.adapters.targets import checked_labels
@@ -37,7 +37,7 @@ def read_answer(y: object, annotator: str | Sequence[str] | None, query: Query, 
     """The answer to a question, checked; None if there is none."""
     if y is None:
         return None
-    names = () if annotator is None else (annotator,) if isinstance(annotator, str) else tuple(annotator)
+    names = () if annotator is None else read_names(annotator)
     table = as_array(y, "y")
     rows = checked_labels(as_matrix(table[None] if table.ndim == 1 else table, "y"))
     if len(rows) != max(len(names), 1):

@@ -17,7 +17,7 @@ from evolabel.active.pupil import Pupil
 from evolabel.active.query import Query
 from evolabel.active.scout import Scout
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
-from evolabel.errors import DataError, ParameterError, StateError
+from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
 
@@ -189,11 +189,11 @@ class ActiveLearner:
 
         Returns the question's number, by which `pending` finds it again.
         """
+        self._check_own(query)
         if query.number is not None:
             raise StateError(f"question {query.number} is counted already; hand its answer to update")
         if not query.asked:
             raise StateError("nothing is asked about this sample; call update(query, None)")
-        self._check_own(query)
         self._scout.count(query, taught=True)
         self.ledger.ask(query)
         self.pending[self.bucket.seen] = query
@@ -253,6 +253,8 @@ class ActiveLearner:
         del self.pending[number]
 
     def _check_own(self, query: Query) -> None:
+        if not isinstance(query, Query):
+            raise DataTypeError(f"a query is needed, got {type(query).__name__}; pass what query or watch returned")
         model = self._pupil.model
         if len(query.x) != model.n_features or len(query.labels) > model.n_labels:
             raise DataError("the query was made for other features or labels; pass one of this learner's own queries")

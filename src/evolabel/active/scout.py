@@ -16,6 +16,7 @@ from evolabel.active.recent import RecentSamples, best_of
 from evolabel.active.unlabelled import Unlabelled
 from evolabel.core.echo import Arrays, Echo
 from evolabel.core.look import Look
+from evolabel.errors import StateError
 from evolabel.kernels.selection import BoolArray
 from evolabel.kernels.state import FloatArray
 
@@ -265,8 +266,16 @@ class Scout:
             self._heard.restore(arrays)
 
     def count(self, query: Query, *, taught: bool) -> None:
-        """A sample is seen, and its question, if there is one, asked; BudgetError if it cannot be paid any more."""
+        """A sample is seen, and its question, if there is one, asked; BudgetError if it cannot be paid any more.
+
+        StateError if it looks back at a sample that is no candidate any more, as another question was about it.
+        """
         self.unlabelled.check(self.pupil.model)
+        if self.recent is not None and query.about is not None and query.about not in self.recent.rows:
+            raise StateError(
+                f"sample {query.about} was asked about since this query was made, or lies too far back by now; "
+                "query the sample that has just come again"
+            )
         free = self.bucket.affordable(self.pupil.n_labels)
         self.bucket.see(self.pupil.n_labels, query.cost)
         query.number = self.bucket.seen

@@ -1,7 +1,7 @@
 """`RiverEvolvingFuzzyClassifier`: the model as a river classifier, dictionaries in and out."""
 
 from collections.abc import Hashable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import NOTHING
 from evolabel.core.warm_up import WarmUp
 from evolabel.kernels.state import FloatArray
+
+if TYPE_CHECKING:
+    from evolabel.adapters.rule_book import RuleBook
 
 base = extras.load("river.base", "river", "RiverEvolvingFuzzyClassifier")
 
@@ -34,6 +37,8 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
     ----------
     estimator : EvolvingFuzzyClassifier
         What has been learned, to be read: `rules_`, `events_`, `save`. It learns through this class only.
+    rulebook : RuleBook
+        To add, edit, rename, lock, merge and delete rules by hand.
 
     Notes
     -----
@@ -90,6 +95,11 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
         outputs = self._outputs(x)
         decided = outputs >= self.estimator.thresholds_ if len(outputs) else outputs
         return dict(zip(self._labels.names, decided.tolist(), strict=True))
+
+    @property
+    def rulebook(self) -> "RuleBook":
+        """The rules in the hands of a person: add, edit, rename, lock, merge, delete, undo."""
+        return self.estimator.rulebook
 
     @property
     def _model(self) -> StreamModel | None:

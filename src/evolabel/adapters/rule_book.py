@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evolabel.core import acts
 from evolabel.core.claims import Claim
 from evolabel.core.events import ACTS, Event
@@ -96,7 +98,7 @@ class RuleBook:
         return self._classifier._trained().trained()
 
     def _number(self, rule: int | str) -> int:
-        if not isinstance(rule, str):
+        if isinstance(rule, int | np.integer) and not isinstance(rule, bool):
             return int(rule)
         for number, name in self._rules().words.names.items():
             if name == rule:

@@ -88,10 +88,26 @@ def as_matrix(data: object, name: str) -> FloatArray:
             f"{name}.reshape(1, -1) is one sample, {name}.reshape(-1, 1) one column"
         )
     try:
-        return np.ascontiguousarray(array, np.float64)
+        return np.ascontiguousarray(_with_nan(array), np.float64)
     except (TypeError, ValueError) as error:
         told = f"{name} must hold numbers only ({one_line(error)}); encode text and categories first"
         raise _kind_of(error)(told) from None
+
+
+def _with_nan(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array with NaN in place of pandas' NA, which is no number and comes in columns of mixed kinds."""
+    return np.where(_are_missing(array).astype(bool), np.nan, array) if array.dtype == object else array
+
+
+def is_missing(value: Any) -> bool:
+    """Is it None, NaN or pandas' NA?"""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas' NA is neither equal nor unequal to anything
+        return True
+
+
+_are_missing = np.frompyfunc(is_missing, 1, 1)
 
 
 def as_array(data: object, name: str) -> np.ndarray[Any, Any]:

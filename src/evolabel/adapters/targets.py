@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from evolabel.adapters.samples import as_array, as_matrix, column_names
+from evolabel.adapters.samples import as_array, as_matrix, column_names, is_missing
 from evolabel.errors import DataError, DataTypeError
 from evolabel.kernels._compile import direct
 from evolabel.kernels.checks import first_bad_label
@@ -206,17 +206,10 @@ def _class_values(target: object) -> AnyArray:
 def _missing(values: AnyArray) -> AnyArray:
     """True where a class is not given: NaN, None or pandas' NA."""
     if values.dtype == object:
-        return np.array([_is_missing(v) for v in values], bool)
+        return np.array([is_missing(v) for v in values], bool)
     if values.dtype.kind in "fmM":
         return np.asarray(values != values)
     return np.zeros(len(values), bool)
-
-
-def _is_missing(value: Any) -> bool:
-    try:
-        return value is None or bool(value != value)
-    except TypeError:  # pandas' NA is neither equal nor unequal to anything
-        return True
 
 
 def _extended(known: AnyArray, found: AnyArray, new: list[Any]) -> AnyArray:

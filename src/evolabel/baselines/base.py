@@ -13,7 +13,7 @@ from evolabel.adapters.targets import LabelMatrix, read_targets
 from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.core.warm_up import WarmUp
 from evolabel.errors import DataError
-from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.kernels.state import BoolArray, FloatArray, IntArray
 
 WARM_UP = 80  # annotated rows that are the initial batch where none was given
 ON = 0.5  # a label is predicted where its score is at least this
@@ -60,15 +60,35 @@ class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             scores[done:] = self._answer_and_learn(rows[done:], labels[done:])
         return scores
 
+    def decide_then_train(self, X: object, y: object) -> tuple[FloatArray, BoolArray]:
+        """`test_then_train` with decisions: the scores, and where `predict` would have said 1, before each row."""
+        if not self._learns_thresholds():
+            scores = self.test_then_train(X, y)
+            return scores, scores >= self.thresholds_
+        rows, labels = self._prepare(X, y)
+        scores, limits = np.empty(labels.shape), np.empty(labels.shape)
+        for row in range(len(rows)):
+            piece = slice(row, row + 1)
+            limits[row] = self.thresholds_
+            if not self._wait(rows[piece], labels[piece], scores[piece]):
+                scores[piece] = self._answer_and_learn(rows[piece], labels[piece])
+        return scores, scores >= limits
+
     def decision_function(self, X: object) -> FloatArray:
-        """Scores, (n_samples, n_labels): the larger, the likelier; 0.5 is where a label is predicted."""
+        """Scores, (n_samples, n_labels): the larger, the likelier; `thresholds_` tell where a label is predicted."""
         self._check_fitted()
         rows = read_samples(self, X, reset=False)
         return np.tile(self._warm_up.priors(), (len(rows), 1)) if self._warm_up is not None else self._answer(rows)
 
     def predict(self, X: object) -> IntArray:
         """Labels as 0/1, (n_samples, n_labels)."""
-        return (self.decision_function(X) >= self._threshold()).astype(np.int64)
+        return (self.decision_function(X) >= self.thresholds_).astype(np.int64)
+
+    @property
+    def thresholds_(self) -> FloatArray:
+        """Scores of at least this much are predicted as 1, label by label: those of the base, where there is one."""
+        self._check_fitted()
+        return self._thresholds() if self._warm_up is None else np.full(self._targets.size, self._threshold())
 
     # ------------------------------------------------------------------ what a rival is made of
 
@@ -94,6 +114,14 @@ class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _threshold(self) -> float:
         """Score from which on a label is predicted: that of the base, where there is one."""
         return float(getattr(getattr(self, "base", None), "threshold", ON))
+
+    def _thresholds(self) -> FloatArray:
+        """Thresholds by label once the initial batch is learned."""
+        return np.full(self._targets.size, self._threshold())
+
+    def _learns_thresholds(self) -> bool:
+        """Does the base learn its thresholds along the stream?"""
+        return str(getattr(getattr(self, "base", None), "optimise", "accuracy")) != "accuracy"
 
     def _rows_until_change(self) -> int:
         """How many rows can be answered at once because learning them changes no answer."""

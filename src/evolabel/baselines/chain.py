@@ -6,7 +6,7 @@ import numpy as np
 
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.baselines.base import StreamLearner
-from evolabel.baselines.engine import ask, check_base, count_rules, new_engine, taught_engine
+from evolabel.baselines.engine import ask, check_base, count_rules, new_engine, taught_engine, thresholds
 from evolabel.core.rule_base import NO_ROWS
 from evolabel.errors import ParameterError
 from evolabel.kernels.state import BoolArray, FloatArray
@@ -16,9 +16,10 @@ from evolabel.ranges import check_number
 class EvolvingChain(StreamLearner):
     """A chain of evolving classifiers: each gets the features and 0/1 indicators of all labels before it.
 
-    The paper's second rival. Indicators are the truth in training and thresholded predictions in inference; where the
-    truth was not annotated, training takes the prediction of the link in question. A row without an annotation of a
-    label teaches that link nothing. Labels that appear mid-stream are appended and start with a `warm_up`.
+    The paper's second rival. Indicators are the truth in training and thresholded predictions in inference (cut at
+    `threshold`, also where the base learns thresholds); where the truth was not annotated, training takes the
+    prediction of the link in question. A row without an annotation of a label teaches that link nothing. Labels that
+    appear mid-stream are appended and start with a `warm_up`.
 
     Parameters
     ----------
@@ -80,6 +81,9 @@ class EvolvingChain(StreamLearner):
     def _learn(self, rows: FloatArray, labels: FloatArray) -> None:
         for k in self.order_:
             rows = self._with_truth(rows, labels[:, [k]], self._links[k].test_then_train(rows, labels[:, [k]]))
+
+    def _thresholds(self) -> FloatArray:
+        return thresholds(self._links[k] for k in range(len(self._links)))
 
     def _answer(self, rows: FloatArray) -> FloatArray:
         scores = np.empty((len(rows), len(self.order_)))

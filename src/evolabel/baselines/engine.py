@@ -1,5 +1,7 @@
 """The evolving classifier as an engine of rivals that learn every label apart (a label matrix of one column)."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from sklearn.base import clone
 
@@ -29,6 +31,11 @@ def taught_engine(base: EvolvingFuzzyClassifier | None, X: FloatArray, column: F
 def ask(engine: EvolvingFuzzyClassifier, X: FloatArray) -> FloatArray:
     """Scores (n_samples, 1); 0 from an engine that has learned nothing."""
     return engine.decision_function(X) if engine.__sklearn_is_fitted__() else np.zeros((len(X), 1))
+
+
+def thresholds(engines: Iterable[EvolvingFuzzyClassifier]) -> FloatArray:
+    """Where each engine predicts its label; `threshold` of one that has learned nothing."""
+    return np.array([e.thresholds_[0] if e.__sklearn_is_fitted__() else float(e.threshold) for e in engines])
 
 
 def count_rules(engines: list[EvolvingFuzzyClassifier]) -> int:

@@ -4,7 +4,7 @@ import numpy as np
 
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.baselines.base import StreamLearner
-from evolabel.baselines.engine import ask, check_base, count_rules, new_engine, taught_engine
+from evolabel.baselines.engine import ask, check_base, count_rules, new_engine, taught_engine, thresholds
 from evolabel.kernels.state import FloatArray
 
 
@@ -57,6 +57,9 @@ class EvolvingOneVsRest(StreamLearner):
     def _learn(self, rows: FloatArray, labels: FloatArray) -> None:
         for engine, column in zip(self._engines, _columns(labels), strict=True):
             engine.partial_fit(rows, column)
+
+    def _thresholds(self) -> FloatArray:
+        return thresholds(self._engines)
 
     def _answer(self, rows: FloatArray) -> FloatArray:
         return np.hstack([ask(engine, rows) for engine in self._engines])

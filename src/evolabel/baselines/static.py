@@ -62,5 +62,10 @@ class StaticClassifier(StreamLearner):
     def _answer(self, rows: FloatArray) -> FloatArray:
         return np.pad(self._model.decision_function(rows), ((0, 0), (0, self._unknown)))
 
+    def _thresholds(self) -> FloatArray:
+        known = getattr(self._model, "thresholds_", None)
+        common = super()._thresholds()
+        return common if known is None else np.append(known, common[len(known) :])
+
     def _rows_until_change(self) -> int:
         return sys.maxsize

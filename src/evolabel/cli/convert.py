@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from evolabel.cli.ready import tell
+from evolabel.cli.ready import tell, writing
 from evolabel.cli.source import open_source, split_names
 from evolabel.streams import write_dataset
 
@@ -27,5 +27,6 @@ def convert(data: str, target: Path, *, labels: str = "") -> None:
         Columns of a file that are labels, separated by commas.
     """
     dataset = open_source(data, split_names(labels), "order", None, None).stream(0)
-    write_dataset(dataset, target)
+    with writing(target):
+        write_dataset(dataset, target)
     tell(f"{target}: {len(dataset)} rows, {dataset.n_features} features, {dataset.n_labels} labels")

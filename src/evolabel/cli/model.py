@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.cli.ready import tell
+from evolabel.cli.ready import tell, writing
 from evolabel.cli.source import open_source
 from evolabel.errors import DataError
 from evolabel.kernels.state import FloatArray
@@ -77,5 +77,6 @@ def write(told: Told, form: Format, out: Path | None) -> None:
     if out is None:
         sys.stdout.write(content)
         return
-    write_atomically(out, content.encode())
+    with writing(out):
+        write_atomically(out, content.encode())
     tell(f"Written: {out}")

@@ -1,6 +1,8 @@
 """What a command makes sure of before it starts: a folder that can be written, kernels that are compiled."""
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
@@ -24,6 +26,15 @@ def ready_folder(out: Path, packages: dict[str, str] = REPORT, purpose: str = "a
         raise ParameterError(f"cannot write into {out} ({error.strerror or error}); choose another folder") from None
     for package, extra in packages.items():
         load(package, extra, purpose)
+
+
+@contextmanager
+def writing(out: Path) -> Iterator[None]:
+    """What the system says against a file is told as one line about that file."""
+    try:
+        yield
+    except OSError as error:
+        raise ParameterError(f"cannot write {out} ({error.strerror or error}); choose another file") from None
 
 
 def compile_kernels(*, quiet: bool = False) -> None:

@@ -32,7 +32,8 @@ def write_model_file(path: str | os.PathLike[str], arrays: Arrays, manifest: dic
     try:
         write_atomically(target, data)
     except OSError as error:
-        raise ModelWriteError(f"cannot write model file {target}: {error}; the file before it is untouched") from None
+        why = error.strerror or error
+        raise ModelWriteError(f"cannot write model file {target}: {why}; the file before it is untouched") from None
 
 
 def read_model_file(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:

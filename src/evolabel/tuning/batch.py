@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 
 
+# Parameters of the classifier that a search cannot judge: outputs after `fit` are the same for all their values.
+WITHOUT_SAY = ("threshold", "optimise", "warm_up")
+
+
 @runtime_checkable
 class Tunable(Protocol):
     """A learner of label matrices with parameters, as scikit-learn knows them: the classifier, or one of its rivals."""
@@ -82,6 +86,8 @@ def check_values(estimator: Tunable, values: Mapping[str, Sequence[Any]]) -> Non
     for name, given in values.items():
         if name not in known:
             raise ParameterError(f"{name!r} is no parameter of the estimator; use some of {', '.join(known)}")
+        if name in WITHOUT_SAY and isinstance(estimator, EvolvingFuzzyClassifier):
+            raise ParameterError(f"{name} changes no output after fit, by which points are compared; leave it out")
         for value in given:
             changed = clone(estimator).set_params(**{name: value})
             for part in (changed, *changed.get_params().values()):

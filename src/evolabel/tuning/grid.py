@@ -31,6 +31,8 @@ class Grid:
     @classmethod
     def of(cls, values: Mapping[str, Sequence[Any]]) -> "Grid":
         """A checked grid; single values need not be wrapped."""
+        if not isinstance(values, Mapping):
+            raise ParameterError(f"the grid is a {type(values).__name__}; pass a dict of values by parameter")
         wrapped = {
             name: tuple(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else (given,)
             for name, given in values.items()

@@ -35,8 +35,8 @@ class GridSearch:
         Where all parameters outside the grid come from; the paper's profile if not given. Rivals made of classifiers
         are searched in the same way, folds and all.
     grid : dict of str to sequence, optional
-        Values by parameter, any parameters of the estimator (`base__vigilance` of the one inside a rival); the paper's
-        grid (17 vigilance x 10 alpha x 8 beta) if not given.
+        Values by parameter, any of the estimator (`base__vigilance` of the one inside a rival) but those that change no
+        output (`threshold`, `optimise`, `warm_up`); the paper's grid (17 vigilance x 10 alpha x 8 beta) if not given.
     cv : int
         Folds.
     score : str or callable

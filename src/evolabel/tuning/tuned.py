@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evolabel import errors
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import BoolArray, FloatArray
 from evolabel.tuning.search import GridSearch
 
 if TYPE_CHECKING:
@@ -82,6 +82,10 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Answer every row, then learn it."""
         return self._best().test_then_train(X, y)
 
+    def decide_then_train(self, X: object, y: object) -> tuple[FloatArray, BoolArray]:
+        """Answer every row, decide which labels are predicted, then learn it."""
+        return self._best().decide_then_train(X, y)
+
     def decision_function(self, X: object) -> FloatArray:
         """Continuous outputs, (n_samples, n_labels)."""
         return self._best().decision_function(X)
@@ -89,6 +93,11 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: object) -> "AnyArray":
         """Labels as 0/1, (n_samples, n_labels)."""
         return self._best().predict(X)
+
+    @property
+    def thresholds_(self) -> FloatArray:
+        """Outputs of at least this much are predicted as 1, label by label."""
+        return self._best().thresholds_
 
     @property
     def n_rules_(self) -> int:

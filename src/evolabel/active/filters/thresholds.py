@@ -47,7 +47,8 @@ class VariableThresholds(Filter):
         ranking = [criterion.name for criterion in criteria if criterion.threshold == np.inf]
         if ranking:
             raise ParameterError(
-                f"{', '.join(ranking)} has no threshold to fire at; give one, or use another selection"
+                f"{', '.join(ranking)} has no threshold to fire at; name criteria that have one, such as ambiguity, "
+                "or use another selection"
             )
         super().begin(criteria, budget, width, least)
         self._whole = np.array([criterion.whole for criterion in criteria])

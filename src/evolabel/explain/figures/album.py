@@ -1,6 +1,6 @@
 """All figures of a classifier that apply to it, each with a caption."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FEATURES = 3  # whose membership functions are drawn
+LONGEST_NAME = 60  # letters of a feature's name that a file is called by
 
 
 class Picture(NamedTuple):
@@ -35,9 +36,10 @@ def album(classifier: Drawable, X: object = None, Y: object = None) -> Iterator[
     anatomy = classifier.anatomy()
     if anatomy.model.n_features > 1:
         yield from _maps(classifier, anatomy, X, Y)
+    files = _files(anatomy.feature_names)
     for j in anatomy.most_relevant(FEATURES):
         told = "What the rules see of one feature. Bands are the terms the rules are told in: fifths of the stream."
-        yield Picture(f"memberships-{_file(anatomy.feature_names[j])}", told, membership_functions(classifier, j))
+        yield Picture(f"memberships-{files[j]}", told, membership_functions(classifier, j))
     if anatomy.model.n_labels > 1 and (X is not None or anatomy.rules.arrays.Q.shape[1]):
         told = "Labels that go together (red) or exclude each other (blue): in the rule that differs most, and in all."
         yield Picture("label-correlations", told, label_correlations(classifier, X=X, Y=Y))
@@ -67,6 +69,7 @@ def _most_balanced(anatomy: Anatomy, Y: object) -> int:
     return int(np.abs(np.nansum(labels, axis=0) / known - 0.5).argmin())
 
 
-def _file(name: str) -> str:
-    """A name of a feature as part of a file name."""
-    return "".join(letter if letter.isalnum() else "-" for letter in name)
+def _files(features: Sequence[str]) -> list[str]:
+    """Names of features as parts of file names, all different and none too long for a file."""
+    plain = ["".join(letter if letter.isalnum() else "-" for letter in name)[:LONGEST_NAME] for name in features]
+    return [name if plain.count(name) == 1 else f"{name}-{j}" for j, name in enumerate(plain)]
