@@ -144,3 +144,16 @@ def test_settings_hold_plain_numbers():
     X, Y = DriftingStream(seed=0).take(30)
     settings = clf.fit(X, Y)._model.trained().settings
     assert {type(value) for value in settings} <= {float, int, bool, np.ndarray}
+
+
+def test_what_is_masked_is_missing(stream, blobs):
+    X, Y = (np.ma.masked_array(array[:60].copy(), np.zeros((60, array.shape[1]), bool)) for array in stream)
+    X[3, 1] = X[7, 0] = Y[5, 2] = np.ma.masked
+    masked = EvolvingFuzzyClassifier(max_rules=3).fit(X, Y)
+    plain = EvolvingFuzzyClassifier(max_rules=3).fit(X.filled(np.nan), Y.filled(np.nan))
+    assert np.array_equal(masked.decision_function(X), plain.decision_function(X.filled(np.nan)))
+    X, y = blobs
+    hidden = np.arange(len(y)) == 4
+    masked = EvolvingFuzzyClassifier(max_rules=3).fit(X, np.ma.masked_array(y, hidden))
+    plain = EvolvingFuzzyClassifier(max_rules=3).fit(X, np.where(hidden, np.nan, y))
+    assert np.array_equal(masked.predict(X), plain.predict(X))

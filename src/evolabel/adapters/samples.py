@@ -114,6 +114,8 @@ def as_array(data: object, name: str) -> np.ndarray[Any, Any]:
     """The values of a frame, series, list or array; columns of the same name and ragged lists are refused."""
     if type(data) is np.ndarray:
         return data
+    if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
+        return np.where(data.mask, np.nan, data.data.astype(object))  # what is masked is missing
     native: Any = data
     if nw.dependencies.is_polars_lazyframe(native):
         raise DataTypeError(f"{name} is a lazy frame; collect() it first")
