@@ -144,6 +144,8 @@ def test_rules_of_the_product_space_are_not_covered_without_labels(batch, stream
 def test_weights_of_annotators_are_checked():
     with pytest.raises(ParameterError, match="anna"):
         AnnotatorPool({"anna": 2.0})
+    with pytest.raises(DataTypeError, match="dictionary of names"):
+        AnnotatorPool(["anna"])
     with pytest.raises(ParameterError, match="twice"):
         AnnotatorPool().vote([[1], [1]], ["a", "a"])
 

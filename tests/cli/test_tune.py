@@ -64,3 +64,9 @@ def test_wrong_usage_is_one_clear_error(command, plant, words, message):
     assert told.code == 2
     assert message in told.err
     assert told.out == ""
+
+
+def test_a_search_needs_rows(command, plant):
+    told = command("tune", plant, "--labels", "fault_a,fault_b", *SMALL, "--initial", 0)
+    assert told.code == 2
+    assert "leaves nothing to search on" in told.err

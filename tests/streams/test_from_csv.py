@@ -192,7 +192,7 @@ def test_bad_values_are_told_with_their_lines(write, text, labels, problem):
 def test_a_word_among_many_numbers_is_told_with_its_line(write):
     cells = [f"{i / 8}" for i in range(100)]
     text = "a,y\n" + "".join(f"{cell},1\n" for cell in [*cells[:60], "error", *cells[60:]])
-    with pytest.raises(DataError, match=r"pond\.csv, line 62: 'a' is 'error', but 100 of its values are numbers"):
+    with pytest.raises(DataError, match=r"pond\.csv, line 62: 'a' is 'error', but 100 other values of it are numbers"):
         from_csv(write(text), ["y"])
 
 

@@ -39,6 +39,8 @@ class AnnotatorPool:
         self.fixed: dict[str, float] = {}
         self.agreed: dict[str, int] = {}
         self.compared: dict[str, int] = {}
+        if not isinstance(weights, Mapping | None):
+            raise DataTypeError(f"weights are a dictionary of names to numbers, got {type(weights).__name__}")
         for name, weight in (weights or {}).items():
             self.set_weight(name, weight)
 

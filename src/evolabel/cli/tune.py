@@ -94,7 +94,10 @@ def tune(
     """
     source = open_source(default_data() if data is None else data, split_names(labels), protocol, initial, None)
     stream = source.stream(seed)
-    batch = stream.take(initial_rows(source.initial, stream, len(stream)))
+    rows = initial_rows(source.initial, stream, len(stream))
+    if rows == 0:
+        raise ParameterError("--initial 0 leaves nothing to search on; give the initial batch some rows, such as 0.2")
+    batch = stream.take(rows)
     if out is not None:
         ready_folder(out)
     compile_kernels(quiet=quiet or json)

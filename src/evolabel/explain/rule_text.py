@@ -106,12 +106,16 @@ def title(rule: "Rule") -> str:
 
 def life(rule: "Rule") -> str:
     """What is known about the rule itself."""
-    won = "won the last sample" if rule.idle == 0 else f"last won {rule.idle} samples ago"
-    dropped = f"{rule.dropped} features dropped, " if rule.dropped else ""
+    won = "won the last sample" if rule.idle == 0 else f"last won {_counted(rule.idle, 'sample')} ago"
+    dropped = f"{_counted(rule.dropped, 'feature')} dropped, " if rule.dropped else ""
     return (
         f"Born at sample {rule.born} of {rule.n_seen}, {won}; certainty {rule.certainty:.0%}; "
         f"{dropped}fidelity here {rule.fidelity:.0%}."
     )
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def shown(rule: "Rule") -> tuple[Outcome, ...]:

@@ -87,8 +87,8 @@ def _refuse_numbers(path: Path, name: str, texts: Texts, decimal: str, lines: Se
     if numbers > max(MOST_NUMBERS, len(words)):
         row = next(row for row, value in enumerate(texts.values) if value in words)
         raise DataError(
-            f"{path}, line {lines[row]}: {name!r} is {texts.values[row]!r}, but {numbers} of its values are numbers; "
-            "leave the cell empty if it is missing, or correct it"
+            f"{path}, line {lines[row]}: {name!r} is {texts.values[row]!r}, but {numbers} other values of it are "
+            "numbers; leave the cell empty if it is missing, or correct it"
         )
 
 
