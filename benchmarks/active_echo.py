@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import result_files
-from active_learning import METRICS, asked, ends
+from active_learning import METRICS, asked, echoing, ends
 from active_robustness import DRIFT, drifting, drifts
 from datasets import Split, load, load_ordered
 from joblib import Parallel, delayed
@@ -73,7 +73,7 @@ def measured(split: Split) -> Run:
     with threadpool_limits(1):
         trained = EvolvingFuzzyClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
         found = ends(split, trained)
-        found["all answers"] = asked(split, BudgetedLearner(budget=1.0, mobility=1.0))
+        found["all answers"] = echoing(split)
         for budget in BUDGETS:
             for per in KINDS:
                 for echo in (False, True):

@@ -29,6 +29,7 @@ from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner, VariableThresholds
+from evolabel.baselines import EchoingClassifier
 from evolabel.evaluate import average_precision, partial_accuracy
 from evolabel.explain import markup
 from evolabel.whole_files import write_atomically
@@ -127,11 +128,17 @@ def in_order_from(split: Split, kinds: list[str]) -> Iterator[tuple[str, Outcome
     """One start."""
     trained = EvolvingFuzzyClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
     yield from ends(split, trained).items()
-    yield "full with echo", asked(split, BudgetedLearner(budget=1.0, mobility=1.0))
+    yield "full with echo", echoing(split)
     yield AT_ONCE, at_once(split, trained)
     for per in kinds:
         yield per, asked(split, BudgetedLearner(budget=0.1, per=per))
         yield f"{per} without echo", asked(split, BudgetedLearner(budget=0.1, per=per, echo=False))
+
+
+def echoing(split: Split) -> Outcome:
+    """Every label is learned, and recent errors shift the outputs."""
+    learner = EchoingClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
+    return scores(split, [learner.test_then_train(split.X[split.initial :], split.Y[split.initial :])])
 
 
 def at_once(split: Split, trained: EvolvingFuzzyClassifier) -> Outcome:

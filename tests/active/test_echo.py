@@ -35,9 +35,13 @@ def trained(X, Y, rows=200):
     return EvolvingFuzzyClassifier(max_rules=4).fit(X[:rows], Y[:rows])
 
 
+def echo_of(clf):
+    return Echo(clf._model.n_labels, clf._model.echo_evidence)
+
+
 def test_the_initial_batch_tells_whether_errors_repeat(events, shuffled):
-    assert Echo(trained(*events)._model).gain > 0.3
-    assert Echo(trained(*shuffled)._model).gain == 0.0
+    assert echo_of(trained(*events)).gain > 0.3
+    assert echo_of(trained(*shuffled)).gain == 0.0
 
 
 @pytest.mark.parametrize("per", ["samples", "labels"])
@@ -105,7 +109,7 @@ def test_late_answers_count_as_what_they_are(events, delay):
     X, Y = events
     sums = []
     for late in (0, delay):
-        echo, letters = Echo(trained(X, Y)._model), []
+        echo, letters = echo_of(trained(X, Y)), []
         for i in range(60):
             letters.append((i + 1, Y[i], 0.5 * np.ones(3)))
             if i >= late:
@@ -119,8 +123,8 @@ def test_late_answers_count_as_what_they_are(events, delay):
 
 def test_answers_may_come_in_any_order(events):
     X, Y = events
-    model = trained(X, Y)._model
-    one, other = Echo(model), Echo(model)
+    clf = trained(X, Y)
+    one, other = echo_of(clf), echo_of(clf)
     order = np.random.default_rng(0).permutation(40)
     for i in range(40):
         one.answer(i + 1, Y[i], np.full(3, 0.5))
@@ -178,8 +182,8 @@ def test_copies_go_on_alike(events):
 
 def test_answers_that_are_hardly_believed_hardly_echo(events):
     X, Y = events
-    model = trained(X, Y)._model
-    sure, doubtful = Echo(model), Echo(model)
+    clf = trained(X, Y)
+    sure, doubtful = echo_of(clf), echo_of(clf)
     for i in range(5):
         sure.answer(i + 1, Y[i], np.full(3, 0.5))
         doubtful.answer(i + 1, Y[i], np.full(3, 0.5), np.full(3, 0.1))

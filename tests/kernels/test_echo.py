@@ -1,10 +1,12 @@
 """Errors that repeat, followed answer by answer, against sums over all answers."""
 
+import copy
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolabel.kernels.echo import DOUBT, MEMORY, PATIENCE, follow_errors
+from evolabel.kernels.echo import DOUBT, MEMORY, PATIENCE, follow_errors, gain
 
 WEIGHTS = [[0.5], [1.0, 0.2], [0.3, 0.9, 0.6, 1.0]]
 
@@ -33,7 +35,7 @@ def test_following_answers_gives_the_sums_over_all_of_them(rows, gap):
     f, Y, weights = rows
     n, K = Y.shape
     e, c, evidence = np.zeros(K), np.zeros(K), np.zeros(4)
-    follow_errors(f, Y, weights, gap, e, c, evidence)
+    follow_errors(f, Y, weights, gap, False, e, c, evidence)
     r, times, w = Y - f, gap * np.arange(1, n + 1), weights if len(weights) else np.ones(Y.shape)
     expected = np.zeros(4)
     for i, j in zip(*np.nonzero(~np.isnan(r)), strict=True):
@@ -51,8 +53,29 @@ def test_following_answers_gives_the_sums_over_all_of_them(rows, gap):
 def test_rows_may_come_in_pieces(rows, cut):
     f, Y, weights = rows
     whole, pieces = ([np.zeros(Y.shape[1]), np.zeros(Y.shape[1]), np.zeros(4)] for _ in range(2))
-    follow_errors(f, Y, weights, 1, *whole)
-    follow_errors(f[:cut], Y[:cut], weights[:cut], 1, *pieces)
-    follow_errors(f[cut:], Y[cut:], weights[cut:], 1, *pieces)
+    follow_errors(f, Y, weights, 1, False, *whole)
+    follow_errors(f[:cut], Y[:cut], weights[:cut], 1, False, *pieces)
+    follow_errors(f[cut:], Y[cut:], weights[cut:], 1, False, *pieces)
     for one, other in zip(whole, pieces, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+@settings(deadline=None)
+@given(rows=answers(), before=answers())
+def test_each_row_is_shifted_by_what_was_known_before_it(rows, before):
+    f, Y, weights = rows
+    known, past, _ = before
+    K = min(Y.shape[1], past.shape[1])
+    f, Y, weights = f[:, :K].copy(), Y[:, :K].copy(), weights[:, :K].copy()
+    state = [np.zeros(K), np.zeros(K), np.array([5.0, 2.0, 1.0, 10.0])]
+    follow_errors(known[:, :K].copy(), past[:, :K].copy(), np.empty((0, 0)), 1, False, *state)
+    at_once, by_row = copy.deepcopy(state), state
+    shifted = f.copy()
+    follow_errors(shifted, Y, weights, 1, True, *at_once)
+    for i in range(len(Y)):
+        e, c, evidence = by_row
+        expected = f[i] + gain(evidence) * MEMORY * e / (MEMORY * c + DOUBT)
+        np.testing.assert_allclose(shifted[i], expected, rtol=1e-9, atol=1e-12)
+        follow_errors(f[[i]], Y[[i]], weights[[i]] if len(weights) else weights, 1, False, *by_row)
+    for one, other in zip(at_once, by_row, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)

@@ -16,6 +16,7 @@ from evolabel.active.recent import RecentSamples, best_of
 from evolabel.active.unlabelled import Unlabelled
 from evolabel.core.echo import Arrays, Echo
 from evolabel.core.look import Look
+from evolabel.core.model import StreamModel
 from evolabel.errors import StateError
 from evolabel.kernels.selection import BoolArray
 from evolabel.kernels.state import FloatArray
@@ -45,7 +46,7 @@ class Scout:
         self.unlabelled = Unlabelled(refine, moments=any(isinstance(c, VarianceReduction) for c in criteria))
         self.chooser = chooser
         self._echoes = echo
-        self._heard: Echo | None = None
+        self._heard: tuple[Echo, StreamModel, bool] | None = None  # whose, and whether it was trained by then
         self._names = [criterion.name for criterion in criteria]
         self._firing = [criterion for criterion in criteria if can_fire(criterion)]
         self._ahead: tuple[Judged, int] | None = None  # and the first row of them to come; a matter of speed only
@@ -114,8 +115,10 @@ class Scout:
         """The echo of the model as it is, anew for a model that was fitted anew; None if none is wished for."""
         if not self._echoes:
             return None
-        heard, model = self._heard, self.pupil.model
-        return heard if heard is not None and heard.is_of(model) else Echo(model, self.bucket.seen)
+        model = self.pupil.model
+        if self._heard is not None and self._heard[1] is model and self._heard[2] == (model.warm_up is None):
+            return self._heard[0]
+        return Echo(model.n_labels, model.echo_evidence, self.bucket.seen)
 
     def _judge(self, rows: FloatArray, chooser: Filter, version: Version, weights: FloatArray | None) -> Judged:
         look = self._look(rows, weights, self.shift(len(rows)))
@@ -255,15 +258,19 @@ class Scout:
     def hear(self, query: Query, y: FloatArray, f: FloatArray, confidence: FloatArray | None) -> None:
         """The sample in question was answered by y; its outputs, without any shift, were f."""
         assert query.number is not None
-        self._heard = self.echo()
-        if self._heard is not None:
-            self._heard.answer(query.number if query.about is None else query.about, y, f, confidence)
+        echo = self.echo()
+        if echo is not None:
+            echo.answer(query.number if query.about is None else query.about, y, f, confidence)
+            self._keep(echo)
+
+    def _keep(self, echo: Echo) -> None:
+        model = self.pupil.model
+        self._heard = echo, model, model.warm_up is None
 
     def hear_again(self, arrays: Arrays) -> None:
         """Take over what `Echo.arrays` gave."""
-        self._heard = self.echo()
-        if self._heard is not None:
-            self._heard.restore(arrays)
+        if self._echoes:
+            self._keep(Echo.from_arrays(arrays, self.pupil.n_labels))
 
     def count(self, query: Query, *, taught: bool) -> None:
         """A sample is seen, and its question, if there is one, asked; BudgetError if it cannot be paid any more.

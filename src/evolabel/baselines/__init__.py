@@ -10,6 +10,7 @@ from evolabel.lazy import loader
 if TYPE_CHECKING:
     from evolabel.baselines.base import StreamLearner
     from evolabel.baselines.chain import EvolvingChain
+    from evolabel.baselines.echoing import EchoingClassifier
     from evolabel.baselines.forest import RefittedForest
     from evolabel.baselines.global_rls import GlobalRLS
     from evolabel.baselines.one_vs_rest import EvolvingOneVsRest
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LEARNERS",
+    "EchoingClassifier",
     "EvolvingChain",
     "EvolvingOneVsRest",
     "GlobalRLS",
@@ -36,6 +38,7 @@ __all__ = [
 
 _HOMES = {
     "LEARNERS": "evolabel.baselines.registry",
+    "EchoingClassifier": "evolabel.baselines.echoing",
     "EvolvingChain": "evolabel.baselines.chain",
     "EvolvingOneVsRest": "evolabel.baselines.one_vs_rest",
     "GlobalRLS": "evolabel.baselines.global_rls",

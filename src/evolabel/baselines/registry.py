@@ -31,6 +31,10 @@ LEARNERS: dict[str, LearnerKind] = {
         "evolving fuzzy classifier with thresholds learned for macro-F1",
         lambda seed: evolabel.EvolvingFuzzyClassifier(optimise="macro_f1"),
     ),
+    "echo": LearnerKind(
+        "evolving fuzzy classifier whose recent errors shift its answers, where errors repeat",
+        lambda seed: baselines.EchoingClassifier(),
+    ),
     "paper": LearnerKind(
         "evolving fuzzy classifier with the paper's profile",
         lambda seed: evolabel.EvolvingFuzzyClassifier.paper(),

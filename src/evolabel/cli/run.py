@@ -65,7 +65,7 @@ def run(
     labels
         Columns of a CSV, Parquet or ARFF file that are labels, separated by commas.
     against
-        Rivals in the same run, separated by commas: ovr, chain, static, macro-f1, paper, rfwls, rls, knn, prior,
+        Rivals in the same run, separated by commas: ovr, chain, static, macro-f1, echo, paper, rfwls, rls, knn, prior,
         tuned, paper-tuned, forest, river-br-lr, river-cc-lr, river-br-ht, river-cc-ht; or all (those that need neither
         river nor patience).
     learner

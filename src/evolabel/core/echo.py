@@ -5,23 +5,18 @@ the errors of their labels. The mean error of recent answers then foretells a pa
 learned by regression, first from the initial batch; in a shuffled stream it is found to be none, and nothing changes.
 """
 
-import math
 from typing import Any
 
 import numpy as np
 
-from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import NO_ROWS
 from evolabel.kernels._compile import direct
-from evolabel.kernels.echo import ANSWERS, DOUBT, ERRORS, MEMORY, PRODUCTS, SQUARES, follow_errors
+from evolabel.kernels.echo import DOUBT, MEMORY, follow_errors, gain
 from evolabel.kernels.state import FloatArray
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
-CAUTION = 1.5  # standard deviations the evidence must be away from none, and by which it is taken for less
-FAINTEST = 1e-6  # a shift that is smaller is none
-
-_follow_errors = direct(follow_errors)
+_follow_errors, _gain = direct(follow_errors), direct(gain)
 
 
 class Echo:
@@ -29,40 +24,44 @@ class Echo:
 
     Parameters
     ----------
-    model : StreamModel
-        Whose outputs are shifted; evidence begins with that of its initial batch.
+    n_labels : int
+    evidence : array (4,)
+        What is known beforehand, see `kernels.echo`: that of a model's initial batch, or zeros.
     at : int
         Number of the stream's last sample.
     """
 
-    def __init__(self, model: StreamModel, at: int = 0) -> None:
-        self.model = model
-        self.trained = model.warm_up is None
-        self.evidence = model.echo_evidence.copy()
+    def __init__(self, n_labels: int, evidence: FloatArray, at: int = 0) -> None:
+        self.evidence = evidence.copy()
         self.at = at
         """Number of the sample at which the sums stand."""
-        self.errors, self.weights = np.zeros((2, model.n_labels))
-        self.gain = gain(self.evidence)
+        self.errors, self.weights = np.zeros((2, n_labels))
+        self.gain = _gain(self.evidence)
         """The part of the mean recent error that is expected again, in [0, 1]."""
 
-    def is_of(self, model: StreamModel) -> bool:
-        """Is it the echo of this very model, from its initial batch on?"""
-        return self.model is model and self.trained == (model.warm_up is None)
+    def follow(self, out: FloatArray, Y: FloatArray) -> None:
+        """Shift the outputs of the next rows, made before they were learned, and take in their answers, one by one."""
+        self._follow(out, Y, NO_ROWS, 1, shifted=True)
+        self.at += len(Y)
 
     def answer(self, number: int, y: FloatArray, f: FloatArray, confidence: FloatArray | None = None) -> None:
         """The sample of this number was answered by y, NaN for unknown labels; its outputs were f."""
-        self._widen(len(y))
         believed = NO_ROWS if confidence is None else confidence[None]
         if number > self.at:
-            _follow_errors(f[None], y[None], believed, number - self.at, self.errors, self.weights, self.evidence)
+            self._follow(f[None], y[None], believed, number - self.at, shifted=False)
             self.at = number
-            self.gain = gain(self.evidence)
             return
-        errors, weights = np.zeros((2, len(y)))  # came late: what is known of later samples is no evidence
-        _follow_errors(f[None], y[None], believed, 1, errors, weights, np.zeros(4))
+        late = Echo(len(y), np.zeros(4))  # what is known of later samples is no evidence
+        late._follow(f[None], y[None], believed, 1, shifted=False)
+        self._widen(len(y))
         faded = MEMORY ** (self.at - number)
-        self.errors += faded * errors
-        self.weights += faded * weights
+        self.errors += faded * late.errors
+        self.weights += faded * late.weights
+
+    def _follow(self, f: FloatArray, Y: FloatArray, believed: FloatArray, gap: int, *, shifted: bool) -> None:
+        self._widen(Y.shape[1])
+        _follow_errors(f, Y, believed, gap, shifted, self.errors, self.weights, self.evidence)
+        self.gain = _gain(self.evidence)
 
     def shift(self, first: int, rows: int, n_labels: int) -> FloatArray | None:
         """What the outputs of the samples from number `first` on are shifted by, (rows, n_labels); None: by nothing."""
@@ -71,8 +70,6 @@ class Echo:
         since = np.arange(first, first + rows, dtype=np.float64)[:, None] - self.at
         faded = MEMORY ** np.maximum(since, 0.0)
         shift = self.gain * faded * self.errors / (faded * self.weights + DOUBT)
-        if np.abs(shift[0]).max(initial=0.0) < FAINTEST:
-            return None
         missing = n_labels - shift.shape[1]
         return np.pad(shift, ((0, 0), (0, missing))) if missing else shift
 
@@ -91,20 +88,13 @@ class Echo:
             "at": np.array([self.at], np.int64),
         }
 
-    def restore(self, arrays: Arrays) -> None:
-        """Take over what was remembered."""
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, n_labels: int) -> "Echo":
+        """What `arrays` gave, put together again."""
         shapes = [arrays[name].shape for name in ("errors", "weights", "evidence", "at")]
         size = len(arrays["errors"])
-        if shapes != [(size,), (size,), (4,), (1,)] or size > self.model.n_labels:
-            raise ValueError(f"shapes {shapes} do not fit together")
-        self.errors, self.weights, self.evidence = (arrays[name].copy() for name in ("errors", "weights", "evidence"))
-        self.at = int(arrays["at"][0])
-        self.gain = gain(self.evidence)
-
-
-def gain(evidence: FloatArray) -> float:
-    """Slope of the regression of errors on the mean errors before them, less `CAUTION` standard deviations."""
-    products, squares, errors, answers = (float(evidence[a]) for a in (PRODUCTS, SQUARES, ERRORS, ANSWERS))
-    if squares <= 0.0:
-        return 0.0
-    return min(max((products - CAUTION * math.sqrt(squares * errors / answers)) / squares, 0.0), 1.0)
+        if shapes != [(size,), (size,), (4,), (1,)] or size > n_labels:
+            raise ValueError(f"shapes {shapes} do not fit together, or not to {n_labels} labels")
+        made = cls(n_labels, np.array(arrays["evidence"], np.float64), int(arrays["at"][0]))
+        made.errors[:size], made.weights[:size] = arrays["errors"], arrays["weights"]
+        return made

@@ -99,7 +99,7 @@ class StreamModel:
         """Do errors repeat from row to row? The second half of a batch tells; before, outputs know too little."""
         half, K = len(Y) // 2, Y.shape[1]
         self.echo_evidence = np.zeros(4)
-        follow_errors(out[half:], Y[half:], confidences[half:], 1, np.zeros(K), np.zeros(K), self.echo_evidence)
+        follow_errors(out[half:], Y[half:], confidences[half:], 1, False, np.zeros(K), np.zeros(K), self.echo_evidence)
 
     def _choose_local_ridge(self, Z: FloatArray, Y: FloatArray) -> None:
         """The rules have their places, their consequents have learned nothing yet: they start with this ridge."""

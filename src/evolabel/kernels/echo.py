@@ -18,8 +18,18 @@ from evolabel.kernels.state import FloatArray
 MEMORY = 0.9  # what is left of an error one sample later
 PATIENCE = 0.998  # what is left of the evidence
 DOUBT = 1.0  # errors of 0 that every mean begins with
+CAUTION = 1.5  # standard deviations the evidence must be away from none, and by which it is taken for less
 
 PRODUCTS, SQUARES, ERRORS, ANSWERS = 0, 1, 2, 3
+
+
+@kernel
+def gain(evidence: FloatArray) -> float:
+    """Slope of the regression of errors on the mean errors before them, less `CAUTION` deviations; in [0, 1]."""
+    if evidence[SQUARES] <= 0.0:
+        return 0.0
+    deviation = np.sqrt(evidence[SQUARES] * evidence[ERRORS] / evidence[ANSWERS])
+    return float(min(max((evidence[PRODUCTS] - CAUTION * deviation) / evidence[SQUARES], 0.0), 1.0))
 
 
 @kernel
@@ -28,20 +38,27 @@ def follow_errors(
     Y: FloatArray,
     weights: FloatArray,
     gap: int,
+    shifted: bool,
     e: FloatArray,
     c: FloatArray,
     evidence: FloatArray,
 ) -> None:
-    """Take in answered rows, each `gap` samples after the one before; labels that are NaN tell nothing."""
+    """Take in answered rows, each `gap` samples after the one before; labels that are NaN tell nothing.
+
+    If f is to be `shifted`, each row is by the gain times m, as they were before its answers.
+    """
     memory, patience = MEMORY**gap, PATIENCE**gap
     for i in range(Y.shape[0]):
+        g = gain(evidence)
         for a in range(evidence.shape[0]):
             evidence[a] *= patience
         for j in range(Y.shape[1]):
             e[j] *= memory
             c[j] *= memory
-            if not np.isnan(Y[i, j]):
-                r, m = Y[i, j] - f[i, j], e[j] / (c[j] + DOUBT)
+            r, m = Y[i, j] - f[i, j], e[j] / (c[j] + DOUBT)
+            if shifted:
+                f[i, j] += g * m
+            if not np.isnan(r):
                 w = weights[i, j] if weights.shape[0] > 0 else 1.0
                 evidence[PRODUCTS] += w * r * m
                 evidence[SQUARES] += w * m * m

@@ -1,0 +1,50 @@
+"""A learner with an echo is better where errors repeat, and itself where they do not."""
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.baselines import EchoingClassifier, GlobalRLS
+from evolabel.errors import ParameterError
+from evolabel.evaluate import partial_accuracy
+
+
+@pytest.fixture(scope="module")
+def events():
+    """Labels that follow a slow wave nobody measures, besides their features."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 4))
+    wave = np.sin(np.arange(500) / 15.0)[:, None] * np.array([1.5, -1.5, 1.5])
+    return X, (X[:, :3] + wave + 0.3 * rng.normal(size=(500, 3)) > 0.0).astype(float)
+
+
+def score(learner, X, Y):
+    return partial_accuracy(Y[200:], learner.fit(X[:200], Y[:200]).test_then_train(X[200:], Y[200:]))
+
+
+@pytest.mark.parametrize("base", [EvolvingFuzzyClassifier(max_rules=4), GlobalRLS()])
+def test_an_echo_helps_where_errors_repeat(events, base):
+    echoing = EchoingClassifier(base)
+    assert score(echoing, *events) > score(base, *events) + 0.05
+    assert echoing.gain_ > 0.3
+
+
+@pytest.mark.parametrize("base", [EvolvingFuzzyClassifier(max_rules=4), GlobalRLS()])
+def test_a_shuffled_stream_has_none(events, base):
+    order = np.random.default_rng(1).permutation(len(events[0]))
+    X, Y = (part[order] for part in events)
+    assert abs(score(EchoingClassifier(base), X, Y) - score(base, X, Y)) < 0.005
+
+
+def test_outputs_are_those_of_the_next_sample(events):
+    X, Y = events
+    learner = EchoingClassifier(EvolvingFuzzyClassifier(max_rules=4)).fit(X[:200], Y[:200])
+    learner.partial_fit(X[200:300], Y[200:300])
+    expected = learner.decision_function(X[300:301])
+    np.testing.assert_allclose(learner.test_then_train(X[300:301], Y[300:301]), expected, rtol=1e-9)
+    assert learner.n_rules_ == learner._model.n_rules_
+
+
+def test_what_is_no_learner_is_refused():
+    with pytest.raises(ParameterError, match="base"):
+        EchoingClassifier(base=3).fit([[0.0], [1.0]], [[0], [1]])
