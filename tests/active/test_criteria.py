@@ -15,6 +15,7 @@ class Seen:
 
     def __init__(self, outputs):
         self.outputs = np.atleast_2d(outputs)
+        self.doubts = None
 
 
 @given(outputs=st.lists(st.floats(-1, 2), min_size=1, max_size=6), threshold=st.floats(0.51, 0.99))

@@ -11,6 +11,8 @@ from evolabel.core.echo import Echo
 from evolabel.errors import ParameterError
 from evolabel.evaluate import partial_accuracy
 
+LATER = np.arange(41.0, 46.0)
+
 
 def course_of_events(n=500, seed=0):
     """Labels that follow a slow wave nobody measures, besides their features."""
@@ -129,7 +131,7 @@ def test_answers_may_come_in_any_order(events):
     for i in range(40):
         one.answer(i + 1, Y[i], np.full(3, 0.5))
         other.answer(int(order[i]) + 1, Y[order[i]], np.full(3, 0.5))
-    np.testing.assert_allclose(one.shift(41, 5, 3) / one.gain, other.shift(41, 5, 3) / other.gain, rtol=1e-9)
+    np.testing.assert_allclose(one.shift(LATER, 3) / one.gain, other.shift(LATER, 3) / other.gain, rtol=1e-9)
 
 
 def test_labels_that_appear_have_no_echo_yet(events):
@@ -141,7 +143,7 @@ def test_labels_that_appear_have_no_echo_yet(events):
     assert np.abs(shift[:, :3]).max() > 0.01
     query = learner.query(X[245])
     learner.update(query, np.append(Y[245], 1.0))
-    assert learner._scout.echo().errors.shape == (4,)
+    assert learner._scout.experience.known().echo.errors.shape == (4,)
 
 
 def test_a_classifier_fitted_anew_has_an_echo_of_its_own(events, shuffled):
@@ -152,15 +154,79 @@ def test_a_classifier_fitted_anew_has_an_echo_of_its_own(events, shuffled):
     )
 
 
-def test_files_keep_the_echo(events, tmp_path):
+@pytest.mark.parametrize("rows", [0, 3, 40])
+def test_files_keep_the_echo(events, tmp_path, rows):
     X, Y = events
-    learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200:240], Y[200:240])
+    learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200 : 200 + rows], Y[200 : 200 + rows])
     learner.save(tmp_path / "learner.evolabel")
     loaded = ActiveLearner.load(tmp_path / "learner.evolabel")
     walked(learner, X[240:300], Y[240:300])
     walked(loaded, X[240:300], Y[240:300])
     np.testing.assert_array_equal(learner.decision_function(X[300:310]), loaded.decision_function(X[300:310]))
-    assert loaded._scout.echo().gain > 0.0
+    assert loaded._scout.experience.known().echo.gain > 0.0
+
+
+def test_rows_of_no_weight_tell_nothing(shuffled):
+    """The second half of the batch is not to be learned; what is written there would repeat from row to row."""
+    X, Y = shuffled[0][:200], shuffled[1][:200].copy()
+    Y[100:] = np.repeat([0.0, 1.0], 50)[:, None]
+    weights = np.repeat([1.0, 0.0], 100)
+    clf = EvolvingFuzzyClassifier(max_rules=4).fit(X, Y, sample_weight=weights)
+    assert echo_of(clf).gain == 0.0
+    assert echo_of(EvolvingFuzzyClassifier(max_rules=4).fit(X, Y)).gain > 0.5
+
+
+def test_a_learner_that_looks_back_speaks_of_the_same_moment(events):
+    X, Y = events
+    learner = walked(ActiveLearner(trained(X, Y), 0.3, recent=1), X[200:260], Y[200:260])
+    for x in X[260:270]:
+        outputs, query = learner.decision_function(x[None])[0], learner.query(x)
+        np.testing.assert_allclose(query.prediction, outputs, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(query.arrived.prediction, outputs, rtol=1e-9, atol=1e-9)
+        learner.update(query, None)
+
+
+def test_there_is_no_echo_before_there_is_a_model(events):
+    X, Y = events
+    classifier = EvolvingFuzzyClassifier(warm_up=60).partial_fit(X[:1], Y[:1])
+    learner = ActiveLearner(classifier, 1.0)
+    for x, y in zip(X[1:40], Y[1:40], strict=True):
+        learner.update(learner.query(x), y)
+    np.testing.assert_array_equal(learner.decision_function(X[40:45]), classifier.decision_function(X[40:45]))
+    for x, y in zip(X[40:80], Y[40:80], strict=True):
+        learner.update(learner.query(x), y)
+    assert learner._scout.experience.known().echo.at > 40
+
+
+def test_a_query_changes_nothing_while_there_is_an_echo(events, frozen):
+    X, Y = events
+    learner = walked(ActiveLearner(trained(X, Y), 0.3, "labels"), X[200:260], Y[200:260])
+    before = frozen(learner)
+    for x in X[260:280]:
+        learner.query(x)
+    learner.decision_function(X[260:280])
+    assert frozen(learner) == before
+
+
+def test_watching_is_querying_while_there_is_an_echo(events):
+    X, Y = events
+    one, other = (ActiveLearner(trained(X, Y), 0.3) for _ in range(2))
+    walked(one, X[200:350], Y[200:350])
+    at = 200
+    while at < 350:
+        query, passed = other.watch(X[at:350])
+        at += passed
+        if query is not None:
+            other.update(query, Y[at])
+            at += 1
+    assert one.bucket.asked == other.bucket.asked > 20
+    np.testing.assert_allclose(one.decision_function(X[350:355]), other.decision_function(X[350:355]), rtol=1e-9)
+
+
+def test_evidence_that_is_not_finite_is_refused(events):
+    arrays = echo_of(trained(*events)).arrays()
+    with pytest.raises(ValueError, match="not finite"):
+        Echo.from_arrays({**arrays, "evidence": np.full(4, np.nan)}, 3)
 
 
 def test_the_papers_profile_has_none(events):
@@ -187,7 +253,7 @@ def test_answers_that_are_hardly_believed_hardly_echo(events):
     for i in range(5):
         sure.answer(i + 1, Y[i], np.full(3, 0.5))
         doubtful.answer(i + 1, Y[i], np.full(3, 0.5), np.full(3, 0.1))
-    assert (np.abs(doubtful.shift(6, 1, 3)) < np.abs(sure.shift(6, 1, 3))).all()
+    assert (np.abs(doubtful.shift(LATER, 3)) < np.abs(sure.shift(LATER, 3))).all()
 
 
 @pytest.mark.parametrize("first", [0, 1.5, "next"])

@@ -105,6 +105,26 @@ def test_predictions_of_earlier_queries_stay_as_they_were(classifier, stream):
     assert first.scores == kept[2]
 
 
+WHOLE_NUMBERS = [
+    ("quantile", (Ambiguity(weight=2), SoftCount(width=1, weight=1)), (Ambiguity(weight=2.0), SoftCount(width=1.0))),
+    ("tokens", (Ambiguity(weight=2), SoftCount(weight=1)), (Ambiguity(weight=2.0), SoftCount())),
+]
+
+
+@pytest.mark.parametrize(("selection", "whole", "real"), WHOLE_NUMBERS)
+def test_whole_numbers_weigh_as_real_ones_do(classifier, stream, selection, whole, real):
+    """Kernels are compiled for float64 and would read other numbers as other bits."""
+    one, other = (
+        ActiveLearner(copy.deepcopy(classifier), 0.3, criteria=criteria, selection=selection)
+        for criteria in (real, whole)
+    )
+    for x, y in zip(stream[0][60:], stream[1][60:], strict=True):
+        queries = one.query(x), other.query(x)
+        assert_same(*queries)
+        for learner, query in zip((one, other), queries, strict=True):
+            learner.update(query, y if query.asked else None)
+
+
 @dataclass(frozen=True)
 class Twice(Ambiguity):
     """Ambiguity that counts twice."""

@@ -5,7 +5,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.baselines import EchoingClassifier, GlobalRLS
-from evolabel.errors import ParameterError
+from evolabel.errors import DataError, ParameterError
 from evolabel.evaluate import partial_accuracy
 
 
@@ -48,3 +48,29 @@ def test_outputs_are_those_of_the_next_sample(events):
 def test_what_is_no_learner_is_refused():
     with pytest.raises(ParameterError, match="base"):
         EchoingClassifier(base=3).fit([[0.0], [1.0]], [[0], [1]])
+
+
+class Odd(GlobalRLS):
+    """A learner that speaks in whole numbers, and keeps what it has said."""
+
+    def test_then_train(self, X, y):
+        self.said = np.round(100.0 * super().test_then_train(X, y)).astype(np.int64)
+        return self.said
+
+
+class Narrow(GlobalRLS):
+    """A learner that forgets a label."""
+
+    def test_then_train(self, X, y):
+        return super().test_then_train(X, y)[:, 1:]
+
+
+def test_whatever_numbers_the_learner_inside_gives(events):
+    X, Y = events
+    learner = EchoingClassifier(Odd()).fit(X[:200], Y[:200])
+    scores = learner.test_then_train(X[200:250], Y[200:250])
+    assert scores.dtype == np.float64
+    assert np.abs(scores).max() < 1000.0
+    np.testing.assert_array_equal(learner._model.said, np.round(learner._model.said))
+    with pytest.raises(DataError, match="shape"):
+        EchoingClassifier(Narrow()).fit(X[:200], Y[:200]).test_then_train(X[200:250], Y[200:250])

@@ -100,10 +100,17 @@ class Novelty(Criterion):
 class Ambiguity(Criterion):
     """Criterion 2, eq. (30): an output between 1 - thresh2 and thresh2 is ambiguous, label by label.
 
-    As a score f (1 - f) of the output f: the variance of an answer that is 1 with probability f.
+    As a score f (1 - f) of the output f: the variance of an answer that is 1 with probability f. Outputs of labels that
+    are little known are drawn towards 0.5, as far as they are to be doubted.
+
+    Parameters
+    ----------
+    newcomers : bool
+        Whether labels may be doubted because few answers are known of them.
     """
 
     threshold: float = 0.6
+    newcomers: bool = True
     name: ClassVar[str] = "ambiguity"
     whole: ClassVar[bool] = False
 
@@ -114,6 +121,8 @@ class Ambiguity(Criterion):
     def score(self, look: Look) -> FloatArray:
         """Variance of every answer, and a floor, (n, K)."""
         f = np.minimum(np.maximum(look.outputs, 0.0), 1.0)
+        if self.newcomers and look.doubts is not None:
+            f = f + look.doubts * (0.5 - f)
         return np.asarray(f * (1.0 - f) + FLOOR)
 
     def strength(self, scores: FloatArray) -> FloatArray:
@@ -204,7 +213,7 @@ DEFAULTS: dict[str, tuple[Criterion, ...]] = {
 }
 """What was measured to close most of the gap between a static and a fully taught model."""
 
-PAPER: tuple[Criterion, ...] = (Novelty(), Ambiguity(), Instability())
+PAPER: tuple[Criterion, ...] = (Novelty(), Ambiguity(newcomers=False), Instability())
 """The paper's three, with its thresholds."""
 
 

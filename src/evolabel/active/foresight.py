@@ -108,14 +108,17 @@ class Judged(NamedTuple):
     version: Version
     number: int
     """Of the first row in the stream."""
+    changes: int
+    """Of doubts by then."""
     rows: FloatArray
     outputs: FloatArray
     scores: list[FloatArray]
     parts: FloatArray
 
-    def holds_for(self, rows: FloatArray, first: int, version: Version, number: int) -> bool:
+    def holds_for(self, rows: FloatArray, first: int, version: Version, number: int, changes: int) -> bool:
         """Are these the rows from the `first` on, of the same number, and nothing has been learned since?"""
         known = self.rows[first : first + len(rows)]
-        if len(known) < len(rows) or self.number + first != number or not self.version.same(version):
+        moved = self.number + first != number or self.changes != changes
+        if len(known) < len(rows) or moved or not self.version.same(version):
             return False
         return np.array_equal(known.view(np.int64), rows.view(np.int64))  # NaN as well

@@ -36,8 +36,9 @@ class Glance:
     def __init__(self, criteria: Sequence[Criterion]) -> None:
         self._by_label = {criterion.name: not criterion.whole for criterion in criteria}
         self._kinds = np.array([KINDS[type(criterion)] for criterion in criteria], np.int64)
-        self._widths = np.array([getattr(criterion, "width", np.nan) for criterion in criteria])
+        self._widths = np.array([getattr(criterion, "width", np.nan) for criterion in criteria], np.float64)
         self._informed = any(isinstance(criterion, Leverage | VarianceReduction) for criterion in criteria)
+        self._doubts = any(isinstance(criterion, Ambiguity) and criterion.newcomers for criterion in criteria)
         self._known: tuple[Version, FloatArray | None] | None = None  # what the lay-out was made for
         self._lay_out: tuple[Any, ...] = ()
         self._columns = 0
@@ -52,6 +53,7 @@ class Glance:
         self,
         row: FloatArray,
         shift: FloatArray | None,
+        doubts: FloatArray | None,
         version: Version,
         weights: FloatArray | None,
         moments: SecondMoments | None,
@@ -63,7 +65,8 @@ class Glance:
             self._known = version, weights
             self._find_places(version.n_labels)
         outputs, scores = np.empty((1, version.n_labels)), np.empty((1, self._columns))
-        _glance(row, NO_ROWS if shift is None else shift, *self._lay_out, outputs, scores)
+        moved = (NO_ROWS if table is None else table for table in (shift, doubts if self._doubts else None))
+        _glance(row, *moved, *self._lay_out, outputs, scores)
         return outputs, scores
 
     def by_name(self, scores: FloatArray) -> dict[str, FloatArray]:

@@ -178,8 +178,9 @@ class ActiveLearner:
         """
         if first is not None:
             check_number("first", first, 1, whole=True)
-        rows = self._pupil.rows(X)
-        plain, shift = self._pupil.model.outputs(rows), self._scout.shift(len(rows), first)
+        rows, known = self._pupil.rows(X), self._scout.experience
+        numbers = known.next_numbers(len(rows)) + (0 if first is None else first - self.bucket.seen - 1)
+        plain, shift = self._pupil.model.outputs(rows), known.shift(numbers)
         return plain if shift is None else plain + shift
 
     # ------------------------------------------------------------------ learning
@@ -222,12 +223,21 @@ class ActiveLearner:
             self.ledger.ask(query)
         else:
             self._close(query)
-        self.ledger.answer(query, None if answer is None else answer.told)
+        told = None if answer is None else answer.told
+        self.ledger.answer(query, told)
+        if query.asked or answer is not None:
+            self._scout.experience.met(query, told)
         if answer is not None:
-            settled, confidence = answer.settle(self.annotators)
-            if not np.isnan(settled).all():  # else a draw, or nobody who is believed
-                outputs = self._pupil.teach(query.x, settled, confidence)
-                self._scout.hear(query, settled, outputs, confidence)
+            self._learn(query, *answer.settle(self.annotators))
+
+    def _learn(self, query: Query, y: FloatArray, confidence: FloatArray | None) -> None:
+        """Teach the classifier one answer, unless it is a draw, or nobody is believed."""
+        if np.isnan(y).all():
+            return
+        trained = self._pupil.model.warm_up is None
+        outputs = self._pupil.teach(query.x, y, confidence)
+        if trained:
+            self._scout.experience.heard(query, y, outputs, confidence)
 
     # ------------------------------------------------------------------ files
 

@@ -44,6 +44,6 @@ class RecentSamples:
 def best_of(criteria: Sequence[Criterion], scores: Sequence[FloatArray]) -> int:
     """The candidate with the largest weighted rank sum among all; the latest of equals."""
     table = np.stack([by_sample(column) for column in scores])
-    weights = np.array([criterion.weight for criterion in criteria])
+    weights = np.array([criterion.weight for criterion in criteria], np.float64)
     sums = [rank_sum(row, weights, table, table.shape[1]) for row in np.ascontiguousarray(table.T)]
     return len(sums) - 1 - int(np.argmax(sums[::-1]))

@@ -7,6 +7,7 @@ import numpy as np
 
 from evolabel.active.budget import TokenBucket
 from evolabel.active.criteria import Criterion, VarianceReduction, can_fire, score_table
+from evolabel.active.experience import Experience
 from evolabel.active.filters import Filter, Purse, QuantileFilter
 from evolabel.active.foresight import Judged, StandingModel, Version
 from evolabel.active.glance import Glance
@@ -14,9 +15,7 @@ from evolabel.active.pupil import Pupil
 from evolabel.active.query import RANDOM, RANKING, WARM_UP, Arrival, Query
 from evolabel.active.recent import RecentSamples, best_of
 from evolabel.active.unlabelled import Unlabelled
-from evolabel.core.echo import Arrays, Echo
 from evolabel.core.look import Look
-from evolabel.core.model import StreamModel
 from evolabel.errors import StateError
 from evolabel.kernels.selection import BoolArray
 from evolabel.kernels.state import FloatArray
@@ -45,8 +44,7 @@ class Scout:
         self.recent = RecentSamples(recent) if recent else None
         self.unlabelled = Unlabelled(refine, moments=any(isinstance(c, VarianceReduction) for c in criteria))
         self.chooser = chooser
-        self._echoes = echo
-        self._heard: tuple[Echo, StreamModel, bool] | None = None  # whose, and whether it was trained by then
+        self.experience = Experience(pupil, bucket, echo=echo)
         self._names = [criterion.name for criterion in criteria]
         self._firing = [criterion for criterion in criteria if can_fire(criterion)]
         self._ahead: tuple[Judged, int] | None = None  # and the first row of them to come; a matter of speed only
@@ -76,7 +74,9 @@ class Scout:
     ) -> Query:
         """The same by two calls of kernels."""
         n_labels = version.n_labels
-        outputs, table = glance.judge(row, self.shift(1), version, weights, self.unlabelled.moments_of(version.model))
+        known, number = self.experience, self.experience.next_numbers(1)
+        moments = self.unlabelled.moments_of(version.model)
+        outputs, table = glance.judge(row, known.shift(number), known.doubts(number), version, weights, moments)
         part, mask = chooser.decide(table, n_labels, *self.bucket.next(n_labels))
         arrival = Arrival(row[0].copy(), outputs[0], part)
         return self._query(arrival, glance.by_name(table), mask, chooser.ease)
@@ -102,33 +102,22 @@ class Scout:
             self._latest = Version.of(model, moments)
         return self._latest
 
-    def _look(self, rows: FloatArray, weights: FloatArray | None = None, shift: FloatArray | None = None) -> Look:
-        return Look(self.pupil.model, rows, self.unlabelled.moments_of(self.pupil.model), weights, shift)
-
-    def shift(self, rows: int, first: int | None = None) -> FloatArray | None:
-        """What the outputs of the next rows, or those from number `first` on, are shifted by; None: by nothing."""
-        echo = self.echo()
-        number = self.bucket.seen + 1 if first is None else first
-        return None if echo is None else echo.shift(number, rows, self.pupil.n_labels)
-
-    def echo(self) -> Echo | None:
-        """The echo of the model as it is, anew for a model that was fitted anew; None if none is wished for."""
-        if not self._echoes:
-            return None
-        model = self.pupil.model
-        if self._heard is not None and self._heard[1] is model and self._heard[2] == (model.warm_up is None):
-            return self._heard[0]
-        return Echo(model.n_labels, model.echo_evidence, self.bucket.seen)
+    def _look(self, rows: FloatArray, numbers: FloatArray, weights: FloatArray | None = None) -> Look:
+        """What the model makes of the samples of these numbers, by all that was experienced so far."""
+        model, known = self.pupil.model, self.experience
+        moments = self.unlabelled.moments_of(model)
+        return Look(model, rows, moments, weights, known.shift(numbers), known.doubts(numbers))
 
     def _judge(self, rows: FloatArray, chooser: Filter, version: Version, weights: FloatArray | None) -> Judged:
-        look = self._look(rows, weights, self.shift(len(rows)))
+        look = self._look(rows, self.experience.next_numbers(len(rows)), weights)
         scores = score_table(self.criteria, look, self.pupil.n_labels)
-        return Judged(version, self.bucket.seen + 1, rows, look.outputs, scores, chooser.parts(scores))
+        place = self.bucket.seen + 1, self.experience.changes
+        return Judged(version, *place, rows, look.outputs, scores, chooser.parts(scores))
 
     def _foresee(self, rows: FloatArray) -> tuple[Judged, int]:
         """Rows judged now or before, and which of them is the first; whoever passed the rows may write into them."""
-        version, number = self._version(), self.bucket.seen + 1
-        if self._ahead is None or not self._ahead[0].holds_for(rows, self._ahead[1], version, number):
+        version, place = self._version(), (self.bucket.seen + 1, self.experience.changes)
+        if self._ahead is None or not self._ahead[0].holds_for(rows, self._ahead[1], version, *place):
             weights = self._standing.weights(version, len(rows))
             self._ahead = self._judge(rows.copy(), self.chooser, version, weights), 0
         return self._ahead
@@ -150,7 +139,7 @@ class Scout:
         """A question the purse decides on, if it is `asked`: about this row, or about one of the last."""
         if self.recent is not None:
             return self._look_back(row, passed, asked=asked)
-        return self._all_or_nothing(self._look(row), asked)
+        return self._all_or_nothing(self._look(row, self.experience.next_numbers(1)), asked)
 
     def _all_or_nothing(self, look: Look, asked: bool) -> Query:
         """A question about a whole sample, or none; a first model needs all labels. No criterion is looked at."""
@@ -162,14 +151,14 @@ class Scout:
     def _look_back(self, row: FloatArray, passed: FloatArray, *, asked: bool) -> Query:
         """With a token in hand, the best of the last samples is asked about; decided by the model as it is now."""
         assert self.recent is not None
-        here = self._look(row, shift=self.shift(1, self.bucket.seen + len(passed) + 1))
+        here = self._look(row, self.experience.next_numbers(len(passed) + 1)[-1:])
         if not (asked and here.ready):
             return self._all_or_nothing(here, asked)
         rows = self.recent.candidates(np.concatenate([passed, row]), self.bucket.seen + 1)
-        look = self._look(np.array(list(rows.values())))
+        look = self._look(np.array(list(rows.values())), np.array(list(rows), np.float64))
         scores = score_table(self.criteria, look, self.pupil.n_labels)
         best = best_of(self.criteria, scores)
-        judged = Judged(self._version(), min(rows), look.X, look.outputs, scores, np.empty((look.n, 0)))
+        judged = Judged(self._version(), min(rows), 0, look.X, look.outputs, scores, np.empty((look.n, 0)))
         query = self._question(judged, best, ONE_SAMPLE, 1.0)
         query.arrived = Arrival(row[0].copy(), here.outputs[0])
         query.about = None if best == look.n - 1 else list(rows)[best]
@@ -254,23 +243,6 @@ class Scout:
         self._standing.pass_by(self._version(), passed)
         self.unlabelled.take(self.pupil.model, rows[:passed], taught=False)
         return query, passed
-
-    def hear(self, query: Query, y: FloatArray, f: FloatArray, confidence: FloatArray | None) -> None:
-        """The sample in question was answered by y; its outputs, without any shift, were f."""
-        assert query.number is not None
-        echo = self.echo()
-        if echo is not None:
-            echo.answer(query.number if query.about is None else query.about, y, f, confidence)
-            self._keep(echo)
-
-    def _keep(self, echo: Echo) -> None:
-        model = self.pupil.model
-        self._heard = echo, model, model.warm_up is None
-
-    def hear_again(self, arrays: Arrays) -> None:
-        """Take over what `Echo.arrays` gave."""
-        if self._echoes:
-            self._keep(Echo.from_arrays(arrays, self.pupil.n_labels))
 
     def count(self, query: Query, *, taught: bool) -> None:
         """A sample is seen, and its question, if there is one, asked; BudgetError if it cannot be paid any more.

@@ -41,7 +41,7 @@ def save_learner(learner: "ActiveLearner", path: str | os.PathLike[str]) -> None
             "mobility": learner._pupil.mobility,
             "recent": scout.recent.size if scout.recent is not None else 0,
             "refine": scout.unlabelled.refine,
-            "echo": scout.echo() is not None,
+            "echo": scout.experience.echoes,
         },
         "criteria": [_describe_criterion(criterion) for criterion in scout.criteria],
         "selection": _describe_filter(scout.chooser),
@@ -54,9 +54,7 @@ def save_learner(learner: "ActiveLearner", path: str | os.PathLike[str]) -> None
     }
     arrays |= _named("filter", scout.chooser.arrays())
     arrays |= _named("unlabelled", scout.unlabelled.arrays(learner.classifier.n_features_in_))
-    echo = scout.echo()
-    if echo is not None:
-        arrays |= _named("echo", echo.arrays())
+    arrays |= _named("experience", scout.experience.arrays())
     if scout.recent is not None:
         arrays |= _named("recent", scout.recent.arrays(learner.classifier.n_features_in_))
     for number, query in learner.pending.items():
@@ -95,7 +93,7 @@ def _put_together(cls: "type[L]", arrays: Arrays, manifest: dict[str, Any]) -> "
     scout.chooser.restore(_part("filter", arrays))
     scout.unlabelled.restore(_part("unlabelled", arrays))
     scout.stand(int(manifest.get("rows_standing", 0)))
-    scout.hear_again(_part("echo", arrays))
+    scout.experience.restore(_part("experience", arrays))
     if scout.recent is not None:
         scout.recent.restore(_part("recent", arrays))
     for described in manifest["pending"]:

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.baselines.base import StreamLearner
 from evolabel.core.echo import Echo
-from evolabel.errors import ParameterError
+from evolabel.errors import DataError, ParameterError
 from evolabel.kernels.state import FloatArray
 
 
@@ -78,11 +78,13 @@ class EchoingClassifier(StreamLearner):
 
     def _answer(self, rows: FloatArray) -> FloatArray:
         scores: FloatArray = self._model.decision_function(rows)
-        shift = self._echo.shift(self._echo.at + 1, 1, scores.shape[1])
+        shift = self._echo.shift(np.array([self._echo.at + 1.0]), scores.shape[1])
         return self._padded(scores if shift is None else scores + shift)
 
     def _answer_and_learn(self, rows: FloatArray, labels: FloatArray) -> FloatArray:
-        scores: FloatArray = np.ascontiguousarray(self._model.test_then_train(rows, labels))
+        scores = np.array(self._model.test_then_train(rows, labels), np.float64, order="C")
+        if scores.shape != labels.shape:
+            raise DataError(f"the learner inside gave scores of shape {scores.shape}, expected {labels.shape}")
         self._echo.follow(scores, labels)
         return scores
 

@@ -27,13 +27,11 @@ class Echo:
     n_labels : int
     evidence : array (4,)
         What is known beforehand, see `kernels.echo`: that of a model's initial batch, or zeros.
-    at : int
-        Number of the stream's last sample.
     """
 
-    def __init__(self, n_labels: int, evidence: FloatArray, at: int = 0) -> None:
+    def __init__(self, n_labels: int, evidence: FloatArray) -> None:
         self.evidence = evidence.copy()
-        self.at = at
+        self.at = 0
         """Number of the sample at which the sums stand."""
         self.errors, self.weights = np.zeros((2, n_labels))
         self.gain = _gain(self.evidence)
@@ -47,8 +45,9 @@ class Echo:
     def answer(self, number: int, y: FloatArray, f: FloatArray, confidence: FloatArray | None = None) -> None:
         """The sample of this number was answered by y, NaN for unknown labels; its outputs were f."""
         believed = NO_ROWS if confidence is None else confidence[None]
-        if number > self.at:
-            self._follow(f[None], y[None], believed, number - self.at, shifted=False)
+        first = not self.weights.any()  # there is nothing yet that could fade
+        if first or number > self.at:
+            self._follow(f[None], y[None], believed, 1 if first else number - self.at, shifted=False)
             self.at = number
             return
         late = Echo(len(y), np.zeros(4))  # what is known of later samples is no evidence
@@ -63,12 +62,11 @@ class Echo:
         _follow_errors(f, Y, believed, gap, shifted, self.errors, self.weights, self.evidence)
         self.gain = _gain(self.evidence)
 
-    def shift(self, first: int, rows: int, n_labels: int) -> FloatArray | None:
-        """What the outputs of the samples from number `first` on are shifted by, (rows, n_labels); None: by nothing."""
+    def shift(self, numbers: FloatArray, n_labels: int) -> FloatArray | None:
+        """What the outputs of the samples of these numbers are shifted by, (n, n_labels); None: by nothing."""
         if self.gain == 0.0:
             return None
-        since = np.arange(first, first + rows, dtype=np.float64)[:, None] - self.at
-        faded = MEMORY ** np.maximum(since, 0.0)
+        faded = MEMORY ** np.maximum(numbers[:, None] - self.at, 0.0)
         shift = self.gain * faded * self.errors / (faded * self.weights + DOUBT)
         missing = n_labels - shift.shape[1]
         return np.pad(shift, ((0, 0), (0, missing))) if missing else shift
@@ -95,6 +93,9 @@ class Echo:
         size = len(arrays["errors"])
         if shapes != [(size,), (size,), (4,), (1,)] or size > n_labels:
             raise ValueError(f"shapes {shapes} do not fit together, or not to {n_labels} labels")
-        made = cls(n_labels, np.array(arrays["evidence"], np.float64), int(arrays["at"][0]))
+        made = cls(n_labels, np.array(arrays["evidence"], np.float64))
+        if not np.isfinite(made.evidence).all():
+            raise ValueError("the evidence is not finite")
+        made.at = int(arrays["at"][0])
         made.errors[:size], made.weights[:size] = arrays["errors"], arrays["weights"]
         return made

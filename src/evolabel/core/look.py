@@ -69,6 +69,8 @@ class Look:
         `formed_weights` of the model as it is, to answer by; without them many rows let them be formed.
     shift : array (n, K), optional
         Added to the outputs of a trained model, see `core.echo`.
+    doubts : array (n, K), optional
+        How much each label is to be doubted, in [0, 1], because little is known of it.
     """
 
     def __init__(
@@ -78,12 +80,14 @@ class Look:
         moments: SecondMoments | None = None,
         weights: FloatArray | None = None,
         shift: FloatArray | None = None,
+        doubts: FloatArray | None = None,
     ) -> None:
         self.model = model
         self.X = np.ascontiguousarray(X, np.float64)  # the kernels are compiled for such arrays
         self.moments = moments
         self.weights = weights
         self.shift = shift
+        self.doubts = doubts
         self.n = len(X)
         self.ready = model.warm_up is None
         self._apart = self.ready and (weights is not None or self.n >= MANY_ROWS)  # outputs cost less on their own

@@ -41,6 +41,7 @@ class StreamModel:
         self.warm_up: WarmUp | None = WarmUp(n_features, n_labels, int(options.warm_up))
         self.counts = output_counts(n_labels, options)
         self.echo_evidence = np.zeros(4)  # of the initial batch, see `core.echo`
+        self.annotated = np.zeros(n_labels)  # answers per label in the initial batch
 
     @property
     def weighs_features(self) -> bool:
@@ -88,18 +89,22 @@ class StreamModel:
             rules.accumulate(Z, Y, weights, confidences, out)
         else:
             rules.learn(Z, Y, weights, confidences, structure=False, out=out)
-        self._listen(out, Y, confidences)
+        believed = np.ones(Y.shape) if not len(confidences) else confidences
+        if len(weights):
+            believed = believed * np.minimum(weights, 1.0)[:, None]
+        self._listen(out[taught], Y[taught], believed[taught])
+        self.annotated = np.sum(~np.isnan(Y), axis=0, dtype=np.float64)
         if self.counts is not None:
             self.counts.follow(out, Y, weights, confidences)
         if self.weighs_features:
             self.weigh_features()
         return rules
 
-    def _listen(self, out: FloatArray, Y: FloatArray, confidences: FloatArray) -> None:
+    def _listen(self, out: FloatArray, Y: FloatArray, believed: FloatArray) -> None:
         """Do errors repeat from row to row? The second half of a batch tells; before, outputs know too little."""
         half, K = len(Y) // 2, Y.shape[1]
         self.echo_evidence = np.zeros(4)
-        follow_errors(out[half:], Y[half:], confidences[half:], 1, False, np.zeros(K), np.zeros(K), self.echo_evidence)
+        follow_errors(out[half:], Y[half:], believed[half:], 1, False, np.zeros(K), np.zeros(K), self.echo_evidence)
 
     def _choose_local_ridge(self, Z: FloatArray, Y: FloatArray) -> None:
         """The rules have their places, their consequents have learned nothing yet: they start with this ridge."""
@@ -218,7 +223,7 @@ class StreamModel:
         self.scaler, self.ridge, self.local_ridge = ready.scaler, ready.ridge, ready.local_ridge
         self.feature_weights = ready.feature_weights
         self.rules, self.warm_up, self.counts = ready.rules, None, ready.counts
-        self.echo_evidence = ready.echo_evidence
+        self.echo_evidence, self.annotated = ready.echo_evidence, ready.annotated
 
     def outputs(self, X: FloatArray) -> FloatArray:
         """Continuous outputs of eq. (2) for raw rows; running label priors before the batch phase."""

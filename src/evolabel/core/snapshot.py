@@ -24,6 +24,7 @@ Facts = dict[str, Any]
 
 SCALER_ARRAYS = ("x", "z", "used", "slope", "prior")
 OUTPUT_ARRAYS = ("seen", "on")
+BATCH_ARRAYS = ("echo_evidence", "annotated")
 CHANGE_ARRAYS = ("slots", "tally", "after")
 WARM_UP_ARRAYS = ("X", "Y", "weights", "confidences", "numbers")
 
@@ -47,7 +48,7 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays = {f"scaler.{name}": getattr(scaler, name) for name in SCALER_ARRAYS}
     arrays |= {f"rules.{name}": getattr(rules.arrays, name)[used] for name in PER_SLOT}
     arrays |= {"rules.tally": rules.arrays.tally, "rules.strange": rules.arrays.strange}
-    arrays["echo_evidence"] = model.echo_evidence
+    arrays |= {name: getattr(model, name) for name in BATCH_ARRAYS}
     if model.weighs_features:
         arrays["feature_weights"] = model.feature_weights
     if model.counts is not None:
@@ -93,9 +94,13 @@ def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
     if model.weighs_features:
         model.feature_weights = arrays["feature_weights"]
         _check_shape("feature_weights", model.feature_weights, (model.n_features,))
-    if "echo_evidence" in arrays:  # older files have none
-        model.echo_evidence = arrays["echo_evidence"]
+    model.annotated += 1.0  # older files tell nothing of the initial batch: all labels alike
+    if "echo_evidence" in arrays:
+        model.echo_evidence, model.annotated = (np.array(arrays[name], np.float64) for name in BATCH_ARRAYS)
         _check_shape("echo_evidence", model.echo_evidence, (4,))
+        if not np.isfinite(model.echo_evidence).all():
+            raise DataError("echo_evidence is not finite")
+        _check_shape("annotated", model.annotated[: model.n_labels], model.annotated.shape)
     model.rules = _rule_base(model, arrays, facts)
     model.warm_up = None
     if model.counts is not None:

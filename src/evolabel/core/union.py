@@ -53,6 +53,8 @@ def unite(mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[i
     if united.weighs_features and other.n_seen:
         united.weigh_features()
     united.echo_evidence += theirs.echo_evidence
+    united.annotated = np.pad(united.annotated, (0, n_labels - len(united.annotated)))
+    united.annotated[columns[: len(theirs.annotated)]] += theirs.annotated
     if united.counts is not None and theirs.counts is not None:
         united.counts.add(theirs.counts, columns)
     return united

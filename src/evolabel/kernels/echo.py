@@ -3,7 +3,7 @@
 | symbol   | array  | meaning                                                                             |
 |----------|--------|-------------------------------------------------------------------------------------|
 | f        | (n, K) | outputs from before their rows were learned                                         |
-| weights  | (n, K) | how far answers are believed; empty: fully                                          |
+| believed | (n, K) | how far answers are believed; empty: fully                                          |
 | e        | (K,)   | sum of y - f over all answers so far, each faded by MEMORY per sample since         |
 | c        | (K,)   | sum of the same factors                                                             |
 | m        | (K,)   | e / (c + DOUBT): the mean of recent errors, drawn towards 0                         |
@@ -26,7 +26,7 @@ PRODUCTS, SQUARES, ERRORS, ANSWERS = 0, 1, 2, 3
 @kernel
 def gain(evidence: FloatArray) -> float:
     """Slope of the regression of errors on the mean errors before them, less `CAUTION` deviations; in [0, 1]."""
-    if evidence[SQUARES] <= 0.0:
+    if not evidence[SQUARES] > 0.0:
         return 0.0
     deviation = np.sqrt(evidence[SQUARES] * evidence[ERRORS] / evidence[ANSWERS])
     return float(min(max((evidence[PRODUCTS] - CAUTION * deviation) / evidence[SQUARES], 0.0), 1.0))
@@ -36,7 +36,7 @@ def gain(evidence: FloatArray) -> float:
 def follow_errors(
     f: FloatArray,
     Y: FloatArray,
-    weights: FloatArray,
+    believed: FloatArray,
     gap: int,
     shifted: bool,
     e: FloatArray,
@@ -59,7 +59,7 @@ def follow_errors(
             if shifted:
                 f[i, j] += g * m
             if not np.isnan(r):
-                w = weights[i, j] if weights.shape[0] > 0 else 1.0
+                w = believed[i, j] if believed.shape[0] > 0 else 1.0
                 evidence[PRODUCTS] += w * r * m
                 evidence[SQUARES] += w * m * m
                 evidence[ERRORS] += w * r * r

@@ -11,6 +11,7 @@ more than its arithmetic. The formulas are the same, so are the outcomes, up to 
 | W       | (1+C, K, q)| formed weights (`kernels.formed`); empty: the model has just learned           |
 | N       |            | weight of all rows in M                                                        |
 | shift   | (1, K)     | what is added to f; empty: nothing                                             |
+| doubts  | (1, K)     | how far ambiguity draws f towards 0.5; empty: not at all                       |
 """
 
 import numpy as np
@@ -40,7 +41,13 @@ def soft_count(f: FloatArray, width: float) -> float:
 
 @cold_kernel
 def score_row(
-    f: FloatArray, places: FloatArray, N: float, kinds: IntArray, widths: FloatArray, scores: FloatArray
+    f: FloatArray,
+    places: FloatArray,
+    N: float,
+    kinds: IntArray,
+    widths: FloatArray,
+    doubts: FloatArray,
+    scores: FloatArray,
 ) -> None:
     """Scores of one row by all criteria."""
     psi, q, t, at = places[0], places[2], places[4], 0
@@ -48,6 +55,8 @@ def score_row(
         if kinds[c] == AMBIGUITY:
             for j in range(f.shape[1]):
                 v = min(max(f[0, j], 0.0), 1.0)
+                if doubts.size > 0:
+                    v += doubts[0, j] * (0.5 - v)
                 scores[0, at + j] = v * (1.0 - v) + FLOOR
             at += f.shape[1]
             continue
@@ -65,6 +74,7 @@ def score_row(
 def glance(
     X: FloatArray,
     shift: FloatArray,
+    doubts: FloatArray,
     x: FloatArray,
     z: FloatArray,
     row: IntArray,
@@ -105,7 +115,7 @@ def glance(
             inform_rows(Z, psi, rules, settings, work, M, late_M, late, q, s, t)
     for j in range(shift.size):
         f[0, j] += shift[0, j]
-    score_row(f, places, N, kinds, widths, scores)
+    score_row(f, places, N, kinds, widths, doubts, scores)
 
 
 @hot_kernel

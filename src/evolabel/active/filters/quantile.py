@@ -44,7 +44,7 @@ class QuantileFilter(Filter):
         self._ring = np.zeros((0, width))
         self._tally = np.zeros(2, np.int64)
         self._by_label = np.array([not criterion.whole for criterion in criteria])
-        self._powers = np.array([criterion.weight for criterion in criteria])
+        self._powers = np.array([criterion.weight for criterion in criteria], np.float64)
         super().begin(criteria, budget, width, least)
 
     def resize(self, width: int) -> None:

@@ -41,7 +41,7 @@ class TokenFilter(Filter):
     def begin(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
         """See `Filter`."""
         super().begin(criteria, budget, width, least)
-        self._weights = np.array([criterion.weight for criterion in self.criteria])
+        self._weights = np.array([criterion.weight for criterion in self.criteria], np.float64)
         self._ring = np.zeros((len(self.criteria), self.window))
         self._sums = np.zeros(self.window)
         self._tally = np.zeros(2, np.int64)

@@ -1,0 +1,101 @@
+"""`Experience`: what answers tell of the samples that follow, besides what the classifier learns of them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evolabel.active.budget import TokenBucket
+from evolabel.active.newcomers import Newcomers
+from evolabel.active.pupil import Pupil
+from evolabel.active.query import Query
+from evolabel.core.echo import Echo
+from evolabel.core.model import StreamModel
+from evolabel.kernels.selection import BoolArray
+from evolabel.kernels.state import FloatArray
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+class Known(NamedTuple):
+    """What is known of one model: how its errors repeat, and which of its labels are new."""
+
+    model: StreamModel
+    echo: Echo
+    newcomers: Newcomers
+
+
+class Experience:
+    """Shifts outputs by the echo of recent errors, if wished, and doubts labels that are little known.
+
+    It belongs to one trained model, and begins anew with a model that was fitted anew. Asking changes nothing.
+    """
+
+    def __init__(self, pupil: Pupil, bucket: TokenBucket, *, echo: bool) -> None:
+        self.pupil = pupil
+        self.bucket = bucket
+        self.echoes = echo
+        self._known: Known | None = None
+
+    def known(self) -> Known:
+        """What is known of the model as it is."""
+        model = self.pupil.model
+        if self._known is not None and self._known.model is model:
+            return self._known
+        return Known(model, Echo(model.n_labels, model.echo_evidence), Newcomers(model))
+
+    @property
+    def changes(self) -> int:
+        """How often doubts have changed, other than by time."""
+        return self.known().newcomers.changes
+
+    def shift(self, numbers: FloatArray) -> FloatArray | None:
+        """What the outputs of the samples of these numbers are shifted by, (n, K); None: by nothing."""
+        model, echo, _ = self.known()
+        if not self.echoes or model.warm_up is not None:
+            return None
+        return echo.shift(numbers, model.n_labels)
+
+    def doubts(self, numbers: FloatArray) -> FloatArray | None:
+        """How much the labels of these samples are to be doubted, (n, K); None: not at all."""
+        model, _, newcomers = self.known()
+        return None if model.warm_up is not None else newcomers.doubts(numbers, model.n_labels)
+
+    def next_numbers(self, rows: int) -> FloatArray:
+        """Numbers of the next samples."""
+        first = self.bucket.seen + 1
+        return np.arange(first, first + rows, dtype=np.float64)
+
+    def met(self, query: Query, told: BoolArray | None) -> None:
+        """The labels in question were answered as far as `told`; None: not at all. Before the answer is learned."""
+        known = self.known()
+        if known.model.warm_up is None:
+            nothing = np.zeros(known.model.n_labels, np.bool_)
+            known.newcomers.hear(self.bucket.seen, query.labels, nothing if told is None else told)
+            self._known = known
+
+    def heard(self, query: Query, y: FloatArray, f: FloatArray, confidence: FloatArray | None) -> None:
+        """The sample in question was answered by y; a trained model's outputs for it, without any shift, were f."""
+        assert query.number is not None
+        known = self.known()
+        known.echo.answer(query.number if query.about is None else query.about, y, f, confidence)
+        self._known = known
+
+    def arrays(self) -> Arrays:
+        """All that is remembered, by name."""
+        _, echo, newcomers = self.known()
+        parts = {"echo": echo.arrays(), "newcomers": newcomers.arrays()}
+        return {f"{part}.{name}": array for part, arrays in parts.items() for name, array in arrays.items()}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over what was remembered; nothing, in older files: then all labels are known."""
+        model = self.pupil.model
+        if not arrays:
+            self._known = Known(model, Echo(model.n_labels, np.zeros(4)), Newcomers.none_in(model))
+            return
+        own = {
+            part: {name.removeprefix(f"{part}."): a for name, a in arrays.items() if name.startswith(f"{part}.")}
+            for part in ("echo", "newcomers")
+        }
+        echo, newcomers = Echo.from_arrays(own["echo"], model.n_labels), Newcomers.from_arrays(own["newcomers"], model)
+        if model.warm_up is None:
+            self._known = Known(model, echo, newcomers)

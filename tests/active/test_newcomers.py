@@ -1,0 +1,125 @@
+"""Labels that little is known of are asked about, until enough is."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import ActiveLearner, Ambiguity
+from evolabel.active.newcomers import ENOUGH, Newcomers
+from evolabel.streams import DriftingStream
+
+NEXT = np.array([1.0])
+
+
+@pytest.fixture(scope="module")
+def grown():
+    """A stream whose last two labels appear after the initial batch; before, they are NaN."""
+    return DriftingStream(drift="new_label", drift_every=250, seed=0).take(1500)
+
+
+@pytest.fixture(scope="module")
+def taught(grown):
+    X, Y = grown
+    return EvolvingFuzzyClassifier(max_rules=6).fit(X[:200], Y[:200])
+
+
+def asked_about(learner, X, Y):
+    """How often each label is asked for."""
+    counts = np.zeros(Y.shape[1])
+    for x, y in zip(X, Y, strict=True):
+        query = learner.query(x)
+        counts += query.labels
+        learner.update(query, np.where(query.labels, y, np.nan) if query.asked else None)
+    return counts
+
+
+def test_labels_that_appear_are_asked_about(grown, taught):
+    X, Y = grown
+    counts = {}
+    for newcomers in (False, True):
+        criteria = (Ambiguity(newcomers=newcomers), "leverage")
+        learner = ActiveLearner(copy.deepcopy(taught), 0.1, "labels", criteria=criteria)
+        counts[newcomers] = asked_about(learner, X[200:], Y[200:])
+    assert counts[False][3:].max() < 20
+    assert counts[True][3:].min() > 60
+
+
+def test_questions_about_labels_that_do_not_exist_yet_become_rare(grown, taught):
+    X, Y = grown
+    learner = ActiveLearner(copy.deepcopy(taught), 0.2, "labels")
+    absent = Y[200:250].copy()
+    absent[:, 3:] = np.nan
+    rows = np.tile(X[200:250], (8, 1)), np.tile(absent, (8, 1))
+    counts = asked_about(learner, *rows)
+    assert counts[3:].min() >= 1
+    assert counts[3:].max() < 0.1 * len(rows[0])
+
+
+def test_doubts_end_with_enough_answers(taught):
+    newcomers = Newcomers(taught._model)
+    np.testing.assert_array_equal(newcomers.doubts(NEXT, 5)[0], [0, 0, 0, 1, 1])
+    told = np.array([False, False, False, True, False])
+    for _ in range(ENOUGH // 2):
+        newcomers.hear(1, told, told)
+    np.testing.assert_allclose(newcomers.doubts(NEXT, 5)[0], [0, 0, 0, 0.5, 1])
+    for _ in range(ENOUGH):
+        newcomers.hear(2, told, told)
+        newcomers.hear(2, ~told, ~told)
+    assert newcomers.doubts(NEXT, 5) is None
+    np.testing.assert_array_equal(newcomers.doubts(NEXT, 6)[:, 5], 1.0)
+
+
+def test_silence_is_forgotten(taught):
+    newcomers, asked = Newcomers(taught._model), np.array([False, False, False, True, False])
+    for _ in range(3):
+        newcomers.hear(1, asked, np.zeros(5, bool))
+    doubts = newcomers.doubts(np.arange(2.0, 402.0), 5)[:, 3]
+    assert doubts[0] < 0.1
+    assert (np.diff(doubts) >= 0.0).all()
+    assert doubts[-1] > 0.99
+
+
+def test_known_labels_are_judged_as_ever(stream):
+    X, Y = (np.tile(part, (3, 1)) for part in stream)
+    classifier = EvolvingFuzzyClassifier(max_rules=4).fit(X[:200], Y[:200])
+    one, other = (
+        ActiveLearner(copy.deepcopy(classifier), per="labels", criteria=Ambiguity(newcomers=newcomers))
+        for newcomers in (True, False)
+    )
+    for x, y in zip(X[200:], Y[200:], strict=True):
+        queries = [learner.query(x) for learner in (one, other)]
+        np.testing.assert_array_equal(queries[0].scores["ambiguity"], queries[1].scores["ambiguity"])
+        for learner, query in zip((one, other), queries, strict=True):
+            learner.update(query, y if query.asked else None)
+
+
+def test_a_classifier_that_learned_much_by_itself_has_no_newcomers(stream):
+    X, Y = (np.tile(part, (3, 1)) for part in stream)
+    classifier = EvolvingFuzzyClassifier(max_rules=4).fit(X[:50], Y[:50]).partial_fit(X[50:], Y[50:])
+    assert Newcomers(classifier._model).doubts(NEXT, 3) is None
+
+
+def test_united_models_know_what_both_know(stream):
+    X, Y = stream
+    one = EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], Y[:60])
+    other = one.sibling().partial_fit(X[60:], Y[60:])
+    united = copy.deepcopy(one).merge(other)
+    expected = one._model.annotated + other._model.annotated
+    np.testing.assert_array_equal(united._model.annotated, expected)
+
+
+def test_files_keep_who_is_new(grown, taught, tmp_path):
+    X, Y = grown
+    learner = ActiveLearner(copy.deepcopy(taught), 0.2, "labels")
+    asked_about(learner, X[200:400], Y[200:400])
+    learner.save(tmp_path / "learner.evolabel")
+    loaded = ActiveLearner.load(tmp_path / "learner.evolabel")
+    kept, found = (one._scout.experience.arrays() for one in (learner, loaded))
+    assert kept.keys() == found.keys()
+    for name, array in kept.items():
+        np.testing.assert_array_equal(found[name], array)
+    np.testing.assert_array_equal(
+        asked_about(learner, X[400:500], Y[400:500]), asked_about(loaded, X[400:500], Y[400:500])
+    )
