@@ -118,6 +118,7 @@ def test_where_the_batch_tells_nothing_the_ridge_stays_strong(kind):
     assert EvolvingFuzzyClassifier().fit(X, Y).local_ridge_ == 0.2
 
 
+@pytest.mark.compiled  # numpy warns of the overflow that compiled code passes over
 @pytest.mark.parametrize("scaling", ["none", "quantile"])
 def test_hardly_any_ridge_leaves_a_choice_without_a_warning(scaling):
     X, Y = np.random.default_rng(0).normal(size=(30, 60)) * 1e5, REGIONS[1][:30]

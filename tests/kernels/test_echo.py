@@ -79,3 +79,12 @@ def test_each_row_is_shifted_by_what_was_known_before_it(rows, before):
         follow_errors(f[[i]], Y[[i]], weights[[i]] if len(weights) else weights, 1, False, *by_row)
     for one, other in zip(at_once, by_row, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+def test_outputs_of_a_model_that_fails_do_no_lasting_harm():
+    f, Y = np.array([[1e300, -np.inf, 0.5, np.nan]]), np.ones((1, 4))
+    e, c, evidence = np.zeros(4), np.zeros(4), np.zeros(4)
+    follow_errors(f, Y, np.empty((0, 0)), 1, False, e, c, evidence)
+    assert np.isfinite(evidence).all()
+    np.testing.assert_array_equal(e[:3], [-1.0, 2.0, 0.5])
+    assert np.abs(e).max() <= 2.0

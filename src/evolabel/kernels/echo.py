@@ -20,6 +20,8 @@ PATIENCE = 0.998  # what is left of the evidence
 DOUBT = 1.0  # errors of 0 that every mean begins with
 CAUTION = 1.5  # standard deviations the evidence must be away from none, and by which it is taken for less
 
+LOWEST, HIGHEST = -1.0, 2.0  # an output beyond, where a model fails, is an error like any other
+
 PRODUCTS, SQUARES, ERRORS, ANSWERS = 0, 1, 2, 3
 
 
@@ -55,7 +57,7 @@ def follow_errors(
         for j in range(Y.shape[1]):
             e[j] *= memory
             c[j] *= memory
-            r, m = Y[i, j] - f[i, j], e[j] / (c[j] + DOUBT)
+            r, m = Y[i, j] - min(max(f[i, j], LOWEST), HIGHEST), e[j] / (c[j] + DOUBT)
             if shifted:
                 f[i, j] += g * m
             if not np.isnan(r):
