@@ -24,6 +24,16 @@ class Known(NamedTuple):
     newcomers: Newcomers
 
 
+class Expected(NamedTuple):
+    """Of some samples: what their outputs are shifted by, and how much their labels are to be doubted, (n, K) each."""
+
+    shift: FloatArray | None
+    doubts: FloatArray | None
+
+
+NOTHING_SPECIAL = Expected(None, None)
+
+
 class Experience:
     """Shifts outputs by the echo of recent errors, if wished, and doubts labels that are little known.
 
@@ -35,30 +45,39 @@ class Experience:
         self.bucket = bucket
         self.echoes = echo
         self._known: Known | None = None
+        self._fresh: tuple[Known, int] | None = None  # as long as nothing was heard, and the samples learned by then
 
     def known(self) -> Known:
         """What is known of the model as it is."""
         model = self.pupil.model
         if self._known is not None and self._known.model is model:
             return self._known
-        return Known(model, Echo(model.n_labels, model.echo_evidence), Newcomers(model))
+        if self._fresh is None or self._fresh[0].model is not model or self._fresh[1] != model.n_seen:
+            self._fresh = Known(model, Echo(model.n_labels, model.echo_evidence), Newcomers(model)), model.n_seen
+        return self._fresh[0]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_fresh": None}
 
     @property
     def changes(self) -> int:
         """How often doubts have changed, other than by time."""
         return self.known().newcomers.changes
 
-    def shift(self, numbers: FloatArray) -> FloatArray | None:
-        """What the outputs of the samples of these numbers are shifted by, (n, K); None: by nothing."""
-        model, echo, _ = self.known()
-        if not self.echoes or model.warm_up is not None:
-            return None
-        return echo.shift(numbers, model.n_labels)
+    def of_next(self, rows: int) -> Expected:
+        """What is to be expected of the next samples."""
+        model, echo, newcomers = self.known()
+        if newcomers.settled and len(newcomers.answers) == model.n_labels and (echo.gain == 0.0 or not self.echoes):
+            return NOTHING_SPECIAL
+        return self.of(self.next_numbers(rows))
 
-    def doubts(self, numbers: FloatArray) -> FloatArray | None:
-        """How much the labels of these samples are to be doubted, (n, K); None: not at all."""
-        model, _, newcomers = self.known()
-        return None if model.warm_up is not None else newcomers.doubts(numbers, model.n_labels)
+    def of(self, numbers: FloatArray) -> Expected:
+        """What is to be expected of the samples of these numbers."""
+        model, echo, newcomers = self.known()
+        if model.warm_up is not None:
+            return NOTHING_SPECIAL
+        shift = echo.shift(numbers, model.n_labels) if self.echoes else None
+        return Expected(shift, newcomers.doubts(numbers, model.n_labels))
 
     def next_numbers(self, rows: int) -> FloatArray:
         """Numbers of the next samples."""
@@ -68,7 +87,7 @@ class Experience:
     def met(self, query: Query, told: BoolArray | None) -> None:
         """The labels in question were answered as far as `told`; None: not at all. Before the answer is learned."""
         known = self.known()
-        if known.model.warm_up is None:
+        if known.model.warm_up is None and not known.newcomers.knows(query.labels if told is None else told):
             nothing = np.zeros(known.model.n_labels, np.bool_)
             known.newcomers.hear(self.bucket.seen, query.labels, nothing if told is None else told)
             self._known = known

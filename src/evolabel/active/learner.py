@@ -180,7 +180,7 @@ class ActiveLearner:
             check_number("first", first, 1, whole=True)
         rows, known = self._pupil.rows(X), self._scout.experience
         numbers = known.next_numbers(len(rows)) + (0 if first is None else first - self.bucket.seen - 1)
-        plain, shift = self._pupil.model.outputs(rows), known.shift(numbers)
+        plain, shift = self._pupil.model.outputs(rows), known.of(numbers).shift
         return plain if shift is None else plain + shift
 
     # ------------------------------------------------------------------ learning

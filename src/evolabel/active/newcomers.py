@@ -36,11 +36,17 @@ class Newcomers:
         """Number of the sample at which the silence stands."""
         self.changes = 0
         """How often doubts have changed, other than by time."""
+        self.settled = bool((self.answers >= ENOUGH).all())
+        """Is every label known that there was so far?"""
+
+    def knows(self, labels: BoolArray) -> bool:
+        """Do answers about these labels tell nothing new of who is new?"""
+        return self.settled and len(labels) <= len(self.answers)
 
     def doubts(self, numbers: FloatArray, n_labels: int) -> FloatArray | None:
         """Doubts of the samples of these numbers, (n, n_labels); None where every label is known."""
         missing = n_labels - len(self.answers)
-        if not missing and self.answers.min(initial=ENOUGH) >= ENOUGH:
+        if self.settled and not missing:
             return None
         answers, silence = np.pad(self.answers, (0, missing)), np.pad(self.silence, (0, missing))
         faded = MEMORY ** np.maximum(numbers[:, None] - self.at, 0.0)
@@ -54,6 +60,7 @@ class Newcomers:
         self.changes += bool((answers < ENOUGH)[wanted | told].any())
         silence *= MEMORY ** (number - self.at)
         self.answers, self.at = answers + told, number
+        self.settled = bool((self.answers >= ENOUGH).all())
         self.silence = np.where(told, 0.0, np.minimum(silence + SILENCE * wanted, 1.0))
 
     def arrays(self) -> Arrays:
@@ -65,6 +72,7 @@ class Newcomers:
         """All labels are known."""
         made = cls(model)
         made.answers, made.silence = np.full(model.n_labels, float(ENOUGH)), np.zeros(model.n_labels)
+        made.settled = True
         return made
 
     @classmethod
@@ -72,7 +80,7 @@ class Newcomers:
         """What `arrays` gave, put together again."""
         made = cls(model)
         made.answers, made.silence = (np.array(arrays[name], np.float64) for name in ("answers", "silence"))
-        made.at = int(arrays["at"][0])
+        made.at, made.settled = int(arrays["at"][0]), bool((made.answers >= ENOUGH).all())
         size = len(made.answers)
         if made.answers.shape != (size,) or made.silence.shape != (size,) or size > model.n_labels:
             raise ValueError(f"{size} answers do not fit the silence, or {model.n_labels} labels")

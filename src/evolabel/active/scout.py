@@ -7,7 +7,7 @@ import numpy as np
 
 from evolabel.active.budget import TokenBucket
 from evolabel.active.criteria import Criterion, VarianceReduction, can_fire, score_table
-from evolabel.active.experience import Experience
+from evolabel.active.experience import Expected, Experience
 from evolabel.active.filters import Filter, Purse, QuantileFilter
 from evolabel.active.foresight import Judged, StandingModel, Version
 from evolabel.active.glance import Glance
@@ -74,9 +74,8 @@ class Scout:
     ) -> Query:
         """The same by two calls of kernels."""
         n_labels = version.n_labels
-        known, number = self.experience, self.experience.next_numbers(1)
         moments = self.unlabelled.moments_of(version.model)
-        outputs, table = glance.judge(row, known.shift(number), known.doubts(number), version, weights, moments)
+        outputs, table = glance.judge(row, *self.experience.of_next(1), version, weights, moments)
         part, mask = chooser.decide(table, n_labels, *self.bucket.next(n_labels))
         arrival = Arrival(row[0].copy(), outputs[0], part)
         return self._query(arrival, glance.by_name(table), mask, chooser.ease)
@@ -102,14 +101,13 @@ class Scout:
             self._latest = Version.of(model, moments)
         return self._latest
 
-    def _look(self, rows: FloatArray, numbers: FloatArray, weights: FloatArray | None = None) -> Look:
-        """What the model makes of the samples of these numbers, by all that was experienced so far."""
-        model, known = self.pupil.model, self.experience
-        moments = self.unlabelled.moments_of(model)
-        return Look(model, rows, moments, weights, known.shift(numbers), known.doubts(numbers))
+    def _look(self, rows: FloatArray, expected: Expected, weights: FloatArray | None = None) -> Look:
+        """What the model makes of samples, by all that was experienced so far."""
+        model = self.pupil.model
+        return Look(model, rows, self.unlabelled.moments_of(model), weights, *expected)
 
     def _judge(self, rows: FloatArray, chooser: Filter, version: Version, weights: FloatArray | None) -> Judged:
-        look = self._look(rows, self.experience.next_numbers(len(rows)), weights)
+        look = self._look(rows, self.experience.of_next(len(rows)), weights)
         scores = score_table(self.criteria, look, self.pupil.n_labels)
         place = self.bucket.seen + 1, self.experience.changes
         return Judged(version, *place, rows, look.outputs, scores, chooser.parts(scores))
@@ -139,7 +137,7 @@ class Scout:
         """A question the purse decides on, if it is `asked`: about this row, or about one of the last."""
         if self.recent is not None:
             return self._look_back(row, passed, asked=asked)
-        return self._all_or_nothing(self._look(row, self.experience.next_numbers(1)), asked)
+        return self._all_or_nothing(self._look(row, self.experience.of_next(1)), asked)
 
     def _all_or_nothing(self, look: Look, asked: bool) -> Query:
         """A question about a whole sample, or none; a first model needs all labels. No criterion is looked at."""
@@ -151,11 +149,11 @@ class Scout:
     def _look_back(self, row: FloatArray, passed: FloatArray, *, asked: bool) -> Query:
         """With a token in hand, the best of the last samples is asked about; decided by the model as it is now."""
         assert self.recent is not None
-        here = self._look(row, self.experience.next_numbers(len(passed) + 1)[-1:])
+        here = self._look(row, self.experience.of(self.experience.next_numbers(len(passed) + 1)[-1:]))
         if not (asked and here.ready):
             return self._all_or_nothing(here, asked)
         rows = self.recent.candidates(np.concatenate([passed, row]), self.bucket.seen + 1)
-        look = self._look(np.array(list(rows.values())), np.array(list(rows), np.float64))
+        look = self._look(np.array(list(rows.values())), self.experience.of(np.array(list(rows), np.float64)))
         scores = score_table(self.criteria, look, self.pupil.n_labels)
         best = best_of(self.criteria, scores)
         judged = Judged(self._version(), min(rows), 0, look.X, look.outputs, scores, np.empty((look.n, 0)))
