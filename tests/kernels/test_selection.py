@@ -102,3 +102,11 @@ def test_threshold_walk_asks_as_soon_as_a_criterion_fires(stream, whole, least, 
     assert at == expected
     assert at == n or set(np.flatnonzero(mask)) == set(labels)
     assert moving[0] == ease
+
+
+@settings(deadline=None)  # the first example compiles
+@given(data=st.data(), n=st.integers(0, 5), width=st.integers(1, 4))
+def test_the_best_score_of_a_row_is_its_maximum(data, n, width):
+    S, best = table(data.draw, n, width), np.empty(n)
+    selection.best_scores(S, best)
+    np.testing.assert_array_equal(best, S.max(axis=1, initial=0.0))

@@ -12,10 +12,14 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from evolabel.core.look import Look
+from evolabel.core.rule_base import NO_ROWS
 from evolabel.errors import DataError, ParameterError
-from evolabel.kernels.glance import FLOOR
+from evolabel.kernels._compile import direct
+from evolabel.kernels.glance import FLOOR, ambiguity_rows
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
+
+_ambiguity_rows = direct(ambiguity_rows)
 
 CLOSEST = 1e-12  # outputs nearer to 0.5 are as ambiguous as can be
 
@@ -120,10 +124,10 @@ class Ambiguity(Criterion):
 
     def score(self, look: Look) -> FloatArray:
         """Variance of every answer, and a floor, (n, K)."""
-        f = np.minimum(np.maximum(look.outputs, 0.0), 1.0)
-        if self.newcomers and look.doubts is not None:
-            f = f + look.doubts * (0.5 - f)
-        return np.asarray(f * (1.0 - f) + FLOOR)
+        f = np.ascontiguousarray(look.outputs, np.float64)
+        doubts, scores = look.doubts if self.newcomers else None, np.empty(f.shape)
+        _ambiguity_rows(f, NO_ROWS if doubts is None else doubts, scores)
+        return scores
 
     def strength(self, scores: FloatArray) -> FloatArray:
         """Half width of the band over the distance to 0.5, so that a moving threshold scales the band."""

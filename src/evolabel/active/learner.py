@@ -21,7 +21,7 @@ from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
 
-LONGEST = 1024  # rows `watch` looks at in one go, at most
+LONGEST = 2048  # rows `watch` looks at in one go, at most
 
 # Shuffles 10-15 of four sets, samples-based: .32 / .28 of the gap in PA / AP; with 1 it was .27 / .26, with 0 new rules
 # would stay young for ever.

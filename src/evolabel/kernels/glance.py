@@ -29,6 +29,22 @@ AMBIGUITY, SOFT_COUNT, LEVERAGE, VARIANCE_REDUCTION = 0, 1, 2, 3
 FLOOR = 0.01  # ambiguity of a sure label: other criteria can still tell such labels apart
 
 
+@hot_kernel
+def ambiguity(f: float, doubt: float) -> float:
+    """Variance of an answer that is 1 with probability f, drawn towards 0.5 as far as it is doubted; and a floor."""
+    v = min(max(f, 0.0), 1.0)
+    v += doubt * (0.5 - v)
+    return v * (1.0 - v) + FLOOR
+
+
+@kernel
+def ambiguity_rows(f: FloatArray, doubts: FloatArray, out: FloatArray) -> None:
+    """Ambiguity of every label of every row; `doubts` may be empty."""
+    for i in range(f.shape[0]):
+        for j in range(f.shape[1]):
+            out[i, j] = ambiguity(f[i, j], doubts[i, j] if doubts.size > 0 else 0.0)
+
+
 @cold_kernel
 def soft_count(f: FloatArray, width: float) -> float:
     """How many labels are ambiguous, softly."""
@@ -54,10 +70,7 @@ def score_row(
     for c in range(kinds.shape[0]):
         if kinds[c] == AMBIGUITY:
             for j in range(f.shape[1]):
-                v = min(max(f[0, j], 0.0), 1.0)
-                if doubts.size > 0:
-                    v += doubts[0, j] * (0.5 - v)
-                scores[0, at + j] = v * (1.0 - v) + FLOOR
+                scores[0, at + j] = ambiguity(f[0, j], doubts[0, j] if doubts.size > 0 else 0.0)
             at += f.shape[1]
             continue
         if kinds[c] == SOFT_COUNT:

@@ -40,6 +40,16 @@ def remember(row: FloatArray, ring: FloatArray, tally: IntArray) -> None:
 
 
 @kernel
+def best_scores(S: FloatArray, best: FloatArray) -> None:
+    """The highest score of every row."""
+    for i in range(S.shape[0]):
+        top = S[i, 0]
+        for j in range(1, S.shape[1]):
+            top = max(top, S[i, j])
+        best[i] = top
+
+
+@kernel
 def count_above(s: float, values: FloatArray) -> int:
     """How many of the values are larger than s."""
     count = 0
