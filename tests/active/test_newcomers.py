@@ -103,11 +103,27 @@ def test_a_classifier_that_learned_much_by_itself_has_no_newcomers(stream):
 
 def test_united_models_know_what_both_know(stream):
     X, Y = stream
-    one = EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], Y[:60])
-    other = one.sibling().partial_fit(X[60:], Y[60:])
+    partly = Y[:60].copy()
+    partly[:20, 1] = np.nan
+    one, other = (EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], labels) for labels in (Y[:60], partly))
     united = copy.deepcopy(one).merge(other)
-    expected = one._model.annotated + other._model.annotated
-    np.testing.assert_array_equal(united._model.annotated, expected)
+    np.testing.assert_array_equal(united._model.annotated, [120, 100, 120])
+    evidence = one._model.echo_evidence + other._model.echo_evidence
+    np.testing.assert_array_equal(united._model.echo_evidence, evidence)
+
+
+def test_a_sibling_knows_its_labels_once_it_has_learned(stream):
+    X, Y = (np.tile(part, (3, 1)) for part in stream)
+    twin = EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], Y[:60]).sibling()
+    np.testing.assert_array_equal(Newcomers(twin._model).doubts(NEXT, 3), 1.0)
+    assert Newcomers(twin.partial_fit(X, Y)._model).doubts(NEXT, 3) is None
+
+
+@pytest.mark.parametrize("broken", [{"answers": np.full(5, np.nan)}, {"silence": np.zeros(4)}, {"answers": np.ones(6)}])
+def test_broken_memories_are_refused(taught, broken):
+    arrays = {**Newcomers(taught._model).arrays(), **broken}
+    with pytest.raises(ValueError, match=r"finite|fit"):
+        Newcomers.from_arrays(arrays, taught._model)
 
 
 def test_files_keep_who_is_new(grown, taught, tmp_path):

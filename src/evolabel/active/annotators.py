@@ -40,7 +40,9 @@ class AnnotatorPool:
         self.agreed: dict[str, int] = {}
         self.compared: dict[str, int] = {}
         if not isinstance(weights, Mapping | None):
-            raise DataTypeError(f"weights are a dictionary of names to numbers, got {type(weights).__name__}")
+            raise DataTypeError(
+                f"weights are a dictionary of names to numbers, got {type(weights).__name__}; pass {{'anna': 1.0}}"
+            )
         for name, weight in (weights or {}).items():
             self.set_weight(name, weight)
 

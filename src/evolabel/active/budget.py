@@ -87,10 +87,10 @@ class TokenBucket:
         """The same, fractions included: for pacing, not for the promise."""
         return self._earned(n_labels, rows) - self.asked
 
-    def next(self, n_labels: int) -> tuple[float, int]:
-        """`tokens` and `free` of the next row."""
+    def next_purse(self, n_labels: int) -> tuple[float, int]:
+        """`tokens` and `free` of the next row alone."""
         units = self.earning + self.unit(n_labels) * (self.credit + 1)
-        return self.budget * units - self.asked, units * self._part // self._whole - self.asked
+        return self.budget * units - self.asked, self.affordable(n_labels)
 
     def _earned(self, n_labels: int, rows: int) -> FloatArray:
         """What may have been asked once each of the next rows is seen, up to rounding."""

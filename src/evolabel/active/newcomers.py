@@ -84,6 +84,8 @@ class Newcomers:
         size = len(made.answers)
         if made.answers.shape != (size,) or made.silence.shape != (size,) or size > model.n_labels:
             raise ValueError(f"{size} answers do not fit the silence, or {model.n_labels} labels")
+        if not np.isfinite([made.answers, made.silence]).all():
+            raise ValueError("answers and silence are not finite")
         return made
 
 

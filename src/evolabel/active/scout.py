@@ -76,7 +76,7 @@ class Scout:
         n_labels = version.n_labels
         moments = self.unlabelled.moments_of(version.model)
         outputs, table = glance.judge(row, *self.experience.of_next(1), version, weights, moments)
-        part, mask = chooser.decide(table, n_labels, *self.bucket.next(n_labels))
+        part, mask = chooser.decide(table, n_labels, *self.bucket.next_purse(n_labels))
         arrival = Arrival(row[0].copy(), outputs[0], part)
         return self._query(arrival, glance.by_name(table), mask, chooser.ease)
 

@@ -94,8 +94,8 @@ class Echo:
         if shapes != [(size,), (size,), (4,), (1,)] or size > n_labels:
             raise ValueError(f"shapes {shapes} do not fit together, or not to {n_labels} labels")
         made = cls(n_labels, np.array(arrays["evidence"], np.float64))
-        if not np.isfinite(made.evidence).all():
-            raise ValueError("the evidence is not finite")
+        if not all(np.isfinite(arrays[name]).all() for name in ("errors", "weights", "evidence")):
+            raise ValueError("errors, weights and evidence are not finite")
         made.at = int(arrays["at"][0])
         made.errors[:size], made.weights[:size] = arrays["errors"], arrays["weights"]
         return made

@@ -87,7 +87,7 @@ class Look:
         self.moments = moments
         self.weights = weights
         self.shift = shift
-        self.doubts = doubts
+        self.doubts = None if doubts is None else np.ascontiguousarray(doubts, np.float64)
         self.n = len(X)
         self.ready = model.warm_up is None
         self._apart = self.ready and (weights is not None or self.n >= MANY_ROWS)  # outputs cost less on their own

@@ -25,7 +25,7 @@ def sibling(model: StreamModel) -> StreamModel:
     """A model without samples but with the same scaling, ridges and labels."""
     twin = StreamModel(model.n_features, model.n_labels, model.options)
     twin.scaler, twin.ridge, twin.local_ridge, twin.warm_up = model.scaler, model.ridge, model.local_ridge, None
-    twin.feature_weights = model.feature_weights
+    twin.feature_weights, twin.annotated = model.feature_weights, model.annotated.copy()
     twin.rules = RuleBase(model.n_features, model.n_labels, twin.settings())
     return twin
 
