@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evolabel.core.ridge import FALLBACK, GRID, _leave_one_out, press_ridge
+from evolabel.core.ridge import FALLBACK, GRID, MORE_STEPS, _left_out, neighbours_agree, press_ridge
 
 
 def brute_force(Z, Y, ridge):
@@ -30,7 +30,8 @@ def test_press_is_leave_one_out(noise, shape):
     Z, Y = problem(noise, *shape)
     U, s, _ = np.linalg.svd(Z - Z.mean(axis=0), full_matrices=False)
     errors = [brute_force(Z, Y, ridge) for ridge in GRID]
-    np.testing.assert_allclose(_leave_one_out(U, s**2, Y - Y.mean(axis=0)), errors, rtol=1e-9)
+    left_out = _left_out(U, s**2, Y - Y.mean(axis=0), GRID)
+    np.testing.assert_allclose([(row**2).mean() for row in left_out], errors, rtol=1e-9)
     assert press_ridge(Z, Y) == GRID[int(np.argmin(errors))]
 
 
@@ -53,3 +54,28 @@ def test_nothing_to_learn_from_falls_back():
     assert press_ridge(Z, np.ones(Y.shape)) == FALLBACK
     assert press_ridge(np.full(Z.shape, 2.0), Y) == FALLBACK
     assert press_ridge(Z, np.full(Y.shape, np.nan)) == FALLBACK
+
+
+def course_of_events(n=400, seed=0):
+    """Labels that follow a wave nobody measures, besides their features; features follow it a little, too."""
+    rng = np.random.default_rng(seed)
+    wave = np.sin(np.arange(n) / 15.0)[:, None]
+    Z = rng.normal(size=(n, 5)) + 0.5 * wave
+    return Z, (Z[:, :2] + 1.5 * wave + 0.5 * rng.normal(size=(n, 2)) > 0.3).astype(float)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_course_of_events_asks_for_more_than_its_rows_in_disorder(seed):
+    Z, Y = course_of_events(seed=seed)
+    disorder = np.random.default_rng(seed).permutation(len(Z))
+    steps = [int(np.argmin(np.abs(GRID - press_ridge(Z[rows], Y[rows])))) for rows in (slice(None), disorder)]
+    assert steps[0] == steps[1] + MORE_STEPS
+
+
+def test_neighbours_agree_only_beyond_chance():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(400, 3))
+    assert not neighbours_agree(noise)
+    assert not neighbours_agree(noise * np.repeat([1.0, 8.0], 200)[:, None])  # louder later, but no likeness
+    assert neighbours_agree(noise + np.sin(np.arange(400) / 10.0)[:, None])
+    assert not neighbours_agree(noise + np.where(np.arange(400) % 2, 1.0, -1.0)[:, None])  # they contradict each other

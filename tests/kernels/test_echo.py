@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolabel.kernels.echo import DOUBT, MEMORY, PATIENCE, follow_errors, gain
+from evolabel.kernels.echo import CAUTION, DOUBT, MEMORY, PATIENCE, SPREAD, follow_errors, gains
 
 WEIGHTS = [[0.5], [1.0, 0.2], [0.3, 0.9, 0.6, 1.0]]
 
@@ -22,6 +22,23 @@ def answers(draw):
     return np.array(outputs).reshape(n, K), np.array(told).reshape(n, K), believed
 
 
+def nothing_known(K):
+    """Sums of errors, their factors, evidence and gains of K labels."""
+    return [np.zeros(K), np.zeros(K), np.zeros((4, K)), np.zeros(K)]
+
+
+def slopes(evidence):
+    """The gains, by whole arrays."""
+    products, squares, errors, answers = evidence.sum(axis=1)
+    if squares == 0.0:
+        return np.zeros(evidence.shape[1])
+    variance = errors / answers
+    common = min((products - CAUTION * np.sqrt(squares * variance)) / squares, 1.0)
+    prior = variance / SPREAD**2
+    drawn = (evidence[0] + common * prior) / (evidence[1] + prior)
+    return np.clip(drawn, 0.0, 1.0) if common > 0.0 else np.zeros(evidence.shape[1])
+
+
 def mean_error(r, w, times, label, now):
     """Mean of the label's errors before a moment, each faded by its age, with errors of 0 beside them."""
     known = [i for i in range(len(times)) if times[i] < now and not np.isnan(r[i, label])]
@@ -34,14 +51,14 @@ def mean_error(r, w, times, label, now):
 def test_following_answers_gives_the_sums_over_all_of_them(rows, gap):
     f, Y, weights = rows
     n, K = Y.shape
-    e, c, evidence = np.zeros(K), np.zeros(K), np.zeros(4)
-    follow_errors(f, Y, weights, gap, False, e, c, evidence)
+    e, c, evidence, g = nothing_known(K)
+    follow_errors(f, Y, weights, gap, False, e, c, evidence, g)
     r, times, w = Y - f, gap * np.arange(1, n + 1), weights if len(weights) else np.ones(Y.shape)
-    expected = np.zeros(4)
+    expected = np.zeros((4, K))
     for i, j in zip(*np.nonzero(~np.isnan(r)), strict=True):
         m = mean_error(r, w, times, j, times[i])
         faded = w[i, j] * PATIENCE ** (times[-1] - times[i])
-        expected += faded * np.array([r[i, j] * m, m * m, r[i, j] ** 2, 1.0])
+        expected[:, j] += faded * np.array([r[i, j] * m, m * m, r[i, j] ** 2, 1.0])
     np.testing.assert_allclose(evidence, expected, rtol=1e-9, atol=1e-12)
     ages = MEMORY ** (gap * n - times)
     np.testing.assert_allclose(e, (ages[:, None] * w * np.nan_to_num(r)).sum(axis=0), rtol=1e-9, atol=1e-12)
@@ -52,7 +69,7 @@ def test_following_answers_gives_the_sums_over_all_of_them(rows, gap):
 @given(rows=answers(), cut=st.integers(0, 12))
 def test_rows_may_come_in_pieces(rows, cut):
     f, Y, weights = rows
-    whole, pieces = ([np.zeros(Y.shape[1]), np.zeros(Y.shape[1]), np.zeros(4)] for _ in range(2))
+    whole, pieces = (nothing_known(Y.shape[1]) for _ in range(2))
     follow_errors(f, Y, weights, 1, False, *whole)
     follow_errors(f[:cut], Y[:cut], weights[:cut], 1, False, *pieces)
     follow_errors(f[cut:], Y[cut:], weights[cut:], 1, False, *pieces)
@@ -67,14 +84,16 @@ def test_each_row_is_shifted_by_what_was_known_before_it(rows, before):
     known, past, _ = before
     K = min(Y.shape[1], past.shape[1])
     f, Y, weights = f[:, :K].copy(), Y[:, :K].copy(), weights[:, :K].copy()
-    state = [np.zeros(K), np.zeros(K), np.array([5.0, 2.0, 1.0, 10.0])]
+    state = nothing_known(K)
+    state[2] += np.array([5.0, 2.0, 1.0, 10.0])[:, None]
+    gains(state[2], state[3])
     follow_errors(known[:, :K].copy(), past[:, :K].copy(), np.empty((0, 0)), 1, False, *state)
     at_once, by_row = copy.deepcopy(state), state
     shifted = f.copy()
     follow_errors(shifted, Y, weights, 1, True, *at_once)
     for i in range(len(Y)):
-        e, c, evidence = by_row
-        expected = f[i] + gain(evidence) * MEMORY * e / (MEMORY * c + DOUBT)
+        e, c, evidence, _ = by_row
+        expected = f[i] + slopes(evidence) * MEMORY * e / (MEMORY * c + DOUBT)
         np.testing.assert_allclose(shifted[i], expected, rtol=1e-9, atol=1e-12)
         follow_errors(f[[i]], Y[[i]], weights[[i]] if len(weights) else weights, 1, False, *by_row)
     for one, other in zip(at_once, by_row, strict=True):
@@ -83,8 +102,26 @@ def test_each_row_is_shifted_by_what_was_known_before_it(rows, before):
 
 def test_outputs_of_a_model_that_fails_do_no_lasting_harm():
     f, Y = np.array([[1e300, -np.inf, 0.5, np.nan]]), np.ones((1, 4))
-    e, c, evidence = np.zeros(4), np.zeros(4), np.zeros(4)
-    follow_errors(f, Y, np.empty((0, 0)), 1, False, e, c, evidence)
+    e, c, evidence, g = nothing_known(4)
+    follow_errors(f, Y, np.empty((0, 0)), 1, False, e, c, evidence, g)
     assert np.isfinite(evidence).all()
     np.testing.assert_array_equal(e[:3], [-1.0, 2.0, 0.5])
     assert np.abs(e).max() <= 2.0
+
+
+def test_labels_that_repeat_their_errors_have_the_larger_gain():
+    rng = np.random.default_rng(0)
+    wave = (np.sin(np.arange(300) / 10.0) > 0.0).astype(float)
+    Y = np.column_stack([wave, (rng.random(300) < 0.5).astype(float)])
+    e, c, evidence, g = nothing_known(2)
+    follow_errors(np.full(Y.shape, 0.5), Y, np.empty((0, 0)), 1, False, e, c, evidence, g)
+    np.testing.assert_allclose(g, slopes(evidence), rtol=1e-12)
+    assert g[0] > 0.9
+    assert g[1] < 0.4
+
+
+def test_one_label_that_repeats_its_errors_by_chance_is_not_enough():
+    evidence = np.array([[3.0, -8.0], [10.0, 10.0], [40.0, 40.0], [200.0, 200.0]])
+    g = np.ones(2)
+    gains(evidence, g)
+    np.testing.assert_array_equal(g, 0.0)

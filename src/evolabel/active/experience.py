@@ -8,12 +8,16 @@ from evolabel.active.budget import TokenBucket
 from evolabel.active.newcomers import Newcomers
 from evolabel.active.pupil import Pupil
 from evolabel.active.query import Query
-from evolabel.core.echo import Echo
+from evolabel.core.echo import NO_EVIDENCE, Echo
 from evolabel.core.model import StreamModel
 from evolabel.kernels.selection import BoolArray
 from evolabel.kernels.state import FloatArray
 
 Arrays = dict[str, np.ndarray[Any, Any]]
+
+# Water quality in 35 other orders of its rows, 10 % of the answers, points of PA / AP gained: labels +.21 / +.07,
+# samples +.03 / +.26. With 20, labels lose where a course of events ends in disorder.
+HASTE = 10.0
 
 
 class Known(NamedTuple):
@@ -64,10 +68,19 @@ class Experience:
         """How often doubts have changed, other than by time."""
         return self.known().newcomers.changes
 
+    @property
+    def haste(self) -> float:
+        """How many times fuller the purse is to look: where errors repeat, an answer tells most of what comes next."""
+        return 1.0 + HASTE * self.known().echo.mean_gain if self.echoes else 1.0
+
     def of_next(self, rows: int) -> Expected:
         """What is to be expected of the next samples."""
         model, echo, newcomers = self.known()
-        if newcomers.settled and len(newcomers.answers) == model.n_labels and (echo.gain == 0.0 or not self.echoes):
+        if (
+            newcomers.settled
+            and len(newcomers.answers) == model.n_labels
+            and (echo.mean_gain == 0.0 or not self.echoes)
+        ):
             return NOTHING_SPECIAL
         return self.of(self.next_numbers(rows))
 
@@ -109,7 +122,7 @@ class Experience:
         """Take over what was remembered; nothing, in older files: then all labels are known."""
         model = self.pupil.model
         if not arrays:
-            self._known = Known(model, Echo(model.n_labels, np.zeros(4)), Newcomers.none_in(model))
+            self._known = Known(model, Echo(model.n_labels, NO_EVIDENCE), Newcomers.none_in(model))
             return
         own = {
             part: {name.removeprefix(f"{part}."): a for name, a in arrays.items() if name.startswith(f"{part}.")}

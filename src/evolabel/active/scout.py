@@ -76,7 +76,8 @@ class Scout:
         n_labels = version.n_labels
         moments = self.unlabelled.moments_of(version.model)
         outputs, table = glance.judge(row, *self.experience.of_next(1), version, weights, moments)
-        part, mask = chooser.decide(table, n_labels, *self.bucket.next_purse(n_labels))
+        tokens, free = self.bucket.next_purse(n_labels)
+        part, mask = chooser.decide(table, n_labels, tokens * self.experience.haste, free)
         arrival = Arrival(row[0].copy(), outputs[0], part)
         return self._query(arrival, glance.by_name(table), mask, chooser.ease)
 
@@ -85,9 +86,9 @@ class Scout:
         return self.recent is not None or self.pupil.model.warm_up is not None
 
     def purse(self, rows: int) -> Purse:
-        """What each of the next rows may cost."""
+        """What each of the next rows may cost, and how full the purse looks to the filter."""
         n_labels = self.pupil.n_labels
-        return Purse(self.bucket.tokens(n_labels, rows), self.bucket.free(n_labels, rows))
+        return Purse(self.bucket.tokens(n_labels, rows) * self.experience.haste, self.bucket.free(n_labels, rows))
 
     def rows_that_cannot_be_paid(self) -> int:
         """How many rows must pass before anything can be asked."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.baselines.wrapper import Wrapper
-from evolabel.core.echo import Echo
+from evolabel.core.echo import NO_EVIDENCE, Echo
 from evolabel.errors import DataError
 from evolabel.kernels.state import FloatArray
 
@@ -43,15 +43,15 @@ class EchoingClassifier(Wrapper):
     needed: ClassVar[tuple[str, ...]] = ("fit", "test_then_train", "decision_function")
 
     @property
-    def gain_(self) -> float:
-        """The part of the mean recent error that is expected again, in [0, 1]; 0 where errors do not repeat."""
+    def gains_(self) -> FloatArray:
+        """The part of its mean recent error that each label is expected to repeat, in [0, 1]."""
         self._check_fitted()
-        return self._echo.gain if self._warm_up is None else 0.0
+        return self._echo.gains.copy() if self._warm_up is None else np.zeros(self.n_labels_)
 
     def _begin(self, rows: FloatArray, labels: FloatArray) -> None:
         super()._begin(rows, labels)
         ours = isinstance(self._model, EvolvingFuzzyClassifier)
-        self._echo = Echo(labels.shape[1], self._model._model.echo_evidence if ours else np.zeros(4))
+        self._echo = Echo(labels.shape[1], self._model._model.echo_evidence if ours else NO_EVIDENCE)
 
     def _learn(self, rows: FloatArray, labels: FloatArray) -> None:
         self._answer_and_learn(rows, labels)

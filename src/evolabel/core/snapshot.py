@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.core.allocation import fit_weights
+from evolabel.core.echo import label_by_label
 from evolabel.core.events import Event
 from evolabel.core.lifecycle import PER_SLOT
 from evolabel.core.model import StreamModel
@@ -97,7 +98,8 @@ def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
     model.annotated += 1.0  # older files tell nothing of the initial batch: all labels alike
     if "echo_evidence" in arrays:
         model.echo_evidence, model.annotated = (np.array(arrays[name], np.float64) for name in BATCH_ARRAYS)
-        _check_shape("echo_evidence", model.echo_evidence, (4,))
+        model.echo_evidence = label_by_label(model.echo_evidence, len(model.annotated))
+        _check_shape("echo_evidence", model.echo_evidence, (4, len(model.annotated)))
         if not np.isfinite(model.echo_evidence).all():
             raise DataError("echo_evidence is not finite")
         _check_shape("annotated", model.annotated[: model.n_labels], model.annotated.shape)

@@ -26,6 +26,7 @@ def sibling(model: StreamModel) -> StreamModel:
     twin = StreamModel(model.n_features, model.n_labels, model.options)
     twin.scaler, twin.ridge, twin.local_ridge, twin.warm_up = model.scaler, model.ridge, model.local_ridge, None
     twin.feature_weights, twin.annotated = model.feature_weights, model.annotated.copy()
+    twin.echo_evidence = np.zeros_like(model.echo_evidence)
     twin.rules = RuleBase(model.n_features, model.n_labels, twin.settings())
     return twin
 
@@ -52,12 +53,19 @@ def unite(mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[i
     rules.shrink_to(rules.settings.max_rules)
     if united.weighs_features and other.n_seen:
         united.weigh_features()
-    united.echo_evidence += theirs.echo_evidence
-    united.annotated = np.pad(united.annotated, (0, n_labels - len(united.annotated)))
-    united.annotated[columns[: len(theirs.annotated)]] += theirs.annotated
+    _add_batch(united, theirs, n_labels, columns)
     if united.counts is not None and theirs.counts is not None:
         united.counts.add(theirs.counts, columns)
     return united
+
+
+def _add_batch(united: StreamModel, theirs: StreamModel, n_labels: int, columns: list[int]) -> None:
+    """What is known of both initial batches, label by label."""
+    places, missing = columns[: len(theirs.annotated)], n_labels - len(united.annotated)
+    united.annotated = np.pad(united.annotated, (0, missing))
+    united.annotated[places] += theirs.annotated
+    united.echo_evidence = np.pad(united.echo_evidence, ((0, 0), (0, missing)))
+    united.echo_evidence[:, places] += theirs.echo_evidence
 
 
 def _check_same_kind(mine: Settings, theirs: Settings) -> None:
