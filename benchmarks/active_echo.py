@@ -16,7 +16,7 @@ import numpy as np
 import result_files
 from active_learning import METRICS, asked, echoing, ends
 from active_robustness import DRIFT, drifting, drifts
-from datasets import Split, load, load_ordered
+from datasets import Split, load, load_ordered, turned
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
@@ -56,10 +56,8 @@ def streams() -> Iterator[tuple[str, Split]]:
     for start in STARTS:
         rows = load_ordered(IN_ORDER, start)
         for way, turns in TURNS.items():
-            order = np.arange(len(rows.X))[:: -1 if way == "backwards" else 1]
             for turn in turns:
-                turned = np.roll(order, -round(turn * len(order)))
-                yield f"{IN_ORDER}, other orders", Split(rows.X[turned], rows.Y[turned], rows.initial)
+                yield f"{IN_ORDER}, other orders", turned(rows, turn, backwards=way == "backwards")
     for name in SHUFFLED:
         for seed in SHUFFLES:
             yield f"{name}, shuffled", load(name, seed)

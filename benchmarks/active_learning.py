@@ -28,7 +28,8 @@ from random_draws import drawn, learned
 from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.active import BudgetedLearner, VariableThresholds
+from evolabel.active import BudgetedLearner
+from evolabel.active.paper import paper_asking
 from evolabel.baselines import EchoingClassifier
 from evolabel.evaluate import average_precision, partial_accuracy
 from evolabel.explain import markup
@@ -43,12 +44,6 @@ METRICS = ("pa", "ap")
 ROWS = [f"{who}{per}" for per in KINDS for who in ("", "paper ", "random ")]
 IN_ORDER, AT_ONCE = "water-quality", "a random tenth, learned beforehand"
 STARTS = (0, *(later for later in range(-24, 25, 6) if later))
-PAPER = {
-    "criteria": ("novelty", "ambiguity", "instability"),
-    "selection": VariableThresholds(),
-    "mobility": 1.0,
-    "echo": False,
-}
 
 Outcome = dict[str, Any]
 """PA and AP, a list each (one value per draw), and what was asked."""
@@ -171,7 +166,7 @@ def strategies(
     for per in kinds:
         ours = asked(split, BudgetedLearner(budget=budget, per=per))
         yield per, ours
-        yield f"paper {per}", asked(split, BudgetedLearner(budget=budget, per=per, **PAPER))
+        yield f"paper {per}", asked(split, BudgetedLearner(budget=budget, per=per, **paper_asking()))
         yield f"random {per}", at_random(split, trained, per, ours["asked"])
 
 

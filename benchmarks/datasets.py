@@ -3,6 +3,8 @@
 from functools import cache
 from typing import NamedTuple
 
+import numpy as np
+
 from evolabel.kernels.state import FloatArray
 from evolabel.streams import Dataset, load_dataset
 
@@ -32,6 +34,13 @@ def load_ordered(name: str, later: int = 0) -> Split:
     """
     rows = _read(name)
     return Split(rows.X, rows.Y, round(FIRST_THIRD * len(rows)) + later)
+
+
+def turned(split: Split, turn: float, *, backwards: bool = False) -> Split:
+    """The same rows, begun elsewhere: the share `turn` of them moves behind the end."""
+    order = np.arange(len(split.X))[:: -1 if backwards else 1]
+    order = np.roll(order, -round(turn * len(order)))
+    return Split(split.X[order], split.Y[order], split.initial)
 
 
 @cache

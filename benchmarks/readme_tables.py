@@ -14,6 +14,7 @@ import active_echo
 import active_learning
 import active_robustness
 import result_files
+import ridge_in_order
 
 from evolabel.explain.markup import table
 
@@ -151,6 +152,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "ACTIVE_CONDITIONS": lambda: active_robustness.conditions_table(result_files.read("active_robustness")),
     "ACTIVE_DRIFTS": lambda: active_robustness.drifts_table(result_files.read("active_robustness")),
     "QUERY_SPEED": query_speed,
+    "RIDGE_IN_ORDER": lambda: ridge_in_order.table(result_files.read("ridge_in_order")),
 }
 
 

@@ -198,6 +198,28 @@ def test_there_is_no_echo_before_there_is_a_model(events):
     assert learner._scout.experience.known().echo.at > 40
 
 
+@pytest.mark.parametrize("saved", [False, True])
+def test_a_batch_of_rows_that_were_asked_for_is_no_course_of_events(events, tmp_path, saved):
+    """Its rows stood ten samples apart; as neighbours they would tell of an echo that has died away long since."""
+    X, _ = events
+    rows, labels = X[:40], np.repeat([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]], 20, axis=0)
+    classifier = EvolvingFuzzyClassifier(max_rules=4, warm_up=30).partial_fit(rows[:1], labels[:1])
+    learner = ActiveLearner(classifier, 0.1)
+    for row in range(1, 40):
+        for _ in range(9):
+            learner.update(learner.query(rows[row]), None)
+        query = learner.query(rows[row])
+        if saved and row == 20:
+            learner.save(tmp_path / "learner.evolabel")
+            learner = ActiveLearner.load(tmp_path / "learner.evolabel")
+        if learner.classifier._model.warm_up is not None:
+            assert query.asked
+            learner.update(query, labels[row])
+    assert learner.classifier._model.warm_up is None
+    assert learner.classifier._model.echo_evidence.any()
+    assert learner._scout.experience.known().echo.mean_gain == 0.0
+
+
 def test_a_query_changes_nothing_while_there_is_an_echo(events, frozen):
     X, Y = events
     learner = walked(ActiveLearner(trained(X, Y), 0.3, "labels"), X[200:260], Y[200:260])

@@ -100,3 +100,9 @@ def test_it_runs_in_the_harness_beside_others(stream):
 def test_an_initial_batch_is_needed(stream):
     with pytest.raises(errors.NotTrainedError, match="call fit"):
         BudgetedLearner().test_then_train(*stream)
+
+
+def test_chance_may_go_without_an_echo_and_shows_its_seed():
+    learner = RandomSelection(BASE, 0.2, seed=3, echo=False)
+    assert repr(learner).endswith("annotator=None, echo=False, seed=3)")
+    assert eval(repr(learner), {**globals(), "EvolvingFuzzyClassifier": type(BASE)}).seed == 3

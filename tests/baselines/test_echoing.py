@@ -36,6 +36,11 @@ def test_a_shuffled_stream_has_none(events, base):
     assert abs(score(EchoingClassifier(base), X, Y) - score(base, X, Y)) < 0.005
 
 
+def test_nothing_is_expected_before_there_is_a_model(events):
+    echoing = EchoingClassifier().partial_fit(events[0][:10], events[1][:10])
+    np.testing.assert_array_equal(echoing.gains_, np.zeros(3))
+
+
 def test_outputs_are_those_of_the_next_sample(events):
     X, Y = events
     learner = EchoingClassifier(EvolvingFuzzyClassifier(max_rules=4)).fit(X[:200], Y[:200])

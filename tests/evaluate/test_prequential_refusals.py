@@ -63,6 +63,7 @@ def refusal(kind, learner=None, stream=(X, Y), **options):
         ((X, Y[:, 0]), "Y has 1 dimension"),
         ((X, Y + 1.0), "a label is 0, 1, or NaN"),
         ((np.where(np.isnan(X), np.inf, X), Y), "infinite"),
+        ((np.where(np.arange(20)[:, None] == 7, np.nan, X), Y), "row 7 of X has no feature at all"),
         ((X.tolist(), [["a"]]), "table of numbers"),
         (Dataset(X, Y * 3.0), "Y holds 3"),
         ([], "empty"),

@@ -10,9 +10,10 @@ import numpy as np
 from evolabel.active.annotators import AnnotatorPool
 from evolabel.active.answers import read_answer
 from evolabel.active.budget import TokenBucket
-from evolabel.active.criteria import PAPER, Criterion, read_criteria
-from evolabel.active.filters import Filter, VariableThresholds, read_filter
+from evolabel.active.criteria import Criterion, read_criteria
+from evolabel.active.filters import Filter, read_filter
 from evolabel.active.ledger import Ledger
+from evolabel.active.paper import paper_asking
 from evolabel.active.pupil import Pupil
 from evolabel.active.query import Query
 from evolabel.active.scout import Scout
@@ -137,9 +138,7 @@ class ActiveLearner:
         cls, classifier: EvolvingFuzzyClassifier, budget: float = 0.1, per: str = "samples", *, step: float = 0.01
     ) -> Self:
         """The paper's three criteria with its thresholds, which vary by `step` per sample; 0 keeps them fixed."""
-        return cls(
-            classifier, budget, per, criteria=PAPER, selection=VariableThresholds(step), mobility=1.0, echo=False
-        )
+        return cls(classifier, budget, per, **paper_asking(step))
 
     @property
     def classifier(self) -> EvolvingFuzzyClassifier:

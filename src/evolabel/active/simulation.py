@@ -126,7 +126,7 @@ class BudgetedLearner:
         from sklearn.base import clone
 
         classifier = clone(EvolvingFuzzyClassifier() if self.base is None else self.base).fit(X, Y)
-        self.learner_ = ActiveLearner(classifier, self.budget, self.per, **self.options)
+        self.learner_ = ActiveLearner(classifier, self.budget, self.per, **self._ways())
         self._person = SimulatedAnnotator() if self.annotator is None else self.annotator.anew()
         self._letters: list[_Letter] = []
         self._truths: dict[int, FloatArray] = {}
@@ -225,6 +225,10 @@ class BudgetedLearner:
         if "learner_" not in self.__dict__:
             raise errors.NotTrainedError("this learner knows no labels yet; call fit with an initial batch first")
 
+    def _ways(self) -> dict[str, Any]:
+        """How the active learner is to ask."""
+        return self.options
+
     def __repr__(self) -> str:
         settings = {"base": self.base, "budget": self.budget, "per": self.per, "annotator": self.annotator}
         told = ", ".join(f"{name}={value!r}" for name, value in {**settings, **self.options}.items())
@@ -240,6 +244,8 @@ class RandomSelection(BudgetedLearner):
         As for `BudgetedLearner`.
     seed : int
         Of the draws.
+    options
+        Further parameters of `ActiveLearner` that do not say what to ask, such as `echo`.
     """
 
     def __init__(
@@ -250,5 +256,13 @@ class RandomSelection(BudgetedLearner):
         *,
         seed: int = 0,
         annotator: SimulatedAnnotator | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__(base, budget, per, annotator=annotator, criteria="ambiguity", selection=RandomFilter(seed))
+        super().__init__(base, budget, per, annotator=annotator, **options)
+        self.seed = seed
+
+    def _ways(self) -> dict[str, Any]:
+        return {"criteria": "ambiguity", "selection": RandomFilter(self.seed), **self.options}
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, seed={self.seed})"

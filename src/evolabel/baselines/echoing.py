@@ -46,7 +46,7 @@ class EchoingClassifier(Wrapper):
     def gains_(self) -> FloatArray:
         """The part of its mean recent error that each label is expected to repeat, in [0, 1]."""
         self._check_fitted()
-        return self._echo.gains.copy() if self._warm_up is None else np.zeros(self.n_labels_)
+        return self._echo.gains.copy() if self._warm_up is None else np.zeros(self._targets.size)
 
     def _begin(self, rows: FloatArray, labels: FloatArray) -> None:
         super()._begin(rows, labels)

@@ -7,8 +7,9 @@ from cyclopts import Parameter
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner, RandomSelection
-from evolabel.active.criteria import PAPER, read_criteria
-from evolabel.active.filters import VariableThresholds, read_filter
+from evolabel.active.criteria import read_criteria
+from evolabel.active.filters import read_filter
+from evolabel.active.paper import paper_asking
 from evolabel.baselines import make_learner
 from evolabel.cli.learners import Factory
 from evolabel.cli.source import split_names
@@ -89,9 +90,7 @@ def _who_ask(base: Factory, budget: float, asking: Asking) -> dict[str, Factory]
         return BudgetedLearner(_taught(base, seed), budget, per, criteria=criteria, selection=asking.selection)
 
     def paper(seed: int) -> Learner:
-        return BudgetedLearner(
-            _taught(base, seed), budget, per, criteria=PAPER, selection=VariableThresholds(), mobility=1.0
-        )
+        return BudgetedLearner(_taught(base, seed), budget, per, **paper_asking())
 
     def random(seed: int) -> Learner:
         return RandomSelection(_taught(base, seed), budget, per, seed=seed)

@@ -17,8 +17,8 @@ FEWEST_ROWS = 4
 
 # Where the errors of neighbouring rows agree so clearly, leave-one-out is too hopeful, and the ridge grows by so many
 # steps of the grid. Shuffled rows: z < 3 on 20 shuffles of five sets; water quality and mediamill in their order: 6 and
-# 70. Leaving out whole stretches asks for as much or more, and for far too much where a batch is sorted by its labels
-# (docs/experiments.md).
+# 70. Leaving out whole stretches asks for less there and for more here, and for far too much where a batch is sorted by
+# its labels (docs/experiments.md).
 CLEAR = 4.0
 MORE_STEPS = 2
 

@@ -144,6 +144,9 @@ def _checked(X: FloatArray, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
         )
     if np.isinf(X).any():
         raise DataError("X holds an infinite value; use NaN where a value is missing")
+    empty = np.flatnonzero(np.isnan(X).all(axis=1))
+    if empty.size:
+        raise DataError(f"row {empty[0]} of X has no feature at all (only NaN); drop it or fill in what is known")
     strange = Y[(Y != 0.0) & (Y != 1.0) & ~np.isnan(Y)]
     if strange.size:
         raise DataError(f"Y holds {strange[0]:g}; a label is 0, 1, or NaN where nobody annotated it")

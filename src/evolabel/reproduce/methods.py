@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from evolabel.active import Ambiguity, BudgetedLearner, Instability, Novelty, RandomSelection, VariableThresholds
-from evolabel.active.criteria import DEFAULTS
+from evolabel.active import BudgetedLearner, Instability, RandomSelection
+from evolabel.active.criteria import DEFAULTS, PAPER
+from evolabel.active.paper import paper_asking
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.baselines import EvolvingChain, EvolvingOneVsRest, StaticClassifier
 from evolabel.evaluate import Learner
@@ -41,19 +42,19 @@ class Method:
 
 
 def _asking(per: str, budget: float, *, instability: bool = False) -> Callable[..., Learner]:
-    """Active learning with the paper's criteria and variable thresholds, or with what was measured to be best."""
+    """Active learning with the paper's criteria and variable thresholds, or with what was measured to be best.
+
+    Without echo: the claims are about what is asked, not about what else answers tell.
+    """
 
     def make(classifier: EvolvingFuzzyClassifier, profile: Profile, seed: int) -> Learner:
         paper = profile == "paper"
-        criteria = (Novelty(), Ambiguity()) if paper else DEFAULTS[per]
-        return BudgetedLearner(
-            classifier,
-            budget,
-            per,
-            criteria=(*criteria, Instability()) if instability else criteria,
-            selection=VariableThresholds() if paper else None,
-            echo=False,  # the claims are about what is asked, not about what else answers tell
-        )
+        criteria = PAPER[:2] if paper else DEFAULTS[per]
+        options = {
+            **(paper_asking() if paper else {"echo": False}),
+            "criteria": (*criteria, Instability()) if instability else criteria,
+        }
+        return BudgetedLearner(classifier, budget, per, **options)
 
     return make
 
@@ -74,7 +75,9 @@ METHODS: dict[str, Method] = {
     "samples-20": Method("20 % of the samples", "ours", _asking("samples", 0.2)),
     "samples-10": Method("10 % of the samples", "ours", _asking("samples", 0.1)),
     "random-10": Method(
-        "10 % by chance", "ours", lambda classifier, profile, seed: RandomSelection(classifier, 0.1, seed=seed)
+        "10 % by chance",
+        "ours",
+        lambda classifier, profile, seed: RandomSelection(classifier, 0.1, seed=seed, echo=False),
     ),
 }
 

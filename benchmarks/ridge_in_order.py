@@ -1,0 +1,119 @@
+"""The ridge where rows keep their order: leave-one-out, some steps of the grid more, and whole stretches left out.
+
+    python benchmarks/ridge_in_order.py                  # writes benchmarks/results/ridge_in_order.json
+    python benchmarks/ridge_in_order.py --only-tables    # the table of the last run
+
+Water quality begun at 16 places, forwards and backwards, none of them near the beginning of its file; three stretches
+of mediamill's rows. The first third of each is the initial batch. Besides the classifier itself, static and taught
+everything, the active learner at 10 % of the answers.
+"""
+
+import argparse
+from collections.abc import Iterator
+
+import numpy as np
+import result_files
+from active_learning import METRICS, asked, ends
+from datasets import FIRST_THIRD, Split, load_ordered, turned
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import BudgetedLearner
+from evolabel.core.ridge import GRID, filled, press_ridge
+from evolabel.core.scaling import fit_scaler
+from evolabel.explain import markup
+from evolabel.kernels.state import FloatArray
+
+RESULTS = "ridge_in_order"
+TURNS = np.linspace(0.1, 0.9, 16)
+STRETCHES, ROWS = (0, 10_000, 20_000), 6_000  # of mediamill
+STEPS = (0, 1, 2, 4)
+FOLDS = 10
+ALONE = "leave-one-out"
+LEARNERS = ("static", "full", "labels", "samples")
+
+Run = dict[str, dict[str, list[float]]]
+"""By way to choose the ridge and by learner: the mean of log10 of the ridge, PA and AP."""
+
+
+def main() -> None:
+    """Measure everything, print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only-tables", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    if not options.only_tables:
+        named = list(streams())
+        runs = Parallel(n_jobs=options.jobs)(delayed(measured)(split) for _, split in named)
+        results: dict[str, list[Run]] = {}
+        for (name, _), run in zip(named, runs, strict=True):
+            results.setdefault(name, []).append(run)
+        result_files.write(RESULTS, results)
+    print(table(result_files.read(RESULTS)))
+
+
+def streams() -> Iterator[tuple[str, Split]]:
+    """Every stream, under the name of its set."""
+    for turn in TURNS:
+        for backwards in (False, True):
+            yield "water-quality", turned(load_ordered("water-quality"), turn, backwards=backwards)
+    rows = load_ordered("mediamill")
+    for start in STRETCHES:
+        part = slice(start, start + ROWS)
+        yield "mediamill", Split(rows.X[part], rows.Y[part], round(FIRST_THIRD * ROWS))
+
+
+def measured(split: Split) -> Run:
+    """Everybody on one stream, by every ridge."""
+    found: Run = {}
+    with threadpool_limits(1):
+        for way, ridge in ridges(split).items():
+            classifier = EvolvingFuzzyClassifier(ridge=ridge)
+            runs = ends(split, clone(classifier).fit(split.X[: split.initial], split.Y[: split.initial]))
+            for per in ("labels", "samples"):
+                runs[per] = asked(split, BudgetedLearner(classifier, budget=0.1, per=per))
+            found[way] = {who: [np.log10(ridge), *(runs[who][metric][0] for metric in METRICS)] for who in LEARNERS}
+    return found
+
+
+def ridges(split: Split) -> dict[str, float]:
+    """The ridge of each way to choose it, from the initial batch."""
+    X, Y = split.X[: split.initial], split.Y[: split.initial]
+    Z = fit_scaler(X, "quantile", 16).transform(X)
+    disorder = np.random.default_rng(0).permutation(len(Z))  # hides from leave-one-out who is whose neighbour
+    alone = int(np.argmin(np.abs(GRID - press_ridge(Z[disorder], Y[disorder]))))
+    found = {f"{steps} steps more" if steps else ALONE: float(GRID[alone + steps]) for steps in STEPS}
+    return {**found, "stretches left out": stretches_left_out(filled(Z, 0.0), Y)}
+
+
+def stretches_left_out(Z: FloatArray, Y: FloatArray) -> float:
+    """The ridge with the least squared error of rows whose whole stretch was not learned."""
+    total = np.zeros(len(GRID))
+    for stretch in np.array_split(np.arange(len(Z)), FOLDS):
+        A, B = np.delete(Z, stretch, axis=0), np.delete(Y, stretch, axis=0)
+        x, y = A.mean(axis=0), B.mean(axis=0)
+        s2, V = np.linalg.eigh((A - x).T @ (A - x))
+        rows, target = (Z[stretch] - x) @ V, V.T @ ((A - x).T @ (B - y))
+        for place, ridge in enumerate(GRID):
+            answer = y + rows @ (target / (np.maximum(s2, 0.0) + ridge)[:, None])
+            total[place] += ((Y[stretch] - answer) ** 2).sum()
+    return float(GRID[int(total.argmin())])
+
+
+def table(results: dict[str, list[Run]]) -> str:
+    """Means over the streams of each set, in points; other ridges by how much they differ from leave-one-out's."""
+    lines = []
+    for name, runs in results.items():
+        for way in runs[0]:
+            alone, found = (np.array([[run[one][who] for who in LEARNERS] for run in runs]) for one in (ALONE, way))
+            points = 100 * (found if way == ALONE else found - alone)[:, :, 1:].mean(axis=0)
+            sign = "" if way == ALONE else "+"
+            cells = [" / ".join(f"{value:{sign}.2f}" for value in pair) for pair in points]
+            lines.append([f"{name}, {way}", f"{10 ** found[:, 0, 0].mean():.0f}", *cells])
+    return markup.table(["PA / AP in points", "ridge", *LEARNERS], lines)
+
+
+if __name__ == "__main__":
+    main()

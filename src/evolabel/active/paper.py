@@ -1,0 +1,14 @@
+"""The paper's way to ask, for all who compare with it."""
+
+from typing import Any
+
+from evolabel.active.criteria import PAPER
+from evolabel.active.filters import VariableThresholds
+
+
+def paper_asking(step: float = 0.01) -> dict[str, Any]:
+    """Options of an `ActiveLearner`: the paper's three criteria with its thresholds, which vary by `step` per sample.
+
+    Answers move rules as any sample does (`mobility`), and tell nothing of the samples that follow (`echo`).
+    """
+    return {"criteria": PAPER, "selection": VariableThresholds(step), "mobility": 1.0, "echo": False}
