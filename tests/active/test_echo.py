@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.active import ActiveLearner, BudgetedLearner
+from evolabel.active import ActiveLearner, BudgetedLearner, experience
 from evolabel.core.echo import Echo
+from evolabel.core.snapshot import put_together, take_apart
 from evolabel.errors import ParameterError
 from evolabel.evaluate import partial_accuracy
+from evolabel.kernels.echo import gains
 
 LATER = np.arange(41.0, 46.0)
 
@@ -216,8 +218,9 @@ def test_a_batch_of_rows_that_were_asked_for_is_no_course_of_events(events, tmp_
             assert query.asked
             learner.update(query, labels[row])
     assert learner.classifier._model.warm_up is None
-    assert learner.classifier._model.echo_evidence.any()
     assert learner._scout.experience.known().echo.mean_gain == 0.0
+    assert echo_of(learner.classifier).mean_gain == 0.0
+    assert echo_of(EvolvingFuzzyClassifier(max_rules=4).fit(rows, labels)).mean_gain > 0.5
 
 
 def test_a_query_changes_nothing_while_there_is_an_echo(events, frozen):
@@ -254,6 +257,32 @@ def test_evidence_from_older_files_is_shared_by_all_labels(events):
     assert older.gains[0] > 0.3
 
 
+def test_late_answers_about_labels_that_appeared_are_weighed(events):
+    """A label that was unknown at first widens everything, also where its answer comes late."""
+    X, Y = events
+    echo = echo_of(trained(X, Y))
+    for i in range(20):
+        echo.answer(i + 1, Y[i], np.full(3, 0.5))
+    echo.answer(5, np.append(Y[4], 1.0), np.full(4, 0.5))
+    assert echo.gains.shape == (4,)
+    assert echo.evidence.shape == (4, 4)
+    expected = np.zeros(4)
+    gains(echo.evidence, expected)
+    np.testing.assert_array_equal(echo.gains, expected)
+
+
+@pytest.mark.parametrize("n_labels", [3, 4])
+def test_classifiers_from_older_files_share_their_evidence(events, n_labels):
+    X, Y = events
+    clf = trained(X, Y)
+    if n_labels > 3:
+        clf.partial_fit(X[200:205], np.column_stack([Y[200:205], [0, 1, 0, 1, 1]]))
+    arrays, facts = take_apart(clf._model)
+    older = put_together({**arrays, "echo_evidence": clf._model.echo_evidence.sum(axis=1)}, facts)
+    np.testing.assert_allclose(older.echo_evidence.sum(axis=1), clf._model.echo_evidence.sum(axis=1), rtol=1e-12)
+    assert Echo(older.n_labels, older.echo_evidence).gains[:3].min() > 0.3
+
+
 def test_evidence_that_is_not_finite_is_refused(events):
     arrays = echo_of(trained(*events)).arrays()
     with pytest.raises(ValueError, match="not finite"):
@@ -271,6 +300,26 @@ def test_questions_hurry_where_errors_repeat_and_only_there(events, shuffled):
     assert hurried["events", False][0] == 1.0
     assert hurried["events", True][0] > 4.0
     assert hurried["events", True][1] <= hurried["events", False][1]
+
+
+@pytest.mark.parametrize("by_row", [False, True])
+def test_haste_shortens_the_wait(events, monkeypatch, by_row):
+    """Samples that pass while a question could be paid, over a whole stream."""
+    X, Y = events
+
+    def waited():
+        learner, waits = ActiveLearner(trained(X, Y), 0.1), 0
+        for x, y in zip(X[200:], Y[200:], strict=True):
+            payable = learner.bucket.affordable(3) >= 1
+            query = learner.query(x) if by_row else learner.watch(x[None])[0]
+            if query is not None:
+                learner.update(query, y if query.asked else None)
+            waits += payable and (query is None or not query.asked)
+        return waits
+
+    hurried = waited()
+    monkeypatch.setattr(experience, "HASTE", 0.0)
+    assert hurried < 0.8 * waited()
 
 
 def test_the_papers_profile_has_none(events):

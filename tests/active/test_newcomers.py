@@ -3,6 +3,7 @@
 import copy
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
@@ -110,6 +111,16 @@ def test_united_models_know_what_both_know(stream):
     np.testing.assert_array_equal(united._model.annotated, [120, 100, 120])
     evidence = one._model.echo_evidence + other._model.echo_evidence
     np.testing.assert_array_equal(united._model.echo_evidence, evidence)
+
+
+def test_united_models_keep_what_they_know_under_the_name_of_its_label(stream):
+    X, Y = stream
+    frames = [pd.DataFrame(Y[:60], columns=names) for names in (["a", "b", "c"], ["c", "a", "d"])]
+    one, other = (EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], frame) for frame in frames)
+    mine, theirs = one._model.echo_evidence.copy(), other._model.echo_evidence
+    united = one.merge(other)._model.echo_evidence
+    expected = np.column_stack([mine[:, 0] + theirs[:, 1], mine[:, 1], mine[:, 2] + theirs[:, 0], theirs[:, 2]])
+    np.testing.assert_allclose(united, expected, rtol=1e-12)
 
 
 def test_a_sibling_knows_its_labels_once_it_has_learned(stream):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from evolabel.core.ridge import FALLBACK, GRID, MORE_STEPS, _left_out, neighbours_agree, press_ridge
 
@@ -79,3 +80,14 @@ def test_neighbours_agree_only_beyond_chance():
     assert not neighbours_agree(noise * np.repeat([1.0, 8.0], 200)[:, None])  # louder later, but no likeness
     assert neighbours_agree(noise + np.sin(np.arange(400) / 10.0)[:, None])
     assert not neighbours_agree(noise + np.where(np.arange(400) % 2, 1.0, -1.0)[:, None])  # they contradict each other
+
+
+@pytest.mark.parametrize("seed", [0, 2, 18])
+def test_labels_that_nobody_gave_agree_with_nobody(seed):
+    """Features move slowly, errors are independent. A label that was filled in errs like the one before it."""
+    rng = np.random.default_rng(seed)
+    Z = lfilter([0.31], [1.0, -0.95], rng.normal(size=(600, 5)), axis=0)
+    Y = (rng.random((600, 4)) < np.clip(0.5 + 0.25 * Z[:, :4], 0.0, 1.0)).astype(float)
+    Y[np.repeat(rng.random((12, 4)) < 0.5, 50, axis=0)] = np.nan
+    disorder = rng.permutation(600)
+    assert press_ridge(Z, Y) == press_ridge(Z[disorder], Y[disorder])

@@ -50,7 +50,6 @@ class Experience:
         self.echoes = echo
         self._known: Known | None = None
         self._fresh: tuple[Known, int] | None = None  # as long as nothing was heard, and the samples learned by then
-        self._asked_for_batch: StreamModel | None = None
 
     def known(self) -> Known:
         """What is known of the model as it is."""
@@ -58,9 +57,7 @@ class Experience:
         if self._known is not None and self._known.model is model:
             return self._known
         if self._fresh is None or self._fresh[0].model is not model or self._fresh[1] != model.n_seen:
-            apart = self._asked_for_batch is model  # rows of such a batch were no neighbours
-            evidence = NO_EVIDENCE if apart else model.echo_evidence
-            self._fresh = Known(model, Echo(model.n_labels, evidence), Newcomers(model)), model.n_seen
+            self._fresh = Known(model, Echo(model.n_labels, model.echo_evidence), Newcomers(model)), model.n_seen
         return self._fresh[0]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -103,8 +100,6 @@ class Experience:
     def met(self, query: Query, told: BoolArray | None) -> None:
         """The labels in question were answered as far as `told`; None: not at all. Before the answer is learned."""
         known = self.known()
-        if known.model.warm_up is not None and self.bucket.budget < 1.0:
-            self._asked_for_batch = known.model
         if known.model.warm_up is None and not known.newcomers.knows(query.labels if told is None else told):
             nothing = np.zeros(known.model.n_labels, np.bool_)
             known.newcomers.hear(self.bucket.seen, query.labels, nothing if told is None else told)

@@ -233,10 +233,13 @@ class ActiveLearner:
         """Teach the classifier one answer, unless it is a draw, or nobody is believed."""
         if np.isnan(y).all():
             return
-        trained = self._pupil.model.warm_up is None
+        model = self._pupil.model
+        trained = model.warm_up is None
         outputs = self._pupil.teach(query.x, y, confidence)
         if trained:
             self._scout.experience.heard(query, y, outputs, confidence)
+        elif model.warm_up is None and self.bucket.budget < 1.0:
+            model.echo_evidence[:] = 0.0  # rows of a batch that was asked for were no neighbours
 
     # ------------------------------------------------------------------ files
 

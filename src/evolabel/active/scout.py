@@ -131,7 +131,8 @@ class Scout:
 
     def _take_any(self, rows: FloatArray) -> tuple[Query | None, int]:
         """The question about the first row that can be paid, and how many rows come before."""
-        at = int(np.searchsorted(self.purse(len(rows)).free, self.bucket.unit(self.pupil.n_labels)))
+        n_labels = self.pupil.n_labels
+        at = int(np.searchsorted(self.bucket.free(n_labels, len(rows)), self.bucket.unit(n_labels)))
         return self._ask_any(rows[at : at + 1], rows[:at], asked=True) if at < len(rows) else None, at
 
     def _ask_any(self, row: FloatArray, passed: FloatArray, *, asked: bool) -> Query:

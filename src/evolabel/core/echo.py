@@ -3,7 +3,7 @@
 In a stream that is a course of events, consecutive samples resemble each other more than their features tell, and so do
 the errors of their labels. The mean error of recent answers then foretells a part of the next one. How large a part is
 learned by regression, first from the initial batch, for every label, as some follow the course of events and others do
-not; in a shuffled stream it is found to be none, and nothing changes.
+not; in a shuffled stream it is found to be none, but for rare chance.
 """
 
 from typing import Any

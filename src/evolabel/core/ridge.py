@@ -17,8 +17,8 @@ FEWEST_ROWS = 4
 
 # Where the errors of neighbouring rows agree so clearly, leave-one-out is too hopeful, and the ridge grows by so many
 # steps of the grid. Shuffled rows: z < 3 on 20 shuffles of five sets; water quality and mediamill in their order: 6 and
-# 70. Leaving out whole stretches asks for less there and for more here, and for far too much where a batch is sorted by
-# its labels (docs/experiments.md).
+# 70. Leaving out whole stretches asks for less on water quality and more on mediamill, and for far too much where a
+# batch is sorted by its labels (docs/experiments.md).
 CLEAR = 4.0
 MORE_STEPS = 2
 
@@ -48,13 +48,14 @@ def press_ridge(Z: FloatArray, Y: FloatArray) -> float:
     their label's mean. In a course of events a row's neighbours tell of it what later rows will not be told, so that
     more ridge is needed.
     """
+    told = ~np.isnan(Y)
     Z, Y = filled(Z, 0.0), filled(Y, np.nan)
     if tells_nothing(Z, Y):
         return FALLBACK
     A, B = Z - Z.mean(axis=0), Y - Y.mean(axis=0)
     U, s, _ = np.linalg.svd(A, full_matrices=False)
     best = int(np.argmin([(errors**2).mean() for errors in _left_out(U, s**2, B, GRID)]))
-    if neighbours_agree(next(_left_out(U, s**2, B, GRID[[best]]))):
+    if neighbours_agree(told * next(_left_out(U, s**2, B, GRID[[best]]))):
         best = min(best + MORE_STEPS, len(GRID) - 1)
     return float(GRID[best])
 

@@ -20,7 +20,9 @@ class Purse(NamedTuple):
     """What each of some rows may cost, if none before it is asked about (see `TokenBucket`)."""
 
     tokens: FloatArray
+    """How full the purse looks: fuller than it is where questions hurry."""
     free: IntArray
+    """What may be spent, at most."""
 
     def at(self, row: int) -> "Purse":
         """The purse of one row."""
