@@ -15,6 +15,7 @@ from evolabel.tuning.batch import check_search, check_values, read_batch, read_e
 from evolabel.tuning.folds import Score, check_judgeable, folds, read_score, scored
 from evolabel.tuning.grid import Grid
 from evolabel.tuning.shared import separate_answers
+from evolabel.wording import call_of
 
 if TYPE_CHECKING:
     from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
@@ -139,6 +140,9 @@ class HalvingSearch:
             if len(points) >= self.candidates:
                 break
         return points
+
+    def __repr__(self) -> str:
+        return call_of(self)
 
 
 def _sizes(rows: int, points: int, least: int) -> list[int]:

@@ -18,6 +18,7 @@ from evolabel.tuning.grid import PAPER_GRID, Grid, Point
 from evolabel.tuning.notes import Notes, Task, fingerprint
 from evolabel.tuning.parallel import run_all
 from evolabel.tuning.shared import shared_answers
+from evolabel.wording import call_of
 
 Listener = Callable[[int, int], object]
 """Receives the tasks done and the tasks there are."""
@@ -165,6 +166,9 @@ class GridSearch:
         if not hasattr(self, "surface_"):
             raise NotTrainedError("this search has not run yet; call fit first")
         return self.surface_
+
+    def __repr__(self) -> str:
+        return call_of(self)
 
 
 def _scores(
