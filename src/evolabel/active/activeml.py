@@ -147,9 +147,9 @@ class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: i
         filter, want the `utilities` of the query.
         """
         if not isinstance(budget_manager_param_dict, Mapping | None):
-            kind = type(budget_manager_param_dict).__name__
             raise ParameterError(
-                f"budget_manager_param_dict is a {kind}; pass a dictionary, {{'utilities': utilities}}"
+                f"budget_manager_param_dict is a {type(budget_manager_param_dict).__name__}; "
+                "pass a dictionary, {'utilities': utilities}"
             )
         manager, given = self._manager(), dict(budget_manager_param_dict or {})
         if isinstance(manager, TokenBudgetManager) and "utilities" not in given:
