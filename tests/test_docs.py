@@ -42,6 +42,19 @@ def test_links_lead_somewhere(page):
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+def test_the_quick_starts_run_as_written(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("river")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL):
+        exec(block, names)
+        told = re.search(r"^print\(metric\)  # (.*)$", block, re.MULTILINE)
+        printed = capsys.readouterr().out
+        assert told is None or printed.strip() == told[1]
+    assert 0.09 < names["learner"].bucket.share <= 0.1
+    assert [file.name for file in tmp_path.iterdir()] == ["model.safetensors"]
+
+
 def test_the_stream_loop_of_scikit_activeml_runs_as_written(capsys):
     pytest.importorskip("skactiveml")
     page = (ROOT / "docs" / "active-learning.md").read_text()

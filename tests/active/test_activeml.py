@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.errors import BudgetError, ParameterError
+from evolabel.errors import BudgetError, EvolabelError, ParameterError
 
 pytest.importorskip("skactiveml")
 
+from skactiveml.classifier import ParzenWindowClassifier
+from skactiveml.stream import CognitiveDualQueryStrategy, StreamDensityBasedAL
 from skactiveml.stream.budgetmanager import BalancedIncrementalQuantileFilter, FixedUncertaintyBudgetManager
 
 from evolabel.active import Ambiguity
@@ -85,13 +87,99 @@ def test_our_manager_keeps_the_budget_at_every_moment_whoever_scores(utilities, 
     np.testing.assert_array_equal(whole.query_by_utility(np.array(utilities)), queried)
 
 
+@given(utilities=st.lists(st.one_of(st.floats(0.0, 10.0), st.just(np.nan)), max_size=60), budget=st.floats(0.05, 1.0))
+def test_utilities_that_are_nan_are_seen_but_never_queried_nor_compared_with(utilities, budget):
+    manager, values = TokenBudgetManager(budget), np.array(utilities)
+    queried = manager.query_by_utility(values)
+    assert not np.isnan(values[queried]).any()
+    manager.update(values[:, None], queried, values)
+    assert (manager.bucket_.seen, manager.bucket_.asked) == (len(values), len(queried))
+    assert manager.filter_.arrays()["tally"][0] == min(np.isfinite(values).sum(), manager.window)
+
+
+def test_a_sample_of_utility_nan_that_was_queried_anyhow_is_paid():
+    manager = TokenBudgetManager(0.5).update(None, [1], [0.3, np.nan])
+    assert (manager.bucket_.seen, manager.bucket_.asked) == (2, 1)
+
+
+@pytest.mark.parametrize("strategy", [StreamDensityBasedAL, CognitiveDualQueryStrategy])
+def test_strategies_that_pass_samples_over_run_with_our_manager(stream, strategy):
+    X, y = stream[0][:80], stream[1][:80, 0].astype(int)
+    forced = {"force_full_budget": True} if strategy is CognitiveDualQueryStrategy else {}
+    chooser = strategy(budget_manager=TokenBudgetManager(0.2), random_state=0, **forced)
+    clf, queried = ParzenWindowClassifier(classes=[0, 1]).fit(X[:20], y[:20]), 0
+    for x in X[20:]:
+        indices, utilities = chooser.query([x], clf, return_utilities=True)
+        chooser.update([x], indices, budget_manager_param_dict={"utilities": utilities})
+        queried += len(indices)
+    assert 0 < queried <= 0.2 * 60
+
+
 def test_what_cannot_be_done_is_said(trained, stream):
     rows = stream[0][60:63]
     with pytest.raises(ParameterError, match="utilities of the query are needed"):
         EvolvingQueryStrategy().update(rows, [])
     with pytest.raises(ParameterError, match="reduce='median'"):
         EvolvingQueryStrategy(reduce="median").query(rows, trained)
-    with pytest.raises(ParameterError, match="one finite number per sample"):
+    with pytest.raises(ParameterError, match=r"utilities of shape \(3, 2\)"):
         TokenBudgetManager().query_by_utility(np.ones((3, 2)))
     with pytest.raises(BudgetError, match="costs 1, but only 0"):
         TokenBudgetManager(0.1).update(rows, [0], np.ones(3))
+
+
+@pytest.mark.parametrize("bad", [[True, False, True], [0.0], [1.5], None, ["a"], 0, [[0]], [[0], [1, 2]], [3], [-1]])
+def test_queried_indices_are_whole_numbers_of_samples(bad):
+    manager = TokenBudgetManager(1.0)
+    with pytest.raises(ParameterError, match="queried_indices"):
+        manager.update(None, bad, np.ones(3))
+    assert "bucket_" not in vars(manager)
+
+
+@pytest.mark.parametrize("empty", [[], (), np.zeros(0), np.zeros(0, np.int32)])
+def test_nothing_may_be_queried(empty):
+    assert TokenBudgetManager(1.0).update(None, empty, np.ones(3)).bucket_.asked == 0
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        (["a"], "one number per sample"),
+        (None, "one number per sample"),
+        ([[1.0], [1.0, 2.0]], "one number per sample"),
+        ([1.0, np.inf], "infinite"),
+        (0.5, r"shape \(\)"),
+    ],
+)
+def test_utilities_are_one_number_per_sample(bad, told):
+    with pytest.raises(ParameterError, match=told) as refusal:
+        TokenBudgetManager().query_by_utility(bad)
+    assert "infinite" not in told or "shape" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "told"),
+    [
+        ({"budget_manager": "x"}, "budget_manager='x'"),
+        ({"budget_manager": TokenBudgetManager}, "budget_manager"),
+        ({"reduce": ["max"]}, "reduce"),
+        ({"random_state": "x"}, "random_state='x'"),
+        ({"random_state": True}, "random_state=True"),
+    ],
+)
+def test_wrong_parameters_are_told(trained, stream, parameters, told):
+    with pytest.raises(ParameterError, match=told):
+        EvolvingQueryStrategy(**parameters).query(stream[0][60:63], trained)
+
+
+@pytest.mark.parametrize("manager", ["ours", "fixed"])
+def test_what_update_cannot_read_is_told(stream, manager):
+    strategy, rows = EvolvingQueryStrategy(**MANAGERS[manager]), stream[0][60:63]
+    with pytest.raises(ParameterError, match="budget_manager_param_dict"):
+        strategy.update(rows, [], budget_manager_param_dict=[1.0])
+    with pytest.raises(ParameterError, match="queried_indices"):
+        strategy.update(rows, ["a"], budget_manager_param_dict={"utilities": np.ones(3)})
+
+
+def test_a_window_beyond_memory_is_refused_not_allocated():
+    with pytest.raises(EvolabelError, match="window=1000000000"):
+        TokenBudgetManager(window=10**9).query_by_utility(np.ones(3))

@@ -71,3 +71,8 @@ def test_nothing_is_shared_before_anything_is_seen():
 def test_bad_parameters_are_told(bad):
     with pytest.raises(ParameterError, match=next(iter(bad))):
         TokenBucket(**{"budget": 0.1, **bad})
+
+
+def test_a_bucket_is_written_as_the_call_that_makes_it():
+    assert repr(TokenBucket(0.1)) == "TokenBucket(budget=0.1)"
+    assert repr(TokenBucket(0.1, "labels", credit=20)) == "TokenBucket(budget=0.1, per='labels', credit=20)"

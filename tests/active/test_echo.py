@@ -58,6 +58,20 @@ def test_an_echo_helps_where_errors_repeat(events, per):
     assert scores[True] > scores[False] + 0.02
 
 
+@pytest.mark.parametrize("optimise", ["accuracy", "macro_f1"])
+def test_predictions_of_the_learner_have_the_echo_in_them(events, optimise):
+    X, Y = events
+    clf = EvolvingFuzzyClassifier(max_rules=4, optimise=optimise).fit(X[:200], Y[:200])
+    learner = ActiveLearner(clf, budget=0.5, per="labels")
+    for x, y in zip(X[200:300], Y[200:300], strict=True):
+        query = learner.query(x)
+        learner.update(query, y if query.asked else None)
+    predicted, outputs = learner.predict(X[300:400]), learner.decision_function(X[300:400])
+    assert predicted.dtype == np.int64
+    np.testing.assert_array_equal(predicted, outputs >= clf.thresholds_)
+    assert (predicted != clf.predict(X[300:400])).any()
+
+
 def test_nothing_changes_where_errors_do_not_repeat(shuffled):
     X, Y = shuffled
     outputs = []

@@ -369,3 +369,16 @@ def test_a_classifier_fitted_anew_starts_with_moments_of_its_own(classifier, str
     fresh = ActiveLearner(copy.deepcopy(classifier), 0.1)
     told, expected = (one.query(X[100]).scores["variance_reduction"] for one in (learner, fresh))
     np.testing.assert_array_equal(told, expected)
+
+
+def test_learners_and_pools_are_written_in_one_line(classifier):
+    told = repr(ActiveLearner(classifier, 0.2, "labels"))
+    assert told == (
+        "ActiveLearner(EvolvingFuzzyClassifier(max_rules=4), budget=0.2, per='labels', "
+        "criteria=('ambiguity', 'leverage'), selection=QuantileFilter(tau=5.0))"
+    )
+    assert repr(ActiveLearner(classifier, recent=9)).endswith("recent=9)")
+    assert (repr(AnnotatorPool()), repr(AnnotatorPool({"anna": 1}))) == (
+        "AnnotatorPool()",
+        "AnnotatorPool({'anna': 1.0})",
+    )

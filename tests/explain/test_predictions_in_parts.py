@@ -183,3 +183,11 @@ def test_between_classes_the_strongest_rival_decides(blobs):
         changed = X[0].copy()
         changed[int(flip.feature[1:])] = flip.after
         assert (clf.predict(changed[None])[0] == flip.label) == flip.turns_on
+
+
+@pytest.mark.parametrize(("n_features", "told"), [(4, "from 1 other"), (5, "from 2 others")])
+def test_what_is_left_out_is_counted_in_good_words(n_features, told):
+    X, Y = DriftingStream(n_features=n_features, n_labels=11, seed=4).take(100)
+    lines = str(EvolvingFuzzyClassifier(max_rules=3).fit(X, Y).explain(X[0])).splitlines()
+    assert any(line.endswith(told) for line in lines)
+    assert "1 label with a smaller output is not shown." in lines

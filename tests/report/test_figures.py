@@ -51,7 +51,7 @@ def test_lines_are_told_apart_by_stroke_as_well_as_colour(repeated):
 
 def test_given_axes_are_used(repeated):
     axes = new_axes()
-    assert trend_lines(repeated, "pa", axes=axes) is axes
+    assert trend_lines(repeated, "pa", ax=axes) is axes
 
 
 def test_a_metric_without_values_leaves_no_line(repeated):

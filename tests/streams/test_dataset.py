@@ -65,3 +65,7 @@ def test_shuffles_follow_the_order_of_the_published_file():
 def test_tables_that_do_not_fit_are_refused(arguments, message):
     with pytest.raises(DataError, match=message):
         Dataset(*arguments)
+
+
+def test_a_dataset_is_written_in_one_line():
+    assert repr(Dataset(X, Y, name="pond")) == f"Dataset('pond', 6 x 2, {Y.shape[1]} labels)"

@@ -6,7 +6,7 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DivergenceError, NotTrainedError, ParameterError
 from evolabel.evaluate import metric_named
-from evolabel.tuning import GridSearch, search
+from evolabel.tuning import GridSearch, HalvingSearch, search
 from evolabel.tuning.folds import folds
 from evolabel.tuning.shared import shared_answers
 
@@ -234,3 +234,11 @@ def test_the_package_lists_its_names():
     assert {"GridSearch", "PAPER_GRID", "heat_map"} <= set(dir(tuning))
     with pytest.raises(AttributeError, match="has no attribute 'RandomSearch'"):
         _ = tuning.RandomSearch
+
+
+@pytest.mark.parametrize("kind", [GridSearch, HalvingSearch])
+def test_searches_are_written_as_the_call_that_makes_them(kind):
+    assert repr(kind()) == f"{kind.__name__}()"
+    told = repr(kind(EvolvingFuzzyClassifier(max_rules=3), {"vigilance": np.array([0.5, 1.0])}, cv=4))
+    assert told.startswith(f"{kind.__name__}(estimator=EvolvingFuzzyClassifier(max_rules=3), ")
+    assert told.endswith("={'vigilance': array([0.5, 1. ])}, cv=4)")

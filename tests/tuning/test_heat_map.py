@@ -62,7 +62,7 @@ def test_given_axes_are_used(search):
     from matplotlib.figure import Figure
 
     axes = Figure().subplots()
-    assert heat_map(search, axes=axes) is axes
+    assert heat_map(search, ax=axes) is axes
 
 
 def test_the_scale_names_the_score(search):

@@ -62,7 +62,7 @@ def test_parameters_out_of_range_are_refused_before_the_search_starts(tmp_path, 
 
 @pytest.mark.usefixtures("idle")
 def test_classes_in_place_of_a_label_matrix_are_refused(batch):
-    with pytest.raises(ParameterError, match="takes a label matrix; give Y one column per label"):
+    with pytest.raises(ParameterError, match="takes a label matrix; give y one column per label"):
         GridSearch(EvolvingFuzzyClassifier(), {"alpha": [0.1]}).fit(batch[0], batch[1][:, 0])
 
 

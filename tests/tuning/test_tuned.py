@@ -1,13 +1,16 @@
 """`TunedClassifier` is the best point of its search, and goes on learning."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import BudgetedLearner, RandomSelection
 from evolabel.errors import NotTrainedError
 from evolabel.evaluate import prequential
-from evolabel.tuning import TunedClassifier
+from evolabel.tuning import GridSearch, HalvingSearch, TunedClassifier
 
 GRID = {"vigilance": [0.5, 1.0], "max_rules": [2, 5]}
 
@@ -55,3 +58,8 @@ def test_it_needs_a_batch_to_tune_on(stream):
 def test_clones_have_learned_nothing(tuned, stream):
     with pytest.raises(NotTrainedError):
         clone(tuned).decision_function(stream[0])
+
+
+@pytest.mark.parametrize("kind", [GridSearch, HalvingSearch, TunedClassifier, BudgetedLearner, RandomSelection])
+def test_the_target_is_called_y_as_in_scikit_learn(kind):
+    assert list(signature(kind.fit).parameters) == ["self", "X", "y"]

@@ -4,7 +4,9 @@ The two meet in one number per sample, the utility, so each also works with the 
 """
 
 import copy
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -35,7 +37,8 @@ class TokenBudgetManager(base.BudgetManager):  # type: ignore[misc, name-defined
     """Our pacing for any strategy of scikit-activeml: with a token in hand, query what ranks high among the last ones.
 
     Its own managers keep the budget on average; this one at every moment: queried <= budget * seen. `update` needs the
-    utilities, as that of its `BalancedIncrementalQuantileFilter` does.
+    utilities, as that of its `BalancedIncrementalQuantileFilter` does. A utility of NaN means never: the sample is
+    counted as seen, and others are not compared with it.
 
     Parameters
     ----------
@@ -58,7 +61,7 @@ class TokenBudgetManager(base.BudgetManager):  # type: ignore[misc, name-defined
 
     def update(self, candidates: object, queried_indices: Any, utilities: FloatArray) -> Self:
         """Count samples as seen, and some of them as queried; BudgetError if they cannot be paid."""
-        values, indices = _numbers(utilities), np.asarray(queried_indices, np.int64)
+        values, indices = _numbers(utilities), _indices(queried_indices)
         if ((indices < 0) | (indices >= len(values))).any():
             raise ParameterError(f"queried_indices={indices.tolist()} is not allowed; there are {len(values)} samples")
         bucket, chooser = copy.deepcopy(self._state())  # all of it is counted, or nothing
@@ -143,18 +146,23 @@ class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: i
         `budget_manager_param_dict` holds what the budget manager wants to know: ours, and the incremental quantile
         filter, want the `utilities` of the query.
         """
+        if not isinstance(budget_manager_param_dict, Mapping | None):
+            raise ParameterError(
+                f"budget_manager_param_dict is a {type(budget_manager_param_dict).__name__}; "
+                "pass a dictionary, {'utilities': utilities}"
+            )
         manager, given = self._manager(), dict(budget_manager_param_dict or {})
         if isinstance(manager, TokenBudgetManager) and "utilities" not in given:
             raise ParameterError(
                 "the utilities of the query are needed; pass budget_manager_param_dict={'utilities': utilities}"
             )
-        utils.call_func(manager.update, candidates=candidates, queried_indices=queried_indices, **given)
+        utils.call_func(manager.update, candidates=candidates, queried_indices=_indices(queried_indices), **given)
         self.budget_manager_ = manager
         return self
 
     def utilities(self, candidates: object, clf: EvolvingFuzzyClassifier) -> FloatArray:
         """How much each candidate is worth a question, one number each."""
-        if self.reduce not in REDUCTIONS:
+        if not isinstance(self.reduce, str) or self.reduce not in REDUCTIONS:
             raise ParameterError(f"reduce={self.reduce!r} is unknown; use one of {', '.join(REDUCTIONS)}")
         pupil, criteria = Pupil(clf), read_criteria(self.criteria, "labels")
         look = Look(pupil.model, pupil.rows(candidates))
@@ -167,21 +175,46 @@ class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: i
         """The manager in use, or a fresh one."""
         if "budget_manager_" in self.__dict__:
             return self.budget_manager_
+        seed = self.random_state
+        if isinstance(seed, bool) or not isinstance(seed, Integral | np.random.RandomState | None):
+            raise ParameterError(f"random_state={seed!r} is not allowed; use a whole number or None")
+        if not isinstance(self.budget_manager, base.BudgetManager | None):
+            raise ParameterError(
+                f"budget_manager={self.budget_manager!r} is none; pass a budget manager, such as TokenBudgetManager()"
+            )
         return utils.check_budget_manager(self.budget, self.budget_manager, TokenBudgetManager)
 
 
 def _step(bucket: TokenBucket, chooser: TokenFilter, utility: float, asked: bool | None = None) -> bool:
     """One sample further; decides by itself whether it is asked about, unless that is decided already."""
-    part, purse = np.array([[utility]]), Purse(bucket.tokens(1, 1), bucket.free(1, 1))
+    part, purse, never = np.array([[utility]]), Purse(bucket.tokens(1, 1), bucket.free(1, 1)), math.isnan(utility)
     if asked is None:
-        asked = chooser.walk(part, purse, commit=False)[0] == 0
+        asked = not never and chooser.walk(part, purse, commit=False)[0] == 0
     bucket.see(1, int(asked))
-    chooser.note(part[0], int(purse.free[0]), asked=asked)
+    if not never:
+        chooser.note(part[0], int(purse.free[0]), asked=asked)
     return asked
 
 
 def _numbers(utilities: object) -> list[float]:
-    table = np.asarray(utilities, np.float64)
-    if table.ndim != 1 or not np.isfinite(table).all():
-        raise ParameterError(f"utilities of shape {table.shape} are not allowed; pass one finite number per sample")
+    try:
+        table = np.asarray(utilities, np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError("the utilities cannot be read as numbers; pass one number per sample") from None
+    if table.ndim != 1:
+        raise ParameterError(f"utilities of shape {table.shape} are not allowed; pass one number per sample")
+    if np.isinf(table).any():
+        raise ParameterError(f"utility {int(np.isinf(table).argmax())} is infinite; pass finite numbers, NaN for never")
     return [float(value) for value in table]
+
+
+def _indices(queried: object) -> Indices:
+    """Places of samples, as whole numbers; masks are not places."""
+    try:
+        places = np.asarray(queried)
+        sound = places.ndim == 1 and (places.size == 0 or places.dtype.kind in "iu")
+    except ValueError:  # rows of several lengths
+        sound = False
+    if not sound:
+        raise ParameterError(f"queried_indices={queried!r} is not allowed; pass the places of samples as whole numbers")
+    return places.astype(np.int64)

@@ -95,6 +95,9 @@ class AnnotatorPool:
         pool.agreed, pool.compared = dict(facts["agreed"]), dict(facts["compared"])
         return pool
 
+    def __repr__(self) -> str:
+        return f"AnnotatorPool({self.fixed or ''})"
+
 
 def read_names(annotators: object) -> tuple[str, ...]:
     """Names of one annotator or several; text only, as files keep them as text."""

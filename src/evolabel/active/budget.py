@@ -7,6 +7,7 @@ import numpy as np
 from evolabel.errors import BudgetError, ParameterError
 from evolabel.kernels.state import FloatArray, IntArray
 from evolabel.ranges import check_number
+from evolabel.wording import call_of
 
 PRICES = ("samples", "labels")
 ROUNDING = 1e-12  # relative, of a product of floats: nearer to a whole number, only exact counting tells the side
@@ -120,6 +121,9 @@ class TokenBucket:
     def share(self) -> float:
         """Share of the stream asked so far, to be compared with `budget`; with `credit` it may be larger."""
         return self.asked / self.earning if self.earning else 0.0
+
+    def __repr__(self) -> str:
+        return call_of(self)
 
 
 def exact_share(budget: float) -> Fraction:

@@ -19,7 +19,7 @@ from evolabel.active.query import Query
 from evolabel.active.scout import Scout
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import FloatArray, IntArray
 from evolabel.ranges import check_number
 
 LONGEST = 2048  # rows `watch` looks at in one go, at most
@@ -182,6 +182,10 @@ class ActiveLearner:
         plain, shift = self._pupil.model.outputs(rows), known.of(numbers).shift
         return plain if shift is None else plain + shift
 
+    def predict(self, X: object, first: int | None = None) -> IntArray:
+        """Labels of the rows that come next as 0/1, (n, K), the echo included: `classifier.predict` knows of none."""
+        return np.asarray(self.decision_function(X, first) >= self.classifier.thresholds_, np.int64)
+
     # ------------------------------------------------------------------ learning
 
     def pend(self, query: Query) -> int:
@@ -255,6 +259,12 @@ class ActiveLearner:
         from evolabel.active.storage import load_learner
 
         return load_learner(cls, path)
+
+    def __repr__(self) -> str:
+        scout, criteria = self._scout, tuple(criterion.name for criterion in self._scout.criteria)
+        way = f"selection={scout.chooser!r}" if scout.recent is None else f"recent={scout.recent.size}"
+        limit = f"budget={self.bucket.budget!r}, per={self.bucket.per!r}"
+        return f"{type(self).__name__}({self.classifier!r}, {limit}, criteria={criteria!r}, {way})"
 
     def _close(self, query: Query) -> None:
         """A question counted before is answered now."""

@@ -121,36 +121,36 @@ class BudgetedLearner:
         self.annotator = annotator
         self.options = options
 
-    def fit(self, X: FloatArray, Y: FloatArray) -> Self:
+    def fit(self, X: FloatArray, y: FloatArray) -> Self:
         """Learn an initial batch; the budget is counted from there on."""
         from sklearn.base import clone
 
-        classifier = clone(EvolvingFuzzyClassifier() if self.base is None else self.base).fit(X, Y)
+        classifier = clone(EvolvingFuzzyClassifier() if self.base is None else self.base).fit(X, y)
         self.learner_ = ActiveLearner(classifier, self.budget, self.per, **self._ways())
         self._person = SimulatedAnnotator() if self.annotator is None else self.annotator.anew()
         self._letters: list[_Letter] = []
         self._truths: dict[int, FloatArray] = {}
         return self
 
-    def test_then_train(self, X: FloatArray, Y: FloatArray) -> FloatArray:
+    def test_then_train(self, X: FloatArray, y: FloatArray) -> FloatArray:
         """Answer every row, then ask about it, or not."""
         self._check_fitted()
-        scores, done = np.empty(Y.shape), 0
+        scores, done = np.empty(y.shape), 0
         while done < len(X):
             self._deliver()
             rows = X[done : self._stop(done)]
             query, outputs = self._go_on(rows)
             scores[done : done + len(outputs)] = outputs
             done += len(outputs)
-            self._remember(Y[done - len(outputs) : done], counted=query is None)
+            self._remember(y[done - len(outputs) : done], counted=query is None)
             if query is not None:
                 self._send(query)
         self._deliver()
         return scores
 
-    def partial_fit(self, X: FloatArray, Y: FloatArray) -> Self:
+    def partial_fit(self, X: FloatArray, y: FloatArray) -> Self:
         """Go along further rows."""
-        self.test_then_train(X, Y)
+        self.test_then_train(X, y)
         return self
 
     def decision_function(self, X: FloatArray) -> FloatArray:

@@ -80,7 +80,8 @@ def shown(why: "Explanation") -> list[int]:
 
 def _hidden(why: "Explanation") -> list[str]:
     rest = len(why.label_names) - SHOWN_LABELS
-    return [f"{rest} labels with smaller outputs are not shown."] if rest > 0 else []
+    told = "1 label with a smaller output is" if rest == 1 else f"{rest} labels with smaller outputs are"
+    return [f"{told} not shown."] if rest > 0 else []
 
 
 def _verdict(why: "Explanation", c: int) -> str:
@@ -95,7 +96,7 @@ def _parts(why: "Explanation", c: int, style: Style) -> str:
     told = [f"{parts[j]:+.3f} {_named(why, int(j), style)}" for j in strongest]
     rest = len(parts) - len(strongest)
     if rest:
-        told.append(f"{parts.sum() - parts[strongest].sum():+.3f} from {rest} others")
+        told.append(f"{parts.sum() - parts[strongest].sum():+.3f} from {rest} other{'s' * (rest > 1)}")
     return ", ".join(told)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", axes: "Axes | None" = None) -> "Axes":
+def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", *, ax: "Axes | None" = None) -> "Axes":
     """Lines of one metric along the stream: the mean over the seeds, and the range from the worst to the best seed.
 
     Parameters
@@ -21,21 +21,21 @@ def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", axes:
     metric : str
         A metric of the run, or "rules".
     form : {"cumulative", "sliding", "current"}
-    axes : matplotlib Axes, optional
+    ax : matplotlib Axes, optional
         Where to draw; a new figure otherwise.
     """
-    axes = axes if axes is not None else new_axes()
+    ax = ax if ax is not None else new_axes()
     for place, standing in enumerate(repeated.standings()):
         samples, values = repeated.trend(standing.learner, metric, form)
         if np.isfinite([v for row in values for v in row]).any():
-            _line(axes, samples, values, legend(standing), place)
-    axes.set_xlabel("samples answered")
-    axes.set_ylabel(name_of(metric))
-    axes.grid(alpha=0.3, linewidth=0.6)
-    axes.spines[["top", "right"]].set_visible(False)
-    if axes.get_lines():
-        axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return axes
+            _line(ax, samples, values, legend(standing), place)
+    ax.set_xlabel("samples answered")
+    ax.set_ylabel(name_of(metric))
+    ax.grid(alpha=0.3, linewidth=0.6)
+    ax.spines[["top", "right"]].set_visible(False)
+    if ax.get_lines():
+        ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return ax
 
 
 def legend(standing: Standing) -> str:

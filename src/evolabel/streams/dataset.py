@@ -54,6 +54,9 @@ class Dataset:
                 raise DataError(f"{len(names)} {attribute} were given for {width} columns; give one name per column")
             object.__setattr__(self, attribute, names)
 
+    def __repr__(self) -> str:
+        return f"Dataset({self.name!r}, {len(self)} x {self.n_features}, {self.n_labels} labels)"
+
     def __len__(self) -> int:
         return len(self.X)
 

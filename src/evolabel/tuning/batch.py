@@ -54,7 +54,7 @@ def read_tunable(given: object) -> Tunable:
     return given
 
 
-def read_batch(estimator: Tunable, X: object, Y: object) -> tuple[FloatArray, FloatArray]:
+def read_batch(estimator: Tunable, X: object, y: object) -> tuple[FloatArray, FloatArray]:
     """Checked tables, as the estimator would read them."""
     from sklearn.base import clone
 
@@ -62,9 +62,9 @@ def read_batch(estimator: Tunable, X: object, Y: object) -> tuple[FloatArray, Fl
     from evolabel.adapters.targets import LabelMatrix, read_targets
 
     rows = read_samples(clone(estimator), X, reset=True)
-    labels, targets = read_targets(Y, len(rows), None)
+    labels, targets = read_targets(y, len(rows), None)
     if not isinstance(targets, LabelMatrix):
-        raise ParameterError("the search takes a label matrix; give Y one column per label")
+        raise ParameterError("the search takes a label matrix; give y one column per label")
     return rows, labels
 
 

@@ -15,6 +15,7 @@ from evolabel.tuning.batch import check_search, check_values, read_batch, read_e
 from evolabel.tuning.folds import Score, check_judgeable, folds, read_score, scored
 from evolabel.tuning.grid import Grid
 from evolabel.tuning.shared import separate_answers
+from evolabel.wording import call_of
 
 if TYPE_CHECKING:
     from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
@@ -62,6 +63,11 @@ class HalvingSearch:
     best_estimator_ : EvolvingFuzzyClassifier, trained on the whole batch
     surface_ : list of dict, one per point and round: its parameters, the rows it was tried on, the score
 
+    See Also
+    --------
+    GridSearch : every point of a grid; it tunes the paper's profile, not the default, where no estimator is given.
+    TunedClassifier : a small grid around the default, tuned and then learning on.
+
     Examples
     --------
     >>> from evolabel.streams import DriftingStream
@@ -95,8 +101,8 @@ class HalvingSearch:
         self.seed = seed
         self.n_jobs = n_jobs
 
-    def fit(self, X: object, Y: object) -> Self:
-        """Search on the initial batch X, Y (a label matrix), then train the best on all of it."""
+    def fit(self, X: object, y: object) -> Self:
+        """Search on the initial batch X, y (a label matrix), then train the best on all of it."""
         from sklearn.base import clone
 
         check_search(self.cv, self.seed, self.n_jobs)
@@ -104,7 +110,7 @@ class HalvingSearch:
         base = read_estimator(self.estimator, paper=False)
         values = Grid.of(ALL_PARAMETERS if self.values is None else self.values).values
         check_values(base, values)
-        rows, labels = read_batch(base, X, Y)
+        rows, labels = read_batch(base, X, y)
         order = np.random.default_rng(self.seed).permutation(len(rows))
         points, surface, best = self._points(base, values), [], float("nan")
         for size in _sizes(len(rows), len(points), 2 * int(self.cv)):
@@ -115,7 +121,7 @@ class HalvingSearch:
             points = [points[n] for n in ranked[: -(-len(points) // KEPT)]]
         if np.isnan(best):
             raise DivergenceError("no point gave finite answers; use a safe coupling, or smaller values")
-        self.best_estimator_ = clone(base).set_params(**points[0]).fit(X, Y)
+        self.best_estimator_ = clone(base).set_params(**points[0]).fit(X, y)
         self.surface_, self.best_params_, self.best_score_ = surface, points[0], best
         return self
 
@@ -139,6 +145,9 @@ class HalvingSearch:
             if len(points) >= self.candidates:
                 break
         return points
+
+    def __repr__(self) -> str:
+        return call_of(self)
 
 
 def _sizes(rows: int, points: int, least: int) -> list[int]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evolabel.tuning.search import GridSearch
 
 
-def heat_map(search: "GridSearch", across: str = "alpha", down: str = "beta", axes: "Axes | None" = None) -> "Axes":
+def heat_map(search: "GridSearch", across: str = "alpha", down: str = "beta", *, ax: "Axes | None" = None) -> "Axes":
     """Scores over two parameters, each cell the best over all others; the best cell is marked.
 
     Parameters
@@ -24,21 +24,21 @@ def heat_map(search: "GridSearch", across: str = "alpha", down: str = "beta", ax
         One that has run.
     across, down : str
         Parameters of its grid.
-    axes : matplotlib Axes, optional
+    ax : matplotlib Axes, optional
         Where to draw; a new figure otherwise.
     """
     columns, rows, table = _table(search, across, down)
-    if axes is None:
-        axes = new_axes(6.4, 4.4)
-    image = axes.imshow(table, cmap="cividis", aspect="auto")
-    axes.set_xticks(range(len(columns)), [_text(value) for value in columns])
-    axes.set_yticks(range(len(rows)), [_text(value) for value in rows])
-    axes.set_xlabel(across)
-    axes.set_ylabel(down)
+    if ax is None:
+        ax = new_axes(6.4, 4.4)
+    image = ax.imshow(table, cmap="cividis", aspect="auto")
+    ax.set_xticks(range(len(columns)), [_text(value) for value in columns])
+    ax.set_yticks(range(len(rows)), [_text(value) for value in rows])
+    ax.set_xlabel(across)
+    ax.set_ylabel(down)
     best = np.unravel_index(np.nanargmax(table), table.shape)
-    axes.plot(best[1], best[0], marker="o", markersize=10, markerfacecolor="none", color="white", markeredgewidth=2)
-    figure_of(axes).colorbar(image, ax=axes, label=f"best score ({getattr(search.score, '__name__', search.score)})")
-    return axes
+    ax.plot(best[1], best[0], marker="o", markersize=10, markerfacecolor="none", color="white", markeredgewidth=2)
+    figure_of(ax).colorbar(image, ax=ax, label=f"best score ({getattr(search.score, '__name__', search.score)})")
+    return ax
 
 
 def _table(search: "GridSearch", across: str, down: str) -> "tuple[list[Any], list[Any], FloatArray]":

@@ -18,6 +18,7 @@ from evolabel.tuning.grid import PAPER_GRID, Grid, Point
 from evolabel.tuning.notes import Notes, Task, fingerprint
 from evolabel.tuning.parallel import run_all
 from evolabel.tuning.shared import shared_answers
+from evolabel.wording import call_of
 
 Listener = Callable[[int, int], object]
 """Receives the tasks done and the tasks there are."""
@@ -63,6 +64,11 @@ class GridSearch:
     best_estimator_ : the estimator, trained on the whole batch with the best parameters
     surface_ : list of dict, one per point: its parameters, mean and deviation of the score, the score of every fold
 
+    See Also
+    --------
+    HalvingSearch : random points of the default, not the paper's profile, where no estimator is given.
+    TunedClassifier : the search as a learner; it tunes the default, too, where no estimator is given.
+
     Examples
     --------
     >>> from evolabel import EvolvingFuzzyClassifier
@@ -104,14 +110,14 @@ class GridSearch:
         self.refit = refit
         self.progress = progress
 
-    def fit(self, X: object, Y: object) -> Self:
-        """Search on the initial batch X, Y (a label matrix), then train the best on all of it."""
+    def fit(self, X: object, y: object) -> Self:
+        """Search on the initial batch X, y (a label matrix), then train the best on all of it."""
         from sklearn.base import clone
 
         base, grid = read_tunable(self.estimator), Grid.of(PAPER_GRID if self.grid is None else self.grid)
         check_search(self.cv, self.seed, self.n_jobs)  # now, not in a worker, and before notes are begun
         check_values(base, grid.values)
-        rows, labels = read_batch(base, X, Y)
+        rows, labels = read_batch(base, X, y)
         held_out = list(folds(len(rows), int(self.cv), self.seed))
         check_judgeable(read_score(self.score), labels, held_out)
         notes = Notes(self.checkpoint, self._facts(base, grid, rows, labels))
@@ -122,7 +128,7 @@ class GridSearch:
             raise DivergenceError("no point of the grid gave finite answers; use a safe coupling, or smaller values")
         params = {name: best[name] for name in grid.values}
         if self.refit:
-            self.best_estimator_ = clone(base).set_params(**params).fit(X, Y)
+            self.best_estimator_ = clone(base).set_params(**params).fit(X, y)
         self.surface_, self.best_params_, self.best_score_ = surface, params, best["score"]
         return self
 
@@ -165,6 +171,9 @@ class GridSearch:
         if not hasattr(self, "surface_"):
             raise NotTrainedError("this search has not run yet; call fit first")
         return self.surface_
+
+    def __repr__(self) -> str:
+        return call_of(self)
 
 
 def _scores(

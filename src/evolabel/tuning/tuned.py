@@ -11,7 +11,8 @@ from evolabel.tuning.search import GridSearch
 
 if TYPE_CHECKING:
     from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
-from evolabel.adapters.targets import AnyArray
+    from evolabel.adapters.targets import AnyArray
+    from evolabel.explain.rules import RuleSet
 
 # Small grids: what is worth trying around each profile without making anybody wait.
 DEFAULT_GRID: dict[str, tuple[Any, ...]] = {
@@ -43,6 +44,11 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     search_ : GridSearch, as it ran
     best_estimator_ : EvolvingFuzzyClassifier, which goes on learning
+
+    See Also
+    --------
+    GridSearch : the search alone; it tunes the paper's profile, not the default, where no estimator is given.
+    HalvingSearch : all parameters of the default at once, worse points dropped early.
     """
 
     search_: GridSearch
@@ -105,7 +111,7 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._best().n_rules_
 
     @property
-    def rules_(self) -> list[Any]:
+    def rules_(self) -> "RuleSet":
         """The rules, readable."""
         return self._best().rules_
 

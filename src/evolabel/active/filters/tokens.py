@@ -12,6 +12,8 @@ from evolabel.kernels.selection import BoolArray, walk_tokens
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
 
+LONGEST = 100_000  # samples a window may hold: every row is compared with all of them
+
 _walk_tokens = direct(walk_tokens)
 
 
@@ -26,7 +28,7 @@ class TokenFilter(Filter):
     generosity : float
         Share of the window that is good enough for one token, in units of the budget (1 / budget is first come).
     window : int
-        Samples compared with.
+        Samples compared with, at most 100,000.
     """
 
     name: ClassVar[str] = "tokens"
@@ -34,7 +36,7 @@ class TokenFilter(Filter):
 
     def __init__(self, generosity: float = 2.0, window: int = 100) -> None:
         check_number("generosity", generosity, 0, open_low=True)
-        check_number("window", window, 1, whole=True)
+        check_number("window", window, 1, LONGEST, whole=True)
         self.generosity = float(generosity)
         self.window = int(window)
 

@@ -12,6 +12,7 @@ from evolabel.streams.dataset import Dataset
 from evolabel.streams.truth import TRUTH
 
 MOST_CATEGORIES = 256
+NAMED = 10  # columns an error names, at most
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,13 @@ def _named(labels: Iterable[str], columns: Mapping[str, Column]) -> tuple[str, .
     for name in names:
         if name not in columns:
             close = get_close_matches(str(name), list(columns), n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"the columns are {', '.join(list(columns)[:10])} ..."
+            hint = f"did you mean {close[0]!r}?" if close else f"the columns are {_first_of(list(columns))}"
             raise DataError(f"there is no column {name!r} for a label; {hint}")
     return names
+
+
+def _first_of(names: Sequence[str]) -> str:
+    return ", ".join(names[:NAMED]) + (" ..." if len(names) > NAMED else "")
 
 
 def _spread(name: str, column: Column, where: Where) -> tuple[list[str], FloatArray]:
