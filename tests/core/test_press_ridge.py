@@ -4,18 +4,27 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from evolabel.core.ridge import FALLBACK, GRID, MORE_STEPS, _left_out, neighbours_agree, press_ridge
+from evolabel.core.ridge import (
+    FALLBACK,
+    GRID,
+    MOST_STEPS,
+    STRETCHES,
+    _left_out,
+    neighbours_agree,
+    press_ridge,
+    stretches_left_out,
+)
 
 
-def brute_force(Z, Y, ridge):
-    """Leave out each row in turn, fit the rest with an unpenalised intercept, and look at the error."""
+def brute_force(Z, Y, ridge, parts=None):
+    """Leave out each row, or part, in turn, fit the rest with an unpenalised intercept, and look at the error."""
     errors = []
-    for i in range(len(Z)):
-        rest = np.arange(len(Z)) != i
-        A = np.column_stack([Z[rest], np.ones(len(Z) - 1)])
+    for left_out in np.array_split(np.arange(len(Z)), parts or len(Z)):
+        rest = np.delete(np.arange(len(Z)), left_out)
+        A = np.column_stack([Z[rest], np.ones(len(rest))])
         D = np.diag(np.append(np.full(Z.shape[1], ridge), 0.0))
         W = np.linalg.solve(A.T @ A + D, A.T @ Y[rest])
-        errors.append((np.append(Z[i], 1.0) @ W - Y[i]) ** 2)
+        errors.extend((np.column_stack([Z[left_out], np.ones(len(left_out))]) @ W - Y[left_out]) ** 2)
     return np.mean(errors)
 
 
@@ -65,12 +74,28 @@ def course_of_events(n=400, seed=0):
     return Z, (Z[:, :2] + 1.5 * wave + 0.5 * rng.normal(size=(n, 2)) > 0.3).astype(float)
 
 
+@pytest.mark.parametrize("shape", [(40, 5), (12, 20)], ids=["tall", "wide"])
+def test_stretches_left_out_are_not_learned(shape):
+    Z, Y = problem(0.5, *shape)
+    errors = [brute_force(Z, Y, ridge, STRETCHES) for ridge in GRID]
+    np.testing.assert_allclose(stretches_left_out(Z, Y, GRID) / Y.size, errors, rtol=1e-9)
+
+
 @pytest.mark.parametrize("seed", range(5))
-def test_a_course_of_events_asks_for_more_than_its_rows_in_disorder(seed):
+def test_a_course_of_events_may_ask_for_more_than_its_rows_in_disorder(seed):
     Z, Y = course_of_events(seed=seed)
     disorder = np.random.default_rng(seed).permutation(len(Z))
-    steps = [int(np.argmin(np.abs(GRID - press_ridge(Z[rows], Y[rows])))) for rows in (slice(None), disorder)]
-    assert steps[0] == steps[1] + MORE_STEPS
+    alone = int(np.argmin(np.abs(GRID - press_ridge(Z[disorder], Y[disorder]))))
+    errors = [brute_force(Z, Y, ridge, STRETCHES) for ridge in GRID]
+    assert press_ridge(Z, Y) == GRID[alone + int(np.argmin(errors[alone : alone + 1 + MOST_STEPS]))]
+
+
+def test_a_batch_sorted_by_its_labels_has_a_ridge_near_that_of_its_rows_in_disorder():
+    rng = np.random.default_rng(0)
+    Y = np.repeat(np.eye(4), 50, axis=0)
+    Z = 2.0 * Y @ rng.normal(size=(4, 6)) + rng.normal(size=(200, 6))
+    disorder = rng.permutation(200)
+    assert press_ridge(Z, Y) <= press_ridge(Z[disorder], Y[disorder]) * 10 ** (0.25 * MOST_STEPS) * 1.001
 
 
 def test_neighbours_agree_only_beyond_chance():

@@ -60,8 +60,8 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
     min_activation : float
         Rules with a smaller membership neither answer nor learn.
     ridge : float, "press" or "condition"
-        Unit of the two ridges below; "press" finds it by leave-one-out on the initial batch, and takes half a decade
-        more where errors of neighbouring rows agree; "condition" makes it just large enough for the arithmetic.
+        Unit of the two ridges below; "press" finds it by leave-one-out on the initial batch, up to half a decade more
+        where errors of neighbouring rows agree; "condition" makes it just large enough for the arithmetic.
     global_ridge : float
         Ridge of the global model, in units of `ridge`.
     local_ridge : float or "loo"

@@ -19,13 +19,15 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 
 _follow_errors, _gains = direct(follow_errors), direct(gains)
 
-NO_EVIDENCE = np.zeros((4, 0))
+NO_EVIDENCE = np.zeros((5, 0))
 
 
 def label_by_label(evidence: np.ndarray[Any, Any], n_labels: int) -> FloatArray:
-    """Evidence as it is now, (4, n_labels); older files hold sums over all labels, of which each then has its share."""
-    if evidence.ndim == 1:
-        evidence = np.tile(evidence[:, None] / max(n_labels, 1), n_labels)
+    """Evidence as it is now, (5, n_labels); older files hold four sums over all labels, of which each has its share."""
+    if evidence.shape == (4,):
+        _, squares, errors, answers = evidence
+        agreement = squares * errors / answers if answers else 0.0  # as if all answers were independent
+        evidence = np.tile(np.append(evidence, agreement)[:, None] / max(n_labels, 1), n_labels)
     return np.array(evidence, np.float64, order="C")
 
 
@@ -35,7 +37,7 @@ class Echo:
     Parameters
     ----------
     n_labels : int
-    evidence : array (4, labels known by then)
+    evidence : array (5, labels known by then)
         What is known beforehand, see `kernels.echo`: that of a model's initial batch, or nothing.
     """
 
@@ -110,7 +112,7 @@ class Echo:
         """What `arrays` gave, put together again."""
         shapes = [arrays[name].shape for name in ("errors", "weights", "evidence", "at")]
         size = len(arrays["errors"])
-        if shapes not in ([(size,), (size,), (4, size), (1,)], [(size,), (size,), (4,), (1,)]) or size > n_labels:
+        if shapes not in ([(size,), (size,), (5, size), (1,)], [(size,), (size,), (4,), (1,)]) or size > n_labels:
             raise ValueError(f"shapes {shapes} do not fit together, or not to {n_labels} labels")
         if not all(np.isfinite(arrays[name]).all() for name in ("errors", "weights", "evidence")):
             raise ValueError("errors, weights and evidence are not finite")

@@ -40,7 +40,7 @@ class StreamModel:
         self.rules: RuleBase | None = None
         self.warm_up: WarmUp | None = WarmUp(n_features, n_labels, int(options.warm_up))
         self.counts = output_counts(n_labels, options)
-        self.echo_evidence = np.zeros((4, n_labels))  # of the initial batch, see `core.echo`
+        self.echo_evidence = np.zeros((5, n_labels))  # of the initial batch, see `core.echo`
         self.annotated = np.zeros(n_labels)  # answers per label in the initial batch
 
     @property
@@ -104,7 +104,7 @@ class StreamModel:
         """Do errors repeat from row to row? The second half of a batch tells; before, outputs know too little."""
         half, K = len(Y) // 2, Y.shape[1]
         errors, weights, gains = np.zeros((3, K))
-        self.echo_evidence = np.zeros((4, K))
+        self.echo_evidence = np.zeros((5, K))
         follow_errors(out[half:], Y[half:], believed[half:], 1, False, errors, weights, self.echo_evidence, gains)
 
     def _choose_local_ridge(self, Z: FloatArray, Y: FloatArray) -> None:

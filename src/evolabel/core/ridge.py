@@ -15,12 +15,13 @@ GRID = 10.0 ** np.arange(0.0, 4.01, 0.25)
 FALLBACK = 100.0
 FEWEST_ROWS = 4
 
-# Where the errors of neighbouring rows agree so clearly, leave-one-out is too hopeful, and the ridge grows by so many
-# steps of the grid. Shuffled rows: z < 3 on 20 shuffles of five sets; water quality and mediamill in their order: 6 and
-# 70. Leaving out whole stretches asks for less on water quality and more on mediamill, and for far too much where a
-# batch is sorted by its labels (docs/experiments.md).
+# Where the errors of neighbouring rows agree so clearly, leave-one-out is too hopeful, and whole stretches of rows are
+# left out instead. Shuffled rows: z < 3 on 20 shuffles of five sets; water quality and mediamill in their order: 6 and 70.
+# Where a batch is sorted by its labels a stretch leaves out a label altogether, so that the ridge may grow by so many
+# steps of the grid at most (docs/experiments.md).
 CLEAR = 4.0
-MORE_STEPS = 2
+STRETCHES = 10
+MOST_STEPS = 2
 
 # R'R + ridge I has at most about this condition number; beyond it float64 leaves too few digits.
 MOST_CONDITION = 1e8
@@ -46,7 +47,7 @@ def press_ridge(Z: FloatArray, Y: FloatArray) -> float:
 
     One singular value decomposition serves the whole grid. Missing features count as average, missing labels as
     their label's mean. In a course of events a row's neighbours tell of it what later rows will not be told, so that
-    more ridge is needed.
+    more ridge may be needed: the one with the least error of rows whose neighbours were left out, too.
     """
     told = ~np.isnan(Y)
     Z, Y = filled(Z, 0.0), filled(Y, np.nan)
@@ -56,7 +57,7 @@ def press_ridge(Z: FloatArray, Y: FloatArray) -> float:
     U, s, _ = np.linalg.svd(A, full_matrices=False)
     best = int(np.argmin([(errors**2).mean() for errors in _left_out(U, s**2, B, GRID)]))
     if neighbours_agree(told * next(_left_out(U, s**2, B, GRID[[best]]))):
-        best = min(best + MORE_STEPS, len(GRID) - 1)
+        best += int(np.argmin(stretches_left_out(Z, Y, GRID[best : best + 1 + MOST_STEPS])))
     return float(GRID[best])
 
 
@@ -77,6 +78,20 @@ def neighbours_agree(errors: FloatArray) -> bool:
     """Do errors of consecutive rows agree by more than `CLEAR` standard deviations?"""
     agreement = (errors[1:] * errors[:-1]).sum(axis=1)
     return bool(agreement.sum() > CLEAR * np.sqrt((agreement**2).sum()))
+
+
+def stretches_left_out(Z: FloatArray, Y: FloatArray, ridges: FloatArray) -> FloatArray:
+    """For each ridge, the squared error of rows whose whole stretch was not learned."""
+    total = np.zeros(len(ridges))
+    for stretch in np.array_split(np.arange(len(Z)), STRETCHES):
+        A, B = np.delete(Z, stretch, axis=0), np.delete(Y, stretch, axis=0)
+        x, y = A.mean(axis=0), B.mean(axis=0)
+        s2, V = np.linalg.eigh((A - x).T @ (A - x))
+        rows, target = (Z[stretch] - x) @ V, V.T @ ((A - x).T @ (B - y))
+        for place, ridge in enumerate(ridges):
+            answer = y + rows @ (target / (np.maximum(s2, 0.0) + ridge)[:, None])
+            total[place] += ((Y[stretch] - answer) ** 2).sum()
+    return total
 
 
 def filled(A: FloatArray, value: float) -> FloatArray:

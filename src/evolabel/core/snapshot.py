@@ -99,7 +99,7 @@ def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
     if "echo_evidence" in arrays:
         model.echo_evidence, model.annotated = (np.array(arrays[name], np.float64) for name in BATCH_ARRAYS)
         model.echo_evidence = label_by_label(model.echo_evidence, len(model.annotated))
-        _check_shape("echo_evidence", model.echo_evidence, (4, len(model.annotated)))
+        _check_shape("echo_evidence", model.echo_evidence, (5, len(model.annotated)))
         if not np.isfinite(model.echo_evidence).all():
             raise DataError("echo_evidence is not finite")
         _check_shape("annotated", model.annotated[: model.n_labels], model.annotated.shape)
