@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evolabel.core.formed_weights import placed
-from evolabel.core.lifecycle import mirrored
+from evolabel.core.inverses import mirrored
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
 from evolabel.errors import DataError
