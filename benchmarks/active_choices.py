@@ -8,11 +8,10 @@ the difference from the default, shuffle by shuffle, and its standard error.
 """
 
 import argparse
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import result_files
 from active_learning import METRICS, asked, ends
 from datasets import load
 from threadpoolctl import threadpool_limits
@@ -27,9 +26,8 @@ from evolabel.active import (
     VarianceReduction,
 )
 from evolabel.explain import markup
-from evolabel.whole_files import write_atomically
 
-RESULTS = Path(__file__).parent / "results" / "active_choices.json"
+RESULTS = "active_choices"
 BUDGETS = (0.1, 0.3)
 SHUFFLES = {
     "emotions": range(10, 16),
@@ -55,7 +53,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only-table", action="store_true")
     options = parser.parse_args()
-    results: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    results: dict[str, Any] = result_files.read_if_any(RESULTS, {})
     if not options.only_table:
         measure(results)
     print(table(results))
@@ -68,7 +66,7 @@ def measure(results: dict[str, Any]) -> None:
             known = results.setdefault(name, {}).setdefault(str(seed), {})
             with threadpool_limits(1):
                 add(known, name, seed)
-            write_atomically(RESULTS, (json.dumps(results) + "\n").encode())
+            result_files.write(RESULTS, results, indent=None)
             print(f"{name} {seed} done", flush=True)
 
 

@@ -9,15 +9,13 @@ the benchmark protocol. Drifts: three synthetic streams of each kind (`active_ro
 and AP below the classifier that learns all labels, without echo; "all answers" has an echo and learns all labels, too.
 """
 
-import argparse
 from collections.abc import Iterator
 
 import numpy as np
-import result_files
 from active_learning import METRICS, asked, echoing, ends
 from active_robustness import DRIFT, drifting, drifts
 from datasets import Split, load, load_ordered, turned
-from joblib import Parallel, delayed
+from measuring import by_group, main
 from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
@@ -35,20 +33,9 @@ Run = dict[str, list[float]]
 """PA and AP of each learner on one stream."""
 
 
-def main() -> None:
-    """Measure everything, print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only-tables", action="store_true")
-    parser.add_argument("--jobs", type=int, default=2)
-    options = parser.parse_args()
-    if not options.only_tables:
-        named = list(streams())
-        runs = Parallel(n_jobs=options.jobs)(delayed(measured)(split) for _, split in named)
-        results: dict[str, list[Run]] = {}
-        for (name, _), run in zip(named, runs, strict=True):
-            results.setdefault(name, []).append(run)
-        result_files.write(RESULTS, results)
-    print(table(result_files.read(RESULTS)))
+def measure(jobs: int) -> dict[str, list[Run]]:
+    """Everybody on every stream."""
+    return by_group(streams(), measured, jobs)
 
 
 def streams() -> Iterator[tuple[str, Split]]:
@@ -97,4 +84,4 @@ def table(results: dict[str, list[Run]]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    main(RESULTS, __doc__, measure, table)

@@ -16,12 +16,11 @@ z       (strategy - mean of the draws) / (deviation of the draws / sqrt(shuffles
 
 import argparse
 import copy
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import result_files
 from datasets import NAMES, Split, load, load_ordered
 from joblib import Parallel, delayed
 from random_draws import drawn, learned
@@ -33,9 +32,8 @@ from evolabel.active.paper import paper_asking
 from evolabel.baselines import EchoingClassifier
 from evolabel.evaluate import average_precision, partial_accuracy
 from evolabel.explain import markup
-from evolabel.whole_files import write_atomically
 
-RESULTS = Path(__file__).parent / "results" / "active_learning.json"
+RESULTS = "active_learning"
 BUDGETS = (0.1, 0.2, 0.3)
 SEEDS = range(5)
 DRAWS = 20
@@ -58,9 +56,7 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=KINDS)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    results: dict[str, Any] = {"sets": {}, "in_order": {}}
-    if RESULTS.exists():
-        results = json.loads(RESULTS.read_text())
+    results: dict[str, Any] = result_files.read_if_any(RESULTS, {"sets": {}, "in_order": {}})
     if not options.only_tables:
         measure(results, options.sets, options.kinds, options.jobs, afresh=options.afresh)
     print(tables(results))
@@ -89,8 +85,7 @@ def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 def write(results: dict[str, Any]) -> None:
     ordered = {**results, "sets": {name: results["sets"][name] for name in NAMES if name in results["sets"]}}
-    RESULTS.parent.mkdir(exist_ok=True)
-    write_atomically(RESULTS, (json.dumps(ordered) + "\n").encode())
+    result_files.write(RESULTS, ordered, indent=None)
 
 
 # ---------------------------------------------------------------------- measurements

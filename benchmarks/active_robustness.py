@@ -8,15 +8,13 @@ Defaults at 10 %, labels and samples, beside random questions under the same con
 one that learns all labels, which are right and come at once, from means over shuffles; then the mean over the sets.
 """
 
-import argparse
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from datasets import Split, load
 from joblib import Parallel, delayed
+from measuring import main
 from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
@@ -24,9 +22,8 @@ from evolabel.active import BudgetedLearner, RandomFilter, SimulatedAnnotator
 from evolabel.evaluate import average_precision, partial_accuracy
 from evolabel.explain import markup
 from evolabel.streams import DRIFT_KINDS, DriftingStream
-from evolabel.whole_files import write_atomically
 
-RESULTS = Path(__file__).parent / "results" / "active_robustness.json"
+RESULTS = "active_robustness"
 BUDGET = 0.1
 SEEDS = range(3)
 SETS = ("emotions", "yeast", "water-quality")
@@ -65,21 +62,14 @@ Records = list[dict[str, Any]]
 """One for each run: stream, seed, condition, learner, pa, ap, and the share asked."""
 
 
-def main() -> None:
-    """Measure everything, print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only-tables", action="store_true")
-    parser.add_argument("--jobs", type=int, default=2)
-    options = parser.parse_args()
-    if not options.only_tables:
-        tasks = [(name, seed) for name in (*SETS, *drifts()) for seed in SEEDS]
-        records: Records = []
-        for part in Parallel(n_jobs=options.jobs, return_as="generator")(delayed(measured)(*task) for task in tasks):
-            records += part
-            print(f"{part[0]['stream']} {part[0]['seed']} done", flush=True)
-        RESULTS.parent.mkdir(exist_ok=True)
-        write_atomically(RESULTS, ("[\n" + ",\n".join(map(json.dumps, records)) + "\n]\n").encode())
-    print(tables(json.loads(RESULTS.read_text())))
+def measure(jobs: int) -> Records:
+    """All runs on all streams."""
+    tasks = [(name, seed) for name in (*SETS, *drifts()) for seed in SEEDS]
+    records: Records = []
+    for part in Parallel(n_jobs=jobs, return_as="generator")(delayed(measured)(*task) for task in tasks):
+        records += part
+        print(f"{part[0]['stream']} {part[0]['seed']} done", flush=True)
+    return records
 
 
 def drifts() -> list[str]:
@@ -173,4 +163,4 @@ def mean(records: Records, stream: str, condition: str, learner: str, metric: st
 
 
 if __name__ == "__main__":
-    main()
+    main(RESULTS, __doc__, measure, tables)

@@ -4,13 +4,27 @@ import json
 from pathlib import Path
 from typing import Any
 
+from evolabel.whole_files import write_atomically
+
 FOLDER = Path(__file__).parent / "results"
 
 
 def read(name: str) -> Any:
-    return json.loads((FOLDER / f"{name}.json").read_text())
+    return json.loads(_file(name).read_text())
 
 
-def write(name: str, found: object) -> None:
+def read_if_any(name: str, nothing: Any) -> Any:
+    """What is known so far, or `nothing`."""
+    return read(name) if _file(name).exists() else nothing
+
+
+def write(name: str, found: object, *, indent: int | None = 1) -> None:
+    """A list has a line for every entry; anything else is indented, or one line."""
+    lines = ",\n".join(map(json.dumps, found)) if isinstance(found, list) else ""
+    text = f"[\n{lines}\n]" if lines else json.dumps(found, indent=indent)
     FOLDER.mkdir(exist_ok=True)
-    (FOLDER / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n")
+    write_atomically(_file(name), f"{text}\n".encode())
+
+
+def _file(name: str) -> Path:
+    return FOLDER / f"{name}.json"

@@ -8,29 +8,26 @@ of mediamill's rows. The first third of each is the initial batch. Besides the c
 everything, the active learner at 10 % of the answers.
 """
 
-import argparse
 from collections.abc import Iterator
 
 import numpy as np
-import result_files
 from active_learning import METRICS, asked, ends
 from datasets import FIRST_THIRD, Split, load_ordered, turned
-from joblib import Parallel, delayed
+from measuring import by_group, main
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner
-from evolabel.core.ridge import GRID, filled, press_ridge
+from evolabel.core.options import Options
+from evolabel.core.ridge import GRID, filled, press_ridge, stretches_left_out
 from evolabel.core.scaling import fit_scaler
 from evolabel.explain import markup
-from evolabel.kernels.state import FloatArray
 
 RESULTS = "ridge_in_order"
 TURNS = np.linspace(0.1, 0.9, 16)
-STRETCHES, ROWS = (0, 10_000, 20_000), 6_000  # of mediamill
-STEPS = (0, 1, 2, 4)
-FOLDS = 10
+BEGINNINGS, ROWS = (0, 10_000, 20_000), 6_000  # of mediamill's stretches
+STEPS = (0, 2, 4)
 ALONE = "leave-one-out"
 LEARNERS = ("static", "full", "labels", "samples")
 
@@ -38,20 +35,9 @@ Run = dict[str, dict[str, list[float]]]
 """By way to choose the ridge and by learner: the mean of log10 of the ridge, PA and AP."""
 
 
-def main() -> None:
-    """Measure everything, print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only-tables", action="store_true")
-    parser.add_argument("--jobs", type=int, default=2)
-    options = parser.parse_args()
-    if not options.only_tables:
-        named = list(streams())
-        runs = Parallel(n_jobs=options.jobs)(delayed(measured)(split) for _, split in named)
-        results: dict[str, list[Run]] = {}
-        for (name, _), run in zip(named, runs, strict=True):
-            results.setdefault(name, []).append(run)
-        result_files.write(RESULTS, results)
-    print(table(result_files.read(RESULTS)))
+def measure(jobs: int) -> dict[str, list[Run]]:
+    """Everybody on every stream."""
+    return by_group(streams(), measured, jobs)
 
 
 def streams() -> Iterator[tuple[str, Split]]:
@@ -60,7 +46,7 @@ def streams() -> Iterator[tuple[str, Split]]:
         for backwards in (False, True):
             yield "water-quality", turned(load_ordered("water-quality"), turn, backwards=backwards)
     rows = load_ordered("mediamill")
-    for start in STRETCHES:
+    for start in BEGINNINGS:
         part = slice(start, start + ROWS)
         yield "mediamill", Split(rows.X[part], rows.Y[part], round(FIRST_THIRD * ROWS))
 
@@ -81,25 +67,13 @@ def measured(split: Split) -> Run:
 def ridges(split: Split) -> dict[str, float]:
     """The ridge of each way to choose it, from the initial batch."""
     X, Y = split.X[: split.initial], split.Y[: split.initial]
-    Z = fit_scaler(X, "quantile", 16).transform(X)
+    options, last = Options(), len(GRID) - 1
+    Z = fit_scaler(X, options.scaling, options.n_knots).transform(X)
     disorder = np.random.default_rng(0).permutation(len(Z))  # hides from leave-one-out who is whose neighbour
     alone = int(np.argmin(np.abs(GRID - press_ridge(Z[disorder], Y[disorder]))))
-    found = {f"{steps} steps more" if steps else ALONE: float(GRID[alone + steps]) for steps in STEPS}
-    return {**found, "stretches left out": stretches_left_out(filled(Z, 0.0), Y)}
-
-
-def stretches_left_out(Z: FloatArray, Y: FloatArray) -> float:
-    """The ridge with the least squared error of rows whose whole stretch was not learned."""
-    total = np.zeros(len(GRID))
-    for stretch in np.array_split(np.arange(len(Z)), FOLDS):
-        A, B = np.delete(Z, stretch, axis=0), np.delete(Y, stretch, axis=0)
-        x, y = A.mean(axis=0), B.mean(axis=0)
-        s2, V = np.linalg.eigh((A - x).T @ (A - x))
-        rows, target = (Z[stretch] - x) @ V, V.T @ ((A - x).T @ (B - y))
-        for place, ridge in enumerate(GRID):
-            answer = y + rows @ (target / (np.maximum(s2, 0.0) + ridge)[:, None])
-            total[place] += ((Y[stretch] - answer) ** 2).sum()
-    return float(GRID[int(total.argmin())])
+    found = {f"{steps} steps more" if steps else ALONE: float(GRID[min(alone + steps, last)]) for steps in STEPS}
+    free = GRID[int(np.argmin(stretches_left_out(filled(Z, 0.0), Y, GRID)))]
+    return {**found, "stretches left out": float(free), "the same, two steps at most": press_ridge(Z, Y)}
 
 
 def table(results: dict[str, list[Run]]) -> str:
@@ -116,4 +90,4 @@ def table(results: dict[str, list[Run]]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    main(RESULTS, __doc__, measure, table)

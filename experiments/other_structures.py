@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import studied
 
-from evolabel.core import lifecycle
+from evolabel.core import inverses
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.kernels.moments import derive_inverse_variance
@@ -125,7 +125,7 @@ def split_largest(rules: RuleBase, most: float) -> None:
     rules.shrink_to(rules.settings.max_rules - 1)
     a, p = rules.arrays, rules.n_features
     slot = 1 + int(a.k[1 : rules.n_rules + 1].argmax())
-    lifecycle.apply_late(slot, a)
+    inverses.apply_late(slot, a)
     rules.adopt(rules, slot)
     a, twin = rules.arrays, rules.n_rules
     H = rules.hessian(slot)
@@ -138,4 +138,4 @@ def split_largest(rules: RuleBase, most: float) -> None:
         a.c[place, :p] += sign * step
         a.M[place, :p] = np.maximum(a.M[place, :p] - a.n[place, :p] * step**2, 0.0)
         derive_inverse_variance(place, a, rules.settings)
-        lifecycle.derive_inverse(place, a, rules.settings)
+        inverses.derive_inverse(place, a, rules.settings)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evolabel.core.lifecycle import mirrored
+from evolabel.core.inverses import mirrored
 from evolabel.core.options import Options
 from evolabel.core.rule_base import RuleBase
 from evolabel.core.settings import kernel_settings

@@ -11,8 +11,8 @@ from river import compose, preprocessing
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.adapters.dictionaries import MOST_CATEGORIES, MOST_TEXT_FEATURES, FeatureColumns
-from evolabel.adapters.newcomers import MOST_WAITING, Newcomers
 from evolabel.adapters.river import RiverEvolvingFuzzyClassifier
+from evolabel.adapters.waiting_features import MOST_WAITING, WaitingFeatures
 from evolabel.core.options import PAPER_PROFILE
 
 PARAMETERS = {"warm_up": 40, "max_rules": 6}
@@ -197,7 +197,7 @@ def test_names_that_wait_are_forgotten_the_longest_unseen_first(model):
     for i in range(MOST_WAITING + 100):
         x = {"a": 1.0, f"word {i}": 1.0, **({"rare": 1.0} if i % 300 == 0 else {})}
         model.learn_one(x, {"on": True})
-    waiting = list(model._newcomers.shown)
+    waiting = list(model._waiting.shown)
     assert len(waiting) == MOST_WAITING
     assert "rare" in waiting
     assert waiting[-1] == f"word {MOST_WAITING + 99}"
@@ -264,12 +264,12 @@ def test_a_category_is_one_among_those_known(samples):
 
 @given(st.lists(st.floats(-2.0, 2.0) | st.sampled_from([0.0, 0.0, float("nan")]), max_size=30), st.integers(1, 8))
 @settings(max_examples=200)
-def test_a_newcomer_is_ready_when_it_has_shown_enough_and_varies(values, needed):
-    newcomers, shown = Newcomers(), []
+def test_a_feature_that_waits_is_ready_when_it_has_shown_enough_and_varies(values, needed):
+    waiting, shown = WaitingFeatures(), []
     for value in values:
         shown += [value] if value == value else []
-        ready = newcomers.note("a", [value], needed)
-        kept = newcomers.shown["a"]
+        ready = waiting.note("a", [value], needed)
+        kept = waiting.shown["a"]
         assert ready == (len(kept) >= needed and min(kept) < max(kept))
         assert len(kept) <= max(needed, 2)
         assert kept == shown[len(shown) - len(kept) :]

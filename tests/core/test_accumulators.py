@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from small_rule_bases import assert_close, learned, make_settings, make_stream, naive_of, slot_of, with_gaps
 
-from evolabel.core.lifecycle import ridge_inverse
+from evolabel.core.inverses import ridge_inverse
 from evolabel.core.rule_base import NOTHING, RuleBase
 from evolabel.kernels.reference.antecedents import fill_regressor
 from evolabel.kernels.reference.stream import output_rows, solved_weights

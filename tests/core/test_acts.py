@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from evolabel.core import acts, undo
 from evolabel.core.claims import Claim
-from evolabel.core.lifecycle import PER_SLOT, ridge_inverse
+from evolabel.core.inverses import ridge_inverse
+from evolabel.core.lifecycle import PER_SLOT
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.snapshot import take_apart

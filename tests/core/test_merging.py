@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from paper_rule_bases import paper_base
 from small_rule_bases import assert_close
 
-from evolabel.core import lifecycle, merging
+from evolabel.core import inverses, lifecycle, merging
 from evolabel.kernels.coupling import add_label_moments
 from evolabel.kernels.moments import absorb
 
@@ -69,7 +69,7 @@ def test_label_moments_and_statistics_are_pooled_exactly(seed):
     for slot in (1, 2):
         R = rng.normal(size=(9, P + 1))
         a.H[slot] = R.T @ R
-        lifecycle.derive_inverse(slot, a, base.settings)
+        inverses.derive_inverse(slot, a, base.settings)
     H, G = a.H[1] + a.H[2], a.G[1] + a.G[2]
     base.unite(1, 2)
     mean = np.average(Y, axis=0, weights=psi)

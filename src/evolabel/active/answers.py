@@ -10,8 +10,7 @@ from evolabel.active.query import Query
 from evolabel.adapters.samples import as_array, as_matrix
 from evolabel.adapters.targets import checked_labels
 from evolabel.errors import DataError
-from evolabel.kernels.selection import BoolArray
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import BoolArray, FloatArray
 
 
 class Answer(NamedTuple):

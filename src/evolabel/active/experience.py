@@ -10,8 +10,7 @@ from evolabel.active.pupil import Pupil
 from evolabel.active.query import Query
 from evolabel.core.echo import NO_EVIDENCE, Echo
 from evolabel.core.model import StreamModel
-from evolabel.kernels.selection import BoolArray
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import BoolArray, FloatArray
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 

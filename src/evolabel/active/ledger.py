@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.active.query import Query
-from evolabel.kernels.selection import BoolArray
+from evolabel.kernels.state import BoolArray
 
 
 @dataclass

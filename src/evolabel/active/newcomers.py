@@ -1,14 +1,9 @@
 """`Newcomers`: labels that few answers are known of count as ambiguous, whatever the model says of them."""
 
-from typing import Any
-
 import numpy as np
 
 from evolabel.core.model import StreamModel
-from evolabel.kernels.selection import BoolArray
-from evolabel.kernels.state import FloatArray
-
-Arrays = dict[str, np.ndarray[Any, Any]]
+from evolabel.kernels.state import Arrays, BoolArray, FloatArray
 
 # Three drifting streams whose labels appear one by one (seeds 10-12), labels-based at 10 %, share of the gap, PA / AP:
 # .31 / .49 with 100, .22 / .28 with 30, .18 / .06 without any doubts. Larger initial batches leave nothing to doubt.

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from evolabel.active.criteria import Criterion
-from evolabel.active.filters.base import Arrays, by_sample
+from evolabel.active.filters.base import by_sample
 from evolabel.kernels.selection import rank_sum
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import Arrays, FloatArray
 
 
 class RecentSamples:

@@ -17,8 +17,7 @@ from evolabel.active.recent import RecentSamples, best_of
 from evolabel.active.unlabelled import Unlabelled
 from evolabel.core.look import Look
 from evolabel.errors import StateError
-from evolabel.kernels.selection import BoolArray
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import BoolArray, FloatArray
 
 ONE_SAMPLE = np.ones(1, np.bool_)
 

@@ -10,8 +10,7 @@ from evolabel.active.learner import ActiveLearner
 from evolabel.active.query import Query
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.evaluate import Questions
-from evolabel.kernels.selection import BoolArray
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import BoolArray, FloatArray
 from evolabel.ranges import check_number
 
 BLOCK = 64  # rows handed to `watch` at a time

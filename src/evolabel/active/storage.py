@@ -14,7 +14,8 @@ from evolabel.active.query import Arrival, Query
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.adapters.storage import put_classifier_together, take_classifier_apart
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
-from evolabel.persistence.model_file import Arrays, read_model_file, write_model_file
+from evolabel.kernels.state import Arrays
+from evolabel.persistence.model_file import read_model_file, write_model_file
 
 if TYPE_CHECKING:
     from evolabel.active.learner import ActiveLearner

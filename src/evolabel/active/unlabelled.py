@@ -1,16 +1,12 @@
 """What samples teach without their labels: where the stream is, and, if wished, how to scale and cover it."""
 
-from typing import Any
-
 import numpy as np
 
 from evolabel.core.model import StreamModel
 from evolabel.core.scaling import fit_scaler
 from evolabel.core.second_moments import SecondMoments
 from evolabel.errors import ParameterError
-from evolabel.kernels.state import FloatArray
-
-Arrays = dict[str, np.ndarray[Any, Any]]
+from evolabel.kernels.state import Arrays, FloatArray
 
 REFINEMENTS = ("none", "coverage", "scaling")
 

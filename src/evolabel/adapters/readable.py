@@ -6,11 +6,11 @@ import numpy as np
 
 from evolabel import errors
 from evolabel.adapters.samples import as_one_row, read_samples
-from evolabel.adapters.targets import AnyArray, ClassCodes, Targets
+from evolabel.adapters.targets import ClassCodes, Targets
 from evolabel.core.events import Event
 from evolabel.core.model import StreamModel
 from evolabel.errors import DataError, StateError
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import AnyArray, FloatArray
 from evolabel.ranges import check_number
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import numpy as np
 
 from evolabel import extras
 from evolabel.adapters.dictionaries import FeatureColumns, LabelColumns, Values
-from evolabel.adapters.newcomers import Newcomers
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.adapters.targets import LabelMatrix
+from evolabel.adapters.waiting_features import WaitingFeatures
 from evolabel.adapters.weights import read_sample_weight
 from evolabel.core.feature_growth import grow_features, keep_features
 from evolabel.core.model import StreamModel
@@ -70,7 +70,7 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
         self.estimator = EvolvingFuzzyClassifier(**parameters)
         self._features = FeatureColumns()
         self._labels = LabelColumns()
-        self._newcomers = Newcomers()
+        self._waiting = WaitingFeatures()
 
     def learn_one(self, x: Values, y: Values, w: float = 1.0) -> None:
         """Learn a sample: features x, labels y, weight w. Bad input changes nothing."""
@@ -149,21 +149,21 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
         known, ready = list(range(len(self._features))), list(range(len(self._features), len(features)))
         if model.warm_up is None:
             values = sample[0].tolist()
-            ready = [j for j in ready if self._newcomers.note(features.names[j], [values[j]], self._needed)]
+            ready = [j for j in ready if self._waiting.note(features.names[j], [values[j]], self._needed)]
         self._features = features.only(known + ready)
         if ready:
-            grow_features(model, [np.array(self._newcomers.shown.pop(features.names[j], [])) for j in ready])
+            grow_features(model, [np.array(self._waiting.shown.pop(features.names[j], [])) for j in ready])
             self._pass_names_on()
-        self._newcomers.make_room()
+        self._waiting.make_room()
         return sample.take(known + ready, axis=1)
 
     def _send_back(self, model: StreamModel, X: FloatArray) -> None:
         """After the batch phase on X: features that have not shown enough give their column back, and wait."""
         names = self._features.names
-        ready = [self._newcomers.note(n, v.tolist(), self._needed) for n, v in zip(names, X.T, strict=True)]
+        ready = [self._waiting.note(n, v.tolist(), self._needed) for n, v in zip(names, X.T, strict=True)]
         kept = np.flatnonzero(ready if any(ready) else _varies(X))
         for j in kept:
-            del self._newcomers.shown[names[j]]
+            del self._waiting.shown[names[j]]
         if len(kept) < len(names):
             keep_features(model, kept)
             self._features = self._features.only(kept)

@@ -9,7 +9,7 @@ from scipy import sparse
 from evolabel.errors import DataError, DataTypeError
 from evolabel.kernels._compile import direct
 from evolabel.kernels.checks import HUGE, first_bad_sample
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import AnyArray, FloatArray
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -94,7 +94,7 @@ def as_matrix(data: object, name: str) -> FloatArray:
         raise _kind_of(error)(told) from None
 
 
-def _with_nan(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _with_nan(array: AnyArray) -> AnyArray:
     """The array with NaN in place of pandas' NA, which is no number and comes in columns of mixed kinds."""
     return np.where(_are_missing(array).astype(bool), np.nan, array) if array.dtype == object else array
 
@@ -110,7 +110,7 @@ def is_missing(value: Any) -> bool:
 _are_missing = np.frompyfunc(is_missing, 1, 1)
 
 
-def as_array(data: object, name: str) -> np.ndarray[Any, Any]:
+def as_array(data: object, name: str) -> AnyArray:
     """The values of a frame, series, list or array; columns of the same name and ragged lists are refused."""
     if type(data) is np.ndarray:
         return data

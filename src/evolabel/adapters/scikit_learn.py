@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from evolabel.adapters.readable import Readable
 from evolabel.adapters.samples import as_array, checked_values, is_checked_shape, read_samples
 from evolabel.adapters.targets import (
-    AnyArray,
     ClassCodes,
     LabelMatrix,
     Targets,
@@ -27,7 +26,7 @@ from evolabel.core.options import PAPER_PROFILE, Options, option_names
 from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.core.union import sibling, unite
 from evolabel.errors import DataError, DataTypeError
-from evolabel.kernels.state import BoolArray, FloatArray
+from evolabel.kernels.state import AnyArray, BoolArray, FloatArray
 from evolabel.kernels.thresholds import UNDECIDED
 from evolabel.ranges import check_number
 

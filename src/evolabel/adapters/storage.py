@@ -8,7 +8,8 @@ import numpy as np
 from evolabel.adapters.targets import ClassCodes, LabelMatrix, Targets
 from evolabel.core.snapshot import put_together, take_apart
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
-from evolabel.persistence.model_file import Arrays, read_model_file, write_model_file
+from evolabel.kernels.state import Arrays
+from evolabel.persistence.model_file import read_model_file, write_model_file
 
 if TYPE_CHECKING:
     from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier

@@ -14,9 +14,7 @@ from evolabel.adapters.samples import as_array, as_matrix, column_names, is_miss
 from evolabel.errors import DataError, DataTypeError
 from evolabel.kernels._compile import direct
 from evolabel.kernels.checks import first_bad_label
-from evolabel.kernels.state import FloatArray
-
-AnyArray = np.ndarray[Any, Any]
+from evolabel.kernels.state import AnyArray, FloatArray
 
 # Names of labels whose columns have none.
 GENERATED = [f"label{i}" for i in range(20_000)]

@@ -1,13 +1,11 @@
 """Sample weights and per-label confidences, checked."""
 
-from typing import Any
-
 import numpy as np
 
 from evolabel.adapters.samples import as_array, one_line
 from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.errors import DataError
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import AnyArray, FloatArray
 
 LARGEST = 1e12  # heavier samples would leave nothing of the others
 
@@ -55,6 +53,6 @@ def _numbers(data: object, name: str) -> FloatArray:
         raise DataError(f"{name} must hold numbers only ({one_line(error)})") from None
 
 
-def _ordinary(array: np.ndarray[Any, Any]) -> FloatArray:
+def _ordinary(array: AnyArray) -> FloatArray:
     """Contiguous and writeable: numba would compile the learning loop once more for a read-only array."""
     return np.require(array, np.float64, ["C", "W"])

@@ -13,10 +13,10 @@ from evolabel.adapters.targets import LabelMatrix, read_targets
 from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.core.warm_up import WarmUp
 from evolabel.errors import DataError
+from evolabel.evaluate.learner import ON
 from evolabel.kernels.state import BoolArray, FloatArray, IntArray
 
 WARM_UP = 80  # annotated rows that are the initial batch where none was given
-ON = 0.5  # a label is predicted where its score is at least this
 
 
 class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]

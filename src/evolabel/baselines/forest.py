@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from evolabel.baselines.base import ON, StreamLearner
+from evolabel.baselines.base import StreamLearner
 from evolabel.baselines.label_counts import LabelCounts
+from evolabel.evaluate.learner import ON
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evolabel.core import lifecycle
+from evolabel.core import inverses, lifecycle
 from evolabel.core.proximal import minimise
 from evolabel.kernels.moments import derive_inverse_variance
 from evolabel.kernels.state import FloatArray
@@ -93,7 +93,7 @@ def _write_moments(slot: int, claim: Claim, base: "RuleBase") -> None:
     a.k[slot] = a.compared[slot] = claim.weight
     derive_inverse_variance(slot, a, s)
     if s.rotated:
-        lifecycle.set_scatter(slot, np.diag(a.M[slot]), a, s)
+        inverses.set_scatter(slot, np.diag(a.M[slot]), a, s)
 
 
 def _unnamed_variance(named: int, base: "RuleBase") -> float:
@@ -117,7 +117,7 @@ def _write_evidence(slot: int, claim: Claim, base: "RuleBase") -> None:
     a.H[slot] = evidence * (np.diag(np.append(variance, 0.0)) + np.outer(r, r))
     a.G[slot, said] = evidence * np.outer(claim.shares[said], r)
     a.G[slot, ~said] = base.weights(0).T[~said] @ a.H[slot]
-    lifecycle.derive_inverse(slot, a, base.settings)
+    inverses.derive_inverse(slot, a, base.settings)
 
 
 def _write_weights(slot: int, claim: Claim, base: "RuleBase") -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.core import lifecycle
+from evolabel.core import inverses, lifecycle
 from evolabel.core.feature_weights import normalised
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
@@ -53,7 +53,7 @@ def keep_features(model: StreamModel, kept: IntArray) -> None:
     rules = model.trained()
     for slot in range(rules.n_rules + 1):
         held = rules.arrays.locked[slot] > 0  # a locked rule forgets nothing
-        lifecycle.upkeep(slot, rules.arrays, rules.settings._replace(forgetting=1.0) if held else rules.settings)
+        inverses.upkeep(slot, rules.arrays, rules.settings._replace(forgetting=1.0) if held else rules.settings)
 
 
 def joined(scalers: Sequence[Scaler]) -> Scaler:
@@ -87,7 +87,7 @@ def _moved(rules: RuleBase, kept: IntArray, settings: Settings) -> RuleArrays:
     target = {"d": np.append(first, p + labels), "q": np.append(first, p)}
     for slot in range(len(old.c)):
         lifecycle.clear(slot, new, settings)
-        lifecycle.apply_late(slot, rules.arrays)
+        inverses.apply_late(slot, rules.arrays)
     for name in lifecycle.PER_SLOT:
         before, after = getattr(old, name), getattr(new, name)
         if name in AXES and before.size:
@@ -112,5 +112,5 @@ def _move_scatter(
 ) -> None:
     """Rotated rules: a new feature is uncorrelated, and as wide as in an empty slot, whatever the support."""
     matrix = np.diag(settings.prior * max(float(new.k[slot]) - 1.0, 0.0))
-    matrix[np.ix_(target, target)] = lifecycle.scatter(slot, rules.arrays, rules.settings)[np.ix_(source, source)]
-    lifecycle.set_scatter(slot, matrix, new, settings)
+    matrix[np.ix_(target, target)] = inverses.scatter(slot, rules.arrays, rules.settings)[np.ix_(source, source)]
+    inverses.set_scatter(slot, matrix, new, settings)

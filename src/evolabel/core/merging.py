@@ -7,6 +7,7 @@ consequents agree. Volumes and determinants are compared per dimension: in high 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky
 
+from evolabel.core.lifecycle import stronger_first
 from evolabel.core.rule_state import RuleState
 from evolabel.kernels.antecedents import degrees
 from evolabel.kernels.cholesky import substitute
@@ -121,7 +122,7 @@ def consistency(a: int, b: int, base: RuleState) -> FloatArray:
 def merged_weights(first: int, second: int, base: RuleState) -> FloatArray:
     """Eq. (29): W_a + a_m rho (W_b - W_a), a the better supported rule; labels that contradict keep the former."""
     k = base.arrays.k
-    a, b = (second, first) if k[second] > k[first] else (first, second)
+    a, b = stronger_first(first, second, k)
     share = k[b] / (k[a] + k[b])
     rho = consistency(a, b, base)[:, None]
     W = base.arrays.W

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.core import lifecycle, merging
+from evolabel.core import inverses, lifecycle, merging
 from evolabel.core.allocation import fit_weights, more_labels, more_slots
 from evolabel.core.events import Event
 from evolabel.core.formed_weights import MANY_ROWS, formed_answers, formed_weights
@@ -174,10 +174,10 @@ class RuleBase(RuleState):
     def _upkeep(self) -> None:
         """Derive P anew for the slots whose time has come, and step bounds that have become loose."""
         for slot in np.flatnonzero(self.arrays.age >= self.settings.upkeep_every):
-            lifecycle.upkeep(int(slot), self.arrays, self.settings)
+            inverses.upkeep(int(slot), self.arrays, self.settings)
         if self.settings.iterated:
             for slot in np.flatnonzero(self.arrays.top[:, 0] > LOOSE * self.arrays.top[:, 1]):
-                lifecycle.tighten(int(slot), self.arrays, self.settings)
+                inverses.tighten(int(slot), self.arrays, self.settings)
 
     def _merge_touching(self) -> None:
         """Compare the rules that have grown with the others; unite those that touch and agree."""
@@ -231,7 +231,7 @@ class RuleBase(RuleState):
         """Take other ridges, as long as no consequents have been learned."""
         self.settings = settings
         for slot in range(self.n_rules + 1):
-            lifecycle.start_inverse(slot, self.arrays, settings)
+            inverses.start_inverse(slot, self.arrays, settings)
 
     def accumulate(
         self, Z: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray, out: FloatArray = NO_ROWS
@@ -248,7 +248,7 @@ class RuleBase(RuleState):
             self.settings = mine
         a, s = self.arrays, self.settings
         for slot in range(self.n_rules + 1):
-            lifecycle.upkeep(slot, a, s._replace(forgetting=1.0))
+            inverses.upkeep(slot, a, s._replace(forgetting=1.0))
             if slot > 0:
                 a.W[slot] = (a.G[slot] + s.lean * a.W[0]) @ self.inverse(slot)
 

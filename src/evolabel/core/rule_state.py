@@ -5,7 +5,7 @@ The arrays themselves, and which of them are exact statistics and which derived,
 
 import numpy as np
 
-from evolabel.core.lifecycle import mirrored
+from evolabel.core.inverses import mirrored
 from evolabel.core.proximal import Problem
 from evolabel.kernels.antecedents import degrees
 from evolabel.kernels.cholesky import marginal_fill

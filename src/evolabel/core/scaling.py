@@ -3,8 +3,10 @@
 All four kinds are one monotone piecewise linear map per feature, so rules can always be read in original units.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -13,18 +15,10 @@ from evolabel.kernels._compile import direct
 from evolabel.kernels.scaling import scale_rows
 from evolabel.kernels.state import FloatArray, IntArray
 
-KINDS = ("quantile", "standard", "minmax", "none")
-
-# Scores are cut here, so that a sensor gone wild stays a finite, distant sample.
-LIMITS = {"quantile": (-3.0, 3.0), "standard": (-4.0, 4.0), "minmax": (-1.0, 2.0), "none": (-1e6, 1e6)}
-
 # A feature that spreads less is constant: its square would underflow.
 SMALLEST_SPREAD = 1e-150
 
 _scale_rows = direct(scale_rows)
-
-# Variance a feature has after scaling: what a rule without samples is as wide as.
-UNIFORM_VARIANCE = 1.0 / 12.0
 
 
 @dataclass(frozen=True)
@@ -71,59 +65,51 @@ class Scaler:
         return np.asarray(inside + beyond / self.slope[j])
 
 
+Column = tuple[FloatArray, FloatArray, float]
+"""Knots of one feature's map, their scores, and the slope beyond them."""
+
+
+class Scaling(NamedTuple):
+    """One kind of scaling.
+
+    `variance` is that of the scores of a feature: a rule without samples is as wide. None: values are left as they are,
+    constants too, and so is their variance.
+    """
+
+    column: Callable[[FloatArray, int], Column]
+    low: float  # scores are cut, so that a sensor gone wild stays a finite, distant sample
+    high: float
+    variance: float | None
+
+
 def fit_scaler(X: FloatArray, kind: str, knots: int) -> Scaler:
     """Learn the map from the initial batch; NaN entries are left out."""
-    low, high = LIMITS[kind]
-    columns = [_KNOTS[kind](column[~np.isnan(column)], knots) for column in X.T]
+    scaling, features = _SCALINGS[kind], [column[~np.isnan(column)] for column in X.T]
+    columns = [_column(feature, scaling, knots) for feature in features]
     p, m = X.shape[1], max(len(x) for x, _, _ in columns)
     x, z, slope = np.zeros((p, m)), np.zeros((p, m)), np.ones(p)
     used = np.zeros(p, np.int64)
     for j, (knot, score, outer) in enumerate(columns):
         x[j, : len(knot)], z[j, : len(score)], slope[j] = knot, score, outer
         used[j] = len(score)
-    return Scaler(x, z, used, slope, low, high, _prior(X, kind))
+    prior = np.array([_variance(feature, scaling) for feature in features])
+    return Scaler(x, z, used, slope, scaling.low, scaling.high, prior)
 
 
-Column = tuple[FloatArray, FloatArray, float]
-
-
-def _constant(column: FloatArray) -> Column:
-    """A feature that never varied scores 0; its value is kept for display."""
+def _column(column: FloatArray, scaling: Scaling, knots: int) -> Column:
+    """The map of one feature. One that never varied scores 0; its value is kept for display."""
+    if scaling.variance is None or _varies(column):
+        return scaling.column(column, knots)
     value = column[0] if len(column) else 0.0
     return np.array([value]), np.empty(0), 1.0
 
 
-def _quantile(column: FloatArray, knots: int) -> Column:
-    """Quantiles to normal scores; tied knots share their mean score, tails go on at half the mean slope."""
-    if not _varies(column):
-        return _constant(column)
-    share = (np.arange(knots) + 0.5) / knots
-    x, group = np.unique(np.quantile(column, share), return_inverse=True)
-    if len(x) < 2:
-        return _standard(column, knots)
-    z = np.bincount(group, ndtri(share)) / np.bincount(group)
-    return x, z, float(0.5 * (z[-1] - z[0]) / (x[-1] - x[0]))
-
-
-def _standard(column: FloatArray, knots: int) -> Column:
-    """(x - mean) / standard deviation."""
-    if not _varies(column):
-        return _constant(column)
-    mean, sd = column.mean(), column.std()
-    return np.array([mean - sd, mean + sd]), np.array([-1.0, 1.0]), float(1.0 / sd)
-
-
-def _minmax(column: FloatArray, knots: int) -> Column:
-    """Smallest value to 0, largest to 1."""
-    if not _varies(column):
-        return _constant(column)
-    low, high = column.min(), column.max()
-    return np.array([low, high]), np.array([0.0, 1.0]), float(1.0 / (high - low))
-
-
-def _none(column: FloatArray, knots: int) -> Column:
-    """The value itself."""
-    return np.array([0.0, 1.0]), np.array([0.0, 1.0]), 1.0
+def _variance(column: FloatArray, scaling: Scaling) -> float:
+    """The variance expected of one scaled feature."""
+    if scaling.variance is not None:
+        return scaling.variance
+    values = np.clip(column, scaling.low, scaling.high)
+    return float(values.var()) if _varies(values) else 1.0
 
 
 def _varies(column: FloatArray) -> bool:
@@ -133,14 +119,37 @@ def _varies(column: FloatArray) -> bool:
     return bool(np.ptp(column) > max(1e-12 * float(np.abs(column).max()), SMALLEST_SPREAD))
 
 
-_KNOTS = {"quantile": _quantile, "standard": _standard, "minmax": _minmax, "none": _none}
+def _quantile(column: FloatArray, knots: int) -> Column:
+    """Quantiles to normal scores; tied knots share their mean score, tails go on at half the mean slope."""
+    share = (np.arange(knots) + 0.5) / knots
+    x, group = np.unique(np.quantile(column, share), return_inverse=True)
+    if len(x) < 2:
+        return _standard(column, knots)
+    z = np.bincount(group, ndtri(share)) / np.bincount(group)
+    return x, z, float(0.5 * (z[-1] - z[0]) / (x[-1] - x[0]))
 
 
-def _prior(X: FloatArray, kind: str) -> FloatArray:
-    p = X.shape[1]
-    if kind == "minmax":
-        return np.full(p, UNIFORM_VARIANCE)
-    if kind == "none":
-        columns = (np.clip(column[~np.isnan(column)], *LIMITS[kind]) for column in X.T)
-        return np.array([column.var() if _varies(column) else 1.0 for column in columns])
-    return np.ones(p)
+def _standard(column: FloatArray, _: int) -> Column:
+    """(x - mean) / standard deviation."""
+    mean, sd = column.mean(), column.std()
+    return np.array([mean - sd, mean + sd]), np.array([-1.0, 1.0]), float(1.0 / sd)
+
+
+def _minmax(column: FloatArray, _: int) -> Column:
+    """Smallest value to 0, largest to 1."""
+    low, high = column.min(), column.max()
+    return np.array([low, high]), np.array([0.0, 1.0]), float(1.0 / (high - low))
+
+
+def _none(*_: object) -> Column:
+    """The value itself."""
+    return np.array([0.0, 1.0]), np.array([0.0, 1.0]), 1.0
+
+
+_SCALINGS = {
+    "quantile": Scaling(_quantile, low=-3.0, high=3.0, variance=1.0),
+    "standard": Scaling(_standard, low=-4.0, high=4.0, variance=1.0),
+    "minmax": Scaling(_minmax, low=-1.0, high=2.0, variance=1.0 / 12.0),  # as if values were uniform
+    "none": Scaling(_none, low=-1e6, high=1e6, variance=None),
+}
+KINDS = tuple(_SCALINGS)

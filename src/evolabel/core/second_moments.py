@@ -1,21 +1,19 @@
 """Where the stream is: second moments of all samples the rules have seen, labelled or not."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from evolabel.core.formed_weights import placed
-from evolabel.core.lifecycle import mirrored
+from evolabel.core.inverses import mirrored
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
 from evolabel.errors import DataError
 from evolabel.kernels._compile import direct
 from evolabel.kernels.information import add_moment_rows
 from evolabel.kernels.room import block_length
-from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.kernels.state import Arrays, FloatArray, IntArray
 from evolabel.ranges import check_number
-
-Arrays = dict[str, np.ndarray[Any, Any]]
 
 MERGES = ("merge", "merged by hand")
 WHOLE_STREAM = -1  # stands for an identity in slot 0, which is no rule

@@ -18,9 +18,8 @@ from evolabel.core.undo import Change, in_use
 from evolabel.core.warm_up import WarmUp
 from evolabel.core.words import Words
 from evolabel.errors import DataError
-from evolabel.kernels.state import RULES
+from evolabel.kernels.state import RULES, AnyArray, Arrays
 
-Arrays = dict[str, np.ndarray[Any, Any]]
 Facts = dict[str, Any]
 
 SCALER_ARRAYS = ("x", "z", "used", "slope", "prior")
@@ -168,7 +167,7 @@ def _change(number: int, stored: Facts, arrays: Arrays, rules: RuleBase) -> Chan
     )
 
 
-def _check_shape(name: str, array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> None:
+def _check_shape(name: str, array: AnyArray, shape: tuple[int, ...]) -> None:
     """Kernels do not look at bounds, so a file must not be able to lead them beyond."""
     if array.shape != shape:
         raise DataError(f"array {name} has shape {array.shape}, expected {shape}")

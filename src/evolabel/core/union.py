@@ -9,7 +9,7 @@ from collections import deque
 
 import numpy as np
 
-from evolabel.core import lifecycle
+from evolabel.core import inverses
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
 from evolabel.core.scaling import Scaler
@@ -86,8 +86,8 @@ def place_labels(rules: RuleBase, n_labels: int, columns: list[int]) -> None:
     joint = np.append(np.arange(p), p + order) if a.c.shape[1] > p else np.arange(p)
     if rules.settings.rotated and len(joint) > p:
         for slot in range(1, rules.n_rules + 1):
-            scatter = lifecycle.scatter(slot, a, rules.settings)[np.ix_(joint, joint)]
-            lifecycle.set_scatter(slot, scatter, a, rules.settings)
+            scatter = inverses.scatter(slot, a, rules.settings)[np.ix_(joint, joint)]
+            inverses.set_scatter(slot, scatter, a, rules.settings)
     changed = {name: getattr(a, name)[:, joint] for name in ("c", "M", "n", "inv")}
     changed |= {name: getattr(a, name)[:, order] for name in ("G", "W", "ybar", "Q") if getattr(a, name).shape[1]}
     if "Q" in changed:
@@ -132,10 +132,10 @@ def translate(rules: RuleBase, a: FloatArray, b: FloatArray, settings: Settings)
         arrays.c[slot] = stretch * arrays.c[slot] + shift
         arrays.M[slot] *= stretch**2
         if rules.settings.rotated:
-            scatter = np.outer(stretch, stretch) * lifecycle.scatter(slot, arrays, rules.settings)
-            lifecycle.set_scatter(slot, scatter, arrays, settings)
+            scatter = np.outer(stretch, stretch) * inverses.scatter(slot, arrays, rules.settings)
+            inverses.set_scatter(slot, scatter, arrays, settings)
         arrays.late[slot] = 0
-        lifecycle.derive_inverse(slot, arrays, settings)
+        inverses.derive_inverse(slot, arrays, settings)
         derive_inverse_variance(slot, arrays, settings)
     rules.settings = settings
 
@@ -149,7 +149,7 @@ def _add_whole_stream(rules: RuleBase, other: RuleBase) -> None:
     mine.H[0] = rules.hessian(0) + theirs.H[0]
     mine.late[0] = 0
     mine.G[0] += theirs.G[0]
-    lifecycle.derive_inverse(0, mine, rules.settings)
+    inverses.derive_inverse(0, mine, rules.settings)
     mine.born[: rules.n_rules + 1] += theirs.tally[SEEN]  # idle times stay what they are
     mine.won[: rules.n_rules + 1] += theirs.tally[SEEN]
     later = int(theirs.tally[SEEN])

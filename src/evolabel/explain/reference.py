@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evolabel.core import lifecycle
+from evolabel.core import inverses
 from evolabel.core.model import StreamModel
 from evolabel.kernels.state import FloatArray
 
@@ -33,6 +33,6 @@ def _root(model: StreamModel, slot: int) -> FloatArray:
     a = rules.arrays
     if not rules.settings.rotated:
         return np.diag(np.sqrt(a.M[slot, :p] / np.maximum(a.n[slot, :p], 1e-300)))
-    seen = lifecycle.scatter(slot, a, rules.settings)[:p, :p] / max(float(a.k[slot]), 1e-300)
+    seen = inverses.scatter(slot, a, rules.settings)[:p, :p] / max(float(a.k[slot]), 1e-300)
     values, vectors = np.linalg.eigh(seen)
     return np.asarray(vectors * np.sqrt(np.maximum(values, ROUNDING)))

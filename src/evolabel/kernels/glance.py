@@ -21,8 +21,8 @@ from evolabel.kernels.formed import answer_rows
 from evolabel.kernels.information import inform_rows, leverage_rows, look_rows, variance_reduction_rows
 from evolabel.kernels.parcel import opened
 from evolabel.kernels.scaling import scale_rows
-from evolabel.kernels.selection import BoolArray, choose_from_row
-from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.kernels.selection import choose_from_row
+from evolabel.kernels.state import BoolArray, FloatArray, IntArray
 
 AMBIGUITY, SOFT_COUNT, LEVERAGE, VARIANCE_REDUCTION = 0, 1, 2, 3
 

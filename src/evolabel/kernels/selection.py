@@ -14,12 +14,8 @@ With `commit` the rows passed enter the filter's memory; without it nothing is w
 | tally  | (2,)       | rows in the ring, place of the next one                                          |
 """
 
-import numpy as np
-
 from evolabel.kernels._compile import kernel
-from evolabel.kernels.state import FloatArray, IntArray
-
-BoolArray = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+from evolabel.kernels.state import BoolArray, FloatArray, IntArray
 
 FILLED, NEXT = 0, 1
 

@@ -37,7 +37,7 @@ profile does not need have no elements.
 "exact" arrays are sufficient statistics: they add up when rules are merged. "derived" ones follow from them.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,8 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+AnyArray = np.ndarray[Any, Any]
+Arrays = dict[str, AnyArray]
 
 # Places in `tally`.
 RULES, SEEN, NEXT_IDENTITY = 0, 1, 2

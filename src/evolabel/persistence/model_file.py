@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from evolabel.errors import ModelFileError, ModelWriteError
+from evolabel.kernels.state import Arrays
 from evolabel.whole_files import write_atomically
 
 SCHEMA = 2  # 2: locks, names and acts
 KEY = "evolabel"
-
-Arrays = dict[str, np.ndarray[Any, Any]]
 
 
 def write_model_file(path: str | os.PathLike[str], arrays: Arrays, manifest: dict[str, Any]) -> None:

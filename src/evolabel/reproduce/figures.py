@@ -20,7 +20,7 @@ LEGEND = 0.45
 AXES = {"pa": "partial accuracy", "ap": "average precision", "rules": "rules"}
 
 
-class Look(NamedTuple):
+class LineStyle(NamedTuple):
     """How a line is drawn: told apart by colour and by stroke."""
 
     colour: str
@@ -29,20 +29,20 @@ class Look(NamedTuple):
 
 
 # After Okabe and Ito, so that nobody is left out.
-LOOKS: dict[str, Look] = {
-    "ours": Look("#0072b2", "-", 2.2),
-    "ovr": Look("#d55e00", "--"),
-    "chain": Look("#009e73", "-."),
-    "static": Look("#555555", ":", 1.8),
-    "rfwls": Look("#cc79a7", "--"),
-    "labels-30": Look("#1b6b3a", "-"),
-    "labels-20": Look("#009e73", "--"),
-    "labels-10": Look("#56b4e9", "-."),
-    "labels-10-instability": Look("#d55e00", "-"),
-    "samples-30": Look("#1b6b3a", "-"),
-    "samples-20": Look("#009e73", "--"),
-    "samples-10": Look("#56b4e9", "-."),
-    "random-10": Look("#cc79a7", "--"),
+LINE_STYLES: dict[str, LineStyle] = {
+    "ours": LineStyle("#0072b2", "-", 2.2),
+    "ovr": LineStyle("#d55e00", "--"),
+    "chain": LineStyle("#009e73", "-."),
+    "static": LineStyle("#555555", ":", 1.8),
+    "rfwls": LineStyle("#cc79a7", "--"),
+    "labels-30": LineStyle("#1b6b3a", "-"),
+    "labels-20": LineStyle("#009e73", "--"),
+    "labels-10": LineStyle("#56b4e9", "-."),
+    "labels-10-instability": LineStyle("#d55e00", "-"),
+    "samples-30": LineStyle("#1b6b3a", "-"),
+    "samples-20": LineStyle("#009e73", "--"),
+    "samples-10": LineStyle("#56b4e9", "-."),
+    "random-10": LineStyle("#cc79a7", "--"),
 }
 
 
@@ -73,13 +73,13 @@ def _draw_panel(axes: "Axes", panel: Panel, experiment: Experiment, findings: Fi
         if outcome is None:
             continue
         shared = size.labels if panel.metric == "rules" and method in ("ovr", "chain") else 1
-        look = LOOKS[method]
+        style = LINE_STYLES[method]
         axes.plot(
             outcome.trend["sample"],
             [value / shared for value in outcome.trend[panel.metric]],
-            color=look.colour,
-            linestyle=look.stroke,
-            linewidth=look.width,
+            color=style.colour,
+            linestyle=style.stroke,
+            linewidth=style.width,
             label=METHODS[method].title,
         )
     axes.set_title(size.stream, fontsize=10, loc="left", fontweight="bold")

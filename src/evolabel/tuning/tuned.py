@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any, Self
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evolabel import errors
-from evolabel.kernels.state import BoolArray, FloatArray
+from evolabel.kernels.state import AnyArray, BoolArray, FloatArray
 from evolabel.tuning.search import GridSearch
 
 if TYPE_CHECKING:
     from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
-    from evolabel.adapters.targets import AnyArray
     from evolabel.explain.rules import RuleSet
 
 # Small grids: what is worth trying around each profile without making anybody wait.

@@ -2,16 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from evolabel.active.criteria import Criterion
 from evolabel.kernels._compile import direct
-from evolabel.kernels.selection import BoolArray, best_scores
-from evolabel.kernels.state import FloatArray, IntArray
-
-Arrays = dict[str, np.ndarray[Any, Any]]
+from evolabel.kernels.selection import best_scores
+from evolabel.kernels.state import Arrays, BoolArray, FloatArray, IntArray
 
 _best_scores = direct(best_scores)
 

@@ -6,11 +6,11 @@ from typing import ClassVar
 import numpy as np
 
 from evolabel.active.criteria import Criterion
-from evolabel.active.filters.base import Arrays, Filter, Purse, by_label, widened
+from evolabel.active.filters.base import Filter, Purse, by_label, widened
 from evolabel.kernels._compile import direct
 from evolabel.kernels.glance import choose
-from evolabel.kernels.selection import FILLED, NEXT, BoolArray, remember, walk_quantile
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.selection import FILLED, NEXT, remember, walk_quantile
+from evolabel.kernels.state import Arrays, BoolArray, FloatArray
 from evolabel.ranges import check_number
 
 SHORTEST, LONGEST, SCORES = 15, 100, 1500  # samples the window holds, and scores it aims at

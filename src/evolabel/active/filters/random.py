@@ -9,10 +9,9 @@ import numpy as np
 
 from evolabel.active.budget import exact_share
 from evolabel.active.criteria import Criterion
-from evolabel.active.filters.base import Arrays, Filter, Purse
+from evolabel.active.filters.base import Filter, Purse
 from evolabel.errors import ParameterError
-from evolabel.kernels.selection import BoolArray
-from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.kernels.state import Arrays, BoolArray, FloatArray, IntArray
 from evolabel.ranges import check_number
 
 UNITS, TOKEN = 0, 1

@@ -6,11 +6,11 @@ from typing import ClassVar
 import numpy as np
 
 from evolabel.active.criteria import Criterion
-from evolabel.active.filters.base import Arrays, Filter, Purse, by_label
+from evolabel.active.filters.base import Filter, Purse, by_label
 from evolabel.errors import ParameterError
 from evolabel.kernels._compile import direct
-from evolabel.kernels.selection import BoolArray, walk_thresholds
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.selection import walk_thresholds
+from evolabel.kernels.state import Arrays, BoolArray, FloatArray
 from evolabel.ranges import check_number
 
 LOWEST, HIGHEST = 0.1, 5.0  # thresh2 stays between 0.51 and 1, thresh3 between 0.015 and 0.75

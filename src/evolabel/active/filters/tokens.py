@@ -6,10 +6,10 @@ from typing import ClassVar
 import numpy as np
 
 from evolabel.active.criteria import Criterion
-from evolabel.active.filters.base import EMPTY, Arrays, Filter, Purse, by_sample
+from evolabel.active.filters.base import EMPTY, Filter, Purse, by_sample
 from evolabel.kernels._compile import direct
-from evolabel.kernels.selection import BoolArray, walk_tokens
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.selection import walk_tokens
+from evolabel.kernels.state import Arrays, BoolArray, FloatArray
 from evolabel.ranges import check_number
 
 LONGEST = 100_000  # samples a window may hold: every row is compared with all of them

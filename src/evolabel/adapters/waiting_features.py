@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable
 MOST_WAITING = 1000  # new names may never end, as in a bag of words
 
 
-class Newcomers:
+class WaitingFeatures:
     """The first values of features that wait for a column: until there are enough, and not all the same."""
 
     def __init__(self) -> None:
