@@ -96,7 +96,7 @@ def run(
         Rows between two points of the trend lines; a hundred points if not given.
     out
         Folder for results (JSON, JSON lines, Parquet), figures, an HTML report and the trained model. The same command
-        goes on where it was interrupted.
+        goes on where it was interrupted: there are checkpoints every ten seconds, until all is written.
     json
         Print the summary as JSON instead of a table.
     quiet
@@ -125,7 +125,8 @@ def run(
                 delay=read_delay(delay),
                 annotated=annotated,
                 seed=seed,
-                checkpoint=None if out is None else out / f"seed-{seed}.checkpoint",
+                checkpoint=None if out is None else _checkpoint(out, seed),
+                keep_checkpoint=True,
                 progress=bars.step,
             )
             kept = next(iter(learners))  # the others are not looked at any more, and may be large
@@ -147,7 +148,13 @@ def show(repeated: Repeated, columns: Dataset, out: Path | None, *, as_json: boo
         repeated.write(out)
         page = write_report(repeated, out, columns)
         _save_model(repeated, columns, out / "model.safetensors")
+        for seed in repeated.runs:  # not before everything is written
+            _checkpoint(out, seed).unlink(missing_ok=True)
         tell(f"Report: {page}")
+
+
+def _checkpoint(out: Path, seed: int) -> Path:
+    return out / f"seed-{seed}.checkpoint"
 
 
 def _save_model(repeated: Repeated, columns: Dataset, path: Path) -> None:
