@@ -62,7 +62,7 @@ def test_the_file_that_cannot_be_written_is_named(tmp_path, monkeypatch, step, n
 
     (tmp_path / "a").write_text("old")
     monkeypatch.setattr(f"os.{step}", refuse)
-    with pytest.raises(kind, match="no way: .*a'") as error:
+    with pytest.raises(kind, match="no way") as error:
         write_atomically(tmp_path / "a", b"new")
     assert (type(error.value), error.value.errno, error.value.filename) == (kind, number, str(tmp_path / "a"))
     assert contents(tmp_path) == {"a": "old"}

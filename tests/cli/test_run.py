@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import CRITERIA
+from evolabel.baselines import LEARNERS
 from evolabel.cli.progress import LiveBars
 from evolabel.evaluate import Results
 from evolabel.evaluate.checkpoint import Checkpoint
+from evolabel.evaluate.metrics import METRICS
 
 
 def test_a_csv_file_is_learned_and_shown_as_a_table(command, plant):
@@ -139,8 +142,16 @@ def test_interruption_has_its_own_exit_code(command, monkeypatch):
 def test_help_teaches(command):
     told = command("run", "--help")
     assert told.code == 0
-    for word in ("--against", "--seeds", "drift:recurring", "my.csv"):
+    for word in ("--against", "--seeds", "drift:recurring", "my.csv", "--labels=-2"):
         assert word in told.out
+
+
+OUR_CRITERIA = {name for name, kind in CRITERIA.items() if kind.__module__.startswith("evolabel.")}  # tests have others
+
+
+@pytest.mark.parametrize("names", [set(LEARNERS) - {"evolabel"}, set(METRICS), OUR_CRITERIA])
+def test_help_names_all_there_is_to_choose(command, names):
+    assert names <= set(re.findall(r"[\w-]+", command("run", "--help").out))
 
 
 @pytest.mark.data

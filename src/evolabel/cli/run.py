@@ -63,7 +63,8 @@ def run(
         A known data set (`evolabel datasets` lists them), a .csv, .arff, .parquet or .npz file, or a synthetic stream:
         drift, drift:none, drift:gradual, drift:incremental, drift:recurring, drift:new_label.
     labels
-        Columns of a CSV, Parquet or ARFF file that are labels, separated by commas.
+        Columns of a CSV, Parquet or ARFF file that are labels, separated by commas; -n for the last n, as in
+        `--labels=-2`.
     against
         Rivals in the same run, separated by commas: ovr, chain, static, macro-f1, echo, paper, rfwls, rls, knn, prior,
         tuned, paper-tuned, forest, river-br-lr, river-cc-lr, river-br-ht, river-cc-ht; or all (those that need neither

@@ -62,7 +62,7 @@ def tune(
     data
         As in `evolabel run`.
     labels
-        Columns of a file that are labels, separated by commas.
+        Columns of a file that are labels, as in `evolabel run`.
     profile
         Where all other parameters come from.
     vigilance
