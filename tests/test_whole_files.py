@@ -2,7 +2,7 @@
 
 import pytest
 
-from evolabel.whole_files import staged
+from evolabel.whole_files import staged, write_atomically
 
 
 def contents(folder):
@@ -52,3 +52,17 @@ def test_old_files_are_replaced_and_others_stay(tmp_path):
     with staged(tmp_path, workplace=tmp_path) as stage:
         (stage / "a").write_text("new")
     assert contents(tmp_path) == {"a": "new", "c": "mine"}
+
+
+@pytest.mark.parametrize(("number", "kind"), [(28, OSError), (13, PermissionError), (21, IsADirectoryError)])
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_the_file_that_cannot_be_written_is_named(tmp_path, monkeypatch, step, number, kind):
+    def refuse(*_):
+        raise OSError(number, "no way")
+
+    (tmp_path / "a").write_text("old")
+    monkeypatch.setattr(f"os.{step}", refuse)
+    with pytest.raises(kind, match="no way") as error:
+        write_atomically(tmp_path / "a", b"new")
+    assert (type(error.value), error.value.errno, error.value.filename) == (kind, number, str(tmp_path / "a"))
+    assert contents(tmp_path) == {"a": "old"}

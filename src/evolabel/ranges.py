@@ -25,3 +25,8 @@ def check_number(
     kind = "a whole number" if whole else "a number"
     bounds = f"{'>' if open_low else '>='} {low:g}" + ("" if high == inf else f" and <= {high:g}")
     raise ParameterError(f"{name}={value!r} is not allowed; use {kind} {bounds}{also}")
+
+
+def whole_number(name: str, value: object, low: int) -> int:
+    """The whole number, or ParameterError unless it is at least `low`."""
+    return int(check_number(name, value, low, whole=True))

@@ -16,15 +16,25 @@ def write_atomically(target: Path, data: bytes) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     part = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     try:
-        with part.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, target)
+        with naming(target):
+            with part.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, target)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
     _flush_folder(target.parent)
+
+
+@contextmanager
+def naming(target: Path) -> Iterator[None]:
+    """What the system refuses is told with the name of the file it is about: a full disk does not say which."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from error
 
 
 @contextmanager

@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import CRITERIA
+from evolabel.baselines import LEARNERS
+from evolabel.cli.progress import LiveBars
 from evolabel.evaluate import Results
+from evolabel.evaluate.checkpoint import Checkpoint
+from evolabel.evaluate.metrics import METRICS
 
 
 def test_a_csv_file_is_learned_and_shown_as_a_table(command, plant):
@@ -137,8 +142,16 @@ def test_interruption_has_its_own_exit_code(command, monkeypatch):
 def test_help_teaches(command):
     told = command("run", "--help")
     assert told.code == 0
-    for word in ("--against", "--seeds", "drift:recurring", "my.csv"):
+    for word in ("--against", "--seeds", "drift:recurring", "my.csv", "--labels=-2"):
         assert word in told.out
+
+
+OUR_CRITERIA = {name for name, kind in CRITERIA.items() if kind.__module__.startswith("evolabel.")}  # tests have others
+
+
+@pytest.mark.parametrize("names", [set(LEARNERS) - {"evolabel"}, set(METRICS), OUR_CRITERIA])
+def test_help_names_all_there_is_to_choose(command, names):
+    assert names <= set(re.findall(r"[\w-]+", command("run", "--help").out))
 
 
 @pytest.mark.data
@@ -194,24 +207,68 @@ def test_results_of_earlier_seeds_do_not_stay(command, tmp_path):
     assert [folder.name for folder in tmp_path.glob("seed-*")] == ["seed-0"]
 
 
-def test_an_interrupted_run_goes_on(command, tmp_path, monkeypatch):
-    from evolabel.cli.progress import LiveBars
-    from evolabel.evaluate.checkpoint import Checkpoint
+def test_figures_of_earlier_metrics_go_and_those_of_the_user_stay(command, tmp_path):
+    mine = {"motor-current.svg", "my-sliding.svg", "rules-cumulative.svg"}
+    for name in mine:
+        (tmp_path / name).write_text("mine")
+    words = ("run", "drift", "--samples", 100, "--learner", "prior", "--out", tmp_path, "--quiet", "--metrics")
+    command(*words, "pa,one_error")
+    assert {"pa-sliding.svg", "one_error-cumulative.svg"} < {file.name for file in tmp_path.glob("*.svg")}
+    command(*words, "coverage")
+    assert {file.name for file in tmp_path.glob("*.svg")} == {"coverage-cumulative.svg", *mine}
 
-    words = ("run", "drift", "--samples", 400, "--every", 20, "--out", tmp_path, "--json")
-    monkeypatch.setattr(Checkpoint, "is_due", lambda self, done, rows: True)
+
+DRIFT = ("run", "drift", "--samples", 200, "--learner", "rls", "--every", 20, "--seeds", 2, "--json")
+
+
+def scores(told):
+    """All that must not differ: everything but times."""
+    runs = json.loads(told.out)["runs"]
+    return {seed: [(one["metrics"], one["skipped"], one["samples"]) for one in run] for seed, run in runs.items()}
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """The steps of learners that commands have told of, and a place to say at which of them to interrupt."""
+
+    class Steps(list):
+        interrupt_at = None
+
+    told = Steps()
     step = LiveBars.step
 
-    def stop(self, event):
-        if event.done >= 200:
+    def listen(self, event):
+        told.append(event.done)
+        if len(told) == told.interrupt_at:
             raise KeyboardInterrupt
         step(self, event)
 
+    monkeypatch.setattr(LiveBars, "step", listen)
+    return told
+
+
+@pytest.mark.parametrize("interrupt_at", [5, 13])
+def test_an_interrupted_run_goes_on_where_it_was(command, tmp_path, monkeypatch, steps, interrupt_at):
+    expected = scores(command(*DRIFT))
+    monkeypatch.setattr(Checkpoint, "is_due", lambda self: True)
+    steps.clear()
+    steps.interrupt_at = interrupt_at
+    assert command(*DRIFT, "--out", tmp_path).code == 130
+    assert scores(command(*DRIFT, "--out", tmp_path)) == expected
+    assert len(steps) == 16 + 1, "only the interrupted step is done again"
+    assert list(tmp_path.glob("*.checkpoint")) == []
+
+
+def test_seeds_that_are_done_stay_done_until_all_is_written(command, tmp_path, monkeypatch, steps):
+    expected = scores(command(*DRIFT))
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
     with monkeypatch.context() as patch:
-        patch.setattr(LiveBars, "step", stop)
-        assert command(*words).code == 130
-    assert (tmp_path / "seed-0.checkpoint").exists()
-    resumed = json.loads(command(*words).out)
-    assert not (tmp_path / "seed-0.checkpoint").exists()
-    whole = json.loads(command("run", "drift", "--samples", 400, "--every", 20, "--json").out)
-    assert resumed["runs"]["0"][0]["metrics"] == whole["runs"]["0"][0]["metrics"]
+        patch.setattr("evolabel.report.write_report", full)
+        assert command(*DRIFT, "--out", tmp_path).code == 1
+    steps.clear()
+    assert scores(command(*DRIFT, "--out", tmp_path)) == expected
+    assert steps == []
+    assert list(tmp_path.glob("*.checkpoint")) == []

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from evolabel.whole_files import write_atomically
+
 SMALL = ("--vigilance", "0.5,1", "--alpha", "0,0.1", "--beta", "0", "--cv", 2, "--jobs", 1)
 
 
@@ -47,6 +49,22 @@ def test_a_quick_search_draws_from_all_parameters(command, plant, monkeypatch):
     monkeypatch.setattr("evolabel.tuning.halving.ALL_PARAMETERS", {"max_rules": (1, 5), "local_ridge": (0.1, 1.0)})
     told = command("tune", plant, "--labels", "fault_a,fault_b", "--quick", "--cv", 2, "--jobs", 1, "--json")
     assert set(json.loads(told.out)["best_params"]) == {"max_rules", "local_ridge"}
+
+
+def test_a_heat_map_is_never_half_written(command, plant, tmp_path, monkeypatch):
+    (tmp_path / "heat-map.svg").write_text("old")
+    write = write_atomically
+
+    def refuse(target, data):
+        if target.name == "heat-map.svg":
+            assert data.rstrip().endswith(b"</svg>")
+            raise OSError(28, "No space left on device", str(target))
+        write(target, data)
+
+    monkeypatch.setattr("evolabel.cli.tune.write_atomically", refuse)
+    told = command("tune", plant, "--labels", "fault_a,fault_b", *SMALL, "--out", tmp_path, "--json")
+    assert told.code == 1
+    assert (tmp_path / "heat-map.svg").read_text() == "old"
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ def small_stream(rows, seed=0, n_features=2, n_labels=3):
     rng = np.random.default_rng(seed)
     X, Y = rng.normal(size=(rows, n_features)), (rng.random((rows, n_labels)) < 0.5).astype(float)
     X[rng.random(X.shape) < 0.1] = np.nan
+    X[np.isnan(X).all(axis=1), 0] = 0.0
     Y[rng.random(Y.shape) < 0.1] = np.nan
     return X, Y
 

@@ -2,6 +2,7 @@
 
 import os
 from contextlib import suppress
+from itertools import count
 
 import pytest
 from hypothesis import given, settings
@@ -14,8 +15,9 @@ from evolabel.evaluate.prequential import prequential
 from evolabel.streams import DriftingStream
 from evolabel.streams.dataset import Dataset
 
+CLOCK = "evolabel.evaluate.checkpoint.monotonic"
 ROWS = 40
-OPTIONS = {"initial": 6, "every": 4, "window": 9, "checkpoint_every": 8, "keep_scores": True}
+OPTIONS = {"initial": 6, "every": 4, "window": 9, "checkpoint_every": 0, "keep_scores": True}
 
 
 class Killed(Exception):
@@ -53,7 +55,7 @@ def interrupted(path, steps, stream=None, **changes):
     delay=st.sampled_from([0, 3, (0, 7)]),
     annotated=st.sampled_from([0.5, 1.0]),
     initial=st.sampled_from([0, 6]),
-    checkpoint_every=st.integers(1, 20),
+    checkpoint_every=st.integers(0, 5),
 )
 def test_a_run_killed_at_any_steps_ends_like_one_that_never_was(
     tmp_path_factory, steps, delay, annotated, initial, checkpoint_every
@@ -62,10 +64,12 @@ def test_a_run_killed_at_any_steps_ends_like_one_that_never_was(
     options = OPTIONS | {"delay": delay, "annotated": annotated, "initial": initial}
     expected = prequential(learners(), small_stream(ROWS), **options)
     options |= {"checkpoint": path, "checkpoint_every": checkpoint_every}
-    for step in steps:
-        with suppress(Killed):
-            prequential(learners(), small_stream(ROWS), progress=stop_after(step), **options)
-    results = prequential(learners(), small_stream(ROWS), **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CLOCK, count().__next__)  # a second passes whenever it is looked at
+        for step in steps:
+            with suppress(Killed):
+                prequential(learners(), small_stream(ROWS), progress=stop_after(step), **options)
+        results = prequential(learners(), small_stream(ROWS), **options)
     assert without_times(results) == without_times(expected)
     assert repr(results.learners["slow"].memory) == repr(expected.learners["slow"].memory)
 
@@ -75,7 +79,7 @@ def test_the_classifier_goes_on_bit_for_bit(gappy_stream, tmp_path):
         learner = EvolvingFuzzyClassifier(max_rules=4, warm_up=20)
         return prequential(learner, gappy_stream, initial=0, every=10, delay=(0, 4), keep_scores=True, **options)
 
-    saved = {"checkpoint": tmp_path / "run", "checkpoint_every": 1}
+    saved = {"checkpoint": tmp_path / "run", "checkpoint_every": 0}
     with pytest.raises(Killed):
         run(progress=stop_after(5), **saved)
     assert without_times(run(**saved)) == without_times(run())
@@ -105,11 +109,32 @@ def test_the_checkpoint_is_gone_when_the_run_is_over(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_that_ended_with_a_checkpoint_left_behind_gives_its_results(tmp_path, monkeypatch):
-    monkeypatch.setattr("evolabel.evaluate.checkpoint.Checkpoint.remove", lambda self: None)
-    saved = OPTIONS | {"checkpoint": tmp_path / "run", "checkpoint_every": 1}
-    runs = [prequential(learners(), small_stream(ROWS), **saved) for _ in range(2)]
+@pytest.mark.parametrize("checkpoint_every", [0, 1000])
+def test_a_run_whose_checkpoint_is_kept_gives_its_results_again(tmp_path, checkpoint_every):
+    saved = {"checkpoint": tmp_path / "run", "checkpoint_every": checkpoint_every, "keep_checkpoint": True}
+    events = []
+    runs = [
+        prequential(learners(), small_stream(ROWS), progress=listener, **OPTIONS | saved)
+        for listener in (None, events.append)
+    ]
+    assert events == []
     assert repr(runs[0].trend) == repr(runs[1].trend)
+    assert repr(runs[0].learners["slow"].memory) == repr(runs[1].learners["slow"].memory)
+
+
+def test_checkpoints_are_written_by_the_clock(tmp_path, monkeypatch):
+    now, written = [0.0], []
+    monkeypatch.setattr(CLOCK, lambda: now[0])
+    path = tmp_path / "run"
+
+    def listen(event):
+        if path.exists():
+            written.append(event.done)
+            path.unlink()
+        now[0] += 4.0
+
+    prequential(Echo(), small_stream(ROWS), checkpoint=path, progress=listen, **OPTIONS | {"checkpoint_every": 10})
+    assert written == [16, 28], "after the steps that ended at 12 and 24, three steps of 4 seconds each"
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_windows_are_whole_numbers(window):
 
 @pytest.mark.parametrize("factor", [0.0, 1.5, -1, float("nan"), "0.9", True, None])
 def test_factors_lie_between_0_and_1(factor):
-    with pytest.raises(ParameterError, match=r"factor=.* is not allowed; use a number above 0"):
+    with pytest.raises(ParameterError, match=r"factor=.* is not allowed; use a number > 0 and <= 1"):
         Fading(PartialAccuracy(), factor)
 
 
@@ -94,5 +94,7 @@ def test_forms_take_plain_metrics_only(metric):
 
 
 def test_numbers_of_numpy_are_numbers():
-    assert Sliding(PartialAccuracy(), np.int64(3)).settings["window"] == 3
+    for three in (np.int64(3), 3.0):
+        sliding = Sliding(PartialAccuracy(), three)
+        assert (repr(sliding.settings["window"]), sliding.name) == ("3", "PA (last 3)")
     assert Fading(PartialAccuracy(), np.float32(0.5)).settings["factor"] == 0.5

@@ -161,5 +161,5 @@ def test_a_bad_parameter_is_named(options):
 
 
 def test_a_bad_interval_of_checkpoints_is_named(tmp_path):
-    message = refusal(ParameterError, checkpoint=tmp_path / "run", checkpoint_every=0)
-    assert "checkpoint_every=0" in message
+    message = refusal(ParameterError, checkpoint=tmp_path / "run", checkpoint_every=-1)
+    assert "checkpoint_every=-1" in message

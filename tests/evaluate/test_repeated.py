@@ -42,6 +42,22 @@ def test_every_seed_is_written_and_can_be_read(repeated, tmp_path):
     assert (tmp_path / "out" / "summary.json").is_file()
 
 
+def test_results_of_other_seeds_go_and_files_of_the_user_stay(repeated, tmp_path):
+    mine = [tmp_path / name for name in ("seed-corpus/results.json", "seed-7/mine.txt", "seed-8/mine.txt", "seed-x")]
+    for file in mine:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("mine")
+    (tmp_path / "seed-9").mkdir()
+    for old in ("seed-5", "seed-7"):
+        repeated.runs[0].write(tmp_path / old)
+        (tmp_path / old / "scores.npz").touch()
+    repeated.write(tmp_path)
+    assert [file.read_text() for file in mine] == ["mine"] * 4
+    assert [file.name for file in (tmp_path / "seed-7").iterdir()] == ["mine.txt"]
+    assert not (tmp_path / "seed-5").exists()
+    assert (tmp_path / "seed-9").is_dir()
+
+
 def test_a_file_is_no_folder(repeated, tmp_path):
     (tmp_path / "taken").write_text("mine")
     with pytest.raises(FileFormatError, match="give a folder"):

@@ -1,6 +1,7 @@
 """Notes survive a kill at any moment, and are never mixed with those of another search."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -47,11 +48,10 @@ def test_without_a_path_notes_stay_in_memory(tmp_path, monkeypatch):
 def test_a_file_cut_anywhere_loses_what_was_cut_and_nothing_else(tmp_path_factory, data):
     path = written(tmp_path_factory.mktemp("search") / "notes")
     whole = path.read_bytes()
-    head = whole.index(b"\n") + 1
-    cut = data.draw(st.integers(head, len(whole)))
+    cut = data.draw(st.integers(0, len(whole)))
     path.write_bytes(whole[:cut])
     notes = Notes(path, FACTS)
-    kept = whole[:cut].count(b"\n") - 1
+    kept = max(whole[:cut].count(b"\n") - 1, 0)
     assert notes.scores == dict(list(TASKS.items())[:kept])
     for task in list(TASKS)[kept:]:
         notes.add(task, TASKS[task])
@@ -70,16 +70,16 @@ def test_notes_of_another_search_are_refused_and_kept(tmp_path, change):
 @pytest.mark.parametrize(
     "content",
     [
-        b"",
         b"no json\n",
-        b'{"search"',
+        b"no line of ours",
+        b'{"search": {"grid": {"beta',
         b'{"task": [0, 0], "scores": [1.0]}\n',
         b"[1, 2]\n",
         b'{"search": 3}\n',
         b"\xff\xfe\x00\n",
         json.dumps({"search": FACTS}).encode() + b'\n{"scores": [1.0]}\n',
     ],
-    ids=["empty", "no JSON", "cut in the first line", "no head", "a list", "an odd head", "binary", "no task"],
+    ids=["no JSON", "no line", "cut head of another search", "no head", "a list", "an odd head", "binary", "no task"],
 )
 def test_a_file_that_holds_no_search_is_refused_and_kept(tmp_path, content):
     path = tmp_path / "notes"
@@ -92,6 +92,30 @@ def test_a_file_that_holds_no_search_is_refused_and_kept(tmp_path, content):
 def test_a_place_that_is_no_file_is_told(tmp_path):
     with pytest.raises(CheckpointError, match="cannot"):
         Notes(tmp_path, FACTS)
+
+
+@pytest.mark.parametrize("content", [b"", b'{"search": {"gr'], ids=["empty", "cut in the first line"])
+def test_a_file_in_which_no_line_is_whole_is_begun_anew(tmp_path, content):
+    (tmp_path / "notes").write_bytes(content)
+    assert Notes(written(tmp_path / "notes"), FACTS).scores == TASKS
+
+
+def test_the_first_line_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(CheckpointError, match="No space left"):
+        Notes(tmp_path / "notes", FACTS)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
+def test_a_full_disk_is_told_with_the_name_of_the_notes():
+    notes = Notes(None, FACTS)
+    notes.path = Path("/dev/full")
+    with pytest.raises(OSError, match=r"No space left on device: '/dev/full'"):
+        notes.add((0, 0), [0.5])
 
 
 def test_the_fingerprint_knows_values_and_shapes():

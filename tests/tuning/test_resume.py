@@ -1,5 +1,8 @@
 """An interrupted search goes on where it was, and ends as if nothing had happened."""
 
+import gc
+import warnings
+
 import numpy as np
 import pytest
 
@@ -74,6 +77,14 @@ def test_a_search_killed_again_and_again_comes_to_its_end(tmp_path, batch, finis
         interrupted(path, batch, tasks)
     assert len(finished) == TASKS
     assert grid_search(path).fit(*batch).surface_ == grid_search().fit(*batch).surface_
+
+
+def test_tasks_that_are_given_up_are_not_complained_about(tmp_path, batch):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        interrupted(tmp_path / "notes", batch, 1, n_jobs=2, backend="threading")
+        gc.collect()
+    assert [str(warning.message) for warning in told] == []
 
 
 @pytest.mark.parametrize("missing", [1, 20])

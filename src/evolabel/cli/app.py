@@ -1,9 +1,10 @@
 """All commands together, and what becomes of errors.
 
-Exit codes: 0 done, 1 unexpected failure, 2 wrong usage or data that cannot be used, 3 something that must be there is
-not (a package, a data set), 130 interrupted.
+Exit codes: 0 done, 1 unexpected failure (such as a full disk), 2 wrong usage or data that cannot be used, 3 something
+that must be there is not (a package, a data set), 130 interrupted.
 """
 
+import errno
 from collections.abc import Callable, Sequence
 
 from cyclopts import App, CycloptsError
@@ -24,6 +25,7 @@ from evolabel.cli.tune import tune
 from evolabel.errors import DatasetNotFoundError, EvolabelError, MissingDependencyError
 
 DONE, FAILED, UNUSABLE, ABSENT = 0, 1, 2, 3
+FULL = errno.ENOSPC, errno.EDQUOT
 
 HELP = """Learn several labels at once from a stream, with rules a person can read.
 
@@ -64,10 +66,26 @@ def run_command(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         complain.print("evolabel: interrupted", markup=False)
         return INTERRUPTED
-    except (DatasetNotFoundError, MissingDependencyError) as error:
-        complain.print(f"evolabel: {error}", markup=False)
-        return ABSENT
     except (EvolabelError, OSError) as error:
-        complain.print(f"evolabel: {error}", markup=False)
-        return UNUSABLE if isinstance(error, EvolabelError) else FAILED
+        code, message = _verdict(error)
+        complain.print(f"evolabel: {message}", markup=False)
+        return code
     return DONE
+
+
+def _verdict(error: Exception) -> tuple[int, str]:
+    """Exit code and what to say; the cause counts, whoever has met it."""
+    full = _full_disk(error)
+    if full is not None:
+        where = f" for {full.filename}" if full.filename else ""
+        return FAILED, f"{full.strerror}{where}; free some space or write elsewhere, what was there before is untouched"
+    if isinstance(error, DatasetNotFoundError | MissingDependencyError):
+        return ABSENT, str(error)
+    return (UNUSABLE if isinstance(error, EvolabelError) else FAILED), str(error)
+
+
+def _full_disk(error: BaseException | None) -> OSError | None:
+    """The full disk behind an error, if there is one."""
+    if error is None or (isinstance(error, OSError) and error.errno in FULL):
+        return error
+    return _full_disk(error.__cause__ or error.__context__)

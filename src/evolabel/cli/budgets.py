@@ -33,8 +33,8 @@ class Asking:
     per
         What is asked for and counted: whole samples, or single labels.
     criteria
-        What makes a sample worth a question, separated by commas: novelty, ambiguity, instability, leverage,
-        soft_count, variance_reduction. By default what was measured to help most.
+        What makes a sample worth a question, separated by commas: novelty, ambiguity, uncertainty, instability,
+        leverage, soft_count, variance_reduction. By default what was measured to help most.
     selection
         How samples are chosen by these scores: quantile (the default), tokens, first_come, variable.
     """

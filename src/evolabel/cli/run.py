@@ -63,7 +63,8 @@ def run(
         A known data set (`evolabel datasets` lists them), a .csv, .arff, .parquet or .npz file, or a synthetic stream:
         drift, drift:none, drift:gradual, drift:incremental, drift:recurring, drift:new_label.
     labels
-        Columns of a CSV, Parquet or ARFF file that are labels, separated by commas.
+        Columns of a CSV, Parquet or ARFF file that are labels, separated by commas; -n for the last n, as in
+        `--labels=-2`.
     against
         Rivals in the same run, separated by commas: ovr, chain, static, macro-f1, echo, paper, rfwls, rls, knn, prior,
         tuned, paper-tuned, forest, river-br-lr, river-cc-lr, river-br-ht, river-cc-ht; or all (those that need neither
@@ -96,7 +97,7 @@ def run(
         Rows between two points of the trend lines; a hundred points if not given.
     out
         Folder for results (JSON, JSON lines, Parquet), figures, an HTML report and the trained model. The same command
-        goes on where it was interrupted.
+        goes on where it was interrupted: there are checkpoints every ten seconds, until all is written.
     json
         Print the summary as JSON instead of a table.
     quiet
@@ -125,7 +126,8 @@ def run(
                 delay=read_delay(delay),
                 annotated=annotated,
                 seed=seed,
-                checkpoint=None if out is None else out / f"seed-{seed}.checkpoint",
+                checkpoint=None if out is None else _checkpoint(out, seed),
+                keep_checkpoint=True,
                 progress=bars.step,
             )
             kept = next(iter(learners))  # the others are not looked at any more, and may be large
@@ -147,7 +149,13 @@ def show(repeated: Repeated, columns: Dataset, out: Path | None, *, as_json: boo
         repeated.write(out)
         page = write_report(repeated, out, columns)
         _save_model(repeated, columns, out / "model.safetensors")
+        for seed in repeated.runs:  # not before everything is written
+            _checkpoint(out, seed).unlink(missing_ok=True)
         tell(f"Report: {page}")
+
+
+def _checkpoint(out: Path, seed: int) -> Path:
+    return out / f"seed-{seed}.checkpoint"
 
 
 def _save_model(repeated: Repeated, columns: Dataset, path: Path) -> None:

@@ -14,7 +14,7 @@ from evolabel.cli.source import Protocol, default_data, open_source, split_names
 from evolabel.cli.tables import plain_table, print_table
 from evolabel.errors import ParameterError
 from evolabel.evaluate.source import initial_rows
-from evolabel.explain.figures.canvas import figure_of
+from evolabel.explain.figures.canvas import as_svg, figure_of
 from evolabel.tuning import PAPER_GRID, GridSearch, HalvingSearch, heat_map
 from evolabel.whole_files import write_atomically
 
@@ -62,7 +62,7 @@ def tune(
     data
         As in `evolabel run`.
     labels
-        Columns of a file that are labels, separated by commas.
+        Columns of a file that are labels, as in `evolabel run`.
     profile
         Where all other parameters come from.
     vigilance
@@ -86,7 +86,8 @@ def tune(
     jobs
         Processes; -1 for all cores.
     out
-        Folder for best.json, surface.csv, the heat map and the notes from which an interrupted search goes on.
+        Folder for best.json, surface.csv, and (not with --quick) the heat map and the notes from which an interrupted
+        search goes on.
     json
         Print the outcome as JSON instead of a table.
     quiet
@@ -160,5 +161,5 @@ def _write(search: GridSearch | HalvingSearch, outcome: dict[str, Any], out: Pat
     lines = [",".join(heads), *(",".join(str(point[name]) for name in heads) for point in search.surface_)]
     write_atomically(out / "surface.csv", ("\n".join(lines) + "\n").encode())
     if isinstance(search, GridSearch):
-        figure_of(heat_map(search)).savefig(out / "heat-map.svg")
+        write_atomically(out / "heat-map.svg", as_svg(figure_of(heat_map(search))).encode())
     tell(f"Parameters: {out / 'best.json'}")

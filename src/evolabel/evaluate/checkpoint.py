@@ -8,14 +8,15 @@ import hashlib
 import os
 import pickle
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
 
 from evolabel.errors import CheckpointError
-from evolabel.evaluate.plan import whole_number
 from evolabel.evaluate.source import Source
 from evolabel.kernels.state import FloatArray
+from evolabel.ranges import check_number
 from evolabel.whole_files import write_atomically
 
 MAGIC = b"evolabel checkpoint 1\n"
@@ -57,18 +58,19 @@ class Checkpoint:
     path : path-like
     settings : dict
         What the run is about: a checkpoint is only taken up by a run with equal settings.
-    every : int
-        Samples between two checkpoints.
+    every : float
+        Seconds from one checkpoint to the next.
     """
 
-    def __init__(self, path: str | os.PathLike[str], settings: dict[str, Any], every: int) -> None:
+    def __init__(self, path: str | os.PathLike[str], settings: dict[str, Any], every: float) -> None:
         self.path = Path(path)
         self.settings = settings
-        self.every = whole_number("checkpoint_every", every, 1)
+        self.every = check_number("checkpoint_every", every, 0)
+        self._written = monotonic()
 
-    def is_due(self, done: int, step: int) -> bool:
-        """Has the last step, which ended at `done`, reached the next multiple of `every`?"""
-        return done % self.every < step
+    def is_due(self) -> bool:
+        """Has it been long enough since the last one?"""
+        return monotonic() - self._written >= self.every
 
     def write(self, state: Any, source: FingerprintedSource) -> None:
         """Put a new state, reached with what the source has handed out, into the place of the old one, atomically."""
@@ -80,6 +82,7 @@ class Checkpoint:
             write_atomically(self.path, MAGIC + hashlib.sha256(content).digest() + content)
         except OSError as error:
             raise CheckpointError(f"cannot write checkpoint {self.path} ({error}); choose another path") from error
+        self._written = monotonic()
 
     def resume(self, source: FingerprintedSource) -> Any | None:
         """The state that was written, with the source brought to where it was then; None if there is no file."""

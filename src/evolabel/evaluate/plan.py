@@ -7,7 +7,7 @@ from typing import Any
 from evolabel.errors import ParameterError
 from evolabel.evaluate.metrics import Metric, metric_named
 from evolabel.evaluate.metrics.names import key_of
-from evolabel.ranges import check_number
+from evolabel.ranges import check_number, whole_number
 
 Metrics = str | Metric | Iterable[str | Metric]
 
@@ -49,11 +49,6 @@ def read_plan(
         seed=whole_number("seed", seed, 0),
         keep_scores=bool(keep_scores),
     )
-
-
-def whole_number(name: str, value: int, low: int) -> int:
-    """The value, if it is a whole number that is not too low."""
-    return int(check_number(name, value, low, whole=True))
 
 
 def _delay_range(delay: int | tuple[int, int]) -> tuple[int, int]:

@@ -27,7 +27,8 @@ def prequential(
     seed: int = 0,
     keep_scores: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: int = 10_000,
+    checkpoint_every: float = 10.0,
+    keep_checkpoint: bool = False,
     progress: Listener | None = None,
 ) -> Results:
     """Test, then train: fit an initial batch, then answer every further sample before its labels are learned.
@@ -64,8 +65,10 @@ def prequential(
     checkpoint : path, optional
         File from which an interrupted run goes on when the same call is made again, with the same results except
         for times. It is removed when the run is over. It holds pickles: only use files you have written yourself.
-    checkpoint_every : int
-        Samples between two checkpoints; they are written at the end of a step of `every` rows.
+    checkpoint_every : float
+        Seconds from one checkpoint to the next; they are written at the end of a step of `every` rows.
+    keep_checkpoint : bool
+        Keep the checkpoint of a run that is over: the same call gives the same results again, without any learning.
     progress : callable, optional
         Receives a `Progress` after every step of each learner.
 
@@ -104,6 +107,10 @@ def prequential(
         run = Run(copies, plan, source.n_rows - n_initial)
         run.begin(*source.take(n_initial))
     _walk(run, source, plan.every, saved, progress)
+    if saved is not None and keep_checkpoint:
+        saved.write(run, source)
+    elif saved is not None:
+        saved.remove()
     return run.results(settings)
 
 
@@ -113,11 +120,9 @@ def _walk(
     """The rest of the stream, step by step."""
     while len((block := source.take(every))[0]):
         run.step(*block, progress)
-        if saved is not None and saved.is_due(run.done, len(block[0])):
+        if saved is not None and saved.is_due():
             saved.write(run, source)
     if run.done == 0:
         raise DataError(
             f"the stream has ended after {source.taken} row(s), within the initial batch; make that smaller"
         )
-    if saved is not None:
-        saved.remove()

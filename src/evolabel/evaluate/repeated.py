@@ -2,7 +2,7 @@
 
 import json
 import os
-import shutil
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate.formats import without_nan
 from evolabel.evaluate.metrics import METRICS
 from evolabel.evaluate.questions import Questions
-from evolabel.evaluate.results import Results
+from evolabel.evaluate.results import Results, remove_results
 from evolabel.whole_files import write_atomically
 
 
@@ -102,17 +102,18 @@ class Repeated:
         }
 
     def write(self, folder: str | os.PathLike[str]) -> None:
-        """Write `summary.json`, and a folder `seed-N` with the results of each seed; those of other seeds go."""
+        """Write `summary.json`, and a folder `seed-N` with the results of each seed; results of other seeds go."""
         target = Path(folder)
         if target.is_file():
             raise FileFormatError(f"{target} is a file; give a folder for the results")
-        for old in target.glob("seed-*"):
-            if old.is_dir() and old.name.removeprefix("seed-") not in map(str, self.runs):
-                shutil.rmtree(old)
-        for seed, run in self.runs.items():
-            run.write(target / f"seed-{seed}")
+        folders = {f"seed-{seed}": run for seed, run in self.runs.items()}
+        for name, run in folders.items():
+            run.write(target / name)
         text = json.dumps(self.document(), indent=1, allow_nan=False) + "\n"
         write_atomically(target / "summary.json", text.encode())
+        for old in target.glob("seed-*/results.json"):
+            if re.fullmatch(r"seed-\d+", old.parent.name) and old.parent.name not in folders:
+                remove_results(old.parent)
 
     def _standing(self, learner: str) -> Standing:
         mine = [run.summary[learner] for run in self.runs.values()]

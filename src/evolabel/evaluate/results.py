@@ -1,6 +1,7 @@
 """What an evaluation leaves behind: summaries, trend lines, settings; as frames and as files."""
 
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from io import BytesIO
@@ -18,6 +19,8 @@ from evolabel.evaluate.questions import Questions
 from evolabel.evaluate.trend import Point, Summary
 from evolabel.kernels.state import FloatArray
 from evolabel.whole_files import write_atomically
+
+RESULTS, SCORES = "results", "scores.npz"  # files in a folder; of the first there are several kinds
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,18 +74,18 @@ class Results:
         target.mkdir(parents=True, exist_ok=True)
         for kind in WRITERS:
             if kind != ".parquet" or find_spec("pyarrow"):
-                self.write(target / f"results{kind}")
-        _write_scores(target / "scores.npz", self.scores)
+                self.write(target / f"{RESULTS}{kind}")
+        _write_scores(target / SCORES, self.scores)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
         """Read what `write` has written, a file or a folder."""
         target = Path(path)
-        file = target / "results.json" if target.is_dir() else target
+        file = target / f"{RESULTS}.json" if target.is_dir() else target
         if file.suffix not in READERS:
             raise FileFormatError(f"{file} is of an unknown kind; results end in {', '.join(READERS)}")
         try:
-            return cls._from_document(READERS[file.suffix](file.read_bytes()), _read_scores(target / "scores.npz"))
+            return cls._from_document(READERS[file.suffix](file.read_bytes()), _read_scores(target / SCORES))
         except FileNotFoundError:
             raise FileFormatError(f"there are no results at {file}; check the path") from None
         except (ValueError, KeyError, TypeError, AttributeError, BadZipFile) as error:
@@ -102,6 +105,14 @@ class Results:
             raise ValueError("the summary of a learner is missing")
         trend = tuple(Point(**{**point, "value": with_nan(point["value"])}) for point in document["trend"])
         return cls(summary, trend, document["settings"], scores)
+
+
+def remove_results(folder: Path) -> None:
+    """Remove what `write` has left in a folder, and the folder itself unless something else is in it."""
+    for name in (*(f"{RESULTS}{kind}" for kind in WRITERS), SCORES):
+        (folder / name).unlink(missing_ok=True)
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _summary(entry: dict[str, Any]) -> Summary:

@@ -7,8 +7,8 @@ from typing import Protocol
 import numpy as np
 
 from evolabel.errors import DataError, ParameterError
-from evolabel.evaluate.plan import whole_number
 from evolabel.kernels.state import FloatArray
+from evolabel.ranges import whole_number
 from evolabel.streams.dataset import Dataset
 
 Row = tuple[FloatArray, FloatArray]

@@ -1,12 +1,14 @@
 """The HTML report: one file with everything in it."""
 
 from dataclasses import dataclass
+from itertools import product
 from math import isnan
 from pathlib import Path
 from typing import Any
 
 from evolabel import __version__
 from evolabel.evaluate import Repeated, Standing, best_value
+from evolabel.evaluate.metrics import METRICS
 from evolabel.explain.figures.canvas import as_svg, figure_of
 from evolabel.extras import load
 from evolabel.report.figures import name_of, trend_lines
@@ -22,6 +24,7 @@ FORMS = {
     "sliding": "Over the last {window} samples only: what a drift does shows here.",
 }
 
+RULES = "rules", "current"
 
 # What a person who does not know the names wants to read under a figure.
 MEANINGS = {
@@ -51,14 +54,14 @@ def write_report(repeated: Repeated, folder: Path, columns: Dataset | None = Non
     columns : Dataset, optional
         Whose names of features and labels the rules are shown with; the learners only met arrays.
     """
-    pictures = [_picture(repeated, metric, form) for metric, form in _wanted(repeated)]
-    for form in (*FORMS, "current"):
-        for old in folder.glob(f"*-{form}.svg"):  # of an earlier run with other metrics
-            old.unlink()
+    wanted = _wanted(repeated)
+    pictures = [_picture(repeated, metric, form) for metric, form in wanted]
     for picture in pictures:
         write_atomically(folder / f"{picture.file}.svg", picture.svg.encode())
     page = folder / "report.html"
     write_atomically(page, render(repeated, pictures, _rules(repeated, columns)).encode())
+    for metric, form in {*product(METRICS, FORMS), RULES}.difference(wanted):  # of an earlier run with other metrics
+        (folder / f"{metric}-{form}.svg").unlink(missing_ok=True)
     return page
 
 
@@ -90,7 +93,7 @@ def _wanted(repeated: Repeated) -> list[tuple[str, str]]:
     rest = [name for name in repeated.metrics if name not in first]
     lines = [(name, form) for name in first for form in FORMS] + [(name, "cumulative") for name in rest]
     counts = any(not isnan(standing.rules.mean) for standing in repeated.standings())
-    return lines + ([("rules", "current")] if counts else [])
+    return lines + ([RULES] if counts else [])
 
 
 def _picture(repeated: Repeated, metric: str, form: str) -> Picture:

@@ -13,7 +13,7 @@ import numpy as np
 
 from evolabel.errors import CheckpointError
 from evolabel.kernels.state import FloatArray
-from evolabel.whole_files import write_atomically
+from evolabel.whole_files import naming, write_atomically
 
 Task = tuple[int, int]
 """Number of the structure, number of the fold."""
@@ -33,21 +33,21 @@ class Notes:
     def add(self, task: Task, scores: list[float]) -> None:
         """A task is done."""
         self.scores[task] = scores
-        if self.path is not None:
-            self._add({"task": task, "scores": scores})
+        if self.path is None:
+            return
+        with naming(self.path), self.path.open("a") as file:
+            file.write(_line({"task": task, "scores": scores}))
 
     def _open(self, facts: dict[str, Any]) -> None:
-        if self.path is not None and self.path.exists():
+        """Go on with what is there; a file that holds nothing but the beginning of the first line is begun anew."""
+        if self.path is None:
+            return
+        head = _line({"search": facts})
+        if self.path.exists() and not head.encode().startswith(self.path.read_bytes()):
             self._read(self.path, facts)
-        elif self.path is not None:
+        else:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._add({"search": facts})
-
-    def _add(self, line: dict[str, Any]) -> None:
-        assert self.path is not None
-        with self.path.open("a") as file:
-            file.write(_as_json(line) + "\n")
-            file.flush()
+            write_atomically(self.path, head.encode())
 
     def _read(self, path: Path, facts: dict[str, Any]) -> None:
         """Complete lines only: the last one may have been cut when the search was killed."""
@@ -59,7 +59,7 @@ class Notes:
             self.scores = {tuple(line["task"]): line["scores"] for line in rest}
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(f"{path} holds no search ({error}); delete it to start anew") from None
-        different = sorted(name for name in facts if known.get(name) != json.loads(_as_json(facts[name])))
+        different = sorted(name for name in facts if known.get(name) != json.loads(_line(facts[name])))
         if different:
             raise CheckpointError(
                 f"{path} belongs to another search ({', '.join(different)} differ); delete it, or give another path"
@@ -68,9 +68,9 @@ class Notes:
             write_atomically(path, "".join(whole).encode())
 
 
-def _as_json(value: object) -> str:
-    """Text of one line; numbers of numpy are plain numbers."""
-    return json.dumps(value, default=np.generic.item)
+def _line(value: object) -> str:
+    """A line of JSON; numbers of numpy are plain numbers."""
+    return json.dumps(value, default=np.generic.item) + "\n"
 
 
 def fingerprint(*tables: FloatArray) -> str:

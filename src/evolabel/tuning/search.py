@@ -1,5 +1,6 @@
 """`GridSearch`: parameters by cross-validation on an initial batch, one structure pass for all alpha and beta."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Self
@@ -161,11 +162,13 @@ class GridSearch:
         waiting = [task for task in tasks if task not in notes.scores]
         calls = (delayed(_scores)(task, base, grid, rows, labels, held_out[task[1]], self.score) for task in waiting)
         done = len(tasks) - len(waiting)
-        for task, scores in run_all(calls, self.n_jobs, self.backend):
-            notes.add(task, scores)
-            done += 1
-            if self.progress is not None:
-                self.progress(done, len(tasks))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", r"\d+ tasks ", UserWarning)  # given up, because an error is on its way
+            for task, scores in run_all(calls, self.n_jobs, self.backend):
+                notes.add(task, scores)
+                done += 1
+                if self.progress is not None:
+                    self.progress(done, len(tasks))
 
     def _found(self) -> list[dict[str, Any]]:
         if not hasattr(self, "surface_"):

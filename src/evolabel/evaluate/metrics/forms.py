@@ -1,6 +1,5 @@
 """Metrics that forget: over the last samples (`Sliding`), or with older samples counting less and less (`Fading`)."""
 
-from numbers import Integral, Real
 from typing import Any
 
 from evolabel.errors import ParameterError
@@ -8,6 +7,7 @@ from evolabel.evaluate.metrics.base import Metric
 from evolabel.evaluate.metrics.memory import Fade, Memory, Window
 from evolabel.evaluate.metrics.rows import ScoredRows
 from evolabel.kernels.state import FloatArray
+from evolabel.ranges import check_number, whole_number
 
 
 class Form(Metric):
@@ -29,18 +29,6 @@ class Form(Metric):
     def value(self, sums: FloatArray) -> float:
         """That of the metric."""
         return self.metric.value(sums)
-
-
-def _checked_window(window: object) -> int:
-    if isinstance(window, bool) or not isinstance(window, Integral) or window < 1:
-        raise ParameterError(f"window={window!r} is not allowed; use a whole number of samples, 1 or more")
-    return int(window)
-
-
-def _checked_factor(factor: object) -> float:
-    if isinstance(factor, bool) or not isinstance(factor, Real) or not 0.0 < float(factor) <= 1.0:
-        raise ParameterError(f"factor={factor!r} is not allowed; use a number above 0 and at most 1")
-    return float(factor)
 
 
 class Sliding(Form):
@@ -67,8 +55,8 @@ class Sliding(Form):
     """
 
     def __init__(self, metric: Metric, window: int) -> None:
-        self.window = _checked_window(window)
-        super().__init__(metric, Window(self.window), f"last {window}")
+        self.window = whole_number("window", window, 1)
+        super().__init__(metric, Window(self.window), f"last {self.window}")
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -100,7 +88,7 @@ class Fading(Form):
     """
 
     def __init__(self, metric: Metric, factor: float) -> None:
-        self.factor = _checked_factor(factor)
+        self.factor = check_number("factor", factor, 0, 1, open_low=True)
         super().__init__(metric, Fade(self.factor), f"fading {factor:g}")
 
     @property
