@@ -7,6 +7,7 @@ from prequential_helpers import Echo, SwiftEcho, small_stream
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, EvolabelError, ParameterError
 from evolabel.evaluate.prequential import prequential
+from evolabel.evaluate.source import open_stream
 from evolabel.streams import DriftingStream
 from evolabel.streams.dataset import Dataset
 
@@ -163,3 +164,13 @@ def test_a_bad_parameter_is_named(options):
 def test_a_bad_interval_of_checkpoints_is_named(tmp_path):
     message = refusal(ParameterError, checkpoint=tmp_path / "run", checkpoint_every=-1)
     assert "checkpoint_every=-1" in message
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+def test_rows_of_a_stream_are_counted_from_its_beginning(rows):
+    pairs = [(np.full(2, np.nan) if row == 13 else X[row], Y[row]) for row in range(20)]
+    source = open_stream(pairs, None)
+    for _ in range(13 // rows):
+        source.take(rows)
+    with pytest.raises(DataError, match="row 13 of X has no feature"):
+        source.take(rows)

@@ -10,9 +10,7 @@ from evolabel.active.pupil import Pupil
 from evolabel.active.query import Query
 from evolabel.core.echo import NO_EVIDENCE, Echo
 from evolabel.core.model import StreamModel
-from evolabel.kernels.state import BoolArray, FloatArray
-
-Arrays = dict[str, np.ndarray[Any, Any]]
+from evolabel.kernels.state import Arrays, BoolArray, FloatArray
 
 # Water quality in 35 other orders of its rows, 10 % of the answers, points of PA / AP gained: labels +.21 / +.07,
 # samples +.03 / +.26. With 20, labels lose where a course of events ends in disorder.

@@ -13,9 +13,7 @@ import numpy as np
 from evolabel.core.rule_base import NO_ROWS
 from evolabel.kernels._compile import direct
 from evolabel.kernels.echo import DOUBT, MEMORY, follow_errors, gains
-from evolabel.kernels.state import FloatArray
-
-Arrays = dict[str, np.ndarray[Any, Any]]
+from evolabel.kernels.state import Arrays, FloatArray
 
 _follow_errors, _gains = direct(follow_errors), direct(gains)
 

@@ -52,13 +52,15 @@ class Pairs:
         X, Y = _stacked(first)
         self.n_rows, self.n_features, self.n_labels = rows, X.shape[1], Y.shape[1]
         self._pairs = islice(chain(first, pairs), rows)
+        self._taken = 0
 
     def take(self, rows: int) -> tuple[FloatArray, FloatArray]:
         """The next rows, as new arrays."""
         pairs = list(islice(self._pairs, rows))
         if not pairs:
             return np.empty((0, self.n_features)), np.empty((0, self.n_labels))
-        X, Y = _stacked(pairs)
+        X, Y = _stacked(pairs, self._taken)
+        self._taken += len(pairs)
         if (X.shape[1], Y.shape[1]) != (self.n_features, self.n_labels):
             raise DataError(
                 f"the stream has changed its width from {self.n_features} features and {self.n_labels} labels to "
@@ -116,12 +118,12 @@ def _official(stream: Stream) -> int:
     raise ParameterError('initial="split" needs a Dataset with an official split; give a share or a number of rows')
 
 
-def _stacked(pairs: list[Row]) -> tuple[FloatArray, FloatArray]:
+def _stacked(pairs: list[Row], before: int = 0) -> tuple[FloatArray, FloatArray]:
     try:
         X, Y = ([pair[place] for pair in pairs] for place in (0, 1))
     except (TypeError, IndexError, KeyError):
         raise DataError("the stream gives something else than pairs; expected (x, y), features and labels") from None
-    return _checked(_table(X, "x"), _table(Y, "y"))
+    return _checked(_table(X, "x"), _table(Y, "y"), before)
 
 
 def _table(values: object, name: str) -> FloatArray:
@@ -137,7 +139,8 @@ def _table(values: object, name: str) -> FloatArray:
     return table
 
 
-def _checked(X: FloatArray, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _checked(X: FloatArray, Y: FloatArray, before: int = 0) -> tuple[FloatArray, FloatArray]:
+    """Both tables, if they can be used; `before`: how many rows of the stream came before them."""
     if len(X) != len(Y) or not X.size or not Y.size:
         raise DataError(
             f"X has shape {X.shape} and Y {Y.shape}; expected two tables with equally many rows, at least one"
@@ -146,7 +149,9 @@ def _checked(X: FloatArray, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
         raise DataError("X holds an infinite value; use NaN where a value is missing")
     empty = np.flatnonzero(np.isnan(X).all(axis=1))
     if empty.size:
-        raise DataError(f"row {empty[0]} of X has no feature at all (only NaN); drop it or fill in what is known")
+        raise DataError(
+            f"row {before + empty[0]} of X has no feature at all (only NaN); drop it or fill in what is known"
+        )
     strange = Y[(Y != 0.0) & (Y != 1.0) & ~np.isnan(Y)]
     if strange.size:
         raise DataError(f"Y holds {strange[0]:g}; a label is 0, 1, or NaN where nobody annotated it")

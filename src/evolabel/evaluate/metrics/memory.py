@@ -7,13 +7,11 @@ came before counts as 0 there. Rows are added one after the other, so that a bat
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from evolabel.kernels.state import FloatArray
-
-AnyArray = np.ndarray[Any, Any]
+from evolabel.kernels.state import AnyArray, FloatArray
 
 
 class Memory(ABC):
