@@ -8,7 +8,7 @@ With `commit` the rows passed enter the filter's memory; without it nothing is w
 | S      | (n, K)     | score of every (row, label)                                                      |
 | R      | (n, C)     | score of every row by each of C criteria                                         |
 | T      | (n, C, K)  | how strongly a criterion speaks for a label; above 1 it fires by its own threshold |
-| tok    | (n,)       | budget * seen - asked at each row, if none before it is asked                    |
+| tok    | (n,)       | budget * seen - asked at each row, if none before it is asked; more in haste     |
 | free   | (n,)       | the same as the whole units that may be spent: the hard limit                    |
 | ring   | (w, K)     | scores of the last w rows passed or asked; with criteria (C, w)                  |
 | tally  | (2,)       | rows in the ring, place of the next one                                          |

@@ -19,7 +19,7 @@ _walk_quantile, _choose, _remember = direct(walk_quantile), direct(choose), dire
 
 
 class QuantileFilter(Filter):
-    """Ask for a label if its score is among the best tok / (K tau) of a running window, tok = what may be spent.
+    """Ask for a label if its score is among the best tok / (K tau) of a running window, tok = how full the purse looks.
 
     The fuller the purse, the more is asked: all of a sample once it pays for `tau` whole samples. Scores of several
     criteria are multiplied, each to the power of its weight. A fixed band, as in the paper, starves where

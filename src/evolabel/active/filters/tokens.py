@@ -21,7 +21,7 @@ class TokenFilter(Filter):
     """Ask about a whole sample if its rank sum is among the best generosity * budget * tok of the last ones.
 
     The rank of a sample by a criterion is the share of the window it beats, so criteria of any scale can be added;
-    each counts by its weight. `tok` are the samples that may be asked about; with less than one, nothing is.
+    each counts by its weight. `tok` are the samples that may be asked about, more in haste.
 
     Parameters
     ----------
