@@ -9,11 +9,11 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, BudgetedLearner, experience
 from evolabel.core.echo import Echo
 from evolabel.core.snapshot import put_together, take_apart
-from evolabel.errors import ParameterError
+from evolabel.errors import DataError, ParameterError
 from evolabel.evaluate import partial_accuracy
-from evolabel.kernels.echo import gains
+from evolabel.kernels.echo import AGAIN, BACK, weigh_all
 
-LATER = np.arange(41.0, 46.0)
+LATER = np.arange(41, 46)
 
 
 def course_of_events(n=500, seed=0):
@@ -40,7 +40,7 @@ def trained(X, Y, rows=200):
 
 
 def echo_of(clf):
-    return Echo(clf._model.n_labels, clf._model.echo_evidence)
+    return clf._model.new_echo()
 
 
 def test_the_initial_batch_tells_whether_errors_repeat(events, shuffled):
@@ -104,7 +104,9 @@ def test_queries_and_outputs_speak_of_the_same_moment(events):
 def test_an_echo_fades_with_the_samples_that_pass(events):
     X, Y = events
     learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200:260], Y[200:260])
-    shifts = np.abs(learner.decision_function(np.tile(X[:1], (300, 1))) - learner.classifier.decision_function(X[:1]))
+    echo, plain = learner._scout.experience.known().echo, learner.classifier.decision_function(X[:1])
+    back = plain + echo.slopes[BACK] * (echo.rates - plain)  # all that is left in the end
+    shifts = np.abs(learner.decision_function(np.tile(X[:1], (300, 1))) - back)
     assert (np.diff(shifts, axis=0) <= 1e-12).all()
     assert shifts[0].max() > 0.01
     assert shifts[-1].max() < 1e-6
@@ -121,33 +123,19 @@ def test_the_classifier_itself_knows_of_no_echo(events):
     np.testing.assert_array_equal(*outputs)
 
 
-@pytest.mark.parametrize("delay", [1, 30])
-def test_late_answers_count_as_what_they_are(events, delay):
-    """Once all answers are in, late ones have left the same errors behind as answers at once."""
-    X, Y = events
-    sums = []
-    for late in (0, delay):
-        echo, letters = echo_of(trained(X, Y)), []
-        for i in range(60):
-            letters.append((i + 1, Y[i], 0.5 * np.ones(3)))
-            if i >= late:
-                echo.answer(*letters.pop(0))
-        while letters:
-            echo.answer(*letters.pop(0))
-        sums.append(echo)
-    np.testing.assert_allclose(sums[0].errors, sums[1].errors, rtol=1e-9)
-    np.testing.assert_allclose(sums[0].weights, sums[1].weights, rtol=1e-9)
-
-
 def test_answers_may_come_in_any_order(events):
     X, Y = events
     clf = trained(X, Y)
     one, other = echo_of(clf), echo_of(clf)
     order = np.random.default_rng(0).permutation(40)
-    for i in range(40):
-        one.answer(i + 1, Y[i], np.full(3, 0.5))
-        other.answer(int(order[i]) + 1, Y[order[i]], np.full(3, 0.5))
-    np.testing.assert_allclose(one.shift(LATER, 3) / one.gains, other.shift(LATER, 3) / other.gains, rtol=1e-9)
+    for echo, numbers in ((one, range(40)), (other, order.tolist())):
+        for i in numbers:
+            echo.answer(X[i], i + 1, Y[i], np.full(3, 0.5))
+        echo.slopes[:] = [[0.0], [1.0]]  # what is expected again differs, as what came late was no evidence
+        echo.answered.r[:] = np.round(echo.answered.r)  # nor were outputs drawn back by the same
+    shifts = [echo.correction(X[200:205], LATER, 3).shift for echo in (one, other)]
+    np.testing.assert_allclose(*shifts, rtol=1e-9)
+    assert np.abs(shifts[0]).max() > 0.1
 
 
 def test_labels_that_appear_have_no_echo_yet(events):
@@ -159,7 +147,7 @@ def test_labels_that_appear_have_no_echo_yet(events):
     assert np.abs(shift[:, :3]).max() > 0.01
     query = learner.query(X[245])
     learner.update(query, np.append(Y[245], 1.0))
-    assert learner._scout.experience.known().echo.errors.shape == (4,)
+    assert learner._scout.experience.known().echo.gains.shape == (4,)
 
 
 def test_a_classifier_fitted_anew_has_an_echo_of_its_own(events, shuffled):
@@ -211,7 +199,7 @@ def test_there_is_no_echo_before_there_is_a_model(events):
     np.testing.assert_array_equal(learner.decision_function(X[40:45]), classifier.decision_function(X[40:45]))
     for x, y in zip(X[40:80], Y[40:80], strict=True):
         learner.update(learner.query(x), y)
-    assert learner._scout.experience.known().echo.at > 40
+    assert learner._scout.experience.known().echo.next_number > 40
 
 
 @pytest.mark.parametrize("saved", [False, True])
@@ -247,9 +235,10 @@ def test_a_query_changes_nothing_while_there_is_an_echo(events, frozen):
     assert frozen(learner) == before
 
 
-def test_watching_is_querying_while_there_is_an_echo(events):
+@pytest.mark.parametrize("per", ["samples", "labels"])
+def test_watching_is_querying_while_there_is_an_echo(events, per):
     X, Y = events
-    one, other = (ActiveLearner(trained(X, Y), 0.3) for _ in range(2))
+    one, other = (ActiveLearner(trained(X, Y), 0.3, per) for _ in range(2))
     walked(one, X[200:350], Y[200:350])
     at = 200
     while at < 350:
@@ -262,13 +251,38 @@ def test_watching_is_querying_while_there_is_an_echo(events):
     np.testing.assert_allclose(one.decision_function(X[350:355]), other.decision_function(X[350:355]), rtol=1e-9)
 
 
-def test_evidence_from_older_files_is_shared_by_all_labels(events):
+def older_arrays(echo, still_older):
+    """As files held them that knew of sums over all answers only, and not of features."""
+    evidence = echo.evidence[AGAIN]
+    return {
+        "errors": np.array([0.5, -0.2, 0.1]),
+        "weights": np.array([2.0, 1.0, 3.0]),
+        "evidence": evidence[:4].sum(axis=1) if still_older else evidence,
+        "at": np.array([17]),
+    }
+
+
+@pytest.mark.parametrize("still_older", [False, True])
+def test_older_files_of_learners_can_be_read(events, still_older):
     echo = echo_of(trained(*events))
-    arrays = {**echo.arrays(), "evidence": echo.evidence[:4].sum(axis=1)}
-    older = Echo.from_arrays(arrays, 3)
-    np.testing.assert_allclose(older.evidence[:4].sum(axis=1), arrays["evidence"], rtol=1e-12)
-    assert (older.gains == older.gains[0]).all()
-    assert older.gains[0] > 0.3
+    arrays = older_arrays(echo, still_older)
+    older = Echo.from_arrays(arrays, 3, 4)
+    known = older.evidence[AGAIN, :4].sum(axis=1) if still_older else older.evidence[AGAIN]
+    np.testing.assert_allclose(known, arrays["evidence"], rtol=1e-12)
+    assert older.gains.min() > 0.3
+    assert not older.slopes[BACK].any()
+    assert older.next_number == 18
+    shift = older.correction(events[0][:1], np.array([18]), 3).shift[0]
+    np.testing.assert_array_equal(np.sign(shift), [1.0, -1.0, 1.0])
+    older.answer(events[0][0], 18, events[1][0], np.full(3, 0.5))
+
+
+def test_older_files_from_before_the_first_answer_can_be_read(events):
+    arrays = older_arrays(echo_of(trained(*events)), still_older=False)
+    nothing = {name: np.zeros_like(arrays[name]) for name in ("errors", "weights", "at")}
+    older = Echo.from_arrays(arrays | nothing, 3, 4)
+    assert older.next_number == 1
+    assert not older.correction(events[0][:1], np.array([1]), 3).shift.any()
 
 
 def test_late_answers_about_labels_that_appeared_are_weighed(events):
@@ -276,33 +290,133 @@ def test_late_answers_about_labels_that_appeared_are_weighed(events):
     X, Y = events
     echo = echo_of(trained(X, Y))
     for i in range(20):
-        echo.answer(i + 1, Y[i], np.full(3, 0.5))
-    echo.answer(5, np.append(Y[4], 1.0), np.full(4, 0.5))
+        echo.answer(X[i], i + 1, Y[i], np.full(3, 0.5))
+    echo.answer(X[4], 5, np.append(Y[4], 1.0), np.full(4, 0.5))
     assert echo.gains.shape == (4,)
-    assert echo.evidence.shape == (5, 4)
-    expected = np.zeros(4)
-    gains(echo.evidence, expected)
-    np.testing.assert_array_equal(echo.gains, expected)
+    assert echo.evidence.shape == (2, 5, 4)
+    expected = np.zeros((2, 4))
+    weigh_all(echo.evidence, echo.rates, expected)
+    np.testing.assert_array_equal(echo.slopes, expected)
 
 
+@pytest.mark.parametrize("still_older", [False, True])
 @pytest.mark.parametrize("n_labels", [3, 4])
-def test_classifiers_from_older_files_share_their_evidence(events, n_labels):
+def test_classifiers_from_older_files_know_whether_errors_repeat(events, n_labels, still_older):
     X, Y = events
     clf = trained(X, Y)
     if n_labels > 3:
         clf.partial_fit(X[200:205], np.column_stack([Y[200:205], [0, 1, 0, 1, 1]]))
     arrays, facts = take_apart(clf._model)
-    older = put_together({**arrays, "echo_evidence": clf._model.echo_evidence[:4].sum(axis=1)}, facts)
-    np.testing.assert_allclose(
-        older.echo_evidence[:4].sum(axis=1), clf._model.echo_evidence[:4].sum(axis=1), rtol=1e-12
-    )
-    assert Echo(older.n_labels, older.echo_evidence).gains[:3].min() > 0.3
+    arrays = {name: array for name, array in arrays.items() if name != "carried"}
+    evidence = clf._model.echo_evidence[AGAIN]
+    older = put_together(arrays | {"echo_evidence": evidence[:4].sum(axis=1) if still_older else evidence}, facts)
+    np.testing.assert_allclose(older.echo_evidence[AGAIN, :4].sum(axis=1), evidence[:4].sum(axis=1), rtol=1e-12)
+    echo = older.new_echo()
+    assert echo.gains[:3].min() > 0.3
+    assert not echo.slopes[BACK].any()
+    np.testing.assert_array_equal(echo.rates[:3], 0.5)
 
 
-def test_evidence_that_is_not_finite_is_refused(events):
+@pytest.mark.parametrize("name", ["r", "c", "evidence", "Z", "rates"])
+def test_what_is_not_finite_is_refused(events, name):
     arrays = echo_of(trained(*events)).arrays()
     with pytest.raises(ValueError, match="not finite"):
-        Echo.from_arrays({**arrays, "evidence": np.full((5, 3), np.nan)}, 3)
+        Echo.from_arrays({**arrays, name: np.full(arrays[name].shape, np.inf)}, 3, 4)
+
+
+@pytest.mark.parametrize("name", ["r", "c", "evidence", "Z", "rates", "at"])
+def test_what_does_not_fit_together_is_refused(events, name):
+    arrays = echo_of(trained(*events)).arrays()
+    with pytest.raises(ValueError, match="fit together"):
+        Echo.from_arrays({**arrays, name: arrays[name][..., :1]}, 3, 4)
+
+
+@pytest.mark.parametrize("name", ["echo_evidence", "annotated", "carried"])
+def test_a_batch_that_is_not_finite_is_refused(events, name):
+    arrays, facts = take_apart(trained(*events)._model)
+    with pytest.raises(DataError, match=name):
+        put_together({**arrays, name: np.full(arrays[name].shape, np.nan)}, facts)
+
+
+def test_features_that_come_or_go_leave_the_evidence(events):
+    X, Y = events
+    echo = echo_of(trained(X, Y))
+    for i in range(20):
+        echo.answer(X[i], i + 1, Y[i], np.full(3, 0.5))
+    gains, correction = echo.gains.copy(), echo.correction(X[20:21, :3], np.array([21]), 3)
+    assert not correction.told.any()
+    np.testing.assert_allclose(correction.of(echo.rates), echo.rates[None], rtol=1e-12)
+    echo.answer(X[20, :3], 21, np.full(3, np.nan), np.full(3, 0.5))
+    np.testing.assert_allclose(echo.gains, gains, rtol=0.01)
+
+
+def test_outputs_are_drawn_back_to_the_base_rates_where_that_was_right():
+    """Labels that a slow wave drives, and features that only seemed to tell of them in the first rows."""
+    rng = np.random.default_rng(3)
+    wave = np.sin(np.arange(600) / 12.0)[:, None]
+    Y = (wave + rng.normal(size=(600, 3)) > 0.0).astype(float)
+    X = rng.normal(size=(600, 12))
+    clf = EvolvingFuzzyClassifier(ridge=1e-3).fit(X[:120], Y[:120])
+    echo = echo_of(clf)
+    assert echo.slopes[BACK].min() > 0.1
+    correction = echo.correction(clf._model.standardise(X[120:]), np.arange(1, 481), 3)
+    plain = clf.decision_function(X[120:])
+    np.testing.assert_allclose(correction.of(plain), plain + echo.slopes[BACK] * (echo.rates - plain), rtol=1e-9)
+    assert np.square(Y[120:] - correction.of(plain)).mean() < 0.8 * np.square(Y[120:] - plain).mean()
+
+
+def test_base_rates_are_those_of_the_batch(events):
+    X, Y = events[0][:200], events[1][:200].copy()
+    Y[:50, 1] = np.nan
+    clf = EvolvingFuzzyClassifier(max_rules=4).fit(X, Y)
+    np.testing.assert_allclose(clf._model.base_rates(), np.nanmean(Y, axis=0), rtol=1e-12)
+    clf.partial_fit(X[:5], np.column_stack([Y[:5], [0, 1, 0, 1, 1]]))
+    assert np.isnan(clf._model.base_rates()[3])
+
+
+@pytest.mark.parametrize("scaling", ["quantile", "standard", "minmax", "none"])
+def test_samples_are_compared_alike_in_any_scaling(events, scaling):
+    X, Y = 1000.0 * events[0], events[1]
+    clf = EvolvingFuzzyClassifier(max_rules=4, scaling=scaling).fit(X[:200], Y[:200])
+    spread = clf._model.standardise(X[:200]).std(axis=0)
+    assert spread.min() > 0.5
+    assert spread.max() < 1.5
+
+
+def test_questions_are_worth_less_where_recent_answers_tell_of_the_sample(events):
+    X, Y = events
+    worths = {}
+    for per in ("samples", "labels"):
+        learner = ActiveLearner(trained(X, Y), 0.5, per)
+        before = learner._scout.experience.of_next(X[200:202]).worth
+        query = learner.query(X[200])
+        learner.update(query, Y[200])
+        worths[per] = before, learner._scout.experience.of_next(X[[200, 201]]).worth
+    before, (same, other) = worths["samples"]
+    np.testing.assert_array_equal(before, 1.0)
+    assert same < other < 1.0
+    assert worths["labels"] == (None, None)
+
+
+def test_worth_changes_what_the_measured_filter_sees_and_no_other(events):
+    X, Y = events
+    parts = {}
+    for selection in (None, "tokens"):
+        for asked in (False, True):
+            learner = ActiveLearner(trained(X, Y), 0.5, selection=selection)
+            if asked:
+                learner.update(learner.query(X[200]), Y[200])
+            worth = learner._scout.experience.of_next(X[201:203]).worth
+            query = learner.query(X[201])
+            plain = learner._scout.chooser.parts(
+                [np.array(score).reshape(1, -1)[:, 0] for score in query.scores.values()]
+            )
+            parts[selection, asked] = query.arrived.part, plain[0], worth[0]
+    for asked in (False, True):
+        part, plain, worth = parts[None, asked]
+        np.testing.assert_allclose(part, worth * plain, rtol=1e-9)
+        np.testing.assert_allclose(parts["tokens", asked][0], parts["tokens", asked][1], rtol=1e-9)
+    assert parts[None, True][2] < 1.0
 
 
 def test_questions_hurry_where_errors_repeat_and_only_there(events, shuffled):
@@ -360,9 +474,12 @@ def test_answers_that_are_hardly_believed_hardly_echo(events):
     clf = trained(X, Y)
     sure, doubtful = echo_of(clf), echo_of(clf)
     for i in range(5):
-        sure.answer(i + 1, Y[i], np.full(3, 0.5))
-        doubtful.answer(i + 1, Y[i], np.full(3, 0.5), np.full(3, 0.1))
-    assert (np.abs(doubtful.shift(LATER, 3)) < np.abs(sure.shift(LATER, 3))).all()
+        sure.answer(X[i], i + 1, Y[i], np.full(3, 0.5))
+        doubtful.answer(X[i], i + 1, Y[i], np.full(3, 0.5), np.full(3, 0.1))
+    for echo in (sure, doubtful):
+        echo.slopes[:] = [[0.0], [1.0]]
+    unsure, shift = (echo.correction(X[5:10], np.arange(6, 11), 3).shift for echo in (doubtful, sure))
+    assert (np.abs(unsure) < np.abs(shift)).all()
 
 
 @pytest.mark.parametrize("first", [0, 1.5, "next"])

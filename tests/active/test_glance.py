@@ -155,9 +155,11 @@ def test_a_row_is_chosen_as_the_first_of_many_is(data, width, tok, least):
     sizes = [1 if criterion.whole else 3 for criterion in criteria]
     scores = [np.array(data.draw(st.lists(numbers, min_size=size, max_size=size))) for size in sizes]
     columns = [column if len(column) == 1 else column[None] for column in scores]
-    parts, purse = chooser.parts(columns), Purse(np.array([tok]), np.array([int(tok)]))
+    worth = data.draw(st.floats(0.01, 1.0))
+    parts = chooser.weighed(chooser.parts(columns), np.array([worth]))
+    purse = Purse(np.array([tok]), np.array([int(tok)]))
     at, mask = chooser.walk(parts, purse, commit=False)
-    part, labels = chooser.decide(np.concatenate(scores)[None], 3, tok, int(tok))
+    part, labels = chooser.decide(np.concatenate(scores)[None], worth, 3, tok, int(tok))
     np.testing.assert_allclose(part, parts[0], rtol=1e-12)
     assert (labels is not None) == (at == 0)
     if labels is not None:

@@ -109,6 +109,7 @@ def test_united_models_know_what_both_know(stream):
     one, other = (EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], labels) for labels in (Y[:60], partly))
     united = copy.deepcopy(one).merge(other)
     np.testing.assert_array_equal(united._model.annotated, [120, 100, 120])
+    np.testing.assert_array_equal(united._model.carried, Y[:60].sum(axis=0) + np.nansum(partly, axis=0))
     evidence = one._model.echo_evidence + other._model.echo_evidence
     np.testing.assert_array_equal(united._model.echo_evidence, evidence)
 
@@ -119,8 +120,9 @@ def test_united_models_keep_what_they_know_under_the_name_of_its_label(stream):
     one, other = (EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], frame) for frame in frames)
     mine, theirs = one._model.echo_evidence.copy(), other._model.echo_evidence
     united = one.merge(other)._model.echo_evidence
-    expected = np.column_stack([mine[:, 0] + theirs[:, 1], mine[:, 1], mine[:, 2] + theirs[:, 0], theirs[:, 2]])
-    np.testing.assert_allclose(united, expected, rtol=1e-12)
+    a, b, c = np.moveaxis(mine, 2, 0)
+    also_c, also_a, d = np.moveaxis(theirs, 2, 0)
+    np.testing.assert_allclose(united, np.stack([a + also_a, b, c + also_c, d], axis=2), rtol=1e-12)
 
 
 def test_a_sibling_knows_its_labels_once_it_has_learned(stream):

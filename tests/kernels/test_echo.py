@@ -7,148 +7,240 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolabel.kernels.echo import CAUTION, DOUBT, MEMORY, PATIENCE, SPREAD, follow_errors, gains
+from evolabel.core.answered import Answered
+from evolabel.kernels.echo import (
+    AGAIN,
+    BACK,
+    DOUBT,
+    MEMORY,
+    NOBODY,
+    PATIENCE,
+    PLACES,
+    REACH,
+    STRANGERS,
+    follow_errors,
+    likeness,
+    mean_errors,
+    shift_rows,
+    weigh_all,
+)
+from evolabel.kernels.evidence import slopes
 
-WEIGHTS = [[0.5], [1.0, 0.2], [0.3, 0.9, 0.6, 1.0]]
+
+class State:
+    """All that is remembered of K labels and p features, and room to work in."""
+
+    def __init__(self, p, K, rates=None):
+        self.answered = Answered.none(p, K)
+        self.rates = np.full(K, np.nan) if rates is None else rates
+        self.E, self.S = np.zeros((2, 5, K)), np.zeros((2, K))
+
+    def follow(self, X, f, Y, believed, number=1, shifted=False):
+        known = *self.answered, self.rates, self.E, self.S
+        follow_errors(X, number, f, Y, believed, shifted, *known, np.empty(PLACES), *np.empty((3, Y.shape[1])))
+
+    def mean(self, x, number):
+        m = np.empty(len(self.rates))
+        mean_errors(x, number, *self.answered, np.empty(PLACES), m)
+        return m
+
+    def shift(self, X, numbers):
+        out, told, K = np.empty((len(X), len(self.rates))), np.empty(len(X)), len(self.rates)
+        shift_rows(X, numbers, *self.answered, self.rates, self.S, np.empty(PLACES), np.empty(K), out, told)
+        return out, told
+
+    def arrays(self):
+        return *self.answered, self.E, self.S
 
 
 @st.composite
-def answers(draw):
-    """Outputs and answers of some rows; labels that nobody answered are NaN."""
-    n, K = draw(st.integers(0, 12)), draw(st.integers(1, 3))
-    weights = draw(st.sampled_from([None, *WEIGHTS]))
-    outputs = draw(st.lists(st.floats(-0.5, 1.5), min_size=n * K, max_size=n * K))
-    told = draw(st.lists(st.sampled_from([0.0, 1.0, np.nan]), min_size=n * K, max_size=n * K))
-    believed = np.empty((0, 0)) if weights is None else np.resize(weights, (n, K))
-    return np.array(outputs).reshape(n, K), np.array(told).reshape(n, K), believed
+def answers(draw, most=12):
+    """Features, outputs and answers of some rows; labels that nobody answered and missing features are NaN."""
+    n, K, p = draw(st.integers(0, most)), draw(st.integers(1, 3)), draw(st.integers(0, 3))
+
+    def table(columns, values):
+        return np.array(draw(st.lists(values, min_size=n * columns, max_size=n * columns)), float).reshape(n, columns)
+
+    X = table(p, st.one_of(st.floats(-3.0, 3.0), st.just(np.nan)))
+    believed = table(K, st.sampled_from([0.2, 0.6, 1.0]))
+    rates = np.array(draw(st.lists(st.sampled_from([0.1, 0.5, 0.8, np.nan]), min_size=K, max_size=K)))
+    return X, table(K, st.floats(-0.5, 1.5)), table(K, st.sampled_from([0.0, 1.0, np.nan])), believed, rates
 
 
-def nothing_known(K):
-    """Sums of errors, their factors, evidence and gains of K labels."""
-    return [np.zeros(K), np.zeros(K), np.zeros((5, K)), np.zeros(K)]
+def likeness_by_arrays(x, z):
+    if not len(x):
+        return 1.0
+    squares = (x - z) ** 2
+    return np.exp(-np.where(np.isnan(squares), STRANGERS, squares).mean() / (2.0 * REACH**2))
 
 
-def slopes(evidence):
-    """The gains, by whole arrays."""
-    products, squares, errors, answers, agreement = evidence.sum(axis=1)
-    if agreement <= 0.0 or products / np.sqrt(agreement) <= CAUTION:
-        return np.zeros(evidence.shape[1])
-    prior = errors / answers / SPREAD**2
-    drawn = (evidence[0] + products / squares * prior) / (evidence[1] + prior)
-    return np.clip((1.0 - CAUTION**2 * agreement / products**2) * drawn, 0.0, 1.0)
+def mean_error(e, u, X, label, now):
+    """Mean of the label's errors before a row, each by its age and likeness, with errors of 0 beside them."""
+    known = [i for i in range(max(0, now - PLACES), now) if not np.isnan(e[i, label])]
+    w = np.array([MEMORY ** (now - i) * likeness_by_arrays(X[now], X[i]) * u[i, label] for i in known])
+    return (w * e[known, label]).sum() / (w.sum() + DOUBT)
 
 
-def mean_error(r, w, times, label, now):
-    """Mean of the label's errors before a moment, each faded by its age, with errors of 0 beside them."""
-    known = [i for i in range(len(times)) if times[i] < now and not np.isnan(r[i, label])]
-    faded = MEMORY ** (now - times[known]) * w[known, label]
-    return (faded * r[known, label]).sum() / (faded.sum() + DOUBT)
+def followed_by_sums(X, f, Y, u, rates):
+    """Shifted outputs, evidence and slopes, everything summed anew at every row."""
+    n, K = Y.shape
+    e, out, E, S = np.full((n, K), np.nan), f.copy(), np.zeros((2, 5, K)), np.zeros((2, K))
+    for i in range(n):
+        d = np.where(np.isnan(rates), 0.0, rates - f[i])
+        m = np.array([mean_error(e, u, X, j, i) for j in range(K)])
+        out[i] += S[BACK] * d + S[AGAIN] * m
+        wrong = Y[i] - f[i]
+        e[i] = wrong - S[BACK] * d
+        E *= PATIENCE
+        for part, (a, x) in enumerate(((wrong, d), (e[i], m))):
+            told = ~np.isnan(a)
+            q = (u[i] * a * x)[told].sum()
+            sums = np.array([u[i] * a * x, u[i] * x**2, u[i] * a**2, u[i], u[i] * a * x * q])
+            E[part] += np.where(told, sums, 0.0)
+        S = np.zeros((2, K))
+        slopes(E[AGAIN], S[AGAIN])
+        if S[AGAIN].any():
+            slopes(E[BACK], S[BACK])
+            S[BACK, np.isnan(rates)] = 0.0
+    return out, E, S
 
 
 @settings(deadline=None)  # the first example compiles
-@given(rows=answers(), gap=st.integers(1, 5))
-def test_following_answers_gives_the_sums_over_all_of_them(rows, gap):
-    f, Y, weights = rows
-    n, K = Y.shape
-    e, c, evidence, g = nothing_known(K)
-    follow_errors(f, Y, weights, gap, False, e, c, evidence, g)
-    r, times, w = Y - f, gap * np.arange(1, n + 1), weights if len(weights) else np.ones(Y.shape)
-    expected = np.zeros((5, K))
-    for i in range(n):
-        told = [j for j in range(K) if not np.isnan(r[i, j])]
-        m = {j: mean_error(r, w, times, j, times[i]) for j in told}
-        q = sum(w[i, j] * r[i, j] * m[j] for j in told)
-        for j in told:
-            faded = w[i, j] * PATIENCE ** (times[-1] - times[i])
-            expected[:, j] += faded * np.array([r[i, j] * m[j], m[j] ** 2, r[i, j] ** 2, 1.0, r[i, j] * m[j] * q])
-    np.testing.assert_allclose(evidence, expected, rtol=1e-9, atol=1e-12)
-    ages = MEMORY ** (gap * n - times)
-    np.testing.assert_allclose(e, (ages[:, None] * w * np.nan_to_num(r)).sum(axis=0), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(c, (ages[:, None] * w * ~np.isnan(r)).sum(axis=0), rtol=1e-9, atol=1e-12)
+@given(rows=answers())
+def test_following_answers_gives_the_sums_over_all_of_them(rows):
+    X, f, Y, u, rates = rows
+    state, shifted = State(X.shape[1], Y.shape[1], rates), f.copy()
+    state.follow(X, shifted, Y, u, shifted=True)
+    out, E, S = followed_by_sums(X, f, Y, u, rates)
+    np.testing.assert_allclose(shifted, out, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(state.E, E, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(state.S, S, rtol=1e-9, atol=1e-12)
+
+
+def course_of_events(n=120, seed=0):
+    """Features, outputs, answers that repeat their errors, and how far they are believed."""
+    rng = np.random.default_rng(seed)
+    wave = np.sin(np.arange(n) / 10.0)[:, None]
+    Y = (wave + 0.4 * rng.normal(size=(n, 2)) > 0.0).astype(float)
+    Y[rng.random(Y.shape) < 0.2] = np.nan
+    return rng.normal(size=(n, 3)), rng.uniform(-0.3, 1.3, size=(n, 2)), Y, np.ones((n, 2))
+
+
+@pytest.mark.parametrize("rates", [[0.5, 0.4], [np.nan, 0.4]])
+def test_a_long_course_of_events_gives_the_sums_as_well(rates):
+    """Longer than the memory, with both slopes at work."""
+    X, f, Y, u = course_of_events()
+    state, shifted = State(3, 2, np.array(rates)), f.copy()
+    state.follow(X, shifted, Y, u, shifted=True)
+    out, E, S = followed_by_sums(X, f, Y, u, np.array(rates))
+    np.testing.assert_allclose(shifted, out, rtol=1e-9)
+    np.testing.assert_allclose(state.E, E, rtol=1e-9)
+    np.testing.assert_allclose(state.S, S, rtol=1e-9)
+    assert S[AGAIN].min() > 0.2
+    assert S[BACK, 1] > 0.2
+    assert S[BACK, 0] == 0.0 or not np.isnan(rates[0])
 
 
 @settings(deadline=None)
 @given(rows=answers(), cut=st.integers(0, 12))
 def test_rows_may_come_in_pieces(rows, cut):
-    f, Y, weights = rows
-    whole, pieces = (nothing_known(Y.shape[1]) for _ in range(2))
-    follow_errors(f, Y, weights, 1, False, *whole)
-    follow_errors(f[:cut], Y[:cut], weights[:cut], 1, False, *pieces)
-    follow_errors(f[cut:], Y[cut:], weights[cut:], 1, False, *pieces)
-    for one, other in zip(whole, pieces, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12)
+    X, f, Y, u, rates = rows
+    whole, pieces = (State(X.shape[1], Y.shape[1], rates) for _ in range(2))
+    whole.follow(X, f.copy(), Y, u)
+    cut = min(cut, len(Y))
+    pieces.follow(X[:cut], f[:cut].copy(), Y[:cut], u[:cut])
+    pieces.follow(X[cut:], f[cut:].copy(), Y[cut:], u[cut:], number=1 + cut)
+    for one, other in zip(whole.arrays(), pieces.arrays(), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @settings(deadline=None)
-@given(rows=answers(), before=answers())
-def test_each_row_is_shifted_by_what_was_known_before_it(rows, before):
-    f, Y, weights = rows
-    known, past, _ = before
-    K = min(Y.shape[1], past.shape[1])
-    f, Y, weights = f[:, :K].copy(), Y[:, :K].copy(), weights[:, :K].copy()
-    state = nothing_known(K)
-    state[2] += np.array([5.0, 2.0, 1.0, 10.0, 0.5])[:, None]
-    gains(state[2], state[3])
-    follow_errors(known[:, :K].copy(), past[:, :K].copy(), np.empty((0, 0)), 1, False, *state)
-    at_once, by_row = copy.deepcopy(state), state
-    shifted = f.copy()
-    follow_errors(shifted, Y, weights, 1, True, *at_once)
+@given(rows=answers(), before=st.integers(0, 100))
+def test_shifts_are_those_that_following_makes(rows, before):
+    X, f, Y, u, rates = rows
+    p, K = X.shape[1], Y.shape[1]
+    state = State(p, K, rates)
+    past = [part[:before] for part in course_of_events()]
+    state.follow(np.resize(past[0], (before, p)), *(np.resize(part, (before, K)) for part in past[1:]))
     for i in range(len(Y)):
-        e, c, evidence, _ = by_row
-        expected = f[i] + slopes(evidence) * MEMORY * e / (MEMORY * c + DOUBT)
-        np.testing.assert_allclose(shifted[i], expected, rtol=1e-9, atol=1e-12)
-        follow_errors(f[[i]], Y[[i]], weights[[i]] if len(weights) else weights, 1, False, *by_row)
-    for one, other in zip(at_once, by_row, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+        number = before + 1 + i
+        (shift,), (told,) = state.shift(X[[i]], np.array([number]))
+        expected = (1.0 - state.S[BACK]) * f[i] + shift
+        shifted, ages = f[[i]].copy(), number - state.answered.at
+        likened = np.array([likeness_by_arrays(X[i], z) for z in state.answered.Z])
+        w = np.where(state.answered.at == NOBODY, 0.0, MEMORY**ages * likened)
+        np.testing.assert_allclose(told, w.sum(), rtol=1e-9)
+        state.follow(X[[i]], shifted, Y[[i]], u[[i]], number, shifted=True)
+        np.testing.assert_allclose(shifted[0], expected, rtol=1e-9, atol=1e-12)
+
+
+@given(p=st.integers(0, 5), seed=st.integers(0, 100))
+@settings(deadline=None)
+def test_likeness_is_that_of_arrays(p, seed):
+    rng = np.random.default_rng(seed)
+    x, z = rng.normal(size=(2, p))
+    x[rng.random(p) < 0.2] = np.nan
+    assert likeness(x, z) == pytest.approx(likeness_by_arrays(x, z), rel=1e-12)
+    assert likeness(z, z) == 1.0
+
+
+def test_similar_samples_tell_more():
+    state = State(2, 1)
+    X, Y = np.array([[0.0, 0.0], [3.0, 3.0]]), np.array([[1.0], [0.0]])
+    state.follow(X, np.full((2, 1), 0.5), Y, np.ones((2, 1)))
+    assert state.mean(X[0], 3) > 0.1
+    assert state.mean(X[1], 3) < -0.1
+    assert abs(state.mean(np.full(2, np.nan), 3)) < 0.05
+
+
+@pytest.mark.parametrize("late", [1, 7, 30])
+def test_an_answer_that_comes_late_is_remembered_but_no_evidence(late):
+    X, f, Y, u = course_of_events(40)
+    Y = np.nan_to_num(Y)
+    at_once, other = State(3, 2), State(3, 2)
+    at_once.follow(X, f.copy(), Y, u)
+    order = [i for i in range(40) if i != 40 - late - 1] + [40 - late - 1]
+    for i in order:
+        before = other.E.copy()
+        other.follow(X[[i]], f[[i]].copy(), Y[[i]], u[[i]], number=i + 1)
+    np.testing.assert_array_equal(other.E, before)
+    np.testing.assert_allclose(other.mean(X[0], 41), at_once.mean(X[0], 41), rtol=1e-9)
+
+
+def test_a_sample_older_than_all_that_is_remembered_is_forgotten():
+    X, f, Y, u = course_of_events(PLACES + 10)
+    state = State(3, 2)
+    state.follow(X[10:], f[10:].copy(), Y[10:], u[10:], number=11)
+    before = copy.deepcopy(state.arrays())
+    state.follow(X[:1], f[:1].copy(), Y[:1], u[:1])
+    for one, other in zip(before, state.arrays(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_further_answers_to_a_sample_are_added_to_those_it_has():
+    state, x, u = State(1, 2), np.zeros((1, 1)), np.ones((1, 2))
+    state.follow(x, np.full((1, 2), 0.5), np.array([[1.0, np.nan]]), u, number=5)
+    state.follow(x, np.full((1, 2), 0.5), np.array([[np.nan, 0.0]]), u, number=5)
+    place = list(state.answered.at).index(5)
+    np.testing.assert_array_equal(state.answered.r[place], [0.5, -0.5])
+    assert (state.answered.at == NOBODY).sum() == PLACES - 1
 
 
 def test_outputs_of_a_model_that_fails_do_no_lasting_harm():
+    state = State(0, 4, np.full(4, 0.5))
     f, Y = np.array([[1e300, -np.inf, 0.5, np.nan]]), np.ones((1, 4))
-    e, c, evidence, g = nothing_known(4)
-    follow_errors(f, Y, np.empty((0, 0)), 1, False, e, c, evidence, g)
-    assert np.isfinite(evidence).all()
-    np.testing.assert_array_equal(e[:3], [-1.0, 2.0, 0.5])
-    assert np.abs(e).max() <= 2.0
+    state.follow(np.empty((1, 0)), f, Y, np.ones((1, 4)))
+    assert np.isfinite(state.E).all()
+    np.testing.assert_array_equal(state.answered.r.max(axis=0) + state.answered.r.min(axis=0), [-1.0, 2.0, 0.5, 0.0])
 
 
-def test_labels_that_repeat_their_errors_have_the_larger_gain():
-    rng = np.random.default_rng(0)
-    wave = (np.sin(np.arange(300) / 10.0) > 0.0).astype(float)
-    Y = np.column_stack([wave, (rng.random(300) < 0.5).astype(float)])
-    e, c, evidence, g = nothing_known(2)
-    follow_errors(np.full(Y.shape, 0.5), Y, np.empty((0, 0)), 1, False, e, c, evidence, g)
-    np.testing.assert_allclose(g, slopes(evidence), rtol=1e-12)
-    assert g[0] > 0.8
-    assert g[1] < 0.4
-
-
-def test_one_label_that_repeats_its_errors_by_chance_is_not_enough():
-    evidence = np.array([[3.0, -8.0], [10.0, 10.0], [40.0, 40.0], [200.0, 200.0], [2.0, 2.0]])
-    g = np.ones(2)
-    gains(evidence, g)
-    np.testing.assert_array_equal(g, 0.0)
-
-
-@pytest.mark.parametrize("K", [1, 5])
-def test_gains_grow_from_nothing_without_a_leap(K):
-    """Evidence that is just enough is worth next to nothing, for a single label as for many."""
-    evidence, g = np.tile([[0.0], [4.0], [20.0], [100.0], [0.8]], K), np.zeros(K)
-    enough = CAUTION * np.sqrt(evidence[4].sum()) / K
-    for more, most in ((-1e-6, 0.0), (1e-6, 1e-4)):
-        evidence[0] = enough + more
-        gains(evidence, g)
-        assert g.max() <= most
-    evidence[0] = 2.0 * enough
-    gains(evidence, g)
-    assert g.min() > 0.1
-
-
-def test_labels_that_are_copies_of_each_other_are_no_further_evidence():
-    """Counted one by one, 40 copies of a label would show by chance what they do not."""
-    alarms = 0
-    for seed in range(40):
-        Y = np.tile((np.random.default_rng(seed).random((150, 1)) < 0.5).astype(float), 40)
-        e, c, evidence, g = nothing_known(40)
-        follow_errors(np.full(Y.shape, 0.5), Y, np.empty((0, 0)), 1, False, e, c, evidence, g)
-        alarms += g.any()
-    assert alarms <= 6
+def test_outputs_are_drawn_back_only_where_errors_repeat():
+    E, S = np.zeros((2, 5, 2)), np.ones((2, 2))
+    E[BACK] = np.array([5.0, 10.0, 20.0, 100.0, 1.0])[:, None]
+    weigh_all(E, np.array([0.5, 0.5]), S)
+    np.testing.assert_array_equal(S, 0.0)
+    E[AGAIN] = E[BACK]
+    weigh_all(E, np.array([0.5, np.nan]), S)
+    assert S[AGAIN].min() > 0.3
+    assert S[BACK, 0] > 0.3
+    assert S[BACK, 1] == 0.0

@@ -8,9 +8,10 @@ from evolabel.active.budget import TokenBucket
 from evolabel.active.newcomers import Newcomers
 from evolabel.active.pupil import Pupil
 from evolabel.active.query import Query
-from evolabel.core.echo import NO_EVIDENCE, Echo
+from evolabel.core.echo import NO_EVIDENCE, Correction, Echo
 from evolabel.core.model import StreamModel
-from evolabel.kernels.state import Arrays, BoolArray, FloatArray
+from evolabel.kernels.echo import DOUBT
+from evolabel.kernels.state import Arrays, BoolArray, FloatArray, IntArray
 
 # Water quality in 35 other orders of its rows, 10 % of the answers, points of PA / AP gained over no haste (throw-away
 # code, gains not yet shrunk): labels +.21 / +.07, samples +.03 / +.26. With 20, labels lose where order ends.
@@ -26,13 +27,17 @@ class Known(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """Of some samples: what their outputs are shifted by, and how much their labels are to be doubted, (n, K) each."""
+    """Of some samples."""
 
-    shift: FloatArray | None
+    correction: Correction | None
+    """What is to be made of their outputs."""
     doubts: FloatArray | None
+    """How much their labels are to be doubted, (n, K)."""
+    worth: FloatArray | None
+    """What a question is worth besides its scores, (n,): less where recent answers tell of the sample already."""
 
 
-NOTHING_SPECIAL = Expected(None, None)
+NOTHING_SPECIAL = Expected(None, None, None)
 
 
 class Experience:
@@ -54,7 +59,7 @@ class Experience:
         if self._known is not None and self._known.model is model:
             return self._known
         if self._fresh is None or self._fresh[0].model is not model or self._fresh[1] != model.n_seen:
-            self._fresh = Known(model, Echo(model.n_labels, model.echo_evidence), Newcomers(model)), model.n_seen
+            self._fresh = Known(model, model.new_echo(), Newcomers(model)), model.n_seen
         return self._fresh[0]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -70,8 +75,8 @@ class Experience:
         """How many times fuller the purse is to look: where errors repeat, an answer tells most of what comes next."""
         return 1.0 + HASTE * self.known().echo.mean_gain if self.echoes else 1.0
 
-    def of_next(self, rows: int) -> Expected:
-        """What is to be expected of the next samples."""
+    def of_next(self, rows: FloatArray) -> Expected:
+        """What is to be expected of the next samples, whose raw rows these are."""
         model, echo, newcomers = self.known()
         if (
             newcomers.settled
@@ -79,20 +84,24 @@ class Experience:
             and (echo.mean_gain == 0.0 or not self.echoes)
         ):
             return NOTHING_SPECIAL
-        return self.of(self.next_numbers(rows))
+        return self.of(rows, self.next_numbers(len(rows)))
 
-    def of(self, numbers: FloatArray) -> Expected:
-        """What is to be expected of the samples of these numbers."""
+    def of(self, rows: FloatArray, numbers: IntArray) -> Expected:
+        """What is to be expected of the samples of these numbers, whose raw rows these are."""
         model, echo, newcomers = self.known()
         if model.warm_up is not None:
             return NOTHING_SPECIAL
-        shift = echo.shift(numbers, model.n_labels) if self.echoes else None
-        return Expected(shift, newcomers.doubts(numbers, model.n_labels))
+        doubts = newcomers.doubts(numbers, model.n_labels)
+        if not self.echoes or echo.mean_gain == 0.0:
+            return Expected(None, doubts, None)
+        correction = echo.correction(model.standardise(rows), numbers, model.n_labels)
+        worth = DOUBT / (correction.told + DOUBT) if self.bucket.per == "samples" else None
+        return Expected(correction, doubts, worth)
 
-    def next_numbers(self, rows: int) -> FloatArray:
+    def next_numbers(self, rows: int) -> IntArray:
         """Numbers of the next samples."""
         first = self.bucket.seen + 1
-        return np.arange(first, first + rows, dtype=np.float64)
+        return np.arange(first, first + rows, dtype=np.int64)
 
     def met(self, query: Query, told: BoolArray | None) -> None:
         """The labels in question were answered as far as `told`; None: not at all. Before the answer is learned."""
@@ -106,7 +115,8 @@ class Experience:
         """The sample in question was answered by y; a trained model's outputs for it, without any shift, were f."""
         assert query.number is not None
         known = self.known()
-        known.echo.answer(query.number if query.about is None else query.about, y, f, confidence)
+        number = query.number if query.about is None else query.about
+        known.echo.answer(known.model.standardise(query.x[None])[0], number, y, f, confidence)
         self._known = known
 
     def arrays(self) -> Arrays:
@@ -119,12 +129,15 @@ class Experience:
         """Take over what was remembered; nothing, in older files: then all labels are known."""
         model = self.pupil.model
         if not arrays:
-            self._known = Known(model, Echo(model.n_labels, NO_EVIDENCE), Newcomers.none_in(model))
+            self._known = Known(
+                model, Echo(model.n_features, model.base_rates(), NO_EVIDENCE), Newcomers.none_in(model)
+            )
             return
         own = {
             part: {name.removeprefix(f"{part}."): a for name, a in arrays.items() if name.startswith(f"{part}.")}
             for part in ("echo", "newcomers")
         }
-        echo, newcomers = Echo.from_arrays(own["echo"], model.n_labels), Newcomers.from_arrays(own["newcomers"], model)
+        echo = Echo.from_arrays(own["echo"], model.n_labels, model.n_features)
+        newcomers = Newcomers.from_arrays(own["newcomers"], model)
         if model.warm_up is None:
             self._known = Known(model, echo, newcomers)

@@ -7,6 +7,7 @@ import numpy as np
 
 from evolabel.active.criteria import Ambiguity, Criterion, Leverage, SoftCount, VarianceReduction
 from evolabel.active.foresight import Version
+from evolabel.core.echo import Correction
 from evolabel.core.look import NO_MOMENTS
 from evolabel.core.rule_base import NO_ROWS, RuleBase
 from evolabel.core.second_moments import SecondMoments
@@ -23,6 +24,7 @@ KINDS: dict[type[Criterion], int] = {
 """Criteria a kernel knows; what is derived from them may score otherwise."""
 
 NO_WEIGHTS = np.empty((0, 0, 0))
+UNMOVED = np.empty(0), NO_ROWS  # trust and shift
 
 _glance: Any = direct(kernels.glance)
 
@@ -52,7 +54,7 @@ class Glance:
     def judge(
         self,
         row: FloatArray,
-        shift: FloatArray | None,
+        correction: Correction | None,
         doubts: FloatArray | None,
         version: Version,
         weights: FloatArray | None,
@@ -65,8 +67,9 @@ class Glance:
             self._known = version, weights
             self._find_places(version.n_labels)
         outputs, scores = np.empty((1, version.n_labels)), np.empty((1, self._columns))
-        moved = (NO_ROWS if table is None else table for table in (shift, doubts if self._doubts else None))
-        _glance(row, *moved, *self._lay_out, outputs, scores)
+        moved = UNMOVED if correction is None else (correction.trust, correction.shift)
+        doubted = NO_ROWS if doubts is None or not self._doubts else doubts
+        _glance(row, *moved, doubted, *self._lay_out, outputs, scores)
         return outputs, scores
 
     def by_name(self, scores: FloatArray) -> dict[str, FloatArray]:

@@ -179,8 +179,8 @@ class ActiveLearner:
             check_number("first", first, 1, whole=True)
         rows, known = self._pupil.rows(X), self._scout.experience
         numbers = known.next_numbers(len(rows)) + (0 if first is None else first - self.bucket.seen - 1)
-        plain, shift = self._pupil.model.outputs(rows), known.of(numbers).shift
-        return plain if shift is None else plain + shift
+        plain, correction = self._pupil.model.outputs(rows), known.of(rows, numbers).correction
+        return plain if correction is None else correction.of(plain)
 
     def predict(self, X: object, first: int | None = None) -> IntArray:
         """Labels of the rows that come next as 0/1, (n, K), the echo included: `classifier.predict` knows of none."""
@@ -243,7 +243,7 @@ class ActiveLearner:
         if trained:
             self._scout.experience.heard(query, y, outputs, confidence)
         elif model.warm_up is None and self.bucket.budget < 1.0:
-            model.echo_evidence[:] = 0.0  # rows of a batch that was asked for were no neighbours
+            model.forget_order()  # rows of a batch that was asked for were no neighbours
 
     # ------------------------------------------------------------------ files
 

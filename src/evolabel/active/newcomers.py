@@ -3,7 +3,7 @@
 import numpy as np
 
 from evolabel.core.model import StreamModel
-from evolabel.kernels.state import Arrays, BoolArray, FloatArray
+from evolabel.kernels.state import Arrays, BoolArray, FloatArray, IntArray
 
 # Three drifting streams whose labels appear one by one (seeds 10-12), labels-based at 10 %, share of the gap, PA / AP:
 # .31 / .49 with 100, .22 / .28 with 30, .18 / .06 without any doubts. Larger initial batches leave nothing to doubt.
@@ -38,7 +38,7 @@ class Newcomers:
         """Do answers about these labels tell nothing new of who is new?"""
         return self.settled and len(labels) <= len(self.answers)
 
-    def doubts(self, numbers: FloatArray, n_labels: int) -> FloatArray | None:
+    def doubts(self, numbers: IntArray, n_labels: int) -> FloatArray | None:
         """Doubts of the samples of these numbers, (n, n_labels); None where every label is known."""
         missing = n_labels - len(self.answers)
         if self.settled and not missing:

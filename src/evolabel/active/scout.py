@@ -74,9 +74,11 @@ class Scout:
         """The same by two calls of kernels."""
         n_labels = version.n_labels
         moments = self.unlabelled.moments_of(version.model)
-        outputs, table = glance.judge(row, *self.experience.of_next(1), version, weights, moments)
+        correction, doubts, worth = self.experience.of_next(row)
+        outputs, table = glance.judge(row, correction, doubts, version, weights, moments)
         tokens, free = self.bucket.next_purse(n_labels)
-        part, mask = chooser.decide(table, n_labels, tokens * self.experience.haste, free)
+        tokens *= self.experience.haste
+        part, mask = chooser.decide(table, 1.0 if worth is None else float(worth[0]), n_labels, tokens, free)
         arrival = Arrival(row[0].copy(), outputs[0], part)
         return self._query(arrival, glance.by_name(table), mask, chooser.ease)
 
@@ -104,13 +106,17 @@ class Scout:
     def _look(self, rows: FloatArray, expected: Expected, weights: FloatArray | None = None) -> Look:
         """What the model makes of samples, by all that was experienced so far."""
         model = self.pupil.model
-        return Look(model, rows, self.unlabelled.moments_of(model), weights, *expected)
+        return Look(model, rows, self.unlabelled.moments_of(model), weights, expected.correction, expected.doubts)
 
     def _judge(self, rows: FloatArray, chooser: Filter, version: Version, weights: FloatArray | None) -> Judged:
-        look = self._look(rows, self.experience.of_next(len(rows)), weights)
+        expected = self.experience.of_next(rows)
+        look = self._look(rows, expected, weights)
         scores = score_table(self.criteria, look, self.pupil.n_labels)
+        parts = (
+            chooser.parts(scores) if expected.worth is None else chooser.weighed(chooser.parts(scores), expected.worth)
+        )
         place = self.bucket.seen + 1, self.experience.changes
-        return Judged(version, *place, rows, look.outputs, scores, chooser.parts(scores))
+        return Judged(version, *place, rows, look.outputs, scores, parts)
 
     def _foresee(self, rows: FloatArray) -> tuple[Judged, int]:
         """Rows judged now or before, and which of them is the first; whoever passed the rows may write into them."""
@@ -138,7 +144,7 @@ class Scout:
         """A question the purse decides on, if it is `asked`: about this row, or about one of the last."""
         if self.recent is not None:
             return self._look_back(row, passed, asked=asked)
-        return self._all_or_nothing(self._look(row, self.experience.of_next(1)), asked)
+        return self._all_or_nothing(self._look(row, self.experience.of_next(row)), asked)
 
     def _all_or_nothing(self, look: Look, asked: bool) -> Query:
         """A question about a whole sample, or none; a first model needs all labels. No criterion is looked at."""
@@ -150,11 +156,13 @@ class Scout:
     def _look_back(self, row: FloatArray, passed: FloatArray, *, asked: bool) -> Query:
         """With a token in hand, the best of the last samples is asked about; decided by the model as it is now."""
         assert self.recent is not None
-        here = self._look(row, self.experience.of(self.experience.next_numbers(len(passed) + 1)[-1:]))
+        number = self.experience.next_numbers(len(passed) + 1)[-1:]
+        here = self._look(row, self.experience.of(row, number))
         if not (asked and here.ready):
             return self._all_or_nothing(here, asked)
         rows = self.recent.candidates(np.concatenate([passed, row]), self.bucket.seen + 1)
-        look = self._look(np.array(list(rows.values())), self.experience.of(np.array(list(rows), np.float64)))
+        table = np.array(list(rows.values()))
+        look = self._look(table, self.experience.of(table, np.array(list(rows), np.int64)))
         scores = score_table(self.criteria, look, self.pupil.n_labels)
         best = best_of(self.criteria, scores)
         judged = Judged(self._version(), min(rows), 0, look.X, look.outputs, scores, np.empty((look.n, 0)))

@@ -5,8 +5,9 @@ from typing import ClassVar
 import numpy as np
 
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+from evolabel.baselines.label_counts import LabelCounts
 from evolabel.baselines.wrapper import Wrapper
-from evolabel.core.echo import NO_EVIDENCE, Echo
+from evolabel.core.echo import NO_EVIDENCE, Echo, base_rates
 from evolabel.errors import DataError
 from evolabel.kernels.state import FloatArray
 
@@ -50,16 +51,30 @@ class EchoingClassifier(Wrapper):
 
     def _begin(self, rows: FloatArray, labels: FloatArray) -> None:
         super()._begin(rows, labels)
-        ours = isinstance(self._model, EvolvingFuzzyClassifier)
-        self._echo = Echo(labels.shape[1], self._model._model.echo_evidence if ours else NO_EVIDENCE)
+        if self._is_ours:
+            self._echo = self._model._model.new_echo()
+            return
+        counts = LabelCounts(labels.shape[1])
+        counts.add(labels)
+        self._echo = Echo(0, base_rates(counts.positive, counts.annotated), NO_EVIDENCE)
+
+    @property
+    def _is_ours(self) -> bool:
+        return isinstance(self._model, EvolvingFuzzyClassifier)
+
+    def _comparable(self, rows: FloatArray) -> FloatArray:
+        """Features that samples can be compared by: only our own learner knows how they are scaled."""
+        return self._model._model.standardise(rows) if self._is_ours else rows[:, :0]
 
     def _learn(self, rows: FloatArray, labels: FloatArray) -> None:
         self._answer_and_learn(rows, labels)
 
     def _answer(self, rows: FloatArray) -> FloatArray:
         scores = super()._answer(rows)
-        shift = self._echo.shift(np.array([self._echo.at + 1.0]), scores.shape[1])
-        return scores if shift is None else scores + shift
+        if self._echo.mean_gain == 0.0:
+            return scores
+        next_numbers = np.full(len(rows), self._echo.next_number)
+        return self._echo.correction(self._comparable(rows), next_numbers, scores.shape[1]).of(scores)
 
     def _answer_and_learn(self, rows: FloatArray, labels: FloatArray) -> FloatArray:
         scores = np.array(self._model.test_then_train(rows, labels), np.float64, order="C")
@@ -68,5 +83,5 @@ class EchoingClassifier(Wrapper):
                 f"the learner inside gave scores of shape {scores.shape}, expected {labels.shape}; "
                 "use one that scores every label of every row"
             )
-        self._echo.follow(scores, labels)
+        self._echo.follow(self._comparable(rows), scores, labels)
         return scores

@@ -1,32 +1,62 @@
-"""`Echo`: recent errors that repeat shift the outputs of the samples that follow.
+"""`Echo`: recent errors that repeat correct the outputs of the samples that follow.
 
 In a stream that is a course of events, consecutive samples resemble each other more than their features tell, and so do
-the errors of their labels. The mean error of recent answers then foretells a part of the next one. How large a part is
-learned by regression, first from the initial batch, for every label, as some follow the course of events and others do
-not; in a shuffled stream it is found to be none, but for rare chance.
+the errors of their labels. The mean error of recent answers, those to similar samples above all, then foretells a part
+of the next one. Such a stream also moves away from its initial batch, so outputs say too much; they are drawn back
+towards the base rates. How large both parts are is learned by regression, first from the initial batch, for every
+label, as some follow the course of events and others do not; in a shuffled stream they are found to be none, but for
+rare chance.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from evolabel.core.rule_base import NO_ROWS
+from evolabel.core.answered import Answered, sums_as_a_sample
 from evolabel.kernels._compile import direct
-from evolabel.kernels.echo import DOUBT, MEMORY, follow_errors, gains
-from evolabel.kernels.state import Arrays, FloatArray
+from evolabel.kernels.echo import AGAIN, BACK, PLACES, follow_errors, shift_rows, weigh_all
+from evolabel.kernels.state import Arrays, FloatArray, IntArray
 
-_follow_errors, _gains = direct(follow_errors), direct(gains)
+_follow_errors, _weigh_all, _shift_rows = direct(follow_errors), direct(weigh_all), direct(shift_rows)
 
-NO_EVIDENCE = np.zeros((5, 0))
+NO_EVIDENCE = np.zeros((2, 5, 0))
+
+
+def base_rates(carried: FloatArray, annotated: FloatArray) -> FloatArray:
+    """Share of the answers that were 1, label by label; NaN where there were none."""
+    rates = np.full(len(annotated), np.nan)
+    np.divide(carried, annotated, out=rates, where=annotated > 0.0)
+    return rates
 
 
 def label_by_label(evidence: np.ndarray[Any, Any], n_labels: int) -> FloatArray:
-    """Evidence as it is now, (5, n_labels); older files hold four sums over all labels, of which each has its share."""
+    """Evidence as it is now, (2, 5, n_labels).
+
+    Older files tell only whether errors repeat, (5, n_labels); still older ones hold four sums over all labels, of
+    which each has its share.
+    """
     if evidence.shape == (4,):
         _, squares, errors, answers = evidence
         agreement = squares * errors / answers if answers else 0.0  # as if all answers were independent
         evidence = np.tile(np.append(evidence, agreement)[:, None] / max(n_labels, 1), n_labels)
+    if evidence.ndim == 2:
+        evidence = np.stack([np.zeros(evidence.shape), evidence])
     return np.array(evidence, np.float64, order="C")
+
+
+class Correction(NamedTuple):
+    """Of the outputs of some samples: `trust` (K,) times them, and `shift` (n, K) added.
+
+    `told` (n,): how many recent answers tell of each sample, those to similar ones above all.
+    """
+
+    trust: FloatArray
+    shift: FloatArray
+    told: FloatArray
+
+    def of(self, outputs: FloatArray) -> FloatArray:
+        """Outputs as they should be."""
+        return np.asarray(self.trust * outputs + self.shift)
 
 
 class Echo:
@@ -34,87 +64,108 @@ class Echo:
 
     Parameters
     ----------
-    n_labels : int
-    evidence : array (5, labels known by then)
+    n_features : int
+        Features that samples are compared by; 0: samples are known by their numbers only.
+    rates : array (n_labels,)
+        Base rates of the labels, NaN where they are not known.
+    evidence : array (2, 5, labels known by then)
         What is known beforehand, see `kernels.echo`: that of a model's initial batch, or nothing.
     """
 
-    def __init__(self, n_labels: int, evidence: FloatArray) -> None:
-        self.evidence = np.pad(evidence, ((0, 0), (0, n_labels - evidence.shape[1])))
-        self.at = 0
-        """Number of the sample at which the sums stand."""
-        self.errors, self.weights = np.zeros((2, n_labels))
-        self.gains = np.zeros(n_labels)
-        """The part of the mean recent error that is expected again, in [0, 1], label by label."""
+    def __init__(self, n_features: int, rates: FloatArray, evidence: FloatArray) -> None:
+        n_labels = len(rates)
+        self.answered = Answered.none(n_features, n_labels)
+        self.rates = np.array(rates, np.float64)
+        self.evidence = np.pad(evidence, ((0, 0), (0, 0), (0, n_labels - evidence.shape[2])))
+        self.slopes = np.zeros((2, n_labels))
+        """The part of the way to the base rates that outputs are drawn back, and `gains`."""
         self.mean_gain = 0.0
-        """Their mean; 0 where errors do not repeat."""
+        """Mean of `gains`; 0 where errors do not repeat."""
         self._weigh()
 
-    def follow(self, out: FloatArray, Y: FloatArray) -> None:
+    @property
+    def gains(self) -> FloatArray:
+        """The part of the mean recent error that is expected again, in [0, 1], label by label."""
+        return np.asarray(self.slopes[AGAIN])
+
+    @property
+    def next_number(self) -> int:
+        """Number of the sample after the last that was answered."""
+        return max(int(self.answered.at.max()), 0) + 1
+
+    def follow(self, X: FloatArray, out: FloatArray, Y: FloatArray) -> None:
         """Shift the outputs of the next rows, made before they were learned, and take in their answers, one by one."""
-        self._follow(out, Y, NO_ROWS, 1, shifted=True)
-        self.at += len(Y)
+        self._follow(X, self.next_number, out, Y, np.ones(Y.shape), shifted=True)
 
-    def answer(self, number: int, y: FloatArray, f: FloatArray, confidence: FloatArray | None = None) -> None:
+    def listen(self, X: FloatArray, out: FloatArray, Y: FloatArray, believed: FloatArray) -> None:
+        """Take in the answers to the next rows; their outputs, made before they were learned, stay as they are."""
+        self._follow(X, self.next_number, out, Y, believed, shifted=False)
+
+    def answer(
+        self, x: FloatArray, number: int, y: FloatArray, f: FloatArray, confidence: FloatArray | None = None
+    ) -> None:
         """The sample of this number was answered by y, NaN for unknown labels; its outputs were f."""
-        believed = NO_ROWS if confidence is None else confidence[None]
-        first = not self.weights.any()  # there is nothing yet that could fade
-        if first or number > self.at:
-            self._follow(f[None], y[None], believed, 1 if first else number - self.at, shifted=False)
-            self.at = number
-            return
-        late = Echo(len(y), NO_EVIDENCE)  # what is known of later samples is no evidence
-        late._follow(f[None], y[None], believed, 1, shifted=False)
-        self._widen(len(y))
-        faded = MEMORY ** (self.at - number)
-        self.errors += faded * late.errors
-        self.weights += faded * late.weights
+        believed = np.ones(len(y)) if confidence is None else confidence
+        self._follow(x[None], number, f[None], y[None], believed[None], shifted=False)
 
-    def _follow(self, f: FloatArray, Y: FloatArray, believed: FloatArray, gap: int, *, shifted: bool) -> None:
-        self._widen(Y.shape[1])
-        _follow_errors(f, Y, believed, gap, shifted, self.errors, self.weights, self.evidence, self.gains)
+    def _follow(
+        self, X: FloatArray, number: int, f: FloatArray, Y: FloatArray, believed: FloatArray, *, shifted: bool
+    ) -> None:
+        self._fit_to(X.shape[1], Y.shape[1])
+        scratch = np.empty(PLACES), *np.empty((3, Y.shape[1]))
+        known = *self.answered, self.rates, self.evidence, self.slopes
+        _follow_errors(X, number, f, Y, believed, shifted, *known, *scratch)
         self.mean_gain = float(self.gains.mean())
 
-    def shift(self, numbers: FloatArray, n_labels: int) -> FloatArray | None:
-        """What the outputs of the samples of these numbers are shifted by, (n, n_labels); None: by nothing."""
-        if self.mean_gain == 0.0:
-            return None
-        faded = MEMORY ** np.maximum(numbers[:, None] - self.at, 0.0)
-        shift = self.gains * faded * self.errors / (faded * self.weights + DOUBT)
-        missing = n_labels - shift.shape[1]
-        return np.pad(shift, ((0, 0), (0, missing))) if missing else shift
+    def correction(self, X: FloatArray, numbers: IntArray, n_labels: int) -> Correction:
+        """Of the outputs of the samples of these numbers."""
+        known, comparable = len(self.rates), X.shape[1] == self.answered.Z.shape[1]
+        answered = self.answered if comparable else Answered.none(X.shape[1], known)
+        trust, shift, told = 1.0 - self.slopes[BACK], np.empty((len(X), known)), np.empty(len(X))
+        scratch = np.empty(PLACES), np.empty(known)
+        _shift_rows(X, numbers, *answered, self.rates, self.slopes, *scratch, shift, told)
+        missing = n_labels - known
+        if missing:
+            trust = np.pad(trust, (0, missing), constant_values=1.0)
+            shift = np.pad(shift, ((0, 0), (0, missing)))
+        return Correction(trust, shift, told)
 
-    def _widen(self, n_labels: int) -> None:
-        """Labels have appeared."""
-        missing = n_labels - len(self.errors)
+    def _fit_to(self, n_features: int, n_labels: int) -> None:
+        """Labels have appeared, or features have come or gone: samples of other features cannot be compared."""
+        missing = n_labels - len(self.rates)
         if missing > 0:
-            self.errors, self.weights = np.pad(self.errors, (0, missing)), np.pad(self.weights, (0, missing))
-            self.evidence, self.gains = np.pad(self.evidence, ((0, 0), (0, missing))), np.pad(self.gains, (0, missing))
+            r, c = (np.pad(part, ((0, 0), (0, missing))) for part in (self.answered.r, self.answered.c))
+            self.answered = self.answered._replace(r=r, c=c)
+            self.rates = np.pad(self.rates, (0, missing), constant_values=np.nan)
+            self.evidence = np.pad(self.evidence, ((0, 0), (0, 0), (0, missing)))
+            self.slopes = np.zeros((2, n_labels))
             self._weigh()
+        if n_features != self.answered.Z.shape[1]:
+            self.answered = Answered.none(n_features, len(self.rates))
 
     def _weigh(self) -> None:
-        _gains(self.evidence, self.gains)
+        _weigh_all(self.evidence, self.rates, self.slopes)
         self.mean_gain = float(self.gains.mean())
 
     def arrays(self) -> Arrays:
         """All that is remembered, by name."""
-        return {
-            "errors": self.errors,
-            "weights": self.weights,
-            "evidence": self.evidence,
-            "at": np.array([self.at], np.int64),
-        }
+        return {**self.answered._asdict(), "rates": self.rates, "evidence": self.evidence}
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays, n_labels: int) -> "Echo":
+    def from_arrays(cls, arrays: Arrays, n_labels: int, n_features: int) -> "Echo":
         """What `arrays` gave, put together again."""
-        shapes = [arrays[name].shape for name in ("errors", "weights", "evidence", "at")]
-        size = len(arrays["errors"])
-        if shapes not in ([(size,), (size,), (5, size), (1,)], [(size,), (size,), (4,), (1,)]) or size > n_labels:
+        answered = Answered.read(sums_as_a_sample(arrays, n_features) if "errors" in arrays else arrays)
+        size = answered.r.shape[-1]
+        rates = np.array(arrays.get("rates", np.full(size, np.nan)), np.float64)
+        evidence = label_by_label(arrays["evidence"], size)
+        shapes = [part.shape for part in (*answered, rates, evidence)]
+        expected = [part.shape for part in Answered.none(n_features, size)]
+        if shapes != [*expected, (size,), (2, 5, size)] or size > n_labels:
             raise ValueError(f"shapes {shapes} do not fit together, or not to {n_labels} labels")
-        if not all(np.isfinite(arrays[name]).all() for name in ("errors", "weights", "evidence")):
-            raise ValueError("errors, weights and evidence are not finite")
-        made = cls(n_labels, label_by_label(arrays["evidence"], size))
-        made.at = int(arrays["at"][0])
-        made.errors[:size], made.weights[:size] = arrays["errors"], arrays["weights"]
+        finite = all(np.isfinite(part).all() for part in (answered.r, answered.c, evidence))
+        if not finite or np.isinf(answered.Z).any() or np.isinf(rates).any():
+            raise ValueError("errors, weights, features, rates and evidence are not finite")
+        made = cls(n_features, rates, evidence)
+        made.answered = answered
+        made._fit_to(n_features, n_labels)
         return made

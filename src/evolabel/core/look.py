@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evolabel.core.echo import Correction
 from evolabel.core.formed_weights import MANY_ROWS, SOME_ROWS, Answers, formed_answers, formed_weights
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
@@ -67,8 +68,8 @@ class Look:
         samples are taken.
     weights : array (1 + C, K, q), optional
         `formed_weights` of the model as it is, to answer by; without them many rows let them be formed.
-    shift : array (n, K), optional
-        Added to the outputs of a trained model, see `core.echo`.
+    correction : Correction, optional
+        Of the outputs of a trained model.
     doubts : array (n, K), optional
         How much each label is to be doubted, in [0, 1], because little is known of it.
     """
@@ -79,14 +80,14 @@ class Look:
         X: FloatArray,
         moments: SecondMoments | None = None,
         weights: FloatArray | None = None,
-        shift: FloatArray | None = None,
+        correction: Correction | None = None,
         doubts: FloatArray | None = None,
     ) -> None:
         self.model = model
         self.X = np.ascontiguousarray(X, np.float64)  # the kernels are compiled for such arrays
         self.moments = moments
         self.weights = weights
-        self.shift = shift
+        self.correction = correction
         self.doubts = None if doubts is None else np.ascontiguousarray(doubts, np.float64)
         self.n = len(X)
         self.ready = model.warm_up is None
@@ -97,7 +98,7 @@ class Look:
     def outputs(self) -> FloatArray:
         """Continuous outputs, eq. (2), (n, K); running label priors during warm-up."""
         plain = self._answers.outputs
-        return plain if self.shift is None or not self.ready else plain + self.shift
+        return plain if self.correction is None or not self.ready else self.correction.of(plain)
 
     @property
     def memberships(self) -> FloatArray:

@@ -6,6 +6,7 @@ arrays: X with NaN for missing features, Y of 0/1 with NaN for labels nobody ann
 
 import numpy as np
 
+from evolabel.core.echo import NO_EVIDENCE, Echo, base_rates
 from evolabel.core.feature_weights import EVERY, relevance_weights
 from evolabel.core.local_ridge import choose_local_ridge
 from evolabel.core.options import Options
@@ -16,9 +17,10 @@ from evolabel.core.settings import kernel_settings
 from evolabel.core.thresholds import output_counts
 from evolabel.core.warm_up import WarmUp
 from evolabel.errors import DataError, EvolabelError, StateError
-from evolabel.kernels.echo import follow_errors
+from evolabel.kernels.echo import AGAIN
 from evolabel.kernels.state import FloatArray, Settings
 
+BATCH_ARRAYS = ("echo_evidence", "annotated", "carried")  # what is known of the initial batch; labels stand last
 CHUNK = 4096  # rows scaled at a time, so that a million rows need no second copy
 
 
@@ -40,8 +42,9 @@ class StreamModel:
         self.rules: RuleBase | None = None
         self.warm_up: WarmUp | None = WarmUp(n_features, n_labels, int(options.warm_up))
         self.counts = output_counts(n_labels, options)
-        self.echo_evidence = np.zeros((5, n_labels))  # of the initial batch, see `core.echo`
+        self.echo_evidence = np.zeros((2, 5, n_labels))  # of the initial batch, see `core.echo`
         self.annotated = np.zeros(n_labels)  # answers per label in the initial batch
+        self.carried = np.zeros(n_labels)  # those of them that were 1
 
     @property
     def weighs_features(self) -> bool:
@@ -92,20 +95,33 @@ class StreamModel:
         believed = np.ones(Y.shape) if not len(confidences) else confidences
         if len(weights):
             believed = believed * np.minimum(weights, 1.0)[:, None]
-        self._listen(out[taught], Y[taught], believed[taught])
-        self.annotated = np.sum(~np.isnan(Y), axis=0, dtype=np.float64)
+        self.annotated, self.carried = np.sum(~np.isnan(Y), axis=0, dtype=np.float64), np.nansum(Y, axis=0)
+        self._listen(X[taught], out[taught], Y[taught], believed[taught])
         if self.counts is not None:
             self.counts.follow(out, Y, weights, confidences)
         if self.weighs_features:
             self.weigh_features()
         return rules
 
-    def _listen(self, out: FloatArray, Y: FloatArray, believed: FloatArray) -> None:
+    def _listen(self, X: FloatArray, out: FloatArray, Y: FloatArray, believed: FloatArray) -> None:
         """Do errors repeat from row to row? The second half of a batch tells; before, outputs know too little."""
-        half, K = len(Y) // 2, Y.shape[1]
-        errors, weights, gains = np.zeros((3, K))
-        self.echo_evidence = np.zeros((5, K))
-        follow_errors(out[half:], Y[half:], believed[half:], 1, False, errors, weights, self.echo_evidence, gains)
+        half = len(Y) // 2
+        echo = Echo(X.shape[1], self.base_rates(), NO_EVIDENCE)
+        echo.listen(self.standardise(X[half:]), out[half:], Y[half:], believed[half:])
+        self.echo_evidence = echo.evidence
+
+    def base_rates(self) -> FloatArray:
+        """Of all labels, in the initial batch; NaN for those it did not tell of."""
+        rates = base_rates(self.carried, self.annotated)
+        return np.pad(rates, (0, self.n_labels - len(rates)), constant_values=np.nan)
+
+    def new_echo(self) -> Echo:
+        """An echo that knows what the initial batch has told, and nothing of the stream since."""
+        return Echo(self.n_features, self.base_rates(), self.echo_evidence)
+
+    def forget_order(self) -> None:
+        """The rows of the initial batch did not follow each other: they cannot tell whether errors repeat."""
+        self.echo_evidence[AGAIN] = 0.0
 
     def _choose_local_ridge(self, Z: FloatArray, Y: FloatArray) -> None:
         """The rules have their places, their consequents have learned nothing yet: they start with this ridge."""
@@ -141,6 +157,11 @@ class StreamModel:
         """Scores of raw rows."""
         assert self.scaler is not None
         return self.scaler.transform(X)
+
+    def standardise(self, X: FloatArray) -> FloatArray:
+        """Scores of raw rows in units of their standard deviations, whatever the scaling."""
+        assert self.scaler is not None
+        return np.asarray(self.scale(X) / np.sqrt(self.scaler.prior))
 
     def learn(
         self,
@@ -224,7 +245,7 @@ class StreamModel:
         self.scaler, self.ridge, self.local_ridge = ready.scaler, ready.ridge, ready.local_ridge
         self.feature_weights = ready.feature_weights
         self.rules, self.warm_up, self.counts = ready.rules, None, ready.counts
-        self.echo_evidence, self.annotated = ready.echo_evidence, ready.annotated
+        self.echo_evidence, self.annotated, self.carried = ready.echo_evidence, ready.annotated, ready.carried
 
     def outputs(self, X: FloatArray) -> FloatArray:
         """Continuous outputs of eq. (2) for raw rows; running label priors before the batch phase."""

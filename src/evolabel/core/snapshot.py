@@ -10,7 +10,7 @@ from evolabel.core.allocation import fit_weights
 from evolabel.core.echo import label_by_label
 from evolabel.core.events import Event
 from evolabel.core.lifecycle import PER_SLOT
-from evolabel.core.model import StreamModel
+from evolabel.core.model import BATCH_ARRAYS, StreamModel
 from evolabel.core.options import Options
 from evolabel.core.rule_base import EVENTS_KEPT, RuleBase
 from evolabel.core.scaling import Scaler
@@ -24,7 +24,6 @@ Facts = dict[str, Any]
 
 SCALER_ARRAYS = ("x", "z", "used", "slope", "prior")
 OUTPUT_ARRAYS = ("seen", "on")
-BATCH_ARRAYS = ("echo_evidence", "annotated")
 CHANGE_ARRAYS = ("slots", "tally", "after")
 WARM_UP_ARRAYS = ("X", "Y", "weights", "confidences", "numbers")
 
@@ -96,12 +95,7 @@ def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
         _check_shape("feature_weights", model.feature_weights, (model.n_features,))
     model.annotated += 1.0  # older files tell nothing of the initial batch: all labels alike
     if "echo_evidence" in arrays:
-        model.echo_evidence, model.annotated = (np.array(arrays[name], np.float64) for name in BATCH_ARRAYS)
-        model.echo_evidence = label_by_label(model.echo_evidence, len(model.annotated))
-        _check_shape("echo_evidence", model.echo_evidence, (5, len(model.annotated)))
-        if not np.isfinite(model.echo_evidence).all():
-            raise DataError("echo_evidence is not finite")
-        _check_shape("annotated", model.annotated[: model.n_labels], model.annotated.shape)
+        _restore_batch(model, arrays)
     model.rules = _rule_base(model, arrays, facts)
     model.warm_up = None
     if model.counts is not None:
@@ -171,3 +165,17 @@ def _check_shape(name: str, array: AnyArray, shape: tuple[int, ...]) -> None:
     """Kernels do not look at bounds, so a file must not be able to lead them beyond."""
     if array.shape != shape:
         raise DataError(f"array {name} has shape {array.shape}, expected {shape}")
+
+
+def _restore_batch(model: StreamModel, arrays: Arrays) -> None:
+    """What is known of the initial batch."""
+    model.annotated = np.array(arrays["annotated"], np.float64)
+    model.carried = np.array(arrays.get("carried", 0.5 * model.annotated), np.float64)  # older files do not tell
+    size = len(model.annotated)
+    model.echo_evidence = label_by_label(arrays["echo_evidence"], size)
+    _check_shape("echo_evidence", model.echo_evidence, (2, 5, size))
+    _check_shape("carried", model.carried, (size,))
+    _check_shape("annotated", model.annotated[: model.n_labels], model.annotated.shape)
+    for name in BATCH_ARRAYS:
+        if not np.isfinite(getattr(model, name)).all():
+            raise DataError(f"{name} is not finite")

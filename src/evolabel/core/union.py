@@ -10,7 +10,7 @@ from collections import deque
 import numpy as np
 
 from evolabel.core import inverses
-from evolabel.core.model import StreamModel
+from evolabel.core.model import BATCH_ARRAYS, StreamModel
 from evolabel.core.rule_base import RuleBase
 from evolabel.core.scaling import Scaler
 from evolabel.errors import DataError
@@ -25,7 +25,8 @@ def sibling(model: StreamModel) -> StreamModel:
     """A model without samples but with the same scaling, ridges and labels."""
     twin = StreamModel(model.n_features, model.n_labels, model.options)
     twin.scaler, twin.ridge, twin.local_ridge, twin.warm_up = model.scaler, model.ridge, model.local_ridge, None
-    twin.feature_weights, twin.annotated = model.feature_weights, model.annotated.copy()
+    twin.feature_weights = model.feature_weights
+    twin.annotated, twin.carried = model.annotated.copy(), model.carried.copy()
     twin.echo_evidence = np.zeros_like(model.echo_evidence)
     twin.rules = RuleBase(model.n_features, model.n_labels, twin.settings())
     return twin
@@ -62,10 +63,11 @@ def unite(mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[i
 def _add_batch(united: StreamModel, theirs: StreamModel, n_labels: int, columns: list[int]) -> None:
     """What is known of both initial batches, label by label."""
     places, missing = columns[: len(theirs.annotated)], n_labels - len(united.annotated)
-    united.annotated = np.pad(united.annotated, (0, missing))
-    united.annotated[places] += theirs.annotated
-    united.echo_evidence = np.pad(united.echo_evidence, ((0, 0), (0, missing)))
-    united.echo_evidence[:, places] += theirs.echo_evidence
+    for name in BATCH_ARRAYS:
+        known = getattr(united, name)
+        summed = np.pad(known, [(0, 0)] * (known.ndim - 1) + [(0, missing)])
+        summed[..., places] += getattr(theirs, name)
+        setattr(united, name, summed)
 
 
 def _check_same_kind(mine: Settings, theirs: Settings) -> None:

@@ -1,31 +1,45 @@
-"""Errors that repeat: where a sample resembles the one before it more than its features tell, so do their errors.
+"""Errors that repeat: where a sample resembles recent ones more than its features tell, so do their errors.
 
-| symbol   | array  | meaning                                                                             |
-|----------|--------|-------------------------------------------------------------------------------------|
-| f        | (n, K) | outputs from before their rows were learned                                         |
-| believed | (n, K) | how far answers are believed; empty: fully                                          |
-| e        | (K,)   | sum of y - f over all answers so far, each faded by MEMORY per sample since         |
-| c        | (K,)   | sum of the same factors                                                             |
-| m        | (K,)   | e / (c + DOUBT): the mean of recent errors, drawn towards 0                         |
-| q        |        | sum of (y - f) m over the answers to one sample, whose errors go together           |
-| evidence | (5, K) | sums of (y - f) m, m^2, (y - f)^2, 1 and (y - f) m q over answers, fading slowly    |
-| g        | (K,)   | gains: the part of m that is expected again                                         |
+Where they repeat, the stream has moved on from its initial batch, and outputs say too much: they are drawn back towards
+the base rates of the labels. An answer is expected to be f + s d + g m.
+
+| symbol   | array     | meaning                                                                                      |
+|----------|-----------|----------------------------------------------------------------------------------------------|
+| f        | (n, K)    | outputs from before their rows were learned                                                  |
+| X        | (n, p)    | features in units of their standard deviations, NaN: missing; without columns: not compared  |
+| believed | (n, K)    | how far answers are believed, in [0, 1]                                                      |
+| number   |           | of a sample in the stream                                                                    |
+| Z        | (R, p)    | features of the last R samples that were answered, in any order                              |
+| at       | (R,)      | their numbers; NOBODY: the place is empty                                                    |
+| r        | (R, K)    | e times how far y is believed; 0 for labels that were not answered                           |
+| c        | (R, K)    | how far y is believed; 0 for labels that were not answered                                   |
+| w        | (R,)      | how much each of them tells of a sample: less with every sample between, and if it is unlike |
+| m        | (K,)      | sum of w r / (sum of w c + DOUBT): the mean of recent errors, drawn towards 0                |
+| rates    | (K,)      | base rates; NaN: not known                                                                   |
+| d        | (K,)      | rates - f of one sample: the way back to them; 0 where they are not known                    |
+| e        | (K,)      | y - f - s d of one sample; NaN for labels that were not answered                             |
+| E        | (2, 5, K) | evidence of d for y - f, and of m for e (`kernels.evidence`)                                 |
+| S        | (2, K)    | s, the part of d that outputs are drawn back, and g, the part of m that is expected again    |
 """
 
 import numpy as np
 
 from evolabel.kernels._compile import kernel
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.evidence import slopes, weigh
+from evolabel.kernels.state import FloatArray, IntArray
 
-MEMORY = 0.9  # what is left of an error one sample later
-PATIENCE = 0.998  # what is left of the evidence
-DOUBT = 1.0  # errors of 0 that every mean begins with
-CAUTION = 1.5  # standard deviations the evidence must be away from none
-SPREAD = 0.4  # standard deviation of the labels' gains around the one they have in common
+MEMORY = 0.9  # what an error is worth one sample later
+REACH = 1.0  # distance over which it loses a factor exp(-1/2), in standard deviations of a feature
+PLACES = 44  # samples remembered: of an error further back less than a hundredth is left
+PATIENCE = 0.998  # what is left of the evidence one sample later
+DOUBT = 0.5  # errors of 0 that every mean begins with
+
+STRANGERS = 2.0  # mean squared distance of samples that have nothing to do with each other
+NOBODY = -1  # number of no sample
 
 LOWEST, HIGHEST = -1.0, 2.0  # an output beyond, where a model fails, is an error like any other
 
-PRODUCTS, SQUARES, ERRORS, ANSWERS, AGREEMENT = 0, 1, 2, 3, 4
+BACK, AGAIN = 0, 1  # of E and S
 
 
 @kernel
@@ -35,70 +49,168 @@ def error(y: float, f: float) -> float:
 
 
 @kernel
-def gains(evidence: FloatArray, g: FloatArray) -> None:
-    """Slopes of the regression of errors on the mean errors before them, shrunk, in [0, 1].
+def weigh_all(E: FloatArray, rates: FloatArray, S: FloatArray) -> None:
+    """Both slopes; outputs are drawn back only where errors repeat: else the stream is as the batch was."""
+    slopes(E[BACK], S[BACK])
+    slopes(E[AGAIN], S[AGAIN])
+    repeats = False
+    for j in range(S.shape[1]):
+        repeats = repeats or S[AGAIN, j] > 0.0
+    for j in range(S.shape[1]):
+        if not repeats or np.isnan(rates[j]):
+            S[BACK, j] = 0.0
 
-    All labels together must show one beyond `CAUTION` deviations, counted by samples, as labels are not independent;
-    else nothing is expected. The further beyond, the more is believed (as James and Stein shrink means). Each label's
-    own is drawn towards the common one, as by a prior of deviation `SPREAD`.
-    """
-    K = evidence.shape[1]
-    products, squares, errors, answers, agreement = 0.0, 0.0, 0.0, 0.0, 0.0
-    for j in range(K):
-        g[j] = 0.0
-        products += evidence[PRODUCTS, j]
-        squares += evidence[SQUARES, j]
-        errors += evidence[ERRORS, j]
-        answers += evidence[ANSWERS, j]
-        agreement += evidence[AGREEMENT, j]
-    if not agreement > 0.0:
+
+@kernel
+def likeness(x: FloatArray, z: FloatArray) -> float:
+    """Of two samples, in [0, 1]; a feature that is missing is taken to be as far as those of strangers."""
+    p, D = x.shape[0], 0.0
+    for k in range(p):
+        d = (x[k] - z[k]) ** 2
+        D += STRANGERS if np.isnan(d) else d
+    return np.exp(-D / (2.0 * REACH**2 * p)) if p > 0 else 1.0
+
+
+@kernel
+def mean_errors(
+    x: FloatArray,
+    number: int,
+    Z: FloatArray,
+    at: IntArray,
+    r: FloatArray,
+    c: FloatArray,
+    w: FloatArray,
+    m: FloatArray,
+) -> None:
+    """Fill in w and m for one sample."""
+    for b in range(at.shape[0]):
+        w[b] = 0.0 if at[b] == NOBODY else MEMORY ** abs(number - at[b]) * likeness(x, Z[b])
+    for j in range(m.shape[0]):
+        total, weight = 0.0, DOUBT
+        for b in range(at.shape[0]):
+            total += w[b] * r[b, j]
+            weight += w[b] * c[b, j]
+        m[j] = total / weight
+
+
+@kernel
+def place_of(number: int, at: IntArray) -> int:
+    """Where a sample is remembered: its own place, an empty one, or that of the oldest; none if it is older still."""
+    oldest = 0
+    for b in range(at.shape[0]):
+        if at[b] == number:
+            return b
+        if at[b] < at[oldest]:
+            oldest = b
+    return oldest if at[oldest] < number else NOBODY
+
+
+@kernel
+def remember(
+    x: FloatArray,
+    number: int,
+    e: FloatArray,
+    believed: FloatArray,
+    Z: FloatArray,
+    at: IntArray,
+    r: FloatArray,
+    c: FloatArray,
+) -> None:
+    """Take in the errors of one sample; what it was answered before stays, but for labels answered anew."""
+    b = place_of(number, at)
+    if b == NOBODY:
         return
-    deviations = products / np.sqrt(agreement)
-    if deviations > CAUTION:
-        believed, prior = 1.0 - (CAUTION / deviations) ** 2, errors / answers / SPREAD**2
-        for j in range(K):
-            slope = (evidence[PRODUCTS, j] + products / squares * prior) / (evidence[SQUARES, j] + prior)
-            g[j] = min(max(believed * slope, 0.0), 1.0)
+    if at[b] != number:
+        at[b] = number
+        for j in range(r.shape[1]):
+            r[b, j], c[b, j] = 0.0, 0.0
+    for k in range(x.shape[0]):
+        Z[b, k] = x[k]
+    for j in range(e.shape[0]):
+        if not np.isnan(e[j]):
+            r[b, j], c[b, j] = believed[j] * e[j], believed[j]
+
+
+@kernel
+def shift_of(rate: float, s: float, again: float) -> float:
+    """What is added to an output once it is multiplied by 1 - s, which is 1 where the base rate is not known."""
+    return again if np.isnan(rate) else s * rate + again
+
+
+@kernel
+def fade(number: int, at: IntArray, E: FloatArray) -> bool:
+    """Let evidence fade until this sample; False if a later one was answered already, which is no evidence."""
+    latest = NOBODY
+    for b in range(at.shape[0]):
+        latest = max(latest, at[b])
+    if number <= latest:
+        return False
+    E *= PATIENCE ** (number - latest) if latest != NOBODY else PATIENCE
+    return True
 
 
 @kernel
 def follow_errors(
+    X: FloatArray,
+    number: int,
     f: FloatArray,
     Y: FloatArray,
     believed: FloatArray,
-    gap: int,
     shifted: bool,
-    e: FloatArray,
+    Z: FloatArray,
+    at: IntArray,
+    r: FloatArray,
     c: FloatArray,
-    evidence: FloatArray,
-    g: FloatArray,
+    rates: FloatArray,
+    E: FloatArray,
+    S: FloatArray,
+    w: FloatArray,
+    m: FloatArray,
+    d: FloatArray,
+    e: FloatArray,
 ) -> None:
-    """Take in answered rows, each `gap` samples after the one before; labels that are NaN tell nothing.
+    """Take in answered rows that follow each other, from `number` on; w, m, d and e are scratch.
 
-    If f is to be `shifted`, each row is by g m, as they were before its answers.
+    If f is to be `shifted`, each row is by s d + g m, as they were before its answers.
     """
-    memory, patience = MEMORY**gap, PATIENCE**gap
     for i in range(Y.shape[0]):
-        q = 0.0
+        mean_errors(X[i], number + i, Z, at, r, c, w, m)
         for j in range(Y.shape[1]):
-            e[j] *= memory
-            c[j] *= memory
-            for a in range(evidence.shape[0]):
-                evidence[a, j] *= patience
-            r = error(Y[i, j], f[i, j])
-            if not np.isnan(r):
-                q += (believed[i, j] if believed.shape[0] > 0 else 1.0) * r * e[j] / (c[j] + DOUBT)
+            e[j] = error(Y[i, j], f[i, j])
+            d[j] = 0.0 if np.isnan(rates[j]) or np.isnan(f[i, j]) else error(rates[j], f[i, j])
+        evident = fade(number + i, at, E)
+        if evident:
+            weigh(e, d, believed[i], E[BACK])
         for j in range(Y.shape[1]):
-            r, m = error(Y[i, j], f[i, j]), e[j] / (c[j] + DOUBT)
+            e[j] -= S[BACK, j] * d[j]
             if shifted:
-                f[i, j] += g[j] * m
-            if not np.isnan(r):
-                w = believed[i, j] if believed.shape[0] > 0 else 1.0
-                evidence[PRODUCTS, j] += w * r * m
-                evidence[SQUARES, j] += w * m * m
-                evidence[ERRORS, j] += w * r * r
-                evidence[ANSWERS, j] += w
-                evidence[AGREEMENT, j] += w * r * m * q
-                e[j] += w * r
-                c[j] += w
-        gains(evidence, g)
+                f[i, j] = (1.0 - S[BACK, j]) * f[i, j] + shift_of(rates[j], S[BACK, j], S[AGAIN, j] * m[j])
+        if evident:
+            weigh(e, m, believed[i], E[AGAIN])
+            weigh_all(E, rates, S)
+        remember(X[i], number + i, e, believed[i], Z, at, r, c)
+
+
+@kernel
+def shift_rows(
+    X: FloatArray,
+    numbers: IntArray,
+    Z: FloatArray,
+    at: IntArray,
+    r: FloatArray,
+    c: FloatArray,
+    rates: FloatArray,
+    S: FloatArray,
+    w: FloatArray,
+    m: FloatArray,
+    out: FloatArray,
+    told: FloatArray,
+) -> None:
+    """What is to be added to the outputs of samples, once these are multiplied by 1 - s; and the sum of w."""
+    for i in range(X.shape[0]):
+        mean_errors(X[i], numbers[i], Z, at, r, c, w, m)
+        told[i] = 0.0
+        for b in range(w.shape[0]):
+            told[i] += w[b]
+        for j in range(m.shape[0]):
+            out[i, j] = shift_of(rates[j], S[BACK, j], S[AGAIN, j] * m[j])

@@ -10,7 +10,8 @@ more than its arithmetic. The formulas are the same, so are the outcomes, up to 
 | places  | (5, 1, C)  | psi, D, q, s, t of `kernels.information`                                       |
 | W       | (1+C, K, q)| formed weights (`kernels.formed`); empty: the model has just learned           |
 | N       |            | weight of all rows in M                                                        |
-| shift   | (1, K)     | what is added to f; empty: nothing                                             |
+| trust   | (K,)       | what f is multiplied by; empty: nothing                                        |
+| shift   | (1, K)     | what is added then; empty: nothing                                             |
 | doubts  | (1, K)     | how far ambiguity draws f towards 0.5; empty: not at all                       |
 """
 
@@ -86,6 +87,7 @@ def score_row(
 @kernel
 def glance(
     X: FloatArray,
+    trust: FloatArray,
     shift: FloatArray,
     doubts: FloatArray,
     x: FloatArray,
@@ -127,7 +129,7 @@ def glance(
         if informed:
             inform_rows(Z, psi, rules, settings, work, M, late_M, late, q, s, t)
     for j in range(shift.size):
-        f[0, j] += shift[0, j]
+        f[0, j] = trust[j] * f[0, j] + shift[0, j]
     score_row(f, places, N, kinds, widths, doubts, scores)
 
 
@@ -140,6 +142,7 @@ def power(v: float, exponent: float) -> float:
 @kernel
 def choose(
     scores: FloatArray,
+    worth: float,
     n_labels: int,
     by_label: BoolArray,
     powers: FloatArray,
@@ -152,12 +155,12 @@ def choose(
     part: FloatArray,
     mask: BoolArray,
 ) -> int:
-    """`part`: product of the scores, each to its power, label by label, or of the best labels where it is one wide.
+    """`part`: `worth` times the scores, each to its power, label by label, or of the best labels where it is one wide.
 
     Returns how many entries of `mask` the quantile filter asks for.
     """
     width, at = part.shape[0], 0
-    part[:] = 1.0
+    part[:] = worth
     for c in range(powers.shape[0]):
         columns = n_labels if by_label[c] else 1
         if columns == width:

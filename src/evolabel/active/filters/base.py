@@ -64,6 +64,10 @@ class Filter(ABC):
     def parts(self, scores: Sequence[FloatArray]) -> FloatArray:
         """What the filter needs to know of each row, from the scores of all criteria."""
 
+    def weighed(self, parts: FloatArray, worth: FloatArray) -> FloatArray:
+        """The parts of rows that are worth this much besides their scores, (n,); no matter to most filters."""
+        return parts
+
     @abstractmethod
     def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
         """The first row to ask about and the labels to ask for; the number of rows if there is none.

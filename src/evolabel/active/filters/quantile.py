@@ -65,6 +65,10 @@ class QuantileFilter(Filter):
             product *= by_label(column if criterion.weight == 1.0 else column**criterion.weight, self.width)
         return product
 
+    def weighed(self, parts: FloatArray, worth: FloatArray) -> FloatArray:
+        """See `Filter`."""
+        return parts * worth[:, None]
+
     def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
         """See `Filter`."""
         mask = np.zeros(self.width, np.bool_)
@@ -74,15 +78,16 @@ class QuantileFilter(Filter):
         return at, mask
 
     def decide(
-        self, scores: FloatArray, n_labels: int, tokens: float, free: int
+        self, scores: FloatArray, worth: float, n_labels: int, tokens: float, free: int
     ) -> tuple[FloatArray, BoolArray | None]:
-        """One row, as `parts` and `walk` would do it, from the scores of all criteria side by side, (1, S).
+        """One row, as `parts`, `weighed` and `walk` would do it, from the scores of all criteria side by side, (1, S).
 
         Returns its part, and the labels to ask for; None if there are none. Nothing is remembered.
         """
         part, mask = np.empty(self.width), np.zeros(self.width, np.bool_)
         chosen = _choose(
             scores,
+            worth,
             n_labels,
             self._by_label,
             self._powers,
