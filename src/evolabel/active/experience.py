@@ -112,7 +112,7 @@ class Experience:
             self._known = known
 
     def heard(self, query: Query, y: FloatArray, f: FloatArray, confidence: FloatArray | None) -> None:
-        """The sample in question was answered by y; a trained model's outputs for it, without any shift, were f."""
+        """The sample in question was answered by y; a trained model's plain outputs for it were f."""
         assert query.number is not None
         known = self.known()
         number = query.number if query.about is None else query.about

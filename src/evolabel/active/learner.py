@@ -60,8 +60,9 @@ class ActiveLearner:
     refine : {"none", "coverage", "scaling"}
         What samples nobody is asked about may change in the classifier; measured in docs/active-learning.md.
     echo : bool
-        Whether recent errors shift the outputs of the samples that follow, as far as the initial batch and the answers
-        show that errors repeat: they do where the stream is a course of events, not where rows were shuffled.
+        Whether recent errors correct the outputs of the samples that follow, and the choice of questions, as far as the
+        initial batch and the answers show that errors repeat: they do where the stream is a course of events, not where
+        rows were shuffled.
     max_pending : int
         Questions on their way that are kept; one more, and the oldest is given up as refused. Memory stays bounded
         where answers never come.
@@ -171,7 +172,7 @@ class ActiveLearner:
         return None, done
 
     def decision_function(self, X: object, first: int | None = None) -> FloatArray:
-        """Outputs for the rows that come next, (n, K): those of the classifier, shifted by the echo of recent errors.
+        """Outputs for the rows that come next, (n, K): those of the classifier, corrected by the echo of recent errors.
 
         `first` is the number of the first row in the stream, by default that of the next sample.
         """

@@ -1,4 +1,4 @@
-"""`EchoingClassifier`: a learner whose recent errors shift its next answers, as far as errors repeat."""
+"""`EchoingClassifier`: a learner whose recent errors correct its next answers, as far as errors repeat."""
 
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from evolabel.kernels.state import FloatArray
 
 
 class EchoingClassifier(Wrapper):
-    """Any learner, its outputs shifted by the echo of its recent errors (`docs/active-learning.md`).
+    """Any learner, its outputs corrected by the echo of its recent errors (`docs/active-learning.md`).
 
     For streams that are a course of events, in their order, with answers that come before the next sample does. Where
     rows were shuffled the echo is none. The learner inside never knows of it.

@@ -32,7 +32,7 @@ LEARNERS: dict[str, LearnerKind] = {
         lambda seed: evolabel.EvolvingFuzzyClassifier(optimise="macro_f1"),
     ),
     "echo": LearnerKind(
-        "evolving fuzzy classifier whose recent errors shift its answers, where errors repeat",
+        "evolving fuzzy classifier whose recent errors correct its answers, where errors repeat",
         lambda seed: baselines.EchoingClassifier(),
     ),
     "paper": LearnerKind(

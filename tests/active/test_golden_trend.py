@@ -1,0 +1,46 @@
+"""Fixed streams must go on being asked about as they are today: catches what changes questions or answers silently."""
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import BudgetedLearner
+from evolabel.evaluate import partial_accuracy
+
+
+def course_of_events():
+    """Labels that follow their features and a slow wave nobody measures."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(700, 5))
+    X[1:] += 0.6 * X[:-1]
+    wave = np.sin(np.arange(700)[:, None] / np.array([12.0, 20.0, 30.0, 9.0]))
+    return X, (X[:, :4] + 1.2 * wave + 0.5 * rng.normal(size=(700, 4)) > 0.3).astype(float)
+
+
+def shuffled():
+    X, Y = course_of_events()
+    order = np.random.default_rng(6).permutation(len(X))
+    return X[order], Y[order]
+
+
+STREAMS = {"course of events": course_of_events, "shuffled": shuffled}
+
+# Partial accuracy of five windows of 100 samples each, and what was asked in all. If a change of the method is meant to
+# move these numbers, put the new ones here and say so in the change log.
+TREND: dict[tuple[str, str], tuple[list[float], int]] = {
+    ("course of events", "samples"): ([0.7775, 0.775, 0.78, 0.785, 0.8], 50),
+    ("course of events", "labels"): ([0.79, 0.74, 0.835, 0.785, 0.755], 200),
+    ("shuffled", "samples"): ([0.775, 0.7225, 0.7525, 0.73, 0.7525], 49),
+    ("shuffled", "labels"): ([0.7775, 0.73, 0.745, 0.735, 0.75], 198),
+}
+
+
+@pytest.mark.parametrize(("stream", "per"), TREND)
+def test_the_trend_line_is_what_it_was(stream, per):
+    X, Y = STREAMS[stream]()
+    learner = BudgetedLearner(EvolvingFuzzyClassifier(max_rules=6), 0.1, per).fit(X[:200], Y[:200])
+    out = learner.test_then_train(X[200:], Y[200:])
+    windows = zip(np.split(Y[200:], 5), np.split(out, 5), strict=True)
+    trend, asked = TREND[stream, per]
+    assert [partial_accuracy(y, scores) for y, scores in windows] == pytest.approx(trend, abs=0.01)
+    assert learner.learner_.bucket.asked == pytest.approx(asked, abs=1)
