@@ -28,8 +28,8 @@ STREAMS = {"course of events": course_of_events, "shuffled": shuffled}
 # Partial accuracy of five windows of 100 samples each, and what was asked in all. If a change of the method is meant to
 # move these numbers, put the new ones here and say so in the change log.
 TREND: dict[tuple[str, str], tuple[list[float], int]] = {
-    ("course of events", "samples"): ([0.7775, 0.775, 0.78, 0.785, 0.8], 50),
-    ("course of events", "labels"): ([0.79, 0.74, 0.835, 0.785, 0.755], 200),
+    ("course of events", "samples"): ([0.7775, 0.7725, 0.7775, 0.785, 0.8025], 50),
+    ("course of events", "labels"): ([0.79, 0.7325, 0.815, 0.7775, 0.7675], 200),
     ("shuffled", "samples"): ([0.775, 0.7225, 0.7525, 0.73, 0.7525], 49),
     ("shuffled", "labels"): ([0.7775, 0.73, 0.745, 0.735, 0.75], 198),
 }

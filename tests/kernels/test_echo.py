@@ -24,7 +24,7 @@ from evolabel.kernels.echo import (
     shift_rows,
     weigh_all,
 )
-from evolabel.kernels.evidence import slopes
+from evolabel.kernels.evidence import belief, slopes
 
 
 class State:
@@ -99,9 +99,8 @@ def followed_by_sums(X, f, Y, u, rates):
             E[part] += np.where(told, sums, 0.0)
         S = np.zeros((2, K))
         slopes(E[AGAIN], S[AGAIN])
-        if S[AGAIN].any():
-            slopes(E[BACK], S[BACK])
-            S[BACK, np.isnan(rates)] = 0.0
+        slopes(E[BACK], S[BACK])
+        S[BACK] *= np.where(np.isnan(rates), 0.0, belief(E[AGAIN]))
     return out, E, S
 
 
@@ -234,13 +233,17 @@ def test_outputs_of_a_model_that_fails_do_no_lasting_harm():
     np.testing.assert_array_equal(state.answered.r.max(axis=0) + state.answered.r.min(axis=0), [-1.0, 2.0, 0.5, 0.0])
 
 
-def test_outputs_are_drawn_back_only_where_errors_repeat():
-    E, S = np.zeros((2, 5, 2)), np.ones((2, 2))
+def test_outputs_are_drawn_back_as_far_as_errors_are_believed_to_repeat():
+    E, S, before = np.zeros((2, 5, 2)), np.ones((2, 2)), np.zeros(2)
     E[BACK] = np.array([5.0, 10.0, 20.0, 100.0, 1.0])[:, None]
     weigh_all(E, np.array([0.5, 0.5]), S)
     np.testing.assert_array_equal(S, 0.0)
-    E[AGAIN] = E[BACK]
-    weigh_all(E, np.array([0.5, np.nan]), S)
-    assert S[AGAIN].min() > 0.3
-    assert S[BACK, 0] > 0.3
-    assert S[BACK, 1] == 0.0
+    for products in (1.0, 1.2, 2.0, 5.0):
+        E[AGAIN] = np.array([products, 10.0, 20.0, 100.0, 0.2])[:, None]
+        weigh_all(E, np.array([0.5, np.nan]), S)
+        assert S[AGAIN].min() > before[0]
+        assert S[BACK, 0] > before[1]
+        assert S[BACK, 1] == 0.0
+        before = S[[AGAIN, BACK], 0].copy()
+    slopes(E[BACK], S[BACK])
+    assert before[1] > 0.9 * S[BACK, 0]

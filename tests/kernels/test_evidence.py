@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolabel.kernels.evidence import CAUTION, SPREAD, slopes, weigh
+from evolabel.kernels.evidence import CAUTION, SPREAD, belief, slopes, weigh
 
 
 def slopes_by_arrays(evidence):
@@ -51,6 +51,15 @@ def test_evidence_is_the_sums_over_all_answers(rows):
     expected = np.array([np.where(told, part, 0.0).sum(axis=0) for part in sums])
     np.testing.assert_allclose(evidence, expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(s, slopes_by_arrays(evidence), rtol=1e-9, atol=1e-12)
+    assert 0.0 <= belief(evidence) < 1.0
+    assert (belief(evidence) > 0.0) == bool(s.any())
+
+
+@pytest.mark.parametrize(("deviations", "believed"), [(-9.0, 0.0), (0.0, 0.0), (1.5, 0.0), (3.0, 0.75), (15.0, 0.99)])
+def test_evidence_is_believed_by_its_deviations(deviations, believed):
+    evidence = np.array([[0.4], [1.0], [1.0], [1.0], [0.25]]) * np.ones(2)
+    evidence[0] = deviations * np.sqrt(0.5) / 2
+    assert belief(evidence) == pytest.approx(believed, abs=1e-12)
 
 
 def test_labels_that_follow_have_the_larger_slope():

@@ -95,7 +95,7 @@ class Experience:
         if not self.echoes or echo.mean_gain == 0.0:
             return Expected(None, doubts, None)
         correction = echo.correction(model.standardise(rows), numbers, model.n_labels)
-        worth = DOUBT / (correction.told + DOUBT) if self.bucket.per == "samples" else None
+        worth = DOUBT / (echo.belief * correction.told + DOUBT) if self.bucket.per == "samples" else None
         return Expected(correction, doubts, worth)
 
     def next_numbers(self, rows: int) -> IntArray:

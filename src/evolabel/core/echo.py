@@ -15,9 +15,11 @@ import numpy as np
 from evolabel.core.answered import Answered, sums_as_a_sample
 from evolabel.kernels._compile import direct
 from evolabel.kernels.echo import AGAIN, BACK, PLACES, follow_errors, shift_rows, weigh_all
+from evolabel.kernels.evidence import belief
 from evolabel.kernels.state import Arrays, FloatArray, IntArray
 
 _follow_errors, _weigh_all, _shift_rows = direct(follow_errors), direct(weigh_all), direct(shift_rows)
+_belief = direct(belief)
 
 NO_EVIDENCE = np.zeros((2, 5, 0))
 
@@ -79,8 +81,6 @@ class Echo:
         self.evidence = np.pad(evidence, ((0, 0), (0, 0), (0, n_labels - evidence.shape[2])))
         self.slopes = np.zeros((2, n_labels))
         """The part of the way to the base rates that outputs are drawn back, and `gains`."""
-        self.mean_gain = 0.0
-        """Mean of `gains`; 0 where errors do not repeat."""
         self._weigh()
 
     @property
@@ -115,7 +115,7 @@ class Echo:
         scratch = np.empty(PLACES), *np.empty((3, Y.shape[1]))
         known = *self.answered, self.rates, self.evidence, self.slopes
         _follow_errors(X, number, f, Y, believed, shifted, *known, *scratch)
-        self.mean_gain = float(self.gains.mean())
+        self._sum_up()
 
     def correction(self, X: FloatArray, numbers: IntArray, n_labels: int) -> Correction:
         """Of the outputs of the samples of these numbers."""
@@ -145,7 +145,13 @@ class Echo:
 
     def _weigh(self) -> None:
         _weigh_all(self.evidence, self.rates, self.slopes)
+        self._sum_up()
+
+    def _sum_up(self) -> None:
         self.mean_gain = float(self.gains.mean())
+        """0 where errors do not repeat."""
+        self.belief = _belief(self.evidence[AGAIN])
+        """How far errors are believed to repeat, in [0, 1)."""
 
     def arrays(self) -> Arrays:
         """All that is remembered, by name."""

@@ -25,7 +25,7 @@ the base rates of the labels. An answer is expected to be f + s d + g m.
 import numpy as np
 
 from evolabel.kernels._compile import kernel
-from evolabel.kernels.evidence import slopes, weigh
+from evolabel.kernels.evidence import belief, slopes, weigh
 from evolabel.kernels.state import FloatArray, IntArray
 
 MEMORY = 0.9  # what an error is worth one sample later
@@ -50,15 +50,12 @@ def error(y: float, f: float) -> float:
 
 @kernel
 def weigh_all(E: FloatArray, rates: FloatArray, S: FloatArray) -> None:
-    """Both slopes; outputs are drawn back only where errors repeat: else the stream is as the batch was."""
+    """Both slopes; outputs are drawn back as far as errors are believed to repeat: else the stream is as the batch."""
     slopes(E[BACK], S[BACK])
     slopes(E[AGAIN], S[AGAIN])
-    repeats = False
+    repeats = belief(E[AGAIN])
     for j in range(S.shape[1]):
-        repeats = repeats or S[AGAIN, j] > 0.0
-    for j in range(S.shape[1]):
-        if not repeats or np.isnan(rates[j]):
-            S[BACK, j] = 0.0
+        S[BACK, j] = 0.0 if np.isnan(rates[j]) else repeats * S[BACK, j]
 
 
 @kernel

@@ -38,27 +38,37 @@ def weigh(e: FloatArray, x: FloatArray, believed: FloatArray, evidence: FloatArr
 
 
 @kernel
-def slopes(evidence: FloatArray, s: FloatArray) -> None:
-    """Slopes of the regression of e on x, label by label, shrunk, in [0, 1].
+def belief(evidence: FloatArray) -> float:
+    """How far the evidence of all labels together is to be believed, in [0, 1).
 
-    All labels together must show one beyond `CAUTION` deviations, counted by samples, as labels are not independent;
-    else nothing is expected. The further beyond, the more is believed (as James and Stein shrink means). Each label's
-    own is drawn towards the common one, as by a prior of deviation `SPREAD`.
+    Not at all up to `CAUTION` deviations from none, counted by samples, as labels are not independent; the further
+    beyond, the more (as James and Stein shrink means).
     """
-    K = evidence.shape[1]
-    products, squares, errors, answers, agreement = 0.0, 0.0, 0.0, 0.0, 0.0
+    products, agreement = 0.0, 0.0
+    for j in range(evidence.shape[1]):
+        products += evidence[PRODUCTS, j]
+        agreement += evidence[AGREEMENT, j]
+    if not agreement > 0.0 or products <= 0.0:
+        return 0.0
+    return max(1.0 - CAUTION**2 * agreement / products**2, 0.0)
+
+
+@kernel
+def slopes(evidence: FloatArray, s: FloatArray) -> None:
+    """Slopes of the regression of e on x, label by label, shrunk as far as they are not believed, in [0, 1].
+
+    Each label's own is drawn towards the common one, as by a prior of deviation `SPREAD`.
+    """
+    K, believed = evidence.shape[1], belief(evidence)
+    products, squares, errors, answers = 0.0, 0.0, 0.0, 0.0
     for j in range(K):
         s[j] = 0.0
         products += evidence[PRODUCTS, j]
         squares += evidence[SQUARES, j]
         errors += evidence[ERRORS, j]
         answers += evidence[ANSWERS, j]
-        agreement += evidence[AGREEMENT, j]
-    if not agreement > 0.0:
-        return
-    deviations = products / np.sqrt(agreement)
-    if deviations > CAUTION:
-        believed, prior = 1.0 - (CAUTION / deviations) ** 2, errors / answers / SPREAD**2
+    if believed > 0.0:
+        prior = errors / answers / SPREAD**2
         for j in range(K):
             slope = (evidence[PRODUCTS, j] + products / squares * prior) / (evidence[SQUARES, j] + prior)
             s[j] = min(max(believed * slope, 0.0), 1.0)
