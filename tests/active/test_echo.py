@@ -8,6 +8,7 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, BudgetedLearner, experience
 from evolabel.core.echo import Echo
+from evolabel.core.model import BATCH_ARRAYS
 from evolabel.core.snapshot import put_together, take_apart
 from evolabel.errors import DataError, ParameterError
 from evolabel.evaluate import partial_accuracy
@@ -170,6 +171,15 @@ def test_files_keep_the_echo(events, tmp_path, rows):
     assert loaded._scout.experience.known().echo.gains.min() > 0.0
 
 
+def test_files_keep_the_echo_of_labels_that_have_just_appeared(events, tmp_path):
+    X, Y = events
+    learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200:240], Y[200:240])
+    learner.classifier.partial_fit(X[240:245], np.column_stack([Y[240:245], [0, 1, 0, 1, 1]]))
+    learner.save(tmp_path / "learner.evolabel")
+    loaded = ActiveLearner.load(tmp_path / "learner.evolabel")
+    assert loaded._scout.experience.haste == learner._scout.experience.haste
+
+
 def test_rows_of_no_weight_tell_nothing(shuffled):
     """The second half of the batch is not to be learned; what is written there would repeat from row to row."""
     X, Y = shuffled[0][:200], shuffled[1][:200].copy()
@@ -178,6 +188,13 @@ def test_rows_of_no_weight_tell_nothing(shuffled):
     clf = EvolvingFuzzyClassifier(max_rules=4).fit(X, Y, sample_weight=weights)
     assert echo_of(clf).mean_gain == 0.0
     assert echo_of(EvolvingFuzzyClassifier(max_rules=4).fit(X, Y)).gains.min() > 0.5
+
+
+def test_rows_of_no_weight_have_no_part_in_base_rates(events):
+    X, Y = events[0][:200], events[1][:200].copy()
+    Y[100:] = 1.0
+    clf = EvolvingFuzzyClassifier(max_rules=4).fit(X, Y, sample_weight=np.repeat([1.0, 0.0], 100))
+    np.testing.assert_allclose(clf._model.base_rates(), Y[:100].mean(axis=0), rtol=1e-12)
 
 
 def test_a_learner_that_looks_back_speaks_of_the_same_moment(events):
@@ -315,6 +332,14 @@ def test_classifiers_from_older_files_know_whether_errors_repeat(events, n_label
     assert echo.gains[:3].min() > 0.3
     assert not echo.slopes[BACK].any()
     np.testing.assert_array_equal(echo.rates[:3], 0.5)
+
+
+def test_the_oldest_files_of_classifiers_tell_of_no_labels_that_are_never_there(events):
+    """They hold nothing of the initial batch, so base rates are those of a coin, not 0."""
+    arrays, facts = take_apart(trained(*events)._model)
+    for name in BATCH_ARRAYS:
+        del arrays[name]
+    np.testing.assert_array_equal(put_together(arrays, facts).new_echo().rates, 0.5)
 
 
 @pytest.mark.parametrize("name", ["r", "c", "evidence", "Z", "rates"])
@@ -487,6 +512,14 @@ def test_rows_have_numbers_from_1_on(events, first):
     learner = ActiveLearner(trained(*events))
     with pytest.raises(ParameterError, match="first"):
         learner.decision_function(events[0][200:202], first=first)
+
+
+@pytest.mark.parametrize("kind", [float, np.float32, np.uint64])
+def test_numbers_of_rows_may_be_whole_numbers_of_any_kind(events, kind):
+    X, Y = events
+    learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200:260], Y[200:260])
+    expected = learner.decision_function(X[260:264])
+    np.testing.assert_array_equal(learner.decision_function(X[260:264], first=kind(61)), expected)
 
 
 def test_rows_from_before_the_last_answer_have_its_echo(events):

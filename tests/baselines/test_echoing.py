@@ -79,3 +79,16 @@ def test_whatever_numbers_the_learner_inside_gives(events):
     np.testing.assert_array_equal(learner._model.said, np.round(learner._model.said))
     with pytest.raises(DataError, match="shape"):
         EchoingClassifier(Narrow()).fit(X[:200], Y[:200]).test_then_train(X[200:250], Y[200:250])
+
+
+class Wide(GlobalRLS):
+    """A learner that scores a label nobody has told it of."""
+
+    def decision_function(self, X):
+        return np.pad(super().decision_function(X), ((0, 0), (0, 1)))
+
+
+def test_labels_that_only_the_learner_inside_knows_are_refused(events):
+    learner = EchoingClassifier(Wide()).fit(events[0][:200], events[1][:200])
+    with pytest.raises(DataError, match="4 labels, 3 were expected"):
+        learner.decision_function(events[0][200:202])

@@ -153,7 +153,7 @@ class Echo:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, n_labels: int, n_features: int) -> "Echo":
-        """What `arrays` gave, put together again."""
+        """What `arrays` gave, put together again; labels may have appeared since its last answer."""
         answered = Answered.read(sums_as_a_sample(arrays, n_features) if "errors" in arrays else arrays)
         size = answered.r.shape[-1]
         rates = np.array(arrays.get("rates", np.full(size, np.nan)), np.float64)
@@ -167,5 +167,4 @@ class Echo:
             raise ValueError("errors, weights, features, rates and evidence are not finite")
         made = cls(n_features, rates, evidence)
         made.answered = answered
-        made._fit_to(n_features, n_labels)
         return made
