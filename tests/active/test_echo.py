@@ -8,6 +8,7 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, BudgetedLearner, experience
 from evolabel.core.echo import Echo
+from evolabel.core.feature_growth import grow_features
 from evolabel.core.model import BATCH_ARRAYS
 from evolabel.core.snapshot import put_together, take_apart
 from evolabel.errors import DataError, ParameterError
@@ -353,7 +354,7 @@ def test_what_is_not_finite_is_refused(events, name):
 def test_what_does_not_fit_together_is_refused(events, name):
     arrays = echo_of(trained(*events)).arrays()
     with pytest.raises(ValueError, match="fit together"):
-        Echo.from_arrays({**arrays, name: arrays[name][..., :1]}, 3, 4)
+        Echo.from_arrays({**arrays, name: arrays[name][:1]}, 3, 4)
 
 
 @pytest.mark.parametrize("name", ["echo_evidence", "annotated", "carried"])
@@ -373,6 +374,21 @@ def test_features_that_come_or_go_leave_the_evidence(events):
     np.testing.assert_allclose(correction.of(echo.rates), echo.rates[None], rtol=1e-12)
     echo.answer(X[20, :3], 21, np.full(3, np.nan), np.full(3, 0.5))
     np.testing.assert_allclose(echo.gains, gains, rtol=0.01)
+
+
+@pytest.mark.parametrize("per", ["samples", "labels"])
+def test_files_from_between_new_features_and_the_next_answer_can_be_read(events, tmp_path, per):
+    X, Y = events
+    learner = walked(ActiveLearner(trained(X, Y), 0.3, per), X[200:240], Y[200:240])
+    grow_features(learner.classifier._model, [np.linspace(-1.0, 1.0, 50)])
+    learner.classifier.n_features_in_ = 5
+    wider = np.column_stack([X[240:280], X[240:280, 0]])
+    expected = learner.decision_function(wider)
+    learner.save(tmp_path / "learner.evolabel")
+    loaded = ActiveLearner.load(tmp_path / "learner.evolabel")
+    np.testing.assert_array_equal(loaded.decision_function(wider), expected)
+    both = [walked(each, wider, Y[240:280]) for each in (learner, loaded)]
+    np.testing.assert_array_equal(*(each.decision_function(wider) for each in both))
 
 
 def test_outputs_are_drawn_back_to_the_base_rates_where_that_was_right():
