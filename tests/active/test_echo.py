@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.active import ActiveLearner, BudgetedLearner, experience
+from evolabel.active import ActiveLearner, AnnotatorPool, BudgetedLearner, experience
 from evolabel.core.echo import Echo
 from evolabel.core.feature_growth import grow_features
 from evolabel.core.model import BATCH_ARRAYS
@@ -14,6 +14,7 @@ from evolabel.core.snapshot import put_together, take_apart
 from evolabel.errors import DataError, ParameterError
 from evolabel.evaluate import partial_accuracy
 from evolabel.kernels.echo import AGAIN, BACK, weigh_all
+from evolabel.kernels.evidence import ANSWERS
 
 LATER = np.arange(41, 46)
 
@@ -48,6 +49,14 @@ def echo_of(clf):
 def test_the_initial_batch_tells_whether_errors_repeat(events, shuffled):
     assert echo_of(trained(*events)).gains.min() > 0.3
     assert echo_of(trained(*shuffled)).mean_gain == 0.0
+
+
+def test_only_the_second_half_of_the_batch_tells(events, shuffled):
+    """Before, outputs know too little: their errors repeat in any stream."""
+    course_ends = [np.concatenate([one[:200], other[:200]]) for one, other in zip(events, shuffled, strict=True)]
+    course_begins = [np.concatenate([other[:200], one[:200]]) for one, other in zip(events, shuffled, strict=True)]
+    assert echo_of(trained(*course_ends, rows=400)).mean_gain == 0.0
+    assert echo_of(trained(*course_begins, rows=400)).mean_gain > 0.3
 
 
 @pytest.mark.parametrize("per", ["samples", "labels"])
@@ -415,6 +424,16 @@ def test_base_rates_are_those_of_the_batch(events):
     assert np.isnan(clf._model.base_rates()[3])
 
 
+def test_siblings_share_base_rates_and_no_evidence(events):
+    X, Y = events
+    clf = trained(X, Y)
+    clf.partial_fit(X[200:205], np.column_stack([Y[200:205], [0, 1, 0, 1, 1]]))
+    arrays, facts = take_apart(clf.sibling()._model)
+    twin = put_together(arrays, facts)
+    np.testing.assert_array_equal(twin.base_rates(), clf._model.base_rates())
+    assert not twin.echo_evidence.any()
+
+
 @pytest.mark.parametrize("scaling", ["quantile", "standard", "minmax", "none"])
 def test_samples_are_compared_alike_in_any_scaling(events, scaling):
     X, Y = 1000.0 * events[0], events[1]
@@ -422,6 +441,17 @@ def test_samples_are_compared_alike_in_any_scaling(events, scaling):
     spread = clf._model.standardise(X[:200]).std(axis=0)
     assert spread.min() > 0.5
     assert spread.max() < 1.5
+
+
+def test_units_of_features_do_not_matter(events):
+    evidence, outputs = [], []
+    for unit in (1.0, 1024.0):
+        X, Y = unit * events[0], events[1]
+        learner = ActiveLearner(trained(X, Y), 0.3)
+        evidence.append(learner.classifier._model.echo_evidence)
+        outputs.append(walked(learner, X[200:240], Y[200:240]).decision_function(X[240:250]))
+    np.testing.assert_allclose(*evidence, rtol=1e-6)
+    np.testing.assert_allclose(*outputs, rtol=1e-6)
 
 
 def test_questions_are_worth_less_where_recent_answers_tell_of_the_sample(events):
@@ -521,6 +551,34 @@ def test_answers_that_are_hardly_believed_hardly_echo(events):
         echo.slopes[:] = [[0.0], [1.0]]
     unsure, shift = (echo.correction(X[5:10], np.arange(6, 11), 3).shift for echo in (doubtful, sure))
     assert (np.abs(unsure) < np.abs(shift)).all()
+
+
+def test_answers_echo_as_far_as_who_gave_them_is_believed(events):
+    X, Y = events
+    learner = ActiveLearner(trained(X, Y), 1.0, annotators=AnnotatorPool({"anna": 0.3}))
+    learner.update(learner.query(X[200]), Y[200], annotator="anna")
+    np.testing.assert_array_equal(learner._scout.experience.known().echo.answered.c.max(axis=0), 0.3)
+
+
+@pytest.mark.parametrize(("weight", "believed"), [(0.25, 0.25), (4.0, 1.0)])
+def test_rows_of_the_batch_tell_as_much_as_they_weigh_and_no_more_than_once(events, weight, believed):
+    X, Y = events[0][:200], events[1][:200]
+    clf = EvolvingFuzzyClassifier(max_rules=4).fit(X, Y, sample_weight=np.full(200, weight))
+    answers = [each._model.echo_evidence[:, ANSWERS] for each in (clf, trained(X, Y))]
+    np.testing.assert_allclose(answers[0], believed * answers[1], rtol=1e-9)
+
+
+def test_an_answer_about_an_earlier_sample_is_remembered_at_its_place(events):
+    X, Y = events
+    learner, about = ActiveLearner(trained(X, Y), 0.2, recent=5), set()
+    for row in range(200, 260):
+        query = learner.query(X[row])
+        number = row - 199 if query.about is None else query.about
+        about |= {number} if query.asked else set()
+        learner.update(query, Y[199 + number] if query.asked else None)
+    answered = learner._scout.experience.known().echo.answered
+    assert about == set(answered.at[answered.at > 0].tolist())
+    assert not about <= set(range(5, 61, 5))  # some were not the latest
 
 
 @pytest.mark.parametrize("first", [0, 1.5, "next"])
