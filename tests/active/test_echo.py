@@ -190,6 +190,18 @@ def test_files_keep_the_echo_of_labels_that_have_just_appeared(events, tmp_path)
     assert loaded._scout.experience.haste == learner._scout.experience.haste
 
 
+def test_files_from_before_the_first_answer_know_what_the_classifier_learns_elsewhere(events, tmp_path):
+    X, Y = events
+    learner = ActiveLearner(trained(X, Y), 0.3)
+    learner.save(tmp_path / "learner.evolabel")
+    loaded = ActiveLearner.load(tmp_path / "learner.evolabel")
+    for each in (learner, loaded):
+        each.classifier.partial_fit(X[240:245], np.column_stack([Y[240:245], [0, 1, 0, 1, 1]]))
+    known, also = (each._scout.experience.arrays() for each in (learner, loaded))
+    for name, array in known.items():
+        np.testing.assert_array_equal(also[name], array)
+
+
 def test_rows_of_no_weight_tell_nothing(shuffled):
     """The second half of the batch is not to be learned; what is written there would repeat from row to row."""
     X, Y = shuffled[0][:200], shuffled[1][:200].copy()
@@ -215,6 +227,15 @@ def test_a_learner_that_looks_back_speaks_of_the_same_moment(events):
         np.testing.assert_allclose(query.prediction, outputs, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(query.arrived.prediction, outputs, rtol=1e-9, atol=1e-9)
         learner.update(query, None)
+
+
+def test_a_learner_that_looks_back_counts_the_rows_it_has_passed(events):
+    X, Y = events
+    learner = walked(ActiveLearner(trained(X, Y), 0.1, recent=1), X[200:261], Y[200:261])
+    query, passed = learner.watch(X[261:280])
+    assert passed > 3
+    outputs = learner.decision_function(X[261 + passed : 262 + passed])[0]
+    np.testing.assert_allclose(query.arrived.prediction, outputs, rtol=1e-9)
 
 
 def test_there_is_no_echo_before_there_is_a_model(events):

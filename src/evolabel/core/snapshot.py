@@ -166,7 +166,7 @@ def _check_shape(name: str, array: AnyArray, shape: tuple[int, ...]) -> None:
 
 
 def _restore_batch(model: StreamModel, arrays: Arrays) -> None:
-    """What is known of the initial batch: in older files no base rates, in still older ones nothing, all labels alike."""
+    """What is known of the initial batch: no base rates in older files; in still older ones all labels are alike."""
     model.annotated = np.array(arrays.get("annotated", np.ones(model.n_labels)), np.float64)
     model.carried = np.array(arrays.get("carried", 0.5 * model.annotated), np.float64)
     size = len(model.annotated)

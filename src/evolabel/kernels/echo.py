@@ -14,6 +14,7 @@ the base rates of the labels. An answer is expected to be f + s d + g m.
 | r        | (R, K)    | e times how far y is believed; 0 for labels that were not answered                           |
 | c        | (R, K)    | how far y is believed; 0 for labels that were not answered                                   |
 | w        | (R,)      | how much each of them tells of a sample: less with every sample between, and if it is unlike |
+| told     | (n,)      | sums of w: how many recent answers tell of each sample                                       |
 | m        | (K,)      | sum of w r / (sum of w c + DOUBT): the mean of recent errors, drawn towards 0                |
 | rates    | (K,)      | base rates; NaN: not known                                                                   |
 | d        | (K,)      | rates - f of one sample: the way back to them; 0 where they are not known                    |
@@ -206,7 +207,7 @@ def shift_rows(
     out: FloatArray,
     told: FloatArray,
 ) -> None:
-    """What is to be added to the outputs of samples, once these are multiplied by 1 - s; and the sum of w."""
+    """What is to be added to the outputs of samples, once these are multiplied by 1 - s; and `told`."""
     for i in range(X.shape[0]):
         mean_errors(X[i], numbers[i], Z, at, r, c, w, m)
         told[i] = 0.0
