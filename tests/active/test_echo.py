@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.active import ActiveLearner, BudgetedLearner, experience
+from evolabel.active import ActiveLearner, AnnotatorPool, BudgetedLearner, experience
 from evolabel.core.echo import Echo
+from evolabel.core.feature_growth import grow_features
+from evolabel.core.model import BATCH_ARRAYS
 from evolabel.core.snapshot import put_together, take_apart
 from evolabel.errors import DataError, ParameterError
 from evolabel.evaluate import partial_accuracy
 from evolabel.kernels.echo import AGAIN, BACK, weigh_all
+from evolabel.kernels.evidence import ANSWERS
 
 LATER = np.arange(41, 46)
 
@@ -46,6 +49,14 @@ def echo_of(clf):
 def test_the_initial_batch_tells_whether_errors_repeat(events, shuffled):
     assert echo_of(trained(*events)).gains.min() > 0.3
     assert echo_of(trained(*shuffled)).mean_gain == 0.0
+
+
+def test_only_the_second_half_of_the_batch_tells(events, shuffled):
+    """Before, outputs know too little: their errors repeat in any stream."""
+    course_ends = [np.concatenate([one[:200], other[:200]]) for one, other in zip(events, shuffled, strict=True)]
+    course_begins = [np.concatenate([other[:200], one[:200]]) for one, other in zip(events, shuffled, strict=True)]
+    assert echo_of(trained(*course_ends, rows=400)).mean_gain == 0.0
+    assert echo_of(trained(*course_begins, rows=400)).mean_gain > 0.3
 
 
 @pytest.mark.parametrize("per", ["samples", "labels"])
@@ -170,6 +181,27 @@ def test_files_keep_the_echo(events, tmp_path, rows):
     assert loaded._scout.experience.known().echo.gains.min() > 0.0
 
 
+def test_files_keep_the_echo_of_labels_that_have_just_appeared(events, tmp_path):
+    X, Y = events
+    learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200:240], Y[200:240])
+    learner.classifier.partial_fit(X[240:245], np.column_stack([Y[240:245], [0, 1, 0, 1, 1]]))
+    learner.save(tmp_path / "learner.evolabel")
+    loaded = ActiveLearner.load(tmp_path / "learner.evolabel")
+    assert loaded._scout.experience.haste == learner._scout.experience.haste
+
+
+def test_files_from_before_the_first_answer_know_what_the_classifier_learns_elsewhere(events, tmp_path):
+    X, Y = events
+    learner = ActiveLearner(trained(X, Y), 0.3)
+    learner.save(tmp_path / "learner.evolabel")
+    loaded = ActiveLearner.load(tmp_path / "learner.evolabel")
+    for each in (learner, loaded):
+        each.classifier.partial_fit(X[240:245], np.column_stack([Y[240:245], [0, 1, 0, 1, 1]]))
+    known, also = (each._scout.experience.arrays() for each in (learner, loaded))
+    for name, array in known.items():
+        np.testing.assert_array_equal(also[name], array)
+
+
 def test_rows_of_no_weight_tell_nothing(shuffled):
     """The second half of the batch is not to be learned; what is written there would repeat from row to row."""
     X, Y = shuffled[0][:200], shuffled[1][:200].copy()
@@ -180,6 +212,13 @@ def test_rows_of_no_weight_tell_nothing(shuffled):
     assert echo_of(EvolvingFuzzyClassifier(max_rules=4).fit(X, Y)).gains.min() > 0.5
 
 
+def test_rows_of_no_weight_have_no_part_in_base_rates(events):
+    X, Y = events[0][:200], events[1][:200].copy()
+    Y[100:] = 1.0
+    clf = EvolvingFuzzyClassifier(max_rules=4).fit(X, Y, sample_weight=np.repeat([1.0, 0.0], 100))
+    np.testing.assert_allclose(clf._model.base_rates(), Y[:100].mean(axis=0), rtol=1e-12)
+
+
 def test_a_learner_that_looks_back_speaks_of_the_same_moment(events):
     X, Y = events
     learner = walked(ActiveLearner(trained(X, Y), 0.3, recent=1), X[200:260], Y[200:260])
@@ -188,6 +227,15 @@ def test_a_learner_that_looks_back_speaks_of_the_same_moment(events):
         np.testing.assert_allclose(query.prediction, outputs, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(query.arrived.prediction, outputs, rtol=1e-9, atol=1e-9)
         learner.update(query, None)
+
+
+def test_a_learner_that_looks_back_counts_the_rows_it_has_passed(events):
+    X, Y = events
+    learner = walked(ActiveLearner(trained(X, Y), 0.1, recent=1), X[200:261], Y[200:261])
+    query, passed = learner.watch(X[261:280])
+    assert passed > 3
+    outputs = learner.decision_function(X[261 + passed : 262 + passed])[0]
+    np.testing.assert_allclose(query.arrived.prediction, outputs, rtol=1e-9)
 
 
 def test_there_is_no_echo_before_there_is_a_model(events):
@@ -317,6 +365,14 @@ def test_classifiers_from_older_files_know_whether_errors_repeat(events, n_label
     np.testing.assert_array_equal(echo.rates[:3], 0.5)
 
 
+def test_the_oldest_files_of_classifiers_tell_of_no_labels_that_are_never_there(events):
+    """They hold nothing of the initial batch, so base rates are those of a coin, not 0."""
+    arrays, facts = take_apart(trained(*events)._model)
+    for name in BATCH_ARRAYS:
+        del arrays[name]
+    np.testing.assert_array_equal(put_together(arrays, facts).new_echo().rates, 0.5)
+
+
 @pytest.mark.parametrize("name", ["r", "c", "evidence", "Z", "rates"])
 def test_what_is_not_finite_is_refused(events, name):
     arrays = echo_of(trained(*events)).arrays()
@@ -328,7 +384,7 @@ def test_what_is_not_finite_is_refused(events, name):
 def test_what_does_not_fit_together_is_refused(events, name):
     arrays = echo_of(trained(*events)).arrays()
     with pytest.raises(ValueError, match="fit together"):
-        Echo.from_arrays({**arrays, name: arrays[name][..., :1]}, 3, 4)
+        Echo.from_arrays({**arrays, name: arrays[name][:1]}, 3, 4)
 
 
 @pytest.mark.parametrize("name", ["echo_evidence", "annotated", "carried"])
@@ -348,6 +404,21 @@ def test_features_that_come_or_go_leave_the_evidence(events):
     np.testing.assert_allclose(correction.of(echo.rates), echo.rates[None], rtol=1e-12)
     echo.answer(X[20, :3], 21, np.full(3, np.nan), np.full(3, 0.5))
     np.testing.assert_allclose(echo.gains, gains, rtol=0.01)
+
+
+@pytest.mark.parametrize("per", ["samples", "labels"])
+def test_files_from_between_new_features_and_the_next_answer_can_be_read(events, tmp_path, per):
+    X, Y = events
+    learner = walked(ActiveLearner(trained(X, Y), 0.3, per), X[200:240], Y[200:240])
+    grow_features(learner.classifier._model, [np.linspace(-1.0, 1.0, 50)])
+    learner.classifier.n_features_in_ = 5
+    wider = np.column_stack([X[240:280], X[240:280, 0]])
+    expected = learner.decision_function(wider)
+    learner.save(tmp_path / "learner.evolabel")
+    loaded = ActiveLearner.load(tmp_path / "learner.evolabel")
+    np.testing.assert_array_equal(loaded.decision_function(wider), expected)
+    both = [walked(each, wider, Y[240:280]) for each in (learner, loaded)]
+    np.testing.assert_array_equal(*(each.decision_function(wider) for each in both))
 
 
 def test_outputs_are_drawn_back_to_the_base_rates_where_that_was_right():
@@ -374,6 +445,16 @@ def test_base_rates_are_those_of_the_batch(events):
     assert np.isnan(clf._model.base_rates()[3])
 
 
+def test_siblings_share_base_rates_and_no_evidence(events):
+    X, Y = events
+    clf = trained(X, Y)
+    clf.partial_fit(X[200:205], np.column_stack([Y[200:205], [0, 1, 0, 1, 1]]))
+    arrays, facts = take_apart(clf.sibling()._model)
+    twin = put_together(arrays, facts)
+    np.testing.assert_array_equal(twin.base_rates(), clf._model.base_rates())
+    assert not twin.echo_evidence.any()
+
+
 @pytest.mark.parametrize("scaling", ["quantile", "standard", "minmax", "none"])
 def test_samples_are_compared_alike_in_any_scaling(events, scaling):
     X, Y = 1000.0 * events[0], events[1]
@@ -381,6 +462,17 @@ def test_samples_are_compared_alike_in_any_scaling(events, scaling):
     spread = clf._model.standardise(X[:200]).std(axis=0)
     assert spread.min() > 0.5
     assert spread.max() < 1.5
+
+
+def test_units_of_features_do_not_matter(events):
+    evidence, outputs = [], []
+    for unit in (1.0, 1024.0):
+        X, Y = unit * events[0], events[1]
+        learner = ActiveLearner(trained(X, Y), 0.3)
+        evidence.append(learner.classifier._model.echo_evidence)
+        outputs.append(walked(learner, X[200:240], Y[200:240]).decision_function(X[240:250]))
+    np.testing.assert_allclose(*evidence, rtol=1e-6)
+    np.testing.assert_allclose(*outputs, rtol=1e-6)
 
 
 def test_questions_are_worth_less_where_recent_answers_tell_of_the_sample(events):
@@ -482,11 +574,47 @@ def test_answers_that_are_hardly_believed_hardly_echo(events):
     assert (np.abs(unsure) < np.abs(shift)).all()
 
 
+def test_answers_echo_as_far_as_who_gave_them_is_believed(events):
+    X, Y = events
+    learner = ActiveLearner(trained(X, Y), 1.0, annotators=AnnotatorPool({"anna": 0.3}))
+    learner.update(learner.query(X[200]), Y[200], annotator="anna")
+    np.testing.assert_array_equal(learner._scout.experience.known().echo.answered.c.max(axis=0), 0.3)
+
+
+@pytest.mark.parametrize(("weight", "believed"), [(0.25, 0.25), (4.0, 1.0)])
+def test_rows_of_the_batch_tell_as_much_as_they_weigh_and_no_more_than_once(events, weight, believed):
+    X, Y = events[0][:200], events[1][:200]
+    clf = EvolvingFuzzyClassifier(max_rules=4).fit(X, Y, sample_weight=np.full(200, weight))
+    answers = [each._model.echo_evidence[:, ANSWERS] for each in (clf, trained(X, Y))]
+    np.testing.assert_allclose(answers[0], believed * answers[1], rtol=1e-9)
+
+
+def test_an_answer_about_an_earlier_sample_is_remembered_at_its_place(events):
+    X, Y = events
+    learner, about = ActiveLearner(trained(X, Y), 0.2, recent=5), set()
+    for row in range(200, 260):
+        query = learner.query(X[row])
+        number = row - 199 if query.about is None else query.about
+        about |= {number} if query.asked else set()
+        learner.update(query, Y[199 + number] if query.asked else None)
+    answered = learner._scout.experience.known().echo.answered
+    assert about == set(answered.at[answered.at > 0].tolist())
+    assert not about <= set(range(5, 61, 5))  # some were not the latest
+
+
 @pytest.mark.parametrize("first", [0, 1.5, "next"])
 def test_rows_have_numbers_from_1_on(events, first):
     learner = ActiveLearner(trained(*events))
     with pytest.raises(ParameterError, match="first"):
         learner.decision_function(events[0][200:202], first=first)
+
+
+@pytest.mark.parametrize("kind", [float, np.float32, np.uint64])
+def test_numbers_of_rows_may_be_whole_numbers_of_any_kind(events, kind):
+    X, Y = events
+    learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200:260], Y[200:260])
+    expected = learner.decision_function(X[260:264])
+    np.testing.assert_array_equal(learner.decision_function(X[260:264], first=kind(61)), expected)
 
 
 def test_rows_from_before_the_last_answer_have_its_echo(events):

@@ -50,6 +50,17 @@ def test_outputs_are_those_of_the_next_sample(events):
     assert learner.n_rules_ == learner._model.n_rules_
 
 
+def test_samples_are_compared_by_features_if_their_scaling_is_known(events):
+    X, Y = events
+    ours, other = (EchoingClassifier(base).fit(X[:200], Y[:200]) for base in (None, GlobalRLS()))
+    for learner in (ours, other):
+        learner.partial_fit(X[200:203], Y[200:203])
+        np.testing.assert_allclose(learner._echo.rates, Y[:200].mean(axis=0), rtol=1e-12)
+    remembered = ours._echo.answered
+    np.testing.assert_array_equal(remembered.Z[remembered.at > 0], ours._model._model.standardise(X[200:203]))
+    assert other._echo.answered.Z.shape[1] == 0
+
+
 def test_what_is_no_learner_is_refused():
     with pytest.raises(ParameterError, match="base"):
         EchoingClassifier(base=3).fit([[0.0], [1.0]], [[0], [1]])
@@ -79,3 +90,16 @@ def test_whatever_numbers_the_learner_inside_gives(events):
     np.testing.assert_array_equal(learner._model.said, np.round(learner._model.said))
     with pytest.raises(DataError, match="shape"):
         EchoingClassifier(Narrow()).fit(X[:200], Y[:200]).test_then_train(X[200:250], Y[200:250])
+
+
+class Wide(GlobalRLS):
+    """A learner that scores a label nobody has told it of."""
+
+    def decision_function(self, X):
+        return np.pad(super().decision_function(X), ((0, 0), (0, 1)))
+
+
+def test_labels_that_only_the_learner_inside_knows_are_refused(events):
+    learner = EchoingClassifier(Wide()).fit(events[0][:200], events[1][:200])
+    with pytest.raises(DataError, match="4 labels, 3 were expected"):
+        learner.decision_function(events[0][200:202])

@@ -24,7 +24,7 @@ from evolabel.kernels.echo import (
     shift_rows,
     weigh_all,
 )
-from evolabel.kernels.evidence import belief, slopes
+from evolabel.kernels.evidence import ANSWERS, belief, slopes
 
 
 class State:
@@ -204,6 +204,19 @@ def test_an_answer_that_comes_late_is_remembered_but_no_evidence(late):
         other.follow(X[[i]], f[[i]].copy(), Y[[i]], u[[i]], number=i + 1)
     np.testing.assert_array_equal(other.E, before)
     np.testing.assert_allclose(other.mean(X[0], 41), at_once.mean(X[0], 41), rtol=1e-9)
+
+
+def test_evidence_fades_with_every_sample_between_two_answers():
+    state, x, u = State(0, 1), np.empty((1, 0)), np.ones((1, 1))
+    for number in (3, 13):
+        state.follow(x, np.full((1, 1), 0.5), np.ones((1, 1)), u, number)
+    np.testing.assert_allclose(state.E[AGAIN, ANSWERS], PATIENCE**10 + 1.0, rtol=1e-12)
+
+
+def test_errors_tell_of_samples_before_as_of_those_after():
+    state = State(0, 1)
+    state.follow(np.empty((1, 0)), np.full((1, 1), 0.5), np.ones((1, 1)), np.ones((1, 1)), number=10)
+    np.testing.assert_array_equal(state.mean(np.empty(0), 7), state.mean(np.empty(0), 13))
 
 
 def test_a_sample_older_than_all_that_is_remembered_is_forgotten():

@@ -39,6 +39,8 @@ class Expected(NamedTuple):
 
 NOTHING_SPECIAL = Expected(None, None, None)
 
+HEARD = np.ones(1, np.bool_)  # in older files, which do not tell
+
 
 class Experience:
     """Shifts outputs by the echo of recent errors, if wished, and doubts labels that are little known.
@@ -121,9 +123,10 @@ class Experience:
 
     def arrays(self) -> Arrays:
         """All that is remembered, by name."""
-        _, echo, newcomers = self.known()
-        parts = {"echo": echo.arrays(), "newcomers": newcomers.arrays()}
-        return {f"{part}.{name}": array for part, arrays in parts.items() for name, array in arrays.items()}
+        known = self.known()
+        parts = {"echo": known.echo.arrays(), "newcomers": known.newcomers.arrays()}
+        named = {f"{part}.{name}": array for part, arrays in parts.items() for name, array in arrays.items()}
+        return {**named, "heard": np.array([known is self._known])}
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what was remembered; nothing, in older files: then all labels are known."""
@@ -139,5 +142,5 @@ class Experience:
         }
         echo = Echo.from_arrays(own["echo"], model.n_labels, model.n_features)
         newcomers = Newcomers.from_arrays(own["newcomers"], model)
-        if model.warm_up is None:
+        if model.warm_up is None and arrays.get("heard", HEARD).all():
             self._known = Known(model, echo, newcomers)

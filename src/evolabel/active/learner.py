@@ -20,7 +20,7 @@ from evolabel.active.scout import Scout
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
 from evolabel.kernels.state import FloatArray, IntArray
-from evolabel.ranges import check_number
+from evolabel.ranges import check_number, whole_number
 
 LONGEST = 2048  # rows `watch` looks at in one go, at most
 
@@ -176,10 +176,9 @@ class ActiveLearner:
 
         `first` is the number of the first row in the stream, by default that of the next sample.
         """
-        if first is not None:
-            check_number("first", first, 1, whole=True)
+        ahead = 0 if first is None else whole_number("first", first, 1) - self.bucket.seen - 1
         rows, known = self._pupil.rows(X), self._scout.experience
-        numbers = known.next_numbers(len(rows)) + (0 if first is None else first - self.bucket.seen - 1)
+        numbers = known.next_numbers(len(rows)) + ahead
         plain, correction = self._pupil.model.outputs(rows), known.of(rows, numbers).correction
         return plain if correction is None else correction.of(plain)
 

@@ -112,9 +112,9 @@ class Scout:
         expected = self.experience.of_next(rows)
         look = self._look(rows, expected, weights)
         scores = score_table(self.criteria, look, self.pupil.n_labels)
-        parts = (
-            chooser.parts(scores) if expected.worth is None else chooser.weighed(chooser.parts(scores), expected.worth)
-        )
+        parts = chooser.parts(scores)
+        if expected.worth is not None:
+            parts = chooser.weighed(parts, expected.worth)
         place = self.bucket.seen + 1, self.experience.changes
         return Judged(version, *place, rows, look.outputs, scores, parts)
 

@@ -106,7 +106,9 @@ class Unlabelled:
     def arrays(self, n_features: int) -> Arrays:
         """All that is remembered, by name."""
         kept = {} if self.moments is None else {f"moments.{name}": a for name, a in self.moments.arrays().items()}
-        return {"waiting": self._waiting[: self._filled].reshape(-1, n_features), **kept}
+        comparable = self._waiting.shape[1] == n_features  # else features have come or gone, and `_wait` begins anew
+        waiting = self._waiting[: self._filled] if comparable else np.zeros((0, n_features))
+        return {"waiting": waiting, **kept}
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what was remembered."""

@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.baselines.base import StreamLearner
-from evolabel.errors import ParameterError
+from evolabel.errors import DataError, ParameterError
 from evolabel.kernels.state import FloatArray
 
 
@@ -41,7 +41,13 @@ class Wrapper(StreamLearner):
 
     def _answer(self, rows: FloatArray) -> FloatArray:
         scores = np.asarray(self._model.decision_function(rows))
-        return np.pad(scores, ((0, 0), (0, self._targets.size - scores.shape[1])))
+        known, missing = scores.shape[1], self._targets.size - scores.shape[1]
+        if missing < 0:
+            raise DataError(
+                f"the learner inside scores {known} labels, {known + missing} were expected; "
+                "use one that scores the labels it was told of"
+            )
+        return np.pad(scores, ((0, 0), (0, missing)))
 
     def _thresholds(self) -> FloatArray:
         known = getattr(self._model, "thresholds_", None)

@@ -159,19 +159,21 @@ class Echo:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, n_labels: int, n_features: int) -> "Echo":
-        """What `arrays` gave, put together again."""
+        """What `arrays` gave, put together again.
+
+        Labels may have appeared since its last answer, and features have come or gone: the next one will tell.
+        """
         answered = Answered.read(sums_as_a_sample(arrays, n_features) if "errors" in arrays else arrays)
-        size = answered.r.shape[-1]
-        rates = np.array(arrays.get("rates", np.full(size, np.nan)), np.float64)
+        rates = np.array(arrays.get("rates", np.full(answered.r.shape[-1:], np.nan)), np.float64)
+        size, width = len(rates), answered.Z.shape[-1]
         evidence = label_by_label(arrays["evidence"], size)
         shapes = [part.shape for part in (*answered, rates, evidence)]
-        expected = [part.shape for part in Answered.none(n_features, size)]
+        expected = [part.shape for part in Answered.none(width, size)]
         if shapes != [*expected, (size,), (2, 5, size)] or size > n_labels:
             raise ValueError(f"shapes {shapes} do not fit together, or not to {n_labels} labels")
         finite = all(np.isfinite(part).all() for part in (answered.r, answered.c, evidence))
         if not finite or np.isinf(answered.Z).any() or np.isinf(rates).any():
             raise ValueError("errors, weights, features, rates and evidence are not finite")
-        made = cls(n_features, rates, evidence)
+        made = cls(width, rates, evidence)
         made.answered = answered
-        made._fit_to(n_features, n_labels)
         return made

@@ -95,8 +95,10 @@ class StreamModel:
         believed = np.ones(Y.shape) if not len(confidences) else confidences
         if len(weights):
             believed = believed * np.minimum(weights, 1.0)[:, None]
-        self.annotated, self.carried = np.sum(~np.isnan(Y), axis=0, dtype=np.float64), np.nansum(Y, axis=0)
-        self._listen(X[taught], out[taught], Y[taught], believed[taught])
+        answers = Y[taught]
+        self.annotated = np.sum(~np.isnan(answers), axis=0, dtype=np.float64)
+        self.carried = np.nansum(answers, axis=0)
+        self._listen(X[taught], out[taught], answers, believed[taught])
         if self.counts is not None:
             self.counts.follow(out, Y, weights, confidences)
         if self.weighs_features:

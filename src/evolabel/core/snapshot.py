@@ -93,9 +93,7 @@ def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
     if model.weighs_features:
         model.feature_weights = arrays["feature_weights"]
         _check_shape("feature_weights", model.feature_weights, (model.n_features,))
-    model.annotated += 1.0  # older files tell nothing of the initial batch: all labels alike
-    if "echo_evidence" in arrays:
-        _restore_batch(model, arrays)
+    _restore_batch(model, arrays)
     model.rules = _rule_base(model, arrays, facts)
     model.warm_up = None
     if model.counts is not None:
@@ -168,11 +166,11 @@ def _check_shape(name: str, array: AnyArray, shape: tuple[int, ...]) -> None:
 
 
 def _restore_batch(model: StreamModel, arrays: Arrays) -> None:
-    """What is known of the initial batch."""
-    model.annotated = np.array(arrays["annotated"], np.float64)
-    model.carried = np.array(arrays.get("carried", 0.5 * model.annotated), np.float64)  # older files do not tell
+    """What is known of the initial batch: no base rates in older files; in still older ones all labels are alike."""
+    model.annotated = np.array(arrays.get("annotated", np.ones(model.n_labels)), np.float64)
+    model.carried = np.array(arrays.get("carried", 0.5 * model.annotated), np.float64)
     size = len(model.annotated)
-    model.echo_evidence = label_by_label(arrays["echo_evidence"], size)
+    model.echo_evidence = label_by_label(arrays.get("echo_evidence", np.zeros((2, 5, size))), size)
     _check_shape("echo_evidence", model.echo_evidence, (2, 5, size))
     _check_shape("carried", model.carried, (size,))
     _check_shape("annotated", model.annotated[: model.n_labels], model.annotated.shape)

@@ -14,6 +14,7 @@ the base rates of the labels. An answer is expected to be f + s d + g m.
 | r        | (R, K)    | e times how far y is believed; 0 for labels that were not answered                           |
 | c        | (R, K)    | how far y is believed; 0 for labels that were not answered                                   |
 | w        | (R,)      | how much each of them tells of a sample: less with every sample between, and if it is unlike |
+| told     | (n,)      | sums of w: how many recent answers tell of each sample                                       |
 | m        | (K,)      | sum of w r / (sum of w c + DOUBT): the mean of recent errors, drawn towards 0                |
 | rates    | (K,)      | base rates; NaN: not known                                                                   |
 | d        | (K,)      | rates - f of one sample: the way back to them; 0 where they are not known                    |
@@ -136,7 +137,10 @@ def shift_of(rate: float, s: float, again: float) -> float:
 
 @kernel
 def fade(number: int, at: IntArray, E: FloatArray) -> bool:
-    """Let evidence fade until this sample; False if a later one was answered already, which is no evidence."""
+    """Let evidence fade until this sample; False if a later one was answered already, which is no evidence.
+
+    The samples before the first answer do not count: what the initial batch told is as fresh as the model.
+    """
     latest = NOBODY
     for b in range(at.shape[0]):
         latest = max(latest, at[b])
@@ -174,7 +178,7 @@ def follow_errors(
         mean_errors(X[i], number + i, Z, at, r, c, w, m)
         for j in range(Y.shape[1]):
             e[j] = error(Y[i, j], f[i, j])
-            d[j] = 0.0 if np.isnan(rates[j]) or np.isnan(f[i, j]) else error(rates[j], f[i, j])
+            d[j] = 0.0 if np.isnan(rates[j]) else error(rates[j], f[i, j])
         evident = fade(number + i, at, E)
         if evident:
             weigh(e, d, believed[i], E[BACK])
@@ -203,7 +207,7 @@ def shift_rows(
     out: FloatArray,
     told: FloatArray,
 ) -> None:
-    """What is to be added to the outputs of samples, once these are multiplied by 1 - s; and the sum of w."""
+    """What is to be added to the outputs of samples, once these are multiplied by 1 - s; and `told`."""
     for i in range(X.shape[0]):
         mean_errors(X[i], numbers[i], Z, at, r, c, w, m)
         told[i] = 0.0
