@@ -119,10 +119,6 @@ class StreamModel:
         """An echo that knows what the initial batch has told, and nothing of the stream since."""
         return Echo(self.n_features, self.base_rates(), self.echo_evidence)
 
-    def forget_order(self) -> None:
-        """The rows of the initial batch did not follow each other: they cannot tell whether errors repeat."""
-        self.echo_evidence[AGAIN] = 0.0
-
     def _choose_local_ridge(self, Z: FloatArray, Y: FloatArray) -> None:
         """The rules have their places, their consequents have learned nothing yet: they start with this ridge."""
         rules = self.trained()
@@ -242,6 +238,8 @@ class StreamModel:
         ready = StreamModel(self.n_features, self.n_labels, self.options)
         ready.fit(*buffer.batch())
         ready.trained().renumber(buffer.numbers[: buffer.filled], buffer.n_seen)
+        if not buffer.in_order:
+            ready.echo_evidence[AGAIN] = 0.0  # rows that were no neighbours cannot tell whether errors repeat
         self.scaler, self.ridge, self.local_ridge = ready.scaler, ready.ridge, ready.local_ridge
         self.feature_weights = ready.feature_weights
         self.rules, self.warm_up, self.counts = ready.rules, None, ready.counts

@@ -39,7 +39,7 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     }
     if model.warm_up is not None:
         buffer = model.warm_up
-        facts["warm_up"] = {"filled": buffer.filled, "n_seen": buffer.n_seen}
+        facts["warm_up"] = {"filled": buffer.filled, "n_seen": buffer.n_seen, "in_order": buffer.in_order}
         return {f"warm_up.{name}": getattr(buffer, name)[: buffer.filled] for name in WARM_UP_ARRAYS}, facts
     rules, scaler = model.trained(), model.scaler
     assert scaler is not None
@@ -109,6 +109,7 @@ def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
 def _warm_up(model: StreamModel, arrays: Arrays, facts: Facts) -> WarmUp:
     buffer = WarmUp(model.n_features, model.n_labels, int(model.options.warm_up))
     buffer.filled, buffer.n_seen = facts["filled"], facts["n_seen"]
+    buffer.in_order = facts.get("in_order", True)  # older files do not tell
     for name in WARM_UP_ARRAYS:
         getattr(buffer, name)[: buffer.filled] = arrays[f"warm_up.{name}"]
     return buffer
