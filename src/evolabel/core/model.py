@@ -17,11 +17,16 @@ from evolabel.core.settings import kernel_settings
 from evolabel.core.thresholds import output_counts
 from evolabel.core.warm_up import WarmUp
 from evolabel.errors import DataError, EvolabelError, StateError
+from evolabel.kernels._compile import direct
+from evolabel.kernels.answers import count_answers
 from evolabel.kernels.echo import AGAIN
 from evolabel.kernels.state import FloatArray, Settings
 
-BATCH_ARRAYS = ("echo_evidence", "annotated", "carried")  # what is known of the initial batch; labels stand last
+# What is known of the labels besides what rules tell; labels stand last.
+LABEL_ARRAYS = ("echo_evidence", "annotated", "carried", "answers")
 CHUNK = 4096  # rows scaled at a time, so that a million rows need no second copy
+
+_count_answers = direct(count_answers)
 
 
 class StreamModel:
@@ -45,6 +50,7 @@ class StreamModel:
         self.echo_evidence = np.zeros((2, 5, n_labels))  # of the initial batch, see `core.echo`
         self.annotated = np.zeros(n_labels)  # answers per label in the initial batch
         self.carried = np.zeros(n_labels)  # those of them that were 1
+        self.answers = np.zeros(n_labels)  # answers per label so far, the initial batch included
 
     @property
     def weighs_features(self) -> bool:
@@ -96,6 +102,7 @@ class StreamModel:
         if len(weights):
             believed = believed * np.minimum(weights, 1.0)[:, None]
         self.annotated, self.carried = np.sum(~np.isnan(Y), axis=0, dtype=np.float64), np.nansum(Y, axis=0)
+        self.answers = self.annotated.copy()
         self._listen(X[taught], out[taught], Y[taught], believed[taught])
         if self.counts is not None:
             self.counts.follow(out, Y, weights, confidences)
@@ -191,6 +198,7 @@ class StreamModel:
             self._learn_and_weigh(self.scale(X), Y, weights, confidences, out)
         else:
             self.trained().learn_raw(X, self.scaler, Y, weights, confidences, out)
+        _count_answers(Y, weights, self.answers)
         if self.counts is not None:
             self.counts.follow(out, Y, weights, confidences, limits)
 
@@ -243,7 +251,8 @@ class StreamModel:
         self.scaler, self.ridge, self.local_ridge = ready.scaler, ready.ridge, ready.local_ridge
         self.feature_weights = ready.feature_weights
         self.rules, self.warm_up, self.counts = ready.rules, None, ready.counts
-        self.echo_evidence, self.annotated, self.carried = ready.echo_evidence, ready.annotated, ready.carried
+        for name in LABEL_ARRAYS:
+            setattr(self, name, getattr(ready, name))
 
     def outputs(self, X: FloatArray) -> FloatArray:
         """Continuous outputs of eq. (2) for raw rows; running label priors before the batch phase."""
@@ -262,6 +271,7 @@ class StreamModel:
             self.trained().grow_labels(n_labels)
         if self.counts is not None:
             self.counts.grow_labels(n_labels)
+        self.answers = np.pad(self.answers, (0, n_labels - self.n_labels))
         self.n_labels = n_labels
         if self.rules is not None:
             self.rules.settings = self.settings()  # the product space has become wider

@@ -10,7 +10,7 @@ from evolabel.core.allocation import fit_weights
 from evolabel.core.echo import label_by_label
 from evolabel.core.events import Event
 from evolabel.core.lifecycle import PER_SLOT
-from evolabel.core.model import BATCH_ARRAYS, StreamModel
+from evolabel.core.model import LABEL_ARRAYS, StreamModel
 from evolabel.core.options import Options
 from evolabel.core.rule_base import EVENTS_KEPT, RuleBase
 from evolabel.core.scaling import Scaler
@@ -18,7 +18,7 @@ from evolabel.core.undo import Change, in_use
 from evolabel.core.warm_up import WarmUp
 from evolabel.core.words import Words
 from evolabel.errors import DataError
-from evolabel.kernels.state import RULES, AnyArray, Arrays
+from evolabel.kernels.state import RULES, AnyArray, Arrays, FloatArray
 
 Facts = dict[str, Any]
 
@@ -47,7 +47,7 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays = {f"scaler.{name}": getattr(scaler, name) for name in SCALER_ARRAYS}
     arrays |= {f"rules.{name}": getattr(rules.arrays, name)[used] for name in PER_SLOT}
     arrays |= {"rules.tally": rules.arrays.tally, "rules.strange": rules.arrays.strange}
-    arrays |= {name: getattr(model, name) for name in BATCH_ARRAYS}
+    arrays |= {name: getattr(model, name) for name in LABEL_ARRAYS}
     if model.weighs_features:
         arrays["feature_weights"] = model.feature_weights
     if model.counts is not None:
@@ -93,11 +93,14 @@ def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
     if model.weighs_features:
         model.feature_weights = arrays["feature_weights"]
         _check_shape("feature_weights", model.feature_weights, (model.n_features,))
+    model.rules = _rule_base(model, arrays, facts)
+    model.warm_up = None
     model.annotated += 1.0  # older files tell nothing of the initial batch: all labels alike
     if "echo_evidence" in arrays:
         _restore_batch(model, arrays)
-    model.rules = _rule_base(model, arrays, facts)
-    model.warm_up = None
+    model.answers = np.array(arrays["answers"], np.float64) if "answers" in arrays else _supposed_answers(model)
+    _check_shape("answers", model.answers, (model.n_labels,))
+    _check_finite(model)
     if model.counts is not None:
         for name in OUTPUT_ARRAYS:
             room, stored = getattr(model.counts, name), arrays[f"outputs.{name}"]
@@ -177,6 +180,16 @@ def _restore_batch(model: StreamModel, arrays: Arrays) -> None:
     _check_shape("echo_evidence", model.echo_evidence, (2, 5, size))
     _check_shape("carried", model.carried, (size,))
     _check_shape("annotated", model.annotated[: model.n_labels], model.annotated.shape)
-    for name in BATCH_ARRAYS:
+
+
+def _supposed_answers(model: StreamModel) -> FloatArray:
+    """Older files do not count answers: labels annotated in the initial batch are taken to be so ever since."""
+    most = model.annotated.max(initial=0.0)
+    since = model.annotated * (model.n_seen / most if most else 1.0)
+    return np.pad(since, (0, model.n_labels - len(since)))
+
+
+def _check_finite(model: StreamModel) -> None:
+    for name in LABEL_ARRAYS:
         if not np.isfinite(getattr(model, name)).all():
             raise DataError(f"{name} is not finite")
