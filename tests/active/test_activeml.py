@@ -87,6 +87,17 @@ def test_our_manager_keeps_the_budget_at_every_moment_whoever_scores(utilities, 
     np.testing.assert_array_equal(whole.query_by_utility(np.array(utilities)), queried)
 
 
+@given(utilities=st.lists(st.floats(0.0, 10.0), min_size=2, max_size=40), budget=st.floats(0.01, 1.0))
+def test_samples_asked_about_one_by_one_are_a_batch(utilities, budget):
+    manager, values = TokenBudgetManager(budget), np.array(utilities)
+    for _ in range(2):
+        queried = manager.query_by_utility(values)
+        one_by_one = [len(manager.query_by_utility(values[i : i + 1])) for i in range(len(values))]
+        np.testing.assert_array_equal(np.flatnonzero(one_by_one), queried)
+        np.testing.assert_array_equal(manager.query_by_utility(values), queried)
+        manager.update(None, queried, values)
+
+
 @given(utilities=st.lists(st.one_of(st.floats(0.0, 10.0), st.just(np.nan)), max_size=60), budget=st.floats(0.05, 1.0))
 def test_utilities_that_are_nan_are_seen_but_never_queried_nor_compared_with(utilities, budget):
     manager, values = TokenBudgetManager(budget), np.array(utilities)
@@ -102,15 +113,17 @@ def test_a_sample_of_utility_nan_that_was_queried_anyhow_is_paid():
     assert (manager.bucket_.seen, manager.bucket_.asked) == (2, 1)
 
 
+@pytest.mark.parametrize("batch", [1, 15])
 @pytest.mark.parametrize("strategy", [StreamDensityBasedAL, CognitiveDualQueryStrategy])
-def test_strategies_that_pass_samples_over_run_with_our_manager(stream, strategy):
+def test_strategies_that_pass_samples_over_run_with_our_manager(stream, strategy, batch):
+    """They ask about the samples of a batch one by one, and tell at its end."""
     X, y = stream[0][:80], stream[1][:80, 0].astype(int)
     forced = {"force_full_budget": True} if strategy is CognitiveDualQueryStrategy else {}
     chooser = strategy(budget_manager=TokenBudgetManager(0.2), random_state=0, **forced)
     clf, queried = ParzenWindowClassifier(classes=[0, 1]).fit(X[:20], y[:20]), 0
-    for x in X[20:]:
-        indices, utilities = chooser.query([x], clf, return_utilities=True)
-        chooser.update([x], indices, budget_manager_param_dict={"utilities": utilities})
+    for rows in X[20:].reshape(-1, batch, 4):
+        indices, utilities = chooser.query(rows, clf, return_utilities=True)
+        chooser.update(rows, indices, budget_manager_param_dict={"utilities": utilities})
         queried += len(indices)
     assert 0 < queried <= 0.2 * 60
 

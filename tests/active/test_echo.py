@@ -250,8 +250,9 @@ def test_there_is_no_echo_before_there_is_a_model(events):
     assert learner._scout.experience.known().echo.next_number > 40
 
 
+@pytest.mark.parametrize("ended_outside", [False, True])
 @pytest.mark.parametrize("saved", [False, True])
-def test_a_batch_of_rows_that_were_asked_for_is_no_course_of_events(events, tmp_path, saved):
+def test_a_batch_of_rows_that_were_asked_for_is_no_course_of_events(events, tmp_path, saved, ended_outside):
     """Its rows stood ten samples apart; as neighbours they would tell of an echo that has died away long since."""
     X, _ = events
     rows, labels = X[:40], np.repeat([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]], 20, axis=0)
@@ -266,7 +267,10 @@ def test_a_batch_of_rows_that_were_asked_for_is_no_course_of_events(events, tmp_
             learner = ActiveLearner.load(tmp_path / "learner.evolabel")
         if learner.classifier._model.warm_up is not None:
             assert query.asked
-            learner.update(query, labels[row])
+            if ended_outside and row > 20:
+                learner.classifier.partial_fit(rows[row:], labels[row:])
+            else:
+                learner.update(query, labels[row])
     assert learner.classifier._model.warm_up is None
     assert learner._scout.experience.known().echo.mean_gain == 0.0
     assert echo_of(learner.classifier).mean_gain == 0.0

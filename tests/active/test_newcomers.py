@@ -58,25 +58,27 @@ def test_questions_about_labels_that_do_not_exist_yet_become_rare(grown, taught)
     assert counts[3:].max() < 0.1 * len(rows[0])
 
 
-def test_doubts_end_with_enough_answers(taught):
-    newcomers = Newcomers(taught._model)
-    np.testing.assert_array_equal(newcomers.doubts(NEXT, 5)[0], [0, 0, 0, 1, 1])
-    told = np.array([False, False, False, True, False])
-    for _ in range(ENOUGH // 2):
-        newcomers.hear(1, told, told)
-    np.testing.assert_allclose(newcomers.doubts(NEXT, 5)[0], [0, 0, 0, 0.5, 1])
-    for _ in range(ENOUGH):
-        newcomers.hear(2, told, told)
-        newcomers.hear(2, ~told, ~told)
-    assert newcomers.doubts(NEXT, 5) is None
-    np.testing.assert_array_equal(newcomers.doubts(NEXT, 6)[:, 5], 1.0)
+def test_doubts_end_with_enough_answers(grown, taught):
+    classifier = copy.deepcopy(taught)
+    newcomers = Newcomers(classifier._model)
+    np.testing.assert_array_equal(newcomers.doubts(NEXT)[0], [0, 0, 0, 1, 1])
+    rows, told = grown[0][:ENOUGH], np.tile([np.nan, np.nan, np.nan, 1.0, np.nan], (ENOUGH, 1))
+    classifier.partial_fit(rows[::2], told[::2])
+    np.testing.assert_allclose(newcomers.doubts(NEXT)[0], [0, 0, 0, 0.5, 1])
+    classifier.partial_fit(rows[::2], told[::2])
+    classifier.partial_fit(rows, np.nan_to_num(1.0 - told, nan=1.0))
+    assert not newcomers.doubts(NEXT).any()
+    newcomers.hear(1, *np.ones((2, 5), bool))
+    assert newcomers.doubts(NEXT) is None
+    classifier.partial_fit(rows[:1], np.append(told[0], np.nan)[None])
+    np.testing.assert_array_equal(newcomers.doubts(NEXT)[0], [0, 0, 0, 0, 0, 1])
 
 
 def test_silence_is_forgotten(taught):
     newcomers, asked = Newcomers(taught._model), np.array([False, False, False, True, False])
     for _ in range(3):
         newcomers.hear(1, asked, np.zeros(5, bool))
-    doubts = newcomers.doubts(np.arange(2.0, 402.0), 5)[:, 3]
+    doubts = newcomers.doubts(np.arange(2.0, 402.0))[:, 3]
     assert doubts[0] < 0.1
     assert (np.diff(doubts) >= 0.0).all()
     assert doubts[-1] > 0.99
@@ -99,7 +101,20 @@ def test_known_labels_are_judged_as_ever(stream):
 def test_a_classifier_that_learned_much_by_itself_has_no_newcomers(stream):
     X, Y = (np.tile(part, (3, 1)) for part in stream)
     classifier = EvolvingFuzzyClassifier(max_rules=4).fit(X[:50], Y[:50]).partial_fit(X[50:], Y[50:])
-    assert Newcomers(classifier._model).doubts(NEXT, 3) is None
+    assert Newcomers(classifier._model).doubts(NEXT) is None
+
+
+@pytest.mark.parametrize("asked_before", [0, 30])
+def test_answers_learned_outside_the_learner_make_labels_known(grown, taught, asked_before):
+    X, Y = grown
+    learner = ActiveLearner(copy.deepcopy(taught), 0.2, "labels")
+    asked_about(learner, X[200 : 200 + asked_before], np.nan_to_num(Y[200 : 200 + asked_before]))
+    told = np.nan_to_num(Y[250 : 250 + ENOUGH])
+    told[ENOUGH // 2 :, 4] = np.nan
+    learner.classifier.partial_fit(X[250 : 250 + ENOUGH], told)
+    doubts = learner._scout.experience.of_next(X[400:401]).doubts
+    assert doubts[0, 3] == 0.0
+    assert 0.0 < doubts[0, 4] <= 0.5
 
 
 def test_united_models_know_what_both_know(stream):
@@ -109,6 +124,7 @@ def test_united_models_know_what_both_know(stream):
     one, other = (EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], labels) for labels in (Y[:60], partly))
     united = copy.deepcopy(one).merge(other)
     np.testing.assert_array_equal(united._model.annotated, [120, 100, 120])
+    np.testing.assert_array_equal(united._model.answers, [120, 100, 120])
     np.testing.assert_array_equal(united._model.carried, Y[:60].sum(axis=0) + np.nansum(partly, axis=0))
     evidence = one._model.echo_evidence + other._model.echo_evidence
     np.testing.assert_array_equal(united._model.echo_evidence, evidence)
@@ -128,13 +144,13 @@ def test_united_models_keep_what_they_know_under_the_name_of_its_label(stream):
 def test_a_sibling_knows_its_labels_once_it_has_learned(stream):
     X, Y = (np.tile(part, (3, 1)) for part in stream)
     twin = EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], Y[:60]).sibling()
-    np.testing.assert_array_equal(Newcomers(twin._model).doubts(NEXT, 3), 1.0)
-    assert Newcomers(twin.partial_fit(X, Y)._model).doubts(NEXT, 3) is None
+    np.testing.assert_array_equal(Newcomers(twin._model).doubts(NEXT), 1.0)
+    assert Newcomers(twin.partial_fit(X, Y)._model).doubts(NEXT) is None
 
 
-@pytest.mark.parametrize("broken", [{"answers": np.full(5, np.nan)}, {"silence": np.zeros(4)}, {"answers": np.ones(6)}])
+@pytest.mark.parametrize("broken", [np.full(5, np.nan), np.zeros((5, 1)), np.ones(6)])
 def test_broken_memories_are_refused(taught, broken):
-    arrays = {**Newcomers(taught._model).arrays(), **broken}
+    arrays = {**Newcomers(taught._model).arrays(), "silence": broken}
     with pytest.raises(ValueError, match=r"finite|fit"):
         Newcomers.from_arrays(arrays, taught._model)
 

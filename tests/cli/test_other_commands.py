@@ -9,6 +9,7 @@ import pytest
 
 import evolabel.cli
 from evolabel import __version__
+from evolabel.evaluate import prequential
 from evolabel.streams import from_csv, read_dataset
 from evolabel.streams.named.catalogue import find_entry
 
@@ -71,6 +72,46 @@ def test_bench_writes_json_and_markdown(command, tmp_path, monkeypatch):
     table = (out / "comparison.md").read_text()
     assert "| learner | PA | AP | rules | ms |" in table
     assert f".{round(rls['metrics']['pa']['mean'] * 1e4)}" in table
+
+
+def test_an_interrupted_bench_goes_on_with_the_rounds_that_are_missing(command, plant, tmp_path, monkeypatch):
+    command("convert", plant, tmp_path / "plant.npz", "--labels", "fault_a,fault_b")
+    out = tmp_path / "bench"
+    words = ("--sets", tmp_path / "plant.npz", "--against", "rls", "--out", out, "--json", "--learner")
+    whole = json.loads(command("bench", *words, "prior", "--seeds", 3).out)["plant"]
+    rounds = []
+
+    def count(*arguments, **options):
+        rounds.append(options["seed"])
+        if rounds == [0, 1, 2]:
+            raise KeyboardInterrupt
+        return prequential(*arguments, **options)
+
+    monkeypatch.setattr("evolabel.cli.bench.prequential", count)
+    assert command("bench", *words, "prior", "--seeds", 3).code == 130
+    resumed = json.loads(command("bench", *words, "prior", "--seeds", 3).out)["plant"]
+    assert rounds == [0, 1, 2, 2], "only the interrupted round is done again"
+    for standings in zip(whole["standings"], resumed["standings"], strict=True):
+        assert standings[0]["metrics"] == standings[1]["metrics"]
+    assert sorted(path.name for path in out.iterdir()) == ["comparison.json", "comparison.md"]
+
+
+@pytest.mark.parametrize("others", [("rls", ""), ("rls", "prior")])
+def test_rounds_of_other_learners_are_not_taken_over(command, plant, tmp_path, monkeypatch, others):
+    command("convert", plant, tmp_path / "plant.npz", "--labels", "fault_a,fault_b")
+    words = ("--sets", tmp_path / "plant.npz", "--seeds", 2, "--out", tmp_path, "--json", "--learner")
+
+    def stop(*arguments, **options):
+        if options["seed"] == 1:
+            raise KeyboardInterrupt
+        return prequential(*arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("evolabel.cli.bench.prequential", stop)
+        assert command("bench", *words, "prior", "--against", "rls").code == 130
+    document = json.loads(command("bench", *words, others[0], "--against", others[1]).out)["plant"]
+    expected = [name for name in others if name]
+    assert [[one["learner"] for one in run] for run in document["runs"].values()] == [expected] * 2
 
 
 def test_without_its_packages_the_command_says_what_to_install(monkeypatch):

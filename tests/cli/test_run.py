@@ -272,3 +272,16 @@ def test_seeds_that_are_done_stay_done_until_all_is_written(command, tmp_path, m
     assert scores(command(*DRIFT, "--out", tmp_path)) == expected
     assert steps == []
     assert list(tmp_path.glob("*.checkpoint")) == []
+
+
+def test_seeds_given_up_leave_no_checkpoints_and_other_files_stay(command, tmp_path, monkeypatch, steps):
+    monkeypatch.setattr(Checkpoint, "is_due", lambda self: True)
+    steps.interrupt_at = 13
+    assert command(*DRIFT, "--out", tmp_path).code == 130
+    assert (tmp_path / "seed-1.checkpoint").exists()
+    others = [tmp_path / "seed-7.checkpoint", tmp_path / "seed-best.checkpoint"]
+    others[0].write_text("not ours")
+    others[1].write_bytes((tmp_path / "seed-1.checkpoint").read_bytes())
+    once = [1 if word == 2 else word for word in DRIFT]
+    assert command(*once, "--out", tmp_path).code == 0
+    assert sorted(tmp_path.glob("*.checkpoint")) == others

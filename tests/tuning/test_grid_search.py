@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.baselines import EvolvingOneVsRest
 from evolabel.errors import DivergenceError, NotTrainedError, ParameterError
 from evolabel.evaluate import metric_named
 from evolabel.tuning import GridSearch, HalvingSearch, search
@@ -116,16 +118,37 @@ def test_the_rows_held_out_are_never_learned(batch, monkeypatch):
     X, Y = batch
     tasks = []
 
-    def spy(estimator, points, known, asked):
+    def spy(estimator, points, known, asked, decided):
         tasks.append(estimator.vigilance)
         rows = [row.tobytes() for row in np.vstack([known[0], asked])]
         assert sorted(rows) == sorted(row.tobytes() for row in X)
         assert len(known[0]) == len(known[1]) == 40
-        return shared_answers(estimator, points, known, asked)
+        return shared_answers(estimator, points, known, asked, decided)
 
     monkeypatch.setattr(search, "shared_answers", spy)
     GridSearch(EvolvingFuzzyClassifier(), GRID, cv=3).fit(X, Y)
     assert sorted(tasks) == [0.5] * 3 + [1.5] * 3
+
+
+@pytest.mark.parametrize("score", ["macro_f1", "ap"])
+@pytest.mark.parametrize(
+    "estimator",
+    [EvolvingFuzzyClassifier(threshold=0.3), EvolvingOneVsRest(EvolvingFuzzyClassifier(optimise="macro_f1"))],
+)
+def test_who_decides_by_thresholds_of_its_own_is_judged_by_them(batch, estimator, score):
+    X, Y = batch
+    name = "vigilance" if "vigilance" in estimator.get_params() else "base__vigilance"
+    found = GridSearch(estimator, {name: [0.5]}, cv=3, score=score, refit=False).fit(X, Y)
+    for out, value in zip(folds(len(X), 3, 0), found.surface_[0]["folds"], strict=True):
+        trained = clone(estimator).set_params(**{name: 0.5}).fit(X[~out], Y[~out])
+        judged = trained.predict(X[out]) if score == "macro_f1" else trained.decision_function(X[out])
+        assert value == pytest.approx(metric_named(score).update(Y[out], judged).get())
+
+
+def test_thresholds_can_be_searched_where_decisions_are_judged(batch):
+    grid = {"threshold": [0.1, 0.3, 0.5], "optimise": ["accuracy", "macro_f1"]}
+    found = GridSearch(EvolvingFuzzyClassifier(), grid, cv=2, score="macro_f1", refit=False).fit(*batch)
+    assert len({point["score"] for point in found.surface_}) == 4
 
 
 def test_names_of_columns_reach_the_best_estimator(batch):
@@ -169,7 +192,7 @@ def test_without_an_estimator_the_papers_profile_is_searched(batch):
 
 
 def test_without_a_grid_the_papers_grid_is_searched(batch, monkeypatch):
-    def guess(estimator, points, known, asked):
+    def guess(estimator, points, known, asked, decided):
         return np.zeros((len(points), len(asked), 3))
 
     monkeypatch.setattr(search, "shared_answers", guess)

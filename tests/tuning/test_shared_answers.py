@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.proximal import minimise_all
@@ -30,6 +31,18 @@ def assert_shared_is_separate(estimator, points, X, Y, at=40, within=1e-9):
     assert expected.shape == (len(points), len(X) - at, Y.shape[1])
     assert np.isfinite(expected).all()
     np.testing.assert_allclose(shared_answers(estimator, points, batch, X[at:]), expected, rtol=0.0, atol=within)
+
+
+@pytest.mark.parametrize("changes", [{"threshold": 0.2}, {"optimise": "macro_f1"}, {"optimise": "micro_f1"}])
+@pytest.mark.parametrize("profile", ["default", "paper"])
+def test_decisions_are_those_of_predict(stream, profile, changes):
+    X, Y = stream
+    estimator, batch, asked = clone(PROFILES[profile]).set_params(**changes), (X[:40], Y[:40]), X[40:]
+    expected = [clone(estimator).set_params(**point).fit(*batch).predict(asked) for point in POINTS]
+    np.testing.assert_array_equal(separate_answers(estimator, POINTS, batch, asked, True), expected)
+    np.testing.assert_array_equal(shared_answers(estimator, POINTS, batch, asked, True), expected)
+    at_half = shared_answers(estimator, POINTS, batch, asked) >= 0.5
+    assert (at_half != expected).any()
 
 
 @pytest.fixture

@@ -48,15 +48,25 @@ class TokenBudgetManager(base.BudgetManager):  # type: ignore[misc, name-defined
         As for `TokenFilter`.
     """
 
+    _ahead: tuple[TokenBucket, TokenFilter] | None = None  # where the single samples since the last update lead to
+
     def __init__(self, budget: float | None = None, generosity: float = 2.0, window: int = 100) -> None:
         super().__init__(budget)
         self.generosity = generosity
         self.window = window
 
     def query_by_utility(self, utilities: FloatArray) -> Indices:
-        """The samples that are worth a question and can be paid. Changes nothing."""
-        bucket, chooser = copy.deepcopy(self._state())
-        queried = [_step(bucket, chooser, utility) for utility in _numbers(utilities)]
+        """The samples that are worth a question and can be paid. Counts nothing, `update` does.
+
+        Some strategies walk through a batch and ask about one sample at a time: until the next `update`, single samples
+        are taken to follow each other, so that what they are allowed altogether can be paid.
+        """
+        values = _numbers(utilities)
+        ahead = self._ahead if len(values) == 1 else None
+        bucket, chooser = copy.deepcopy(ahead or self._state())
+        queried = [_step(bucket, chooser, utility) for utility in values]
+        if len(values) == 1:
+            self._ahead = bucket, chooser
         return np.flatnonzero(queried)
 
     def update(self, candidates: object, queried_indices: Any, utilities: FloatArray) -> Self:
@@ -69,6 +79,7 @@ class TokenBudgetManager(base.BudgetManager):  # type: ignore[misc, name-defined
         for utility, asked in zip(values, queried.tolist(), strict=True):
             _step(bucket, chooser, utility, asked)
         self.bucket_, self.filter_ = bucket, chooser
+        self._ahead = None
         return self
 
     def _state(self) -> tuple[TokenBucket, TokenFilter]:

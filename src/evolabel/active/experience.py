@@ -69,7 +69,7 @@ class Experience:
 
     @property
     def changes(self) -> int:
-        """How often doubts have changed, other than by time."""
+        """How often doubts have changed, other than by time and by what the model has learned."""
         return self.known().newcomers.changes
 
     @property
@@ -79,12 +79,8 @@ class Experience:
 
     def of_next(self, rows: FloatArray) -> Expected:
         """What is to be expected of the next samples, whose raw rows these are."""
-        model, echo, newcomers = self.known()
-        if (
-            newcomers.settled
-            and len(newcomers.answers) == model.n_labels
-            and (echo.mean_gain == 0.0 or not self.echoes)
-        ):
+        _, echo, newcomers = self.known()
+        if newcomers.settled and (echo.mean_gain == 0.0 or not self.echoes):
             return NOTHING_SPECIAL
         return self.of(rows, self.next_numbers(len(rows)))
 
@@ -93,7 +89,7 @@ class Experience:
         model, echo, newcomers = self.known()
         if model.warm_up is not None:
             return NOTHING_SPECIAL
-        doubts = newcomers.doubts(numbers, model.n_labels)
+        doubts = newcomers.doubts(numbers)
         if not self.echoes or echo.mean_gain == 0.0:
             return Expected(None, doubts, None)
         correction = echo.correction(model.standardise(rows), numbers, model.n_labels)
@@ -108,7 +104,7 @@ class Experience:
     def met(self, query: Query, told: BoolArray | None) -> None:
         """The labels in question were answered as far as `told`; None: not at all. Before the answer is learned."""
         known = self.known()
-        if known.model.warm_up is None and not known.newcomers.knows(query.labels if told is None else told):
+        if known.model.warm_up is None and not known.newcomers.settled:
             nothing = np.zeros(known.model.n_labels, np.bool_)
             known.newcomers.hear(self.bucket.seen, query.labels, nothing if told is None else told)
             self._known = known
@@ -129,12 +125,10 @@ class Experience:
         return {**named, "heard": np.array([known is self._known])}
 
     def restore(self, arrays: Arrays) -> None:
-        """Take over what was remembered; nothing, in older files: then all labels are known."""
+        """Take over what was remembered; nothing, in older files: then there is no echo."""
         model = self.pupil.model
         if not arrays:
-            self._known = Known(
-                model, Echo(model.n_features, model.base_rates(), NO_EVIDENCE), Newcomers.none_in(model)
-            )
+            self._known = Known(model, Echo(model.n_features, model.base_rates(), NO_EVIDENCE), Newcomers(model))
             return
         own = {
             part: {name.removeprefix(f"{part}."): a for name, a in arrays.items() if name.startswith(f"{part}.")}

@@ -237,13 +237,12 @@ class ActiveLearner:
         """Teach the classifier one answer, unless it is a draw, or nobody is believed."""
         if np.isnan(y).all():
             return
-        model = self._pupil.model
-        trained = model.warm_up is None
+        warm_up = self._pupil.model.warm_up
+        if warm_up is not None and self.bucket.budget < 1.0:
+            warm_up.in_order = False  # rows that are asked for are no neighbours
         outputs = self._pupil.teach(query.x, y, confidence)
-        if trained:
+        if warm_up is None:
             self._scout.experience.heard(query, y, outputs, confidence)
-        elif model.warm_up is None and self.bucket.budget < 1.0:
-            model.forget_order()  # rows of a batch that was asked for were no neighbours
 
     # ------------------------------------------------------------------ files
 

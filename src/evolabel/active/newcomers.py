@@ -3,7 +3,7 @@
 import numpy as np
 
 from evolabel.core.model import StreamModel
-from evolabel.kernels.state import Arrays, BoolArray, FloatArray, IntArray
+from evolabel.kernels.state import AnyArray, Arrays, BoolArray, FloatArray, IntArray
 
 # Three drifting streams whose labels appear one by one (seeds 10-12), labels-based at 10 %, share of the gap, PA / AP:
 # .31 / .49 with 100, .22 / .28 with 30, .18 / .06 without any doubts. Larger initial batches leave nothing to doubt.
@@ -21,70 +21,58 @@ class Newcomers:
     Parameters
     ----------
     model : StreamModel
-        Whose labels they are. Those annotated in its initial batch are taken to be so ever since.
+        Whose labels they are; it counts the answers, whoever has taught it.
     """
 
     def __init__(self, model: StreamModel) -> None:
-        self.answers = _answers(model)
-        self.silence = np.zeros(len(self.answers))
+        self.model = model
+        self.silence = np.zeros(model.n_labels)
         self.at = 0
         """Number of the sample at which the silence stands."""
         self.changes = 0
-        """How often doubts have changed, other than by time."""
-        self.settled = bool((self.answers >= ENOUGH).all())
-        """Is every label known that there was so far?"""
+        """How often doubts have changed, other than by time and by what the model has learned."""
+        self._n_known = 0
+        self._settle()
 
-    def knows(self, labels: BoolArray) -> bool:
-        """Do answers about these labels tell nothing new of who is new?"""
-        return self.settled and len(labels) <= len(self.answers)
+    @property
+    def settled(self) -> bool:
+        """Was every label known when a question was last answered, and has none appeared since?"""
+        return self._n_known == self.model.n_labels
 
-    def doubts(self, numbers: IntArray, n_labels: int) -> FloatArray | None:
-        """Doubts of the samples of these numbers, (n, n_labels); None where every label is known."""
-        missing = n_labels - len(self.answers)
-        if self.settled and not missing:
+    def doubts(self, numbers: IntArray) -> FloatArray | None:
+        """Doubts of the samples of these numbers, (n, K); None where every label is known."""
+        if self.settled:
             return None
-        answers, silence = np.pad(self.answers, (0, missing)), np.pad(self.silence, (0, missing))
         faded = MEMORY ** np.maximum(numbers[:, None] - self.at, 0.0)
-        return np.maximum(1.0 - answers / ENOUGH - silence * faded, 0.0)
+        return np.maximum(1.0 - self.model.answers / ENOUGH - self._of_all(self.silence) * faded, 0.0)
 
     def hear(self, number: int, asked: BoolArray, told: BoolArray) -> None:
-        """A question about these labels was answered as far as `told`, when the stream was at this number."""
-        missing = max(len(told) - len(self.answers), 0)  # labels that have appeared
-        answers, silence = np.pad(self.answers, (0, missing)), np.pad(self.silence, (0, missing))
-        wanted = np.pad(asked, (0, len(told) - len(asked)))
-        self.changes += bool((answers < ENOUGH)[wanted | told].any())
-        silence *= MEMORY ** (number - self.at)
-        self.answers, self.at = answers + told, number
-        self.settled = bool((self.answers >= ENOUGH).all())
-        self.silence = np.where(told, 0.0, np.minimum(silence + SILENCE * wanted, 1.0))
+        """A question about these labels is answered as far as `told`, when the stream is at this number."""
+        wanted, known = self._of_all(asked), told[: self.model.n_labels]  # labels that appear now are not silent
+        self.changes += bool((self.model.answers < ENOUGH)[wanted | known].any())
+        silence = self._of_all(self.silence) * MEMORY ** (number - self.at)
+        self.silence, self.at = np.where(known, 0.0, np.minimum(silence + SILENCE * wanted, 1.0)), number
+        self._settle()
+
+    def _of_all(self, part: AnyArray) -> AnyArray:
+        """0 for labels that have appeared since."""
+        return np.pad(part, (0, self.model.n_labels - len(part)))
+
+    def _settle(self) -> None:
+        if (self.model.answers >= ENOUGH).all():
+            self._n_known = self.model.n_labels
 
     def arrays(self) -> Arrays:
         """All that is remembered, by name."""
-        return {"answers": self.answers, "silence": self.silence, "at": np.array([self.at], np.int64)}
-
-    @classmethod
-    def none_in(cls, model: StreamModel) -> "Newcomers":
-        """All labels are known."""
-        made = cls(model)
-        made.answers, made.silence = np.full(model.n_labels, float(ENOUGH)), np.zeros(model.n_labels)
-        made.settled = True
-        return made
+        return {"silence": self.silence, "at": np.array([self.at], np.int64)}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, model: StreamModel) -> "Newcomers":
         """What `arrays` gave, put together again."""
         made = cls(model)
-        made.answers, made.silence = (np.array(arrays[name], np.float64) for name in ("answers", "silence"))
-        made.at, made.settled = int(arrays["at"][0]), bool((made.answers >= ENOUGH).all())
-        size = len(made.answers)
-        if made.answers.shape != (size,) or made.silence.shape != (size,) or size > model.n_labels:
-            raise ValueError(f"{size} answers do not fit the silence, or {model.n_labels} labels")
-        if not np.isfinite([made.answers, made.silence]).all():
-            raise ValueError("answers and silence are not finite")
+        made.silence, made.at = np.array(arrays["silence"], np.float64), int(arrays["at"][0])
+        if made.silence.ndim != 1 or len(made.silence) > model.n_labels:
+            raise ValueError(f"silence of shape {made.silence.shape} does not fit {model.n_labels} labels")
+        if not np.isfinite(made.silence).all():
+            raise ValueError("silence is not finite")
         return made
-
-
-def _answers(model: StreamModel) -> FloatArray:
-    """Answers by label, as far as the initial batch tells."""
-    most = model.annotated.max(initial=0.0)
-    return model.annotated * (model.n_seen / most if most else 1.0)

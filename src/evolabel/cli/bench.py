@@ -1,5 +1,6 @@
 """`evolabel bench`: every learner on the paper's data sets, several shuffles, one table."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,12 +15,15 @@ from evolabel.cli.source import Source, open_source, split_names
 from evolabel.cli.tables import markdown_table, print_table, terminal_table, title
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
+from evolabel.evaluate.learner import Learner, described
+from evolabel.streams import Dataset
 from evolabel.whole_files import write_atomically
 
 SETS = "emotions,yeast,water-quality,birds,mediamill-5k"
 RIVALS = "tuned,macro-f1,paper-tuned,ovr,chain,static,paper,rfwls,rls,knn,prior,river-br-lr,river-cc-lr,forest"
 METRICS = ("pa", "ap", "macro_f1", "subset_accuracy")
 STEP = 500  # rows between two updates of the bars
+UNFINISHED = "unfinished"  # folder for the rounds that are done while others are not
 
 
 def bench(
@@ -49,7 +53,8 @@ def bench(
     seeds
         Shuffles 0 .. SEEDS-1.
     out
-        Folder for comparison.json and comparison.md; written anew after every set.
+        Folder for comparison.json and comparison.md; written anew after every set. The same command goes on after an
+        interruption: shuffles that were learned are kept until all is written.
     json
         Print the outcome as JSON instead of tables.
     quiet
@@ -62,33 +67,58 @@ def bench(
     ready_folder(out)
     compile_kernels(quiet=quiet or json)
     found: dict[str, Repeated] = {}
-    for source in sources:
+    for place, source in enumerate(sources):
         check_seeds(seeds, source, 1.0)
         with threadpool_limits(1), LiveBars(list(learners), quiet=quiet or json) as bars:
-            found[source.name] = repeat(_Round(source, learners, bars), range(seeds))
+            found[source.name] = repeat(_Round(source, learners, bars, out / UNFINISHED, place), range(seeds))
         write(found, out)
         if not json:
             print_table(terminal_table(found[source.name]))
+    _remove_rounds(out / UNFINISHED)
     if json:
         print_json(documents(found))
 
 
 @dataclass(frozen=True)
 class _Round:
-    """All learners over one shuffle of one set."""
+    """All learners over one shuffle of one set; what was found is kept in a folder, and not sought again.
+
+    Only whole rounds are kept: checkpoints hold the learners, and those that learn label by label are large.
+    """
 
     source: Source
     learners: dict[str, Factory]
     bars: LiveBars
+    folder: Path
+    place: int
 
     def __call__(self, seed: int) -> Results:
         self.bars.begin(f"{self.source.name} {seed}")
         learners = {name: make(seed) for name, make in self.learners.items()}
         stream, initial = self.source.stream(seed), self.source.initial
+        file = self.folder / f"{self.place}-{seed}.json"
+        if file.exists() and _is_of(kept := Results.read(file), learners, stream):
+            return kept
         results = prequential(
             learners, stream, initial=initial, metrics=METRICS, every=STEP, seed=seed, progress=self.bars.step
         )
+        self.folder.mkdir(exist_ok=True)
+        results.write(file)
         return replace(results, learners={})  # many rule bases, and nobody looks at them any more
+
+
+def _is_of(kept: Results, learners: dict[str, Learner], stream: Dataset) -> bool:
+    """Is this what these learners have found in this stream? Their order counts: others are compared with the first."""
+    then = kept.settings
+    same = list(then["learners"].items()) == [(name, described(learner)) for name, learner in learners.items()]
+    return same and (then["stream"], then["rows"]) == (stream.name, len(stream))
+
+
+def _remove_rounds(folder: Path) -> None:
+    for file in folder.glob("*.json"):
+        file.unlink()
+    with suppress(OSError):  # something else is in it
+        folder.rmdir()
 
 
 def documents(found: dict[str, Repeated]) -> dict[str, object]:

@@ -15,6 +15,7 @@ from evolabel.cli.source import Protocol, Source, default_data, open_source, spl
 from evolabel.cli.tables import print_table, terminal_table
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
+from evolabel.evaluate.checkpoint import is_checkpoint
 from evolabel.streams import Dataset
 
 OURS = "evolabel"
@@ -149,13 +150,19 @@ def show(repeated: Repeated, columns: Dataset, out: Path | None, *, as_json: boo
         repeated.write(out)
         page = write_report(repeated, out, columns)
         _save_model(repeated, columns, out / "model.safetensors")
-        for seed in repeated.runs:  # not before everything is written
-            _checkpoint(out, seed).unlink(missing_ok=True)
+        _remove_checkpoints(out)  # not before everything is written
         tell(f"Report: {page}")
 
 
 def _checkpoint(out: Path, seed: int) -> Path:
     return out / f"seed-{seed}.checkpoint"
+
+
+def _remove_checkpoints(out: Path) -> None:
+    """Those of all seeds, also of such that an earlier run began and nobody wants any more; no other files."""
+    for path in out.glob("seed-*.checkpoint"):
+        if path.stem.removeprefix("seed-").isdecimal() and is_checkpoint(path):
+            path.unlink()
 
 
 def _save_model(repeated: Repeated, columns: Dataset, path: Path) -> None:

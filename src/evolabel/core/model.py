@@ -17,11 +17,16 @@ from evolabel.core.settings import kernel_settings
 from evolabel.core.thresholds import output_counts
 from evolabel.core.warm_up import WarmUp
 from evolabel.errors import DataError, EvolabelError, StateError
+from evolabel.kernels._compile import direct
+from evolabel.kernels.answers import count_answers
 from evolabel.kernels.echo import AGAIN
 from evolabel.kernels.state import FloatArray, Settings
 
-BATCH_ARRAYS = ("echo_evidence", "annotated", "carried")  # what is known of the initial batch; labels stand last
+# What is known of the labels besides what rules tell; labels stand last.
+LABEL_ARRAYS = ("echo_evidence", "annotated", "carried", "answers")
 CHUNK = 4096  # rows scaled at a time, so that a million rows need no second copy
+
+_count_answers = direct(count_answers)
 
 
 class StreamModel:
@@ -45,6 +50,7 @@ class StreamModel:
         self.echo_evidence = np.zeros((2, 5, n_labels))  # of the initial batch, see `core.echo`
         self.annotated = np.zeros(n_labels)  # answers per label in the initial batch
         self.carried = np.zeros(n_labels)  # those of them that were 1
+        self.answers = np.zeros(n_labels)  # answers per label so far, the initial batch included
 
     @property
     def weighs_features(self) -> bool:
@@ -95,10 +101,10 @@ class StreamModel:
         believed = np.ones(Y.shape) if not len(confidences) else confidences
         if len(weights):
             believed = believed * np.minimum(weights, 1.0)[:, None]
-        answers = Y[taught]
-        self.annotated = np.sum(~np.isnan(answers), axis=0, dtype=np.float64)
-        self.carried = np.nansum(answers, axis=0)
-        self._listen(X[taught], out[taught], answers, believed[taught])
+        told = Y[taught]
+        self.annotated = np.sum(~np.isnan(told), axis=0, dtype=np.float64)
+        self.carried, self.answers = np.nansum(told, axis=0), self.annotated.copy()
+        self._listen(X[taught], out[taught], told, believed[taught])
         if self.counts is not None:
             self.counts.follow(out, Y, weights, confidences)
         if self.weighs_features:
@@ -120,10 +126,6 @@ class StreamModel:
     def new_echo(self) -> Echo:
         """An echo that knows what the initial batch has told, and nothing of the stream since."""
         return Echo(self.n_features, self.base_rates(), self.echo_evidence)
-
-    def forget_order(self) -> None:
-        """The rows of the initial batch did not follow each other: they cannot tell whether errors repeat."""
-        self.echo_evidence[AGAIN] = 0.0
 
     def _choose_local_ridge(self, Z: FloatArray, Y: FloatArray) -> None:
         """The rules have their places, their consequents have learned nothing yet: they start with this ridge."""
@@ -197,6 +199,7 @@ class StreamModel:
             self._learn_and_weigh(self.scale(X), Y, weights, confidences, out)
         else:
             self.trained().learn_raw(X, self.scaler, Y, weights, confidences, out)
+        _count_answers(Y, weights, self.answers)
         if self.counts is not None:
             self.counts.follow(out, Y, weights, confidences, limits)
 
@@ -244,10 +247,13 @@ class StreamModel:
         ready = StreamModel(self.n_features, self.n_labels, self.options)
         ready.fit(*buffer.batch())
         ready.trained().renumber(buffer.numbers[: buffer.filled], buffer.n_seen)
+        if not buffer.in_order:
+            ready.echo_evidence[AGAIN] = 0.0  # rows that were no neighbours cannot tell whether errors repeat
         self.scaler, self.ridge, self.local_ridge = ready.scaler, ready.ridge, ready.local_ridge
         self.feature_weights = ready.feature_weights
         self.rules, self.warm_up, self.counts = ready.rules, None, ready.counts
-        self.echo_evidence, self.annotated, self.carried = ready.echo_evidence, ready.annotated, ready.carried
+        for name in LABEL_ARRAYS:
+            setattr(self, name, getattr(ready, name))
 
     def outputs(self, X: FloatArray) -> FloatArray:
         """Continuous outputs of eq. (2) for raw rows; running label priors before the batch phase."""
@@ -266,6 +272,7 @@ class StreamModel:
             self.trained().grow_labels(n_labels)
         if self.counts is not None:
             self.counts.grow_labels(n_labels)
+        self.answers = np.pad(self.answers, (0, n_labels - self.n_labels))
         self.n_labels = n_labels
         if self.rules is not None:
             self.rules.settings = self.settings()  # the product space has become wider

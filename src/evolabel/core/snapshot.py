@@ -10,7 +10,7 @@ from evolabel.core.allocation import fit_weights
 from evolabel.core.echo import label_by_label
 from evolabel.core.events import Event
 from evolabel.core.lifecycle import PER_SLOT
-from evolabel.core.model import BATCH_ARRAYS, StreamModel
+from evolabel.core.model import LABEL_ARRAYS, StreamModel
 from evolabel.core.options import Options
 from evolabel.core.rule_base import EVENTS_KEPT, RuleBase
 from evolabel.core.scaling import Scaler
@@ -18,7 +18,7 @@ from evolabel.core.undo import Change, in_use
 from evolabel.core.warm_up import WarmUp
 from evolabel.core.words import Words
 from evolabel.errors import DataError
-from evolabel.kernels.state import RULES, AnyArray, Arrays
+from evolabel.kernels.state import RULES, AnyArray, Arrays, FloatArray
 
 Facts = dict[str, Any]
 
@@ -39,7 +39,7 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     }
     if model.warm_up is not None:
         buffer = model.warm_up
-        facts["warm_up"] = {"filled": buffer.filled, "n_seen": buffer.n_seen}
+        facts["warm_up"] = {"filled": buffer.filled, "n_seen": buffer.n_seen, "in_order": buffer.in_order}
         return {f"warm_up.{name}": getattr(buffer, name)[: buffer.filled] for name in WARM_UP_ARRAYS}, facts
     rules, scaler = model.trained(), model.scaler
     assert scaler is not None
@@ -47,7 +47,7 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays = {f"scaler.{name}": getattr(scaler, name) for name in SCALER_ARRAYS}
     arrays |= {f"rules.{name}": getattr(rules.arrays, name)[used] for name in PER_SLOT}
     arrays |= {"rules.tally": rules.arrays.tally, "rules.strange": rules.arrays.strange}
-    arrays |= {name: getattr(model, name) for name in BATCH_ARRAYS}
+    arrays |= {name: getattr(model, name) for name in LABEL_ARRAYS}
     if model.weighs_features:
         arrays["feature_weights"] = model.feature_weights
     if model.counts is not None:
@@ -93,9 +93,9 @@ def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
     if model.weighs_features:
         model.feature_weights = arrays["feature_weights"]
         _check_shape("feature_weights", model.feature_weights, (model.n_features,))
-    _restore_batch(model, arrays)
     model.rules = _rule_base(model, arrays, facts)
     model.warm_up = None
+    _restore_labels(model, arrays)
     if model.counts is not None:
         for name in OUTPUT_ARRAYS:
             room, stored = getattr(model.counts, name), arrays[f"outputs.{name}"]
@@ -107,6 +107,7 @@ def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
 def _warm_up(model: StreamModel, arrays: Arrays, facts: Facts) -> WarmUp:
     buffer = WarmUp(model.n_features, model.n_labels, int(model.options.warm_up))
     buffer.filled, buffer.n_seen = facts["filled"], facts["n_seen"]
+    buffer.in_order = facts.get("in_order", True)  # older files do not tell
     for name in WARM_UP_ARRAYS:
         getattr(buffer, name)[: buffer.filled] = arrays[f"warm_up.{name}"]
     return buffer
@@ -165,15 +166,24 @@ def _check_shape(name: str, array: AnyArray, shape: tuple[int, ...]) -> None:
         raise DataError(f"array {name} has shape {array.shape}, expected {shape}")
 
 
-def _restore_batch(model: StreamModel, arrays: Arrays) -> None:
-    """What is known of the initial batch: no base rates in older files; in still older ones all labels are alike."""
+def _restore_labels(model: StreamModel, arrays: Arrays) -> None:
+    """What is known of the labels besides what rules tell; older files tell less, and count all labels alike."""
     model.annotated = np.array(arrays.get("annotated", np.ones(model.n_labels)), np.float64)
-    model.carried = np.array(arrays.get("carried", 0.5 * model.annotated), np.float64)
     size = len(model.annotated)
+    model.carried = np.array(arrays.get("carried", 0.5 * model.annotated), np.float64)
     model.echo_evidence = label_by_label(arrays.get("echo_evidence", np.zeros((2, 5, size))), size)
-    _check_shape("echo_evidence", model.echo_evidence, (2, 5, size))
-    _check_shape("carried", model.carried, (size,))
+    model.answers = np.array(arrays["answers"], np.float64) if "answers" in arrays else _supposed_answers(model)
     _check_shape("annotated", model.annotated[: model.n_labels], model.annotated.shape)
-    for name in BATCH_ARRAYS:
+    _check_shape("carried", model.carried, (size,))
+    _check_shape("echo_evidence", model.echo_evidence, (2, 5, size))
+    _check_shape("answers", model.answers, (model.n_labels,))
+    for name in LABEL_ARRAYS:
         if not np.isfinite(getattr(model, name)).all():
             raise DataError(f"{name} is not finite")
+
+
+def _supposed_answers(model: StreamModel) -> FloatArray:
+    """Labels annotated in the initial batch are taken to be so ever since."""
+    most = model.annotated.max(initial=0.0)
+    since = model.annotated * (model.n_seen / most if most else 1.0)
+    return np.pad(since, (0, max(model.n_labels - len(since), 0)))

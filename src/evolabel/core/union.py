@@ -10,7 +10,7 @@ from collections import deque
 import numpy as np
 
 from evolabel.core import inverses
-from evolabel.core.model import BATCH_ARRAYS, StreamModel
+from evolabel.core.model import LABEL_ARRAYS, StreamModel
 from evolabel.core.rule_base import RuleBase
 from evolabel.core.scaling import Scaler
 from evolabel.errors import DataError
@@ -54,19 +54,18 @@ def unite(mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[i
     rules.shrink_to(rules.settings.max_rules)
     if united.weighs_features and other.n_seen:
         united.weigh_features()
-    _add_batch(united, theirs, n_labels, columns)
+    _add_labels(united, theirs, n_labels, columns)
     if united.counts is not None and theirs.counts is not None:
         united.counts.add(theirs.counts, columns)
     return united
 
 
-def _add_batch(united: StreamModel, theirs: StreamModel, n_labels: int, columns: list[int]) -> None:
-    """What is known of both initial batches, label by label."""
-    places, missing = columns[: len(theirs.annotated)], n_labels - len(united.annotated)
-    for name in BATCH_ARRAYS:
-        known = getattr(united, name)
-        summed = np.pad(known, [(0, 0)] * (known.ndim - 1) + [(0, missing)])
-        summed[..., places] += getattr(theirs, name)
+def _add_labels(united: StreamModel, theirs: StreamModel, n_labels: int, columns: list[int]) -> None:
+    """What both know of the labels, besides what their rules tell."""
+    for name in LABEL_ARRAYS:
+        known, added = getattr(united, name), getattr(theirs, name)
+        summed = np.pad(known, [(0, 0)] * (known.ndim - 1) + [(0, n_labels - known.shape[-1])])
+        summed[..., columns[: added.shape[-1]]] += added
         setattr(united, name, summed)
 
 

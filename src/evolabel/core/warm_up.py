@@ -16,6 +16,8 @@ class WarmUp:
         self.numbers = np.zeros(size, np.int64)
         self.filled = 0
         self.n_seen = 0
+        self.in_order = True
+        """Did the samples follow each other? Those between samples that were asked for are not counted here."""
 
     @property
     def complete(self) -> bool:

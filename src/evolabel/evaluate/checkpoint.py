@@ -24,6 +24,12 @@ SEAL = 32  # bytes of a SHA-256
 BLOCK = 1024  # rows read again at a time
 
 
+def is_checkpoint(path: Path) -> bool:
+    """Does the file say of itself that it is one? It is not unpickled."""
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
 class FingerprintedSource:
     """A source that remembers what it has handed out, as a number of rows and a digest of them."""
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 
 # Parameters of the classifier that a search cannot judge: outputs after `fit` are the same for all their values.
-WITHOUT_SAY = ("threshold", "optimise", "warm_up")
+WITHOUT_SAY = ("warm_up",)
+ONLY_DECIDING = ("threshold", "optimise")  # the same, unless decisions are judged
 
 
 @runtime_checkable
@@ -76,17 +77,17 @@ def check_search(cv: object, seed: object, n_jobs: object) -> None:
         check_number("n_jobs", n_jobs, 1, whole=True, also=", or -1 for all cores")
 
 
-def check_values(estimator: Tunable, values: Mapping[str, Sequence[Any]]) -> None:
-    """Every value is one the estimator takes, or the classifier inside it."""
+def check_values(estimator: Tunable, values: Mapping[str, Sequence[Any]], *, decided: bool) -> None:
+    """Every value is one the estimator takes, or the classifier inside it; `decided`: points differ by decisions."""
     from sklearn.base import clone
 
     from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 
-    known = estimator.get_params()
+    known, unseen = estimator.get_params(), WITHOUT_SAY if decided else (*WITHOUT_SAY, *ONLY_DECIDING)
     for name, given in values.items():
         if name not in known:
             raise ParameterError(f"{name!r} is no parameter of the estimator; use some of {', '.join(known)}")
-        if name in WITHOUT_SAY and isinstance(estimator, EvolvingFuzzyClassifier):
+        if name in unseen and isinstance(estimator, EvolvingFuzzyClassifier):
             raise ParameterError(f"{name} changes no output after fit, by which points are compared; leave it out")
         for value in given:
             changed = clone(estimator).set_params(**{name: value})

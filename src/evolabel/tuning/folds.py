@@ -32,6 +32,11 @@ def read_score(score: str | Score) -> Score:
     return lambda truth, outputs: sign * metric.fresh().update(truth, outputs).get()
 
 
+def judges_decisions(score: str | Score) -> bool:
+    """Does it look at predicted labels, so that thresholds matter? Functions see outputs."""
+    return isinstance(score, str) and metric_named(score).takes_decisions
+
+
 def check_judgeable(score: Score, labels: FloatArray, held_out: list[BoolArray]) -> None:
     """Raise DataError if a fold has no score even for perfect answers, as one without annotated labels has not."""
     for fold in held_out:

@@ -12,7 +12,7 @@ from evolabel.errors import DivergenceError
 from evolabel.kernels.state import BoolArray, FloatArray
 from evolabel.ranges import check_number
 from evolabel.tuning.batch import check_search, check_values, read_batch, read_estimator
-from evolabel.tuning.folds import Score, check_judgeable, folds, read_score, scored
+from evolabel.tuning.folds import Score, check_judgeable, folds, judges_decisions, read_score, scored
 from evolabel.tuning.grid import Grid
 from evolabel.tuning.shared import separate_answers
 from evolabel.wording import call_of
@@ -109,7 +109,7 @@ class HalvingSearch:
         check_number("candidates", self.candidates, 1, whole=True)
         base = read_estimator(self.estimator, paper=False)
         values = Grid.of(ALL_PARAMETERS if self.values is None else self.values).values
-        check_values(base, values)
+        check_values(base, values, decided=judges_decisions(self.score))
         rows, labels = read_batch(base, X, y)
         order = np.random.default_rng(self.seed).permutation(len(rows))
         points, surface, best = self._points(base, values), [], float("nan")
@@ -167,6 +167,7 @@ def _cross_validated(
     scores: list[float] = []
     with threadpool_limits(1):
         for out in held_out:
-            answers = separate_answers(base, [point], (rows[~out], labels[~out]), rows[out])
+            batch = rows[~out], labels[~out]
+            answers = separate_answers(base, [point], batch, rows[out], judges_decisions(score))
             scores += scored(read_score(score), labels[out], answers)
     return float(np.mean(scores))

@@ -14,7 +14,7 @@ from evolabel.evaluate.frames import Backend, frame_of
 from evolabel.evaluate.learner import described
 from evolabel.kernels.state import BoolArray, FloatArray
 from evolabel.tuning.batch import Tunable, check_search, check_values, read_batch, read_tunable
-from evolabel.tuning.folds import Score, check_judgeable, folds, read_score, scored
+from evolabel.tuning.folds import Score, check_judgeable, folds, judges_decisions, read_score, scored
 from evolabel.tuning.grid import PAPER_GRID, Grid, Point
 from evolabel.tuning.notes import Notes, Task, fingerprint
 from evolabel.tuning.parallel import run_all
@@ -37,13 +37,14 @@ class GridSearch:
         Where all parameters outside the grid come from; the paper's profile if not given. Rivals made of classifiers
         are searched in the same way, folds and all.
     grid : dict of str to sequence, optional
-        Values by parameter, any of the estimator (`base__vigilance` of the one inside a rival) but those that change no
-        output (`threshold`, `optimise`, `warm_up`); the paper's grid (17 vigilance x 10 alpha x 8 beta) if not given.
+        Values by parameter, any of the estimator (`base__vigilance` of the one inside a rival) but those that the score
+        cannot see (`warm_up`; `threshold` and `optimise`, unless it judges predicted labels); the paper's grid
+        (17 vigilance x 10 alpha x 8 beta) if not given.
     cv : int
         Folds.
     score : str or callable
         What to maximise: "pa", "ap", "macro_f1" or any other metric by name (losses are minimised), or a function of
-        true labels and outputs.
+        true labels and outputs. Metrics of predicted labels judge them by the thresholds of the trained estimator.
     seed : int
         Of the folds.
     n_jobs : int
@@ -117,7 +118,7 @@ class GridSearch:
 
         base, grid = read_tunable(self.estimator), Grid.of(PAPER_GRID if self.grid is None else self.grid)
         check_search(self.cv, self.seed, self.n_jobs)  # now, not in a worker, and before notes are begun
-        check_values(base, grid.values)
+        check_values(base, grid.values, decided=judges_decisions(self.score))
         rows, labels = read_batch(base, X, y)
         held_out = list(folds(len(rows), int(self.cv), self.seed))
         check_judgeable(read_score(self.score), labels, held_out)
@@ -194,7 +195,7 @@ def _scores(
     structure = clone(base).set_params(**grid.structures[task[0]])
     batch = rows[~held_out], labels[~held_out]
     with threadpool_limits(1):  # the matrices are small: threads would only wait for each other
-        answers = shared_answers(structure, grid.consequents, batch, rows[held_out])
+        answers = shared_answers(structure, grid.consequents, batch, rows[held_out], judges_decisions(score))
     return task, scored(read_score(score), labels[held_out], answers)
 
 

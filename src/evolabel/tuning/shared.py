@@ -11,6 +11,7 @@ from evolabel.core.model import StreamModel
 from evolabel.core.proximal import Problem, minimise_all
 from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.errors import DivergenceError
+from evolabel.evaluate.learner import ON
 from evolabel.kernels.state import FloatArray
 from evolabel.tuning.notes import fingerprint
 
@@ -24,24 +25,33 @@ Batch = tuple[FloatArray, FloatArray]
 KEPT = 32  # descents: more than there are rules and folds between two structures that agree
 
 
-def separate_answers(estimator: "Tunable", points: Sequence[dict[str, Any]], batch: Batch, X: FloatArray) -> FloatArray:
-    """Fit once per point; outputs (points, rows, labels), NaN where the consequents blew up."""
+def separate_answers(
+    estimator: "Tunable", points: Sequence[dict[str, Any]], batch: Batch, X: FloatArray, decided: bool = False
+) -> FloatArray:
+    """Fit once per point; outputs (points, rows, labels), NaN where the consequents blew up.
+
+    `decided`: instead of outputs 1 where they reach the thresholds of the trained estimator, else 0.
+    """
     answers = []
     for point in points:
         try:
-            answers.append(_fresh(estimator, point).fit(*batch).decision_function(X))
+            trained = _fresh(estimator, point).fit(*batch)
+            outputs = trained.decision_function(X)
+            answers.append(_decisions(outputs, getattr(trained, "thresholds_", ON)) if decided else outputs)
         except DivergenceError:
             answers.append(np.full((len(X), batch[1].shape[1]), np.nan))
     return np.array(answers)
 
 
-def shared_answers(estimator: "Tunable", points: Sequence[dict[str, Any]], batch: Batch, X: FloatArray) -> FloatArray:
+def shared_answers(
+    estimator: "Tunable", points: Sequence[dict[str, Any]], batch: Batch, X: FloatArray, decided: bool = False
+) -> FloatArray:
     """The same for points that differ in alpha and beta only, from one structure pass.
 
     Statistics do not depend on alpha and beta; the consequents of all points are minimised on them together.
     """
     if not can_share(estimator):
-        return separate_answers(estimator, points, batch, X)
+        return separate_answers(estimator, points, batch, X, decided)
     alphas, betas = (np.array([float({**_own(estimator), **p}[name]) for p in points]) for name in ("alpha", "beta"))
     options = _fresh(estimator, _most_demanding(alphas, betas))._options()
     model = StreamModel(X.shape[1], batch[1].shape[1], options)
@@ -52,7 +62,13 @@ def shared_answers(estimator: "Tunable", points: Sequence[dict[str, Any]], batch
         minima = _minima(_Descent(rules.problem(slot), np.array(rules.arrays.W[slot]), alphas, betas))
         regressors = _regressors(rules, Z, slot)
         answers += memberships[:, slot - 1, None] * (regressors @ minima.transpose(0, 2, 1))
-    return answers
+    limits = estimator.threshold if model.counts is None else model.counts.thresholds()
+    return _decisions(answers, limits) if decided else answers
+
+
+def _decisions(outputs: FloatArray, limits: float | FloatArray) -> FloatArray:
+    """1 where outputs reach the limits, else 0; NaN where there are none."""
+    return np.where(np.isfinite(outputs), outputs >= limits, np.nan)
 
 
 @dataclass(frozen=True, eq=False)
