@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from active.courses_of_events import course_of_events
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import Criterion, register
 
@@ -86,3 +87,14 @@ def selection(request):
 @pytest.fixture(params=["samples", "labels"])
 def per(request):
     return request.param
+
+
+@pytest.fixture(scope="module")
+def events():
+    return course_of_events()
+
+
+@pytest.fixture(scope="module")
+def shuffled(events):
+    order = np.random.default_rng(1).permutation(len(events[0]))
+    return events[0][order], events[1][order]

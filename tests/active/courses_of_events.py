@@ -1,0 +1,28 @@
+"""Streams that keep their order, and learners that have met them."""
+
+import numpy as np
+
+from evolabel import EvolvingFuzzyClassifier
+
+
+def course_of_events(n=500, seed=0):
+    """Labels that follow a slow wave nobody measures, besides their features."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    wave = np.sin(np.arange(n) / 15.0)[:, None] * np.array([1.5, -1.5, 1.5])
+    return X, (X[:, :3] + wave + 0.3 * rng.normal(size=(n, 3)) > 0.0).astype(float)
+
+
+def trained(X, Y, rows=200):
+    return EvolvingFuzzyClassifier(max_rules=4).fit(X[:rows], Y[:rows])
+
+
+def echo_of(clf):
+    return clf._model.new_echo()
+
+
+def walked(learner, X, Y):
+    for x, y in zip(X, Y, strict=True):
+        query = learner.query(x)
+        learner.update(query, y if query.asked else None)
+    return learner

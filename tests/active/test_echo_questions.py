@@ -1,0 +1,102 @@
+"""Where errors repeat, questions hurry and spare what recent answers tell of."""
+
+import numpy as np
+import pytest
+
+from active.courses_of_events import trained, walked
+from evolabel.active import ActiveLearner, experience
+
+
+def test_a_query_changes_nothing_while_there_is_an_echo(events, frozen):
+    X, Y = events
+    learner = walked(ActiveLearner(trained(X, Y), 0.3, "labels"), X[200:260], Y[200:260])
+    before = frozen(learner)
+    for x in X[260:280]:
+        learner.query(x)
+    learner.decision_function(X[260:280])
+    assert frozen(learner) == before
+
+
+@pytest.mark.parametrize("per", ["samples", "labels"])
+def test_watching_is_querying_while_there_is_an_echo(events, per):
+    X, Y = events
+    one, other = (ActiveLearner(trained(X, Y), 0.3, per) for _ in range(2))
+    walked(one, X[200:350], Y[200:350])
+    at = 200
+    while at < 350:
+        query, passed = other.watch(X[at:350])
+        at += passed
+        if query is not None:
+            other.update(query, Y[at])
+            at += 1
+    assert one.bucket.asked == other.bucket.asked > 20
+    np.testing.assert_allclose(one.decision_function(X[350:355]), other.decision_function(X[350:355]), rtol=1e-9)
+
+
+def test_questions_are_worth_less_where_recent_answers_tell_of_the_sample(events):
+    X, Y = events
+    worths = {}
+    for per in ("samples", "labels"):
+        learner = ActiveLearner(trained(X, Y), 0.5, per)
+        before = learner._scout.experience.of_next(X[200:202]).worth
+        query = learner.query(X[200])
+        learner.update(query, Y[200])
+        worths[per] = before, learner._scout.experience.of_next(X[[200, 201]]).worth
+    before, (same, other) = worths["samples"]
+    np.testing.assert_array_equal(before, 1.0)
+    assert same < other < 1.0
+    assert worths["labels"] == (None, None)
+
+
+def test_worth_changes_what_the_measured_filter_sees_and_no_other(events):
+    X, Y = events
+    parts = {}
+    for selection in (None, "tokens"):
+        for asked in (False, True):
+            learner = ActiveLearner(trained(X, Y), 0.5, selection=selection)
+            if asked:
+                learner.update(learner.query(X[200]), Y[200])
+            worth = learner._scout.experience.of_next(X[201:203]).worth
+            query = learner.query(X[201])
+            plain = learner._scout.chooser.parts(
+                [np.array(score).reshape(1, -1)[:, 0] for score in query.scores.values()]
+            )
+            parts[selection, asked] = query.arrived.part, plain[0], worth[0]
+    for asked in (False, True):
+        part, plain, worth = parts[None, asked]
+        np.testing.assert_allclose(part, worth * plain, rtol=1e-9)
+        np.testing.assert_allclose(parts["tokens", asked][0], parts["tokens", asked][1], rtol=1e-9)
+    assert parts[None, True][2] < 1.0
+
+
+def test_questions_hurry_where_errors_repeat_and_only_there(events, shuffled):
+    hurried = {}
+    for name, (X, Y) in {"events": events, "shuffled": shuffled}.items():
+        for echo in (True, False):
+            learner = ActiveLearner(trained(X, Y), 0.1, echo=echo)
+            _, passed = learner.watch(X[200:])
+            hurried[name, echo] = learner._scout.experience.haste, passed
+    assert hurried["shuffled", True] == hurried["shuffled", False]
+    assert hurried["events", False][0] == 1.0
+    assert hurried["events", True][0] > 4.0
+    assert hurried["events", True][1] <= hurried["events", False][1]
+
+
+@pytest.mark.parametrize("by_row", [False, True])
+def test_haste_shortens_the_wait(events, monkeypatch, by_row):
+    """Samples that pass while a question could be paid, over a whole stream."""
+    X, Y = events
+
+    def waited():
+        learner, waits = ActiveLearner(trained(X, Y), 0.1), 0
+        for x, y in zip(X[200:], Y[200:], strict=True):
+            payable = learner.bucket.affordable(3) >= 1
+            query = learner.query(x) if by_row else learner.watch(x[None])[0]
+            if query is not None:
+                learner.update(query, y if query.asked else None)
+            waits += payable and (query is None or not query.asked)
+        return waits
+
+    hurried = waited()
+    monkeypatch.setattr(experience, "HASTE", 0.0)
+    assert hurried < 0.8 * waited()
