@@ -29,6 +29,7 @@ def tune(
     data: str | None = None,
     *,
     labels: str = "",
+    drop: str = "",
     profile: Profile = "default",
     vigilance: str = "",
     alpha: str = "",
@@ -63,6 +64,8 @@ def tune(
         As in `evolabel run`.
     labels
         Columns of a file that are labels, as in `evolabel run`.
+    drop
+        Columns to leave out, as in `evolabel run`.
     profile
         Where all other parameters come from.
     vigilance
@@ -93,7 +96,8 @@ def tune(
     quiet
         No progress bar.
     """
-    source = open_source(default_data() if data is None else data, split_names(labels), protocol, initial, None)
+    name = default_data() if data is None else data
+    source = open_source(name, split_names(labels), protocol, initial, None, split_names(drop))
     stream = source.stream(seed)
     rows = initial_rows(source.initial, stream, len(stream))
     if rows == 0:

@@ -47,6 +47,15 @@ def assemble(columns: Mapping[str, Column], labels: Iterable[str] | int, name: s
     return Dataset(X, Y, tuple(name for names, _ in spread for name in names), label_names, name)
 
 
+def kept(columns: Sequence[str], drop: Iterable[str]) -> list[str]:
+    """The columns without those that are to be left out."""
+    dropped = [drop] if isinstance(drop, str) else list(drop)
+    for name in dropped:
+        if name not in columns:
+            raise DataError(f"there is no column {name!r} to leave out; {_hint(name, columns)}")
+    return [column for column in columns if column not in dropped]
+
+
 def _counted(count: int, columns: Sequence[str]) -> tuple[str, ...]:
     most = len(columns) - 1
     if not 0 < abs(count) <= most:
@@ -64,13 +73,18 @@ def _named(labels: Iterable[str], columns: Mapping[str, Column]) -> tuple[str, .
         raise DataError("no column is named as label; pass the names of the label columns")
     for name in names:
         if name not in columns:
-            close = get_close_matches(str(name), list(columns), n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"the columns are {_first_of(list(columns))}"
-            raise DataError(f"there is no column {name!r} for a label; {hint}")
+            raise DataError(f"there is no column {name!r} for a label; {_hint(name, list(columns))}")
     return names
 
 
-def _first_of(names: Sequence[str]) -> str:
+def _hint(name: str, columns: Sequence[str]) -> str:
+    """What somebody may have meant."""
+    close = get_close_matches(str(name), columns, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"the columns are {first_of(columns)}"
+
+
+def first_of(names: Sequence[str]) -> str:
+    """The names, as many as a message can bear."""
     return ", ".join(names[:NAMED]) + (" ..." if len(names) > NAMED else "")
 
 
@@ -91,7 +105,7 @@ def _one_hot(name: str, texts: Texts) -> tuple[list[str], FloatArray]:
     if len(texts.categories) > MOST_CATEGORIES:
         raise DataError(
             f"column {name!r} has {len(texts.categories)} different texts ({', '.join(texts.categories[:3])} ...), at "
-            f"most {MOST_CATEGORIES} can become features; leave the column out, or turn it into numbers"
+            f"most {MOST_CATEGORIES} can become features; drop the column, or turn it into numbers"
         )
     code = {category: float(position) for position, category in enumerate(texts.categories)}
     codes = np.array([np.nan if value is None else code[value] for value in texts.values])
