@@ -18,6 +18,7 @@ from evolabel.cli.datasets import datasets
 from evolabel.cli.edit import edit
 from evolabel.cli.explain import explain
 from evolabel.cli.figures import figures
+from evolabel.cli.predict import predict
 from evolabel.cli.reproduce import reproduce
 from evolabel.cli.rules import rules
 from evolabel.cli.run import run
@@ -39,6 +40,7 @@ def make_app() -> App:
     app = App("evolabel", help=HELP, help_epilogue=EPILOGUE, version=__version__, suppress_keyboard_interrupt=False)
     commands: tuple[Callable[..., None], ...] = (
         run,
+        predict,
         rules,
         explain,
         figures,
@@ -76,7 +78,7 @@ def _misunderstood(error: CycloptsError, words: Sequence[str]) -> str:
     """What cannot be read as a command, in one line, and where it is told how to write it."""
     told = " ".join(str(error).split())
     if isinstance(error, UnusedCliTokensError):
-        told = f"there is no place for {' '.join(error.unused_tokens)}."
+        told = f"there is no place for {' '.join(error.unused_tokens or ())}."
     command = f"{words[0]} " if words and words[0] in make_app() else ""
     return f"{told} Try `evolabel {command}--help`."
 

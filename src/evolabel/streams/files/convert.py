@@ -76,7 +76,7 @@ def read_dataset(
     source = Path(path)
     if not source.is_file():
         raise DatasetNotFoundError(f"there is no file {source}; check the path")
-    kind = _format(source)
+    kind = format_of(source)
     if kind == ".npz" and labels is not None:
         raise ParameterError(f"{source} says itself what its labels are; leave labels={labels!r} away")
     match kind:
@@ -92,7 +92,7 @@ def read_dataset(
             raise FileFormatError(f"{source} is of no known kind ({other!r}); expected {', '.join(READABLE)}")
 
 
-def _format(path: Path) -> str:
+def format_of(path: Path) -> str:
     """The ending of the name, that of a compression aside."""
     inner = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
     return inner.suffix.lower()

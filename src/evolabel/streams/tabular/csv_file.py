@@ -11,7 +11,7 @@ from evolabel.streams.arff.label_files import read_label_names
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.files.opening import bare_name
 from evolabel.streams.tabular.cells import is_number, number
-from evolabel.streams.tabular.csv_table import read_table
+from evolabel.streams.tabular.csv_table import TextTable, read_table
 from evolabel.streams.tabular.tables import Column, Texts, assemble, first_of, kept
 
 MISSING = {"", "?", "#n/a", "<na>", "n/a", "na", "nan", "none", "null"}
@@ -66,13 +66,18 @@ def from_csv(
     """
     source = Path(path)
     table = read_table(source)
-    cells = table.columns()
-    columns = {column: _read_column(cells[column], table.decimal) for column in kept(list(cells), drop)}
+    columns = read_columns(table, kept(table.names, drop))
     for column, values in columns.items():
         if isinstance(values, Texts):
-            _refuse_numbers(source, column, values, table.decimal, table.lines)
+            _refuse_numbers(column, values, table)
     chosen = _names_beside(source, list(columns)) if labels is None else labels
-    return assemble(columns, chosen, name or _stem(source), lambda row: f"{source}, line {table.lines[row]}")
+    return assemble(columns, chosen, name or _stem(source), table.where)
+
+
+def read_columns(table: TextTable, names: Iterable[str]) -> dict[str, Column]:
+    """Some columns of a table, as numbers where all their cells are."""
+    cells = table.columns()
+    return {name: _read_column(cells[name], table.decimal) for name in names}
 
 
 def _read_column(cells: Sequence[str], decimal: str) -> Column:
@@ -87,15 +92,15 @@ def _read_column(cells: Sequence[str], decimal: str) -> Column:
     return Texts.of([cell if cell in present else None for cell in cells])
 
 
-def _refuse_numbers(path: Path, name: str, texts: Texts, decimal: str, lines: Sequence[int]) -> None:
+def _refuse_numbers(name: str, texts: Texts, table: TextTable) -> None:
     """A few words among many numbers are a mistake, not categories."""
-    words = {text for text in texts.categories if not is_number(text, decimal)}
+    words = {text for text in texts.categories if not is_number(text, table.decimal)}
     numbers = len(texts.categories) - len(words)
     if numbers > max(MOST_NUMBERS, len(words)):
         row = next(row for row, value in enumerate(texts.values) if value in words)
         raise DataError(
-            f"{path}, line {lines[row]}: {name!r} is {texts.values[row]!r}, but {numbers} other values of it are "
-            "numbers; leave the cell empty if it is missing, or correct it"
+            f"{table.where(row)}: {name!r} is {texts.values[row]!r}, but {numbers} other values of it are numbers; "
+            "leave the cell empty if it is missing, or correct it"
         )
 
 

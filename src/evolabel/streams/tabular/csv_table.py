@@ -18,6 +18,7 @@ SEPARATORS = ",;\t"
 class TextTable:
     """Rows of cells without blanks around them; `lines` are the numbers of the lines on which the rows end."""
 
+    path: Path
     separator: str
     names: list[str]
     rows: list[list[str]]
@@ -27,6 +28,10 @@ class TextTable:
     def decimal(self) -> str:
         """The mark in its numbers; where this is a comma, the point is one, too."""
         return _decimal(self.separator)
+
+    def where(self, row: int) -> str:
+        """The place of a row, for messages."""
+        return f"{self.path}, line {self.lines[row]}"
 
     def columns(self) -> dict[str, Sequence[str]]:
         """Cells by the names of their columns."""
@@ -46,7 +51,7 @@ def read_table(path: Path) -> TextTable:
             raise FileFormatError(f"{path}, line {reader.line_num}: {error}; check the quotes") from None
     if not numbered:
         raise FileFormatError(f"{path} has no rows; expected a header, and one row or more")
-    return TextTable(separator, names, [cells for cells, _ in numbered], [line for _, line in numbered])
+    return TextTable(path, separator, names, [cells for cells, _ in numbered], [line for _, line in numbered])
 
 
 def _width(head: str, separator: str) -> int:

@@ -53,6 +53,11 @@ def from_frame(frame: object, labels: Iterable[str] | int, *, drop: Iterable[str
     return assemble(columns, labels, name, lambda row: f"row {row}")
 
 
+def frame_columns(frame: object) -> dict[str, Column]:
+    """All columns of a data frame."""
+    return {series.name: _read(series.name, series) for series in _series(frame)}
+
+
 def _series(frame: object) -> "list[nw.Series[Any]]":
     import narwhals as nw
 

@@ -13,6 +13,7 @@ from evolabel.streams.truth import TRUTH
 
 MOST_CATEGORIES = 256
 NAMED = 10  # columns an error names, at most
+NUMBER = "expected a number, or nothing where it is missing"
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def assemble(columns: Mapping[str, Column], labels: Iterable[str] | int, name: s
     if not features:
         raise DataError("all columns are labels; leave some columns as features")
     spread = [_spread(column, values, where) for column, values in features.items()]
-    Y = np.column_stack([_label(label, columns[label], where) for label in label_names])
+    Y = np.column_stack([label_values(label, columns[label], where) for label in label_names])
     X = np.ascontiguousarray(np.hstack([block for _, block in spread]))
     return Dataset(X, Y, tuple(name for names, _ in spread for name in names), label_names, name)
 
@@ -92,12 +93,15 @@ def _spread(name: str, column: Column, where: Where) -> tuple[list[str], FloatAr
     """Names and values of the features that a column becomes."""
     if isinstance(column, Texts):
         return _one_hot(name, column) if column.categories else ([name], _nothing(column)[:, np.newaxis])
+    return [name], finite(name, column, where)[:, np.newaxis]
+
+
+def finite(name: str, column: FloatArray, where: Where) -> FloatArray:
+    """The numbers of a feature, if none of them is infinite."""
     infinite = np.flatnonzero(np.isinf(column))
     if infinite.size:
-        raise DataError(
-            f"{where(infinite[0])}: {name!r} is infinite; expected a number, or nothing where it is missing"
-        )
-    return [name], column[:, np.newaxis]
+        raise DataError(f"{where(infinite[0])}: {name!r} is infinite; {NUMBER}")
+    return column
 
 
 def _one_hot(name: str, texts: Texts) -> tuple[list[str], FloatArray]:
@@ -114,7 +118,8 @@ def _one_hot(name: str, texts: Texts) -> tuple[list[str], FloatArray]:
     return [f"{name}={category}" for category in texts.categories], block
 
 
-def _label(name: str, column: Column, where: Where) -> FloatArray:
+def label_values(name: str, column: Column, where: Where) -> FloatArray:
+    """A label as 0, 1 and NaN."""
     expected = "expected 0, 1, true, false, yes, no, or nothing where it is missing"
     if isinstance(column, Texts):
         said = [np.nan if value is None else TRUTH.get(value.strip().lower()) for value in column.values]
