@@ -73,8 +73,8 @@ def _convert(estimator: "BaseEstimator", X: object, reset: bool) -> FloatArray:
     return rows
 
 
-def as_matrix(data: object, name: str) -> FloatArray:
-    """A 2-D float64 array, C-contiguous, from anything that can be read as one."""
+def as_matrix(data: object, name: str, advice: str = "encode text and categories first") -> FloatArray:
+    """A 2-D float64 array, C-contiguous, from anything that can be read as one; `advice` to those who pass texts."""
     if sparse.issparse(data):
         raise DataTypeError(f"{name} is a sparse matrix, dense data is required; use {name}.toarray()")
     array = as_array(data, name)
@@ -90,7 +90,7 @@ def as_matrix(data: object, name: str) -> FloatArray:
     try:
         return np.ascontiguousarray(_with_nan(array), np.float64)
     except (TypeError, ValueError) as error:
-        told = f"{name} must hold numbers only ({one_line(error)}); encode text and categories first"
+        told = f"{name} must hold numbers only ({one_line(error)}); {advice}"
         raise _kind_of(error)(told) from None
 
 
