@@ -154,7 +154,7 @@ def test_label_names_may_lie_beside_the_table(write):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "line 1: a column has no name"),
+        ("", "is empty; expected a header"),
         ("a,,y\n1,2,1\n", "line 1: a column has no name"),
         ("a,y,a\n1,1,2\n", "line 1: several columns are named 'a'"),
         ("5.1,3.5,1\n4.9,3.0,0\n", "line 1: all names are numbers, as if there were no header"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib.util import find_spec
 from math import inf
 from pathlib import Path
@@ -91,9 +92,9 @@ def _synthetic(
 def _from_file(data: str, labels: tuple[str, ...], drop: tuple[str, ...]) -> Dataset:
     path = Path(data)
     if not path.suffix and not path.exists():
-        raise DatasetNotFoundError(
-            f"{data!r} is neither a known data set nor a file; `evolabel datasets` lists those that are known"
-        )
+        close = get_close_matches(data.lower(), dataset_names(), n=1)
+        hint = f"did you mean {close[0]!r}?" if close else "`evolabel datasets` lists those that are known"
+        raise DatasetNotFoundError(f"{data!r} is neither a known data set nor a file; {hint}")
     last = labels[0] if len(labels) == 1 else ""
     count = int(last) if last.startswith("-") and last[1:].isdecimal() else None  # as in MEKA: the last n
     return read_dataset(path, count or labels or None, drop=drop)

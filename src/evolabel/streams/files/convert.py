@@ -74,8 +74,7 @@ def read_dataset(
     Dataset
     """
     source = Path(path)
-    if not source.is_file():
-        raise DatasetNotFoundError(f"there is no file {source}; check the path")
+    check_there(source)
     kind = format_of(source)
     if kind == ".npz" and labels is not None:
         raise ParameterError(f"{source} says itself what its labels are; leave labels={labels!r} away")
@@ -90,6 +89,14 @@ def read_dataset(
             return from_csv(source, labels, drop=drop)
         case other:
             raise FileFormatError(f"{source} is of no known kind ({other!r}); expected {', '.join(READABLE)}")
+
+
+def check_there(path: Path) -> None:
+    """Is it a file?"""
+    if path.is_dir():
+        raise DatasetNotFoundError(f"{path} is a folder; pass a file in it")
+    if not path.is_file():
+        raise DatasetNotFoundError(f"there is no file {path}; check the path")
 
 
 def format_of(path: Path) -> str:

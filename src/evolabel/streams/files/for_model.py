@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
-from evolabel.errors import DatasetNotFoundError
 from evolabel.streams.dataset import Dataset
-from evolabel.streams.files.convert import format_of, read_dataset
+from evolabel.streams.files.convert import check_there, format_of, read_dataset
 from evolabel.streams.files.parquet_file import read_parquet_table
 from evolabel.streams.tabular.csv_file import read_columns
 from evolabel.streams.tabular.csv_table import read_table
@@ -47,8 +46,7 @@ def read_for_model(path: str | PathLike[str], features: Sequence[str], labels: S
            [nan]])
     """
     source = Path(path)
-    if not source.is_file():
-        raise DatasetNotFoundError(f"there is no file {source}; check the path")
+    check_there(source)
     columns, where = _columns(source, features, labels)
     return known_columns(columns, features, labels, str(source), where)
 

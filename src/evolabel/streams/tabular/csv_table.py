@@ -42,6 +42,7 @@ def read_table(path: Path) -> TextTable:
     """Read a table with a header, separated by whatever its first line has most of."""
     with closing(read_lines(path, ".csv", ".tsv")) as lines:
         head = next(lines, "")
+        _check_text(head, path)
         separator = max(SEPARATORS, key=lambda mark: _width(head, mark))
         reader = csv.reader(chain([head], lines), delimiter=separator, strict=True, skipinitialspace=True)
         try:
@@ -52,6 +53,14 @@ def read_table(path: Path) -> TextTable:
     if not numbered:
         raise FileFormatError(f"{path} has no rows; expected a header, and one row or more")
     return TextTable(path, separator, names, [cells for cells, _ in numbered], [line for _, line in numbered])
+
+
+def _check_text(head: str, path: Path) -> None:
+    """Is there a first line, and is it text?"""
+    if not head:
+        raise FileFormatError(f"{path} is empty; expected a header, and one row or more")
+    if "\0" in head:
+        raise FileFormatError(f"{path} is no text file; expected a table with a header")
 
 
 def _width(head: str, separator: str) -> int:
