@@ -149,11 +149,12 @@ def _watched(search: GridSearch, batch: "Dataset", *, quiet: bool) -> None:
 
 
 def _table(search: GridSearch | HalvingSearch, outcome: dict[str, Any]) -> Table:
-    """The best points."""
-    names = list(search.best_params_)
-    title = f"{outcome['data']}: the best of {len(search.surface_)} points on {outcome['rows']} rows"
+    """The best points; of a search in rounds, those that were judged by all rows."""
+    names, most = list(search.best_params_), outcome["rows"]
+    judged = [point for point in search.surface_ if point.get("rows", most) == most]
+    title = f"{outcome['data']}: the best points on {most} rows"
     table = plain_table(title, [*names, outcome["score"]])
-    for point in sorted(search.surface_, key=lambda point: -point["score"])[:SHOWN]:
+    for point in sorted(judged, key=lambda point: -point["score"])[:SHOWN]:
         table.add_row(*(f"{point[name]}" for name in names), f"{point['score']:.4f}")
     return table
 
