@@ -124,7 +124,9 @@ def as_array(data: object, name: str) -> AnyArray:
             return np.asarray(nw.from_native(native, allow_series=True).to_numpy())
         return np.asarray(data)
     except ValueError as error:
-        raise DataError(f"{name} cannot be read as one table: {one_line(error)}") from None
+        ragged = "its rows differ in length; pass a table, for labels one column of 0 and 1 each"
+        told = ragged if "inhomogeneous" in str(error) else one_line(error)
+        raise DataError(f"{name} cannot be read as one table: {told}") from None
 
 
 def one_line(error: Exception) -> str:
