@@ -52,7 +52,7 @@ def test_bad_people_are_told(bad):
         ([0, 1, 7], None, "a label is 0, 1, or NaN"),
         ([[0, 1, 0], [0, 1, 0]], None, "one row of answers"),
         ([[0, 1, 0], [0, 1, 0]], ["a", "a"], "twice"),
-        ("yes", None, "dimension"),
+        ("yes", None, "one answer per label"),
         ([0, 1, 0], 5, "an annotator is called 5; use text"),
         ([[0, 1, 0], [0, 1, 0]], ["a", 2], "an annotator is called 2; use text"),
     ],

@@ -52,7 +52,7 @@ BAD_Y = {
     "strings": (np.full((3, 3), "yes"), DataError, "numbers only"),
     "sparse": (sparse.csr_array(np.ones((3, 3))), DataTypeError, "sparse"),
     "complex": (changed(GOOD_Y, 1j, (0, 0)), DataError, "Complex data not supported"),
-    "ragged": ([[0, 1, 1], [1], [0]], DataError, ""),
+    "ragged": ([[0, 1, 1], [1], [0]], DataError, "for labels one column of 0 and 1 each"),
 }
 
 BAD_Y_OF_A_KNOWN_WIDTH = {

@@ -51,6 +51,15 @@ def test_a_quick_search_draws_from_all_parameters(command, plant, monkeypatch):
     assert set(json.loads(told.out)["best_params"]) == {"max_rules", "local_ridge"}
 
 
+def test_a_quick_search_shows_points_that_all_rows_have_judged(command, plant):
+    words = ("tune", plant, "--labels", "fault_a,fault_b", "--quick", "--cv", 2, "--jobs", 1, "--quiet")
+    table, best = command(*words).out.splitlines(), json.loads(command(*words, "--json").out)
+    points = [line.split() for line in table[4:] if line.strip()]
+    assert "the best points on 60 rows" in table[0]
+    assert points[0][-1] == f"{best['best_score']:.4f}"
+    assert len({tuple(point[:-1]) for point in points}) == len(points), "each point once"
+
+
 def test_a_heat_map_is_never_half_written(command, plant, tmp_path, monkeypatch):
     (tmp_path / "heat-map.svg").write_text("old")
     write = write_atomically

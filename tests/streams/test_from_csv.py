@@ -154,7 +154,7 @@ def test_label_names_may_lie_beside_the_table(write):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "line 1: a column has no name"),
+        ("", "is empty; expected a header"),
         ("a,,y\n1,2,1\n", "line 1: a column has no name"),
         ("a,y,a\n1,1,2\n", "line 1: several columns are named 'a'"),
         ("5.1,3.5,1\n4.9,3.0,0\n", "line 1: all names are numbers, as if there were no header"),
@@ -180,7 +180,7 @@ def test_broken_tables_are_told_with_their_lines(write, text, problem):
         ("a,y\n1,1\ninf,1\n", ["y"], r"line 3: 'a' is infinite"),
         ("a,y\n1,1\n1e999,1\n", ["y"], r"line 3: 'a' is infinite"),
         ("a,y\n1,1\n", ["z"], r"no column 'z' for a label"),
-        ("a,y\n1,1\n", None, r"nothing says which columns of .*pond\.csv are labels; pass their names"),
+        ("a,y\n1,1\n", None, r"nothing says which columns of .*pond\.csv are labels .a, y.; pass their names"),
         ("a,y\n1,1\n", 2, r"2 of 2 columns cannot be labels"),
     ],
 )

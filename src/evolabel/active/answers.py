@@ -1,16 +1,16 @@
 """Answers as people give them: late, in part, by one annotator or several, with labels nobody has heard of."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from evolabel.active.annotators import AnnotatorPool, read_names
 from evolabel.active.query import Query
-from evolabel.adapters.samples import as_array, as_matrix
-from evolabel.adapters.targets import checked_labels
+from evolabel.adapters.samples import as_array, as_matrix, column_names
+from evolabel.adapters.targets import GENERATED, LABEL, checked_labels
 from evolabel.errors import DataError
-from evolabel.kernels.state import BoolArray, FloatArray
+from evolabel.kernels.state import AnyArray, BoolArray, FloatArray
 
 
 class Answer(NamedTuple):
@@ -32,13 +32,14 @@ class Answer(NamedTuple):
         return np.where(confidence > 0.0, y, np.nan), confidence
 
 
-def read_answer(y: object, annotator: str | Sequence[str] | None, query: Query, n_labels: int) -> Answer | None:
-    """The answer to a question, checked; None if there is none."""
+def read_answer(
+    y: object, annotator: str | Sequence[str] | None, query: Query, label_names: Sequence[str]
+) -> Answer | None:
+    """The answer to a question, checked; None if there is none. `label_names`: the labels known by now."""
     if y is None:
         return None
     names = () if annotator is None else read_names(annotator)
-    table = as_array(y, "y")
-    rows = checked_labels(as_matrix(table[None] if table.ndim == 1 else table, "y"))
+    rows = checked_labels(_table(y, label_names))
     if len(rows) != max(len(names), 1):
         raise DataError(f"y has {len(rows)} rows for {len(names)} annotators; pass one row of answers for each")
     if len(set(names)) < len(names):
@@ -49,5 +50,35 @@ def read_answer(y: object, annotator: str | Sequence[str] | None, query: Query, 
         )
     if np.isnan(rows).all():
         return None
-    missing = max(n_labels - rows.shape[1], 0)  # labels that have appeared since the question was asked
+    missing = max(len(label_names) - rows.shape[1], 0)  # labels that have appeared since the question was asked
     return Answer(np.pad(rows, ((0, 0), (0, missing)), constant_values=np.nan), names)
+
+
+def _table(y: object, label_names: Sequence[str]) -> FloatArray:
+    """One row per annotator, in the order of the labels; answers that carry names are placed by them."""
+    if isinstance(y, Mapping):
+        return _placed(np.array([list(y.values())], dtype=object), list(map(str, y)), label_names)
+    table = as_array(y, "y")
+    if table.ndim == 0:
+        raise DataError(f"y is {y!r}; pass one answer per label: 0, 1, or NaN where it is not answered")
+    told, rows = _names_of(y), table[None] if table.ndim == 1 else table
+    nameless = list(label_names) == GENERATED[: len(label_names)]  # then only the order can tell
+    if told is None or (nameless and set(told).isdisjoint(label_names)):
+        return as_matrix(rows, "y", LABEL)
+    return _placed(rows, told, label_names)
+
+
+def _names_of(y: object) -> list[str] | None:
+    """Names of the labels a frame or a row of a frame speaks of; None for anything without names."""
+    index = getattr(y, "index", None)  # of a pandas series; a list has a method of that name
+    names = column_names(y) if index is None or callable(index) or hasattr(y, "columns") else list(index)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _placed(rows: AnyArray, told: list[str], label_names: Sequence[str]) -> FloatArray:
+    """Columns in the order of the labels, NaN for labels nobody speaks of."""
+    if unknown := [name for name in told if name not in label_names]:
+        raise DataError(f"y answers {unknown[0]!r}, which is no label; the labels are {', '.join(label_names)}")
+    placed = np.full((len(rows), len(label_names)), np.nan)
+    placed[:, [list(label_names).index(name) for name in told]] = as_matrix(rows, "y", LABEL)
+    return placed

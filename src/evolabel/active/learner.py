@@ -213,14 +213,15 @@ class ActiveLearner:
         ----------
         query : Query
             Made by `query` or `watch` of this learner.
-        y : array (K,) of 0, 1, NaN, or None
-            The answer; NaN: that label was not answered; None: not asked, or refused. Labels nobody asked for are
-            welcome and cost nothing. A longer y lets labels appear.
+        y : array (K,) of 0, 1, NaN, or a dictionary {label: 0 or 1}, or None
+            The answer; NaN, or not in the dictionary: that label was not answered; None: not asked, or refused. Labels
+            nobody asked for are welcome and cost nothing. A longer array lets labels appear. Rows of frames are read
+            by their names, too.
         annotator : str or list of str, optional
             Who has answered, for `annotators`; several have given one row of y each.
         """
         self._check_own(query)
-        answer = read_answer(y, annotator, query, self._pupil.n_labels)
+        answer = read_answer(y, annotator, query, self._pupil.label_names)
         if query.number is None:
             self._scout.count(query, taught=query.asked or answer is not None)
             self.ledger.ask(query)
@@ -275,7 +276,9 @@ class ActiveLearner:
 
     def _check_own(self, query: Query) -> None:
         if not isinstance(query, Query):
-            raise DataTypeError(f"a query is needed, got {type(query).__name__}; pass what query or watch returned")
+            raise DataTypeError(
+                f"a query is needed, got {type(query).__name__}; pass what query or watch returned, or pending[number]"
+            )
         model = self._pupil.model
         if len(query.x) != model.n_features or len(query.labels) > model.n_labels:
             raise DataError("the query was made for other features or labels; pass one of this learner's own queries")

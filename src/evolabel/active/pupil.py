@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from evolabel import errors
-from evolabel.adapters.samples import as_array
+from evolabel.adapters.samples import as_array, as_one_row
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.adapters.targets import LabelMatrix, read_targets
 from evolabel.core.model import StreamModel
@@ -47,6 +47,13 @@ class Pupil:
         """K, the number of labels."""
         return self.model.n_labels
 
+    @property
+    def label_names(self) -> list[str]:
+        """Names of the labels known by now."""
+        self.model  # noqa: B018
+        assert self.classifier._targets is not None
+        return self.classifier._targets.names
+
     def rows(self, X: object) -> FloatArray:
         """Checked rows of a table."""
         self.model  # noqa: B018
@@ -54,7 +61,11 @@ class Pupil:
 
     def row(self, x: object) -> FloatArray:
         """One checked row, (1, p), from a flat array or a table of one row."""
-        array = x if type(x) is np.ndarray or hasattr(x, "columns") else as_array(x, "x")
+        array = x if type(x) is np.ndarray or hasattr(x, "columns") else as_one_row(x)
+        if not (isinstance(array, np.ndarray) or hasattr(array, "columns")):
+            array = as_array(array, "x")
+            if array.ndim == 0:
+                raise DataError(f"x is {x!r}; pass one sample, a number per feature")
         rows = self.rows(array.reshape(1, -1) if isinstance(array, np.ndarray) and array.ndim == 1 else array)
         if len(rows) != 1:
             raise DataError(f"query takes one sample, got {len(rows)} rows; use watch for many")

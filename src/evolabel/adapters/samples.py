@@ -73,8 +73,8 @@ def _convert(estimator: "BaseEstimator", X: object, reset: bool) -> FloatArray:
     return rows
 
 
-def as_matrix(data: object, name: str) -> FloatArray:
-    """A 2-D float64 array, C-contiguous, from anything that can be read as one."""
+def as_matrix(data: object, name: str, advice: str = "encode text and categories first") -> FloatArray:
+    """A 2-D float64 array, C-contiguous, from anything that can be read as one; `advice` to those who pass texts."""
     if sparse.issparse(data):
         raise DataTypeError(f"{name} is a sparse matrix, dense data is required; use {name}.toarray()")
     array = as_array(data, name)
@@ -90,7 +90,7 @@ def as_matrix(data: object, name: str) -> FloatArray:
     try:
         return np.ascontiguousarray(_with_nan(array), np.float64)
     except (TypeError, ValueError) as error:
-        told = f"{name} must hold numbers only ({one_line(error)}); encode text and categories first"
+        told = f"{name} must hold numbers only ({one_line(error)}); {advice}"
         raise _kind_of(error)(told) from None
 
 
@@ -124,7 +124,9 @@ def as_array(data: object, name: str) -> AnyArray:
             return np.asarray(nw.from_native(native, allow_series=True).to_numpy())
         return np.asarray(data)
     except ValueError as error:
-        raise DataError(f"{name} cannot be read as one table: {one_line(error)}") from None
+        ragged = "its rows differ in length; pass a table, for labels one column of 0 and 1 each"
+        told = ragged if "inhomogeneous" in str(error) else one_line(error)
+        raise DataError(f"{name} cannot be read as one table: {told}") from None
 
 
 def one_line(error: Exception) -> str:

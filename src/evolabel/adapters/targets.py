@@ -16,6 +16,8 @@ from evolabel.kernels._compile import direct
 from evolabel.kernels.checks import first_bad_label
 from evolabel.kernels.state import AnyArray, FloatArray
 
+LABEL = "a label is 0, 1, or NaN (not annotated)"
+
 # Names of labels whose columns have none.
 GENERATED = [f"label{i}" for i in range(20_000)]
 
@@ -26,9 +28,7 @@ def checked_labels(Y: FloatArray) -> FloatArray:
     """The labels themselves, if all are 0, 1 or NaN."""
     row, column = _first_bad_label(Y)
     if row >= 0:
-        raise DataError(
-            f"Y is {Y[row, column]:g} at row {row}, column {column}; a label is 0, 1, or NaN (not annotated)"
-        )
+        raise DataError(f"Y is {Y[row, column]:g} at row {row}, column {column}; {LABEL}")
     return Y
 
 
@@ -46,7 +46,7 @@ class LabelMatrix:
     def read(self, target: object) -> tuple[FloatArray, "LabelMatrix"]:
         """Rows of 0, 1 and NaN, and the coding that fits them (itself, or a wider one with the new labels)."""
         # writeable: numba would compile the learning loop once more for a read-only array
-        Y = checked_labels(np.require(as_matrix(target, "Y"), requirements="W"))
+        Y = checked_labels(np.require(as_matrix(target, "Y", LABEL), requirements="W"))
         return self._placed(Y, column_names(target))
 
     def _placed(self, Y: FloatArray, names: list[str] | None) -> tuple[FloatArray, "LabelMatrix"]:

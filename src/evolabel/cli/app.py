@@ -7,7 +7,7 @@ that must be there is not (a package, a data set), 130 interrupted.
 import errno
 from collections.abc import Callable, Sequence
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, UnusedCliTokensError
 from rich.console import Console
 
 from evolabel import __version__
@@ -18,6 +18,7 @@ from evolabel.cli.datasets import datasets
 from evolabel.cli.edit import edit
 from evolabel.cli.explain import explain
 from evolabel.cli.figures import figures
+from evolabel.cli.predict import predict
 from evolabel.cli.reproduce import reproduce
 from evolabel.cli.rules import rules
 from evolabel.cli.run import run
@@ -39,6 +40,7 @@ def make_app() -> App:
     app = App("evolabel", help=HELP, help_epilogue=EPILOGUE, version=__version__, suppress_keyboard_interrupt=False)
     commands: tuple[Callable[..., None], ...] = (
         run,
+        predict,
         rules,
         explain,
         figures,
@@ -58,11 +60,10 @@ def run_command(words: Sequence[str]) -> int:
     """Run a command line; returns its exit code, after saying in one line what went wrong."""
     complain = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
     try:
-        make_app()(
-            list(words), error_console=complain, exit_on_error=False, print_error=True, result_action="return_value"
-        )
-    except CycloptsError:
-        return UNUSABLE  # said already
+        make_app()(list(words), exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        complain.print(f"evolabel: {_misunderstood(error, words)}", markup=False)
+        return UNUSABLE
     except KeyboardInterrupt:
         complain.print("evolabel: interrupted", markup=False)
         return INTERRUPTED
@@ -71,6 +72,15 @@ def run_command(words: Sequence[str]) -> int:
         complain.print(f"evolabel: {message}", markup=False)
         return code
     return DONE
+
+
+def _misunderstood(error: CycloptsError, words: Sequence[str]) -> str:
+    """What cannot be read as a command, in one line, and where it is told how to write it."""
+    told = " ".join(str(error).split())
+    if isinstance(error, UnusedCliTokensError):
+        told = f"there is no place for {' '.join(error.unused_tokens or ())}."
+    command = f"{words[0]} " if words and words[0] in make_app() else ""
+    return f"{told} Try `evolabel {command}--help`."
 
 
 def _verdict(error: Exception) -> tuple[int, str]:

@@ -7,7 +7,7 @@ from evolabel.cli.source import open_source, split_names
 from evolabel.streams import write_dataset
 
 
-def convert(data: str, target: Path, *, labels: str = "") -> None:
+def convert(data: str, target: Path, *, labels: str = "", drop: str = "") -> None:
     """Write a data set as Parquet or npz.
 
     Names of features and labels, missing values and the official split are kept.
@@ -25,8 +25,10 @@ def convert(data: str, target: Path, *, labels: str = "") -> None:
         File to write; its ending says the kind: .parquet or .npz.
     labels
         Columns of a file that are labels, separated by commas.
+    drop
+        Columns to leave out, separated by commas.
     """
-    dataset = open_source(data, split_names(labels), "order", None, None).stream(0)
+    dataset = open_source(data, split_names(labels), "order", None, None, split_names(drop)).stream(0)
     with writing(target):
         write_dataset(dataset, target)
     tell(f"{target}: {len(dataset)} rows, {dataset.n_features} features, {dataset.n_labels} labels")

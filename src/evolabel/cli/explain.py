@@ -5,7 +5,7 @@ from pathlib import Path
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.cli.model import Format, names_are_checked, rows_for, write
 from evolabel.cli.source import default_data, split_names
-from evolabel.errors import ParameterError
+from evolabel.errors import DataError, ParameterError
 
 
 def explain(
@@ -36,7 +36,8 @@ def explain(
     row
         Which row of the data, in the order of the file; the first is 0.
     data
-        A known data set or file the row comes from; as in `evolabel run` without arguments if not given.
+        A known data set or file the row comes from, with or without labels; as in `evolabel run` without arguments if
+        not given.
     labels
         Columns of that file that are labels, separated by commas; the labels of the model if not given.
     format
@@ -46,7 +47,10 @@ def explain(
     """
     classifier = EvolvingFuzzyClassifier.load(model)
     name = default_data() if data is None else data
-    X = rows_for(classifier, name, split_names(labels))
+    try:
+        X = rows_for(classifier, name, split_names(labels))
+    except DataError as error:
+        raise error if data else ParameterError(f"--data is missing, and {error}") from None
     if not 0 <= row < len(X):
         raise ParameterError(f"--row {row} is not there; {name} has rows 0 to {len(X) - 1}")
     with names_are_checked():

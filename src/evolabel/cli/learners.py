@@ -36,13 +36,16 @@ def _named(name: str) -> Factory:
 
 def _tuned(path: Path) -> Factory:
     """A classifier with the parameters that `evolabel tune` has written."""
+    if not path.is_file():
+        raise ParameterError(f"there is no file {path}; use the best.json that `evolabel tune --out` has written")
     try:
         found = json.loads(path.read_text())
         profile, params = found["profile"], found["best_params"]
         make = _profile(profile, params)
         make()._options()
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise FileFormatError(f"{path} holds no parameters of `evolabel tune` ({error}); use its best.json") from None
+        why = f"no {error}" if isinstance(error, KeyError) else error
+        raise FileFormatError(f"{path} holds no parameters of `evolabel tune` ({why}); use its best.json") from None
     return lambda seed: make()
 
 

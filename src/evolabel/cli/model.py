@@ -13,7 +13,7 @@ from evolabel.cli.ready import tell, writing
 from evolabel.cli.source import open_source
 from evolabel.errors import DataError
 from evolabel.kernels.state import FloatArray
-from evolabel.streams import Dataset, dataset_names, load_dataset
+from evolabel.streams import Dataset, dataset_names, for_model, load_dataset, read_for_model
 from evolabel.whole_files import write_atomically
 
 Format = Literal["text", "markdown", "html", "json"]
@@ -35,24 +35,22 @@ def rows_for(classifier: EvolvingFuzzyClassifier, data: str, labels: tuple[str, 
 
 
 def samples_for(classifier: EvolvingFuzzyClassifier, data: str, labels: tuple[str, ...]) -> Dataset:
-    """The same rows with their labels."""
-    width = classifier.n_features_in_
-    dataset = _read(classifier, data, labels)
+    """The same rows with their labels; NaN where the file has none."""
     names = getattr(classifier, "feature_names_in_", None)
-    if dataset.n_features != width:
+    known = tuple(map(str, classifier.label_names_))
+    if names is not None and not labels and data.lower() not in dataset_names() and Path(data).is_file():
+        return read_for_model(data, tuple(names), known)
+    dataset, width = _read(classifier, data, labels or known), classifier.n_features_in_
+    if names is not None and not set(names).isdisjoint(dataset.feature_names):
+        return for_model(dataset, tuple(names), dataset.label_names)
+    if names is not None or dataset.n_features != width:
         raise DataError(f"{data} has {dataset.n_features} features, the model knows {width}; give it data of its kind")
-    if names is not None and tuple(names) != dataset.feature_names:
-        raise DataError(
-            f"{data} has the features {', '.join(dataset.feature_names[:3])}..., the model knows "
-            f"{', '.join(names[:3])}...; give it data of its kind"
-        )
     return dataset
 
 
 def _read(classifier: EvolvingFuzzyClassifier, data: str, labels: tuple[str, ...]) -> Dataset:
     if data.lower() not in dataset_names():
-        known = labels or (() if data.startswith("drift") else tuple(classifier.label_names_))
-        return open_source(data, known, None, None, None).stream(0)
+        return open_source(data, () if data.startswith("drift") else labels, None, None, None).stream(0)
     dataset = load_dataset(data, nominal="codes")
     return dataset if dataset.n_features == classifier.n_features_in_ else load_dataset(data, nominal="one-hot")
 

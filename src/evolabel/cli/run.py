@@ -27,6 +27,7 @@ def run(
     data: str | None = None,
     *,
     labels: str = "",
+    drop: str = "",
     against: str = "",
     learner: str = OURS,
     params: Path | None = None,
@@ -52,7 +53,7 @@ def run(
     Examples:
     `evolabel run emotions --against ovr,chain,static,rls,knn --seeds 5`
 
-    `evolabel run my.csv --labels fault_a,fault_b --out results`
+    `evolabel run my.csv --labels fault_a,fault_b --drop time --out results`
 
     `evolabel run yeast --budget 0.1,0.2 --per labels`
 
@@ -66,6 +67,8 @@ def run(
     labels
         Columns of a CSV, Parquet or ARFF file that are labels, separated by commas; -n for the last n, as in
         `--labels=-2`.
+    drop
+        Columns to leave out, separated by commas, such as times and serial numbers.
     against
         Rivals in the same run, separated by commas: ovr, chain, static, macro-f1, echo, paper, rfwls, rls, knn, prior,
         tuned, paper-tuned, forest, river-br-lr, river-cc-lr, river-br-ht, river-cc-ht; or all (those that need neither
@@ -105,7 +108,8 @@ def run(
         No progress bars.
     """
     taught = chosen_learners(learner, against, params)
-    source = open_source(default_data() if data is None else data, split_names(labels), protocol, initial, samples)
+    name = default_data() if data is None else data
+    source = open_source(name, split_names(labels), protocol, initial, samples, split_names(drop))
     learners = with_budgets(taught, asking, source.initial)
     first = source.stream(0)
     check_seeds(seeds, source, annotated)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib.util import find_spec
 from math import inf
 from pathlib import Path
@@ -36,7 +37,12 @@ def default_data() -> str:
 
 
 def open_source(
-    data: str, labels: tuple[str, ...], protocol: Protocol | None, initial: float | None, samples: int | None
+    data: str,
+    labels: tuple[str, ...],
+    protocol: Protocol | None,
+    initial: float | None,
+    samples: int | None,
+    drop: tuple[str, ...] = (),
 ) -> Source:
     """Find the data and decide on the order of its rows.
 
@@ -50,10 +56,10 @@ def open_source(
     if labels and (known or kind == DRIFT):
         raise ParameterError(f"{data} says itself what its labels are; leave --labels {','.join(labels)} away")
     if kind == DRIFT:
-        return _synthetic(drift or "abrupt", protocol, initial, DRIFT_SAMPLES if samples is None else samples)
+        return _synthetic(drift or "abrupt", protocol, initial, DRIFT_SAMPLES if samples is None else samples, drop)
     protocol = protocol or ("benchmark" if known else "order")
     nominal: Nominal = "one-hot" if protocol == "order" else "codes"  # the published numbers of birds are by codes
-    dataset = load_dataset(data, nominal=nominal) if known else _from_file(data, labels)
+    dataset = load_dataset(data, nominal=nominal).without(drop) if known else _from_file(data, labels, drop)
     official = dataset.split if protocol == "paper" else None
     if samples is not None and protocol != "benchmark":
         dataset = dataset.take(samples)
@@ -66,7 +72,9 @@ def open_source(
     return Source(dataset.name, stream, _initial(initial, share), by_seed=protocol == "benchmark")
 
 
-def _synthetic(drift: str, protocol: Protocol | None, initial: float | None, samples: int) -> Source:
+def _synthetic(
+    drift: str, protocol: Protocol | None, initial: float | None, samples: int, drop: tuple[str, ...]
+) -> Source:
     if drift not in ("none", *DRIFT_KINDS):
         raise ParameterError(
             f"there is no drift {drift!r}; use drift:none or {', '.join(f'drift:{d}' for d in DRIFT_KINDS)}"
@@ -75,20 +83,21 @@ def _synthetic(drift: str, protocol: Protocol | None, initial: float | None, sam
         raise ParameterError(f"a synthetic stream comes in its own order; leave --protocol {protocol} away")
 
     def stream(seed: int) -> Dataset:
-        return DriftingStream(drift=drift, drift_every=DRIFT_EVERY, seed=seed).dataset(samples, f"{DRIFT}:{drift}")
+        source = DriftingStream(drift=drift, drift_every=DRIFT_EVERY, seed=seed)
+        return source.dataset(samples, f"{DRIFT}:{drift}").without(drop)
 
     return Source(f"{DRIFT}:{drift}", stream, _initial(initial, INITIAL_SHARE), by_seed=True)
 
 
-def _from_file(data: str, labels: tuple[str, ...]) -> Dataset:
+def _from_file(data: str, labels: tuple[str, ...], drop: tuple[str, ...]) -> Dataset:
     path = Path(data)
     if not path.suffix and not path.exists():
-        raise DatasetNotFoundError(
-            f"{data!r} is neither a known data set nor a file; `evolabel datasets` lists those that are known"
-        )
+        close = get_close_matches(data.lower(), dataset_names(), n=1)
+        hint = f"did you mean {close[0]!r}?" if close else "`evolabel datasets` lists those that are known"
+        raise DatasetNotFoundError(f"{data!r} is neither a known data set nor a file; {hint}")
     last = labels[0] if len(labels) == 1 else ""
     count = int(last) if last.startswith("-") and last[1:].isdecimal() else None  # as in MEKA: the last n
-    return read_dataset(path, count or labels or None)
+    return read_dataset(path, count or labels or None, drop=drop)
 
 
 def _initial(asked: float | None, usual: float | str) -> float | str:

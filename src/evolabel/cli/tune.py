@@ -29,6 +29,7 @@ def tune(
     data: str | None = None,
     *,
     labels: str = "",
+    drop: str = "",
     profile: Profile = "default",
     vigilance: str = "",
     alpha: str = "",
@@ -63,6 +64,8 @@ def tune(
         As in `evolabel run`.
     labels
         Columns of a file that are labels, as in `evolabel run`.
+    drop
+        Columns to leave out, as in `evolabel run`.
     profile
         Where all other parameters come from.
     vigilance
@@ -93,7 +96,8 @@ def tune(
     quiet
         No progress bar.
     """
-    source = open_source(default_data() if data is None else data, split_names(labels), protocol, initial, None)
+    name = default_data() if data is None else data
+    source = open_source(name, split_names(labels), protocol, initial, None, split_names(drop))
     stream = source.stream(seed)
     rows = initial_rows(source.initial, stream, len(stream))
     if rows == 0:
@@ -145,11 +149,12 @@ def _watched(search: GridSearch, batch: "Dataset", *, quiet: bool) -> None:
 
 
 def _table(search: GridSearch | HalvingSearch, outcome: dict[str, Any]) -> Table:
-    """The best points."""
-    names = list(search.best_params_)
-    title = f"{outcome['data']}: the best of {len(search.surface_)} points on {outcome['rows']} rows"
+    """The best points; of a search in rounds, those that were judged by all rows."""
+    names, most = list(search.best_params_), outcome["rows"]
+    judged = [point for point in search.surface_ if point.get("rows", most) == most]
+    title = f"{outcome['data']}: the best points on {most} rows"
     table = plain_table(title, [*names, outcome["score"]])
-    for point in sorted(search.surface_, key=lambda point: -point["score"])[:SHOWN]:
+    for point in sorted(judged, key=lambda point: -point["score"])[:SHOWN]:
         table.add_row(*(f"{point[name]}" for name in names), f"{point['score']:.4f}")
     return table
 

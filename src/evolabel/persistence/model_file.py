@@ -40,6 +40,8 @@ def read_model_file(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any
     from safetensors import SafetensorError, safe_open
 
     target = Path(path)
+    if target.is_dir():
+        raise ModelFileError(f"{target} is a folder; pass the model file in it")
     if not target.is_file():
         raise ModelFileError(f"no model file at {target}; check the path, or save a model first")
     try:
@@ -47,7 +49,9 @@ def read_model_file(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any
             header = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError) as error:
-        raise ModelFileError(f"{target} is not a complete model file ({error}); restore it from a copy") from None
+        raise ModelFileError(
+            f"{target} is no model file, or not a whole one ({error}); pass a file of save(), or a copy"
+        ) from None
     if KEY not in header:
         raise ModelFileError(f"{target} is a safetensors file, but not of evolabel; pass a file written by save()")
     manifest = _parse(header[KEY], target)

@@ -4,6 +4,7 @@ from evolabel.streams.arff.columns import Nominal
 from evolabel.streams.arff.reader import read_arff
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.files.convert import read_dataset, write_dataset
+from evolabel.streams.files.for_model import for_model, read_for_model
 from evolabel.streams.named.catalogue import dataset_names
 from evolabel.streams.named.load import load_dataset
 from evolabel.streams.synthetic.concepts import Concept
@@ -19,10 +20,12 @@ __all__ = [
     "DriftingStream",
     "Nominal",
     "dataset_names",
+    "for_model",
     "from_csv",
     "from_frame",
     "load_dataset",
     "read_arff",
     "read_dataset",
+    "read_for_model",
     "write_dataset",
 ]

@@ -1,6 +1,6 @@
 """`Dataset`: features, labels and their names, in the order in which a stream would bring them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -79,6 +79,16 @@ class Dataset:
         kept = None if self.split is None else min(self.split, rows)
         start = self.starts_at if rows >= len(self) else 0
         return replace(self, X=self.X[:rows], Y=self.Y[:rows], split=kept, starts_at=start)
+
+    def without(self, features: Iterable[str]) -> Self:
+        """The same without some of its features."""
+        dropped = {features} if isinstance(features, str) else set(features)
+        if unknown := dropped.difference(self.feature_names):
+            raise DataError(f"{self.name} has no feature {min(unknown)!r} to leave out; check its name")
+        left = [place for place, name in enumerate(self.feature_names) if name not in dropped]
+        if not left:
+            raise DataError(f"nothing is left of {self.name} without these features; keep some of them")
+        return replace(self, X=self.X[:, left], feature_names=tuple(self.feature_names[place] for place in left))
 
     def shuffled(self, seed: int) -> Self:
         """Rows in a random order (`default_rng(seed).permutation`); the official split is lost with the order."""

@@ -1,6 +1,6 @@
 """Data sets in files: `write_dataset` to NumPy's .npz or to Parquet, `read_dataset` from these, from ARFF and CSV."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -50,7 +50,11 @@ def write_dataset(dataset: Dataset, path: str | PathLike[str]) -> None:
 
 
 def read_dataset(
-    path: str | PathLike[str], labels: Iterable[str] | int | None = None, *, nominal: Nominal = "one-hot"
+    path: str | PathLike[str],
+    labels: Iterable[str] | int | None = None,
+    *,
+    drop: Sequence[str] = (),
+    nominal: Nominal = "one-hot",
 ) -> Dataset:
     """Read a data set from a .npz, .parquet, .arff or .csv file, the latter two also compressed.
 
@@ -60,6 +64,8 @@ def read_dataset(
     labels : sequence of str, int or None
         Which columns are labels: their names, n for the first n, -n for the last n. None where the file says it itself
         (files of `write_dataset`), or MULAN's XML file of the same name lies beside it.
+    drop : sequence of str
+        Columns to leave out, such as times and serial numbers.
     nominal : {"one-hot", "codes"}
         How the nominal features of an ARFF file are read, see `read_arff`.
 
@@ -68,25 +74,32 @@ def read_dataset(
     Dataset
     """
     source = Path(path)
-    if not source.is_file():
-        raise DatasetNotFoundError(f"there is no file {source}; check the path")
-    kind = _format(source)
+    check_there(source)
+    kind = format_of(source)
     if kind == ".npz" and labels is not None:
         raise ParameterError(f"{source} says itself what its labels are; leave labels={labels!r} away")
     match kind:
         case ".npz":
-            return read_npz(source)
+            return read_npz(source).without(drop)
         case ".parquet":
-            return read_parquet(source, labels)
+            return read_parquet(source, labels, drop)
         case ".arff":
-            return read_arff(source, labels, nominal=nominal)
+            return read_arff(source, labels, nominal=nominal, drop=drop)
         case ".csv" | ".tsv":
-            return from_csv(source, labels)
+            return from_csv(source, labels, drop=drop)
         case other:
             raise FileFormatError(f"{source} is of no known kind ({other!r}); expected {', '.join(READABLE)}")
 
 
-def _format(path: Path) -> str:
+def check_there(path: Path) -> None:
+    """Is it a file?"""
+    if path.is_dir():
+        raise DatasetNotFoundError(f"{path} is a folder; pass a file in it")
+    if not path.is_file():
+        raise DatasetNotFoundError(f"there is no file {path}; check the path")
+
+
+def format_of(path: Path) -> str:
     """The ending of the name, that of a compression aside."""
     inner = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
     return inner.suffix.lower()

@@ -29,26 +29,28 @@ def write_parquet(dataset: Dataset, path: Path) -> None:
     _load("pyarrow.parquet").write_table(table, path)
 
 
-def read_parquet(path: Path, labels: Iterable[str] | int | None) -> Dataset:
+def read_parquet(path: Path, labels: Iterable[str] | int | None, drop: Iterable[str] = ()) -> Dataset:
     """Read a file of `write_parquet`; with `labels`, any Parquet file, as a data frame."""
-    table = _read_table(path)
+    table = read_parquet_table(path)
     if labels is not None:
-        return from_frame(table, labels, name=path.stem)
+        return from_frame(table, labels, drop=drop, name=path.stem)
     text = (table.schema.metadata or {}).get(KEY)
     if text is None:
         raise DataError(f"nothing says which columns of {path} are labels; pass their names, or -n for the last n")
     try:
         facts = Facts.parse(text.decode(), path)
-        return facts.dataset(_numbers(table, facts.feature_names), _numbers(table, facts.label_names))
+        dataset = facts.dataset(_numbers(table, facts.feature_names), _numbers(table, facts.label_names))
     except (ValueError, KeyError, TypeError) as error:
         raise broken(path, error) from None
+    return dataset.without(drop)
 
 
 def _numbers(table: Any, names: Iterable[str]) -> FloatArray:
     return np.column_stack([np.asarray(table[name].to_numpy(), dtype=np.float64) for name in names])
 
 
-def _read_table(path: Path) -> Any:
+def read_parquet_table(path: Path) -> Any:
+    """The file as a table of pyarrow."""
     pyarrow, parquet = _load("pyarrow"), _load("pyarrow.parquet")
     try:
         return parquet.read_table(path)

@@ -11,8 +11,8 @@ from evolabel.streams.arff.label_files import read_label_names
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.files.opening import bare_name
 from evolabel.streams.tabular.cells import is_number, number
-from evolabel.streams.tabular.csv_table import read_table
-from evolabel.streams.tabular.tables import Column, Texts, assemble
+from evolabel.streams.tabular.csv_table import TextTable, read_table
+from evolabel.streams.tabular.tables import Column, Texts, assemble, first_of, kept
 
 MISSING = {"", "?", "#n/a", "<na>", "n/a", "na", "nan", "none", "null"}
 MOST_NUMBERS = 20  # different numbers that a column of texts may have among them
@@ -20,7 +20,11 @@ TRUTH = {"true": 1.0, "false": 0.0}
 
 
 def from_csv(
-    path: str | PathLike[str], labels: Iterable[str] | int | None = None, *, name: str | None = None
+    path: str | PathLike[str],
+    labels: Iterable[str] | int | None = None,
+    *,
+    drop: Iterable[str] = (),
+    name: str | None = None,
 ) -> Dataset:
     r"""Read a table from a text file with a header, plain or compressed (.gz, .bz2, .zip).
 
@@ -34,6 +38,8 @@ def from_csv(
     labels : sequence of str, int or None
         Names of the label columns, which must hold 0, 1, true, false, yes, no or nothing. A number n means the first n
         columns, -n the last n. None looks for MULAN's XML file of the same name beside the table.
+    drop : sequence of str
+        Columns to leave out, such as times and serial numbers.
     name : str or None
         None takes the name of the file.
 
@@ -60,12 +66,18 @@ def from_csv(
     """
     source = Path(path)
     table = read_table(source)
-    columns = {column: _read_column(cells, table.decimal) for column, cells in table.columns().items()}
+    columns = read_columns(table, kept(table.names, drop))
     for column, values in columns.items():
         if isinstance(values, Texts):
-            _refuse_numbers(source, column, values, table.decimal, table.lines)
-    chosen = _names_beside(source) if labels is None else labels
-    return assemble(columns, chosen, name or _stem(source), lambda row: f"{source}, line {table.lines[row]}")
+            _refuse_numbers(column, values, table)
+    chosen = _names_beside(source, list(columns)) if labels is None else labels
+    return assemble(columns, chosen, name or _stem(source), table.where)
+
+
+def read_columns(table: TextTable, names: Iterable[str]) -> dict[str, Column]:
+    """Some columns of a table, as numbers where all their cells are."""
+    cells = table.columns()
+    return {name: _read_column(cells[name], table.decimal) for name in names}
 
 
 def _read_column(cells: Sequence[str], decimal: str) -> Column:
@@ -80,15 +92,15 @@ def _read_column(cells: Sequence[str], decimal: str) -> Column:
     return Texts.of([cell if cell in present else None for cell in cells])
 
 
-def _refuse_numbers(path: Path, name: str, texts: Texts, decimal: str, lines: Sequence[int]) -> None:
+def _refuse_numbers(name: str, texts: Texts, table: TextTable) -> None:
     """A few words among many numbers are a mistake, not categories."""
-    words = {text for text in texts.categories if not is_number(text, decimal)}
+    words = {text for text in texts.categories if not is_number(text, table.decimal)}
     numbers = len(texts.categories) - len(words)
     if numbers > max(MOST_NUMBERS, len(words)):
         row = next(row for row, value in enumerate(texts.values) if value in words)
         raise DataError(
-            f"{path}, line {lines[row]}: {name!r} is {texts.values[row]!r}, but {numbers} other values of it are "
-            "numbers; leave the cell empty if it is missing, or correct it"
+            f"{table.where(row)}: {name!r} is {texts.values[row]!r}, but {numbers} other values of it are numbers; "
+            "leave the cell empty if it is missing, or correct it"
         )
 
 
@@ -96,10 +108,13 @@ def _truth(cell: str, decimal: str) -> float:
     return TRUTH[cell.lower()]
 
 
-def _names_beside(path: Path) -> list[str]:
+def _names_beside(path: Path, columns: list[str]) -> list[str]:
     beside = path.with_name(f"{_stem(path)}.xml")
     if not beside.is_file():
-        raise DataError(f"nothing says which columns of {path} are labels; pass their names, or -n for the last n")
+        raise DataError(
+            f"nothing says which columns of {path} are labels ({first_of(columns)}); pass their names, or -n for the "
+            "last n"
+        )
     return read_label_names(beside)
 
 

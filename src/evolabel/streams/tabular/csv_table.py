@@ -18,6 +18,7 @@ SEPARATORS = ",;\t"
 class TextTable:
     """Rows of cells without blanks around them; `lines` are the numbers of the lines on which the rows end."""
 
+    path: Path
     separator: str
     names: list[str]
     rows: list[list[str]]
@@ -28,6 +29,10 @@ class TextTable:
         """The mark in its numbers; where this is a comma, the point is one, too."""
         return _decimal(self.separator)
 
+    def where(self, row: int) -> str:
+        """The place of a row, for messages."""
+        return f"{self.path}, line {self.lines[row]}"
+
     def columns(self) -> dict[str, Sequence[str]]:
         """Cells by the names of their columns."""
         return dict(zip(self.names, zip(*self.rows, strict=True), strict=True))
@@ -37,6 +42,7 @@ def read_table(path: Path) -> TextTable:
     """Read a table with a header, separated by whatever its first line has most of."""
     with closing(read_lines(path, ".csv", ".tsv")) as lines:
         head = next(lines, "")
+        _check_text(head, path)
         separator = max(SEPARATORS, key=lambda mark: _width(head, mark))
         reader = csv.reader(chain([head], lines), delimiter=separator, strict=True, skipinitialspace=True)
         try:
@@ -46,7 +52,15 @@ def read_table(path: Path) -> TextTable:
             raise FileFormatError(f"{path}, line {reader.line_num}: {error}; check the quotes") from None
     if not numbered:
         raise FileFormatError(f"{path} has no rows; expected a header, and one row or more")
-    return TextTable(separator, names, [cells for cells, _ in numbered], [line for _, line in numbered])
+    return TextTable(path, separator, names, [cells for cells, _ in numbered], [line for _, line in numbered])
+
+
+def _check_text(head: str, path: Path) -> None:
+    """Is there a first line, and is it text?"""
+    if not head:
+        raise FileFormatError(f"{path} is empty; expected a header, and one row or more")
+    if "\0" in head:
+        raise FileFormatError(f"{path} is no text file; expected a table with a header")
 
 
 def _width(head: str, separator: str) -> int:

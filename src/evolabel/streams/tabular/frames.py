@@ -8,13 +8,13 @@ import numpy as np
 from evolabel.errors import DataError, DataTypeError
 from evolabel.kernels.state import FloatArray
 from evolabel.streams.dataset import Dataset
-from evolabel.streams.tabular.tables import Column, Texts, assemble
+from evolabel.streams.tabular.tables import Column, Texts, assemble, kept
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 
-def from_frame(frame: object, labels: Iterable[str] | int, *, name: str = "frame") -> Dataset:
+def from_frame(frame: object, labels: Iterable[str] | int, *, drop: Iterable[str] = (), name: str = "frame") -> Dataset:
     """A data set from a data frame of any library that narwhals knows: pandas, polars, pyarrow and others.
 
     Parameters
@@ -26,6 +26,8 @@ def from_frame(frame: object, labels: Iterable[str] | int, *, name: str = "frame
     labels : sequence of str, or int
         Names of the label columns, which must hold 0, 1, booleans, true, false, yes, no or nothing. A number n means
         the first n columns, -n the last n. All other columns are features.
+    drop : sequence of str
+        Columns to leave out, such as times and serial numbers.
     name : str
 
     Returns
@@ -46,8 +48,14 @@ def from_frame(frame: object, labels: Iterable[str] | int, *, name: str = "frame
     array([[ 1.],
            [nan]])
     """
-    columns = {series.name: _read(series.name, series) for series in _series(frame)}
+    table = {series.name: series for series in _series(frame)}
+    columns = {column: _read(column, table[column]) for column in kept(list(table), drop)}
     return assemble(columns, labels, name, lambda row: f"row {row}")
+
+
+def frame_columns(frame: object) -> dict[str, Column]:
+    """All columns of a data frame."""
+    return {series.name: _read(series.name, series) for series in _series(frame)}
 
 
 def _series(frame: object) -> "list[nw.Series[Any]]":
@@ -87,7 +95,7 @@ def _read(name: str, series: "nw.Series[Any]") -> Column:
     if series.is_null().all():
         return np.full(len(series), np.nan)
     raise DataTypeError(
-        f"column {name!r} holds {kind}, which is neither number, boolean, text nor category; convert it or leave it out"
+        f"column {name!r} holds {kind}, which is neither number, boolean, text nor category; convert it or drop it"
     )
 
 

@@ -13,6 +13,7 @@ from evolabel.streams.truth import TRUTH
 
 MOST_CATEGORIES = 256
 NAMED = 10  # columns an error names, at most
+NUMBER = "expected a number, or nothing where it is missing"
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,18 @@ def assemble(columns: Mapping[str, Column], labels: Iterable[str] | int, name: s
     if not features:
         raise DataError("all columns are labels; leave some columns as features")
     spread = [_spread(column, values, where) for column, values in features.items()]
-    Y = np.column_stack([_label(label, columns[label], where) for label in label_names])
+    Y = np.column_stack([label_values(label, columns[label], where) for label in label_names])
     X = np.ascontiguousarray(np.hstack([block for _, block in spread]))
     return Dataset(X, Y, tuple(name for names, _ in spread for name in names), label_names, name)
+
+
+def kept(columns: Sequence[str], drop: Iterable[str]) -> list[str]:
+    """The columns without those that are to be left out."""
+    dropped = [drop] if isinstance(drop, str) else list(drop)
+    for name in dropped:
+        if name not in columns:
+            raise DataError(f"there is no column {name!r} to leave out; {_hint(name, columns)}")
+    return [column for column in columns if column not in dropped]
 
 
 def _counted(count: int, columns: Sequence[str]) -> tuple[str, ...]:
@@ -64,13 +74,18 @@ def _named(labels: Iterable[str], columns: Mapping[str, Column]) -> tuple[str, .
         raise DataError("no column is named as label; pass the names of the label columns")
     for name in names:
         if name not in columns:
-            close = get_close_matches(str(name), list(columns), n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"the columns are {_first_of(list(columns))}"
-            raise DataError(f"there is no column {name!r} for a label; {hint}")
+            raise DataError(f"there is no column {name!r} for a label; {_hint(name, list(columns))}")
     return names
 
 
-def _first_of(names: Sequence[str]) -> str:
+def _hint(name: str, columns: Sequence[str]) -> str:
+    """What somebody may have meant."""
+    close = get_close_matches(str(name), columns, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"the columns are {first_of(columns)}"
+
+
+def first_of(names: Sequence[str]) -> str:
+    """The names, as many as a message can bear."""
     return ", ".join(names[:NAMED]) + (" ..." if len(names) > NAMED else "")
 
 
@@ -78,12 +93,15 @@ def _spread(name: str, column: Column, where: Where) -> tuple[list[str], FloatAr
     """Names and values of the features that a column becomes."""
     if isinstance(column, Texts):
         return _one_hot(name, column) if column.categories else ([name], _nothing(column)[:, np.newaxis])
+    return [name], finite(name, column, where)[:, np.newaxis]
+
+
+def finite(name: str, column: FloatArray, where: Where) -> FloatArray:
+    """The numbers of a feature, if none of them is infinite."""
     infinite = np.flatnonzero(np.isinf(column))
     if infinite.size:
-        raise DataError(
-            f"{where(infinite[0])}: {name!r} is infinite; expected a number, or nothing where it is missing"
-        )
-    return [name], column[:, np.newaxis]
+        raise DataError(f"{where(infinite[0])}: {name!r} is infinite; {NUMBER}")
+    return column
 
 
 def _one_hot(name: str, texts: Texts) -> tuple[list[str], FloatArray]:
@@ -91,7 +109,7 @@ def _one_hot(name: str, texts: Texts) -> tuple[list[str], FloatArray]:
     if len(texts.categories) > MOST_CATEGORIES:
         raise DataError(
             f"column {name!r} has {len(texts.categories)} different texts ({', '.join(texts.categories[:3])} ...), at "
-            f"most {MOST_CATEGORIES} can become features; leave the column out, or turn it into numbers"
+            f"most {MOST_CATEGORIES} can become features; drop the column, or turn it into numbers"
         )
     code = {category: float(position) for position, category in enumerate(texts.categories)}
     codes = np.array([np.nan if value is None else code[value] for value in texts.values])
@@ -100,7 +118,8 @@ def _one_hot(name: str, texts: Texts) -> tuple[list[str], FloatArray]:
     return [f"{name}={category}" for category in texts.categories], block
 
 
-def _label(name: str, column: Column, where: Where) -> FloatArray:
+def label_values(name: str, column: Column, where: Where) -> FloatArray:
+    """A label as 0, 1 and NaN."""
     expected = "expected 0, 1, true, false, yes, no, or nothing where it is missing"
     if isinstance(column, Texts):
         said = [np.nan if value is None else TRUTH.get(value.strip().lower()) for value in column.values]

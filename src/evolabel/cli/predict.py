@@ -1,0 +1,61 @@
+"""`evolabel predict`: what a saved model says of the rows of a file."""
+
+import csv
+import io
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.cli.model import names_are_checked, rows_for
+from evolabel.cli.ready import tell, writing
+from evolabel.cli.source import split_names
+from evolabel.kernels.state import AnyArray
+from evolabel.whole_files import write_atomically
+
+
+def predict(model: Path, data: str, *, labels: str = "", proba: bool = False, out: Path | None = None) -> None:
+    """Predict the labels of every row of a file with a saved model, as CSV.
+
+    The file needs the features of the model, by name; labels need not be there, and other columns do not matter.
+
+    For example:
+
+    `evolabel run my.csv --labels fault_a,fault_b --out results`
+
+    `evolabel predict results/model.safetensors today.csv --out answers.csv`
+
+    Parameters
+    ----------
+    model
+        A model file, as `evolabel run --out` or `save` writes it.
+    data
+        A file as in `evolabel run`, or a known data set.
+    labels
+        Columns of that file that are labels, separated by commas; needed only where the model knows no names.
+    proba
+        Outputs from 0 to 1 instead of labels that are 0 or 1.
+    out
+        File to write to, instead of the terminal.
+    """
+    classifier = EvolvingFuzzyClassifier.load(model)
+    X = rows_for(classifier, data, split_names(labels))
+    with names_are_checked():
+        answers = classifier.predict_proba(X).round(4) if proba else classifier.predict(X)
+    content = _table(classifier, answers)
+    if out is None:
+        sys.stdout.write(content)
+        return
+    with writing(out):
+        write_atomically(out, content.encode())
+    tell(f"Written: {out} ({len(X)} rows)")
+
+
+def _table(classifier: EvolvingFuzzyClassifier, answers: AnyArray) -> str:
+    """One line per row; a classifier of classes has a single column when it decides."""
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(["row", *(classifier.label_names_ if answers.ndim == 2 else ["class"])])
+    lines.writerows([row, *np.atleast_1d(answer).tolist()] for row, answer in enumerate(answers))
+    return text.getvalue()

@@ -1,0 +1,94 @@
+"""Samples and answers that carry names are read by them, never by their order."""
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import ActiveLearner
+from evolabel.errors import DataError, DataTypeError
+from evolabel.streams import DriftingStream
+
+pd = pytest.importorskip("pandas")
+
+DATA = DriftingStream(n_features=4, n_labels=3, seed=0).dataset(120)
+X = pd.DataFrame(DATA.X, columns=["heat", "flow", "noise", "level"])
+Y = pd.DataFrame(DATA.Y, columns=["a", "b", "c"])
+
+
+@pytest.fixture
+def learner():
+    return ActiveLearner(EvolvingFuzzyClassifier().fit(X[:100], Y[:100]), per="labels", budget=1.0, echo=False)
+
+
+def taught(learner, y, row=100):
+    """Outputs after one answer."""
+    learner.update(learner.query(X.iloc[[row]]), y)
+    return learner.decision_function(X[:10])
+
+
+def same_answers(full, partly):
+    return [
+        (np.array(full), {"c": full[2], "a": full[0], "b": full[1]}),
+        (np.array(full), pd.Series(full, index=["a", "b", "c"])[::-1]),
+        (np.array(full), pd.DataFrame([full], columns=["a", "b", "c"])[["b", "c", "a"]]),
+        (np.array([np.nan, partly, np.nan]), {"b": partly}),
+        (np.array([np.nan, partly, np.nan]), {"b": partly, "a": None}),
+    ]
+
+
+@pytest.mark.parametrize(("by_order", "by_name"), same_answers([1.0, 0.0, 0.0], 1.0))
+def test_answers_are_placed_by_their_names(by_order, by_name):
+    learners = [ActiveLearner(EvolvingFuzzyClassifier().fit(X[:100], Y[:100]), per="labels") for _ in range(2)]
+    np.testing.assert_array_equal(taught(learners[0], by_order), taught(learners[1], by_name))
+
+
+def test_rows_of_a_frame_are_answers_in_order_where_labels_have_no_names():
+    learners = [ActiveLearner(EvolvingFuzzyClassifier().fit(X[:100], Y[:100].to_numpy())) for _ in range(2)]
+    np.testing.assert_array_equal(taught(learners[0], Y.iloc[100]), taught(learners[1], Y.to_numpy()[100]))
+
+
+def test_several_annotators_answer_by_name(learner):
+    rows = pd.DataFrame({"c": [0, 0], "a": [1, 1], "b": [0, 1]})
+    learner.update(learner.query(X.iloc[[100]]), rows, annotator=["anna", "bob"])
+    assert learner.bucket.seen == 1
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ({"d": 1}, "y answers 'd', which is no label; the labels are a, b, c"),
+        (pd.Series({"a": 1, "d": 1}), "y answers 'd', which is no label"),
+        ({"a": "yes"}, "a label is 0, 1, or NaN"),
+        ({"a": 2}, "a label is 0, 1, or NaN"),
+        (["yes", "no", "no"], "a label is 0, 1, or NaN"),
+        ("yes", "y is 'yes'; pass one answer per label"),
+        (1, "y is 1; pass one answer per label"),
+    ],
+)
+def test_what_is_no_answer_is_told_and_nothing_happens(learner, y, message):
+    query = learner.query(X.iloc[[100]])
+    with pytest.raises(DataError, match=message):
+        learner.update(query, y)
+    assert learner.bucket.seen == 0
+    learner.update(query, {"a": 1})
+
+
+def test_a_row_of_a_frame_is_a_sample_by_its_names(learner):
+    by_row, by_table = learner.query(X.iloc[100]), learner.query(X.iloc[[100]])
+    np.testing.assert_array_equal(by_row.prediction, by_table.prediction)
+    with pytest.raises(DataError, match="feature names should match"):
+        learner.query(X.iloc[100][::-1])
+
+
+@pytest.mark.parametrize("x", ["hello", {"heat": 1.0}, 3.0])
+def test_what_is_no_sample_is_told(learner, x):
+    with pytest.raises(DataError, match="pass one sample, a number per feature"):
+        learner.query(x)
+
+
+def test_a_late_answer_is_given_to_the_question_not_to_its_number(learner):
+    number = learner.pend(learner.query(X.iloc[[100]]))
+    with pytest.raises(DataTypeError, match=r"pending\[number\]"):
+        learner.update(number, [1, 0, 0])
+    learner.update(learner.pending[number], {"a": 1})
+    assert not learner.pending

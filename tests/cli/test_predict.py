@@ -1,0 +1,81 @@
+"""A saved model meets rows nobody has labelled, in files that hold more than it knows."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.streams import from_csv
+
+
+@pytest.fixture
+def today(plant, tmp_path):
+    """The features of the plant in another order, without labels, beside columns the model has never heard of."""
+    data = from_csv(plant, ["fault_a", "fault_b"])
+    path = tmp_path / "today.csv"
+    lines = ["time,flow,note,heat", *(f"2024-01-01 {i},{flow},{i}?,{heat}" for i, (heat, flow) in enumerate(data.X))]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def answers(text):
+    return np.array([list(map(float, row)) for row in csv.reader(io.StringIO(text.split("\n", 1)[1]))])
+
+
+def test_rows_without_labels_are_predicted(command, plant_model, plant, today, tmp_path):
+    told = command("predict", plant_model, today)
+    assert (told.code, told.err) == (0, "")
+    assert told.out.startswith("row,fault_a,fault_b\n0,")
+    clf = EvolvingFuzzyClassifier.load(plant_model)
+    del clf.feature_names_in_
+    X = from_csv(plant, ["fault_a", "fault_b"]).X
+    np.testing.assert_array_equal(answers(told.out)[:, 1:], clf.predict(X))
+    assert command("predict", plant_model, plant).out == told.out
+    outputs = command("predict", plant_model, today, "--proba", "--out", tmp_path / "answers.csv")
+    assert outputs.out == ""
+    written = answers((tmp_path / "answers.csv").read_text())
+    np.testing.assert_allclose(written[:, 1:], clf.predict_proba(X), atol=6e-5)
+
+
+def test_rows_without_labels_are_explained(command, plant_model, plant, today):
+    told = command("explain", plant_model, "--row", 7, "--data", today)
+    assert (told.code, told.err) == (0, "")
+    assert told.out == command("explain", plant_model, "--row", 7, "--data", plant).out
+
+
+def test_texts_are_read_as_the_model_knows_them(command, tmp_path):
+    log, new = tmp_path / "log.csv", tmp_path / "new.csv"
+    modes = ["idle", "run", "wash"]
+    rows = [f"{modes[i % 3]},{i % 7},{int(i % 3 == 2)}" for i in range(300)]
+    log.write_text("\n".join(["mode,heat,fault", *rows]) + "\n")
+    new.write_text("mode,heat\nwash,3\nidle,3\nstop,3\n,3\n")  # fewer modes, and one that is new
+    model = tmp_path / "results" / "model.safetensors"
+    assert command("run", log, "--labels", "fault", "--out", model.parent, "--quiet").code == 0
+    told = command("predict", model, new)
+    assert told.code == 0
+    assert answers(told.out)[:2].tolist() == [[0.0, 1.0], [1.0, 0.0]]
+    assert len(answers(told.out)) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("heat\n1\n", "has no column for flow; the model knows heat, flow, give it data of its kind"),
+        ("heat,flow\n1,2\nhot,3\n", "today.csv, line 3: 'heat' is 'hot'; expected a number"),
+        ("heat,flow\n1,inf\n", "today.csv, line 2: 'flow' is infinite; expected a number"),
+        ("heat,flow\n,\n", "row 0 of X has no feature at all"),
+    ],
+)
+def test_rows_that_cannot_be_predicted_are_told(command, plant_model, today, text, message):
+    today.write_text(text)
+    told = command("predict", plant_model, today)
+    assert (told.code, told.out) == (2, "")
+    assert message in told.err
+
+
+def test_a_file_that_is_not_there_is_told(command, plant_model, tmp_path):
+    told = command("predict", plant_model, tmp_path / "nowhere.csv")
+    assert told.code == 3
+    assert "there is no file" in told.err

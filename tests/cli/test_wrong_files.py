@@ -1,0 +1,53 @@
+"""The wrong file ends in one line that says what it is and what was expected."""
+
+import json
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "is empty; expected a header, and one row or more"),
+        (b"heat,fault\n", "has no rows; expected a header, and one row or more"),
+        (b"PK\x03\x04\0\0,\0\n1,2\n", "is no text file; expected a table with a header"),
+    ],
+)
+def test_a_table_that_is_none(command, tmp_path, content, told):
+    (tmp_path / "plant.csv").write_bytes(content)
+    result = command("run", tmp_path / "plant.csv", "--labels", "fault")
+    assert result.code == 2
+    assert told in result.err
+
+
+def test_a_folder_is_no_table(command, tmp_path):
+    result = command("run", tmp_path, "--labels", "fault")
+    assert (result.code, result.err) == (3, f"evolabel: {tmp_path} is a folder; pass a file in it\n")
+
+
+def test_a_name_that_is_nearly_known(command):
+    told = command("run", "yeats").err
+    assert told == "evolabel: 'yeats' is neither a known data set nor a file; did you mean 'yeast'?\n"
+
+
+def test_labels_that_nobody_named_are_asked_for_with_the_columns(command, plant):
+    assert "are labels (heat, flow, fault_a, fault_b); pass their names" in command("run", plant).err
+
+
+def test_parameters_that_are_not_there(command, plant, tmp_path):
+    words = ("run", plant, "--labels", "fault_a", "--params")
+    assert "there is no file nowhere.json; use the best.json" in command(*words, "nowhere.json").err
+    (tmp_path / "best.json").write_text(json.dumps({"score": "pa"}))
+    told = command(*words, tmp_path / "best.json").err
+    assert "holds no parameters of `evolabel tune` (no 'profile'); use its best.json" in told
+
+
+def test_models_that_are_none(command, plant, plant_model):
+    assert f"{plant} is no model file" in command("rules", plant).err
+    assert "is a folder; pass the model file in it" in command("rules", plant.parent).err
+
+
+def test_a_row_of_nothing_is_not_explained(command, plant_model):
+    told = command("explain", plant_model, "--row", 0)
+    assert told.code == 2
+    assert told.err.startswith("evolabel: --data is missing, and ")

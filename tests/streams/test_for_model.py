@@ -1,0 +1,57 @@
+"""A model finds its columns by name, in every kind of file, and looks at no others."""
+
+import numpy as np
+import pytest
+
+from evolabel.errors import DataError, DatasetNotFoundError
+from evolabel.streams import Dataset, for_model, read_for_model, write_dataset
+
+FEATURES, LABELS = ("depth", "site=north", "site=south"), ("frogs", "newts")
+X = np.array([[0.5, 1.0, 0.0], [np.nan, 0.0, 1.0]])
+
+
+@pytest.mark.parametrize("ending", ["npz", "parquet"])
+def test_files_of_data_sets(tmp_path, ending):
+    path = tmp_path / f"pond.{ending}"
+    backwards = Dataset(X[:, ::-1], np.array([[1.0], [0.0]]), FEATURES[::-1], ("frogs",))
+    write_dataset(backwards, path)
+    for pond in (read_for_model(path, FEATURES, LABELS), for_model(backwards, FEATURES, LABELS)):
+        np.testing.assert_array_equal(pond.X, X)
+        np.testing.assert_array_equal(pond.Y, [[1.0, np.nan], [0.0, np.nan]])
+        assert (pond.feature_names, pond.label_names) == (FEATURES, LABELS)
+
+
+def test_arff_files(tmp_path):
+    path = tmp_path / "pond.arff"
+    head = "@relation pond\n@attribute site {north,south}\n@attribute depth numeric\n@attribute frogs {0,1}\n"
+    path.write_text(f"{head}@data\nnorth,0.5,1\nsouth,?,0\n")
+    np.testing.assert_array_equal(read_for_model(path, FEATURES, ("frogs",)).X, X)
+
+
+def test_frames_with_dates(tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"site": ["north", "south"], "day": pd.Timestamp("2024-01-01"), "depth": [0.5, None]})
+    frame.to_parquet(tmp_path / "pond.parquet")
+    np.testing.assert_array_equal(read_for_model(tmp_path / "pond.parquet", FEATURES, LABELS).X, X)
+
+
+def test_numbers_that_were_texts_once(tmp_path):
+    path = tmp_path / "pond.csv"
+    path.write_text("site,depth\n3,NA\n,0.5\n")
+    pond = read_for_model(path, ("site=3", "site=other", "depth"), LABELS)
+    np.testing.assert_array_equal(pond.X, [[1, 0, np.nan], [np.nan, np.nan, 0.5]])
+
+
+def test_a_column_without_any_value_is_missing(tmp_path):
+    path = tmp_path / "pond.csv"
+    path.write_text("a,b\n1,\n2,NA\n")
+    np.testing.assert_array_equal(read_for_model(path, ("a", "b"), LABELS).X, [[1, np.nan], [2, np.nan]])
+
+
+def test_what_is_not_there_is_told(tmp_path):
+    path = tmp_path / "pond.csv"
+    path.write_text("depth,frogs\n1,0\n")
+    with pytest.raises(DataError, match="no column for site=north, site=south; the model knows depth, site=north"):
+        read_for_model(path, FEATURES, LABELS)
+    with pytest.raises(DatasetNotFoundError, match="there is no file"):
+        read_for_model(tmp_path / "sea.csv", FEATURES, LABELS)
