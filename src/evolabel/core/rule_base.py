@@ -162,7 +162,8 @@ class RuleBase(RuleState):
         parent = lifecycle.nearest_rule(s, self.arrays, self.settings)
         absorb(0, s, weight, self.arrays, self.settings)
         slot = lifecycle.give_birth(s, parent, weight, self.arrays, self.settings)
-        self.log("birth", slot_identity(self.arrays, slot), slot_identity(self.arrays, parent))
+        nearest = int(self.arrays.identity[parent]) if parent else None
+        self.log("birth", int(self.arrays.identity[slot]), nearest)
 
     def _take_in(self, s: FloatArray, weight: float) -> None:
         """A sample that is novel, where no rule can be started: the nearest rule follows it, unless it is locked."""
@@ -215,9 +216,8 @@ class RuleBase(RuleState):
         self.words.gone(identity)
         self.log(kind, identity, None)
 
-    def log(self, kind: str, rule: int | None, other: int | None, note: str = "") -> None:
+    def log(self, kind: str, rule: int, other: int | None, note: str = "") -> None:
         """Note what happened to a rule."""
-        assert rule is not None
         self.events.append(Event(self.n_seen, kind, rule, other, note))
 
     def measure_by(self, feature_weights: FloatArray) -> None:
@@ -327,8 +327,3 @@ class RuleBase(RuleState):
         self.arrays.won[used] = place[self.arrays.won[used]]
         self.arrays.tally[SEEN] = seen
         self.events = deque((e._replace(sample=int(place[e.sample])) for e in self.events), maxlen=EVENTS_KEPT)
-
-
-def slot_identity(arrays: RuleArrays, slot: int) -> int | None:
-    """The lifelong number of the rule in a slot; None for slot 0, which is no rule."""
-    return int(arrays.identity[slot]) if slot > 0 else None
