@@ -12,7 +12,8 @@ from evolabel.core.events import Event
 from evolabel.core.lifecycle import PER_SLOT
 from evolabel.core.model import LABEL_ARRAYS, StreamModel
 from evolabel.core.options import Options
-from evolabel.core.rule_base import EVENTS_KEPT, RuleBase
+from evolabel.core.rule_base import RuleBase
+from evolabel.core.rule_changes import EVENTS_KEPT
 from evolabel.core.scaling import PER_FEATURE, Scaler
 from evolabel.core.undo import Change, in_use
 from evolabel.core.warm_up import PER_SAMPLE, WarmUp
