@@ -74,6 +74,7 @@ class RuleBase(ChangeableRules):
     def _learn(
         self, batch: tuple[FloatArray, ...], structure: bool, consequents: bool, born: bool = False
     ) -> tuple[int, int]:
+        """One call of the loop: how many rows it has learned, and why it came back."""
         Z, Y, weights, confidences, out = batch
         return _learn_scaled(
             Z, Y, weights, confidences, self.parcel(), self.mobility, structure, consequents, born, out
@@ -210,6 +211,7 @@ class RuleBase(ChangeableRules):
                 self.arrays.W[slot] = self._minimum(slot, self.arrays.W[slot])
 
     def _minimum(self, slot: int, start: FloatArray) -> FloatArray:
+        """The weights that minimise a rule's objective; a divergence tells at which sample."""
         try:
             return minimise(self.problem(slot), start)
         except DivergenceError:
