@@ -8,6 +8,7 @@ import numpy as np
 
 from evolabel.explain.flips import Flip
 from evolabel.explain.markup import bold, code, escape, page
+from evolabel.explain.text_columns import column_and_value
 
 if TYPE_CHECKING:
     from evolabel.explain.prediction import Explanation
@@ -107,6 +108,9 @@ def _named(why: "Explanation", j: int, style: Style) -> str:
     name, value = why.feature_names[j], float(why.x[j])
     if np.isnan(value):
         return f"{style(name)} (missing)"
+    if name in why.words.texts and value in (0.0, 1.0):
+        column, text = column_and_value(name)
+        return f"{style(column)} is {'' if value else 'not '}{style(text)}"
     return f"{style(name)} ({value:.4g}, {why.words.term_for(name, value, value)})"
 
 
