@@ -122,6 +122,23 @@ def test_an_explanation_says_what_the_text_is_and_is_not(clf):
     assert not re.search("mode is (not )?spin", clf.explain(x.assign(**{"mode=spin": np.nan})).text)
 
 
+def test_a_label_turns_by_another_text_and_never_by_a_part_of_one(clf):
+    turned = set()
+    for mode in MODES:
+        x = of_mode(mode)[:1]
+        why = clf.explain(x)
+        (flip,) = why.flips
+        if flip is None or not flip.feature.startswith("mode="):
+            continue
+        assert (flip.before, flip.after) == (0.0, 1.0)
+        other = x.assign(**{f"mode={name}": float(flip.feature == f"mode={name}") for name in MODES})
+        assert flip.confirmed == (clf.predict(other)[0, 0] != clf.predict(x)[0, 0])
+        assert f"if mode were {flip.feature[5:]} (within the active rules" in why.text
+        assert f"if `mode` were `{flip.feature[5:]}` (within" in why.markdown()
+        turned.add(mode)
+    assert turned
+
+
 def test_words_survive_a_file_and_a_file_that_does_not_tell_is_read_as_numbers(clf, tmp_path):
     from evolabel.persistence.model_file import read_model_file, write_model_file
 
