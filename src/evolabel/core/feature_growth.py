@@ -21,7 +21,7 @@ from evolabel.kernels.moments import derive_inverse_variance
 from evolabel.kernels.room import rule_arrays
 from evolabel.kernels.state import FloatArray, IntArray, RuleArrays, Settings
 
-PER_FEATURE = ("x", "z", "used", "slope", "prior")  # arrays of a scaler
+PER_FEATURE = ("x", "z", "used", "slope", "prior", "binary")  # arrays of a scaler
 
 # Axes that have places for features, after the first, which has the slots: d dimensions of the antecedents (features,
 # then labels), q entries of a regressor (features, then 1), or neither (.).

@@ -22,7 +22,7 @@ from evolabel.kernels.state import RULES, AnyArray, Arrays, FloatArray
 
 Facts = dict[str, Any]
 
-SCALER_ARRAYS = ("x", "z", "used", "slope", "prior")
+SCALER_ARRAYS = ("x", "z", "used", "slope", "prior", "binary")
 OUTPUT_ARRAYS = ("seen", "on")
 CHANGE_ARRAYS = ("slots", "tally", "after")
 WARM_UP_ARRAYS = ("X", "Y", "weights", "confidences", "numbers")
@@ -82,6 +82,7 @@ def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
         model.warm_up = _warm_up(model, arrays, facts["warm_up"])
         return model
     low, high = (float.fromhex(limit) for limit in facts["limits"])
+    arrays.setdefault("scaler.binary", np.zeros(model.n_features, np.bool_))  # older files do not tell
     model.scaler = Scaler(**{name: arrays[f"scaler.{name}"] for name in SCALER_ARRAYS}, low=low, high=high)
     for name in SCALER_ARRAYS:
         array = getattr(model.scaler, name)
