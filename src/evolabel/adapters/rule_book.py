@@ -12,6 +12,8 @@ from evolabel.core.undo import undo
 from evolabel.errors import DataError
 from evolabel.explain.expert_form import ExpertRule, read_form
 from evolabel.explain.expert_region import claim_of, form_of
+from evolabel.explain.terms import stream_terms
+from evolabel.explain.understanding import understood
 
 if TYPE_CHECKING:
     from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
@@ -106,5 +108,6 @@ class RuleBook:
         raise DataError(f"no rule is called {rule!r}; give its number, or rename a rule first")
 
     def _read(self, form: object) -> tuple[ExpertRule, Claim]:
-        model, rule = self._classifier._trained(), read_form(form)
-        return rule, claim_of(rule, model, self._classifier._feature_names(), self._classifier._targets.names)
+        model, features = self._classifier._trained(), self._classifier._feature_names()
+        rule = understood(read_form(form), stream_terms(model, features))
+        return rule, claim_of(rule, model, features, self._classifier._targets.names)

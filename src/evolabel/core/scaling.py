@@ -13,13 +13,13 @@ from scipy.special import ndtri
 
 from evolabel.kernels._compile import direct
 from evolabel.kernels.scaling import scale_rows
-from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.kernels.state import BoolArray, FloatArray, IntArray
 
 # A feature that spreads less is constant: its square would underflow.
 SMALLEST_SPREAD = 1e-150
 
 # Arrays of a scaler that have a place for every feature.
-PER_FEATURE = ("x", "z", "used", "slope", "prior")
+PER_FEATURE = ("x", "z", "used", "slope", "prior", "binary")
 
 _scale_rows = direct(scale_rows)
 
@@ -28,7 +28,7 @@ _scale_rows = direct(scale_rows)
 class Scaler:
     """A monotone piecewise linear map per feature; the arrays are explained in `kernels.scaling`.
 
-    `prior` is the variance expected of each scaled feature.
+    `prior` is the variance expected of each scaled feature, `binary` whether it was only 0 or 1 in the initial batch.
     """
 
     x: FloatArray
@@ -38,6 +38,7 @@ class Scaler:
     low: float
     high: float
     prior: FloatArray
+    binary: BoolArray
 
     def transform(self, X: FloatArray) -> FloatArray:
         """Scores of raw rows; NaN stays NaN."""
@@ -96,7 +97,8 @@ def fit_scaler(X: FloatArray, kind: str, knots: int) -> Scaler:
         x[j, : len(knot)], z[j, : len(score)], slope[j] = knot, score, outer
         used[j] = len(score)
     prior = np.array([_variance(feature, scaling) for feature in features])
-    return Scaler(x, z, used, slope, scaling.low, scaling.high, prior)
+    binary = np.array([_is_binary(feature) for feature in features])
+    return Scaler(x, z, used, slope, scaling.low, scaling.high, prior, binary)
 
 
 def _column(column: FloatArray, scaling: Scaling, knots: int) -> Column:
@@ -120,6 +122,11 @@ def _varies(column: FloatArray) -> bool:
     if len(column) < 2:
         return False
     return bool(np.ptp(column) > max(1e-12 * float(np.abs(column).max()), SMALLEST_SPREAD))
+
+
+def _is_binary(column: FloatArray) -> bool:
+    """Are there values, and are all of them 0 or 1?"""
+    return len(column) > 0 and bool(((column == 0.0) | (column == 1.0)).all())
 
 
 def _quantile(column: FloatArray, knots: int) -> Column:

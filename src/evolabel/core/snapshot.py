@@ -81,6 +81,7 @@ def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
         model.warm_up = _warm_up(model, arrays, facts["warm_up"])
         return model
     low, high = (float.fromhex(limit) for limit in facts["limits"])
+    arrays.setdefault("scaler.binary", np.zeros(model.n_features, np.bool_))  # older files do not tell
     model.scaler = Scaler(**{name: arrays[f"scaler.{name}"] for name in PER_FEATURE}, low=low, high=high)
     for name in PER_FEATURE:
         array = getattr(model.scaler, name)

@@ -5,6 +5,9 @@
     {"if": {"heat": "high", "flow": [2, 5]}, "then": {"fault_a": "likely", "fault_b": 0.3},
      "confidence": 0.8, "weight": 20, "name": "hot"}
 
+A column of texts IS one of them, or IS NOT: IF mode IS NOT idle. In JSON {"mode": "idle"}, or by the feature that is 1
+for the text: {"mode=idle": "no"}.
+
 Key words may be in small letters; names with blanks, commas or quotes, and names that are key words, go in quotes. Open
 ranges are ABOVE 2 and BELOW 5, or null at that end.
 """
@@ -16,17 +19,22 @@ from numbers import Real
 from typing import Any
 
 from evolabel.errors import DataError
+from evolabel.explain.terms import is_term
 from evolabel.ranges import check_number
 
 LIKELY, UNLIKELY = 0.9, 0.1  # how often a label is on
 WORDS = {"likely": LIKELY, "unlikely": UNLIKELY}
+ON, OFF = "yes", "no"  # terms of a feature that stands for a text
 CONFIDENCE, WEIGHT = 1.0, 20.0  # where nothing is said
 MOST_WEIGHT = 1e9
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A feature in a range: a term such as "high" or "low to medium", or numbers; None is an open end."""
+    """A feature in a range: a term such as "high" or "low to medium", or numbers; None is an open end.
+
+    A feature that stands for a text, such as `mode=idle`, is `ON` or `OFF`.
+    """
 
     feature: str
     term: str = ""
@@ -45,6 +53,11 @@ class Condition:
         for side in ("low", "high"):  # numpy's numbers are told as Python's
             end = getattr(self, side)
             object.__setattr__(self, side, None if end is None else float(end))
+
+    @property
+    def of_text(self) -> bool:
+        """Does it say what a column of texts is or is not?"""
+        return self.term in (ON, OFF) and "=" in self.feature
 
 
 @dataclass(frozen=True)
@@ -164,10 +177,18 @@ def _from_dict(form: Mapping[str, Any]) -> ExpertRule:
 
 def _condition(feature: str, said: Any) -> Condition:
     if isinstance(said, str):
-        return Condition(feature, " ".join(said.lower().split()))
+        return _said_of(feature, said)
     if isinstance(said, list | tuple) and len(said) == 2:
         return Condition(feature, "", *said)
-    raise DataError(f"{feature} is said to be {said!r}; use a term such as high, or a range such as [2, 5]")
+    raise DataError(f"{feature} is said to be {said!r}; use a term such as high, a range such as [2, 5], or a text")
+
+
+def _said_of(feature: str, said: str) -> Condition:
+    """A condition in a word: a term, or `ON` or `OFF` for what stands for a text, or else a text."""
+    term = " ".join(said.lower().split())
+    if is_term(term) or (term in (ON, OFF) and "=" in feature):
+        return Condition(feature, term)
+    return Condition(f"{feature}={said}", ON)
 
 
 def _share(label: str, said: Any) -> float:

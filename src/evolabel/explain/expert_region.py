@@ -8,9 +8,11 @@ from evolabel.core.acts import place_of
 from evolabel.core.claims import Claim, range_of_spread, stream_moments, temperature
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
+from evolabel.core.scaling import Scaler
 from evolabel.errors import DataError
-from evolabel.explain.expert_form import Condition, Expectation, ExpertRule, read_form
+from evolabel.explain.expert_form import OFF, ON, Condition, Expectation, ExpertRule, read_form
 from evolabel.explain.terms import ANY, Vocabulary, stream_terms
+from evolabel.explain.text_columns import CLEAR, range_of_value, scores_of_0_and_1, shares_on
 from evolabel.kernels.state import FloatArray
 
 NAMED = 8  # conditions and labels, at most, that a rule is written with
@@ -19,16 +21,8 @@ DIGITS = 3  # of the width of a range, to which its ends are rounded
 
 
 def claim_of(rule: ExpertRule, model: StreamModel, features: list[str], labels: list[str]) -> Claim:
-    """What a rule claims, in scores; DataError where the model knows no such feature, term, label or range."""
-    words = stream_terms(model, features)
-    ends = np.full((2, model.n_features), np.nan)
-    for condition in rule.conditions:
-        ends[:, words.place(condition.feature)] = _ends(condition, words)
-    low, high = model.scale(ends)
-    for condition in rule.conditions:
-        j = words.place(condition.feature)
-        if not high[j] - low[j] > 1e-9:
-            raise DataError(_no_width(condition.feature, ends[:, j], model, j))
+    """What an understood rule claims, in scores; DataError where the model knows no such label or range."""
+    low, high = _ranges(rule, model, stream_terms(model, features))
     shares = np.full(len(labels), np.nan)
     for said in rule.expectations:
         if said.label not in labels:
@@ -36,6 +30,29 @@ def claim_of(rule: ExpertRule, model: StreamModel, features: list[str], labels: 
             raise DataError(f"there is no label {said.label!r}; the model knows {known}")
         shares[labels.index(said.label)] = said.share
     return Claim(low, high, shares, float(rule.confidence), float(rule.weight))
+
+
+def _ranges(rule: ExpertRule, model: StreamModel, words: Vocabulary) -> tuple[FloatArray, FloatArray]:
+    """Ends of the ranges in scores, NaN where nothing is said; a column that has one text has not the others."""
+    scaler = model.scaler
+    assert scaler is not None
+    ends = np.full((2, model.n_features), np.nan)
+    numbers = [condition for condition in rule.conditions if not condition.of_text]
+    for condition in numbers:
+        ends[:, words.place(condition.feature)] = _ends(condition, words)
+    low, high = model.scale(ends)
+    texts = {condition.feature: condition.term == ON for condition in rule.conditions if condition.of_text}
+    for feature in [feature for feature, on in texts.items() if on]:
+        others = (other for other in words.texts_like(feature) if scaler.used[words.place(other)] > 0)
+        texts |= {other: False for other in others if other not in rule.names}
+    for feature, on in texts.items():
+        j = words.place(feature)
+        low[j], high[j] = range_of_value(scaler, j, on=on)
+    for condition in rule.conditions:
+        j = words.place(condition.feature)
+        if not high[j] - low[j] > 1e-9:
+            raise DataError(_no_width(condition.feature, ends[:, j], model, j))
+    return low, high
 
 
 def _ends(condition: Condition, words: Vocabulary) -> tuple[float, float]:
@@ -102,8 +119,28 @@ def _read_conditions(slot: int, model: StreamModel, words: Vocabulary) -> list[C
     low, high = scaler.inverse(np.stack([centre - half, centre + half]))
     contrast = np.abs(centre - stream_moments(base)[0][:p]) / spread
     varied = [int(j) for j in np.argsort(-contrast, kind="stable") if low[j] < high[j]]
-    narrow = [j for j in varied if words.term_for(words.feature_names[j], low[j], high[j]) != ANY]
-    return [_read_condition(words, j, float(low[j]), float(high[j])) for j in sorted((narrow or varied)[:NAMED])]
+    texts = _text_terms(words, scaler, centre, half)
+    narrow = [j for j in varied if (texts.get(j) or words.term_for(words.feature_names[j], low[j], high[j])) != ANY]
+    return [
+        Condition(words.feature_names[j], texts[j])
+        if texts.get(j, ANY) != ANY
+        else _read_condition(words, j, float(low[j]), float(high[j]))
+        for j in sorted((narrow or varied)[:NAMED])
+    ]
+
+
+def _text_terms(words: Vocabulary, scaler: Scaler, centre: FloatArray, half: FloatArray) -> dict[int, str]:
+    """For features that stand for texts: on or off if the rule is clear about it and its range ends before the other.
+
+    Where a column has one text, it need not be told that it has not the others.
+    """
+    off, on = scores_of_0_and_1(scaler)
+    shares = shares_on(scaler, centre[None])[0]
+    is_on = (shares >= CLEAR) & (centre - half > off)
+    is_off = (shares <= 1.0 - CLEAR) & (centre + half < on)
+    for j in np.flatnonzero(is_on):
+        is_off[[words.place(other) for other in words.texts_like(words.feature_names[j])]] = False
+    return {j: ON if is_on[j] else OFF if is_off[j] else ANY for j in map(words.place, words.texts)}
 
 
 def _read_condition(words: Vocabulary, j: int, low: float, high: float) -> Condition:

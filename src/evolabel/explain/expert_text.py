@@ -3,9 +3,12 @@
 import re
 
 from evolabel.errors import DataError
-from evolabel.explain.expert_form import CONFIDENCE, WEIGHT, WORDS, Condition, Expectation, ExpertRule
+from evolabel.explain.expert_form import CONFIDENCE, OFF, ON, WEIGHT, WORDS, Condition, Expectation, ExpertRule
+from evolabel.explain.terms import is_term
+from evolabel.explain.text_columns import column_and_value
 
 FRAME = ("IF", "THEN", "WITH", "CONFIDENCE", "WEIGHT", "CALLED")
+NOT = "NOT"  # behind IS only, so that names may be "not"
 KEY_WORDS = (*FRAME, "IS", "AND", "BETWEEN", "ABOVE", "BELOW", "LIKELY", "UNLIKELY")
 TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|,|[^\s,"]+)', re.DOTALL)
 BARE = re.compile(r'[^\s,"]+')
@@ -20,6 +23,9 @@ def print_rule(rule: ExpertRule) -> str:
 
 
 def _print_condition(condition: Condition) -> str:
+    if condition.of_text:
+        column, text = column_and_value(condition.feature)
+        return f"{_name(column)} IS {'' if condition.term == ON else 'NOT '}{_text(text)}"
     name = _name(condition.feature)
     if condition.term:
         return f"{name} IS {condition.term}"
@@ -46,6 +52,11 @@ def _number(value: float | None) -> str:
 
 def _name(name: str) -> str:
     return name if BARE.fullmatch(name) and name.upper() not in KEY_WORDS else _quoted(name)
+
+
+def _text(text: str) -> str:
+    """In quotes where it could be taken for something else."""
+    return _quoted(text) if is_term(text.lower()) or text.upper() == NOT else _name(text)
 
 
 def _quoted(name: str) -> str:
@@ -100,11 +111,20 @@ class _Reader:
         if self.take("BELOW"):
             return Condition(feature, high=self.number())
         if self.take("IS"):
-            term = [self.name()]
-            while self.place < len(self.words) and self.words[self.place].upper() not in ("AND", "THEN"):
-                term.append(self.name())
-            return Condition(feature, " ".join(term).lower())
+            return self.said_of(feature)
         raise self.confused("IS, BETWEEN, ABOVE or BELOW")
+
+    def said_of(self, feature: str) -> Condition:
+        """A term, or else a text, or one it is not; what is in quotes is no term."""
+        term = OFF if self.take(NOT) else ON
+        first = self.place
+        said = [self.name()]
+        while self.place < len(self.words) and self.words[self.place].upper() not in ("AND", "THEN"):
+            said.append(self.name())
+        text = " ".join(said)
+        if term == ON and not self.words[first].startswith('"') and is_term(text.lower()):
+            return Condition(feature, text.lower())
+        return Condition(f"{feature}={text}", term)
 
     def expectation(self) -> Expectation:
         label = self.name()

@@ -3,6 +3,8 @@
 With the memberships held, the output is linear in every score: y_c moves by sum_i psi_i w_ijc per unit of feature j. So
 the change that brings a label to its border has a closed form within the active rules. The whole model, whose
 memberships move along, then says whether it really turns.
+
+A column of texts changes as a whole: one text comes, the one before goes.
 """
 
 from dataclasses import dataclass
@@ -12,17 +14,22 @@ import numpy as np
 from evolabel.core.model import StreamModel
 from evolabel.explain.shortening import Threshold
 from evolabel.explain.terms import stream_moments
+from evolabel.explain.text_columns import column_and_value, text_features
 from evolabel.kernels.state import FloatArray, IntArray
 
 TRIED = 5  # changes per label that are put to the whole model, the smallest first
 BEYOND = 1e-6  # how far past the border an output is brought
 SMALLEST_SLOPE = 1e-12  # what moves less does not move
 
+Texts = dict[int, list[int]]
+"""Places of features that stand for texts, with those of all texts of the column."""
+
 
 @dataclass(frozen=True)
 class Flip:
     """Feature from one value to another, in its own units, turns a label on or off.
 
+    A feature that stands for a text goes from 0 to 1, and the other texts of its column are 0 then.
     `confirmed`: does the whole model agree, or does this hold within the active rules only? `size` is the change in
     standard deviations of the stream's scores.
     """
@@ -50,8 +57,9 @@ def smallest_flips(
     smallest change that the whole model confirms is preferred among the first few.
     """
     gaps, slopes = _margins(outputs, slopes, threshold)
-    tried = _candidates(model, x, gaps, slopes)
-    changed = [_changed(x, j, after) for found in tried for j, after, _ in found]
+    texts = _texts(model, names[0])
+    tried = _candidates(model, x, gaps, slopes, texts)
+    changed = [_changed(x, j, after, texts) for found in tried for j, after, _ in found]
     if not changed:
         return [None] * len(gaps)
     answers = iter(_gaps(model.outputs(np.array(changed)), threshold))
@@ -89,7 +97,7 @@ def _rivals(outputs: FloatArray) -> IntArray:
 
 
 def _candidates(
-    model: StreamModel, x: FloatArray, gaps: FloatArray, slopes: FloatArray
+    model: StreamModel, x: FloatArray, gaps: FloatArray, slopes: FloatArray, texts: Texts
 ) -> list[list[tuple[int, float, float]]]:
     """Per label: feature, new raw value and size of the smallest changes that bring its gap across zero."""
     scaler = model.scaler
@@ -101,15 +109,33 @@ def _candidates(
     step = wanted[:, None] / np.where(movable, slope, 1.0)
     target = np.nan_to_num(z) + step
     movable &= (target >= scaler.low) & (target <= scaler.high)
-    size = np.where(movable, np.abs(step) / stream_moments(model)[1], np.inf)
+    width = stream_moments(model)[1]
+    size = np.where(movable, np.abs(step) / width, np.inf)
     raw = scaler.inverse(np.where(movable, target, 0.0))
+    for j in texts:
+        moved = scaler.transform(_changed(x, j, 1.0, texts)[None])[0] - z
+        turned = gaps + np.nan_to_num(moved) @ slopes
+        movable[:, j] = ((turned >= 0.0) != (gaps >= 0.0)) & (x[j] == 0.0)
+        size[:, j] = np.where(movable[:, j], np.linalg.norm(np.nan_to_num(moved) / width), np.inf)
+        raw[:, j] = 1.0
     smallest = np.argsort(size, axis=1, kind="stable")[:, :TRIED]
     return [
         [(int(j), float(raw[c, j]), float(size[c, j])) for j in smallest[c] if movable[c, j]] for c in range(len(gaps))
     ]
 
 
-def _changed(x: FloatArray, j: int, value: float) -> FloatArray:
+def _texts(model: StreamModel, features: list[str]) -> Texts:
+    assert model.scaler is not None
+    columns: dict[str, list[int]] = {}
+    told = text_features(features, model.scaler.binary)
+    for j, feature in enumerate(features):
+        if feature in told:
+            columns.setdefault(column_and_value(feature)[0], []).append(j)
+    return {j: places for places in columns.values() for j in places}
+
+
+def _changed(x: FloatArray, j: int, value: float, texts: Texts) -> FloatArray:
     other = x.copy()
+    other[texts.get(j, [])] = 0.0
     other[j] = value
     return other

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evolabel.explain.flips import Flip
 from evolabel.explain.markup import bold, code, escape, page
+from evolabel.explain.text_columns import column_and_value
 
 if TYPE_CHECKING:
     from evolabel.explain.prediction import Explanation
@@ -24,7 +24,7 @@ def plain(why: "Explanation") -> str:
     lines = []
     for c in shown(why):
         lines.append(f"{why.label_names[c]}: {_verdict(why, c)} = {_parts(why, c, str)}")
-        lines.append(f"    {_flip(why.flips[c], str)}")
+        lines.append(f"    {_flip(why, c, str)}")
     return "\n".join([*lines, *_hidden(why), _rules(why), _territory(why)])
 
 
@@ -33,7 +33,7 @@ def markdown(why: "Explanation") -> str:
     lines = []
     for c in shown(why):
         lines.append(f"- {code(why.label_names[c])}: {bold(_verdict(why, c))} = {_parts(why, c, code)}")
-        lines.append(f"  - {_flip(why.flips[c], code)}")
+        lines.append(f"  - {_flip(why, c, code)}")
     return "\n".join([*lines, "", *(f"{line}\n" for line in [*_hidden(why), _rules(why), _territory(why)])])
 
 
@@ -41,7 +41,7 @@ def html(why: "Explanation") -> str:
     """The same as a page."""
     items = "".join(
         f"<li><code>{escape(why.label_names[c])}</code>: <b>{escape(_verdict(why, c))}</b> = "
-        f"{_parts(why, c, escape)}<br>{_flip(why.flips[c], escape)}</li>"
+        f"{_parts(why, c, escape)}<br>{_flip(why, c, escape)}</li>"
         for c in shown(why)
     )
     rest = "".join(f"<p>{escape(line)}</p>" for line in [*_hidden(why), _rules(why), _territory(why)])
@@ -107,17 +107,22 @@ def _named(why: "Explanation", j: int, style: Style) -> str:
     name, value = why.feature_names[j], float(why.x[j])
     if np.isnan(value):
         return f"{style(name)} (missing)"
+    if name in why.words.texts and value in (0.0, 1.0):
+        column, text = column_and_value(name)
+        return f"{style(column)} is {'' if value else 'not '}{style(text)}"
     return f"{style(name)} ({value:.4g}, {why.words.term_for(name, value, value)})"
 
 
-def _flip(flip: Flip | None, style: Style) -> str:
+def _flip(why: "Explanation", c: int, style: Style) -> str:
+    flip = why.flips[c]
     if flip is None:
         return "no change of a single feature would turn it within the active rules"
     sure = "the whole model agrees" if flip.confirmed else "the whole model disagrees, as other rules come in"
-    return (
-        f"would turn {'on' if flip.turns_on else 'off'} if {style(flip.feature)} went from {flip.before:.4g} to "
-        f"{flip.after:.4g} (within the active rules; {sure})"
-    )
+    change = f"{style(flip.feature)} went from {flip.before:.4g} to {flip.after:.4g}"
+    if flip.feature in why.words.texts:
+        column, text = column_and_value(flip.feature)
+        change = f"{style(column)} were {style(text)}"
+    return f"would turn {'on' if flip.turns_on else 'off'} if {change} (within the active rules; {sure})"
 
 
 def _rules(why: "Explanation") -> str:

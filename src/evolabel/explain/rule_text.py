@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from evolabel.explain.markup import bold, code, escape, page
 from evolabel.explain.statements import Condition, Outcome
 from evolabel.explain.terms import ANY, TERMS
+from evolabel.explain.text_columns import CLEAR, column_and_value
 
 if TYPE_CHECKING:
     from evolabel.explain.rules import Rule
@@ -20,8 +21,8 @@ Form = Literal["text", "markdown", "html"]
 def plain(rule: "Rule") -> str:
     """One rule in words, on a few lines."""
     lines = [title(rule)]
-    for word, condition in zip(["IF  ", *["AND "] * len(rule.conditions)], rule.conditions, strict=False):
-        lines.append(f"  {word}{condition.feature} is {_where(condition)}")
+    for word, (name, said, proof) in zip(["IF  ", *["AND "] * len(rule.conditions)], _told(rule), strict=False):
+        lines.append(f"  {word}{name} is {said} ({proof})")
     for word, outcome in zip(["THEN ", *[" and "] * len(rule.outcomes)], shown(rule), strict=False):
         lines.append(f"  {word}{outcome.label} is {_judged(outcome)}{_driven(outcome)}")
     return "\n".join([*lines, f"  {life(rule)}"])
@@ -29,7 +30,7 @@ def plain(rule: "Rule") -> str:
 
 def markdown(rule: "Rule") -> str:
     """One rule as a heading, a condition line and a list of labels."""
-    conditions = " **AND** ".join(f"{code(c.feature)} is {bold(c.term)} ({_range(c)})" for c in rule.conditions)
+    conditions = " **AND** ".join(f"{code(name)} is {bold(said)} ({proof})" for name, said, proof in _told(rule))
     labels = [f"- {code(o.label)} is {bold(o.judgement)} here ({_shares(o)}){_driven(o)}" for o in shown(rule)]
     return "\n".join([f"#### {title(rule)}", "", f"**IF** {conditions} **THEN**", "", *labels, "", life(rule), ""])
 
@@ -37,8 +38,8 @@ def markdown(rule: "Rule") -> str:
 def html(rule: "Rule") -> str:
     """One rule as a section."""
     conditions = "".join(
-        f"<li><code>{escape(c.feature)}</code> is <b>{escape(c.term)}</b> ({escape(_range(c))})</li>"
-        for c in rule.conditions
+        f"<li><code>{escape(name)}</code> is <b>{escape(said)}</b> ({escape(proof)})</li>"
+        for name, said, proof in _told(rule)
     )
     labels = "".join(
         f"<li><code>{escape(o.label)}</code> is <b>{escape(o.judgement)}</b> here ({escape(_shares(o))})"
@@ -124,8 +125,23 @@ def shown(rule: "Rule") -> tuple[Outcome, ...]:
     return special[:SHOWN_LABELS] or rule.outcomes[:1]
 
 
-def _where(condition: Condition) -> str:
-    return f"{condition.term} ({_range(condition)})"
+def _told(rule: "Rule") -> list[tuple[str, str, str]]:
+    """For each condition what it is about, what is said, and by what numbers."""
+    shares = rule.text_shares
+    return [
+        _text(condition.feature, shares[condition.feature])
+        if condition.feature in shares
+        else (condition.feature, condition.term, _range(condition))
+        for condition in rule.conditions
+    ]
+
+
+def _text(feature: str, share: float) -> tuple[str, str, str]:
+    """A column of texts and one of its values: those of the rule's samples that are as said."""
+    column, value = column_and_value(feature)
+    if share <= 1.0 - CLEAR:
+        return column, f"not {value}", f"{1.0 - share:.0%} of its samples"
+    return column, value if share >= CLEAR else f"sometimes {value}", f"{share:.0%} of its samples"
 
 
 def _range(condition: Condition) -> str:

@@ -13,6 +13,7 @@ from evolabel.explain.reference import reference_rows
 from evolabel.explain.shortening import FIDELITY, Fidelity, ShortRules, Threshold, measure, shorten
 from evolabel.explain.statements import Condition, Outcome, judge, read_condition, read_drivers
 from evolabel.explain.terms import Vocabulary, stream_moments, stream_terms
+from evolabel.explain.text_columns import shares_on, text_features
 from evolabel.kernels.state import FloatArray
 
 
@@ -27,7 +28,8 @@ class Rule:
     `conditions` are the features that the shortened rule looks at, the most telling first, and `fidelity` the share of
     labels that the shortened rules predict as the full ones do, where this rule speaks. `activity` is the rule's share
     of what was learned (or of the rows it was read with), `certainty` 1 / (1 + r'Pr) at the centre: how little one more
-    sample there could change the weights. `n_seen` is the age of the stream when the rule was read.
+    sample there could change the weights. `n_seen` is the age of the stream when the rule was read. `shares_on` is how
+    often each feature is 1 in the rule, NaN where it is not known to be 0 or 1.
     """
 
     identity: int
@@ -48,6 +50,7 @@ class Rule:
     fidelity: float
     conditions: tuple[Condition, ...] = field(repr=False)
     outcomes: tuple[Outcome, ...] = field(repr=False)
+    shares_on: FloatArray = field(repr=False)
     name: str = ""
     locked: bool = False
 
@@ -55,6 +58,14 @@ class Rule:
     def spread(self) -> FloatArray:
         """Half the width of the region per feature."""
         return (self.high - self.low) / 2.0
+
+    @property
+    def text_shares(self) -> dict[str, float]:
+        """How often columns of texts have each of their values, by the feature that stands for it, as `mode=idle`."""
+        texts = text_features(self.feature_names, ~np.isnan(self.shares_on))
+        return {
+            name: float(share) for name, share in zip(self.feature_names, self.shares_on, strict=True) if name in texts
+        }
 
     @property
     def idle(self) -> int:
@@ -191,6 +202,7 @@ class _Reader:
         spread = np.sqrt(rules.variances())
         self.centre = scaler.inverse(a.c[used, :p])
         self.low, self.high = scaler.inverse(a.c[used, :p] - spread), scaler.inverse(a.c[used, :p] + spread)
+        self.shares_on = shares_on(scaler, a.c[used, :p])
         self.contrast = np.abs(a.c[used, :p] - a.c[0, :p]) / spread
         self.width = stream_moments(model)[1]
         shares = [self._shares(slot) for slot in range(rules.n_rules + 1)]
@@ -226,6 +238,7 @@ class _Reader:
             fidelity=float(self.found.by_rule[i]),
             conditions=tuple(read_condition(self.words, *given) for given in ranges),
             outcomes=tuple(outcomes),
+            shares_on=self.shares_on[i],
             name=rules.words.names.get(int(a.identity[slot]), ""),
             locked=bool(a.locked[slot]),
         )

@@ -7,7 +7,7 @@ or learned for this, so terms follow the stream at no price, and survive saving,
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import ndtr
@@ -15,6 +15,7 @@ from scipy.special import ndtr
 from evolabel.core import claims
 from evolabel.core.model import StreamModel
 from evolabel.errors import DataError
+from evolabel.explain.text_columns import column_and_value, text_features
 from evolabel.kernels.state import FloatArray
 
 TERMS = ("very low", "low", "medium", "high", "very high")
@@ -33,6 +34,8 @@ REACH = 8.0  # standard deviations within which every quantile is looked for
 class Vocabulary:
     """Terms of every feature; `edges` (n_features, 6) are the ends of the five terms in original units.
 
+    `texts` are the features that stand for values of columns of texts.
+
     Examples
     --------
     >>> import numpy as np
@@ -46,6 +49,7 @@ class Vocabulary:
 
     feature_names: list[str]
     edges: FloatArray
+    texts: frozenset[str] = field(default=frozenset(), repr=False)
 
     def range_of(self, feature: str, term: str) -> tuple[float, float]:
         """Ends of a term, or of a span such as "low to medium", in the units of the feature.
@@ -77,17 +81,29 @@ class Vocabulary:
             raise DataError(f"there is no feature {feature!r}; the model knows {known}")
         return self.feature_names.index(feature)
 
+    def texts_like(self, feature: str) -> list[str]:
+        """The features that stand for texts of the same column, in their order."""
+        column = column_and_value(feature)[0]
+        return [name for name in self.feature_names if name in self.texts and column_and_value(name)[0] == column]
+
     def _number(self, term: str) -> int:
         if term not in TERMS:
             raise DataError(f"there is no term {term!r}; use one of {', '.join(TERMS)}, or a span such as low to high")
         return TERMS.index(term)
 
 
+def is_term(words: str) -> bool:
+    """Is this a term, or a span of two?"""
+    first, _, last = words.partition(TO)
+    return words == ANY or {first, last or first} <= set(TERMS)
+
+
 def stream_terms(model: StreamModel, feature_names: Sequence[str]) -> Vocabulary:
     """The terms of a trained model, from the stream as it is known now."""
     assert model.scaler is not None
     edges = model.scaler.inverse(stream_quantiles(model, SHARES)).T
-    return Vocabulary(list(feature_names), np.maximum.accumulate(edges, axis=1))
+    texts = text_features(feature_names, model.scaler.binary)
+    return Vocabulary(list(feature_names), np.maximum.accumulate(edges, axis=1), texts)
 
 
 def stream_quantiles(model: StreamModel, shares: Sequence[float]) -> FloatArray:
