@@ -75,7 +75,8 @@ def tune(
     beta
         Values separated by commas, instead of the paper's.
     quick
-        Not a grid but a draw from all parameters, the worse ones dropped early (successive halving).
+        Not a grid but a draw from all parameters, the worse ones dropped early (successive halving); those of the
+        profile stay to the end.
     score
         What to maximise: a metric of `evolabel run`.
     cv
