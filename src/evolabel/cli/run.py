@@ -6,7 +6,7 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.cli.budgets import Asking, classifier_of, with_budgets
+from evolabel.cli.budgets import Asking, classifier_of, rehearsing, with_budgets
 from evolabel.cli.json_output import print_json
 from evolabel.cli.learners import chosen_learners
 from evolabel.cli.progress import LiveBars
@@ -115,7 +115,7 @@ def run(
     check_seeds(seeds, source, annotated)
     if out is not None:
         ready_folder(out)
-    compile_kernels(quiet=quiet or json)
+    compile_kernels(rehearsing(taught, asking), quiet=quiet or json)
     with threadpool_limits(1), LiveBars(list(learners), quiet=quiet or json) as bars:
 
         def once(seed: int) -> Results:
