@@ -11,7 +11,7 @@ from evolabel.cli.json_output import print_json
 from evolabel.cli.learners import chosen_learners
 from evolabel.cli.progress import LiveBars
 from evolabel.cli.ready import compile_kernels, ready_folder, tell
-from evolabel.cli.source import Protocol, Source, default_data, open_source, split_names
+from evolabel.cli.source import Protocol, Source, default_data, open_source, split_names, usable
 from evolabel.cli.tables import print_table, terminal_table
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
@@ -111,7 +111,7 @@ def run(
     name = default_data() if data is None else data
     source = open_source(name, split_names(labels), protocol, initial, samples, split_names(drop))
     learners = with_budgets(taught, asking, source.initial)
-    first = source.stream(0)
+    first = usable(source.stream(0))
     check_seeds(seeds, source, annotated)
     if out is not None:
         ready_folder(out)
