@@ -9,6 +9,7 @@ import pytest
 from active.walks import run
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, AnnotatorPool
+from evolabel.errors import DataError
 
 
 def test_a_query_changes_neither_classifier_nor_learner(classifier, stream, selection, per, frozen):
@@ -108,3 +109,20 @@ def test_learners_and_pools_are_written_in_one_line(classifier):
         "AnnotatorPool()",
         "AnnotatorPool({'anna': 1.0})",
     )
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, list])
+def test_rows_without_the_names_the_classifier_knows_are_warned_of_once(stream, kind):
+    X, Y = stream
+    frame = pd.DataFrame(X[:60], columns=list("abcd"))
+    named, nameless = (
+        ActiveLearner(EvolvingFuzzyClassifier(max_rules=3).fit(known, Y[:60])) for known in (frame, X[:60])
+    )
+    rows = [x.tolist() if kind is list else x.astype(kind) for x in X[60:70]]
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        first = named.query(rows[0])
+    for query, x in zip((first, *map(named.query, rows[1:])), rows, strict=True):  # warnings are errors from here on
+        np.testing.assert_array_equal(query.prediction, nameless.query(x).prediction)
+    for wrong in (X[60, :3], X[60:60], np.full(4, np.inf)):
+        with pytest.raises(DataError):
+            nameless.query(wrong)

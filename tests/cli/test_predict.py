@@ -65,7 +65,7 @@ def test_texts_are_read_as_the_model_knows_them(command, tmp_path):
         ("heat\n1\n", "has no column for flow; the model knows heat, flow, give it data of its kind"),
         ("heat,flow\n1,2\nhot,3\n", "today.csv, line 3: 'heat' is 'hot'; expected a number"),
         ("heat,flow\n1,inf\n", "today.csv, line 2: 'flow' is infinite; expected a number"),
-        ("heat,flow\n,\n", "row 0 of X has no feature at all"),
+        ("heat,flow\n1,2\n\n,\n", "row 1 (line 4 of the file) of X has no feature at all"),
     ],
 )
 def test_rows_that_cannot_be_predicted_are_told(command, plant_model, today, text, message):

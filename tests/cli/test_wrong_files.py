@@ -20,6 +20,15 @@ def test_a_table_that_is_none(command, tmp_path, content, told):
     assert told in result.err
 
 
+@pytest.mark.parametrize(("name", "protocol"), [("run", "order"), ("run", "benchmark"), ("tune", "order")])
+def test_a_row_of_nothing_is_told_with_its_line(command, tmp_path, name, protocol):
+    path = tmp_path / "plant.csv"
+    path.write_text("heat,fault\n" + "1,0\n\n" + ",1\n" + "2,1\n" * 18)
+    told = command(name, path, "--labels", "fault", "--protocol", protocol, "--initial", 10)
+    assert told.code == 2
+    assert "(line 4 of the file) of X has no feature at all" in told.err
+
+
 def test_a_folder_is_no_table(command, tmp_path):
     result = command("run", tmp_path, "--labels", "fault")
     assert (result.code, result.err) == (3, f"evolabel: {tmp_path} is a folder; pass a file in it\n")

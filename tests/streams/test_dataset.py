@@ -69,3 +69,11 @@ def test_tables_that_do_not_fit_are_refused(arguments, message):
 
 def test_a_dataset_is_written_in_one_line():
     assert repr(Dataset(X, Y, name="pond")) == f"Dataset('pond', 6 x 2, {Y.shape[1]} labels)"
+
+
+def test_rows_keep_their_lines_wherever_they_go():
+    table = Dataset(np.arange(6.0)[:, None], np.zeros((6, 1)), lines=np.arange(6) + 2)
+    for picked in (table.take(4), table.shuffled(3), table.shuffled(3).take(2)):
+        assert picked.lines.tolist() == (picked.X[:, 0] + 2).tolist()
+    assert table.place(1) == "row 1 (line 3 of the file)"
+    assert Dataset(table.X, table.Y).place(1) == "row 1"

@@ -57,4 +57,4 @@ def test_the_command_leaves_columns_out(command, log):
     assert "column 'time' has 300 different texts" in told.err
     told = command("run", log, "--labels", "fault", "--drop", "time,serial", "--quiet")
     assert told.code == 0
-    assert "log: 1 features" in told.out
+    assert "log: 1 feature, 1 label, " in told.out

@@ -28,7 +28,7 @@ def idle(monkeypatch):
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"estimator": 3}, "estimator is a int; pass an EvolvingFuzzyClassifier"),
+        ({"estimator": 3}, "estimator is an int; pass an EvolvingFuzzyClassifier"),
         ({"estimator": EvolvingFuzzyClassifier}, "estimator is a type; pass an EvolvingFuzzyClassifier"),
         ({"grid": {}}, "the grid has no values; give at least one"),
         ({"grid": {"alpha": ()}}, "the grid has no values for alpha"),

@@ -11,6 +11,7 @@ from evolabel.adapters.samples import as_array, as_matrix, column_names
 from evolabel.adapters.targets import GENERATED, LABEL, checked_labels
 from evolabel.errors import DataError
 from evolabel.kernels.state import AnyArray, BoolArray, FloatArray
+from evolabel.wording import counted
 
 
 class Answer(NamedTuple):
@@ -45,9 +46,8 @@ def read_answer(
     if len(set(names)) < len(names):
         raise DataError(f"annotator={list(names)} names one twice; pass one row of answers for each")
     if rows.shape[1] < len(query.labels):
-        raise DataError(
-            f"y answers {rows.shape[1]} labels, but there are {len(query.labels)}; use NaN for those not answered"
-        )
+        told = counted(rows.shape[1], "label")
+        raise DataError(f"y answers {told}, but there are {len(query.labels)}; use NaN for those not answered")
     if np.isnan(rows).all():
         return None
     missing = max(len(label_names) - rows.shape[1], 0)  # labels that have appeared since the question was asked

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from evolabel import errors
-from evolabel.adapters.samples import as_array, as_one_row
+from evolabel.adapters.samples import as_array, as_matrix, as_one_row, checked_values, is_checked_shape
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.adapters.targets import LabelMatrix, read_targets
 from evolabel.core.model import StreamModel
@@ -24,6 +24,7 @@ class Pupil:
             raise DataTypeError(f"an EvolvingFuzzyClassifier is needed, got {type(classifier).__name__}; pass one")
         self.classifier = classifier
         self.mobility = float(mobility)
+        self._by_order = False  # have rows come that are read by their order, whatever names the classifier knows?
 
     @property
     def model(self) -> StreamModel:
@@ -55,9 +56,13 @@ class Pupil:
         return self.classifier._targets.names
 
     def rows(self, X: object) -> FloatArray:
-        """Checked rows of a table."""
-        self.model  # noqa: B018
-        return self.classifier._read(X)
+        """Checked rows of a table; only the first without the names that the classifier knows is warned of."""
+        width = self.model.n_features
+        if self._by_order and type(X) is np.ndarray and is_checked_shape(array := as_matrix(X, "X"), width):
+            return checked_values(array)
+        rows = self.classifier._read(X)
+        self._by_order = self._by_order or type(X) is np.ndarray
+        return rows
 
     def row(self, x: object) -> FloatArray:
         """One checked row, (1, p), from a flat array or a table of one row."""

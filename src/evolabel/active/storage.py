@@ -17,6 +17,7 @@ from evolabel.adapters.storage import put_classifier_together, take_classifier_a
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
 from evolabel.kernels.state import Arrays
 from evolabel.persistence.model_file import read_model_file, write_model_file
+from evolabel.wording import with_article
 
 if TYPE_CHECKING:
     from evolabel.active.learner import ActiveLearner
@@ -68,7 +69,8 @@ def load_learner(cls: "type[L]", path: str | os.PathLike[str]) -> "L":
     """Read a learner written by `save_learner`."""
     arrays, manifest = read_model_file(path)
     if manifest.get("kind") != KIND:
-        raise ModelFileError(f"{path} holds a {manifest.get('kind')}, not an active learner; pass a file of its save()")
+        held = with_article(manifest.get("kind"))
+        raise ModelFileError(f"{path} holds {held}, not an active learner; pass a file of its save()")
     unknown = [c["name"] for c in manifest.get("criteria", ()) if c["name"] not in CRITERIA]
     if unknown:
         raise ModelFileError(f"{path} uses criteria unknown here: {', '.join(unknown)}; `register` their classes first")

@@ -10,6 +10,7 @@ from evolabel.core.snapshot import put_together, take_apart
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
 from evolabel.kernels.state import Arrays
 from evolabel.persistence.model_file import read_model_file, write_model_file
+from evolabel.wording import with_article
 
 if TYPE_CHECKING:
     from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
@@ -30,7 +31,8 @@ def load_classifier(cls: "type[C]", path: str | os.PathLike[str]) -> "C":
     """Read a classifier written by `save_classifier`."""
     arrays, manifest = read_model_file(path)
     if manifest.get("kind") != KIND:
-        raise ModelFileError(f"{path} holds a {manifest.get('kind')}, not a classifier; pass a file written by save()")
+        held = with_article(manifest.get("kind"))
+        raise ModelFileError(f"{path} holds {held}, not a classifier; pass a file written by save()")
     try:
         return put_classifier_together(cls, arrays, manifest)
     except (KeyError, TypeError, ValueError, EvolabelError) as error:

@@ -15,6 +15,7 @@ from evolabel.errors import DataError, DataTypeError
 from evolabel.kernels._compile import direct
 from evolabel.kernels.checks import first_bad_label
 from evolabel.kernels.state import AnyArray, FloatArray
+from evolabel.wording import counted
 
 LABEL = "a label is 0, 1, or NaN (not annotated)"
 
@@ -77,7 +78,7 @@ class LabelMatrix:
         """Labels that had no names so far get those of a frame of the same width."""
         if len(names) != self.size:
             raise DataError(
-                f"Y has {len(names)} named columns, but the model knows {self.size} labels without names; "
+                f"Y has {len(names)} named columns, but the model knows {counted(self.size, 'label')} without names; "
                 f"name all {self.size}, or pass arrays"
             )
         return Y, LabelMatrix(names)

@@ -18,6 +18,8 @@ from evolabel.evaluate import Learner
 from evolabel.ranges import check_number
 
 STATIC = "static"
+OFTEN = 0.5  # a budget with which a few rows are enough to see all that asking takes
+HURRIED = {"max_rules": 3, "prune_after": 5, "min_support": 50}
 
 
 @Parameter(name="*")  # its fields are options of the command itself
@@ -59,6 +61,15 @@ def with_budgets(learners: dict[str, Factory], asking: Asking, initial: float | 
     for budget in budgets:
         asked |= _who_ask(base, budget, asking)
     return {**asked, **learners, STATIC: lambda seed: make_learner(STATIC, seed)}
+
+
+def rehearsing(learners: dict[str, Factory], asking: Asking) -> dict[str, Learner]:
+    """One of each kind that `with_budgets` puts beside the given ones, in a hurry: few rules, which die soon."""
+    if not asking.budget:
+        return {}
+    base = next(iter(learners.values()))
+    kinds = _who_ask(lambda seed: _taught(base, seed).set_params(**HURRIED), OFTEN, asking)
+    return {**{name: make(0) for name, make in kinds.items()}, STATIC: make_learner(STATIC, 0)}
 
 
 def read_budgets(asking: Asking) -> list[float]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from evolabel.cli.ready import tell, writing
 from evolabel.cli.source import open_source, split_names
 from evolabel.streams import write_dataset
+from evolabel.wording import counted
 
 
 def convert(data: str, target: Path, *, labels: str = "", drop: str = "") -> None:
@@ -31,4 +32,5 @@ def convert(data: str, target: Path, *, labels: str = "", drop: str = "") -> Non
     dataset = open_source(data, split_names(labels), "order", None, None, split_names(drop)).stream(0)
     with writing(target):
         write_dataset(dataset, target)
-    tell(f"{target}: {len(dataset)} rows, {dataset.n_features} features, {dataset.n_labels} labels")
+    width = f"{counted(dataset.n_features, 'feature')}, {counted(dataset.n_labels, 'label')}"
+    tell(f"{target}: {counted(len(dataset), 'row')}, {width}")

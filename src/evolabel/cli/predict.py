@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.cli.model import names_are_checked, rows_for
+from evolabel.cli.model import names_are_checked, samples_for
 from evolabel.cli.ready import tell, writing
-from evolabel.cli.source import split_names
+from evolabel.cli.source import split_names, usable
 from evolabel.kernels.state import AnyArray
 from evolabel.whole_files import write_atomically
 
@@ -40,7 +40,7 @@ def predict(model: Path, data: str, *, labels: str = "", proba: bool = False, ou
         File to write to, instead of the terminal.
     """
     classifier = EvolvingFuzzyClassifier.load(model)
-    X = rows_for(classifier, data, split_names(labels))
+    X = usable(samples_for(classifier, data, split_names(labels))).X
     with names_are_checked():
         answers = classifier.predict_proba(X).round(4) if proba else classifier.predict(X)
     content = _table(classifier, answers)

@@ -1,19 +1,25 @@
 """What a command makes sure of before it starts: a folder that can be written, kernels that are compiled."""
 
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.errors import ParameterError
+from evolabel.errors import EvolabelError, ParameterError
+from evolabel.evaluate import Learner, prequential
 from evolabel.extras import load
+from evolabel.kernels.state import FloatArray
 from evolabel.streams import DriftingStream
 
 FIGURES = {"matplotlib": "plots"}
 REPORT = {**FIGURES, "jinja2": "report"}
+NOBODY_ELSE: Mapping[str, Learner] = {}
+REHEARSAL = 400  # rows: enough for all that happens rarely to happen once
+EVENT = 20  # rows
 
 
 def ready_folder(out: Path, packages: dict[str, str] = REPORT, purpose: str = "a report") -> None:
@@ -37,14 +43,26 @@ def writing(out: Path) -> Iterator[None]:
         raise ParameterError(f"cannot write {out} ({error.strerror or error}); choose another file") from None
 
 
-def compile_kernels(*, quiet: bool = False) -> None:
-    """Learn and answer a few rows: the first time on a machine this compiles, and must not count as learning time."""
+def compile_kernels(learners: Mapping[str, Learner] = NOBODY_ELSE, *, quiet: bool = False) -> None:
+    """Learn and answer a few rows: the first time on a machine this compiles, and must not count as learning time.
+
+    `learners` do so as well: those of the run that need kernels of their own, as those who ask for labels do.
+    """
     X, Y = DriftingStream(n_features=2, n_labels=2).take(60)
     console = Console(stderr=True)
     with console.status("compiling kernels (about half a minute, the first time only)") if not quiet else console:
         learner = EvolvingFuzzyClassifier().fit(X[:40], Y[:40])
         learner.test_then_train(X[40:], Y[40:])
         learner.decision_function(X)
+        if learners:
+            with suppress(EvolabelError):  # who cannot cope with these rows may well cope with those of the run
+                prequential(learners, _course_of_events(), every=REHEARSAL)
+
+
+def _course_of_events() -> tuple[FloatArray, FloatArray]:
+    """Rows whose labels last for a while, whatever the features are: errors repeat, so that they are echoed."""
+    X, Y = DriftingStream(n_features=2, n_labels=2).take(REHEARSAL)
+    return X, np.repeat(Y[::EVENT], EVENT, axis=0)
 
 
 def tell(message: str) -> None:

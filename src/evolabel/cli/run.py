@@ -6,12 +6,12 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.cli.budgets import Asking, classifier_of, with_budgets
+from evolabel.cli.budgets import Asking, classifier_of, rehearsing, with_budgets
 from evolabel.cli.json_output import print_json
 from evolabel.cli.learners import chosen_learners
 from evolabel.cli.progress import LiveBars
 from evolabel.cli.ready import compile_kernels, ready_folder, tell
-from evolabel.cli.source import DataSource, Protocol, default_data, open_source, split_names
+from evolabel.cli.source import DataSource, Protocol, default_data, open_source, split_names, usable
 from evolabel.cli.tables import print_table, terminal_table
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
@@ -111,11 +111,11 @@ def run(
     name = default_data() if data is None else data
     source = open_source(name, split_names(labels), protocol, initial, samples, split_names(drop))
     learners = with_budgets(taught, asking, source.initial)
-    first = source.stream(0)
+    first = usable(source.stream(0))
     check_seeds(seeds, source, annotated)
     if out is not None:
         ready_folder(out)
-    compile_kernels(quiet=quiet or json)
+    compile_kernels(rehearsing(taught, asking), quiet=quiet or json)
     with threadpool_limits(1), LiveBars(list(learners), quiet=quiet or json) as bars:
 
         def once(seed: int) -> Results:

@@ -8,7 +8,9 @@ from math import inf
 from pathlib import Path
 from typing import Literal
 
-from evolabel.errors import DatasetNotFoundError, ParameterError
+import numpy as np
+
+from evolabel.errors import DataError, DatasetNotFoundError, ParameterError
 from evolabel.ranges import check_number
 from evolabel.streams import DRIFT_KINDS, Dataset, DriftingStream, Nominal, dataset_names, load_dataset, read_dataset
 
@@ -70,6 +72,15 @@ def open_source(
 
     share = "split" if official else (FIRST_THIRD if protocol == "paper" else INITIAL_SHARE)
     return DataSource(dataset.name, stream, _initial(initial, share), by_seed=protocol == "benchmark")
+
+
+def usable(dataset: Dataset) -> Dataset:
+    """The data set, if every row has a feature; the reader still knows where the others are in the file."""
+    empty = np.flatnonzero(np.isnan(dataset.X).all(axis=1))
+    if empty.size:
+        where = dataset.place(int(empty[0]))
+        raise DataError(f"{where} of X has no feature at all (only NaN); drop it or fill in what is known")
+    return dataset
 
 
 def _synthetic(

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from evolabel.evaluate import METRICS, Repeated, Spread, Standing, best_value
 from evolabel.explain import markup
+from evolabel.wording import counted
 
 WIDE = 240  # columns of a table that is piped on
 
@@ -70,9 +71,8 @@ def markdown_table(repeated: Repeated) -> str:
 def title(repeated: Repeated) -> str:
     """What was run, in one line."""
     run, seeds = repeated.settings, len(repeated.runs)
-    told = (
-        f"{run['stream']}: {run['features']} features, {run['labels']} labels, {run['rows'] - run['initial']} streamed"
-    )
+    width = f"{counted(run['features'], 'feature')}, {counted(run['labels'], 'label')}"
+    told = f"{run['stream']}: {width}, {run['rows'] - run['initial']} streamed"
     return f"{told} after {run['initial']} initial rows" + (f", mean of {seeds} seeds" if seeds > 1 else "")
 
 

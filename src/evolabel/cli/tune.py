@@ -10,7 +10,7 @@ from rich.table import Table
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.cli.json_output import print_json, write_json
 from evolabel.cli.ready import compile_kernels, ready_folder, tell
-from evolabel.cli.source import Protocol, default_data, open_source, split_names
+from evolabel.cli.source import Protocol, default_data, open_source, split_names, usable
 from evolabel.cli.tables import plain_table, print_table
 from evolabel.errors import ParameterError
 from evolabel.evaluate.source import initial_rows
@@ -75,7 +75,8 @@ def tune(
     beta
         Values separated by commas, instead of the paper's.
     quick
-        Not a grid but a draw from all parameters, the worse ones dropped early (successive halving).
+        Not a grid but a draw from all parameters, the worse ones dropped early (successive halving); those of the
+        profile stay to the end.
     score
         What to maximise: a metric of `evolabel run`.
     cv
@@ -102,7 +103,7 @@ def tune(
     rows = initial_rows(source.initial, stream, len(stream))
     if rows == 0:
         raise ParameterError("--initial 0 leaves nothing to search on; give the initial batch some rows, such as 0.2")
-    batch = stream.take(rows)
+    batch = usable(stream.take(rows))
     if out is not None:
         ready_folder(out)
     compile_kernels(quiet=quiet or json)

@@ -14,6 +14,7 @@ from evolabel.extras import load
 from evolabel.report.figures import name_of, trend_lines
 from evolabel.streams import Dataset
 from evolabel.whole_files import write_atomically
+from evolabel.wording import counted
 
 TEMPLATE = Path(__file__).parent / "page.html.jinja"
 
@@ -83,6 +84,7 @@ def render(repeated: Repeated, pictures: list[Picture], rules: list[Any]) -> str
             rules=rules,
             version=__version__,
             isnan=isnan,
+            counted=counted,
         )
     )
 

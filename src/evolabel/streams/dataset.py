@@ -7,7 +7,8 @@ from typing import Self
 import numpy as np
 
 from evolabel.errors import DataError
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.wording import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +29,8 @@ class Dataset:
     starts_at : int
         Row with which the published whole file begins, where its test part comes first (yeast): shuffles follow the
         order of the file, so that the same seed gives everybody the same stream.
+    lines : ndarray of shape (n_samples,) or None
+        Lines of the file on which the rows were found, for messages; None where nobody knows.
     """
 
     X: FloatArray
@@ -37,6 +40,7 @@ class Dataset:
     name: str = "stream"
     split: int | None = field(default=None, kw_only=True)
     starts_at: int = field(default=0, kw_only=True)
+    lines: IntArray | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         for table in ("X", "Y"):
@@ -55,7 +59,7 @@ class Dataset:
             object.__setattr__(self, attribute, names)
 
     def __repr__(self) -> str:
-        return f"Dataset({self.name!r}, {len(self)} x {self.n_features}, {self.n_labels} labels)"
+        return f"Dataset({self.name!r}, {len(self)} x {self.n_features}, {counted(self.n_labels, 'label')})"
 
     def __len__(self) -> int:
         return len(self.X)
@@ -78,7 +82,7 @@ class Dataset:
         """The first rows only."""
         kept = None if self.split is None else min(self.split, rows)
         start = self.starts_at if rows >= len(self) else 0
-        return replace(self, X=self.X[:rows], Y=self.Y[:rows], split=kept, starts_at=start)
+        return replace(self._picked(slice(rows)), split=kept, starts_at=start)
 
     def without(self, features: Iterable[str]) -> Self:
         """The same without some of its features."""
@@ -93,7 +97,15 @@ class Dataset:
     def shuffled(self, seed: int) -> Self:
         """Rows in a random order (`default_rng(seed).permutation`); the official split is lost with the order."""
         order = (np.random.default_rng(seed).permutation(len(self)) + self.starts_at) % len(self)
-        return replace(self, X=self.X[order], Y=self.Y[order], split=None, starts_at=0)
+        return replace(self._picked(order), split=None, starts_at=0)
+
+    def place(self, row: int) -> str:
+        """Where a row is to be found, for messages."""
+        return f"row {row}" + ("" if self.lines is None else f" (line {self.lines[row]} of the file)")
+
+    def _picked(self, rows: slice | IntArray) -> Self:
+        lines = None if self.lines is None else self.lines[rows]
+        return replace(self, X=self.X[rows], Y=self.Y[rows], lines=lines)
 
 
 def _numbers(table: str, values: object) -> FloatArray:

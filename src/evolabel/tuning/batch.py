@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 from evolabel.errors import ParameterError
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
+from evolabel.wording import with_article
 
 if TYPE_CHECKING:
     from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
@@ -40,7 +41,7 @@ def read_estimator(given: object, *, paper: bool) -> "EvolvingFuzzyClassifier":
     if given is None:
         return EvolvingFuzzyClassifier.paper() if paper else EvolvingFuzzyClassifier()
     if not isinstance(given, EvolvingFuzzyClassifier):
-        raise ParameterError(f"estimator is a {type(given).__name__}; pass an EvolvingFuzzyClassifier")
+        raise ParameterError(f"estimator is {with_article(type(given).__name__)}; pass an EvolvingFuzzyClassifier")
     return given
 
 
@@ -50,7 +51,8 @@ def read_tunable(given: object) -> Tunable:
         return read_estimator(None, paper=True)
     if isinstance(given, type) or not isinstance(given, Tunable):
         raise ParameterError(
-            f"estimator is a {type(given).__name__}; pass an EvolvingFuzzyClassifier, or a learner made of some"
+            f"estimator is {with_article(type(given).__name__)}; pass an EvolvingFuzzyClassifier, or a learner made of "
+            "some"
         )
     return given
 

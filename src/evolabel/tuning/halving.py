@@ -40,10 +40,13 @@ ALL_PARAMETERS: dict[str, tuple[Any, ...]] = {
 class HalvingSearch:
     """Draw points at random, try them on a part of the batch, keep the best third, try these on more of it.
 
+    Early rounds see few rows and err. So the estimator's own parameters take part in every round, and what is found is
+    never worse, by the score on all rows, than the estimator as it was given.
+
     Parameters
     ----------
     estimator : EvolvingFuzzyClassifier, optional
-        Where all other parameters come from; the default if not given. Its own parameters are one of the points.
+        Where all other parameters come from; the default if not given. Its own parameters are always among the points.
     values : dict of str to sequence, optional
         What to draw from; the parameters that shape the default profile if not given.
     candidates : int
@@ -112,17 +115,20 @@ class HalvingSearch:
         check_values(base, values, decided=judges_decisions(self.score))
         rows, labels = read_batch(base, X, y)
         order = np.random.default_rng(self.seed).permutation(len(rows))
-        points, surface, best = self._points(base, values), [], float("nan")
-        for size in _sizes(len(rows), len(points), 2 * int(self.cv)):
+        own, *drawn = self._points(base, values)
+        surface: list[dict[str, Any]] = []
+        best, best_score = own, float("nan")
+        for size in _sizes(len(rows), 1 + len(drawn), 2 * int(self.cv)):
+            points = [own, *drawn]  # the first of equals is the best
             scores = self._scores(base, points, rows[order[:size]], labels[order[:size]])
             surface += [{**p, "rows": size, "score": s} for p, s in zip(points, scores, strict=True)]
             ranked = sorted(range(len(points)), key=lambda n: -np.nan_to_num(scores[n], nan=-np.inf))
-            best = scores[ranked[0]]
-            points = [points[n] for n in ranked[: -(-len(points) // KEPT)]]
-        if np.isnan(best):
+            best, best_score = points[ranked[0]], scores[ranked[0]]
+            drawn = [points[n] for n in ranked if points[n] is not own][: -(-len(drawn) // KEPT)]
+        if np.isnan(best_score):
             raise DivergenceError("no point gave finite answers; use a safe coupling, or smaller values")
-        self.best_estimator_ = clone(base).set_params(**points[0]).fit(X, y)
-        self.surface_, self.best_params_, self.best_score_ = surface, points[0], best
+        self.best_estimator_ = clone(base).set_params(**best).fit(X, y)
+        self.surface_, self.best_params_, self.best_score_ = surface, best, best_score
         return self
 
     def _scores(

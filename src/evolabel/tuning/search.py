@@ -34,8 +34,8 @@ class GridSearch:
     Parameters
     ----------
     estimator : EvolvingFuzzyClassifier or other learner of label matrices, optional
-        Where all parameters outside the grid come from; the paper's profile if not given. Rivals made of classifiers
-        are searched in the same way, folds and all.
+        Where all parameters outside the grid come from; the paper's profile if not given. Its own values of parameters
+        in the grid are tried only if the grid has them. Rivals made of classifiers are searched in the same way.
     grid : dict of str to sequence, optional
         Values by parameter, any of the estimator (`base__vigilance` of the one inside a rival) but those that the score
         cannot see (`warm_up`; `threshold` and `optimise`, unless it judges predicted labels); the paper's grid

@@ -1,9 +1,13 @@
 """`read_for_model`: rows of a file for a model that knows its columns by name."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
+
+from evolabel.kernels.state import IntArray
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.files.convert import check_there, format_of, read_dataset
 from evolabel.streams.files.parquet_file import read_parquet_table
@@ -47,8 +51,8 @@ def read_for_model(path: str | PathLike[str], features: Sequence[str], labels: S
     """
     source = Path(path)
     check_there(source)
-    columns, where = _columns(source, features, labels)
-    return known_columns(columns, features, labels, str(source), where)
+    columns, where, lines = _columns(source, features, labels)
+    return replace(known_columns(columns, features, labels, str(source), where), lines=lines)
 
 
 def for_model(dataset: Dataset, features: Sequence[str], labels: Sequence[str]) -> Dataset:
@@ -56,18 +60,21 @@ def for_model(dataset: Dataset, features: Sequence[str], labels: Sequence[str]) 
     return known_columns(_columns_of(dataset), features, labels, dataset.name, _numbered)
 
 
-def _columns(path: Path, features: Sequence[str], labels: Sequence[str]) -> tuple[dict[str, Column], Where]:
+def _columns(
+    path: Path, features: Sequence[str], labels: Sequence[str]
+) -> tuple[dict[str, Column], Where, IntArray | None]:
+    """The columns, the place of a row in words, and the lines of all rows, where there are lines."""
     match format_of(path):
         case ".csv" | ".tsv":
             table = read_table(path)
-            return read_columns(table, wanted(table.names, features, labels)), table.where
+            return read_columns(table, wanted(table.names, features, labels)), table.where, np.array(table.lines)
         case ".parquet":
             frame = read_parquet_table(path)
-            return frame_columns(frame.select(wanted(frame.column_names, features, labels))), _numbered
+            return frame_columns(frame.select(wanted(frame.column_names, features, labels))), _numbered, None
         case ".arff":
-            return _columns_of(read_dataset(path, labels)), _numbered
+            return _columns_of(read_dataset(path, labels)), _numbered, None
         case _:
-            return _columns_of(read_dataset(path)), _numbered
+            return _columns_of(read_dataset(path)), _numbered, None
 
 
 def _columns_of(dataset: Dataset) -> dict[str, Column]:

@@ -1,6 +1,7 @@
 """`from_csv`: tables in text files as data sets."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -71,7 +72,7 @@ def from_csv(
         if isinstance(values, Texts):
             _refuse_numbers(column, values, table)
     chosen = _names_beside(source, list(columns)) if labels is None else labels
-    return assemble(columns, chosen, name or _stem(source), table.where)
+    return replace(assemble(columns, chosen, name or _stem(source), table.where), lines=np.array(table.lines))
 
 
 def read_columns(table: TextTable, names: Iterable[str]) -> dict[str, Column]:
