@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from evolabel.active.learner import ActiveLearner
     from evolabel.active.ledger import Ledger
     from evolabel.active.query import Query
-    from evolabel.active.simulation import BudgetedLearner, RandomSelection, SimulatedAnnotator
+    from evolabel.active.simulated_annotator import SimulatedAnnotator
+    from evolabel.active.simulation import BudgetedLearner, RandomSelection
 
 __all__ = [
     "CRITERIA",
@@ -83,7 +84,7 @@ _HOMES = {
     "Ledger": "evolabel.active.ledger",
     "Query": "evolabel.active.query",
     "RandomSelection": "evolabel.active.simulation",
-    "SimulatedAnnotator": "evolabel.active.simulation",
+    "SimulatedAnnotator": "evolabel.active.simulated_annotator",
     "TokenBucket": "evolabel.active.budget",
 }
 

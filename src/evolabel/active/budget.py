@@ -61,8 +61,7 @@ class TokenBucket:
 
     def limit(self, n_labels: int, ahead: int = 1) -> int:
         """The most that may have been asked in all once `ahead` further samples are seen."""
-        units = self.earning + self.unit(n_labels) * (self.credit + ahead)
-        return units * self._part // self._whole
+        return self._units(n_labels, ahead) * self._part // self._whole
 
     def affordable(self, n_labels: int) -> int:
         """The most that the next sample's question may cost."""
@@ -90,13 +89,15 @@ class TokenBucket:
 
     def next_purse(self, n_labels: int) -> tuple[float, int]:
         """`tokens` and `free` of the next row alone."""
-        units = self.earning + self.unit(n_labels) * (self.credit + 1)
-        return self.budget * units - self.asked, self.affordable(n_labels)
+        return self.budget * self._units(n_labels) - self.asked, self.affordable(n_labels)
+
+    def _units(self, n_labels: int, ahead: int = 1) -> int:
+        """What counts as seen once `ahead` further samples are, credit included."""
+        return self.earning + self.unit(n_labels) * (self.credit + ahead)
 
     def _earned(self, n_labels: int, rows: int) -> FloatArray:
         """What may have been asked once each of the next rows is seen, up to rounding."""
-        unit = self.unit(n_labels)
-        first = self.earning + unit * (self.credit + 1)
+        unit, first = self.unit(n_labels), self._units(n_labels)
         if rows == 1:
             return np.array([self.budget * first])
         return self.budget * np.arange(first, first + unit * rows, unit, dtype=np.float64)

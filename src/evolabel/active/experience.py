@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evolabel.active.budget import TokenBucket
+from evolabel.active.named_arrays import part_of, prefixed
 from evolabel.active.newcomers import Newcomers
 from evolabel.active.pupil import Pupil
 from evolabel.active.query import Query
@@ -27,7 +28,7 @@ class Known(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """Of some samples."""
+    """What the answers so far let expect of some samples."""
 
     correction: Correction | None
     """What is to be made of their outputs."""
@@ -120,9 +121,8 @@ class Experience:
     def arrays(self) -> Arrays:
         """All that is remembered, by name."""
         known = self.known()
-        parts = {"echo": known.echo.arrays(), "newcomers": known.newcomers.arrays()}
-        named = {f"{part}.{name}": array for part, arrays in parts.items() for name, array in arrays.items()}
-        return {**named, "heard": np.array([known is self._known])}
+        echo, newcomers = prefixed("echo", known.echo.arrays()), prefixed("newcomers", known.newcomers.arrays())
+        return {**echo, **newcomers, "heard": np.array([known is self._known])}
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what was remembered; nothing, in older files: then there is no echo."""
@@ -130,11 +130,7 @@ class Experience:
         if not arrays:
             self._known = Known(model, Echo(model.n_features, model.base_rates(), NO_EVIDENCE), Newcomers(model))
             return
-        own = {
-            part: {name.removeprefix(f"{part}."): a for name, a in arrays.items() if name.startswith(f"{part}.")}
-            for part in ("echo", "newcomers")
-        }
-        echo = Echo.from_arrays(own["echo"], model.n_labels, model.n_features)
-        newcomers = Newcomers.from_arrays(own["newcomers"], model)
+        echo = Echo.from_arrays(part_of(arrays, "echo"), model.n_labels, model.n_features)
+        newcomers = Newcomers.from_arrays(part_of(arrays, "newcomers"), model)
         if model.warm_up is None and arrays.get("heard", HEARD).all():
             self._known = Known(model, echo, newcomers)

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 
 from evolabel.active.criteria import Ambiguity, Criterion, Leverage, SoftCount, VarianceReduction
-from evolabel.active.foresight import Version
+from evolabel.active.version import Version
 from evolabel.core.echo import Correction
-from evolabel.core.look import NO_MOMENTS
 from evolabel.core.rule_base import NO_ROWS, RuleBase
-from evolabel.core.second_moments import SecondMoments
+from evolabel.core.second_moments import NO_MOMENTS, SecondMoments
 from evolabel.kernels import glance as kernels
 from evolabel.kernels._compile import direct
 from evolabel.kernels.state import FloatArray

@@ -245,6 +245,25 @@ class ActiveLearner:
         if warm_up is None:
             self._scout.experience.heard(query, y, outputs, confidence)
 
+    def _close(self, query: Query) -> None:
+        """A question counted before is answered now."""
+        number = query.number or 0
+        known = self.pending.get(number)
+        if known is None or not np.array_equal(known.x, query.x, equal_nan=True):
+            raise StateError(f"sample {number} is closed: answered or given up already, or of another learner")
+        del self.pending[number]
+
+    def _check_own(self, query: Query) -> None:
+        if not isinstance(query, Query):
+            raise DataTypeError(
+                f"a query is needed, got {type(query).__name__}; pass what query or watch returned, or pending[number]"
+            )
+        model = self._pupil.model
+        if len(query.x) != model.n_features or len(query.labels) > model.n_labels:
+            raise DataError("the query was made for other features or labels; pass one of this learner's own queries")
+        if not self._scout.could_have_made(query):
+            raise DataError("the query was made by a learner of other settings; pass one of this learner's own queries")
+
     # ------------------------------------------------------------------ files
 
     def save(self, path: "str | PathLike[str]") -> None:
@@ -265,22 +284,3 @@ class ActiveLearner:
         way = f"selection={scout.chooser!r}" if scout.recent is None else f"recent={scout.recent.size}"
         limit = f"budget={self.bucket.budget!r}, per={self.bucket.per!r}"
         return f"{type(self).__name__}({self.classifier!r}, {limit}, criteria={criteria!r}, {way})"
-
-    def _close(self, query: Query) -> None:
-        """A question counted before is answered now."""
-        number = query.number or 0
-        known = self.pending.get(number)
-        if known is None or not np.array_equal(known.x, query.x, equal_nan=True):
-            raise StateError(f"sample {number} is closed: answered or given up already, or of another learner")
-        del self.pending[number]
-
-    def _check_own(self, query: Query) -> None:
-        if not isinstance(query, Query):
-            raise DataTypeError(
-                f"a query is needed, got {type(query).__name__}; pass what query or watch returned, or pending[number]"
-            )
-        model = self._pupil.model
-        if len(query.x) != model.n_features or len(query.labels) > model.n_labels:
-            raise DataError("the query was made for other features or labels; pass one of this learner's own queries")
-        if not self._scout.could_have_made(query):
-            raise DataError("the query was made by a learner of other settings; pass one of this learner's own queries")

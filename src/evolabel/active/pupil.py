@@ -1,4 +1,4 @@
-"""The classifier as the active learner sees it: rows in, looks out, answers learned."""
+"""`Pupil`: the classifier as the active learner sees it. Rows are checked, answers are learned."""
 
 from contextlib import nullcontext
 

@@ -1,4 +1,4 @@
-"""`Scout`: looks at samples and finds the one to ask about. It changes nothing but the memory of its filter."""
+"""`Scout`: looks at samples, finds the one to ask about, and keeps count of those that have passed."""
 
 import copy
 from typing import Any
@@ -6,24 +6,29 @@ from typing import Any
 import numpy as np
 
 from evolabel.active.budget import TokenBucket
-from evolabel.active.criteria import Criterion, VarianceReduction, can_fire, score_table
+from evolabel.active.criteria import Criterion, VarianceReduction, score_table
 from evolabel.active.experience import Expected, Experience
 from evolabel.active.filters import Filter, Purse, QuantileFilter
-from evolabel.active.foresight import Judged, StandingModel, Version
 from evolabel.active.glance import Glance
+from evolabel.active.judged import Judged
 from evolabel.active.pupil import Pupil
-from evolabel.active.query import RANDOM, RANKING, WARM_UP, Arrival, Query
+from evolabel.active.query import Arrival, Query
+from evolabel.active.question_writer import QuestionWriter
 from evolabel.active.recent import RecentSamples, best_of
 from evolabel.active.unlabelled import Unlabelled
+from evolabel.active.version import StandingModel, Version
 from evolabel.core.look import Look
 from evolabel.errors import StateError
-from evolabel.kernels.state import BoolArray, FloatArray
+from evolabel.kernels.state import FloatArray
 
 ONE_SAMPLE = np.ones(1, np.bool_)
 
 
 class Scout:
-    """Scores rows by the criteria and lets the filter decide, within what the bucket allows."""
+    """Scores rows by the criteria and lets the filter decide, within what the bucket allows.
+
+    `query` changes nothing; `pass_by` and `count` tell bucket, filter and all that remembers samples what has passed.
+    """
 
     def __init__(
         self,
@@ -44,8 +49,7 @@ class Scout:
         self.unlabelled = Unlabelled(refine, moments=any(isinstance(c, VarianceReduction) for c in criteria))
         self.chooser = chooser
         self.experience = Experience(pupil, bucket, echo=echo)
-        self._names = [criterion.name for criterion in criteria]
-        self._firing = [criterion for criterion in criteria if can_fire(criterion)]
+        self._writer = QuestionWriter(criteria, bucket)
         self._ahead: tuple[Judged, int] | None = None  # and the first row of them to come; a matter of speed only
         self._standing = StandingModel()
         self._latest: Version | None = None
@@ -66,7 +70,7 @@ class Scout:
             return self._query_at_a_glance(row, self._glance, chooser, version, weights)
         judged = self._judge(row, chooser, version, weights)
         at, mask = chooser.walk(judged.parts, self.purse(1), commit=False)
-        return self._question(judged, 0, mask if at == 0 else None, chooser.ease)
+        return self._writer.about_row(judged, 0, mask if at == 0 else None, chooser)
 
     def _query_at_a_glance(
         self, row: FloatArray, glance: Glance, chooser: QuantileFilter, version: Version, weights: FloatArray | None
@@ -80,7 +84,7 @@ class Scout:
         tokens *= self.experience.haste
         part, mask = chooser.decide(table, 1.0 if worth is None else float(worth[0]), n_labels, tokens, free)
         arrival = Arrival(row[0].copy(), outputs[0], part)
-        return self._query(arrival, glance.by_name(table), mask, chooser.ease)
+        return self._writer.write(arrival, glance.by_name(table), mask, chooser)
 
     def _takes_any(self) -> bool:
         """Does the purse alone decide when to ask?"""
@@ -109,6 +113,7 @@ class Scout:
         return Look(model, rows, self.unlabelled.moments_of(model), weights, expected.correction, expected.doubts)
 
     def _judge(self, rows: FloatArray, chooser: Filter, version: Version, weights: FloatArray | None) -> Judged:
+        """Rows that come next, scored as the filter wants it."""
         expected = self.experience.of_next(rows)
         look = self._look(rows, expected, weights)
         scores = score_table(self.criteria, look, self.pupil.n_labels)
@@ -132,7 +137,7 @@ class Scout:
         at, mask = self.chooser.walk(judged.parts[first : first + len(rows)], self.purse(len(rows)), commit=True)
         found = at < len(rows)
         self._ahead = judged, first + at + found
-        return self._question(judged, first + at, mask, self.chooser.ease) if found else None, at
+        return self._writer.about_row(judged, first + at, mask, self.chooser) if found else None, at
 
     def _take_any(self, rows: FloatArray) -> tuple[Query | None, int]:
         """The question about the first row that can be paid, and how many rows come before."""
@@ -144,64 +149,33 @@ class Scout:
         """A question the purse decides on, if it is `asked`: about this row, or about one of the last."""
         if self.recent is not None:
             return self._look_back(row, passed, asked=asked)
-        return self._all_or_nothing(self._look(row, self.experience.of_next(row)), asked)
-
-    def _all_or_nothing(self, look: Look, asked: bool) -> Query:
-        """A question about a whole sample, or none; a first model needs all labels. No criterion is looked at."""
-        labels = np.full(self.pupil.n_labels, asked)
-        arrival = Arrival(look.X[0].copy(), look.outputs[0])
-        cost = self.bucket.unit(len(labels)) if asked else 0
-        return Query(arrival.x, arrival.prediction, labels, (WARM_UP,) if asked else (), {}, cost, arrival)
+        look = self._look(row, self.experience.of_next(row))
+        return self._writer.all_or_nothing(Arrival(row[0].copy(), look.outputs[0]), asked=asked)
 
     def _look_back(self, row: FloatArray, passed: FloatArray, *, asked: bool) -> Query:
         """With a token in hand, the best of the last samples is asked about; decided by the model as it is now."""
         assert self.recent is not None
         number = self.experience.next_numbers(len(passed) + 1)[-1:]
         here = self._look(row, self.experience.of(row, number))
+        arrival = Arrival(row[0].copy(), here.outputs[0])
         if not (asked and here.ready):
-            return self._all_or_nothing(here, asked)
+            return self._writer.all_or_nothing(arrival, asked=asked)
         rows = self.recent.candidates(np.concatenate([passed, row]), self.bucket.seen + 1)
         table = np.array(list(rows.values()))
         look = self._look(table, self.experience.of(table, np.array(list(rows), np.int64)))
         scores = score_table(self.criteria, look, self.pupil.n_labels)
         best = best_of(self.criteria, scores)
         judged = Judged(self._version(), min(rows), 0, look.X, look.outputs, scores, np.empty((look.n, 0)))
-        query = self._question(judged, best, ONE_SAMPLE, 1.0)
-        query.arrived = Arrival(row[0].copy(), here.outputs[0])
+        query = self._writer.about_row(judged, best, ONE_SAMPLE, self.chooser)
+        query.arrived = arrival
         query.about = None if best == look.n - 1 else list(rows)[best]
         return query
 
-    def _question(self, judged: Judged, row: int, mask: BoolArray | None, ease: float) -> Query:
-        """The query of one of the rows; `mask`: which labels are asked for, or that the sample is; None: nothing."""
-        x, prediction, part = (table[row].copy() for table in (judged.rows, judged.outputs, judged.parts))
-        scores = {name: column[row].copy() for name, column in zip(self._names, judged.scores, strict=True)}
-        return self._query(Arrival(x, prediction, part), scores, mask, ease)
-
-    def _query(self, arrival: Arrival, scores: dict[str, FloatArray], mask: BoolArray | None, ease: float) -> Query:
-        x, prediction, _ = arrival
-        if mask is None:
-            return Query(x, prediction, np.zeros(len(prediction), np.bool_), (), scores, 0, arrival)
-        cost = int(np.count_nonzero(mask))
-        labels = mask if self.bucket.per == "labels" else np.ones(len(prediction), np.bool_)
-        return Query(x, prediction, labels, self._reasons(scores, labels, ease), scores, cost, arrival)
-
-    def _reasons(self, scores: dict[str, FloatArray], labels: BoolArray, ease: float) -> tuple[str, ...]:
-        """Criteria that fire by their own threshold on what is asked for."""
-        if self.chooser.blind:
-            return (RANDOM,)
-        fired = []
-        for criterion in self._firing:
-            score = scores[criterion.name]
-            if criterion.strength(score.reshape(1) if criterion.whole else score[labels]).max() * ease > 1.0:
-                fired.append(criterion.name)
-        return tuple(fired) or (RANKING,)
-
     def could_have_made(self, query: Query) -> bool:
         """Do price and parts of a query agree with this learner's budget and filter?"""
-        count = int(np.count_nonzero(query.labels))
-        price = count if self.bucket.per == "labels" else min(count, 1)
         part = query.arrived.part
-        return query.cost == price and (part is None or self._fitting_chooser().fits(part))
+        fair = query.cost == self._writer.price_of(query.labels)
+        return fair and (part is None or self._fitting_chooser().fits(part))
 
     def _fitting_chooser(self) -> Filter:
         """The filter, or a copy as wide as the labels are by now: a query must not change anything."""

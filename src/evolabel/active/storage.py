@@ -10,6 +10,7 @@ from evolabel.active.annotators import AnnotatorPool
 from evolabel.active.criteria import CRITERIA, Criterion
 from evolabel.active.filters import FILTERS, Filter
 from evolabel.active.ledger import Ledger
+from evolabel.active.named_arrays import part_of, prefixed
 from evolabel.active.query import Arrival, Query
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.adapters.storage import put_classifier_together, take_classifier_apart
@@ -54,13 +55,13 @@ def save_learner(learner: "ActiveLearner", path: str | os.PathLike[str]) -> None
         "annotators": learner.annotators.facts(),
         "pending": [_describe_query(query) for query in learner.pending.values()],
     }
-    arrays |= _named("filter", scout.chooser.arrays())
-    arrays |= _named("unlabelled", scout.unlabelled.arrays(learner.classifier.n_features_in_))
-    arrays |= _named("experience", scout.experience.arrays())
+    arrays |= prefixed("active.filter", scout.chooser.arrays())
+    arrays |= prefixed("active.unlabelled", scout.unlabelled.arrays(learner.classifier.n_features_in_))
+    arrays |= prefixed("active.experience", scout.experience.arrays())
     if scout.recent is not None:
-        arrays |= _named("recent", scout.recent.arrays(learner.classifier.n_features_in_))
+        arrays |= prefixed("active.recent", scout.recent.arrays(learner.classifier.n_features_in_))
     for number, query in learner.pending.items():
-        arrays |= _named(f"pending.{number}", _query_arrays(query))
+        arrays |= prefixed(f"active.pending.{number}", _query_arrays(query))
     write_model_file(path, arrays, manifest)
 
 
@@ -93,24 +94,16 @@ def _put_together(cls: "type[L]", arrays: Arrays, manifest: dict[str, Any]) -> "
     learner.ledger = Ledger.from_facts(manifest["ledger"])
     scout = learner._scout
     scout.chooser.begin(scout.criteria, learner.bucket.budget, manifest["width"], learner.min_labels)
-    scout.chooser.restore(_part("filter", arrays))
-    scout.unlabelled.restore(_part("unlabelled", arrays))
+    scout.chooser.restore(part_of(arrays, "active.filter"))
+    scout.unlabelled.restore(part_of(arrays, "active.unlabelled"))
     scout.stand(int(manifest.get("rows_standing", 0)))
-    scout.experience.restore(_part("experience", arrays))
+    scout.experience.restore(part_of(arrays, "active.experience"))
     if scout.recent is not None:
-        scout.recent.restore(_part("recent", arrays))
+        scout.recent.restore(part_of(arrays, "active.recent"))
     for described in manifest["pending"]:
-        learner.pending[described["number"]] = _read_query(described, _part(f"pending.{described['number']}", arrays))
+        number = described["number"]
+        learner.pending[number] = _read_query(described, part_of(arrays, f"active.pending.{number}"))
     return learner
-
-
-def _named(prefix: str, arrays: Arrays) -> Arrays:
-    return {f"active.{prefix}.{name}": array for name, array in arrays.items()}
-
-
-def _part(prefix: str, arrays: Arrays) -> Arrays:
-    start = f"active.{prefix}."
-    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
 
 
 def _describe_criterion(criterion: Criterion) -> dict[str, Any]:

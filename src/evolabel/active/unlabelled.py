@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from evolabel.active.named_arrays import part_of, prefixed
 from evolabel.core.model import StreamModel
 from evolabel.core.scaling import fit_scaler
 from evolabel.core.second_moments import SecondMoments
@@ -105,7 +106,7 @@ class Unlabelled:
 
     def arrays(self, n_features: int) -> Arrays:
         """All that is remembered, by name."""
-        kept = {} if self.moments is None else {f"moments.{name}": a for name, a in self.moments.arrays().items()}
+        kept = {} if self.moments is None else prefixed("moments", self.moments.arrays())
         comparable = self._waiting.shape[1] == n_features  # else features have come or gone, and `_wait` begins anew
         waiting = self._waiting[: self._filled] if comparable else np.zeros((0, n_features))
         return {"waiting": waiting, **kept}
@@ -113,8 +114,7 @@ class Unlabelled:
     def restore(self, arrays: Arrays) -> None:
         """Take over what was remembered."""
         if self.moments is not None:
-            own = {name.removeprefix("moments."): a for name, a in arrays.items() if name.startswith("moments.")}
-            self.moments = SecondMoments.from_arrays(own)
+            self.moments = SecondMoments.from_arrays(part_of(arrays, "moments"))
         if not len(arrays["waiting"]) < max(self._block, 1):
             raise ValueError(f"{len(arrays['waiting'])} rows wait, but at most {self._block} are kept")
         if len(arrays["waiting"]):

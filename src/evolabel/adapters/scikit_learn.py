@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from evolabel.adapters.growing import learn_growing
 from evolabel.adapters.readable import Readable
 from evolabel.adapters.samples import as_array, checked_values, is_checked_shape, read_samples
 from evolabel.adapters.targets import (
@@ -443,29 +444,11 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
 
         `out` receives the answers, `limits` the learned thresholds of that moment.
         """
+        batch = rows, labels, weights, confidences, out, limits
         if self._targets.size == self._model.n_labels:
-            self._model.learn(rows, labels, weights, confidences, out, limits)
-            return
-        steps = self._targets.steps(labels, self._model.n_labels)
-        ends = [start for start, _ in steps[1:]] + [len(rows)]
-        for (start, size), end in zip(steps, ends, strict=True):
-            if size > self._model.n_labels:
-                self._model.grow_labels(size, absent=isinstance(self._targets, ClassCodes))
-            piece = slice(start, end)
-            known = np.zeros((end - start, size)) if len(out) else NO_ROWS
-            cuts = np.full((end - start, size), UNDECIDED) if len(limits) else NO_ROWS
-            self._model.learn(
-                rows[piece],
-                np.ascontiguousarray(labels[piece, :size]),
-                weights[piece],
-                np.ascontiguousarray(confidences[piece, :size]),
-                known,
-                cuts,
-            )
-            if len(out):
-                out[piece, :size] = known
-            if len(limits):
-                limits[piece, :size] = cuts
+            self._model.learn(*batch)
+        else:
+            learn_growing(self._model, self._targets, *batch)
 
     def _check_same_features(self, other: "EvolvingFuzzyClassifier") -> None:
         mine, theirs = self._feature_names(), other._feature_names()

@@ -4,7 +4,7 @@ import numpy as np
 
 from evolabel.baselines.base import StreamLearner
 from evolabel.baselines.scaling import MinMaxScaling
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import BoolArray, FloatArray
 from evolabel.ranges import check_number
 
 WIDEST = 1e6  # forgetting may make a direction this many times less certain than it was at the start
@@ -65,7 +65,7 @@ class GlobalRLS(StreamLearner):
     def _regressors(self, rows: FloatArray) -> FloatArray:
         return np.column_stack([self._scaling.complete(rows), np.ones(len(rows))])
 
-    def _step(self, r: FloatArray, y: FloatArray, known: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
+    def _step(self, r: FloatArray, y: FloatArray, known: BoolArray) -> None:
         """Eqs. (25)-(27) with membership 1, and with forgetting."""
         u = self._P @ r
         q, share = float(r @ u), float(known.mean())

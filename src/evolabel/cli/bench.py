@@ -11,7 +11,7 @@ from evolabel.cli.learners import Factory, chosen_learners
 from evolabel.cli.progress import LiveBars
 from evolabel.cli.ready import compile_kernels, ready_folder
 from evolabel.cli.run import check_seeds
-from evolabel.cli.source import Source, open_source, split_names
+from evolabel.cli.source import DataSource, open_source, split_names
 from evolabel.cli.tables import markdown_table, print_table, terminal_table, title
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
@@ -86,7 +86,7 @@ class _Round:
     Only whole rounds are kept: checkpoints hold the learners, and those that learn label by label are large.
     """
 
-    source: Source
+    source: DataSource
     learners: dict[str, Factory]
     bars: LiveBars
     folder: Path

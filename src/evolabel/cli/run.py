@@ -11,7 +11,7 @@ from evolabel.cli.json_output import print_json
 from evolabel.cli.learners import chosen_learners
 from evolabel.cli.progress import LiveBars
 from evolabel.cli.ready import compile_kernels, ready_folder, tell
-from evolabel.cli.source import Protocol, Source, default_data, open_source, split_names, usable
+from evolabel.cli.source import DataSource, Protocol, default_data, open_source, split_names, usable
 from evolabel.cli.tables import print_table, terminal_table
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
@@ -190,7 +190,7 @@ def read_delay(text: str) -> int | tuple[int, int]:
     raise ParameterError(f"--delay {text} is not allowed; use a whole number, or two as in 0,50")
 
 
-def check_seeds(seeds: int, source: Source, annotated: float) -> None:
+def check_seeds(seeds: int, source: DataSource, annotated: float) -> None:
     """Several seeds make sense only where they change something."""
     if seeds < 1:
         raise ParameterError(f"--seeds {seeds} is not allowed; use at least 1")

@@ -24,7 +24,7 @@ FIRST_THIRD = 1 / 3
 
 
 @dataclass(frozen=True)
-class Source:
+class DataSource:
     """A stream for every seed, and how much of it is the initial batch; `by_seed`: do seeds make a difference?"""
 
     name: str
@@ -45,7 +45,7 @@ def open_source(
     initial: float | None,
     samples: int | None,
     drop: tuple[str, ...] = (),
-) -> Source:
+) -> DataSource:
     """Find the data and decide on the order of its rows.
 
     Known sets are shuffled by the seed and start with a fifth ("benchmark"); files and synthetic streams keep their
@@ -71,7 +71,7 @@ def open_source(
         return rows.take(samples) if samples is not None else rows
 
     share = "split" if official else (FIRST_THIRD if protocol == "paper" else INITIAL_SHARE)
-    return Source(dataset.name, stream, _initial(initial, share), by_seed=protocol == "benchmark")
+    return DataSource(dataset.name, stream, _initial(initial, share), by_seed=protocol == "benchmark")
 
 
 def usable(dataset: Dataset) -> Dataset:
@@ -85,7 +85,7 @@ def usable(dataset: Dataset) -> Dataset:
 
 def _synthetic(
     drift: str, protocol: Protocol | None, initial: float | None, samples: int, drop: tuple[str, ...]
-) -> Source:
+) -> DataSource:
     if drift not in ("none", *DRIFT_KINDS):
         raise ParameterError(
             f"there is no drift {drift!r}; use drift:none or {', '.join(f'drift:{d}' for d in DRIFT_KINDS)}"
@@ -97,7 +97,7 @@ def _synthetic(
         source = DriftingStream(drift=drift, drift_every=DRIFT_EVERY, seed=seed)
         return source.dataset(samples, f"{DRIFT}:{drift}").without(drop)
 
-    return Source(f"{DRIFT}:{drift}", stream, _initial(initial, INITIAL_SHARE), by_seed=True)
+    return DataSource(f"{DRIFT}:{drift}", stream, _initial(initial, INITIAL_SHARE), by_seed=True)
 
 
 def _from_file(data: str, labels: tuple[str, ...], drop: tuple[str, ...]) -> Dataset:

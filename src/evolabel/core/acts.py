@@ -7,10 +7,9 @@ would follow the global model, so they are kept.
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from evolabel.core.allocation import fit_weights
 from evolabel.core.claims import Claim, write_rule
+from evolabel.core.lifecycle import slot_of
 from evolabel.core.undo import recorded
 from evolabel.errors import DataError, StateError
 from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN
@@ -113,13 +112,12 @@ def delete_rule(base: "RuleBase", rule: int) -> None:
 
 
 def place_of(base: "RuleBase", rule: int) -> int:
-    """The slot of a rule."""
+    """The slot of a rule; DataError if there is none of this identity."""
     identities = base.arrays.identity[1 : base.n_rules + 1]
-    found = np.flatnonzero(identities == rule)
-    if not len(found):
+    if rule not in identities:
         known = ", ".join(str(identity) for identity in sorted(identities))
         raise DataError(f"there is no rule {rule}; the rules are {known}")
-    return 1 + int(found[0])
+    return slot_of(rule, base.arrays)
 
 
 def _give_name(base: "RuleBase", rule: int, name: str) -> None:

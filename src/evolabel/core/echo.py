@@ -144,10 +144,12 @@ class Echo:
             self.answered = Answered.none(n_features, len(self.rates))
 
     def _weigh(self) -> None:
+        """Slopes by the evidence as it stands."""
         _weigh_all(self.evidence, self.rates, self.slopes)
         self._sum_up()
 
     def _sum_up(self) -> None:
+        """What all labels together say of the echo, asked for at every sample."""
         self.mean_gain = float(self.gains.mean())
         """0 where errors do not repeat."""
         self.belief = _belief(self.evidence[AGAIN])

@@ -16,12 +16,10 @@ from evolabel.core import inverses, lifecycle
 from evolabel.core.feature_weights import normalised
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
-from evolabel.core.scaling import Scaler, fit_scaler
+from evolabel.core.scaling import PER_FEATURE, Scaler, fit_scaler
 from evolabel.kernels.moments import derive_inverse_variance
 from evolabel.kernels.room import rule_arrays
 from evolabel.kernels.state import FloatArray, IntArray, RuleArrays, Settings
-
-PER_FEATURE = ("x", "z", "used", "slope", "prior", "binary")  # arrays of a scaler
 
 # Axes that have places for features, after the first, which has the slots: d dimensions of the antecedents (features,
 # then labels), q entries of a regressor (features, then 1), or neither (.).

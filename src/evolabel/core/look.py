@@ -20,7 +20,7 @@ from evolabel.core.echo import Correction
 from evolabel.core.formed_weights import MANY_ROWS, SOME_ROWS, Answers, formed_answers, formed_weights
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
-from evolabel.core.second_moments import Moments, SecondMoments, labelled_moments
+from evolabel.core.second_moments import NO_MOMENTS, Moments, SecondMoments, labelled_moments
 from evolabel.core.settings import novelty_radius
 from evolabel.errors import StateError
 from evolabel.kernels._compile import direct
@@ -42,8 +42,6 @@ _inform_rows, _inform_by_rule = direct(inform_rows), direct(inform_by_rule)
 # During warm-up nothing is known: every sample is novel, and as informative as any other.
 NOVEL_IN_WARM_UP = 2.0
 INFORMATIVE_IN_WARM_UP = 1.0
-
-NO_MOMENTS = Moments(np.empty((0, 0, 0)), np.empty((0, 0, 0)), np.empty(0, np.int64))
 
 
 class Knowledge(NamedTuple):

@@ -98,18 +98,19 @@ class StreamModel:
             rules.accumulate(Z, Y, weights, confidences, out)
         else:
             rules.learn(Z, Y, weights, confidences, structure=False, out=out)
-        believed = np.ones(Y.shape) if not len(confidences) else confidences
-        if len(weights):
-            believed = believed * np.minimum(weights, 1.0)[:, None]
-        told = Y[taught]
-        self.annotated = np.sum(~np.isnan(told), axis=0, dtype=np.float64)
-        self.carried, self.answers = np.nansum(told, axis=0), self.annotated.copy()
-        self._listen(X[taught], out[taught], told, believed[taught])
+        self._count_labels(Y[taught])
+        believed = beliefs(Y, weights, confidences)
+        self._listen(X[taught], out[taught], Y[taught], believed[taught])
         if self.counts is not None:
             self.counts.follow(out, Y, weights, confidences)
         if self.weighs_features:
             self.weigh_features()
         return rules
+
+    def _count_labels(self, Y: FloatArray) -> None:
+        """How often each label was answered in the initial batch, and how often by 1."""
+        self.annotated = np.sum(~np.isnan(Y), axis=0, dtype=np.float64)
+        self.carried, self.answers = np.nansum(Y, axis=0), self.annotated.copy()
 
     def _listen(self, X: FloatArray, out: FloatArray, Y: FloatArray, believed: FloatArray) -> None:
         """Do errors repeat from row to row? The second half of a batch tells; before, outputs know too little."""
@@ -276,3 +277,9 @@ class StreamModel:
         self.n_labels = n_labels
         if self.rules is not None:
             self.rules.settings = self.settings()  # the product space has become wider
+
+
+def beliefs(Y: FloatArray, weights: FloatArray, confidences: FloatArray) -> FloatArray:
+    """How far the answers Y are believed, in [0, 1]: as their annotators were sure, less for rows of small weight."""
+    sure = confidences if len(confidences) else np.ones(Y.shape)
+    return sure * np.minimum(weights, 1.0)[:, None] if len(weights) else sure

@@ -1,6 +1,5 @@
-"""The rule base: how it learns, and how its rules are born, merged, removed and adopted."""
+"""The rule base: how it learns, and what learning does to its rules."""
 
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -8,37 +7,20 @@ from typing import Any
 import numpy as np
 
 from evolabel.core import inverses, lifecycle, merging
-from evolabel.core.allocation import fit_weights, more_labels, more_slots
-from evolabel.core.events import Event
 from evolabel.core.formed_weights import MANY_ROWS, formed_answers, formed_weights
-from evolabel.core.lifecycle import PER_SLOT
 from evolabel.core.proximal import BLOWN_UP, minimise
-from evolabel.core.rule_state import RuleState
+from evolabel.core.rule_changes import ChangeableRules
 from evolabel.core.scaling import Scaler
-from evolabel.core.undo import CHANGES_KEPT, Change
-from evolabel.core.words import Words
-from evolabel.errors import DivergenceError, StateError
+from evolabel.errors import DivergenceError
 from evolabel.kernels._compile import direct
 from evolabel.kernels.antecedents import join
-from evolabel.kernels.moments import absorb, derive_inverse_variances
+from evolabel.kernels.moments import absorb
 from evolabel.kernels.parcel import packed
 from evolabel.kernels.room import rule_arrays
-from evolabel.kernels.state import (
-    DIVERGED,
-    DONE,
-    NEXT_IDENTITY,
-    NOVEL,
-    RULES,
-    SEEN,
-    FloatArray,
-    IntArray,
-    RuleArrays,
-    Settings,
-)
+from evolabel.kernels.state import DIVERGED, DONE, NOVEL, SEEN, FloatArray, RuleArrays, Settings
 from evolabel.kernels.stream import LOOSE, learn_raw, learn_scaled, output_rows
 
 FIRST_CAPACITY = 32  # rules there is room for at the start
-EVENTS_KEPT = 10_000  # older events are dropped, so that memory stays constant
 
 _learn_scaled, _learn_raw, _output_rows = direct(learn_scaled), direct(learn_raw), direct(output_rows)
 
@@ -46,7 +28,7 @@ NOTHING = np.empty(0)
 NO_ROWS = np.empty((0, 0))
 
 
-class RuleBase(RuleState):
+class RuleBase(ChangeableRules):
     """The rules of EFC-ML and their global model, on their way through a stream."""
 
     def __init__(self, n_features: int, n_labels: int, settings: Settings) -> None:
@@ -55,9 +37,6 @@ class RuleBase(RuleState):
         self.diverged = False
         self.mobility = 1.0  # how far a sample moves the rule it falls into
         self._parcel: tuple[RuleArrays, Settings, FloatArray] | None = None
-        self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
-        self.words = Words()
-        self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)
         lifecycle.clear(0, self.arrays, settings)
 
     def learn(
@@ -95,6 +74,7 @@ class RuleBase(RuleState):
     def _learn(
         self, batch: tuple[FloatArray, ...], structure: bool, consequents: bool, born: bool = False
     ) -> tuple[int, int]:
+        """One call of the loop: how many rows it has learned, and why it came back."""
         Z, Y, weights, confidences, out = batch
         return _learn_scaled(
             Z, Y, weights, confidences, self.parcel(), self.mobility, structure, consequents, born, out
@@ -162,7 +142,8 @@ class RuleBase(RuleState):
         parent = lifecycle.nearest_rule(s, self.arrays, self.settings)
         absorb(0, s, weight, self.arrays, self.settings)
         slot = lifecycle.give_birth(s, parent, weight, self.arrays, self.settings)
-        self.log("birth", slot_identity(self.arrays, slot), slot_identity(self.arrays, parent))
+        nearest = int(self.arrays.identity[parent]) if parent else None
+        self.log("birth", int(self.arrays.identity[slot]), nearest)
 
     def _take_in(self, s: FloatArray, weight: float) -> None:
         """A sample that is novel, where no rule can be started: the nearest rule follows it, unless it is locked."""
@@ -193,39 +174,10 @@ class RuleBase(RuleState):
             if partner:
                 self.unite(slot, partner)
 
-    def unite(self, first: int, second: int, kind: str = "merge") -> int:
-        """Merge two rules and return the identity kept; iterated weights are merged by eq. (29)."""
-        weights = merging.merged_weights(first, second, self) if self.settings.iterated else None
-        kept, gone = lifecycle.merge_pair(first, second, self.arrays, self.settings)
-        if weights is not None:
-            self.arrays.W[lifecycle.slot_of(kept, self.arrays)] = weights
-        self.words.gone(gone, kept)
-        self.log(kind, kept, gone)
-        return kept
-
     def _prune(self) -> None:
         """Remove starved rules."""
         for slot in lifecycle.starved(self.arrays, self.settings):
             self.remove(slot, "death")
-
-    def remove(self, slot: int, kind: str) -> None:
-        """Take a rule out of the rule base."""
-        identity = int(self.arrays.identity[slot])
-        lifecycle.free_slot(slot, self.arrays)
-        self.words.gone(identity)
-        self.log(kind, identity, None)
-
-    def log(self, kind: str, rule: int | None, other: int | None, note: str = "") -> None:
-        """Note what happened to a rule."""
-        assert rule is not None
-        self.events.append(Event(self.n_seen, kind, rule, other, note))
-
-    def measure_by(self, feature_weights: FloatArray) -> None:
-        """Take other weights of the features: all distances change, nothing that was learned does."""
-        metric = self.settings.metric.copy()
-        metric[1, : self.n_features] = feature_weights
-        self.settings = self.settings._replace(metric=metric)
-        derive_inverse_variances(self.arrays, self.settings)
 
     def start_consequents(self, settings: Settings) -> None:
         """Take other ridges, as long as no consequents have been learned."""
@@ -259,6 +211,7 @@ class RuleBase(RuleState):
                 self.arrays.W[slot] = self._minimum(slot, self.arrays.W[slot])
 
     def _minimum(self, slot: int, start: FloatArray) -> FloatArray:
+        """The weights that minimise a rule's objective; a divergence tells at which sample."""
         try:
             return minimise(self.problem(slot), start)
         except DivergenceError:
@@ -270,65 +223,3 @@ class RuleBase(RuleState):
         if len(Z) >= MANY_ROWS:
             return formed_answers(self, Z, formed_weights(self)).outputs
         return _output_rows(Z, self.arrays, self.settings)
-
-    def reserve(self, rules: int) -> None:
-        """Make room for this many rules; the room doubles, so that growth stays cheap."""
-        if rules + 1 > len(self.arrays.c):
-            self.arrays = more_slots(self.arrays, max(rules, 2 * (len(self.arrays.c) - 1)), self.settings)
-
-    def grow_labels(self, n_labels: int) -> None:
-        """Add labels nobody has seen yet: weights 0, intercept at the base rate 1 / (N + 2) (rule of succession).
-
-        As if all samples so far had carried that rate as a soft label: G = rate * (H's intercept column).
-        """
-        extra = n_labels - self.n_labels
-        rate = 1.0 / (self.n_seen + 2.0)
-        added = np.zeros((len(self.arrays.G), extra, self.arrays.G.shape[2]))
-        for slot in range(self.n_rules + 1):
-            added[slot] = rate * self.hessian(slot)[-1]
-        added[0, :, -1] += rate * self.settings.penalty[0, -1]
-        G = np.concatenate([self.arrays.G, added], axis=1)
-        self.arrays, self.settings = more_labels(self.arrays, n_labels, self.settings)
-        self.arrays.G[:] = G
-        if self.arrays.W.shape[1]:
-            held = slice(None) if self.settings.iterated else self.arrays.locked > 0
-            self.arrays.W[held, -extra:, -1] = rate
-
-    def shrink_to(self, rules: int) -> None:
-        """Merge closest pairs until at most this many rules are left; locked rules are left alone."""
-        while self.n_rules > rules:
-            if len(lifecycle.unlocked(self.arrays)) < 2:
-                raise StateError(
-                    "there is no room for one more rule, and no two rules can be merged; unlock or delete one first"
-                )
-            self.unite(*lifecycle.closest_pair(self.arrays))
-
-    def adopt(self, other: "RuleBase", slot: int) -> None:
-        """Copy a rule of another rule base (same widths) into a new slot, under a new identity."""
-        self.reserve(self.n_rules + 1)
-        target, source = self.n_rules + 1, other.arrays
-        self.arrays.locked[target] = source.locked[slot]
-        self.arrays.tally[RULES] = target
-        self.arrays = fit_weights(self.arrays, self.settings)
-        for name in PER_SLOT:
-            if name != "W" or (source.W.shape[1] and self.arrays.W.shape[1]):
-                getattr(self.arrays, name)[target] = getattr(source, name)[slot]
-        self.arrays.identity[target] = self.arrays.tally[NEXT_IDENTITY]
-        self.arrays.tally[NEXT_IDENTITY] += 1
-        identity = int(self.arrays.identity[target])
-        self.words.welcome(identity, other.words.names.get(int(source.identity[slot])))
-        self.log("joined", identity, None)
-
-    def renumber(self, numbers: IntArray, seen: int) -> None:
-        """Give samples their numbers in the stream: sample i + 1 was number numbers[i] of `seen` samples."""
-        used = slice(0, self.n_rules + 1)
-        place = np.concatenate([[0], numbers])
-        self.arrays.born[used] = place[self.arrays.born[used]]
-        self.arrays.won[used] = place[self.arrays.won[used]]
-        self.arrays.tally[SEEN] = seen
-        self.events = deque((e._replace(sample=int(place[e.sample])) for e in self.events), maxlen=EVENTS_KEPT)
-
-
-def slot_identity(arrays: RuleArrays, slot: int) -> int | None:
-    """The lifelong number of the rule in a slot; None for slot 0, which is no rule."""
-    return int(arrays.identity[slot]) if slot > 0 else None

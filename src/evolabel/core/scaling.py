@@ -18,6 +18,9 @@ from evolabel.kernels.state import BoolArray, FloatArray, IntArray
 # A feature that spreads less is constant: its square would underflow.
 SMALLEST_SPREAD = 1e-150
 
+# Arrays of a scaler that have a place for every feature.
+PER_FEATURE = ("x", "z", "used", "slope", "prior", "binary")
+
 _scale_rows = direct(scale_rows)
 
 

@@ -40,6 +40,9 @@ class Moments(NamedTuple):
         return np.asarray(mirrored(self.M[slot]) + rows.T @ rows)
 
 
+NO_MOMENTS = Moments(np.empty((0, 0, 0)), np.empty((0, 0, 0)), np.empty(0, np.int64))
+
+
 def labelled_moments(rules: RuleBase) -> Moments:
     """H_i of the rules: the samples they have learned stand for all."""
     used = rules.n_rules + 1
@@ -64,7 +67,7 @@ class SecondMoments:
         self.every = int(every)
         self.n_seen = 0
         self._identities: IntArray = np.empty(0, np.int64)
-        self._moments = Moments(np.empty((0, 0, 0)), np.empty((0, 0, 0)), np.empty(0, np.int64))
+        self._moments = NO_MOMENTS
 
     def update(self, model: StreamModel, X: FloatArray) -> None:
         """Take in raw rows, whether the model learns them or not; during warm-up there are no rules yet to do so."""

@@ -12,20 +12,19 @@ from evolabel.core.events import Event
 from evolabel.core.lifecycle import PER_SLOT
 from evolabel.core.model import LABEL_ARRAYS, StreamModel
 from evolabel.core.options import Options
-from evolabel.core.rule_base import EVENTS_KEPT, RuleBase
-from evolabel.core.scaling import Scaler
+from evolabel.core.rule_base import RuleBase
+from evolabel.core.rule_changes import EVENTS_KEPT
+from evolabel.core.scaling import PER_FEATURE, Scaler
 from evolabel.core.undo import Change, in_use
-from evolabel.core.warm_up import WarmUp
+from evolabel.core.warm_up import PER_SAMPLE, WarmUp
 from evolabel.core.words import Words
 from evolabel.errors import DataError
 from evolabel.kernels.state import RULES, AnyArray, Arrays, FloatArray
 
 Facts = dict[str, Any]
 
-SCALER_ARRAYS = ("x", "z", "used", "slope", "prior", "binary")
 OUTPUT_ARRAYS = ("seen", "on")
 CHANGE_ARRAYS = ("slots", "tally", "after")
-WARM_UP_ARRAYS = ("X", "Y", "weights", "confidences", "numbers")
 
 
 def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
@@ -40,11 +39,11 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     if model.warm_up is not None:
         buffer = model.warm_up
         facts["warm_up"] = {"filled": buffer.filled, "n_seen": buffer.n_seen, "in_order": buffer.in_order}
-        return {f"warm_up.{name}": getattr(buffer, name)[: buffer.filled] for name in WARM_UP_ARRAYS}, facts
+        return {f"warm_up.{name}": getattr(buffer, name)[: buffer.filled] for name in PER_SAMPLE}, facts
     rules, scaler = model.trained(), model.scaler
     assert scaler is not None
     used = slice(0, rules.n_rules + 1)
-    arrays = {f"scaler.{name}": getattr(scaler, name) for name in SCALER_ARRAYS}
+    arrays = {f"scaler.{name}": getattr(scaler, name) for name in PER_FEATURE}
     arrays |= {f"rules.{name}": getattr(rules.arrays, name)[used] for name in PER_SLOT}
     arrays |= {"rules.tally": rules.arrays.tally, "rules.strange": rules.arrays.strange}
     arrays |= {name: getattr(model, name) for name in LABEL_ARRAYS}
@@ -83,8 +82,8 @@ def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
         return model
     low, high = (float.fromhex(limit) for limit in facts["limits"])
     arrays.setdefault("scaler.binary", np.zeros(model.n_features, np.bool_))  # older files do not tell
-    model.scaler = Scaler(**{name: arrays[f"scaler.{name}"] for name in SCALER_ARRAYS}, low=low, high=high)
-    for name in SCALER_ARRAYS:
+    model.scaler = Scaler(**{name: arrays[f"scaler.{name}"] for name in PER_FEATURE}, low=low, high=high)
+    for name in PER_FEATURE:
         array = getattr(model.scaler, name)
         _check_shape(name, array, (model.n_features, *array.shape[1:]))
     model.ridge = float.fromhex(facts["ridge"])
@@ -109,7 +108,7 @@ def _warm_up(model: StreamModel, arrays: Arrays, facts: Facts) -> WarmUp:
     buffer = WarmUp(model.n_features, model.n_labels, int(model.options.warm_up))
     buffer.filled, buffer.n_seen = facts["filled"], facts["n_seen"]
     buffer.in_order = facts.get("in_order", True)  # older files do not tell
-    for name in WARM_UP_ARRAYS:
+    for name in PER_SAMPLE:
         getattr(buffer, name)[: buffer.filled] = arrays[f"warm_up.{name}"]
     return buffer
 

@@ -4,6 +4,9 @@ import numpy as np
 
 from evolabel.kernels.state import FloatArray
 
+# Arrays with one entry per sample kept.
+PER_SAMPLE = ("X", "Y", "weights", "confidences", "numbers")
+
 
 class WarmUp:
     """A small buffer of annotated samples with their numbers in the stream, and the priors that answer meanwhile."""
@@ -44,7 +47,8 @@ class WarmUp:
     def forget_oldest(self, count: int) -> None:
         """Make room: the first samples go."""
         kept = slice(count, self.filled)
-        for array in (self.X, self.Y, self.weights, self.confidences, self.numbers):
+        for name in PER_SAMPLE:
+            array = getattr(self, name)
             array[: self.filled - count] = array[kept].copy()
         self.filled -= count
 

@@ -7,6 +7,7 @@ the base rates of the labels. An answer is expected to be f + s d + g m.
 |----------|-----------|----------------------------------------------------------------------------------------------|
 | f        | (n, K)    | outputs from before their rows were learned                                                  |
 | X        | (n, p)    | features in units of their standard deviations, NaN: missing; without columns: not compared  |
+| Y        | (n, K)    | answers: 0, 1, NaN for labels that were not answered                                         |
 | believed | (n, K)    | how far answers are believed, in [0, 1]                                                      |
 | number   |           | of a sample in the stream                                                                    |
 | Z        | (R, p)    | features of the last R samples that were answered, in any order                              |

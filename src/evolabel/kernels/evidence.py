@@ -8,6 +8,8 @@
 | q        |        | sum of e x over the answers to one sample, whose errors go together                         |
 | evidence | (5, K) | sums of e x, x^2, e^2, 1 and e x q over all answers, those of long ago faded                |
 | s        | (K,)   | slopes: the part of x that is to be expected                                                |
+
+Every answer counts in these sums as far as it is believed.
 """
 
 import numpy as np

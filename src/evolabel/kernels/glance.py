@@ -13,6 +13,12 @@ more than its arithmetic. The formulas are the same, so are the outcomes, up to 
 | trust   | (K,)       | what f is multiplied by; empty: nothing                                        |
 | shift   | (1, K)     | what is added then; empty: nothing                                             |
 | doubts  | (1, K)     | how far ambiguity draws f towards 0.5; empty: not at all                       |
+| kinds   | (criteria,)| what each criterion is: AMBIGUITY, SOFT_COUNT, LEVERAGE or VARIANCE_REDUCTION  |
+| widths  | (criteria,)| of soft counts; NaN for other criteria                                         |
+| part    | (K,)       | product of the scores by which labels are chosen; (1,) for whole samples       |
+
+How rows are scaled (x to high) is explained in `kernels.scaling`, how labels are chosen (tok to mask) in
+`kernels.selection`.
 """
 
 import numpy as np
@@ -115,7 +121,10 @@ def glance(
     f: FloatArray,
     scores: FloatArray,
 ) -> None:
-    """Outputs and scores of the one raw row in X; `informed`: some criterion needs q, s or t. The rest is scratch."""
+    """Outputs f and scores of the one raw row in X; `informed`: some criterion needs q, s or t.
+
+    Z, places, V, mean_W and flat_V are scratch; flat_W and flat_V are W and mean_W, one row per slot.
+    """
     scale_rows(X, x, z, row, used, slope, low, high, Z)
     rules, settings, work = opened(parcel)
     psi, D, q, s, t = places[0], places[1], places[2], places[3], places[4]
@@ -135,7 +144,7 @@ def glance(
 
 @hot_kernel
 def power(v: float, exponent: float) -> float:
-    """V to the exponent, which mostly is 1."""
+    """Take v to the exponent, which mostly is 1."""
     return v if exponent == 1.0 else v**exponent
 
 

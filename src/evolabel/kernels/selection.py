@@ -1,17 +1,24 @@
 """Which of the rows of an unlabelled stream is worth a question: the loops behind the filters of `evolabel.active`.
 
 Each kernel walks over rows until one is to be asked and returns its number, or the number of rows if there is none.
-With `commit` the rows passed enter the filter's memory; without it nothing is written but `mask`.
+With `commit` the rows passed enter the filter's memory; without it nothing is written but `mask` and scratch.
 
-| symbol | array      | meaning                                                                          |
-|--------|------------|----------------------------------------------------------------------------------|
-| S      | (n, K)     | score of every (row, label)                                                      |
-| R      | (n, C)     | score of every row by each of C criteria                                         |
-| T      | (n, C, K)  | how strongly a criterion speaks for a label; above 1 it fires by its own threshold |
-| tok    | (n,)       | budget * seen - asked at each row, if none before it is asked; more in haste     |
-| free   | (n,)       | the same as the whole units that may be spent: the hard limit                    |
-| ring   | (w, K)     | scores of the last w rows passed or asked; with criteria (C, w)                  |
-| tally  | (2,)       | rows in the ring, place of the next one                                          |
+| symbol  | array     | meaning                                                                            |
+|---------|-----------|------------------------------------------------------------------------------------|
+| S       | (n, K)    | score of every (row, label)                                                        |
+| R       | (n, C)    | score of every row by each of C criteria                                           |
+| T       | (n, C, K) | how strongly a criterion speaks for a label; above 1 it fires by its own threshold |
+| s, r    | (K,), (C,)| one row of S, one of R                                                             |
+| tok     | (n,)      | budget * seen - asked at each row, if none before it is asked; more in haste       |
+| free    | (n,)      | the same as the whole units that may be spent: the hard limit                      |
+| least   |           | labels asked for at a time, at least                                               |
+| tau     |           | samples over which tok is meant to be spent                                        |
+| ring    | (w, K)    | scores of the last w rows passed or asked; with criteria (C, w)                    |
+| sums    | (w,)      | rank sums of the same rows                                                         |
+| tally   | (2,)      | rows in the ring, place of the next one                                            |
+| ease    | (1,)      | how much easier than written thresholds are at the moment                          |
+| mask    | (K,)      | labels asked for                                                                   |
+| loudest | (K,)      | scratch: the strongest of the criteria that speak for single labels                |
 """
 
 from evolabel.kernels._compile import kernel

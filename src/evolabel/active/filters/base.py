@@ -22,10 +22,6 @@ class Purse(NamedTuple):
     free: IntArray
     """What may be spent, at most."""
 
-    def at(self, row: int) -> "Purse":
-        """The purse of one row."""
-        return Purse(self.tokens[row : row + 1], self.free[row : row + 1])
-
 
 EMPTY = Purse(np.zeros(1), np.full(1, -1, np.int64))
 """With this a row is remembered, whatever it is worth: it cannot be paid."""

@@ -92,10 +92,9 @@ class VariableThresholds(Filter):
 
     def note(self, part: FloatArray, free: int, *, asked: bool) -> None:
         """See `Filter`."""
-        if asked:
-            self._ease[0] = min(max(self._ease[0] * (1.0 - self.step), LOWEST), HIGHEST)
-        elif free >= self.least:
-            self._ease[0] = min(max(self._ease[0] * (1.0 + self.step), LOWEST), HIGHEST)
+        if asked or free >= self.least:
+            change = 1.0 - self.step if asked else 1.0 + self.step
+            self._ease[0] = min(max(self._ease[0] * change, LOWEST), HIGHEST)
 
     def arrays(self) -> Arrays:
         """See `Filter`."""

@@ -1,8 +1,6 @@
-"""`Judged`: what a model makes of some rows. What lies behind a question stays valid until something is learned."""
+"""`Version` and `StandingModel`: is a model still as it was? What was made of samples is valid as long as it is."""
 
 from typing import NamedTuple
-
-import numpy as np
 
 from evolabel.core.formed_weights import MANY_ROWS, formed_weights
 from evolabel.core.model import StreamModel
@@ -100,25 +98,3 @@ class StandingModel:
         if self._version is not None and not self._version.same_rules(version):
             self._rows, self._weights = 0, None
         self._version = version
-
-
-class Judged(NamedTuple):
-    """Rows, their outputs, their scores by each criterion, and what the filter needs to know of these."""
-
-    version: Version
-    number: int
-    """Of the first row in the stream."""
-    changes: int
-    """Of doubts by then."""
-    rows: FloatArray
-    outputs: FloatArray
-    scores: list[FloatArray]
-    parts: FloatArray
-
-    def holds_for(self, rows: FloatArray, first: int, version: Version, number: int, changes: int) -> bool:
-        """Are these the rows from the `first` on, of the same number, and nothing has been learned since?"""
-        known = self.rows[first : first + len(rows)]
-        moved = self.number + first != number or self.changes != changes
-        if len(known) < len(rows) or moved or not self.version.same(version):
-            return False
-        return np.array_equal(known.view(np.int64), rows.view(np.int64))  # NaN as well

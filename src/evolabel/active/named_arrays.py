@@ -1,0 +1,14 @@
+"""Arrays of several parts in one dictionary, as files hold them: every name begins with that of its part."""
+
+from evolabel.kernels.state import Arrays
+
+
+def prefixed(part: str, arrays: Arrays) -> Arrays:
+    """The arrays of a part, by names that tell which one: "part.name"."""
+    return {f"{part}.{name}": array for name, array in arrays.items()}
+
+
+def part_of(arrays: Arrays, part: str) -> Arrays:
+    """What `prefixed` was given for this part; nothing, if it is not there."""
+    start = f"{part}."
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}

@@ -1,0 +1,103 @@
+"""Watching many rows is querying them one by one, and judgements are never stale."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from active.walks import run
+from evolabel.active import ActiveLearner
+from evolabel.core import acts
+from evolabel.core.undo import undo
+
+
+def assert_same_up_to_rounding(one, other, frozen):
+    """Two learners know the same, but for the last digits of the scores in the memory of their filters."""
+    memory = one._scout.chooser.arrays()
+    for name, array in other._scout.chooser.arrays().items():
+        np.testing.assert_allclose(array, memory[name], rtol=1e-12, atol=1e-12, err_msg=name)
+    other._scout.chooser.restore(memory)
+    assert frozen(one) == frozen(other)
+
+
+def test_watching_is_querying_row_by_row(classifier, stream, selection, per, frozen):
+    X, Y = stream[0][60:], stream[1][60:]
+    one, other = (ActiveLearner(copy.deepcopy(classifier), 0.3, per, **selection) for _ in range(2))
+    asked = run(one, X, Y, delay=0)
+    found, at = [], 0
+    while at < len(X):
+        query, passed = other.watch(X[at:])
+        at += passed
+        if query is not None:
+            found.append(at)
+            other.pend(query)
+            other.update(query, np.where(query.labels, Y[at], np.nan))
+            at += 1
+    assert found == asked
+    assert asked
+    assert_same_up_to_rounding(one, other, frozen)
+
+
+@pytest.mark.parametrize("refine", ["none", "coverage", "scaling"])
+def test_watching_is_querying_row_by_row_also_when_unasked_samples_teach(classifier, stream, refine, frozen):
+    X = np.tile(stream[0][60:], (5, 1))
+    X += 0.01 * np.random.default_rng(0).normal(size=X.shape)  # rounding could turn a draw into a win
+    one, other = (ActiveLearner(copy.deepcopy(classifier), 0.01, refine=refine) for _ in range(2))
+    before = classifier.decision_function(X[:5])
+    found, passed = other.watch(X)
+    for x in X[:passed]:
+        one.update(one.query(x))
+    assert found is not None
+    assert passed >= 99
+    assert_same_up_to_rounding(one, other, frozen)
+    assert (one.classifier.decision_function(X[:5]) == before).all() == (refine != "coverage")
+
+
+@pytest.fixture
+def standing(classifier, stream):
+    """A learner that has passed by so many rows that it judges by formed weights, and rows still to come."""
+    learner = ActiveLearner(classifier, 1e-6, criteria="ambiguity")
+    learner.watch(np.tile(stream[0][60:], (3, 1)))
+    assert learner._scout._standing._weights is not None
+    return learner, stream[0][:20]
+
+
+CHANGES = {
+    "answer": lambda learner, X, Y: learner.update(learner.query(X[0]), Y[0]),
+    "partial_fit": lambda learner, X, Y: learner.classifier.partial_fit(X[:3], Y[:3]),
+    "labels": lambda learner, X, Y: learner.classifier.partial_fit(X[:3], np.hstack([Y[:3], Y[:3, :1]])),
+    "fit": lambda learner, X, Y: learner.classifier.fit(X[::-1], 1.0 - Y[::-1]),
+    "edit": lambda learner, X, Y: acts.delete_rule(rules_of(learner), int(rules_of(learner).arrays.identity[1])),
+    "undo": lambda learner, X, Y: undo(rules_of(learner)),
+}
+
+
+def rules_of(learner):
+    return learner.classifier._model.trained()
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_model_that_changes_is_judged_as_it_is_by_then(standing, stream, change):
+    """Formed weights are never stale: a learner without any judges the same."""
+    learner, rows = standing
+    X, Y = stream
+    if change == "undo":
+        CHANGES["edit"](learner, X, Y)
+        learner.watch(np.tile(X[60:], (3, 1)))
+    before = learner.classifier.decision_function(rows)
+    CHANGES[change](learner, X, Y)
+    fresh = learner.classifier.decision_function(rows)
+    assert before.shape != fresh.shape or (before != fresh).any()
+    np.testing.assert_allclose(learner._scout._foresee(rows)[0].outputs, fresh, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal([learner.query(x).prediction for x in rows], fresh)
+
+
+def test_rows_written_over_are_looked_at_again(classifier, stream):
+    learner = ActiveLearner(classifier, 0.5, criteria="first_feature", selection="first_come")
+    rows = np.zeros((12, 4))
+    rows[5:, 0] = 9.0
+    query, passed = learner.watch(rows)
+    learner.pend(query)
+    rows[6:, 0] = 0.0
+    assert passed == 5
+    assert learner.watch(rows[6:]) == (None, 6)
