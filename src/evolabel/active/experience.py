@@ -44,7 +44,7 @@ HEARD = np.ones(1, np.bool_)  # in older files, which do not tell
 
 
 class Experience:
-    """Shifts outputs by the echo of recent errors, if wished, and doubts labels that are little known.
+    """Corrects outputs by the echo of recent errors, if wished, and doubts labels that are little known.
 
     It belongs to one trained model, and begins anew with a model that was fitted anew. Asking changes nothing.
     """

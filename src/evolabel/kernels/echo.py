@@ -30,6 +30,9 @@ from evolabel.kernels._compile import kernel
 from evolabel.kernels.evidence import belief, slopes, weigh
 from evolabel.kernels.state import FloatArray, IntArray
 
+# Water quality in 35 other orders of its rows, 10 % of the answers, points of PA gained over means of all recent
+# errors, alike or not, and outputs as they are: labels +.17, samples +.15. A reach of 0.7 gains the same there, and
+# loses under drift (15 streams: labels -.13, samples -.11; 1.0: -.06, +.08); without any it is +.12 and +.11.
 MEMORY = 0.9  # what an error is worth one sample later
 REACH = 1.0  # distance over which it loses a factor exp(-1/2), in standard deviations of a feature
 PLACES = 44  # samples remembered: of an error further back less than a hundredth is left
