@@ -114,6 +114,17 @@ def test_rounds_of_other_learners_are_not_taken_over(command, plant, tmp_path, m
     assert [[one["learner"] for one in run] for run in document["runs"].values()] == [expected] * 2
 
 
+def test_a_damaged_round_is_done_again_and_files_of_others_stay(command, plant, tmp_path):
+    command("convert", plant, tmp_path / "plant.npz", "--labels", "fault_a,fault_b")
+    unfinished = tmp_path / "bench" / "unfinished"
+    unfinished.mkdir(parents=True)
+    (unfinished / "0-0.json").write_text('{"sett')
+    (unfinished / "notes.json").write_text("mine")
+    words = ("--sets", tmp_path / "plant.npz", "--out", unfinished.parent, "--learner", "prior", "--against", "")
+    assert command("bench", *words, "--seeds", 2).code == 0
+    assert [path.name for path in unfinished.iterdir()] == ["notes.json"]
+
+
 def test_without_its_packages_the_command_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "cyclopts", None)
     with pytest.raises(SystemExit) as stop:

@@ -1,5 +1,6 @@
 """`evolabel bench`: every learner on the paper's data sets, several shuffles, one table."""
 
+import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from evolabel.cli.ready import compile_kernels, ready_folder
 from evolabel.cli.run import check_seeds
 from evolabel.cli.source import DataSource, open_source, split_names
 from evolabel.cli.tables import markdown_table, print_table, terminal_table, title
-from evolabel.errors import ParameterError
+from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
 from evolabel.evaluate.learner import Learner, described
 from evolabel.streams import Dataset
@@ -24,6 +25,7 @@ RIVALS = "tuned,macro-f1,paper-tuned,ovr,chain,static,paper,rfwls,rls,knn,prior,
 METRICS = ("pa", "ap", "macro_f1", "subset_accuracy")
 STEP = 500  # rows between two updates of the bars
 UNFINISHED = "unfinished"  # folder for the rounds that are done while others are not
+ROUND = re.compile(r"\d+-\d+\.json")  # place of the set, and seed
 
 
 def bench(
@@ -97,7 +99,8 @@ class _Round:
         learners = {name: make(seed) for name, make in self.learners.items()}
         stream, initial = self.source.stream(seed), self.source.initial
         file = self.folder / f"{self.place}-{seed}.json"
-        if file.exists() and _is_of(kept := Results.read(file), learners, stream):
+        kept = _kept(file, learners, stream)
+        if kept is not None:
             return kept
         results = prequential(
             learners, stream, initial=initial, metrics=METRICS, every=STEP, seed=seed, progress=self.bars.step
@@ -107,17 +110,28 @@ class _Round:
         return replace(results, learners={})  # many rule bases, and nobody looks at them any more
 
 
-def _is_of(kept: Results, learners: dict[str, Learner], stream: Dataset) -> bool:
-    """Is this what these learners have found in this stream? Their order counts: others are compared with the first."""
+def _kept(file: Path, learners: dict[str, Learner], stream: Dataset) -> Results | None:
+    """What these learners have found in this stream before; None if the file does not tell.
+
+    Their order counts: others are compared with the first.
+    """
+    if not file.exists():
+        return None
+    try:
+        kept = Results.read(file)
+    except FileFormatError:  # damaged: the round is done again
+        return None
     then = kept.settings
     same = list(then["learners"].items()) == [(name, described(learner)) for name, learner in learners.items()]
-    return same and (then["stream"], then["rows"]) == (stream.name, len(stream))
+    return kept if same and (then["stream"], then["rows"]) == (stream.name, len(stream)) else None
 
 
 def _remove_rounds(folder: Path) -> None:
+    """Our own files, and the folder if nothing else is in it."""
     for file in folder.glob("*.json"):
-        file.unlink()
-    with suppress(OSError):  # something else is in it
+        if ROUND.fullmatch(file.name):
+            file.unlink()
+    with suppress(OSError):
         folder.rmdir()
 
 

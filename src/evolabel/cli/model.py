@@ -71,10 +71,14 @@ def write(told: Told, form: Format, out: Path | None) -> None:
         "html": told.html,
         "json": lambda: dumps(told.to_dict(), indent=1, allow_nan=False),
     }
-    content = forms[form]().rstrip("\n") + "\n"
+    hand_over(forms[form]().rstrip("\n") + "\n", out)
+
+
+def hand_over(content: str, out: Path | None, note: str = "") -> None:
+    """Text to standard output, or into a file, which is told with a note."""
     if out is None:
         sys.stdout.write(content)
         return
     with writing(out):
         write_atomically(out, content.encode())
-    tell(f"Written: {out}")
+    tell(f"Written: {out}{note}")

@@ -2,17 +2,15 @@
 
 import csv
 import io
-import sys
 from pathlib import Path
 
 import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.cli.model import names_are_checked, samples_for
-from evolabel.cli.ready import tell, writing
+from evolabel.cli.model import hand_over, names_are_checked, samples_for
 from evolabel.cli.source import split_names, usable
 from evolabel.kernels.state import AnyArray
-from evolabel.whole_files import write_atomically
+from evolabel.wording import counted
 
 
 def predict(model: Path, data: str, *, labels: str = "", proba: bool = False, out: Path | None = None) -> None:
@@ -43,13 +41,7 @@ def predict(model: Path, data: str, *, labels: str = "", proba: bool = False, ou
     X = usable(samples_for(classifier, data, split_names(labels))).X
     with names_are_checked():
         answers = classifier.predict_proba(X).round(4) if proba else classifier.predict(X)
-    content = _table(classifier, answers)
-    if out is None:
-        sys.stdout.write(content)
-        return
-    with writing(out):
-        write_atomically(out, content.encode())
-    tell(f"Written: {out} ({len(X)} rows)")
+    hand_over(_table(classifier, answers), out, f" ({counted(len(X), 'row')})")
 
 
 def _table(classifier: EvolvingFuzzyClassifier, answers: AnyArray) -> str:
