@@ -30,13 +30,14 @@ class Pupil:
     def model(self) -> StreamModel:
         """The model, once there are features and labels to speak of."""
         classifier = self.classifier
+        known = classifier.__dict__
+        if type(known.get("_targets")) is LabelMatrix and "_model" in known:  # every query asks several times
+            return classifier._model
         if not classifier.__sklearn_is_fitted__():
             raise errors.NotTrainedError(
                 "the classifier knows no labels yet; call its fit with an initial batch, or partial_fit with a few rows"
             )
-        if not isinstance(classifier._targets, LabelMatrix):
-            raise StateError("the classifier was trained on classes; train it on a label matrix (samples, labels)")
-        return classifier._model
+        raise StateError("the classifier was trained on classes; train it on a label matrix (samples, labels)")
 
     @property
     def n_labels_by_now(self) -> int:
