@@ -83,10 +83,7 @@ def bench(
 
 @dataclass(frozen=True)
 class _Round:
-    """All learners over one shuffle of one set; what was found is kept in a folder, and not sought again.
-
-    Only whole rounds are kept: checkpoints hold the learners, and those that learn label by label are large.
-    """
+    """All learners over one shuffle of one set; its results are kept in a folder, and the round is not run again."""
 
     source: DataSource
     learners: dict[str, Factory]
@@ -123,7 +120,7 @@ def _kept(file: Path, learners: dict[str, Learner], stream: Dataset) -> Results 
         return None
     then = kept.settings
     same = list(then["learners"].items()) == [(name, described(learner)) for name, learner in learners.items()]
-    return kept if same and (then["stream"], then["rows"]) == (stream.name, len(stream)) else None
+    return kept if same and (then.get("stream"), then.get("rows")) == (stream.name, len(stream)) else None
 
 
 def _remove_rounds(folder: Path) -> None:
