@@ -8,6 +8,7 @@ import numpy as np
 
 from evolabel.explain.markup import bold, code, escape, page
 from evolabel.explain.text_columns import column_and_value
+from evolabel.wording import one_line
 
 if TYPE_CHECKING:
     from evolabel.explain.prediction import Explanation
@@ -23,8 +24,8 @@ def plain(why: "Explanation") -> str:
     """A line per label and its way to the other side, then rules and territory."""
     lines = []
     for c in shown(why):
-        lines.append(f"{why.label_names[c]}: {_verdict(why, c)} = {_parts(why, c, str)}")
-        lines.append(f"    {_flip(why, c, str)}")
+        lines.append(f"{one_line(why.label_names[c])}: {_verdict(why, c)} = {_parts(why, c, one_line)}")
+        lines.append(f"    {_flip(why, c, one_line)}")
     return "\n".join([*lines, *_hidden(why), _rules(why), _territory(why)])
 
 
