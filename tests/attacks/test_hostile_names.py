@@ -1,14 +1,17 @@
 """Names from outside do no harm: figures parse as XML, pages run no script, terminals get no control codes."""
 
+import io
 import re
 import warnings
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
+from rich.console import Console
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.cli.model import names_are_checked
+from evolabel.cli.tables import markdown_table, terminal_table
 from evolabel.evaluate import prequential, repeat
 from evolabel.explain.figures import album as album_module
 from evolabel.explain.figures.canvas import as_png, as_svg, figure_of, in_legend, plain
@@ -124,6 +127,19 @@ def repeated():
         return repeat(lambda seed: prequential(learners, data, initial=60, metrics=("pa",), seed=seed), range(1)), data
 
     return run
+
+
+@hostile
+def test_tables_keep_their_columns(repeated, name):
+    results, _ = repeated(name)
+    plainly, _ = repeated("x")
+    lines = markdown_table(results).split("\n")
+    assert len(lines) == len(markdown_table(plainly).split("\n"))
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines[:-1]} == {5}
+    check_page(re.sub("`[^`]*`", "", "\n".join(lines)))
+    with io.StringIO() as text:
+        Console(file=text, width=10**6).print(terminal_table(results))
+        assert visible(text.getvalue()) == text.getvalue()
 
 
 @hostile

@@ -17,6 +17,7 @@ from evolabel.cli.tables import markdown_table, print_table, terminal_table, tit
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
 from evolabel.evaluate.learner import Learner, described
+from evolabel.explain.markup import words
 from evolabel.streams import Dataset
 from evolabel.whole_files import write_atomically
 
@@ -141,5 +142,8 @@ def write(found: dict[str, Repeated], out: Path) -> None:
     """Both files, as far as the sets are done."""
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / "comparison.json", documents(found))
-    sections = [f"## {name}\n\n{title(repeated)}\n\n{markdown_table(repeated)}" for name, repeated in found.items()]
+    sections = [
+        f"## {words(name)}\n\n{words(title(repeated))}\n\n{markdown_table(repeated)}"
+        for name, repeated in found.items()
+    ]
     write_atomically(out / "comparison.md", "\n".join(sections).encode())

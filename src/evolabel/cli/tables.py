@@ -65,7 +65,8 @@ def print_table(table: Table) -> None:
 def markdown_table(repeated: Repeated) -> str:
     """The same as Markdown."""
     told = [cells(standing, asked=_asks(repeated)) for standing in repeated.standings()]
-    return markup.table(heads(repeated), told) + "\n"
+    rows = [[markup.cell(text) for text in line] for line in (heads(repeated), *told)]
+    return markup.table(rows[0], rows[1:]) + "\n"
 
 
 def title(repeated: Repeated) -> str:

@@ -33,8 +33,13 @@ def code(name: str) -> str:
     return f"`{one_line(name).replace('`', chr(39))}`"
 
 
+def cell(text: str) -> str:
+    """Text for a cell of a table in Markdown."""
+    return words(text).replace("|", r"\|")
+
+
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown.
+    """A table in Markdown; cells are Markdown themselves, so names from outside go through `cell`.
 
     Examples
     --------
@@ -44,13 +49,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     | 0 | 48 |
     | 1 | 31 |
     """
-    lines = ([_cell(text) for text in row] for row in (heads, *rows))
-    first, *rest = (f"| {' | '.join(line)} |" for line in lines)
-    return "\n".join([first, f"| {' | '.join(['---'] * len(heads))} |", *rest])
-
-
-def _cell(text: str) -> str:
-    return words(text).replace("|", r"\|")
+    return "\n".join(f"| {' | '.join(line)} |" for line in (heads, ["---"] * len(heads), *rows))
 
 
 def page(title: str, body: str) -> str:
