@@ -1,6 +1,7 @@
 """`Pupil`: the classifier as the active learner sees it. Rows are checked, answers are learned."""
 
 from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.errors import DataError, DataTypeError, StateError
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
+
+if TYPE_CHECKING:
+    from evolabel.explain.prediction import Correct, Explanation
 
 
 class Pupil:
@@ -76,6 +80,11 @@ class Pupil:
         if len(rows) != 1:
             raise DataError(f"query takes one sample, got {len(rows)} rows; use watch for many")
         return rows
+
+    def explain(self, x: object, correct: "Correct") -> "Explanation":
+        """The explanation of one sample, its outputs corrected by `correct`."""
+        self.model  # noqa: B018
+        return self.classifier._explained(self.rows(as_one_row(x)), correct)
 
     def teach(self, x: FloatArray, y: FloatArray, confidence: FloatArray | None) -> FloatArray:
         """Learn one sample; labels that are NaN keep their weights. A wider y lets labels appear.

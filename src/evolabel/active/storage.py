@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     L = TypeVar("L", bound=ActiveLearner)
 
 KIND = "ActiveLearner"
-COUNTS = ("seen", "asked", "earning")
+COUNTS = ("seen", "asked", "earning", "lost")
 
 
 def save_learner(learner: "ActiveLearner", path: str | os.PathLike[str]) -> None:
@@ -39,6 +39,7 @@ def save_learner(learner: "ActiveLearner", path: str | os.PathLike[str]) -> None
             "budget": bucket.budget,
             "per": bucket.per,
             "credit": bucket.credit,
+            "burst": bucket.burst,
             "min_labels": learner.min_labels,
             "max_pending": learner.max_pending,
             "mobility": learner._pupil.mobility,
