@@ -63,8 +63,10 @@ class Pupil:
     def rows(self, X: object) -> FloatArray:
         """Checked rows of a table; only the first without the names that the classifier knows is warned of."""
         width = self.model.n_features
-        if self._by_order and type(X) is np.ndarray and is_checked_shape(array := as_matrix(X, "X"), width):
-            return checked_values(array)
+        if self._by_order and type(X) is np.ndarray:
+            array = X if is_checked_shape(X, width) else as_matrix(X, "X")
+            if is_checked_shape(array, width):
+                return checked_values(array)
         rows = self.classifier._read(X)
         self._by_order = self._by_order or type(X) is np.ndarray
         return rows

@@ -7,7 +7,7 @@ import numpy as np
 
 from evolabel.active.criteria import Ambiguity, Criterion, Leverage, SoftCount, VarianceReduction
 from evolabel.active.experience import Expected
-from evolabel.active.score_table import ScoreTable
+from evolabel.active.score_table import ScoreTable, places_of
 from evolabel.active.version import Version
 from evolabel.core.formed_weights import MANY_ROWS, NO_MOMENTS, NO_WEIGHTS, SOME_ROWS
 from evolabel.core.rule_base import NO_ROWS
@@ -44,6 +44,7 @@ class RowScorer:
         self._kept_for: tuple[Version, FloatArray | None, int] | None = None
         self._arguments: tuple[Any, ...] = ()
         self._sizes = np.empty(0, np.int64)
+        self._places: list[int | slice] = []
         self._width = 0
 
     def suits(self, rows: int, version: Version, weights: FloatArray | None) -> bool:
@@ -65,6 +66,7 @@ class RowScorer:
             self._arguments = self._constant_arguments(n, version, weights, moments)
             self._kept_for = version, weights, n
             self._sizes = np.where(self._by_label, version.n_labels, 1)
+            self._places = places_of(self._sizes, self._by_label)
             self._width = int(self._sizes.sum())
         outputs, table = np.empty((n, version.n_labels)), np.empty((n, self._width))
         correction, doubts = expected.correction, expected.doubts
@@ -77,7 +79,7 @@ class RowScorer:
             outputs,
             table,
         )
-        return outputs, ScoreTable(table, self._sizes, self._by_label)
+        return outputs, ScoreTable(table, self._sizes, self._places)
 
     def _constant_arguments(
         self, n: int, version: Version, weights: FloatArray | None, moments: SecondMoments | None

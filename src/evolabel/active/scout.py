@@ -69,9 +69,8 @@ class Scout:
         weights = self._standing.weights(version)
         outputs, scores, parts = self._score(row, chooser, version, weights)
         at, mask = chooser.walk(parts, self.purse(1), commit=False)
-        by_name = {criterion.name: column[0] for criterion, column in zip(self.criteria, scores, strict=True)}
         arrival = Arrival(row[0].copy(), outputs[0], parts[0])
-        return self._writer.write(arrival, by_name, mask if at == 0 else None, chooser)
+        return self._writer.write(arrival, scores.of_row(0), mask if at == 0 else None, chooser)
 
     def _takes_any(self) -> bool:
         """Does the purse alone decide when to ask?"""
