@@ -9,6 +9,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, AnnotatorPool, Criterion
+from evolabel.core.options import PAPER_PROFILE
 from evolabel.errors import ModelFileError, ModelWriteError
 
 
@@ -38,6 +39,12 @@ def test_a_loaded_learner_goes_on_bit_for_bit(classifier, stream, selection, per
     pool = AnnotatorPool({"anna": 0.7})
     learner = ActiveLearner(classifier, 0.4, per, credit=2, annotators=pool, **selection)
     check(learner, stream[0][60:], stream[1][60:], tmp_path / "learner.efc")
+
+
+@pytest.mark.parametrize("profile", [{}, PAPER_PROFILE, {"parent": "nearest"}], ids=["default", "paper", "iterated"])
+def test_learners_over_every_profile_come_back(batch, stream, per, profile, tmp_path):
+    classifier = EvolvingFuzzyClassifier(**{**profile, "max_rules": 4}).fit(*batch)
+    check(ActiveLearner(classifier, 0.4, per), stream[0][60:], stream[1][60:], tmp_path / "learner.efc")
 
 
 @pytest.mark.parametrize("way", [{"recent": 6}, {"refine": "scaling"}, {"refine": "coverage"}])

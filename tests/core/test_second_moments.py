@@ -117,8 +117,9 @@ def test_a_rule_born_later_enters_with_what_it_has_learned(samples):
     assert after[-1, -1, -1] > 0.0
 
 
-def test_stored_moments_go_on_as_if_nothing_had_happened(samples):
-    model, moments = fitted(samples), SecondMoments(every=2)
+@pytest.mark.parametrize("options", [{}, PAPER_PROFILE, {"alpha": 0.1}], ids=["default", "paper", "iterated"])
+def test_stored_moments_go_on_as_if_nothing_had_happened(samples, options):
+    model, moments = fitted(samples, **options), SecondMoments(every=2)
     moments.update(model, samples[0][100:131])
     again = SecondMoments.from_arrays(moments.arrays())
     for copy in (moments, again):

@@ -105,8 +105,7 @@ class SecondMoments:
     def _arranged(self, rules: RuleBase) -> Moments:
         """A copy in the order of the slots."""
         if not self._known(rules):
-            M, late_M, late = labelled_moments(rules)
-            return Moments(M.copy(), late_M.copy(), late.copy())
+            return _with_own_block(labelled_moments(rules))
         inherited, slots = self._inherited(rules), enumerate(_identities(rules).tolist())
         M = np.stack([inherited[i] if i in inherited else rules.hessian(slot) for slot, i in slots])
         return Moments(M, np.zeros((len(M), block_length(M.shape[1]), M.shape[1])), np.zeros(len(M), np.int64))
@@ -139,6 +138,14 @@ class SecondMoments:
         made._moments = Moments(M, late_M, np.array(arrays["late"], np.int64))
         _check_shapes(made._moments, len(made._identities))
         return made
+
+
+def _with_own_block(moments: Moments) -> Moments:
+    """A copy whose waiting rows have the room of `block_length`: rules with iterated weights have room for one row."""
+    slots, rows, q = moments.late_M.shape
+    late_M = np.zeros((slots, block_length(q), q))
+    late_M[:, :rows] = moments.late_M
+    return Moments(moments.M.copy(), late_M, moments.late.copy())
 
 
 def _identities(rules: RuleBase) -> IntArray:
