@@ -23,9 +23,13 @@ class RecentSamples:
 
     def candidates(self, rows: FloatArray, first_number: int) -> dict[int, FloatArray]:
         """The samples a question can be about once these rows have come, oldest first."""
-        known = self.rows | {first_number + i: row.copy() for i, row in enumerate(rows)}
+        known = self.comparable(rows.shape[1]) | {first_number + i: row.copy() for i, row in enumerate(rows)}
         oldest = first_number + len(rows) - self.size
         return {number: row for number, row in known.items() if number >= oldest}
+
+    def comparable(self, n_features: int) -> dict[int, FloatArray]:
+        """The samples of as many features; none, where features have come or gone since."""
+        return {number: row for number, row in self.rows.items() if len(row) == n_features}
 
     def remove(self, number: int) -> None:
         """A sample is asked about."""
@@ -33,8 +37,9 @@ class RecentSamples:
 
     def arrays(self, n_features: int) -> Arrays:
         """All that is remembered, by name."""
-        rows = np.array(list(self.rows.values())).reshape(-1, n_features)
-        return {"rows": rows, "numbers": np.array(list(self.rows), np.int64)}
+        known = self.comparable(n_features)
+        rows = np.array(list(known.values())).reshape(-1, n_features)
+        return {"rows": rows, "numbers": np.array(list(known), np.int64)}
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what was remembered."""

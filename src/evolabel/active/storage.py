@@ -48,7 +48,6 @@ def save_learner(learner: "ActiveLearner", path: str | os.PathLike[str]) -> None
         },
         "criteria": [_describe_criterion(criterion) for criterion in scout.criteria],
         "selection": _describe_filter(scout.chooser),
-        "width": scout.chooser.width,
         "rows_standing": scout.rows_standing(),
         "counts": {name: getattr(bucket, name) for name in COUNTS},
         "ledger": learner.ledger.facts(),
@@ -93,10 +92,9 @@ def _put_together(cls: "type[L]", arrays: Arrays, manifest: dict[str, Any]) -> "
         setattr(learner.bucket, name, int(manifest["counts"][name]))
     learner.ledger = Ledger.from_facts(manifest["ledger"])
     scout = learner._scout
-    scout.chooser.begin(scout.criteria, learner.bucket.budget, manifest["width"], learner.min_labels)
     scout.chooser.restore(part_of(arrays, "active.filter"))
     scout.unlabelled.restore(part_of(arrays, "active.unlabelled"))
-    scout.stand(int(manifest.get("rows_standing", 0)))
+    scout.resume(int(manifest["rows_standing"]))
     scout.experience.restore(part_of(arrays, "active.experience"))
     if scout.recent is not None:
         scout.recent.restore(part_of(arrays, "active.recent"))

@@ -51,6 +51,12 @@ class Unlabelled:
             return self.moments
         return SecondMoments(EVERY)
 
+    def begin(self, model: StreamModel) -> None:
+        """Forget what was noted of the samples seen by another model."""
+        if self._model is not None and self._model is not model:
+            self._filled, self.moments = 0, self.moments_of(model)
+        self._model = model
+
     def check(self, model: StreamModel) -> None:
         """ParameterError if the model cannot be refined so; to be called before anything is counted."""
         if self.refine == "coverage" and model.options.space != "input":
@@ -73,9 +79,7 @@ class Unlabelled:
         """Samples have been seen; `taught`: their labels are, or may still be, learned."""
         if model.warm_up is not None:
             return
-        if self._model is not None and self._model is not model:
-            self._filled, self.moments = 0, self.moments_of(model)
-        self._model = model
+        self.begin(model)
         if self.refine == "coverage" and not taught:
             self._cover(model, rows)
         if self.moments is not None:
