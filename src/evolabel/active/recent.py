@@ -6,6 +6,7 @@ import numpy as np
 
 from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import by_sample
+from evolabel.core.array_checks import check_arrays, floats, require, size_of, whole
 from evolabel.kernels.selection import rank_sum
 from evolabel.kernels.state import Arrays, FloatArray
 
@@ -41,8 +42,13 @@ class RecentSamples:
         rows = np.array(list(known.values())).reshape(-1, n_features)
         return {"rows": rows, "numbers": np.array(list(known), np.int64)}
 
-    def restore(self, arrays: Arrays) -> None:
-        """Take over what was remembered."""
+    def restore(self, arrays: Arrays, n_features: int, seen: int) -> None:
+        """Take over what was remembered of the last of `seen` samples; DataError if it does not fit."""
+        kept = size_of(arrays, "numbers")
+        oldest = max(seen - self.size, 0) + 1
+        table = {"rows": floats(kept, n_features, missing=True), "numbers": whole(kept, low=oldest, high=seen)}
+        check_arrays(arrays, table)
+        require(np.diff(arrays["numbers"]) > 0, "numbers", "rising numbers")
         self.rows = dict(zip(arrays["numbers"].tolist(), arrays["rows"], strict=True))
 
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from evolabel.active.named_arrays import part_of, prefixed
+from evolabel.core.array_checks import check_arrays, check_names, floats, inside, require, size_of
 from evolabel.core.model import StreamModel
+from evolabel.core.named_arrays import part_of, prefixed
 from evolabel.core.scaling import fit_scaler
 from evolabel.core.second_moments import SecondMoments
 from evolabel.errors import ParameterError
@@ -116,11 +117,18 @@ class Unlabelled:
         waiting = self._waiting[: self._filled] if comparable else np.zeros((0, n_features))
         return {"waiting": waiting, **kept}
 
-    def restore(self, arrays: Arrays) -> None:
-        """Take over what was remembered."""
+    def restore(self, arrays: Arrays, n_features: int) -> None:
+        """Take over what was remembered; DataError if it does not fit."""
+        moments = part_of(arrays, "moments")
+        check_names(arrays, ["waiting", *prefixed("moments", moments)])
         if self.moments is not None:
-            self.moments = SecondMoments.from_arrays(part_of(arrays, "moments"))
-        if not len(arrays["waiting"]) < max(self._block, 1):
-            raise ValueError(f"{len(arrays['waiting'])} rows wait, but at most {self._block} are kept")
-        if len(arrays["waiting"]):
+            with inside("moments"):
+                self.moments = SecondMoments.from_arrays(moments)
+                require(self.moments.every == EVERY, "counts", f"each {EVERY}th sample")
+        else:
+            check_names(arrays, ["waiting"])
+        rows = size_of(arrays, "waiting")
+        check_arrays({"waiting": arrays["waiting"]}, {"waiting": floats(rows, n_features, missing=True)})
+        require(rows < max(self._block, 1), "waiting", f"fewer than {self._block} rows")
+        if rows:
             self._wait(arrays["waiting"])

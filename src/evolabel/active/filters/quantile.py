@@ -7,6 +7,7 @@ import numpy as np
 
 from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import Filter, Purse, by_label, widened
+from evolabel.core.array_checks import Expected, floats, whole
 from evolabel.kernels._compile import direct
 from evolabel.kernels.glance import choose
 from evolabel.kernels.selection import FILLED, NEXT, remember, walk_quantile
@@ -114,3 +115,7 @@ class QuantileFilter(Filter):
     def arrays(self) -> Arrays:
         """See `Filter`."""
         return {"ring": self._ring, "tally": self._tally}
+
+    def table(self) -> dict[str, Expected]:
+        """See `Filter`."""
+        return {"ring": floats(*self._ring.shape, low=0.0, high=np.inf), "tally": whole(2)}
