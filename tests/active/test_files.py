@@ -52,6 +52,16 @@ def test_buffers_are_saved_too(classifier, stream, way, tmp_path):
     check(ActiveLearner(classifier, 0.4, **way), stream[0][60:], stream[1][60:], tmp_path / "learner.efc")
 
 
+def test_a_learner_of_a_classifier_without_samples_comes_back(classifier, stream, per, tmp_path):
+    """Moments of no samples: scores are 0, not NaN."""
+    learner = ActiveLearner(classifier.sibling(), 0.4, per)
+    for x in stream[0][60:70]:
+        query = learner.query(x)
+        assert all(np.isfinite(score).all() for score in query.scores.values())
+        learner.update(query)
+    check(learner, stream[0][60:], stream[1][60:], tmp_path / "learner.efc")
+
+
 def test_a_question_made_before_saving_is_answered_after_loading(classifier, stream, tmp_path):
     learner = ActiveLearner(classifier, 1.0)
     query = learner.query(stream[0][70])

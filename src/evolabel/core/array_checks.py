@@ -18,6 +18,9 @@ LARGEST = 1e100  # squares of larger numbers may overflow
 FINITE = sys.float_info.max
 MOST = 2**53  # larger counts are not exact as float64
 
+# Rounding can leave a matrix that should be positive semidefinite a little short of it: by this share of its diagonal.
+SHORTFALL = 1e-6
+
 
 class Expected(NamedTuple):
     """What an array must be: its shape, its dtype, and the range of its values, both ends included."""
@@ -95,6 +98,22 @@ def check_evidence(name: str, evidence: FloatArray) -> None:
     products, squares, errors, answers, _ = np.moveaxis(evidence, -2, 0)
     require((squares >= 0.0) & (errors >= 0.0) & (answers >= 0.0), name, "sums of squares >= 0")
     require(np.abs(products) <= (1.0 + 1e-6) * np.sqrt(squares * errors) + 1e-12, name, "products within their squares")
+
+
+def is_nearly_definite(matrix: FloatArray, diagonal: FloatArray | None = None) -> bool:
+    """Is a symmetric matrix positive semidefinite, up to rounding?
+
+    Rounding is measured by the `diagonal`, by default that of the matrix itself.
+    """
+    squares = np.diagonal(matrix) if diagonal is None else diagonal
+    if (squares < 0.0).any():
+        return False
+    scale = np.where(squares > 0.0, np.sqrt(squares), 1.0)
+    try:
+        np.linalg.cholesky(matrix / scale / scale[:, None] + SHORTFALL * np.eye(len(matrix)))
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def _check(name: str, array: AnyArray, expected: Expected) -> None:

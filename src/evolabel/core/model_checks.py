@@ -5,12 +5,14 @@ import numpy as np
 from evolabel.core.array_checks import (
     FINITE,
     MOST,
+    SHORTFALL,
     Expected,
     check_arrays,
     check_evidence,
     check_names,
     flags,
     floats,
+    is_nearly_definite,
     require,
     size_of,
     whole,
@@ -18,6 +20,7 @@ from evolabel.core.array_checks import (
 from evolabel.core.inverses import mirrored
 from evolabel.core.lifecycle import PER_SLOT
 from evolabel.core.options import Options
+from evolabel.core.scaling import variance_of
 from evolabel.core.thresholds import BINS
 from evolabel.errors import DataError
 from evolabel.kernels.iteration import BLOW_UP
@@ -25,9 +28,7 @@ from evolabel.kernels.room import rule_arrays
 from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, Arrays, FloatArray, IntArray, Settings
 
 HEAVIEST = 1e12  # weight of a sample
-
-# Rounding can leave a matrix that should be positive definite a little short of it: by this share of its diagonal.
-SHORTFALL = 1e-6
+FURTHEST = 1e6  # score of a feature, whatever the scaling
 
 # Sums of labels are at most so many times what labels of 0 and 1 can add up to: labels that are not annotated count by
 # the output for them, which may lie outside [0, 1].
@@ -51,25 +52,27 @@ def check_warm_up(arrays: Arrays, kept: int, p: int, K: int, seen: int) -> None:
     Y = arrays["Y"]
     require((Y == 0.0) | (Y == 1.0) | np.isnan(Y), "Y", "labels of 0, 1 or NaN")
     require(~np.isnan(Y).all(axis=1), "Y", "an annotated label in every row")
+    require(~np.isnan(arrays["X"]).all(axis=1), "X", "a feature in every row")
     require(np.diff(arrays["numbers"]) > 0, "numbers", "rising numbers")
 
 
-def scaler_table(arrays: Arrays, p: int) -> dict[str, Expected]:
-    """The scaling of p features."""
-    knots = size_of(arrays, "x", 1)
+def scaler_table(arrays: Arrays, p: int, kind: str) -> dict[str, Expected]:
+    """The scaling of p features; the prior variance follows from the kind of scaling, if it scales at all."""
+    knots, variance = size_of(arrays, "x", 1), variance_of(kind)
+    prior = floats(p, high=FURTHEST**2, positive=True) if variance is None else floats(p, low=variance, high=variance)
     return {
         "x": floats(p, knots, low=-FINITE, high=FINITE),
         "z": floats(p, knots),
         "used": whole(p, high=knots),
         "slope": floats(p, high=FINITE, positive=True),
-        "prior": floats(p, high=FINITE, positive=True),
+        "prior": prior,
         "binary": flags(p),
     }
 
 
-def check_scaler(arrays: Arrays, p: int) -> None:
+def check_scaler(arrays: Arrays, p: int, kind: str) -> None:
     """Knots and their scores must rise."""
-    check_arrays(arrays, scaler_table(arrays, p))
+    check_arrays(arrays, scaler_table(arrays, p, kind))
     x, z, used = arrays["x"], arrays["z"], arrays["used"]
     require(x.shape[1] > 0, "x", "one knot or more")
     in_use = np.arange(1, x.shape[1]) < used[:, None]
@@ -130,18 +133,28 @@ def check_slots(arrays: Arrays, p: int, K: int, settings: Settings, seen: int, f
     if (K, p + 1) != G or (p + 1, p + 1) != H:  # before room is made by these numbers
         raise DataError(f"arrays G and H have shapes {G} and {H} per slot, expected {(K, p + 1)} and {(p + 1, p + 1)}")
     check_arrays(arrays, slot_table(arrays, p, K, settings, seen))
-    _check_distances(arrays, settings, p)
+    _check_distances(arrays, settings)
     for slot in range(len(first)):
-        _check_consequents({name: array[slot] for name, array in arrays.items()}, settings, bool(first[slot]))
+        of_slot = {name: array[slot] for name, array in arrays.items()}
+        _check_consequents(of_slot, settings, bool(first[slot]))
+        if settings.rotated:
+            _check_spread(of_slot["F"], settings)
 
 
-def _check_distances(arrays: Arrays, settings: Settings, p: int) -> None:
-    """Squared distances must stay finite, and rotated rules need spreads."""
+def _check_distances(arrays: Arrays, settings: Settings) -> None:
+    """Squared distances must stay finite."""
     with np.errstate(over="ignore"):
-        furthest = (np.abs(arrays["c"]) + max(settings.label_weight, 1e6)) ** 2 * arrays["inv"]
+        furthest = (np.abs(arrays["c"]) + max(settings.label_weight, FURTHEST)) ** 2 * arrays["inv"]
     require(furthest.sum(axis=1) < FINITE, "inv", "squared distances that are finite")
-    if settings.rotated:
-        require(np.diagonal(arrays["F"], axis1=1, axis2=2) > 0.0, "F", "a diagonal above 0")
+
+
+def _check_spread(F: FloatArray, settings: Settings) -> None:
+    """F F' of a rotated rule is its prior and what its samples add to it."""
+    factor = np.tril(F)
+    require(np.diagonal(factor) > 0.0, "F", "a diagonal above 0")
+    spread = factor @ factor.T
+    scatter = spread - np.diag(settings.prior_count * settings.prior)
+    require(is_nearly_definite(scatter, np.diagonal(spread)), "F", "a spread of at least the prior")
 
 
 def _check_consequents(slot: Arrays, settings: Settings, of_all: bool) -> None:
@@ -153,8 +166,8 @@ def _check_consequents(slot: Arrays, settings: Settings, of_all: bool) -> None:
     require(np.diagonal(H) >= 0.0, "H", "a diagonal of at least 0")
     require(np.diagonal(P) > 0.0, "P", "a diagonal above 0")
     require(np.diagonal(P) <= 1e3 / penalty, "P", "no more than the ridge allows")
-    require(_nearly_definite(H + np.diag(penalty)), "H", "a positive definite matrix")
-    require(_nearly_definite(P), "P", "a positive definite matrix")
+    require(is_nearly_definite(H + np.diag(penalty)), "H", "a positive definite matrix")
+    require(is_nearly_definite(P), "P", "a positive definite matrix")
     squares = np.diagonal(H) + penalty
     require(np.abs(slot["G"]) <= OUTSIDE * np.sqrt(squares * squares[-1]), "G", "sums that labels in [0, 1] can have")
     if settings.iterated and not of_all:
@@ -164,16 +177,6 @@ def _check_consequents(slot: Arrays, settings: Settings, of_all: bool) -> None:
 
 def _outer(rows: FloatArray) -> FloatArray:
     return np.asarray(rows.T @ rows)
-
-
-def _nearly_definite(matrix: FloatArray) -> bool:
-    """Is a symmetric matrix positive definite, up to rounding? In units of its diagonal."""
-    scale = np.sqrt(np.diagonal(matrix))
-    try:
-        np.linalg.cholesky(matrix / scale / scale[:, None] + SHORTFALL * np.eye(len(matrix)))
-    except np.linalg.LinAlgError:
-        return False
-    return True
 
 
 def check_tally(tally: IntArray, slots: int, options: Options) -> None:
@@ -198,6 +201,7 @@ def check_rules(arrays: Arrays, p: int, K: int, settings: Settings, options: Opt
     first = np.arange(len(arrays["k"])) == 0
     check_slots(slots, p, K, settings, int(arrays["tally"][SEEN]), first)
     check_identities(arrays["identity"][1:], arrays["tally"])
+    require(len(first) == 1 or arrays["k"][1:].any(), "k", "a rule that has won samples")
     require(arrays["locked"][0] == 0, "locked", "0 for the whole stream")
     if not settings.iterated:
         holds_weights = size_of(arrays, "W", 1) > 0

@@ -165,6 +165,11 @@ _SCALINGS = {
 KINDS = tuple(_SCALINGS)
 
 
+def variance_of(kind: str) -> float | None:
+    """Variance expected of every feature scaled so; None where features are left as they are."""
+    return _SCALINGS[kind].variance
+
+
 def limits_of(kind: str) -> tuple[float, float]:
     """Lowest and highest score of this kind of scaling."""
     return _SCALINGS[kind].low, _SCALINGS[kind].high

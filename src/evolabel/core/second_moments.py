@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.core.array_checks import check_arrays, floats, require, size_of, whole
+from evolabel.core.array_checks import check_arrays, floats, is_nearly_definite, require, size_of, whole
 from evolabel.core.events import MERGES
 from evolabel.core.formed_weights import placed
 from evolabel.core.inverses import mirrored
@@ -30,9 +30,9 @@ class Moments(NamedTuple):
 
     @property
     def total(self) -> float:
-        """Weight of all samples: the intercept's own moment in M_0."""
+        """Weight of all samples, the intercept's own moment in M_0; 1 where there were none, as one divides by it."""
         waiting = self.late_M[0, : self.late[0], -1]
-        return float(self.M[0, -1, -1] + waiting @ waiting)
+        return float(self.M[0, -1, -1] + waiting @ waiting) or 1.0
 
     def matrix(self, slot: int) -> FloatArray:
         """M of a slot as a full symmetric matrix."""
@@ -170,6 +170,7 @@ def _check_stored(arrays: Arrays) -> None:
     require(arrays["counts"][0] > 0, "counts", "each sample, or each so-manieth")
     require(identities[:1] in ([], [WHOLE_STREAM]), "identities", "the whole stream first")
     require(len(set(identities)) == slots, "identities", "identities that differ")
-    require(np.diagonal(arrays["M"], axis1=1, axis2=2) >= 0.0, "M", "a diagonal of at least 0")
-    if slots:
-        require(q > 0 and Moments(*(arrays[name] for name in Moments._fields)).total > 0.0, "M", "samples that count")
+    moments = Moments(*(arrays[name] for name in Moments._fields))
+    for slot in range(slots):
+        require(is_nearly_definite(moments.matrix(slot)), "M", "positive semidefinite matrices")
+    require(slots == 0 or q > 0, "M", "one row or more")

@@ -96,7 +96,7 @@ def put_together(arrays: Arrays, facts: object) -> StreamModel:
         return _warming(arrays, stored.part("warm_up"), n_features, n_labels, options)
     parts = _parts(arrays, options)
     with inside("scaler"):
-        check_scaler(parts["scaler"], n_features)
+        check_scaler(parts["scaler"], n_features, options.scaling)
     check_labels(parts["labels"], n_labels)
     if n_features == 0 or n_labels == 0:
         raise DataError(f"a trained model has {n_features} features and {n_labels} labels, expected 1 or more of each")
