@@ -10,6 +10,7 @@ from evolabel.ranges import check_number
 from evolabel.wording import call_of
 
 PRICES = ("samples", "labels")
+MOST_CREDIT = 10**12  # times the number of labels it stays far within 64 bits
 ROUNDING = 1e-12  # relative, of a product of floats: nearer to a whole number, only exact counting tells the side
 
 
@@ -42,7 +43,7 @@ class TokenBucket:
 
     def __init__(self, budget: float, per: str = "samples", credit: int = 0) -> None:
         check_number("budget", budget, 0, 1, open_low=True)
-        check_number("credit", credit, 0, whole=True)
+        check_number("credit", credit, 0, MOST_CREDIT, whole=True)
         if per not in PRICES:
             raise ParameterError(f"per={per!r} is unknown; use one of {', '.join(PRICES)}")
         self.budget = float(budget)

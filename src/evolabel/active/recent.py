@@ -6,7 +6,7 @@ import numpy as np
 
 from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import by_sample
-from evolabel.core.array_checks import check_arrays, floats, require, size_of, whole
+from evolabel.core.array_checks import check_arrays, check_samples, floats, require, size_of, whole
 from evolabel.kernels.selection import rank_sum
 from evolabel.kernels.state import Arrays, FloatArray
 
@@ -48,6 +48,7 @@ class RecentSamples:
         oldest = max(seen - self.size, 0) + 1
         table = {"rows": floats(kept, n_features, missing=True), "numbers": whole(kept, low=oldest, high=seen)}
         check_arrays(arrays, table)
+        check_samples("rows", arrays["rows"])
         require(np.diff(arrays["numbers"]) > 0, "numbers", "rising numbers")
         self.rows = dict(zip(arrays["numbers"].tolist(), arrays["rows"], strict=True))
 

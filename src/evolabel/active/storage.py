@@ -20,7 +20,17 @@ from evolabel.adapters.storage import (
     refusing_to_write,
     take_classifier_apart,
 )
-from evolabel.core.array_checks import MOST, check_arrays, check_names, flags, floats, inside, require, size_of
+from evolabel.core.array_checks import (
+    MOST,
+    check_arrays,
+    check_names,
+    check_samples,
+    flags,
+    floats,
+    inside,
+    require,
+    size_of,
+)
 from evolabel.core.fact_checks import StoredFacts
 from evolabel.core.named_arrays import part_of, prefixed
 from evolabel.core.snapshot import MOST_COLUMNS
@@ -201,6 +211,7 @@ def _read_query(described: StoredFacts, arrays: Arrays, learner: "ActiveLearner"
     table |= {"x": floats(model.n_features, missing=True), "prediction": floats(size), "labels": flags(size)}
     with inside(str(number)):
         check_arrays(arrays, table)
+        check_samples("x", arrays["x"])
         require(size <= model.n_labels, "labels", f"at most {model.n_labels} labels")
     query = Query(
         arrays["x"],

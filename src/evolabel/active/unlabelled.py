@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evolabel.core.array_checks import check_arrays, check_names, floats, inside, require, size_of
+from evolabel.core.array_checks import check_arrays, check_names, check_samples, floats, inside, require, size_of
 from evolabel.core.model import StreamModel
 from evolabel.core.named_arrays import part_of, prefixed
 from evolabel.core.scaling import fit_scaler
@@ -129,6 +129,7 @@ class Unlabelled:
             check_names(arrays, ["waiting"])
         rows = size_of(arrays, "waiting")
         check_arrays({"waiting": arrays["waiting"]}, {"waiting": floats(rows, n_features, missing=True)})
+        check_samples("waiting", arrays["waiting"])
         require(rows < max(self._block, 1), "waiting", f"fewer than {self._block} rows")
         if rows:
             self._wait(arrays["waiting"])

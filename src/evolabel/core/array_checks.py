@@ -100,6 +100,11 @@ def check_evidence(name: str, evidence: FloatArray) -> None:
     require(np.abs(products) <= (1.0 + 1e-6) * np.sqrt(squares * errors) + 1e-12, name, "products within their squares")
 
 
+def check_samples(name: str, rows: FloatArray) -> None:
+    """Every sample must have a feature that is not missing."""
+    require(~np.isnan(rows).all(axis=-1), name, "a feature in every sample")
+
+
 def is_nearly_definite(matrix: FloatArray, diagonal: FloatArray | None = None) -> bool:
     """Is a symmetric matrix positive semidefinite, up to rounding?
 

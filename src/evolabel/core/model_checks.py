@@ -10,6 +10,7 @@ from evolabel.core.array_checks import (
     check_arrays,
     check_evidence,
     check_names,
+    check_samples,
     flags,
     floats,
     is_nearly_definite,
@@ -28,6 +29,7 @@ from evolabel.kernels.room import rule_arrays
 from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, Arrays, FloatArray, IntArray, Settings
 
 HEAVIEST = 1e12  # weight of a sample
+SMALLEST = 1e-150  # of what is divided by: squares of its inverse must not overflow
 FURTHEST = 1e6  # score of a feature, whatever the scaling
 
 # Sums of labels are at most so many times what labels of 0 and 1 can add up to: labels that are not annotated count by
@@ -52,7 +54,7 @@ def check_warm_up(arrays: Arrays, kept: int, p: int, K: int, seen: int) -> None:
     Y = arrays["Y"]
     require((Y == 0.0) | (Y == 1.0) | np.isnan(Y), "Y", "labels of 0, 1 or NaN")
     require(~np.isnan(Y).all(axis=1), "Y", "an annotated label in every row")
-    require(~np.isnan(arrays["X"]).all(axis=1), "X", "a feature in every row")
+    check_samples("X", arrays["X"])
     require(np.diff(arrays["numbers"]) > 0, "numbers", "rising numbers")
 
 
@@ -110,15 +112,19 @@ def slot_table(arrays: Arrays, p: int, K: int, settings: Settings, seen: int) ->
 
     Ranges that do not follow from the arrays' meaning only keep squares from overflowing.
     """
-    slots = size_of(arrays, "k")
+    slots, heaviest = size_of(arrays, "k"), HEAVIEST * (seen + 1.0)
     holds_weights = size_of(arrays, "W", 1) > 0 and not settings.iterated
     shapes = {
         name: (slots, *array.shape[1:])
         for name, array in rule_arrays(0, p, K, settings, hold_weights=holds_weights)._asdict().items()
     }
     waiting = shapes["late_H"][1]
-    table = {name: floats(*shapes[name]) for name in ("c", "F", "H", "G", "late_H", "late_P", "ybar", "Q")}
-    table |= {name: floats(*shapes[name], low=0.0) for name in ("M", "n", "k", "fresh", "mass", "compared")}
+    table = {name: floats(*shapes[name]) for name in ("F", "H", "G", "late_H", "late_P", "Q")}
+    table |= {name: floats(*shapes[name], low=0.0) for name in ("M", "n")}
+    table |= {name: floats(*shapes[name], low=0.0, high=heaviest) for name in ("k", "fresh", "compared")}
+    table |= {"mass": floats(*shapes["mass"], low=0.0), "ybar": floats(*shapes["ybar"], low=-OUTSIDE, high=OUTSIDE)}
+    furthest = OUTSIDE * _furthest(settings)
+    table |= {"c": floats(*shapes["c"], low=-furthest, high=furthest)}
     table |= {name: floats(*shapes[name], high=FINITE, positive=True) for name in ("inv", "top")}
     table |= {"P": floats(*shapes["P"], low=-FINITE, high=FINITE)}
     table |= {"W": floats(*shapes["W"], low=-BLOW_UP, high=BLOW_UP) if settings.iterated else floats(*shapes["W"])}
@@ -136,7 +142,7 @@ def check_slots(arrays: Arrays, p: int, K: int, settings: Settings, seen: int, f
     _check_distances(arrays, settings)
     for slot in range(len(first)):
         of_slot = {name: array[slot] for name, array in arrays.items()}
-        _check_consequents(of_slot, settings, bool(first[slot]))
+        _check_consequents(of_slot, settings, bool(first[slot]), HEAVIEST * (seen + 1.0))
         if settings.rotated:
             _check_spread(of_slot["F"], settings)
 
@@ -144,8 +150,13 @@ def check_slots(arrays: Arrays, p: int, K: int, settings: Settings, seen: int, f
 def _check_distances(arrays: Arrays, settings: Settings) -> None:
     """Squared distances must stay finite."""
     with np.errstate(over="ignore"):
-        furthest = (np.abs(arrays["c"]) + max(settings.label_weight, FURTHEST)) ** 2 * arrays["inv"]
+        furthest = (np.abs(arrays["c"]) + _furthest(settings)) ** 2 * arrays["inv"]
     require(furthest.sum(axis=1) < FINITE, "inv", "squared distances that are finite")
+
+
+def _furthest(settings: Settings) -> float:
+    """The largest value of a sample in the space of the antecedents."""
+    return max(FURTHEST, settings.label_weight) if settings.product else FURTHEST
 
 
 def _check_spread(F: FloatArray, settings: Settings) -> None:
@@ -157,13 +168,15 @@ def _check_spread(F: FloatArray, settings: Settings) -> None:
     require(is_nearly_definite(scatter, np.diagonal(spread)), "F", "a spread of at least the prior")
 
 
-def _check_consequents(slot: Arrays, settings: Settings, of_all: bool) -> None:
+def _check_consequents(slot: Arrays, settings: Settings, of_all: bool, heaviest: float) -> None:
     """H, G and P of one slot: positive definite, as far as rounding lets them, and sums of labels between 0 and 1."""
     penalty = settings.penalty[0 if of_all else 1]
     waiting = slot["late"]
     H = mirrored(slot["H"]) + _outer(slot["late_H"][:waiting])
     P = mirrored(slot["P"]) - _outer(slot["late_P"][:waiting])
     require(np.diagonal(H) >= 0.0, "H", "a diagonal of at least 0")
+    require(H[-1, -1] <= heaviest, "H", f"evidence of at most {heaviest:g}")
+    require(np.diagonal(H) <= (OUTSIDE * FURTHEST) ** 2 * H[-1, -1], "H", "squares of scores")
     require(np.diagonal(P) > 0.0, "P", "a diagonal above 0")
     require(np.diagonal(P) <= 1e3 / penalty, "P", "no more than the ridge allows")
     require(is_nearly_definite(H + np.diag(penalty)), "H", "a positive definite matrix")
@@ -197,7 +210,8 @@ def check_rules(arrays: Arrays, p: int, K: int, settings: Settings, options: Opt
     check_names(arrays, (*PER_SLOT, "tally", "strange"))
     slots = {name: arrays[name] for name in PER_SLOT}
     check_tally(arrays["tally"], size_of(slots, "k"), options)
-    check_arrays({"strange": arrays["strange"]}, {"strange": floats(3, low=0.0)})
+    check_arrays({"strange": arrays["strange"]}, {"strange": floats(3, low=0.0, high=FINITE)})
+    require(arrays["strange"][1] <= 1.0 / SMALLEST, "strange", "a mean distance whose square is finite")
     first = np.arange(len(arrays["k"])) == 0
     check_slots(slots, p, K, settings, int(arrays["tally"][SEEN]), first)
     check_identities(arrays["identity"][1:], arrays["tally"])
@@ -213,8 +227,8 @@ def check_settings(settings: Settings) -> None:
     numbers = {"penalty": settings.penalty, "metric": settings.metric, "tau": np.array([settings.tau])}
     numbers["prior_count"] = np.array([settings.prior_count])
     for name, values in numbers.items():
-        if not ((values > 1.0 / FINITE) & (values <= FINITE)).all():
-            raise DataError(f"the options lead to a {name} that is 0 or not finite, expected numbers above 0")
+        if not ((values >= SMALLEST) & (values <= 1.0 / SMALLEST)).all():
+            raise DataError(f"the options lead to a {name} of {values}, expected {SMALLEST:g} to {1.0 / SMALLEST:g}")
 
 
 def check_feature_weights(arrays: Arrays, p: int) -> None:
