@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import cholesky
 
 from evolabel.errors import DataError
 from evolabel.kernels.state import AnyArray, Arrays, FloatArray
@@ -115,8 +116,8 @@ def is_nearly_definite(matrix: FloatArray, diagonal: FloatArray | None = None) -
         return False
     scale = np.where(squares > 0.0, np.sqrt(squares), 1.0)
     try:
-        np.linalg.cholesky(matrix / scale / scale[:, None] + SHORTFALL * np.eye(len(matrix)))
-    except np.linalg.LinAlgError:
+        cholesky(matrix / scale / scale[:, None] + SHORTFALL * np.eye(len(matrix)), lower=True, overwrite_a=True)
+    except ValueError:  # not definite, or not finite
         return False
     return True
 
