@@ -1,5 +1,10 @@
 """Files appear together, complete, or not at all."""
 
+import errno
+import os
+import stat
+import threading
+
 import pytest
 
 from evolabel.whole_files import staged, write_atomically
@@ -66,3 +71,101 @@ def test_the_file_that_cannot_be_written_is_named(tmp_path, monkeypatch, step, n
         write_atomically(tmp_path / "a", b"new")
     assert (type(error.value), error.value.errno, error.value.filename) == (kind, number, str(tmp_path / "a"))
     assert contents(tmp_path) == {"a": "old"}
+
+
+def put(way, target, text):
+    """Write a file by `write_atomically`, or by `staged`."""
+    if way == "staged":
+        with staged(target.parent, workplace=target.parent) as stage:
+            (stage / target.name).write_text(text)
+    else:
+        write_atomically(target, text.encode())
+
+
+each_way = pytest.mark.parametrize("way", ["atomic", "staged"])
+
+
+@each_way
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o666])
+def test_a_file_that_is_replaced_passes_on_its_mode(tmp_path, way, mode):
+    target = tmp_path / "a"
+    target.write_text("old")
+    target.chmod(mode)
+    put(way, target, "new")
+    assert (target.read_text(), stat.S_IMODE(target.stat().st_mode)) == ("new", mode)
+
+
+@each_way
+def test_a_file_that_is_replaced_passes_on_its_owner_where_permitted(tmp_path, monkeypatch, way):
+    given, target = [], tmp_path / "a"
+    target.write_text("old")
+    foreign = os.stat_result((0o100640, 1, 1, 1, 1234, 5678, 3, 0, 0, 0))
+    real_stat = type(target).stat
+
+    def stat_of(path, **options):
+        return foreign if path == target else real_stat(path, **options)
+
+    def chown(path, *owner):
+        given.append(owner)
+        raise PermissionError(errno.EPERM, "not yours")
+
+    monkeypatch.setattr(type(target), "stat", stat_of)
+    monkeypatch.setattr(os, "chown", chown)
+    put(way, target, "new")
+    monkeypatch.undo()
+    assert given == [(1234, 5678)]
+    assert (target.read_text(), stat.S_IMODE(target.stat().st_mode)) == ("new", 0o640)
+
+
+def test_a_secret_file_is_never_readable_by_others_while_it_is_written(tmp_path, monkeypatch):
+    target, modes, fsync = tmp_path / "a", [], os.fsync
+    target.write_text("old")
+    target.chmod(0o600)
+
+    def spy(handle):
+        modes.append(stat.S_IMODE(os.fstat(handle).st_mode))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", spy)
+    write_atomically(target, b"new")
+    assert modes[0] == 0o600
+
+
+@each_way
+@pytest.mark.parametrize("there", [True, False], ids=["file", "dangling"])
+def test_links_are_followed(tmp_path, way, there):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "near").mkdir()
+    far, middle, link = tmp_path / "far" / "a", tmp_path / "middle", tmp_path / "near" / "link"
+    if there:
+        far.write_text("old")
+    middle.symlink_to("far/a")
+    link.symlink_to("../middle")
+    put(way, link, "new")
+    assert link.is_symlink()
+    assert middle.is_symlink()
+    assert not far.is_symlink()
+    assert far.read_text() == "new"
+    assert [len(list((tmp_path / name).iterdir())) for name in ("far", "near")] == [1, 1]
+
+
+@each_way
+def test_links_in_a_circle_are_refused(tmp_path, way):
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.symlink_to(other)
+    other.symlink_to(one)
+    with pytest.raises(OSError, match="symbolic links") as error:
+        put(way, one, "new")
+    assert error.value.errno == errno.ELOOP
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "other"]
+
+
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    write_atomically(pipe, b"new")
+    reader.join(10)
+    assert read == [b"new"]
+    assert pipe.is_fifo()

@@ -18,13 +18,21 @@ def check_number(
 ) -> float:
     """The number, or ParameterError unless it is one of the range; `also` tells what else would be allowed."""
     if not isinstance(value, bool) and isinstance(value, Real):
-        number = float(value)
+        number = _as_float(value)
         inside = (low < number if open_low else low <= number) and number <= high and number < inf
         if inside and (not whole or number == int(number)):
             return number
     kind = "a whole number" if whole else "a number"
     bounds = f"{'>' if open_low else '>='} {low:g}" + ("" if high == inf else f" and <= {high:g}")
     raise ParameterError(f"{name}={value!r} is not allowed; use {kind} {bounds}{also}")
+
+
+def _as_float(value: Real) -> float:
+    """The number, or infinity where it is too large for a float."""
+    try:
+        return float(value)
+    except OverflowError:
+        return inf
 
 
 def whole_number(name: str, value: object, low: int) -> int:

@@ -9,6 +9,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, AnnotatorPool, Criterion
+from evolabel.core.options import PAPER_PROFILE
 from evolabel.errors import ModelFileError, ModelWriteError
 
 
@@ -40,9 +41,25 @@ def test_a_loaded_learner_goes_on_bit_for_bit(classifier, stream, selection, per
     check(learner, stream[0][60:], stream[1][60:], tmp_path / "learner.efc")
 
 
+@pytest.mark.parametrize("profile", [{}, PAPER_PROFILE, {"parent": "nearest"}], ids=["default", "paper", "iterated"])
+def test_learners_over_every_profile_come_back(batch, stream, per, profile, tmp_path):
+    classifier = EvolvingFuzzyClassifier(**{**profile, "max_rules": 4}).fit(*batch)
+    check(ActiveLearner(classifier, 0.4, per), stream[0][60:], stream[1][60:], tmp_path / "learner.efc")
+
+
 @pytest.mark.parametrize("way", [{"recent": 6}, {"refine": "scaling"}, {"refine": "coverage"}])
 def test_buffers_are_saved_too(classifier, stream, way, tmp_path):
     check(ActiveLearner(classifier, 0.4, **way), stream[0][60:], stream[1][60:], tmp_path / "learner.efc")
+
+
+def test_a_learner_of_a_classifier_without_samples_comes_back(classifier, stream, per, tmp_path):
+    """Moments of no samples: scores are 0, not NaN."""
+    learner = ActiveLearner(classifier.sibling(), 0.4, per)
+    for x in stream[0][60:70]:
+        query = learner.query(x)
+        assert all(np.isfinite(score).all() for score in query.scores.values())
+        learner.update(query)
+    check(learner, stream[0][60:], stream[1][60:], tmp_path / "learner.efc")
 
 
 def test_a_question_made_before_saving_is_answered_after_loading(classifier, stream, tmp_path):

@@ -26,6 +26,8 @@ from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
         ({"min_labels": 0}, "min_labels"),
         ({"refine": "everything"}, "refine"),
         ({"credit": 0.5}, "credit"),
+        ({"credit": 10**13}, "credit"),
+        ({"credit": 10**400}, "credit"),
     ],
 )
 def test_bad_parameters_are_told(classifier, bad, told):

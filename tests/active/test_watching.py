@@ -16,7 +16,7 @@ def assert_same_up_to_rounding(one, other, frozen):
     memory = one._scout.chooser.arrays()
     for name, array in other._scout.chooser.arrays().items():
         np.testing.assert_allclose(array, memory[name], rtol=1e-12, atol=1e-12, err_msg=name)
-    other._scout.chooser.restore(memory)
+    other._scout.chooser.restore(memory, other.bucket.earning)
     assert frozen(one) == frozen(other)
 
 

@@ -187,17 +187,6 @@ def test_a_loaded_model_goes_on_bit_for_bit(profile, tmp_path, state_of, assert_
     assert_same_state(state_of(clf), state_of(again))
 
 
-def test_models_stored_before_there_were_weights_load():
-    X, Y = samples(7)
-    model = EvolvingFuzzyClassifier(max_rules=6).fit(X, Y)._model
-    arrays, facts = take_apart(model)
-    del facts["options"]["feature_weights"]
-    assert "feature_weights" not in arrays
-    again = put_together(arrays, facts)
-    np.testing.assert_array_equal(again.outputs(X), model.outputs(X))
-    np.testing.assert_array_equal(again.feature_weights, np.ones(5))
-
-
 def test_stored_weights_must_fit_the_features():
     X, Y = samples(7)
     arrays, facts = take_apart(weighing().fit(X, Y)._model)

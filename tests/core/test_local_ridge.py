@@ -188,13 +188,6 @@ def test_it_comes_back_with_the_model(way, chosen, tmp_path, state_of, assert_sa
     assert_same_state(state_of(twin), state_of(chosen))
 
 
-def test_files_without_it_have_the_number_of_their_options():
-    X, Y = REGIONS
-    arrays, facts = take_apart(EvolvingFuzzyClassifier(local_ridge=0.3).fit(X, Y)._model)
-    del facts["local_ridge"]
-    assert put_together(arrays, facts).local_ridge == 0.3
-
-
 def test_a_united_model_keeps_its_own(chosen):
     X, Y = REGIONS
     other = chosen.sibling().partial_fit(X[200:], Y[200:])

@@ -104,3 +104,15 @@ def test_a_saved_file_may_be_read_by_whom_the_umask_allows(trained, tmp_path):
     (tmp_path / "plain").touch()
     trained.save(tmp_path / "model")
     assert (tmp_path / "model").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_saving_over_a_file_keeps_its_mode_and_follows_links(trained, tmp_path):
+    (tmp_path / "store").mkdir()
+    real, link = tmp_path / "store" / "model", tmp_path / "latest"
+    trained.save(real)
+    real.chmod(0o600)
+    link.symlink_to(real)
+    trained.partial_fit(np.ones((5, 4)), np.ones((5, 3))).save(link)
+    assert link.is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o600
+    assert EvolvingFuzzyClassifier.load(real).n_samples_seen_ == trained.n_samples_seen_

@@ -7,6 +7,7 @@ import numpy as np
 
 from evolabel.adapters.samples import as_matrix
 from evolabel.adapters.targets import checked_labels
+from evolabel.core.fact_checks import StoredFacts
 from evolabel.errors import DataError, DataTypeError, ParameterError
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
@@ -89,10 +90,13 @@ class AnnotatorPool:
         return {"fixed": self.fixed, "agreed": self.agreed, "compared": self.compared}
 
     @classmethod
-    def from_facts(cls, facts: Mapping[str, Any]) -> "AnnotatorPool":
-        """The pool from what `facts` gave."""
-        pool = cls(facts["fixed"])
-        pool.agreed, pool.compared = dict(facts["agreed"]), dict(facts["compared"])
+    def from_facts(cls, facts: StoredFacts) -> "AnnotatorPool":
+        """The pool from what `facts` gave; DataError if they are none of a pool."""
+        facts.only("fixed", "agreed", "compared")
+        pool = cls(facts.value("fixed"))
+        pool.agreed, pool.compared = facts.counts("agreed"), facts.counts("compared")
+        if any(count > pool.compared.get(name, 0) for name, count in pool.agreed.items()):
+            raise facts.refuse("agreed", "no more agreements than comparisons")
         return pool
 
     def __repr__(self) -> str:

@@ -12,6 +12,7 @@ from evolabel.wording import call_of
 
 PRICES = ("samples", "labels")
 BURST = 200  # rows whose earnings are saved at most; see docs/active-learning.md for what it costs: nothing measurable
+MOST_CREDIT = 10**12  # times the number of labels it stays far within 64 bits
 ROUNDING = 1e-12  # relative, of a product of floats: nearer to a whole number, only exact counting tells the side
 
 
@@ -51,7 +52,7 @@ class TokenBucket:
 
     def __init__(self, budget: float, per: str = "samples", credit: int = 0, burst: int | None = BURST) -> None:
         check_number("budget", budget, 0, 1, open_low=True)
-        check_number("credit", credit, 0, whole=True)
+        check_number("credit", credit, 0, MOST_CREDIT, whole=True)
         if burst is not None:
             check_number("burst", burst, 1, whole=True)
         if per not in PRICES:

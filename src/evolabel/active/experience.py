@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evolabel.active.budget import TokenBucket
-from evolabel.active.named_arrays import part_of, prefixed
 from evolabel.active.newcomers import Newcomers
 from evolabel.active.pupil import Pupil
 from evolabel.active.query import Query
-from evolabel.core.echo import NO_EVIDENCE, Correction, Echo
+from evolabel.core.array_checks import check_arrays, check_names, flags, inside
+from evolabel.core.echo import Correction, Echo
 from evolabel.core.model import StreamModel
+from evolabel.core.named_arrays import part_of, prefixed
 from evolabel.kernels.echo import DOUBT
 from evolabel.kernels.state import Arrays, BoolArray, FloatArray, IntArray
 
@@ -39,8 +40,6 @@ class Expected(NamedTuple):
 
 
 NOTHING_SPECIAL = Expected(None, None, None)
-
-HEARD = np.ones(1, np.bool_)  # in older files, which do not tell
 
 
 class Experience:
@@ -125,12 +124,14 @@ class Experience:
         return {**echo, **newcomers, "heard": np.array([known is self._known])}
 
     def restore(self, arrays: Arrays) -> None:
-        """Take over what was remembered; nothing, in older files: then there is no echo."""
-        model = self.pupil.model
-        if not arrays:
-            self._known = Known(model, Echo(model.n_features, model.base_rates(), NO_EVIDENCE), Newcomers(model))
-            return
-        echo = Echo.from_arrays(part_of(arrays, "echo"), model.n_labels, model.n_features)
-        newcomers = Newcomers.from_arrays(part_of(arrays, "newcomers"), model)
-        if model.warm_up is None and arrays.get("heard", HEARD).all():
+        """Take over what was remembered; DataError if it does not fit the model."""
+        model, seen = self.pupil.model, self.bucket.seen
+        parts = {name: part_of(arrays, name) for name in ("echo", "newcomers")}
+        check_names(arrays, ["heard", *(f"{part}.{name}" for part, held in parts.items() for name in held)])
+        check_arrays({"heard": arrays["heard"]}, {"heard": flags(1)})
+        with inside("echo"):
+            echo = Echo.from_arrays(parts["echo"], model.n_labels, seen)
+        with inside("newcomers"):
+            newcomers = Newcomers.from_arrays(parts["newcomers"], model, seen)
+        if model.warm_up is None and arrays["heard"].all():
             self._known = Known(model, echo, newcomers)

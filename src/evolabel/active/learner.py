@@ -42,7 +42,9 @@ class ActiveLearner:
     Parameters
     ----------
     classifier : EvolvingFuzzyClassifier
-        Trained on an initial batch, or on a few rows at least; it is taught in place.
+        Trained on an initial batch, or on a few rows at least; it is taught in place. It may be fitted anew on the same
+        features: what the learner has counted stays, what it has learned about the former model begins anew, and
+        questions on their way about labels that are no longer there are given up. Other features need a new learner.
     budget : float
         Share of the stream that may be asked, in (0, 1].
     per : {"samples", "labels"}
@@ -158,6 +160,7 @@ class ActiveLearner:
 
     def query(self, x: object) -> Query:
         """What is to be asked about a sample, if anything. Changes nothing: neither classifier nor learner."""
+        self._scout.check_model()
         return self._scout.query(self._pupil.row(x))
 
     def watch(self, X: object) -> tuple[Query | None, int]:
@@ -166,7 +169,10 @@ class ActiveLearner:
         As `query` and `update(query, None)` row by row, up to rounding and faster. The row in question is not counted:
         hand the query to `update` or `pend`, then go on with the rows behind it. None: no row is to be asked about.
         """
-        rows, done, poor = self._pupil.rows(X), 0, self._scout.rows_that_cannot_be_paid()
+        self._scout.check_model()
+        rows = self._pupil.rows(X)
+        self._meet_model()
+        done, poor = 0, self._scout.rows_that_cannot_be_paid()
         # As long as questions teach nothing, what is seen beyond the next one is not seen in vain.
         self._patience = min(2 * self._patience, LONGEST) if self._scout.stands_still() else 1
         size = self._scout.rows_known_ahead() or (poor + self._stride) * self._patience
@@ -218,6 +224,7 @@ class ActiveLearner:
             raise StateError(f"question {query.number} is counted already; hand its answer to update")
         if not query.asked:
             raise StateError("nothing is asked about this sample; call update(query, None)")
+        self._meet_model()
         self._scout.count(query, taught=True)
         self.ledger.ask(query)
         self.pending[self.bucket.seen] = query
@@ -242,6 +249,7 @@ class ActiveLearner:
         """
         self._check_own(query)
         answer = read_answer(y, annotator, query, self._pupil.label_names)
+        self._meet_model()
         if query.number is None:
             self._scout.count(query, taught=query.asked or answer is not None)
             self.ledger.ask(query)
@@ -273,11 +281,23 @@ class ActiveLearner:
             raise StateError(f"sample {number} is closed: answered or given up already, or of another learner")
         del self.pending[number]
 
+    def _meet_model(self) -> None:
+        """Take over a classifier that was fitted anew; questions on their way that do not fit it are given up."""
+        before = self._scout.meet_model()
+        if before is None or not self.pending:
+            return
+        now = self._pupil.taught
+        keeps = now.keeps_labels_of(before)
+        for number, query in list(self.pending.items()):
+            if not keeps or len(query.x) != now.n_features:
+                self.ledger.answer(self.pending.pop(number), None)
+
     def _check_own(self, query: Query) -> None:
         if not isinstance(query, Query):
             raise DataTypeError(
                 f"a query is needed, got {type(query).__name__}; pass what query or watch returned, or pending[number]"
             )
+        self._scout.check_model()
         model = self._pupil.model
         if len(query.x) != model.n_features or len(query.labels) > model.n_labels:
             raise DataError("the query was made for other features or labels; pass one of this learner's own queries")
@@ -290,6 +310,7 @@ class ActiveLearner:
         """Write classifier and learner to one file, questions on their way included, atomically."""
         from evolabel.active.storage import save_learner
 
+        self._meet_model()
         save_learner(self, path)
 
     @classmethod

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.active.query import Query
+from evolabel.core.fact_checks import StoredFacts
 from evolabel.kernels.state import BoolArray
 
 
@@ -56,6 +57,8 @@ class Ledger:
         return {**vars(self), "reasons": dict(self.reasons)}
 
     @classmethod
-    def from_facts(cls, facts: dict[str, Any]) -> "Ledger":
-        """The ledger from what `facts` gave."""
-        return cls(**{**facts, "reasons": Counter(facts["reasons"])})
+    def from_facts(cls, facts: StoredFacts) -> "Ledger":
+        """The ledger from what `facts` gave; DataError if they are no counts."""
+        facts.only("questions", "refused", "answered", "volunteered", "reasons")
+        counts = {name: facts.whole(name) for name in ("questions", "refused", "answered", "volunteered")}
+        return cls(**counts, reasons=Counter(facts.counts("reasons")))

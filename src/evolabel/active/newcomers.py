@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from evolabel.core.array_checks import check_arrays, floats, require, size_of, whole
 from evolabel.core.model import StreamModel
 from evolabel.kernels.state import AnyArray, Arrays, BoolArray, FloatArray, IntArray
 
@@ -67,12 +68,11 @@ class Newcomers:
         return {"silence": self.silence, "at": np.array([self.at], np.int64)}
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays, model: StreamModel) -> "Newcomers":
-        """What `arrays` gave, put together again."""
+    def from_arrays(cls, arrays: Arrays, model: StreamModel, seen: int) -> "Newcomers":
+        """What `arrays` gave, put together again; `seen`: samples counted so far."""
+        size = size_of(arrays, "silence")
+        check_arrays(arrays, {"silence": floats(size, low=0.0, high=1.0), "at": whole(1, high=seen)})
+        require(size <= model.n_labels, "silence", f"at most {model.n_labels} labels")
         made = cls(model)
-        made.silence, made.at = np.array(arrays["silence"], np.float64), int(arrays["at"][0])
-        if made.silence.ndim != 1 or len(made.silence) > model.n_labels:
-            raise ValueError(f"silence of shape {made.silence.shape} does not fit {model.n_labels} labels")
-        if not np.isfinite(made.silence).all():
-            raise ValueError("silence is not finite")
+        made.silence, made.at = arrays["silence"].copy(), int(arrays["at"][0])
         return made

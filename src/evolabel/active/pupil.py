@@ -1,7 +1,7 @@
 """`Pupil`: the classifier as the active learner sees it. Rows are checked, answers are learned."""
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,11 +12,31 @@ from evolabel.adapters.targets import LabelMatrix, read_targets
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.errors import DataError, DataTypeError, StateError
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import AnyArray, FloatArray
 from evolabel.ranges import check_number
 
 if TYPE_CHECKING:
     from evolabel.explain.prediction import Correct, Explanation
+
+
+class TaughtModel(NamedTuple):
+    """The model of a classifier at one moment, and what its features and labels were called then."""
+
+    model: StreamModel
+    n_features: int
+    targets: LabelMatrix
+    features: AnyArray | None
+    """Names of the features; None where they have none."""
+
+    def same_features(self, other: "TaughtModel") -> bool:
+        """Do both have as many features, of the same names where both have names?"""
+        if self.features is None or other.features is None:
+            return self.n_features == other.n_features
+        return bool(np.array_equal(self.features, other.features))
+
+    def keeps_labels_of(self, other: "TaughtModel") -> bool:
+        """Are the first labels those of `other`? Further labels may have appeared."""
+        return self.model is other.model or self.targets.names[: other.targets.size] == other.targets.names
 
 
 class Pupil:
@@ -42,6 +62,13 @@ class Pupil:
                 "the classifier knows no labels yet; call its fit with an initial batch, or partial_fit with a few rows"
             )
         raise StateError("the classifier was trained on classes; train it on a label matrix (samples, labels)")
+
+    @property
+    def taught(self) -> TaughtModel:
+        """The model as it is now, with the names of its features and labels."""
+        model, targets = self.model, self.classifier._targets
+        assert isinstance(targets, LabelMatrix)
+        return TaughtModel(model, model.n_features, targets, self.classifier.__dict__.get("feature_names_in_"))
 
     @property
     def n_labels_by_now(self) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import by_sample
 from evolabel.active.score_table import ScoreTable
+from evolabel.core.array_checks import check_arrays, check_samples, floats, require, size_of, whole
 from evolabel.kernels.selection import rank_sum
 from evolabel.kernels.state import Arrays, FloatArray
 
@@ -24,9 +25,13 @@ class RecentSamples:
 
     def candidates(self, rows: FloatArray, first_number: int) -> dict[int, FloatArray]:
         """The samples a question can be about once these rows have come, oldest first."""
-        known = self.rows | {first_number + i: row.copy() for i, row in enumerate(rows)}
+        known = self.comparable(rows.shape[1]) | {first_number + i: row.copy() for i, row in enumerate(rows)}
         oldest = first_number + len(rows) - self.size
         return {number: row for number, row in known.items() if number >= oldest}
+
+    def comparable(self, n_features: int) -> dict[int, FloatArray]:
+        """The samples of as many features; none, where features have come or gone since."""
+        return {number: row for number, row in self.rows.items() if len(row) == n_features}
 
     def remove(self, number: int) -> None:
         """A sample is asked about."""
@@ -34,11 +39,18 @@ class RecentSamples:
 
     def arrays(self, n_features: int) -> Arrays:
         """All that is remembered, by name."""
-        rows = np.array(list(self.rows.values())).reshape(-1, n_features)
-        return {"rows": rows, "numbers": np.array(list(self.rows), np.int64)}
+        known = self.comparable(n_features)
+        rows = np.array(list(known.values())).reshape(-1, n_features)
+        return {"rows": rows, "numbers": np.array(list(known), np.int64)}
 
-    def restore(self, arrays: Arrays) -> None:
-        """Take over what was remembered."""
+    def restore(self, arrays: Arrays, n_features: int, seen: int) -> None:
+        """Take over what was remembered of the last of `seen` samples; DataError if it does not fit."""
+        kept = size_of(arrays, "numbers")
+        oldest = max(seen - self.size, 0) + 1
+        table = {"rows": floats(kept, n_features, missing=True), "numbers": whole(kept, low=oldest, high=seen)}
+        check_arrays(arrays, table)
+        check_samples("rows", arrays["rows"])
+        require(np.diff(arrays["numbers"]) > 0, "numbers", "rising numbers")
         self.rows = dict(zip(arrays["numbers"].tolist(), arrays["rows"], strict=True))
 
 

@@ -10,7 +10,7 @@ from evolabel.active.criteria import Criterion, VarianceReduction, score_table
 from evolabel.active.experience import Expected, Experience
 from evolabel.active.filters import Filter, Purse
 from evolabel.active.judged import Judged
-from evolabel.active.pupil import Pupil
+from evolabel.active.pupil import Pupil, TaughtModel
 from evolabel.active.query import Arrival, Query
 from evolabel.active.question_writer import QuestionWriter
 from evolabel.active.recent import RecentSamples, best_of
@@ -55,7 +55,47 @@ class Scout:
         self._standing = StandingModel()
         self._latest: Version | None = None
         self._scorer = RowScorer(criteria)
+        self._min_labels = min_labels
+        self._taught: TaughtModel | None = None  # when a sample was last counted
         self.chooser.begin(criteria, bucket.budget, bucket.unit(pupil.n_labels_by_now), min_labels)
+
+    # ------------------------------------------------------------------ the model
+
+    def check_model(self) -> None:
+        """StateError if the classifier was fitted anew on other features than those of the samples counted so far."""
+        known = self._taught
+        if known is None or known.model is self.pupil.model:
+            return
+        now = self.pupil.taught
+        if not known.same_features(now):
+            raise StateError(
+                f"the classifier was fitted anew on other features ({now.n_features}, this learner has counted samples "
+                f"of {known.n_features}); make a new ActiveLearner"
+            )
+
+    def meet_model(self) -> TaughtModel | None:
+        """Begin anew what belongs to one model if the classifier was fitted anew.
+
+        Filter, second moments and error feedback begin anew; counts and recent samples stay. Returns the model as it
+        was when a sample was last counted, if it has changed in any way since.
+        """
+        self.check_model()
+        before, now = self._taught, self.pupil.taught
+        if before is not None and all(a is b or a == b for a, b in zip(before[:3], now[:3], strict=True)):
+            return None
+        self.unlabelled.check(now.model)
+        self.chooser = self._fitting_chooser()
+        if now.model.warm_up is None:
+            self.unlabelled.begin(now.model)
+        self._taught = now
+        return before
+
+    def resume(self, rows_standing: int) -> None:
+        """Go on with the model as it is, which so many rows have passed without a change: after loading."""
+        self._taught = self.pupil.taught
+        if self._taught.model.warm_up is None:
+            self.unlabelled.begin(self._taught.model)
+        self._standing = StandingModel(rows_standing, self._version())
 
     # ------------------------------------------------------------------ asking
 
@@ -178,13 +218,20 @@ class Scout:
         return fair and (part is None or self._fitting_chooser().fits(part))
 
     def _fitting_chooser(self) -> Filter:
-        """The filter, or a copy as wide as the labels are by now: a query must not change anything."""
+        """The filter, or a copy that fits the model as it is by now: a query must not change anything.
+
+        It is wider where labels have appeared, and remembers nothing where the model was fitted anew.
+        """
         width = self.bucket.unit(self.pupil.n_labels)
-        if self.chooser.width == width:
+        known = self._taught is not None and self._taught.model is self.pupil.model
+        if known and self.chooser.width == width:
             return self.chooser
-        wider = copy.deepcopy(self.chooser)
-        wider.resize(width)
-        return wider
+        other = copy.deepcopy(self.chooser)
+        if known:
+            other.resize(width)
+        else:
+            other.begin(self.criteria, self.bucket.budget, width, self._min_labels)
+        return other
 
     # ------------------------------------------------------------------ remembering
 
@@ -204,12 +251,8 @@ class Scout:
         """How many rows have passed since the model last changed."""
         return self._standing.rows(self._version()) if self.bucket.seen else 0
 
-    def stand(self, rows: int) -> None:
-        """Take over what `rows_standing` gave."""
-        self._standing = StandingModel(rows)
-
     def __getstate__(self) -> dict[str, Any]:
-        standing = StandingModel(self.rows_standing())
+        standing = StandingModel(self.rows_standing(), self._version()) if self.bucket.seen else StandingModel()
         return {
             **self.__dict__,
             "_ahead": None,
@@ -219,9 +262,11 @@ class Scout:
         }
 
     def pass_by(self, rows: FloatArray) -> tuple[Query | None, int]:
-        """Count rows as seen until one is to be asked about. No more than `rows_until_change` at a time."""
+        """Count rows as seen until one is to be asked about. No more than `rows_until_change` at a time.
+
+        Like `count`, to be called after `meet_model`.
+        """
         self.unlabelled.check(self.pupil.model)
-        self.chooser = self._fitting_chooser()
         query, passed = self._take_any(rows) if self._takes_any() else self._walk(rows)
         if self.recent is not None:
             self.recent.add(rows[:passed], self.bucket.seen + 1)
@@ -244,7 +289,6 @@ class Scout:
         free = self.bucket.affordable(self.pupil.n_labels)
         self.bucket.see(self.pupil.n_labels, query.cost)
         query.number = self.bucket.seen
-        self.chooser = self._fitting_chooser()
         self._standing.pass_by(self._version(), 1)
         arrived = query.arrived
         if arrived.part is not None:

@@ -1,5 +1,6 @@
 """`ActiveLearner` to file and back: the classifier, what is counted, what filters remember, questions on their way."""
 
+import json
 import os
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -7,14 +8,33 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from evolabel.active.annotators import AnnotatorPool
+from evolabel.active.budget import TokenBucket, exact_share
 from evolabel.active.criteria import CRITERIA, Criterion
 from evolabel.active.filters import FILTERS, Filter
 from evolabel.active.ledger import Ledger
-from evolabel.active.named_arrays import part_of, prefixed
 from evolabel.active.query import Arrival, Query
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
-from evolabel.adapters.storage import put_classifier_together, take_classifier_apart
-from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
+from evolabel.adapters.storage import (
+    put_classifier_together,
+    refusing_to_read,
+    refusing_to_write,
+    take_classifier_apart,
+)
+from evolabel.core.array_checks import (
+    MOST,
+    check_arrays,
+    check_names,
+    check_samples,
+    flags,
+    floats,
+    inside,
+    require,
+    size_of,
+)
+from evolabel.core.fact_checks import StoredFacts
+from evolabel.core.named_arrays import part_of, prefixed
+from evolabel.core.snapshot import MOST_COLUMNS
+from evolabel.errors import DataError, ModelFileError, ModelWriteError
 from evolabel.kernels.state import Arrays
 from evolabel.persistence.model_file import read_model_file, write_model_file
 from evolabel.wording import with_article
@@ -26,6 +46,7 @@ if TYPE_CHECKING:
 
 KIND = "ActiveLearner"
 COUNTS = ("seen", "asked", "earning", "lost")
+PARAMETERS = ("budget", "per", "credit", "burst", "min_labels", "max_pending", "mobility", "recent", "refine", "echo")
 
 
 def save_learner(learner: "ActiveLearner", path: str | os.PathLike[str]) -> None:
@@ -49,7 +70,6 @@ def save_learner(learner: "ActiveLearner", path: str | os.PathLike[str]) -> None
         },
         "criteria": [_describe_criterion(criterion) for criterion in scout.criteria],
         "selection": _describe_filter(scout.chooser),
-        "width": scout.chooser.width,
         "rows_standing": scout.rows_standing(),
         "counts": {name: getattr(bucket, name) for name in COUNTS},
         "ledger": learner.ledger.facts(),
@@ -63,6 +83,8 @@ def save_learner(learner: "ActiveLearner", path: str | os.PathLike[str]) -> None
         arrays |= prefixed("active.recent", scout.recent.arrays(learner.classifier.n_features_in_))
     for number, query in learner.pending.items():
         arrays |= prefixed(f"active.pending.{number}", _query_arrays(query))
+    with refusing_to_write(path):
+        _put_together(type(learner), arrays, json.loads(json.dumps(manifest, allow_nan=False)))
     write_model_file(path, arrays, manifest)
 
 
@@ -72,39 +94,77 @@ def load_learner(cls: "type[L]", path: str | os.PathLike[str]) -> "L":
     if manifest.get("kind") != KIND:
         held = with_article(manifest.get("kind"))
         raise ModelFileError(f"{path} holds {held}, not an active learner; pass a file of its save()")
-    unknown = [c["name"] for c in manifest.get("criteria", ()) if c["name"] not in CRITERIA]
-    if unknown:
-        raise ModelFileError(f"{path} uses criteria unknown here: {', '.join(unknown)}; `register` their classes first")
-    try:
+    with refusing_to_read(path, "a learner"):
         return _put_together(cls, arrays, manifest)
-    except (KeyError, TypeError, ValueError, EvolabelError) as error:
-        raise ModelFileError(f"{path} does not describe a learner ({error!r}); restore it from a copy") from None
 
 
-def _put_together(cls: "type[L]", arrays: Arrays, manifest: dict[str, Any]) -> "L":
-    selection = manifest["selection"]
+def _put_together(cls: "type[L]", arrays: Arrays, manifest: object) -> "L":
+    """The learner that was taken apart; EvolabelError if arrays or facts are not those of one."""
+    stored = StoredFacts(manifest)
+    own = part_of(arrays, "active")
+    taught = {name: array for name, array in arrays.items() if not name.startswith("active.")}
+    parameters, selection = stored.part("parameters").only(*PARAMETERS), stored.part("selection")
+    criteria = [_read_criterion(described) for described in stored.parts("criteria")]
     learner = cls(
-        put_classifier_together(EvolvingFuzzyClassifier, arrays, manifest["classifier"]),
-        criteria=[_read_criterion(described) for described in manifest["criteria"]],
-        selection=None if manifest["parameters"]["recent"] else FILTERS[selection["name"]](**selection["parameters"]),
-        annotators=AnnotatorPool.from_facts(manifest["annotators"]),
-        **{"echo": False, **manifest["parameters"]},  # older files know of none
+        put_classifier_together(EvolvingFuzzyClassifier, taught, stored.value("classifier")),
+        criteria=criteria,
+        selection=None if parameters["recent"] else _read_filter(selection),
+        annotators=AnnotatorPool.from_facts(stored.part("annotators")),
+        **parameters,
     )
-    for name in COUNTS:
-        setattr(learner.bucket, name, int(manifest["counts"][name]))
-    learner.ledger = Ledger.from_facts(manifest["ledger"])
-    scout = learner._scout
-    scout.chooser.begin(scout.criteria, learner.bucket.budget, manifest["width"], learner.min_labels)
-    scout.chooser.restore(part_of(arrays, "active.filter"))
-    scout.unlabelled.restore(part_of(arrays, "active.unlabelled"))
-    scout.stand(int(manifest.get("rows_standing", 0)))
-    scout.experience.restore(part_of(arrays, "active.experience"))
-    if scout.recent is not None:
-        scout.recent.restore(part_of(arrays, "active.recent"))
-    for described in manifest["pending"]:
-        number = described["number"]
-        learner.pending[number] = _read_query(described, part_of(arrays, f"active.pending.{number}"))
+    model = learner._pupil.model
+    _read_counts(stored.part("counts"), learner.bucket, model.n_labels)
+    learner.ledger = Ledger.from_facts(stored.part("ledger"))
+    parts = {name: part_of(own, name) for name in ("filter", "unlabelled", "experience", "recent", "pending")}
+    check_names(own, [f"{part}.{name}" for part, held in parts.items() for name in held])
+    scout, bucket = learner._scout, learner.bucket
+    with inside("active.filter"):
+        scout.chooser.restore(parts["filter"], bucket.earning)
+    with inside("active.unlabelled"):
+        scout.unlabelled.restore(parts["unlabelled"], model.n_features)
+    scout.resume(stored.whole("rows_standing", high=bucket.seen))
+    with inside("active.experience"):
+        scout.experience.restore(parts["experience"])
+    with inside("active.recent"):
+        if scout.recent is None:
+            check_names(parts["recent"], ())
+        else:
+            scout.recent.restore(parts["recent"], model.n_features, bucket.seen)
+    with inside("active.pending"):
+        learner.pending = _read_pending(stored, parts["pending"], learner)
     return learner
+
+
+def _read_counts(stored: StoredFacts, bucket: TokenBucket, n_labels: int) -> None:
+    """What was seen and asked: never more than the budget allows."""
+    stored.only(*COUNTS)
+    seen, asked, earning = (stored.whole(name) for name in ("seen", "asked", "earning"))
+    most = seen * MOST_COLUMNS if bucket.per == "labels" else seen
+    if not seen <= earning <= min(most, MOST):
+        raise stored.refuse("earning", f"{seen} to {most}, as {seen} samples were seen")
+    lost = stored.whole("lost", high=exact_share(bucket.budget).numerator * earning)
+    bucket.seen, bucket.asked, bucket.earning, bucket.lost = seen, asked, earning, lost
+    if asked > bucket.limit(max(n_labels, MOST_COLUMNS if bucket.per == "labels" else 1), ahead=0):
+        raise stored.refuse("asked", "no more than the budget allows")
+
+
+def _read_filter(described: StoredFacts) -> Filter:
+    described.only("name", "parameters")
+    if (name := described.value("name")) not in list(FILTERS):
+        raise described.refuse("name", f"one of {', '.join(FILTERS)}")
+    kind = FILTERS[name]
+    return kind(**described.part("parameters").only(*kind.parameters))
+
+
+def _read_pending(stored: StoredFacts, arrays: Arrays, learner: "ActiveLearner") -> dict[int, Query]:
+    """Questions on their way, by number."""
+    described = stored.parts("pending", learner.max_pending)
+    numbers = [each.whole("number", 1, learner.bucket.seen) for each in described]
+    if len(set(numbers)) < len(numbers):
+        raise stored.refuse("pending", "questions of different numbers")
+    parts = {number: part_of(arrays, str(number)) for number in numbers}
+    check_names(arrays, [f"{number}.{name}" for number, held in parts.items() for name in held])
+    return {number: _read_query(each, parts[number], learner) for number, each in zip(numbers, described, strict=True)}
 
 
 def _describe_criterion(criterion: Criterion) -> dict[str, Any]:
@@ -114,9 +174,13 @@ def _describe_criterion(criterion: Criterion) -> dict[str, Any]:
     return {"name": criterion.name, "parameters": {k: v if v != np.inf else "inf" for k, v in values.items()}}
 
 
-def _read_criterion(described: dict[str, Any]) -> Criterion:
-    values = {name: value if value != "inf" else np.inf for name, value in described["parameters"].items()}
-    return CRITERIA[described["name"]](**values)
+def _read_criterion(described: StoredFacts) -> Criterion:
+    described.only("name", "parameters")
+    if (name := described.value("name")) not in list(CRITERIA):
+        raise DataError(f"criterion {name!r} is unknown here; `register` its class first")
+    kind = CRITERIA[name]
+    values = described.part("parameters").only(*(item.name for item in fields(kind)))
+    return kind(**{name: value if value != "inf" else np.inf for name, value in values.items()})
 
 
 def _describe_filter(chooser: Filter) -> dict[str, Any]:
@@ -141,15 +205,34 @@ def _query_arrays(query: Query) -> Arrays:
     return {"x": query.x, "prediction": query.prediction, "labels": query.labels, **scores}
 
 
-def _read_query(described: dict[str, Any], arrays: Arrays) -> Query:
-    return Query(
+def _read_query(described: StoredFacts, arrays: Arrays, learner: "ActiveLearner") -> Query:
+    """A question on its way: its price must be that of the labels asked for."""
+    described.only("number", "cost", "about", "reasons", "scores")
+    number, size, model = described.whole("number"), size_of(arrays, "labels"), learner._pupil.model
+    names = described.texts("scores")
+    table = {f"scores.{name}": floats(*_score_shape(arrays, name), low=0.0, high=np.inf) for name in names}
+    table |= {"x": floats(model.n_features, missing=True), "prediction": floats(size), "labels": flags(size)}
+    with inside(str(number)):
+        check_arrays(arrays, table)
+        check_samples("x", arrays["x"])
+        require(size <= model.n_labels, "labels", f"at most {model.n_labels} labels")
+    query = Query(
         arrays["x"],
         arrays["prediction"],
         arrays["labels"],
-        tuple(described["reasons"]),
-        {name: arrays[f"scores.{name}"] for name in described["scores"]},
-        described["cost"],
+        tuple(described.texts("reasons")),
+        {name: arrays[f"scores.{name}"] for name in names},
+        described.whole("cost", 1),
         Arrival(arrays["x"], arrays["prediction"]),
-        described["about"],
-        described["number"],
+        None if described.value("about") is None else described.whole("about", 1, number - 1),
+        number,
     )
+    if not learner._scout.could_have_made(query):
+        raise described.refuse("cost", "the price of the labels that are asked for")
+    return query
+
+
+def _score_shape(arrays: Arrays, name: str) -> tuple[int, ...]:
+    """One score, or one per label."""
+    held = arrays.get(f"scores.{name}")
+    return () if held is None or held.ndim == 0 else (size_of(arrays, "labels"),)

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from evolabel.active.named_arrays import part_of, prefixed
+from evolabel.core.array_checks import check_arrays, check_names, check_samples, floats, inside, require, size_of
 from evolabel.core.model import StreamModel
+from evolabel.core.named_arrays import part_of, prefixed
 from evolabel.core.scaling import fit_scaler
 from evolabel.core.second_moments import SecondMoments
 from evolabel.errors import ParameterError
@@ -51,6 +52,12 @@ class Unlabelled:
             return self.moments
         return SecondMoments(EVERY)
 
+    def begin(self, model: StreamModel) -> None:
+        """Forget what was noted of the samples seen by another model."""
+        if self._model is not None and self._model is not model:
+            self._filled, self.moments = 0, self.moments_of(model)
+        self._model = model
+
     def check(self, model: StreamModel) -> None:
         """ParameterError if the model cannot be refined so; to be called before anything is counted."""
         if self.refine == "coverage" and model.options.space != "input":
@@ -73,9 +80,7 @@ class Unlabelled:
         """Samples have been seen; `taught`: their labels are, or may still be, learned."""
         if model.warm_up is not None:
             return
-        if self._model is not None and self._model is not model:
-            self._filled, self.moments = 0, self.moments_of(model)
-        self._model = model
+        self.begin(model)
         if self.refine == "coverage" and not taught:
             self._cover(model, rows)
         if self.moments is not None:
@@ -112,11 +117,19 @@ class Unlabelled:
         waiting = self._waiting[: self._filled] if comparable else np.zeros((0, n_features))
         return {"waiting": waiting, **kept}
 
-    def restore(self, arrays: Arrays) -> None:
-        """Take over what was remembered."""
+    def restore(self, arrays: Arrays, n_features: int) -> None:
+        """Take over what was remembered; DataError if it does not fit."""
+        moments = part_of(arrays, "moments")
+        check_names(arrays, ["waiting", *prefixed("moments", moments)])
         if self.moments is not None:
-            self.moments = SecondMoments.from_arrays(part_of(arrays, "moments"))
-        if not len(arrays["waiting"]) < max(self._block, 1):
-            raise ValueError(f"{len(arrays['waiting'])} rows wait, but at most {self._block} are kept")
-        if len(arrays["waiting"]):
+            with inside("moments"):
+                self.moments = SecondMoments.from_arrays(moments)
+                require(self.moments.every == EVERY, "counts", f"each {EVERY}th sample")
+        else:
+            check_names(arrays, ["waiting"])
+        rows = size_of(arrays, "waiting")
+        check_arrays({"waiting": arrays["waiting"]}, {"waiting": floats(rows, n_features, missing=True)})
+        check_samples("waiting", arrays["waiting"])
+        require(rows < max(self._block, 1), "waiting", f"fewer than {self._block} rows")
+        if rows:
             self._wait(arrays["waiting"])

@@ -68,16 +68,23 @@ class StandingModel:
     """Weights of a model that many rows have passed by, formed once and never stale.
 
     Only rows that were counted tell whether a model stands, so that a query is the same however often it is made.
+
+    Parameters
+    ----------
+    rows : int
+        Rows that have passed the model of this `version` already.
+    version : Version, optional
+        Not needed where no row has passed.
     """
 
-    def __init__(self, rows: int = 0) -> None:
+    def __init__(self, rows: int = 0, version: Version | None = None) -> None:
         self._rows = rows
-        self._version: Version | None = None
+        self._version = version
         self._weights: FloatArray | None = None
 
     def rows(self, version: Version) -> int:
         """How many rows have passed since the model last changed."""
-        return self._rows if self._version is None or self._version.same_rules(version) else 0
+        return self._rows if self._version is not None and self._version.same_rules(version) else 0
 
     def pass_by(self, version: Version, rows: int) -> None:
         """Further rows have passed."""
@@ -95,6 +102,6 @@ class StandingModel:
 
     def _meet(self, version: Version) -> None:
         """Forget what was known of the model before it changed."""
-        if self._version is not None and not self._version.same_rules(version):
+        if self._version is None or not self._version.same_rules(version):
             self._rows, self._weights = 0, None
         self._version = version

@@ -1,11 +1,16 @@
 """`EvolvingFuzzyClassifier` to file and back: the model's arrays, its parameters, its names."""
 
+import json
 import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from evolabel.adapters.targets import ClassCodes, LabelMatrix, Targets
+from evolabel.core.fact_checks import StoredFacts
 from evolabel.core.snapshot import put_together, take_apart
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
 from evolabel.kernels.state import Arrays
@@ -19,11 +24,18 @@ if TYPE_CHECKING:
 
 KIND = "EvolvingFuzzyClassifier"
 SIMPLE = (str, int, float, bool)  # classes that JSON can hold
+DTYPES = re.compile("[<>|=]?[biufUO][0-9]*")  # of classes
+LONGEST = 1 << 26  # bytes that classes may need
+
+# What reading a broken file may end in: our own errors where it was foreseen, else those of Python and numpy.
+BROKEN = (EvolabelError, KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, MemoryError)
 
 
 def save_classifier(classifier: "EvolvingFuzzyClassifier", path: str | os.PathLike[str]) -> None:
     """Write a trained classifier."""
     arrays, manifest = take_classifier_apart(classifier)
+    with refusing_to_write(path):
+        put_classifier_together(type(classifier), arrays, json.loads(json.dumps(manifest, allow_nan=False)))
     write_model_file(path, arrays, {"kind": KIND, **manifest})
 
 
@@ -33,10 +45,28 @@ def load_classifier(cls: "type[C]", path: str | os.PathLike[str]) -> "C":
     if manifest.get("kind") != KIND:
         held = with_article(manifest.get("kind"))
         raise ModelFileError(f"{path} holds {held}, not a classifier; pass a file written by save()")
-    try:
+    with refusing_to_read(path, "a classifier"):
         return put_classifier_together(cls, arrays, manifest)
-    except (KeyError, TypeError, ValueError, EvolabelError) as error:
-        raise ModelFileError(f"{path} does not describe a classifier ({error!r}); restore it from a copy") from None
+
+
+@contextmanager
+def refusing_to_read(path: str | os.PathLike[str], what: str) -> Iterator[None]:
+    """Whatever is wrong with the contents of a file is a ModelFileError of one line."""
+    try:
+        yield
+    except BROKEN as error:
+        why = " ".join((str(error) if isinstance(error, EvolabelError) else repr(error)).split())
+        raise ModelFileError(f"{path} does not describe {what} ({why}); restore it from a copy") from None
+
+
+@contextmanager
+def refusing_to_write(path: str | os.PathLike[str]) -> Iterator[None]:
+    """What could not be read again is not written: a ModelWriteError of one line."""
+    try:
+        yield
+    except BROKEN as error:
+        why = " ".join((str(error) if isinstance(error, EvolabelError) else repr(error)).split())
+        raise ModelWriteError(f"cannot write {path}: the model is not sound ({why}); fit it anew") from None
 
 
 def take_classifier_apart(classifier: "EvolvingFuzzyClassifier") -> tuple[Arrays, dict[str, Any]]:
@@ -51,14 +81,17 @@ def take_classifier_apart(classifier: "EvolvingFuzzyClassifier") -> tuple[Arrays
     }
 
 
-def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: dict[str, Any]) -> "C":
-    """The classifier that was taken apart."""
-    classifier = cls(**manifest["parameters"])
-    classifier._model = put_together(arrays, manifest["model"])
-    classifier._targets = _read_targets(manifest["targets"])
+def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: object) -> "C":
+    """The classifier that was taken apart; EvolabelError if arrays or facts are not those of one."""
+    stored = StoredFacts(manifest)
+    classifier = cls(**stored.part("parameters").only(*cls._get_param_names()))
+    classifier._options()
+    classifier._model = put_together(arrays, stored.value("model"))
+    classifier._targets = _read_targets(stored.part("targets"), classifier._model.n_labels)
     classifier.n_features_in_ = classifier._model.n_features
-    if manifest["feature_names"] is not None:
-        classifier.feature_names_in_ = np.array(manifest["feature_names"], dtype=object)
+    if stored.value("feature_names") is not None:
+        names = stored.texts("feature_names", classifier.n_features_in_)
+        classifier.feature_names_in_ = np.array(names, dtype=object)
     return classifier
 
 
@@ -74,7 +107,17 @@ def _write_targets(targets: Targets) -> dict[str, Any]:
     return {"classes": targets.classes.tolist(), "dtype": targets.classes.dtype.str}
 
 
-def _read_targets(stored: dict[str, Any]) -> Targets:
+def _read_targets(stored: StoredFacts, n_labels: int) -> Targets:
+    """Labels of a model, or its classes, of which some may only be announced."""
     if "labels" in stored:
-        return LabelMatrix(stored["labels"])
-    return ClassCodes(np.array(stored["classes"], dtype=np.dtype(stored["dtype"])))
+        return LabelMatrix(stored.texts("labels", n_labels))
+    classes, dtype = stored.listed("classes"), stored.value("dtype")
+    texts = all(isinstance(c, str) for c in classes)
+    if len(classes) < n_labels or not (texts or all(isinstance(c, int | float) for c in classes)):
+        raise stored.refuse("classes", f"{n_labels} classes or more, all of them texts or all of them numbers")
+    if not isinstance(dtype, str) or not DTYPES.fullmatch(dtype) or np.dtype(dtype).itemsize * len(classes) > LONGEST:
+        raise stored.refuse("dtype", "the dtype of texts or numbers")
+    values = np.array(classes, dtype=np.dtype(dtype))
+    if values.tolist() != classes or len(set(classes)) < len(classes):
+        raise stored.refuse("classes", f"different values that {dtype} can hold")
+    return ClassCodes(values)

@@ -8,13 +8,14 @@ label, as some follow the course of events and others do not; in a shuffled stre
 rare chance.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.core.answered import Answered, sums_as_a_sample
+from evolabel.core.answered import Answered
+from evolabel.core.array_checks import Expected, check_arrays, check_evidence, floats, require, size_of, whole
 from evolabel.kernels._compile import direct
-from evolabel.kernels.echo import AGAIN, BACK, PLACES, follow_errors, shift_rows, weigh_all
+from evolabel.kernels.echo import AGAIN, BACK, NOBODY, PLACES, follow_errors, shift_rows, weigh_all
 from evolabel.kernels.evidence import belief
 from evolabel.kernels.state import Arrays, FloatArray, IntArray
 
@@ -29,21 +30,6 @@ def base_rates(carried: FloatArray, annotated: FloatArray) -> FloatArray:
     rates = np.full(len(annotated), np.nan)
     np.divide(carried, annotated, out=rates, where=annotated > 0.0)
     return rates
-
-
-def label_by_label(evidence: np.ndarray[Any, Any], n_labels: int) -> FloatArray:
-    """Evidence as it is now, (2, 5, n_labels).
-
-    Older files tell only whether errors repeat, (5, n_labels); still older ones hold four sums over all labels, of
-    which each has its share.
-    """
-    if evidence.shape == (4,):
-        _, squares, errors, answers = evidence
-        agreement = squares * errors / answers if answers else 0.0  # as if all answers were independent
-        evidence = np.tile(np.append(evidence, agreement)[:, None] / max(n_labels, 1), n_labels)
-    if evidence.ndim == 2:
-        evidence = np.stack([np.zeros(evidence.shape), evidence])
-    return np.array(evidence, np.float64, order="C")
 
 
 class Correction(NamedTuple):
@@ -160,22 +146,27 @@ class Echo:
         return {**self.answered._asdict(), "rates": self.rates, "evidence": self.evidence}
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays, n_labels: int, n_features: int) -> "Echo":
-        """What `arrays` gave, put together again.
+    def from_arrays(cls, arrays: Arrays, n_labels: int, seen: int) -> "Echo":
+        """What `arrays` gave, put together again; `seen`: samples counted so far.
 
         Labels may have appeared since its last answer, and features have come or gone: the next one will tell.
         """
-        answered = Answered.read(sums_as_a_sample(arrays, n_features) if "errors" in arrays else arrays)
-        rates = np.array(arrays.get("rates", np.full(answered.r.shape[-1:], np.nan)), np.float64)
-        size, width = len(rates), answered.Z.shape[-1]
-        evidence = label_by_label(arrays["evidence"], size)
-        shapes = [part.shape for part in (*answered, rates, evidence)]
-        expected = [part.shape for part in Answered.none(width, size)]
-        if shapes != [*expected, (size,), (2, 5, size)] or size > n_labels:
-            raise ValueError(f"shapes {shapes} do not fit together, or not to {n_labels} labels")
-        finite = all(np.isfinite(part).all() for part in (answered.r, answered.c, evidence))
-        if not finite or np.isinf(answered.Z).any() or np.isinf(rates).any():
-            raise ValueError("errors, weights, features, rates and evidence are not finite")
-        made = cls(width, rates, evidence)
-        made.answered = answered
+        width, size = size_of(arrays, "Z", 1), size_of(arrays, "rates")
+        check_arrays(arrays, _table(width, size, seen))
+        require(size <= n_labels, "rates", f"at most {n_labels} labels")
+        check_evidence("evidence", arrays["evidence"])
+        made = cls(width, arrays["rates"], arrays["evidence"])
+        made.answered = Answered(*(arrays[name].copy() for name in Answered._fields))
         return made
+
+
+def _table(width: int, size: int, seen: int) -> dict[str, Expected]:
+    """What the stored arrays of an echo must be."""
+    return {
+        "Z": floats(PLACES, width, missing=True),
+        "at": whole(PLACES, low=NOBODY, high=seen),
+        "r": floats(PLACES, size),
+        "c": floats(PLACES, size, low=0.0, high=1.0),
+        "rates": floats(size, low=0.0, high=1.0, missing=True),
+        "evidence": floats(2, 5, size),
+    }

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 # What a person can do to a rule.
 ACTS = ("added", "edited", "renamed", "locked", "unlocked", "merged by hand", "deleted")
+EVENT_KINDS = ("birth", "merge", "death", "joined", *ACTS)
+MERGES = ("merge", "merged by hand")
 
 
 class Event(NamedTuple):

@@ -38,9 +38,9 @@ class Moments(NamedTuple):
 
     @property
     def total(self) -> float:
-        """Weight of all samples: the intercept's own moment in M_0."""
+        """Weight of all samples, the intercept's own moment in M_0; 1 where there were none, as one divides by it."""
         waiting = self.late_M[0, : self.late[0], -1]
-        return float(self.M[0, -1, -1] + waiting @ waiting)
+        return float(self.M[0, -1, -1] + waiting @ waiting) or 1.0
 
     def matrix(self, slot: int) -> FloatArray:
         """M of a slot as a full symmetric matrix, waiting rows included."""

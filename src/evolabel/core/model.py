@@ -33,10 +33,10 @@ class StreamModel:
     """EFC-ML with its scaling, from the first sample on.
 
     Before `warm_up` samples have come there is nothing to scale by: they are kept, answers are running label priors,
-    and then the batch phase runs on them. Calling `fit` skips that stage.
+    and then the batch phase runs on them. Calling `fit` skips that stage; without `warming` there is no room for it.
     """
 
-    def __init__(self, n_features: int, n_labels: int, options: Options) -> None:
+    def __init__(self, n_features: int, n_labels: int, options: Options, *, warming: bool = True) -> None:
         self.options = options
         self.n_features = n_features
         self.n_labels = n_labels
@@ -45,7 +45,7 @@ class StreamModel:
         self.feature_weights = np.ones(n_features)
         self.scaler: Scaler | None = None
         self.rules: RuleBase | None = None
-        self.warm_up: WarmUp | None = WarmUp(n_features, n_labels, int(options.warm_up))
+        self.warm_up = WarmUp(n_features, n_labels, int(options.warm_up)) if warming else None
         self.counts = output_counts(n_labels, options)
         self.echo_evidence = np.zeros((2, 5, n_labels))  # of the initial batch, see `core.echo`
         self.annotated = np.zeros(n_labels)  # answers per label in the initial batch

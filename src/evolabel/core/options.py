@@ -13,6 +13,11 @@ from evolabel.ranges import check_number
 # Best of the constants on the five data sets (docs/experiments.md), and the most that "loo" may choose.
 STRONGEST_LOCAL_RIDGE = 0.2
 
+LONGEST = 10**15  # samples to wait: kernels count in 64 bits
+
+# Of numbers that are divided by and multiplied with each other: products of some of them neither over- nor underflow.
+SMALLEST, GREATEST = 1e-30, 1e30
+
 
 @dataclass(frozen=True)
 class Options:
@@ -62,11 +67,11 @@ class Options:
         for name, (low, high, open_low, whole) in RANGES.items():
             check_number(name, getattr(self, name), low, high, open_low=open_low, whole=whole)
         if self.prune_after is not None:
-            check_number("prune_after", self.prune_after, 1, whole=True)
+            check_number("prune_after", self.prune_after, 1, LONGEST, whole=True)
         if self.ridge not in ("press", "condition"):
-            check_number("ridge", self.ridge, 0, open_low=True, also=', "press" or "condition"')
+            check_number("ridge", self.ridge, SMALLEST, GREATEST, also=', "press" or "condition"')
         if self.local_ridge != "loo":
-            check_number("local_ridge", self.local_ridge, 0, open_low=True, also=' or "loo"')
+            check_number("local_ridge", self.local_ridge, SMALLEST, GREATEST, also=' or "loo"')
         self.temperature_for(1)
         self.prior_count_for(1)
         return self
@@ -103,8 +108,8 @@ def _multiple(name: str, value: object, p: int, also: str) -> float:
             factor = float(value[:-1])
         except ValueError:
             raise ParameterError(f"{name}={value!r} is unknown; use a number > 0{hint}") from None
-        return p * check_number(name, factor, 0, open_low=True, also=hint)
-    return check_number(name, value, 0, open_low=True, also=hint)
+        return p * check_number(name, factor, SMALLEST, GREATEST, also=hint)
+    return check_number(name, value, SMALLEST, GREATEST, also=hint)
 
 
 # The paper's own profile, as far as it is printed; vigilance (fac), alpha and beta are tuned there.
@@ -147,14 +152,14 @@ RANGES: dict[str, tuple[float, float, bool, bool]] = {
     "vigilance": (0, inf, False, False),
     "novel_z": (0, inf, True, False),
     "min_activation": (0, 1, False, False),
-    "global_ridge": (0, inf, True, False),
-    "intercept_ridge": (0, inf, True, False),
+    "global_ridge": (SMALLEST, GREATEST, False, False),
+    "intercept_ridge": (SMALLEST, GREATEST, False, False),
     "alpha": (0, inf, False, False),
     "beta": (0, inf, False, False),
     "prox_steps": (0, 10_000, False, True),
-    "label_weight": (0, inf, True, False),
+    "label_weight": (SMALLEST, GREATEST, False, False),
     "novelty_tail": (0, 1, True, False),
-    "prior_variance": (0, inf, True, False),
+    "prior_variance": (SMALLEST, GREATEST, False, False),
     "forgetting": (0, 1, True, False),
     "min_support": (0, inf, False, False),
     "warm_up": (2, 1_000_000, False, True),

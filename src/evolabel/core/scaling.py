@@ -163,3 +163,13 @@ _SCALINGS = {
     "none": Scaling(_none, low=-1e6, high=1e6, variance=None),
 }
 KINDS = tuple(_SCALINGS)
+
+
+def variance_of(kind: str) -> float | None:
+    """Variance expected of every feature scaled so; None where features are left as they are."""
+    return _SCALINGS[kind].variance
+
+
+def limits_of(kind: str) -> tuple[float, float]:
+    """Lowest and highest score of this kind of scaling."""
+    return _SCALINGS[kind].low, _SCALINGS[kind].high

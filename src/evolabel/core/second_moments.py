@@ -2,17 +2,17 @@
 
 import numpy as np
 
+from evolabel.core.array_checks import check_arrays, floats, is_nearly_definite, require, size_of, whole
+from evolabel.core.events import MERGES
 from evolabel.core.formed_weights import NO_MOMENTS, Moments
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
-from evolabel.errors import DataError
 from evolabel.kernels._compile import direct
 from evolabel.kernels.room import block_length
 from evolabel.kernels.second_moments import add_moment_rows
 from evolabel.kernels.state import Arrays, FloatArray, IntArray
 from evolabel.ranges import check_number
 
-MERGES = ("merge", "merged by hand")
 WHOLE_STREAM = -1  # stands for an identity in slot 0, which is no rule
 
 _add_moment_rows = direct(add_moment_rows)
@@ -79,8 +79,7 @@ class SecondMoments:
     def _arranged(self, rules: RuleBase) -> Moments:
         """A copy in the order of the slots."""
         if not self._known(rules):
-            M, late_M, late = labelled_moments(rules)
-            return Moments(M.copy(), late_M.copy(), late.copy())
+            return _with_own_block(labelled_moments(rules))
         inherited, slots = self._inherited(rules), enumerate(_identities(rules).tolist())
         M = np.stack([inherited[i] if i in inherited else rules.hessian(slot) for slot, i in slots])
         return Moments(M, np.zeros((len(M), block_length(M.shape[1]), M.shape[1])), np.zeros(len(M), np.int64))
@@ -104,15 +103,22 @@ class SecondMoments:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> "SecondMoments":
-        """What `arrays` gave, put together again."""
+        """What `arrays` gave, put together again; DataError if they do not fit together."""
+        _check_stored(arrays)
         every, n_seen = (int(count) for count in arrays["counts"])
         made = cls(every)
         made.n_seen = n_seen
-        made._identities = np.array(arrays["identities"], np.int64)
-        M, late_M = (np.array(arrays[name], np.float64, order="C") for name in ("M", "late_M"))
-        made._moments = Moments(M, late_M, np.array(arrays["late"], np.int64))
-        _check_shapes(made._moments, len(made._identities))
+        made._identities = arrays["identities"].copy()
+        made._moments = Moments(*(arrays[name].copy() for name in Moments._fields))
         return made
+
+
+def _with_own_block(moments: Moments) -> Moments:
+    """A copy whose waiting rows have the room of `block_length`: rules with iterated weights have room for one row."""
+    slots, rows, q = moments.late_M.shape
+    late_M = np.zeros((slots, block_length(q), q))
+    late_M[:, :rows] = moments.late_M
+    return Moments(moments.M.copy(), late_M, moments.late.copy())
 
 
 def _identities(rules: RuleBase) -> IntArray:
@@ -122,10 +128,23 @@ def _identities(rules: RuleBase) -> IntArray:
     return now
 
 
-def _check_shapes(moments: Moments, slots: int) -> None:
-    """Kernels do not look at bounds, so stored arrays must not be able to lead them beyond."""
-    q, shapes = moments.M.shape[-1], [array.shape for array in moments]
+def _check_stored(arrays: Arrays) -> None:
+    """DataError unless the stored arrays are moments: kernels do not look at bounds, and divide by the total."""
+    slots, q = size_of(arrays, "identities"), size_of(arrays, "M", 1)
     block = block_length(q) if slots else 0
-    waiting = moments.late[(moments.late < 0) | (moments.late >= block)]
-    if shapes != [(slots, q, q), (slots, block, q), (slots,)] or len(waiting):
-        raise DataError(f"second moments of {slots} slots do not fit together: shapes {shapes}; store them again")
+    table = {
+        "counts": whole(2),
+        "identities": whole(slots, low=WHOLE_STREAM),
+        "M": floats(slots, q, q),
+        "late_M": floats(slots, block, q),
+        "late": whole(slots, high=max(block - 1, 0)),
+    }
+    check_arrays(arrays, table)
+    identities = arrays["identities"].tolist()
+    require(arrays["counts"][0] > 0, "counts", "each sample, or each so-manieth")
+    require(identities[:1] in ([], [WHOLE_STREAM]), "identities", "the whole stream first")
+    require(len(set(identities)) == slots, "identities", "identities that differ")
+    moments = Moments(*(arrays[name] for name in Moments._fields))
+    for slot in range(slots):
+        require(is_nearly_definite(moments.matrix(slot)), "M", "positive semidefinite matrices")
+    require(slots == 0 or q > 0, "M", "one row or more")

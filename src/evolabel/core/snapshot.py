@@ -7,24 +7,38 @@ from typing import Any
 import numpy as np
 
 from evolabel.core.allocation import fit_weights
-from evolabel.core.echo import label_by_label
-from evolabel.core.events import Event
+from evolabel.core.array_checks import MOST, check_arrays, check_names, inside, require, size_of, whole
+from evolabel.core.events import EVENT_KINDS, MERGES, Event
+from evolabel.core.fact_checks import StoredFacts
 from evolabel.core.lifecycle import PER_SLOT
 from evolabel.core.model import LABEL_ARRAYS, StreamModel
-from evolabel.core.options import Options
+from evolabel.core.model_checks import (
+    check_counts,
+    check_feature_weights,
+    check_identities,
+    check_labels,
+    check_rules,
+    check_scaler,
+    check_settings,
+    check_slots,
+    check_warm_up,
+)
+from evolabel.core.named_arrays import part_of
+from evolabel.core.options import Options, option_names
 from evolabel.core.rule_base import RuleBase
 from evolabel.core.rule_changes import EVENTS_KEPT
-from evolabel.core.scaling import PER_FEATURE, Scaler
-from evolabel.core.undo import Change, in_use
-from evolabel.core.warm_up import PER_SAMPLE, WarmUp
+from evolabel.core.scaling import PER_FEATURE, Scaler, limits_of
+from evolabel.core.undo import CHANGES_KEPT, Change, in_use
+from evolabel.core.warm_up import PER_SAMPLE
 from evolabel.core.words import Words
 from evolabel.errors import DataError
-from evolabel.kernels.state import RULES, AnyArray, Arrays, FloatArray
+from evolabel.kernels.state import RULES, SEEN, Arrays
 
 Facts = dict[str, Any]
 
 OUTPUT_ARRAYS = ("seen", "on")
 CHANGE_ARRAYS = ("slots", "tally", "after")
+MOST_COLUMNS = 1_000_000  # features or labels of a stored model
 
 
 def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
@@ -51,7 +65,6 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
         arrays["feature_weights"] = model.feature_weights
     if model.counts is not None:
         arrays |= {f"outputs.{name}": getattr(model.counts, name) for name in OUTPUT_ARRAYS}
-    facts["limits"] = [float(scaler.low).hex(), float(scaler.high).hex()]
     facts["events"] = [list(event) for event in rules.events]
     facts["words"] = asdict(rules.words)
     facts["changes"] = []
@@ -74,116 +87,151 @@ def _change_apart(number: int, change: Change, facts: list[Facts]) -> Arrays:
     return arrays | {f"change.{number}.{name}": getattr(change, name) for name in CHANGE_ARRAYS}
 
 
-def put_together(arrays: Arrays, facts: Facts) -> StreamModel:
-    """The model that was taken apart."""
-    model = StreamModel(facts["n_features"], facts["n_labels"], Options(**facts["options"]).check())
-    if "warm_up" in facts:
-        model.warm_up = _warm_up(model, arrays, facts["warm_up"])
-        return model
-    low, high = (float.fromhex(limit) for limit in facts["limits"])
-    arrays.setdefault("scaler.binary", np.zeros(model.n_features, np.bool_))  # older files do not tell
-    model.scaler = Scaler(**{name: arrays[f"scaler.{name}"] for name in PER_FEATURE}, low=low, high=high)
-    for name in PER_FEATURE:
-        array = getattr(model.scaler, name)
-        _check_shape(name, array, (model.n_features, *array.shape[1:]))
-    model.ridge = float.fromhex(facts["ridge"])
-    stored = facts.get("local_ridge")  # older files know only the number their options give
-    model.local_ridge = model.options.first_local_ridge if stored is None else float.fromhex(stored)
-    model.feature_weights = np.ones(model.n_features)
+def put_together(arrays: Arrays, facts: object) -> StreamModel:
+    """The model that was taken apart; DataError if arrays or facts are not those of one."""
+    stored = StoredFacts(facts, "model")
+    options = read_options(stored.part("options"))
+    n_features, n_labels = stored.whole("n_features", high=MOST_COLUMNS), stored.whole("n_labels", high=MOST_COLUMNS)
+    if "warm_up" in stored:
+        return _warming(arrays, stored.part("warm_up"), n_features, n_labels, options)
+    parts = _parts(arrays, options)
+    with inside("scaler"):
+        check_scaler(parts["scaler"], n_features, options.scaling)
+    check_labels(parts["labels"], n_labels)
+    if n_features == 0 or n_labels == 0:
+        raise DataError(f"a trained model has {n_features} features and {n_labels} labels, expected 1 or more of each")
+    model = StreamModel(n_features, n_labels, options, warming=False)
+    low, high = limits_of(options.scaling)
+    model.scaler = Scaler(**{name: parts["scaler"][name] for name in PER_FEATURE}, low=low, high=high)
+    model.ridge, model.local_ridge = stored.positive("ridge"), stored.positive("local_ridge")
     if model.weighs_features:
-        model.feature_weights = arrays["feature_weights"]
-        _check_shape("feature_weights", model.feature_weights, (model.n_features,))
-    model.rules = _rule_base(model, arrays, facts)
-    model.warm_up = None
-    _restore_labels(model, arrays)
+        check_feature_weights(parts["weights"], n_features)
+        model.feature_weights = parts["weights"]["feature_weights"]
+    model.rules = _rule_base(model, parts, stored)
+    for name, array in parts["labels"].items():
+        setattr(model, name, array.copy())
     if model.counts is not None:
-        for name in OUTPUT_ARRAYS:
-            room, stored = getattr(model.counts, name), arrays[f"outputs.{name}"]
-            _check_shape(name, stored, room.shape)
-            room[...] = stored
+        with inside("outputs"):
+            check_counts(parts["outputs"], len(model.counts.seen))
+        model.counts.seen, model.counts.on = (parts["outputs"][name].copy() for name in OUTPUT_ARRAYS)
     return model
 
 
-def _warm_up(model: StreamModel, arrays: Arrays, facts: Facts) -> WarmUp:
-    buffer = WarmUp(model.n_features, model.n_labels, int(model.options.warm_up))
-    buffer.filled, buffer.n_seen = facts["filled"], facts["n_seen"]
-    buffer.in_order = facts.get("in_order", True)  # older files do not tell
+def read_options(stored: StoredFacts) -> Options:
+    """Options of a model, all of them and in range."""
+    return Options(**stored.only(*option_names())).check()
+
+
+def _parts(arrays: Arrays, options: Options) -> dict[str, Arrays]:
+    """The arrays of a trained model by group; DataError for one that belongs to none."""
+    groups = {name: part_of(arrays, name) for name in ("scaler", "rules", "change", "outputs")}
+    rest = {name: array for name, array in arrays.items() if name.partition(".")[0] not in groups or "." not in name}
+    groups["weights"] = {name: rest.pop(name) for name in ("feature_weights",) if name in rest}
+    if groups["weights"] and options.feature_weights != "relevance":
+        raise DataError("array feature_weights is not expected here")
+    if groups["outputs"] and options.optimise == "accuracy":
+        raise DataError("arrays of outputs are not expected here")
+    return {**groups, "labels": rest}
+
+
+def _warming(arrays: Arrays, stored: StoredFacts, n_features: int, n_labels: int, options: Options) -> StreamModel:
+    """A model that still collects samples."""
+    filled, n_seen = stored.whole("filled", high=int(options.warm_up) - 1), stored.whole("n_seen")
+    check_names(arrays, [f"warm_up.{name}" for name in PER_SAMPLE])
+    kept = part_of(arrays, "warm_up")
+    with inside("warm_up"):
+        check_warm_up(kept, filled, n_features, n_labels, n_seen)
+    model = StreamModel(n_features, n_labels, options)
+    buffer = model.warm_up
+    assert buffer is not None
+    buffer.filled, buffer.n_seen, buffer.in_order = filled, n_seen, stored.flag("in_order")
     for name in PER_SAMPLE:
-        getattr(buffer, name)[: buffer.filled] = arrays[f"warm_up.{name}"]
-    return buffer
+        getattr(buffer, name)[:filled] = kept[name]
+    return model
 
 
-def _rule_base(model: StreamModel, arrays: Arrays, facts: Facts) -> RuleBase:
-    rules = RuleBase(model.n_features, model.n_labels, model.settings())
-    slots = int(arrays["rules.tally"][RULES]) + 1
-    arrays.setdefault("rules.locked", np.zeros(slots, np.int64))  # files of schema 1 know no locks
+def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts) -> RuleBase:
+    settings, arrays = model.settings(), parts["rules"]
+    check_settings(settings)
+    with inside("rules"):
+        check_rules(arrays, model.n_features, model.n_labels, settings, model.options)
+    rules = RuleBase(model.n_features, model.n_labels, settings)
+    slots = int(arrays["tally"][RULES]) + 1
     rules.reserve(slots - 1)
-    rules.arrays.tally[RULES] = slots - 1
-    rules.arrays.locked[:slots] = arrays["rules.locked"]
+    rules.arrays.tally[:] = arrays["tally"]
+    rules.arrays.locked[:slots] = arrays["locked"]
     rules.arrays = fit_weights(rules.arrays, rules.settings)
     for name in PER_SLOT:
-        room, stored = getattr(rules.arrays, name)[:slots], arrays[f"rules.{name}"]
-        _check_shape(name, stored, room.shape)
-        room[...] = stored
-    rules.arrays.tally[:] = arrays["rules.tally"]
-    rules.arrays.strange[:] = arrays["rules.strange"]
-    rules.events = deque((Event(*event) for event in facts["events"]), maxlen=EVENTS_KEPT)
-    rules.words = _words(facts.get("words", {}))
-    for number, stored in enumerate(facts.get("changes", [])):
-        rules.changes.append(_change(number, stored, arrays, rules))
+        getattr(rules.arrays, name)[:slots] = arrays[name]
+    rules.arrays.strange[:] = arrays["strange"]
+    rules.events = deque(read_events(stored, "events", EVENTS_KEPT), maxlen=EVENTS_KEPT)
+    rules.words = _words(stored.part("words"))
+    with inside("change"):
+        rules.changes.extend(_changes(rules, parts["change"], stored, model))
     return rules
 
 
-def _words(stored: dict[str, dict[str, str]]) -> Words:
-    """JSON has turned identities into text."""
-    return Words(**{kind: {int(rule): text for rule, text in told.items()} for kind, told in stored.items()})
+def read_events(stored: StoredFacts, name: str, most: int) -> list[Event]:
+    """What happened to rules. A rule that was merged away is gone: nothing can be merged into it later."""
+    events, gone = [], set()
+    for entry in stored.listed(name, most):
+        if not (isinstance(entry, list) and len(entry) == len(Event._fields)):
+            raise stored.refuse(name, "events of five entries each")
+        event = Event(*entry)
+        numbers = (event.sample, event.rule, 0 if event.other is None else event.other)
+        sound = all(type(number) is int and 0 <= number <= MOST for number in numbers)
+        if not sound or event.kind not in EVENT_KINDS or not isinstance(event.note, str):
+            raise stored.refuse(name, "events: a sample, a kind, a rule, another rule or null, a note")
+        if event.kind in MERGES:
+            gone.add(event.other)
+            if event.other is None or event.rule in gone:
+                raise stored.refuse(name, "merges into rules that are there")
+        events.append(event)
+    return events
 
 
-def _change(number: int, stored: Facts, arrays: Arrays, rules: RuleBase) -> Change:
+def _words(stored: StoredFacts) -> Words:
+    """Names and texts of rules; JSON has turned identities into text."""
+    stored.only("names", "written")
+    return Words(stored.texts_by_number("names"), stored.texts_by_number("written"))
+
+
+def _changes(rules: RuleBase, arrays: Arrays, stored: StoredFacts, model: StreamModel) -> list[Change]:
+    """Acts that can be undone, oldest first; each has left what the next one found."""
+    facts = stored.parts("changes", CHANGES_KEPT)
+    check_names(arrays, [f"{i}.{name}" for i in range(len(facts)) for name in (*PER_SLOT, *CHANGE_ARRAYS)])
+    changes = [_change(part_of(arrays, str(i)), each, model, rules) for i, each in enumerate(facts)]
+    identity, tally = rules.arrays.identity.copy(), rules.arrays.tally
+    for change in reversed(changes):
+        require(np.array_equal(change.after, tally), "after", "the counts that the act has left")
+        tally = change.tally
+        if len(identity) <= tally[RULES]:
+            identity = np.pad(identity, (0, int(tally[RULES]) + 1 - len(identity)))
+        identity[change.slots] = change.rows["identity"]
+        check_identities(identity[1 : int(tally[RULES]) + 1], tally)
+    if sum(change.appended for change in changes) > len(rules.events):
+        raise stored.refuse("changes", "as many events as acts have appended")
+    return changes
+
+
+def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleBase) -> Change:
     """An act that can be undone."""
-    parts = {name: arrays[f"change.{number}.{name}"] for name in (*PER_SLOT, *CHANGE_ARRAYS)}
-    slots, before = parts["slots"], int(parts["tally"][RULES])
-    given_up = range(int(parts["after"][RULES]) + 1, before + 1)
-    if not set(given_up) <= set(slots.tolist()) <= set(range(before + 1)):
-        raise DataError(f"an act has changed slots {slots.tolist()} of {before}")
-    for name in PER_SLOT:
-        if name != "W":  # comes and goes with locks
-            _check_shape(name, parts[name], (len(slots), *getattr(rules.arrays, name).shape[1:]))
+    slots, rows = parts["slots"], {name: parts[name] for name in PER_SLOT}
+    check_arrays({name: parts[name] for name in ("tally", "after")}, {"tally": whole(3), "after": whole(3)})
+    before, after = int(parts["tally"][RULES]), int(parts["after"][RULES])
+    require(before <= model.options.max_rules, "tally", f"at most {model.options.max_rules} rules")
+    require(parts["tally"][SEEN] == parts["after"][SEEN], "tally", "as many samples as after the act")
+    check_arrays({"slots": slots}, {"slots": whole(size_of(rows, "k"), high=before)})
+    require(set(range(after + 1, before + 1)) <= set(slots.tolist()), "slots", "all slots that were given up")
+    require(np.diff(slots) > 0, "slots", "rising numbers")
+    check_slots(rows, model.n_features, model.n_labels, rules.settings, int(parts["tally"][SEEN]), slots == 0)
+    appended = stored.whole("appended", 1, EVENTS_KEPT)
     return Change(
-        rows={name: parts[name] for name in PER_SLOT},
+        rows=rows,
         slots=slots,
         tally=parts["tally"],
         after=parts["after"],
-        words=_words(stored["words"]),
-        appended=stored["appended"],
-        dropped=[Event(*event) for event in stored["dropped"]],
+        words=_words(stored.part("words")),
+        appended=appended,
+        dropped=read_events(stored, "dropped", appended),
     )
-
-
-def _check_shape(name: str, array: AnyArray, shape: tuple[int, ...]) -> None:
-    """Kernels do not look at bounds, so a file must not be able to lead them beyond."""
-    if array.shape != shape:
-        raise DataError(f"array {name} has shape {array.shape}, expected {shape}")
-
-
-def _restore_labels(model: StreamModel, arrays: Arrays) -> None:
-    """What is known of the labels besides what rules tell; older files tell less, and count all labels alike."""
-    model.annotated = np.array(arrays.get("annotated", np.ones(model.n_labels)), np.float64)
-    size = len(model.annotated)
-    model.carried = np.array(arrays.get("carried", 0.5 * model.annotated), np.float64)
-    model.echo_evidence = label_by_label(arrays.get("echo_evidence", np.zeros((2, 5, size))), size)
-    model.answers = np.array(arrays["answers"], np.float64) if "answers" in arrays else _supposed_answers(model)
-    _check_shape("annotated", model.annotated[: model.n_labels], model.annotated.shape)
-    _check_shape("carried", model.carried, (size,))
-    _check_shape("echo_evidence", model.echo_evidence, (2, 5, size))
-    _check_shape("answers", model.answers, (model.n_labels,))
-    for name in LABEL_ARRAYS:
-        if not np.isfinite(getattr(model, name)).all():
-            raise DataError(f"{name} is not finite")
-
-
-def _supposed_answers(model: StreamModel) -> FloatArray:
-    """Labels annotated in the initial batch are taken to be so ever since."""
-    most = model.annotated.max(initial=0.0)
-    since = model.annotated * (model.n_seen / most if most else 1.0)
-    return np.pad(since, (0, max(model.n_labels - len(since), 0)))

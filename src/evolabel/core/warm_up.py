@@ -14,9 +14,9 @@ class WarmUp:
     def __init__(self, n_features: int, n_labels: int, size: int) -> None:
         self.X = np.empty((size, n_features))
         self.Y = np.empty((size, n_labels))
-        self.weights = np.ones(size)
-        self.confidences = np.ones((size, n_labels))
-        self.numbers = np.zeros(size, np.int64)
+        self.weights = np.empty(size)
+        self.confidences = np.empty((size, n_labels))
+        self.numbers = np.empty(size, np.int64)
         self.filled = 0
         self.n_seen = 0
         self.in_order = True

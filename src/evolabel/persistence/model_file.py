@@ -16,7 +16,7 @@ from evolabel.errors import ModelFileError, ModelWriteError
 from evolabel.kernels.state import Arrays
 from evolabel.whole_files import write_atomically
 
-SCHEMA = 2  # 2: locks, names and acts
+SCHEMA = 3  # 1 and 2 were never released
 KEY = "evolabel"
 
 
@@ -24,7 +24,7 @@ def write_model_file(path: str | os.PathLike[str], arrays: Arrays, manifest: dic
     """Write to a temporary file beside `path`, flush it to disk, then rename: readers see the old file or the new."""
     from safetensors.numpy import save
 
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # single numbers stay such
     text = json.dumps({"schema": SCHEMA, **manifest}, sort_keys=True, allow_nan=False)
     data = save(arrays, {KEY: text, "sha256": _seal(arrays, text)})
     target = Path(path)
@@ -48,7 +48,7 @@ def read_model_file(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any
         with safe_open(target, framework="numpy") as file:
             header = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
+    except (SafetensorError, OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError) as error:
         raise ModelFileError(
             f"{target} is no model file, or not a whole one ({error}); pass a file of save(), or a copy"
         ) from None
@@ -62,15 +62,24 @@ def read_model_file(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any
 
 def _parse(text: str, target: Path) -> dict[str, Any]:
     try:
-        manifest: dict[str, Any] = json.loads(text)
-        schema = int(manifest["schema"])
-    except (ValueError, KeyError, TypeError) as error:
+        manifest = json.loads(text, parse_constant=_refuse_constant)
+        schema = manifest["schema"]
+        if type(schema) is not int:
+            raise TypeError(f"schema is {schema!r}, expected a whole number")
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelFileError(f"{target} has a broken manifest ({error}); restore it from a copy") from None
     if schema > SCHEMA:
         raise ModelFileError(
-            f"{target} has schema {schema}, this evolabel reads up to {SCHEMA}; update evolabel to open it"
+            f"{target} has schema {schema}, this evolabel reads schema {SCHEMA}; update evolabel to open it"
         )
-    return manifest
+    if schema < SCHEMA:
+        raise ModelFileError(f"{target} has schema {schema}, this evolabel reads schema {SCHEMA}; save the model anew")
+    return dict(manifest)
+
+
+def _refuse_constant(name: str) -> None:
+    """NaN and infinity are no JSON, and `write_model_file` never writes them."""
+    raise ValueError(f"{name} is no number")
 
 
 def _seal(arrays: Arrays, text: str) -> str:

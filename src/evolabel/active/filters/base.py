@@ -8,6 +8,7 @@ import numpy as np
 
 from evolabel.active.criteria import Criterion
 from evolabel.active.score_table import ScoreTable
+from evolabel.core.array_checks import Expected, check_arrays, require
 from evolabel.kernels._compile import direct
 from evolabel.kernels.selection import best_scores
 from evolabel.kernels.state import Arrays, BoolArray, FloatArray, IntArray
@@ -95,21 +96,24 @@ class Filter(ABC):
         """The memory, by name."""
         return {}
 
-    def restore(self, arrays: Arrays) -> None:
-        """Take over a memory of the same shapes."""
-        for name, array in self.arrays().items():
-            if arrays[name].shape != array.shape:
-                raise ValueError(f"{name} has shape {arrays[name].shape}, expected {array.shape}")
-            array[...] = arrays[name]
-        self._check_ring()
+    def table(self) -> dict[str, Expected]:
+        """What a stored memory must be, by name."""
+        return {}
 
-    def _check_ring(self) -> None:
-        """Kernels do not look at bounds, so stored counts must not lead them beyond the window."""
-        known = self.arrays()
-        if "tally" in known:
-            (filled, place), size = known["tally"].tolist(), len(known["ring"])
-            if not (0 <= filled <= size and 0 <= place < max(size, 1)):
-                raise ValueError(f"counts {filled} and {place} do not fit a window of {size}")
+    def restore(self, arrays: Arrays, units: int) -> None:
+        """Take over a stored memory, from when so many units were seen; DataError if it is none of this filter."""
+        check_arrays(arrays, self.table())
+        if "tally" in arrays:
+            check_ring(arrays["tally"], len(arrays["ring"]))
+        for name, array in self.arrays().items():
+            array[...] = arrays[name]
+
+
+def check_ring(tally: IntArray, size: int) -> None:
+    """Kernels do not look at bounds, so stored counts must not lead them beyond a window of this size."""
+    filled, place = tally.tolist()
+    require(filled <= size and place < size, "tally", f"counts within a window of {size}")
+    require(filled == size or place == filled, "tally", "the next row behind the last one")
 
 
 def by_sample(scores: FloatArray) -> FloatArray:

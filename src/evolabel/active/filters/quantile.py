@@ -8,6 +8,7 @@ import numpy as np
 from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import Filter, Purse, widened
 from evolabel.active.score_table import ScoreTable
+from evolabel.core.array_checks import Expected, floats, whole
 from evolabel.kernels._compile import direct
 from evolabel.kernels.scores import combine_rows
 from evolabel.kernels.selection import FILLED, NEXT, remember, walk_quantile
@@ -88,3 +89,7 @@ class QuantileFilter(Filter):
     def arrays(self) -> Arrays:
         """See `Filter`."""
         return {"ring": self._ring, "tally": self._tally}
+
+    def table(self) -> dict[str, Expected]:
+        """See `Filter`."""
+        return {"ring": floats(*self._ring.shape, low=0.0, high=np.inf), "tally": whole(2)}

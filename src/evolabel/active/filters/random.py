@@ -11,6 +11,7 @@ from evolabel.active.budget import exact_share
 from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import Filter, Purse
 from evolabel.active.score_table import ScoreTable
+from evolabel.core.array_checks import Expected, require, whole
 from evolabel.errors import ParameterError
 from evolabel.kernels.state import Arrays, BoolArray, FloatArray, IntArray
 from evolabel.ranges import check_number
@@ -74,6 +75,18 @@ class RandomFilter(Filter):
     def arrays(self) -> Arrays:
         """See `Filter`."""
         return {"place": self._place}
+
+    def table(self) -> dict[str, Expected]:
+        """See `Filter`."""
+        return {"place": whole(2)}
+
+    def restore(self, arrays: Arrays, units: int) -> None:
+        """See `Filter`. The token to be spent next follows from the units that have come, up to one."""
+        super().restore(arrays, units)
+        come, token = self._place.tolist()
+        earned = int(exact_share(self.budget) * come)
+        require(come <= units, "place", f"at most {units} units")
+        require(max(earned, 1) <= token <= earned + 1, "place", f"token {max(earned, 1)} or {earned + 1}")
 
     def _moments_within(self, rows: int) -> IntArray:
         """The units of the next rows at which a token is to be spent."""

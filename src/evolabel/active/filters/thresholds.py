@@ -8,6 +8,7 @@ import numpy as np
 from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import Filter, Purse, by_label
 from evolabel.active.score_table import ScoreTable
+from evolabel.core.array_checks import Expected, floats
 from evolabel.errors import ParameterError
 from evolabel.kernels._compile import direct
 from evolabel.kernels.selection import walk_thresholds
@@ -100,6 +101,10 @@ class VariableThresholds(Filter):
     def arrays(self) -> Arrays:
         """See `Filter`."""
         return {"ease": self._ease}
+
+    def table(self) -> dict[str, Expected]:
+        """See `Filter`."""
+        return {"ease": floats(1, low=LOWEST, high=HIGHEST)}
 
 
 class FirstCome(VariableThresholds):

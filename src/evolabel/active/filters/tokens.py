@@ -8,6 +8,7 @@ import numpy as np
 from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import EMPTY, Filter, Purse, by_sample
 from evolabel.active.score_table import ScoreTable
+from evolabel.core.array_checks import Expected, floats, whole
 from evolabel.kernels._compile import direct
 from evolabel.kernels.selection import walk_tokens
 from evolabel.kernels.state import Arrays, BoolArray, FloatArray
@@ -84,3 +85,8 @@ class TokenFilter(Filter):
     def arrays(self) -> Arrays:
         """See `Filter`."""
         return {"ring": self._ring.T, "sums": self._sums, "tally": self._tally}
+
+    def table(self) -> dict[str, Expected]:
+        """See `Filter`."""
+        scores = {"ring": self._ring.T.shape, "sums": self._sums.shape}
+        return {name: floats(*shape, low=0.0, high=np.inf) for name, shape in scores.items()} | {"tally": whole(2)}

@@ -12,7 +12,7 @@ from evolabel.streams.files.numpy_file import read_npz, write_npz
 from evolabel.streams.files.opening import COMPRESSIONS
 from evolabel.streams.files.parquet_file import read_parquet, write_parquet
 from evolabel.streams.tabular.csv_file import from_csv
-from evolabel.whole_files import staged
+from evolabel.whole_files import followed, staged
 
 WRITERS: dict[str, Callable[[Dataset, Path], None]] = {".npz": write_npz, ".parquet": write_parquet}
 READABLE = (".arff", ".csv", ".npz", ".parquet", ".tsv")
@@ -45,8 +45,9 @@ def write_dataset(dataset: Dataset, path: str | PathLike[str]) -> None:
     writer = WRITERS.get(target.suffix.lower())
     if writer is None:
         raise FileFormatError(f"{target.name!r} names no format that can be written; use {' or '.join(WRITERS)}")
-    with staged(target.parent, workplace=target.parent) as stage:
-        writer(dataset, stage / target.name)
+    place = followed(target)
+    with staged(place.parent, workplace=place.parent) as stage:
+        writer(dataset, stage / place.name)
 
 
 def read_dataset(

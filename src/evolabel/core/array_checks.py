@@ -1,0 +1,139 @@
+"""Checks of arrays that were stored: a table says what each array must be, and one function compares.
+
+Kernels do not check bounds: a stored array must not lead them beyond its end, nor feed them numbers that they cannot
+divide by, take roots of, or square.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cholesky
+
+from evolabel.errors import DataError
+from evolabel.kernels.state import AnyArray, Arrays, FloatArray
+
+LARGEST = 1e100  # squares of larger numbers may overflow
+FINITE = sys.float_info.max
+MOST = 2**53  # larger counts are not exact as float64
+
+# Rounding can leave a matrix that should be positive semidefinite a little short of it: by this share of its diagonal.
+SHORTFALL = 1e-6
+
+
+class Expected(NamedTuple):
+    """What an array must be: its shape, its dtype, and the range of its values, both ends included."""
+
+    shape: tuple[int, ...]
+    dtype: type
+    low: float
+    high: float
+    positive: bool = False
+    """Whether values must be above 0."""
+    missing: bool = False
+    """Whether values may be NaN."""
+
+    def __str__(self) -> str:
+        start = "above 0" if self.positive else f"from {self.low:.12g}"
+        return f"values {start} to {self.high:.12g}" + (" or NaN" if self.missing else "")
+
+
+def floats(
+    *shape: int, low: float = -LARGEST, high: float = LARGEST, positive: bool = False, missing: bool = False
+) -> Expected:
+    """float64 of this shape."""
+    return Expected(shape, np.float64, low, high, positive, missing)
+
+
+def whole(*shape: int, low: int = 0, high: int = MOST) -> Expected:
+    """int64 of this shape."""
+    return Expected(shape, np.int64, low, high)
+
+
+def flags(*shape: int) -> Expected:
+    """Bool of this shape."""
+    return Expected(shape, np.bool_, 0, 1)
+
+
+@contextmanager
+def inside(part: str) -> Iterator[None]:
+    """Errors about arrays and facts name the part of the file that they belong to."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"{part}: {error}") from None
+
+
+def check_arrays(arrays: Arrays, table: dict[str, Expected]) -> None:
+    """Raise DataError for the first array that is missing, not known, or not as `table` says."""
+    check_names(arrays, table)
+    for name, expected in table.items():
+        _check(name, arrays[name], expected)
+
+
+def check_names(arrays: Arrays, names: Iterable[str]) -> None:
+    """Raise DataError unless there are arrays of these names, and no others."""
+    known = set(names)
+    if absent := sorted(known - set(arrays)):
+        raise DataError(f"array {absent[0]} is missing")
+    if unknown := sorted(set(arrays) - known):
+        raise DataError(f"array {unknown[0]} is not expected here")
+
+
+def size_of(arrays: Arrays, name: str, axis: int = 0) -> int:
+    """Length of an array along an axis, from which the shapes of others follow; 0 if there is no such axis."""
+    shape = arrays[name].shape if name in arrays else ()
+    return shape[axis] if axis < len(shape) else 0
+
+
+def require(agrees: AnyArray | np.bool_ | bool, name: str, expected: str) -> None:
+    """Raise DataError about the array `name` unless all of `agrees` is true."""
+    if not np.all(agrees):
+        raise DataError(f"array {name} does not fit the others; expected {expected}")
+
+
+def check_evidence(name: str, evidence: FloatArray) -> None:
+    """Sums of squares cannot be negative, and no sum of products exceeds what they allow."""
+    products, squares, errors, answers, _ = np.moveaxis(evidence, -2, 0)
+    require((squares >= 0.0) & (errors >= 0.0) & (answers >= 0.0), name, "sums of squares >= 0")
+    require(np.abs(products) <= (1.0 + 1e-6) * np.sqrt(squares * errors) + 1e-12, name, "products within their squares")
+
+
+def check_samples(name: str, rows: FloatArray) -> None:
+    """Every sample must have a feature that is not missing."""
+    require(~np.isnan(rows).all(axis=-1), name, "a feature in every sample")
+
+
+def is_nearly_definite(matrix: FloatArray, diagonal: FloatArray | None = None) -> bool:
+    """Is a symmetric matrix positive semidefinite, up to rounding?
+
+    Rounding is measured by the `diagonal`, by default that of the matrix itself.
+    """
+    squares = np.diagonal(matrix) if diagonal is None else diagonal
+    if (squares < 0.0).any():
+        return False
+    scale = np.where(squares > 0.0, np.sqrt(squares), 1.0)
+    try:
+        cholesky(matrix / scale / scale[:, None] + SHORTFALL * np.eye(len(matrix)), lower=True, overwrite_a=True)
+    except ValueError:  # not definite, or not finite
+        return False
+    return True
+
+
+def _check(name: str, array: AnyArray, expected: Expected) -> None:
+    if array.dtype != expected.dtype:
+        raise DataError(f"array {name} holds {array.dtype}, expected {np.dtype(expected.dtype)}")
+    if array.shape != expected.shape:
+        raise DataError(f"array {name} has shape {array.shape}, expected {expected.shape}")
+    if array.size == 0 or expected.dtype is np.bool_:
+        return
+    smallest, greatest = np.fmin.reduce(array, axis=None), np.fmax.reduce(array, axis=None)
+    if expected.missing and np.isnan(smallest):  # nothing but NaN
+        return
+    has_nan = not expected.missing and expected.dtype is np.float64 and np.isnan(array).any()
+    low_enough = smallest > 0 if expected.positive else smallest >= expected.low
+    if has_nan or not low_enough or not greatest <= expected.high:
+        came = "NaN" if has_nan else f"values from {smallest:.12g} to {greatest:.12g}"
+        raise DataError(f"array {name} holds {came}, expected {expected}")

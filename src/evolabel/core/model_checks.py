@@ -1,0 +1,236 @@
+"""What the stored arrays of a model must be, group by group: a table of each, and what must agree beyond it."""
+
+import numpy as np
+
+from evolabel.core.array_checks import (
+    FINITE,
+    MOST,
+    SHORTFALL,
+    Expected,
+    check_arrays,
+    check_evidence,
+    check_names,
+    check_samples,
+    flags,
+    floats,
+    is_nearly_definite,
+    require,
+    size_of,
+    whole,
+)
+from evolabel.core.inverses import mirrored
+from evolabel.core.lifecycle import PER_SLOT
+from evolabel.core.options import Options
+from evolabel.core.scaling import variance_of
+from evolabel.core.thresholds import BINS
+from evolabel.errors import DataError
+from evolabel.kernels.iteration import BLOW_UP
+from evolabel.kernels.room import rule_arrays
+from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, Arrays, FloatArray, IntArray, Settings
+
+HEAVIEST = 1e12  # weight of a sample
+SMALLEST = 1e-150  # of what is divided by: squares of its inverse must not overflow
+FURTHEST = 1e6  # score of a feature, whatever the scaling
+
+# Sums of labels are at most so many times what labels of 0 and 1 can add up to: labels that are not annotated count by
+# the output for them, which may lie outside [0, 1].
+OUTSIDE = 1e4
+
+
+def warm_up_table(kept: int, p: int, K: int, seen: int) -> dict[str, Expected]:
+    """The buffer of the cold start, with so many samples kept."""
+    return {
+        "X": floats(kept, p, missing=True),
+        "Y": floats(kept, K, low=0.0, high=1.0, missing=True),
+        "weights": floats(kept, high=HEAVIEST, positive=True),
+        "confidences": floats(kept, K, low=0.0, high=1.0),
+        "numbers": whole(kept, low=1, high=seen),
+    }
+
+
+def check_warm_up(arrays: Arrays, kept: int, p: int, K: int, seen: int) -> None:
+    """Samples kept during the cold start."""
+    check_arrays(arrays, warm_up_table(kept, p, K, seen))
+    Y = arrays["Y"]
+    require((Y == 0.0) | (Y == 1.0) | np.isnan(Y), "Y", "labels of 0, 1 or NaN")
+    require(~np.isnan(Y).all(axis=1), "Y", "an annotated label in every row")
+    check_samples("X", arrays["X"])
+    require(np.diff(arrays["numbers"]) > 0, "numbers", "rising numbers")
+
+
+def scaler_table(arrays: Arrays, p: int, kind: str) -> dict[str, Expected]:
+    """The scaling of p features; the prior variance follows from the kind of scaling, if it scales at all."""
+    knots, variance = size_of(arrays, "x", 1), variance_of(kind)
+    prior = floats(p, high=FURTHEST**2, positive=True) if variance is None else floats(p, low=variance, high=variance)
+    return {
+        "x": floats(p, knots, low=-FINITE, high=FINITE),
+        "z": floats(p, knots),
+        "used": whole(p, high=knots),
+        "slope": floats(p, high=FINITE, positive=True),
+        "prior": prior,
+        "binary": flags(p),
+    }
+
+
+def check_scaler(arrays: Arrays, p: int, kind: str) -> None:
+    """Knots and their scores must rise."""
+    check_arrays(arrays, scaler_table(arrays, p, kind))
+    x, z, used = arrays["x"], arrays["z"], arrays["used"]
+    require(x.shape[1] > 0, "x", "one knot or more")
+    in_use = np.arange(1, x.shape[1]) < used[:, None]
+    for name, rows in (("x", x), ("z", z)):
+        require((np.diff(rows, axis=1) >= 0.0) | ~in_use, name, "knots that rise")
+
+
+def label_table(arrays: Arrays, K: int) -> dict[str, Expected]:
+    """What is known of K labels besides what rules tell; the initial batch may have had fewer."""
+    size = size_of(arrays, "annotated")
+    return {
+        "annotated": floats(size, low=0.0, high=MOST),
+        "carried": floats(size, low=0.0, high=MOST),
+        "echo_evidence": floats(2, 5, size),
+        "answers": floats(K, low=0.0, high=MOST),
+    }
+
+
+def check_labels(arrays: Arrays, K: int) -> None:
+    """Counts and evidence of the labels."""
+    check_arrays(arrays, label_table(arrays, K))
+    require(len(arrays["annotated"]) <= K, "annotated", f"at most {K} labels")
+    require(arrays["carried"] <= arrays["annotated"], "carried", "no more than annotated")
+    check_evidence("echo_evidence", arrays["echo_evidence"])
+
+
+def check_counts(arrays: Arrays, rows: int) -> None:
+    """Counts of outputs, by which thresholds are learned."""
+    check_arrays(arrays, dict.fromkeys(("seen", "on"), floats(rows, BINS, low=0.0)))
+    require(arrays["on"] <= arrays["seen"], "on", "no more than seen")
+
+
+def slot_table(arrays: Arrays, p: int, K: int, settings: Settings, seen: int) -> dict[str, Expected]:
+    """Arrays with an entry per slot; as many slots as `k` has.
+
+    Ranges that do not follow from the arrays' meaning only keep squares from overflowing.
+    """
+    slots, heaviest = size_of(arrays, "k"), HEAVIEST * (seen + 1.0)
+    holds_weights = size_of(arrays, "W", 1) > 0 and not settings.iterated
+    shapes = {
+        name: (slots, *array.shape[1:])
+        for name, array in rule_arrays(0, p, K, settings, hold_weights=holds_weights)._asdict().items()
+    }
+    waiting = shapes["late_H"][1]
+    table = {name: floats(*shapes[name]) for name in ("F", "H", "G", "late_H", "late_P", "Q")}
+    table |= {name: floats(*shapes[name], low=0.0) for name in ("M", "n")}
+    table |= {name: floats(*shapes[name], low=0.0, high=heaviest) for name in ("k", "fresh", "compared")}
+    table |= {"mass": floats(*shapes["mass"], low=0.0), "ybar": floats(*shapes["ybar"], low=-OUTSIDE, high=OUTSIDE)}
+    furthest = OUTSIDE * _furthest(settings)
+    table |= {"c": floats(*shapes["c"], low=-furthest, high=furthest)}
+    table |= {name: floats(*shapes[name], high=FINITE, positive=True) for name in ("inv", "top")}
+    table |= {"P": floats(*shapes["P"], low=-FINITE, high=FINITE)}
+    table |= {"W": floats(*shapes["W"], low=-BLOW_UP, high=BLOW_UP) if settings.iterated else floats(*shapes["W"])}
+    table |= {"late": whole(slots, high=waiting - 1), "age": whole(slots), "identity": whole(slots)}
+    table |= {"born": whole(slots, high=seen), "won": whole(slots, high=seen), "locked": whole(slots, high=1)}
+    return table
+
+
+def check_slots(arrays: Arrays, p: int, K: int, settings: Settings, seen: int, first: IntArray) -> None:
+    """Arrays with an entry per slot; `first` is True for the slot of the whole stream."""
+    G, H = (arrays[name].shape[1:] for name in ("G", "H"))
+    if (K, p + 1) != G or (p + 1, p + 1) != H:  # before room is made by these numbers
+        raise DataError(f"arrays G and H have shapes {G} and {H} per slot, expected {(K, p + 1)} and {(p + 1, p + 1)}")
+    check_arrays(arrays, slot_table(arrays, p, K, settings, seen))
+    _check_distances(arrays, settings)
+    for slot in range(len(first)):
+        of_slot = {name: array[slot] for name, array in arrays.items()}
+        _check_consequents(of_slot, settings, bool(first[slot]), HEAVIEST * (seen + 1.0))
+        if settings.rotated:
+            _check_spread(of_slot["F"], settings)
+
+
+def _check_distances(arrays: Arrays, settings: Settings) -> None:
+    """Squared distances must stay finite."""
+    with np.errstate(over="ignore"):
+        furthest = (np.abs(arrays["c"]) + _furthest(settings)) ** 2 * arrays["inv"]
+    require(furthest.sum(axis=1) < FINITE, "inv", "squared distances that are finite")
+
+
+def _furthest(settings: Settings) -> float:
+    """The largest value of a sample in the space of the antecedents."""
+    return max(FURTHEST, settings.label_weight) if settings.product else FURTHEST
+
+
+def _check_spread(F: FloatArray, settings: Settings) -> None:
+    """F F' of a rotated rule is its prior and what its samples add to it."""
+    factor = np.tril(F)
+    require(np.diagonal(factor) > 0.0, "F", "a diagonal above 0")
+    spread = factor @ factor.T
+    scatter = spread - np.diag(settings.prior_count * settings.prior)
+    require(is_nearly_definite(scatter, np.diagonal(spread)), "F", "a spread of at least the prior")
+
+
+def _check_consequents(slot: Arrays, settings: Settings, of_all: bool, heaviest: float) -> None:
+    """H, G and P of one slot: positive definite, as far as rounding lets them, and sums of labels between 0 and 1."""
+    penalty = settings.penalty[0 if of_all else 1]
+    waiting = slot["late"]
+    H = mirrored(slot["H"]) + _outer(slot["late_H"][:waiting])
+    P = mirrored(slot["P"]) - _outer(slot["late_P"][:waiting])
+    require(np.diagonal(H) >= 0.0, "H", "a diagonal of at least 0")
+    require(H[-1, -1] <= heaviest, "H", f"evidence of at most {heaviest:g}")
+    require(np.diagonal(H) <= (OUTSIDE * FURTHEST) ** 2 * H[-1, -1], "H", "squares of scores")
+    require(np.diagonal(P) > 0.0, "P", "a diagonal above 0")
+    require(np.diagonal(P) <= 1e3 / penalty, "P", "no more than the ridge allows")
+    require(is_nearly_definite(H + np.diag(penalty)), "H", "a positive definite matrix")
+    require(is_nearly_definite(P), "P", "a positive definite matrix")
+    squares = np.diagonal(H) + penalty
+    require(np.abs(slot["G"]) <= OUTSIDE * np.sqrt(squares * squares[-1]), "G", "sums that labels in [0, 1] can have")
+    if settings.iterated and not of_all:
+        most = np.linalg.eigvalsh(H + np.diag(penalty))[-1]
+        require(slot["top"][0] >= (1.0 - SHORTFALL) * most, "top", "a bound of the largest eigenvalue of H")
+
+
+def _outer(rows: FloatArray) -> FloatArray:
+    return np.asarray(rows.T @ rows)
+
+
+def check_tally(tally: IntArray, slots: int, options: Options) -> None:
+    """Rules, samples seen, and the identity of the next rule."""
+    check_arrays({"tally": tally}, {"tally": whole(3)})
+    require(tally[RULES] <= options.max_rules, "tally", f"at most {options.max_rules} rules")
+    require(tally[RULES] + 1 == slots, "tally", f"{slots - 1} rules, as many as there are slots")
+
+
+def check_identities(identities: IntArray, tally: IntArray) -> None:
+    """Identities of the rules, without that of slot 0."""
+    require(len(set(identities.tolist())) == len(identities), "identity", "identities that differ")
+    require(identities < tally[NEXT_IDENTITY], "identity", "identities below the next one")
+
+
+def check_rules(arrays: Arrays, p: int, K: int, settings: Settings, options: Options) -> None:
+    """All arrays of a rule base."""
+    check_names(arrays, (*PER_SLOT, "tally", "strange"))
+    slots = {name: arrays[name] for name in PER_SLOT}
+    check_tally(arrays["tally"], size_of(slots, "k"), options)
+    check_arrays({"strange": arrays["strange"]}, {"strange": floats(3, low=0.0, high=FINITE)})
+    require(arrays["strange"][1] <= 1.0 / SMALLEST, "strange", "a mean distance whose square is finite")
+    first = np.arange(len(arrays["k"])) == 0
+    check_slots(slots, p, K, settings, int(arrays["tally"][SEEN]), first)
+    check_identities(arrays["identity"][1:], arrays["tally"])
+    require(len(first) == 1 or arrays["k"][1:].any(), "k", "a rule that has won samples")
+    require(arrays["locked"][0] == 0, "locked", "0 for the whole stream")
+    if not settings.iterated:
+        holds_weights = size_of(arrays, "W", 1) > 0
+        require(holds_weights == bool(arrays["locked"].any()), "W", "weights only where a rule is locked")
+
+
+def check_settings(settings: Settings) -> None:
+    """Numbers that options lead to must be usable; DataError if they over- or underflow."""
+    numbers = {"penalty": settings.penalty, "metric": settings.metric, "tau": np.array([settings.tau])}
+    numbers["prior_count"] = np.array([settings.prior_count])
+    for name, values in numbers.items():
+        if not ((values >= SMALLEST) & (values <= 1.0 / SMALLEST)).all():
+            raise DataError(f"the options lead to a {name} of {values}, expected {SMALLEST:g} to {1.0 / SMALLEST:g}")
+
+
+def check_feature_weights(arrays: Arrays, p: int) -> None:
+    """What features count in distances, where they are weighed."""
+    check_arrays(arrays, {"feature_weights": floats(p, positive=True)})
