@@ -3,7 +3,6 @@
 import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core import lifecycle
 from evolabel.core.proximal import largest_eigenvalue
 from evolabel.kernels.iteration import prox_step, rls_step
 from flaws.finding import Finding
@@ -72,7 +71,7 @@ def creating_sample() -> Finding:
     clf = EvolvingFuzzyClassifier.paper(scaling="none", space="input", novelty="chi2", alpha=0.0, beta=0.0).fit(X, Y)
     x, before = np.full((1, 4), 8.0), clf.n_rules_
     base = clf._model.trained()
-    parent = lifecycle.nearest_rule(x[0], base.arrays, base.settings)
+    parent = base.nearest_rule(x[0])
     printed = float((base.weights(parent).T @ np.append(x[0], 1.0))[0])
     clf.partial_fit(x, np.ones((1, 2)))
     own = float(clf.decision_function(x)[0, 0])
