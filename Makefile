@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test explore check lint types layers coverage accuracy comparison benchmarks active readme gallery clean help
+.PHONY: demo test explore check lint types layers coverage bounds accuracy comparison benchmarks active readme gallery clean help
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -20,13 +20,13 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)  ## learn yeast beside the rivals; the report is demo/report.html
 	$(BIN)/evolabel run --against ovr,chain,static,rls,knn,prior --out demo
 
-test: $(READY)  ## run all tests
-	$(BIN)/python -m pytest
+test: $(READY)  ## run all tests but the slow ones
+	$(BIN)/python -m pytest -m 'not slow'
 
 explore: $(READY)  ## run the tests that draw examples, with new and more of them
 	$(BIN)/python -m pytest --hypothesis-profile=explore -m 'not data'
 
-check: lint types layers coverage  ## everything CI could ask for
+check: lint types layers coverage bounds  ## everything: linters, types, layers, all tests compiled, interpreted and with bounds checks
 
 lint: $(READY)  ## ruff
 	$(BIN)/ruff check .
@@ -41,6 +41,9 @@ layers: $(READY)  ## import-linter
 coverage: $(READY)  ## tests compiled, then interpreted for true coverage
 	$(BIN)/python -m pytest
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m 'not compiled' --cov --cov-report=term
+
+bounds: $(READY)  ## tests with bounds checks in all kernels
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m 'not slow and not data'
 
 accuracy: $(READY)  ## default classifier on the five data sets (EVOLABEL_DATA)
 	$(BIN)/python benchmarks/accuracy.py
@@ -64,5 +67,5 @@ gallery: $(READY)  ## draw every figure into docs/gallery.md
 	$(BIN)/python benchmarks/gallery.py
 
 clean:  ## remove the environment and compiled kernels
+	-test ! -d $(VENV) || $(BIN)/python -c 'import shutil; from evolabel.kernels._compile import all_caches; shutil.rmtree(all_caches(), True)'
 	rm -rf $(VENV)
-	find src -name '*.nb[ic]' -delete

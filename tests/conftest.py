@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-import evolabel
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.streams import DriftingStream, from_csv
 
@@ -17,15 +16,6 @@ from evolabel.streams import DriftingStream, from_csv
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=300, deadline=None)
 settings.load_profile("steady")
-
-
-def pytest_configure():
-    """Drop compiled kernels older than any kernel source: numba looks at a kernel's own file, not at its callees."""
-    folder = Path(evolabel.__file__).parent / "kernels"
-    newest = max(source.stat().st_mtime for source in folder.glob("*.py"))
-    for compiled in folder.glob("__pycache__/*.nb[ic]"):
-        if compiled.stat().st_mtime < newest:
-            compiled.unlink()
 
 
 def pytest_collection_modifyitems(items):

@@ -45,7 +45,7 @@ class MissingDependencyError(EvolabelError, ImportError):
 
 
 class CheckpointError(EvolabelError, ValueError):
-    """A checkpoint is broken, or belongs to another run."""
+    """The notes of a search, or the stored state of a metric, are broken or belong to another one."""
 
 
 class ModelFileError(EvolabelError, ValueError):

@@ -1,6 +1,38 @@
-"""How things are written: objects as the calls that make them, numbers of things, names with their article."""
+"""How things are written: objects as the calls that make them, numbers of things, names with their article.
 
+Names of features, labels, rules, data sets and learners come from users and files. `one_line` and `visible` make them
+safe to show: on a terminal, in XML and HTML, and in figures.
+"""
+
+import re
 from inspect import signature
+
+BREAKS = re.compile("[\t\n\v\f\r\x85\u2028\u2029]")
+# Control characters, directions that reorder the text around them, lone surrogates, and what XML cannot hold.
+HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+REPLACEMENT = "\ufffd"
+
+
+def visible(text: str) -> str:
+    r"""`text` with every control character replaced by U+FFFD; tabs and line feeds stay.
+
+    Examples
+    --------
+    >>> visible("heat\x1b[31m\n")
+    'heat�[31m\n'
+    """
+    return HIDDEN.sub(REPLACEMENT, text)
+
+
+def one_line(text: str) -> str:
+    r"""`text` on one line: line breaks and tabs become spaces, other control characters U+FFFD.
+
+    Examples
+    --------
+    >>> one_line("heat\nof\tthe pump")
+    'heat of the pump'
+    """
+    return visible(BREAKS.sub(" ", text))
 
 
 def call_of(thing: object) -> str:

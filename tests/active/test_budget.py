@@ -1,5 +1,8 @@
 """What may be asked, to the last unit."""
 
+import copy
+import sys
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -8,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evolabel.active import TokenBucket
+from evolabel.active.budget import exact_share
 from evolabel.errors import BudgetError, ParameterError
 
 BUDGETS = st.one_of(st.floats(1e-6, 1.0), st.sampled_from([0.1, 0.29, 0.3, 0.7, 1 / 3, 1.0]))
@@ -47,6 +51,107 @@ def test_looking_ahead_agrees_with_going_there(budget, seen, credit, K, cost):
         bucket.pass_by(K, 1)
 
 
+@dataclass
+class NaiveBucket:
+    """Tokens as fractions, row by row: the naive twin of `TokenBucket`."""
+
+    share: Fraction
+    per: str
+    credit: int
+    burst: int | None
+    saved: Fraction = Fraction(0)
+    credited: int = 0
+    """Labels for which the credit was given."""
+
+    def available(self, K):
+        """What the next row may spend."""
+        unit = K if self.per == "labels" else 1
+        saved = self.saved + self.share * self.credit * (unit - self.credited)
+        most = None if self.burst is None else max(self.share * unit * self.burst, Fraction(unit))
+        earned = saved + self.share * unit
+        return earned if most is None else max(saved, min(earned, most))
+
+    def see(self, K, cost):
+        self.saved = self.available(K) - cost
+        self.credited = K if self.per == "labels" else 1
+
+
+WALKS = st.lists(st.tuples(st.integers(0, 1), st.sampled_from([0, 1, 5, 40]), st.floats(0, 1)), max_size=25)
+
+
+@given(
+    budget=st.one_of(BUDGETS, st.floats(0.05, 1.0)),
+    per=st.sampled_from(["samples", "labels"]),
+    credit=st.sampled_from([0, 1, 30]),
+    burst=st.sampled_from([None, 1, 2, 10, 200]),
+    walk=WALKS,
+)
+def test_the_bucket_is_its_naive_twin(budget, per, credit, burst, walk):
+    bucket, K = TokenBucket(budget, per, credit, burst), 1
+    twin = NaiveBucket(exact_share(budget), per, credit, burst)
+    for new_labels, passed, greed in walk:
+        K += new_labels
+        free, tokens = bucket.free(K, passed + 1), bucket.tokens(K, passed + 1)
+        within = bucket.rows_before(K, bucket.unit(K))
+        bucket.pass_by(K, passed)
+        for row in range(passed + 1):
+            available = twin.available(K)
+            assert free[row] == available // 1
+            assert tokens[row] == pytest.approx(float(available), rel=1e-9, abs=1e-9)
+            assert (row < within) == (available < bucket.unit(K))
+            if row < passed:
+                twin.see(K, 0)
+        assert bucket.affordable(K) == available // 1
+        assert bucket.next_purse(K) == (tokens[-1], free[-1])
+        cost = int(greed * min(bucket.affordable(K), bucket.unit(K)))
+        bucket.see(K, cost)
+        twin.see(K, cost)
+        units = bucket.unit(K) * (bucket.seen + credit)
+        assert bucket.asked <= exact_share(budget) * units
+
+
+@given(
+    budget=BUDGETS,
+    credit=st.sampled_from([0, 3, 300]),
+    burst=st.sampled_from([None, 1, 7, 200]),
+    spent=st.integers(0, 3),
+    rows=st.integers(1, 60),
+)
+def test_one_row_and_many_rows_are_the_same_to_the_bit(budget, credit, burst, spent, rows):
+    bucket = TokenBucket(budget, "labels", credit, burst)
+    bucket.pass_by(3, 250)
+    bucket.see(3, min(spent, bucket.affordable(3)))
+    free, tokens = bucket.free(3, rows), bucket.tokens(3, rows)
+    together = copy.deepcopy(bucket)
+    together.pass_by(3, rows)
+    for row in range(rows):
+        assert bucket.free(3, 1)[0] == free[row]
+        assert bucket.tokens(3, 1)[0] == tokens[row]
+        assert bucket.next_purse(3) == (tokens[row], free[row])
+        bucket.pass_by(3, 1)
+    assert vars(bucket) == vars(together)
+
+
+@pytest.mark.parametrize(("budget", "per", "most"), [(0.1, "samples", 20), (0.1, "labels", 60), (0.001, "labels", 3)])
+def test_a_pause_saves_what_200_rows_earn_and_one_whole_sample_at_least(budget, per, most):
+    bucket = TokenBucket(budget, per)
+    bucket.pass_by(3, 10**6)
+    assert bucket.affordable(3) == most
+    assert TokenBucket(budget, per, burst=None).rows_before(3, most + 1) < 10**6
+    assert bucket.rows_before(3, most + 1) == sys.maxsize
+
+
+def test_credit_is_not_cut_and_nothing_is_earned_while_it_lasts():
+    bucket = TokenBucket(0.1, credit=1000)
+    assert bucket.affordable(1) == 100
+    bucket.pass_by(1, 500)
+    assert bucket.affordable(1) == 100
+    for _ in range(95):
+        bucket.see(1, 1)
+    bucket.pass_by(1, 500)
+    assert bucket.affordable(1) == 20
+
+
 def test_what_cannot_be_paid_is_refused_and_not_counted():
     bucket = TokenBucket(0.1)
     bucket.pass_by(3, 8)
@@ -67,7 +172,18 @@ def test_nothing_is_shared_before_anything_is_seen():
     assert bucket.share == 0.5
 
 
-@pytest.mark.parametrize("bad", [{"budget": 0}, {"budget": 1.1}, {"budget": np.nan}, {"per": "words"}, {"credit": -1}])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"budget": 0},
+        {"budget": 1.1},
+        {"budget": np.nan},
+        {"per": "words"},
+        {"credit": -1},
+        {"burst": 0},
+        {"burst": 2.5},
+    ],
+)
 def test_bad_parameters_are_told(bad):
     with pytest.raises(ParameterError, match=next(iter(bad))):
         TokenBucket(**{"budget": 0.1, **bad})

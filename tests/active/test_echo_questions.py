@@ -5,6 +5,7 @@ import pytest
 
 from active.courses_of_events import trained, walked
 from evolabel.active import ActiveLearner, experience
+from evolabel.active.score_table import ScoreTable
 
 
 def test_a_query_changes_nothing_while_there_is_an_echo(events, frozen):
@@ -58,9 +59,8 @@ def test_worth_changes_what_the_measured_filter_sees_and_no_other(events):
                 learner.update(learner.query(X[200]), Y[200])
             worth = learner._scout.experience.of_next(X[201:203]).worth
             query = learner.query(X[201])
-            plain = learner._scout.chooser.parts(
-                [np.array(score).reshape(1, -1)[:, 0] for score in query.scores.values()]
-            )
+            scores = [np.array(score).reshape(1, -1)[:, 0] for score in query.scores.values()]
+            plain = learner._scout.chooser.parts(ScoreTable.of(scores))
             parts[selection, asked] = query.arrived.part, plain[0], worth[0]
     for asked in (False, True):
         part, plain, worth = parts[None, asked]

@@ -139,3 +139,42 @@ def test_the_papers_thresholds_ask_little_at_the_start(classifier, stream):
     for x in stream[0][60:100]:
         learner.update(learner.query(x))
         assert learner.bucket.asked <= 0.1 * learner.bucket.seen
+
+
+@pytest.mark.parametrize("way", [{"criteria": "first_feature", "selection": "first_come"}, {"selection": "random"}])
+@pytest.mark.parametrize("many", [False, True])
+def test_a_pause_is_not_followed_by_questions_about_every_row(way, many):
+    def longest_run(burst):
+        learner = ActiveLearner(copy.deepcopy(READY), 0.1, burst=burst, **way)
+        learner.bucket.pass_by(3, 10_000)  # a pause: rows are counted, and nobody is asked
+        asked = []
+        for x in np.full((60, 3), 9.0):
+            query = learner.watch(x[None])[0] if many else learner.query(x)
+            if query is not None:
+                learner.update(query)
+            asked.append(query is not None and query.asked)
+        assert learner.bucket.asked == sum(asked)
+        return "".join("x" if one else " " for one in asked).split(" ")[0]
+
+    if way["selection"] == "first_come":
+        assert len(longest_run(None)) == 60
+        assert len(longest_run(200)) == 22, "20 that were saved, and what 22 rows earn meanwhile"
+        assert len(longest_run(1)) == 1
+    else:
+        assert len(longest_run(200)) <= 22
+
+
+def test_the_cap_is_saved_and_loaded_with_the_learner(tmp_path):
+    learner = ActiveLearner(copy.deepcopy(READY), 0.29, "labels", burst=10, credit=3)
+    learner.bucket.pass_by(3, 1000)
+    learner.save(tmp_path / "learner")
+    loaded = ActiveLearner.load(tmp_path / "learner")
+    assert vars(loaded.bucket) == vars(learner.bucket)
+    assert loaded.bucket.lost > 0
+    unlimited = ActiveLearner(copy.deepcopy(READY), burst=None)
+    unlimited.save(tmp_path / "learner")
+    assert ActiveLearner.load(tmp_path / "learner").bucket.burst is None
+
+
+def test_the_paper_saves_everything():
+    assert ActiveLearner.paper(copy.deepcopy(READY)).bucket.burst is None

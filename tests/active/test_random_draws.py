@@ -19,7 +19,7 @@ BASE = EvolvingFuzzyClassifier(max_rules=4)
 def test_every_token_has_a_moment_of_its_own_once_it_is_earned(budget, seed, first):
     moments = random_moments(budget, seed, first, first + 50)
     assert (np.diff(moments) > 0).all()
-    bucket = TokenBucket(budget)
+    bucket = TokenBucket(budget, burst=None)
     for token, moment in enumerate(moments.tolist(), start=first):
         assert bucket.limit(1, ahead=moment) == token
 

@@ -6,9 +6,7 @@ from itertools import product
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.cli.progress import LiveBars
 from evolabel.evaluate import Results
-from evolabel.evaluate.checkpoint import Checkpoint
 
 SHORT = ["run", "drift", "--samples", 250, "--metrics", "pa", "--quiet"]
 
@@ -51,27 +49,6 @@ def test_nothing_is_said_of_questions_where_nobody_asks(command, tmp_path):
     told = command(*SHORT, "--out", tmp_path)
     assert "asked" not in told.out
     assert "Why it was asked" not in (tmp_path / "report.html").read_text()
-
-
-@pytest.mark.parametrize("per", ["samples", "labels"])
-def test_an_interrupted_run_goes_on_with_its_questions(command, tmp_path, monkeypatch, per):
-    words = (*SHORT, "--budget", "0.2", "--per", per, "--every", 20, "--json")
-    whole = json.loads(command(*words).out)
-    monkeypatch.setattr(Checkpoint, "is_due", lambda self: True)
-    step = LiveBars.step
-
-    def stop(self, event):
-        if event.done >= 120:
-            raise KeyboardInterrupt
-        step(self, event)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(LiveBars, "step", stop)
-        assert command(*words, "--out", tmp_path).code == 130
-    assert (tmp_path / "seed-0.checkpoint").exists()
-    resumed = json.loads(command(*words, "--out", tmp_path).out)
-    for before, after in zip(whole["runs"]["0"], resumed["runs"]["0"], strict=True):
-        assert (after["metrics"], after["questions"]) == (before["metrics"], before["questions"])
 
 
 @pytest.mark.parametrize(

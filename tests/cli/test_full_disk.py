@@ -22,7 +22,7 @@ def full_disk(monkeypatch):
 @pytest.mark.parametrize(
     ("words", "file"),
     [
-        (("run", "plant.csv", *LABELS, "--learner", "prior", "--json", "--out", "out"), "out/seed-0.checkpoint"),
+        (("run", "plant.csv", *LABELS, "--learner", "prior", "--json", "--out", "out"), "out/seed-0/results.json"),
         (("tune", "plant.csv", *LABELS, *GRID, "--out", "out"), "out/notes.jsonl"),
         (("figures", "model.safetensors", "--out", "out"), "out/rule-map.png"),
         (("rules", "model.safetensors", "--out", "rules.md"), "rules.md"),

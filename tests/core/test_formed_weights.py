@@ -8,7 +8,7 @@ from paper_rule_bases import paper_learned
 from small_rule_bases import assert_close, learned, make_settings, make_stream, with_gaps
 
 from evolabel.core import acts
-from evolabel.core.formed_weights import MANY_ROWS, formed_answers, formed_weights
+from evolabel.core.formed_weights import MANY_ROWS, SOME_ROWS, answers, formed_weights
 from evolabel.core.look import Look
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
@@ -55,9 +55,18 @@ def test_the_naive_twin_agrees(case):
     W, psi = [base.weights(slot) for slot in range(base.n_rules + 1)], base.memberships(Z)[0]
     expected = [sum(psi[i, a - 1] * base.regressor(z, a) @ W[a] for a in range(1, len(W))) for i, z in enumerate(Z)]
     formed = formed_weights(base)
-    assert_close(formed_answers(base, Z, formed).outputs, np.array(expected), ROUNDING)
+    assert_close(answers(base, Z, formed).outputs, np.array(expected), ROUNDING)
     for slot in range(1, len(W)):
         assert_close(formed[slot].T, W[slot], 1e-10)
+
+
+@settings(max_examples=30, deadline=None)
+@given(bases(), st.integers(1, SOME_ROWS - 1))
+def test_few_rows_and_blocks_have_the_same_bits(case, few):
+    base, Z = case
+    W = formed_weights(base)
+    for whole, part in zip(answers(base, Z, W), answers(base, Z[:few], W), strict=True):
+        np.testing.assert_array_equal(whole[:few], part)
 
 
 @pytest.fixture(scope="module")

@@ -161,11 +161,6 @@ def test_a_bad_parameter_is_named(options):
     assert next(iter(options)).removesuffix("s") in refusal(ParameterError, **options)
 
 
-def test_a_bad_interval_of_checkpoints_is_named(tmp_path):
-    message = refusal(ParameterError, checkpoint=tmp_path / "run", checkpoint_every=-1)
-    assert "checkpoint_every=-1" in message
-
-
 @pytest.mark.parametrize("rows", [1, 4])
 def test_rows_of_a_stream_are_counted_from_its_beginning(rows):
     pairs = [(np.full(2, np.nan) if row == 13 else X[row], Y[row]) for row in range(20)]

@@ -9,6 +9,7 @@ from paper_rule_bases import paper_learned, random_rules, with_missing
 from small_rule_bases import make_stream
 
 from evolabel.kernels import antecedents
+from evolabel.kernels.answer import distance_rows
 from evolabel.kernels.memberships import distances
 from evolabel.kernels.reference import antecedents as naive
 from evolabel.kernels.reference.memberships import memberships
@@ -25,11 +26,9 @@ def weights(rng, p):
 
 def kernel_distances(s, base, p):
     """D and J of all rules by the compiled kernel."""
-    count, d = base.n_rules, base.arrays.c.shape[1]
-    D, J = np.full(count + 1, np.nan), np.full(count + 1, np.nan)
-    scratch = np.empty(d), np.empty(d), np.empty(d, np.int64)
-    antecedents.joint_distances(s, p, base.arrays, base.settings, D, J, *scratch)
-    return D[1:], J[1:]
+    D, J = np.full((2, 1, base.n_rules), np.nan)
+    distance_rows(base.parcel(), s[None], p, D, J)
+    return D[0], J[0]
 
 
 @settings(max_examples=30, deadline=None)

@@ -11,15 +11,13 @@ from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from evolabel.core.look import Look
+from evolabel.active.score_table import ScoreTable
+from evolabel.core.look import Look, criterion_scores
 from evolabel.core.rule_base import NO_ROWS
 from evolabel.errors import DataError, ParameterError
-from evolabel.kernels._compile import direct
-from evolabel.kernels.glance import FLOOR, ambiguity_rows
+from evolabel.kernels.scores import AMBIGUITY, FLOOR, SOFT_COUNT
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
-
-_ambiguity_rows = direct(ambiguity_rows)
 
 CLOSEST = 1e-12  # outputs nearer to 0.5 are as ambiguous as can be
 
@@ -124,10 +122,8 @@ class Ambiguity(Criterion):
 
     def score(self, look: Look) -> FloatArray:
         """Variance of every answer, and a floor, (n, K)."""
-        f = np.ascontiguousarray(look.outputs, np.float64)
-        doubts, scores = look.doubts if self.newcomers else None, np.empty(f.shape)
-        _ambiguity_rows(f, NO_ROWS if doubts is None else doubts, scores)
-        return scores
+        doubts = look.doubts if self.newcomers else None
+        return criterion_scores(AMBIGUITY, look.outputs, doubts=NO_ROWS if doubts is None else doubts)
 
     def strength(self, scores: FloatArray) -> FloatArray:
         """Half width of the band over the distance to 0.5, so that a moving threshold scales the band."""
@@ -164,7 +160,7 @@ class SoftCount(Criterion):
 
     def score(self, look: Look) -> FloatArray:
         """Ambiguous labels of each sample."""
-        return np.asarray(np.exp(-0.5 * ((look.outputs - 0.5) / self.width) ** 2).sum(axis=1))
+        return criterion_scores(SOFT_COUNT, look.outputs, width=self.width)[:, 0]
 
 
 @register
@@ -243,12 +239,12 @@ def _find(criterion: object) -> Criterion:
     )
 
 
-def score_table(criteria: Sequence[Criterion], look: Look, n_labels: int) -> list[FloatArray]:
+def score_table(criteria: Sequence[Criterion], look: Look, n_labels: int) -> ScoreTable:
     """Scores of all criteria, checked: (n,) or (n, K) each."""
     shapes = [(look.n,) if criterion.whole else (look.n, n_labels) for criterion in criteria]
-    return [
-        _checked(criterion, criterion.score(look), shape) for criterion, shape in zip(criteria, shapes, strict=True)
-    ]
+    return ScoreTable.of(
+        [_checked(criterion, criterion.score(look), shape) for criterion, shape in zip(criteria, shapes, strict=True)]
+    )
 
 
 def _checked(criterion: Criterion, scores: object, shape: tuple[int, ...]) -> FloatArray:

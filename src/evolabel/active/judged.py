@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evolabel.active.score_table import ScoreTable
 from evolabel.active.version import Version
 from evolabel.kernels.state import FloatArray
 
@@ -18,7 +19,7 @@ class Judged(NamedTuple):
     """How often doubts had changed by then, see `Experience`."""
     rows: FloatArray
     outputs: FloatArray
-    scores: list[FloatArray]
+    scores: ScoreTable
     parts: FloatArray
 
     def holds_for(self, rows: FloatArray, first: int, version: Version, number: int, changes: int) -> bool:

@@ -3,13 +3,13 @@
 import copy
 from collections.abc import Sequence
 from os import PathLike
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from evolabel.active.annotators import AnnotatorPool
 from evolabel.active.answers import read_answer
-from evolabel.active.budget import TokenBucket
+from evolabel.active.budget import BURST, TokenBucket
 from evolabel.active.criteria import Criterion, read_criteria
 from evolabel.active.filters import Filter, read_filter
 from evolabel.active.ledger import Ledger
@@ -18,9 +18,13 @@ from evolabel.active.pupil import Pupil
 from evolabel.active.query import Query
 from evolabel.active.scout import Scout
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+from evolabel.core.echo import Correction
 from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
 from evolabel.kernels.state import FloatArray, IntArray
 from evolabel.ranges import check_number, whole_number
+
+if TYPE_CHECKING:
+    from evolabel.explain.prediction import Explanation
 
 LONGEST = 2048  # rows `watch` looks at in one go, at most
 
@@ -52,6 +56,9 @@ class ActiveLearner:
         10 with samples.
     credit : int
         Samples counted as seen before the stream begins.
+    burst : int or None
+        Rows whose earnings can be saved at most, so that a pause is not followed by questions about every row; None
+        saves everything. See `TokenBucket`.
     recent : int
         Ask about the best of this many last samples (`per="samples"`); 0 decides on each sample at once.
     min_labels : int
@@ -100,6 +107,7 @@ class ActiveLearner:
         criteria: str | Criterion | Sequence[str | Criterion] | None = None,
         selection: str | Filter | None = None,
         credit: int = 0,
+        burst: int | None = BURST,
         recent: int = 0,
         min_labels: int = 1,
         mobility: float = MOBILITY,
@@ -111,7 +119,7 @@ class ActiveLearner:
         check_number("recent", recent, 0, whole=True)
         check_number("min_labels", min_labels, 1, whole=True)
         check_number("max_pending", max_pending, 1, whole=True)
-        self.bucket = TokenBucket(budget, per, credit)
+        self.bucket = TokenBucket(budget, per, credit, burst)
         if min_labels > 1 and per == "samples":
             raise ParameterError(f'min_labels={min_labels} is for per="labels"; samples are asked about as a whole')
         if recent and selection is not None:
@@ -182,15 +190,27 @@ class ActiveLearner:
 
         `first` is the number of the first row in the stream, by default that of the next sample.
         """
-        ahead = 0 if first is None else whole_number("first", first, 1) - self.bucket.seen - 1
-        rows, known = self._pupil.rows(X), self._scout.experience
-        numbers = known.next_numbers(len(rows)) + ahead
-        plain, correction = self._pupil.model.outputs(rows), known.of(rows, numbers).correction
+        rows = self._pupil.rows(X)
+        start = self.bucket.seen + 1 if first is None else whole_number("first", first, 1)
+        numbers = np.arange(start, start + len(rows), dtype=np.int64)
+        plain, correction = self._pupil.model.outputs(rows), self._scout.experience.of(rows, numbers).correction
         return plain if correction is None else correction.of(plain)
 
     def predict(self, X: object, first: int | None = None) -> IntArray:
         """Labels of the rows that come next as 0/1, (n, K), the echo included: `classifier.predict` knows of none."""
         return np.asarray(self.decision_function(X, first) >= self.classifier.thresholds_, np.int64)
+
+    def explain(self, x: object, first: int | None = None) -> "Explanation":
+        """`decision_function` of one sample in parts that add up; `feedback` is the part of recent errors.
+
+        `classifier.explain` gives the same parts without it. Of a query that looks back, pass `first=query.about`.
+        """
+        start = self.bucket.seen + 1 if first is None else whole_number("first", first, 1)
+
+        def correct(rows: FloatArray) -> Correction | None:
+            return self._scout.experience.of(rows, np.full(len(rows), start, np.int64)).correction
+
+        return self._pupil.explain(x, correct)
 
     # ------------------------------------------------------------------ learning
 

@@ -1,7 +1,7 @@
 """`Pupil`: the classifier as the active learner sees it. Rows are checked, answers are learned."""
 
 from contextlib import nullcontext
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.errors import DataError, DataTypeError, StateError
 from evolabel.kernels.state import AnyArray, FloatArray
 from evolabel.ranges import check_number
+
+if TYPE_CHECKING:
+    from evolabel.explain.prediction import Correct, Explanation
 
 
 class TaughtModel(NamedTuple):
@@ -51,13 +54,14 @@ class Pupil:
     def model(self) -> StreamModel:
         """The model, once there are features and labels to speak of."""
         classifier = self.classifier
+        known = classifier.__dict__
+        if type(known.get("_targets")) is LabelMatrix and "_model" in known:  # every query asks several times
+            return classifier._model
         if not classifier.__sklearn_is_fitted__():
             raise errors.NotTrainedError(
                 "the classifier knows no labels yet; call its fit with an initial batch, or partial_fit with a few rows"
             )
-        if not isinstance(classifier._targets, LabelMatrix):
-            raise StateError("the classifier was trained on classes; train it on a label matrix (samples, labels)")
-        return classifier._model
+        raise StateError("the classifier was trained on classes; train it on a label matrix (samples, labels)")
 
     @property
     def taught(self) -> TaughtModel:
@@ -86,8 +90,10 @@ class Pupil:
     def rows(self, X: object) -> FloatArray:
         """Checked rows of a table; only the first without the names that the classifier knows is warned of."""
         width = self.model.n_features
-        if self._by_order and type(X) is np.ndarray and is_checked_shape(array := as_matrix(X, "X"), width):
-            return checked_values(array)
+        if self._by_order and type(X) is np.ndarray:
+            array = X if is_checked_shape(X, width) else as_matrix(X, "X")
+            if is_checked_shape(array, width):
+                return checked_values(array)
         rows = self.classifier._read(X)
         self._by_order = self._by_order or type(X) is np.ndarray
         return rows
@@ -103,6 +109,11 @@ class Pupil:
         if len(rows) != 1:
             raise DataError(f"query takes one sample, got {len(rows)} rows; use watch for many")
         return rows
+
+    def explain(self, x: object, correct: "Correct") -> "Explanation":
+        """The explanation of one sample, its outputs corrected by `correct`."""
+        self.model  # noqa: B018
+        return self.classifier._explained(self.rows(as_one_row(x)), correct)
 
     def teach(self, x: FloatArray, y: FloatArray, confidence: FloatArray | None) -> FloatArray:
         """Learn one sample; labels that are NaN keep their weights. A wider y lets labels appear.

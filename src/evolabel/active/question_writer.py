@@ -9,7 +9,7 @@ from evolabel.active.criteria import Criterion, can_fire
 from evolabel.active.filters import Filter
 from evolabel.active.judged import Judged
 from evolabel.active.query import RANDOM, RANKING, WARM_UP, Arrival, Query, Scores
-from evolabel.kernels.state import BoolArray
+from evolabel.kernels.state import BoolArray, FloatArray
 
 
 class QuestionWriter:
@@ -23,12 +23,18 @@ class QuestionWriter:
     def about_row(self, judged: Judged, row: int, mask: BoolArray | None, chooser: Filter) -> Query:
         """The query of one of the rows, decided on as for `write`."""
         x, prediction, part = (table[row].copy() for table in (judged.rows, judged.outputs, judged.parts))
-        scores = {name: column[row].copy() for name, column in zip(self._names, judged.scores, strict=True)}
+        scores = [score.copy() for score in judged.scores.of_row(row)]
         return self.write(Arrival(x, prediction, part), scores, mask, chooser)
 
-    def write(self, arrival: Arrival, scores: Scores, mask: BoolArray | None, chooser: Filter) -> Query:
-        """The query of a sample; `mask`: which labels are asked for, or that the sample is; None: nothing."""
+    def write(
+        self, arrival: Arrival, by_criterion: Sequence[FloatArray], mask: BoolArray | None, chooser: Filter
+    ) -> Query:
+        """The query of a sample with these scores; `mask`: which labels are asked for, or that the sample is.
+
+        `mask` None: nothing is asked for.
+        """
         x, prediction, _ = arrival
+        scores = dict(zip(self._names, by_criterion, strict=True))
         if mask is None:
             return Query(x, prediction, np.zeros(len(prediction), np.bool_), (), scores, 0, arrival)
         labels = mask if self.bucket.per == "labels" else np.ones(len(prediction), np.bool_)

@@ -6,6 +6,7 @@ import numpy as np
 
 from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import by_sample
+from evolabel.active.score_table import ScoreTable
 from evolabel.core.array_checks import check_arrays, check_samples, floats, require, size_of, whole
 from evolabel.kernels.selection import rank_sum
 from evolabel.kernels.state import Arrays, FloatArray
@@ -53,7 +54,7 @@ class RecentSamples:
         self.rows = dict(zip(arrays["numbers"].tolist(), arrays["rows"], strict=True))
 
 
-def best_of(criteria: Sequence[Criterion], scores: Sequence[FloatArray]) -> int:
+def best_of(criteria: Sequence[Criterion], scores: ScoreTable) -> int:
     """The candidate with the largest weighted rank sum among all; the latest of equals."""
     table = np.stack([by_sample(column) for column in scores])
     weights = np.array([criterion.weight for criterion in criteria], np.float64)

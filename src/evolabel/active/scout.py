@@ -8,13 +8,14 @@ import numpy as np
 from evolabel.active.budget import TokenBucket
 from evolabel.active.criteria import Criterion, VarianceReduction, score_table
 from evolabel.active.experience import Expected, Experience
-from evolabel.active.filters import Filter, Purse, QuantileFilter
-from evolabel.active.glance import Glance
+from evolabel.active.filters import Filter, Purse
 from evolabel.active.judged import Judged
 from evolabel.active.pupil import Pupil, TaughtModel
 from evolabel.active.query import Arrival, Query
 from evolabel.active.question_writer import QuestionWriter
 from evolabel.active.recent import RecentSamples, best_of
+from evolabel.active.row_scorer import RowScorer
+from evolabel.active.score_table import ScoreTable
 from evolabel.active.unlabelled import Unlabelled
 from evolabel.active.version import StandingModel, Version
 from evolabel.core.look import Look
@@ -55,7 +56,7 @@ class Scout:
         self._latest: Version | None = None
         self._min_labels = min_labels
         self._taught: TaughtModel | None = None  # when a sample was last counted
-        self._glance = Glance(criteria) if Glance.can_judge_by(criteria) else None
+        self._scorer = RowScorer(criteria)
         self.chooser.begin(criteria, bucket.budget, bucket.unit(pupil.n_labels_by_now), min_labels)
 
     # ------------------------------------------------------------------ the model
@@ -106,25 +107,10 @@ class Scout:
             return self._ask_any(row, row[:0], asked=payable)
         chooser, version = self._fitting_chooser(), self._version()
         weights = self._standing.weights(version)
-        if self._glance is not None and isinstance(chooser, QuantileFilter):
-            return self._query_at_a_glance(row, self._glance, chooser, version, weights)
-        judged = self._judge(row, chooser, version, weights)
-        at, mask = chooser.walk(judged.parts, self.purse(1), commit=False)
-        return self._writer.about_row(judged, 0, mask if at == 0 else None, chooser)
-
-    def _query_at_a_glance(
-        self, row: FloatArray, glance: Glance, chooser: QuantileFilter, version: Version, weights: FloatArray | None
-    ) -> Query:
-        """The same by two calls of kernels."""
-        n_labels = version.n_labels
-        moments = self.unlabelled.moments_of(version.model)
-        correction, doubts, worth = self.experience.of_next(row)
-        outputs, table = glance.judge(row, correction, doubts, version, weights, moments)
-        tokens, free = self.bucket.next_purse(n_labels)
-        tokens *= self.experience.haste
-        part, mask = chooser.decide(table, 1.0 if worth is None else float(worth[0]), n_labels, tokens, free)
-        arrival = Arrival(row[0].copy(), outputs[0], part)
-        return self._writer.write(arrival, glance.by_name(table), mask, chooser)
+        outputs, scores, parts = self._score(row, chooser, version, weights)
+        at, mask = chooser.walk(parts, self.purse(1), commit=False)
+        arrival = Arrival(row[0].copy(), outputs[0], parts[0])
+        return self._writer.write(arrival, scores.of_row(0), mask if at == 0 else None, chooser)
 
     def _takes_any(self) -> bool:
         """Does the purse alone decide when to ask?"""
@@ -132,8 +118,11 @@ class Scout:
 
     def purse(self, rows: int) -> Purse:
         """What each of the next rows may cost, and how full the purse looks to the filter."""
-        n_labels = self.pupil.n_labels
-        return Purse(self.bucket.tokens(n_labels, rows) * self.experience.haste, self.bucket.free(n_labels, rows))
+        n_labels, haste = self.pupil.n_labels, self.experience.haste
+        if rows == 1:  # without numpy, which costs more than the arithmetic
+            tokens, free = self.bucket.next_purse(n_labels)
+            return Purse(np.array([tokens * haste]), np.array([free], np.int64))
+        return Purse(self.bucket.tokens(n_labels, rows) * haste, self.bucket.free(n_labels, rows))
 
     def rows_that_cannot_be_paid(self) -> int:
         """How many rows must pass before anything can be asked."""
@@ -152,16 +141,27 @@ class Scout:
         model = self.pupil.model
         return Look(model, rows, self.unlabelled.moments_of(model), weights, expected.correction, expected.doubts)
 
-    def _judge(self, rows: FloatArray, chooser: Filter, version: Version, weights: FloatArray | None) -> Judged:
-        """Rows that come next, scored as the filter wants it."""
+    def _score(
+        self, rows: FloatArray, chooser: Filter, version: Version, weights: FloatArray | None
+    ) -> tuple[FloatArray, ScoreTable, FloatArray]:
+        """Outputs of the rows that come next, their scores, and what the filter needs to know of these."""
         expected = self.experience.of_next(rows)
-        look = self._look(rows, expected, weights)
-        scores = score_table(self.criteria, look, self.pupil.n_labels)
+        if self._scorer.suits(len(rows), version, weights):
+            moments = self.unlabelled.moments_of(version.model)
+            outputs, scores = self._scorer.score(rows, expected, version, weights, moments)
+        else:
+            look = self._look(rows, expected, weights)
+            outputs, scores = look.outputs, score_table(self.criteria, look, self.pupil.n_labels)
         parts = chooser.parts(scores)
         if expected.worth is not None:
             parts = chooser.weighed(parts, expected.worth)
+        return outputs, scores, parts
+
+    def _judge(self, rows: FloatArray, chooser: Filter, version: Version, weights: FloatArray | None) -> Judged:
+        """The rows that come next, with their scores."""
         place = self.bucket.seen + 1, self.experience.changes
-        return Judged(version, *place, rows, look.outputs, scores, parts)
+        outputs, scores, parts = self._score(rows, chooser, version, weights)
+        return Judged(version, *place, rows, outputs, scores, parts)
 
     def _foresee(self, rows: FloatArray) -> tuple[Judged, int]:
         """Rows judged now or before, and which of them is the first; whoever passed the rows may write into them."""
@@ -252,9 +252,14 @@ class Scout:
         return self._standing.rows(self._version()) if self.bucket.seen else 0
 
     def __getstate__(self) -> dict[str, Any]:
-        glance = None if self._glance is None else Glance(self.criteria)  # a copy judges by arrays of its own
         standing = StandingModel(self.rows_standing(), self._version()) if self.bucket.seen else StandingModel()
-        return {**self.__dict__, "_ahead": None, "_standing": standing, "_glance": glance, "_latest": None}
+        return {
+            **self.__dict__,
+            "_ahead": None,
+            "_standing": standing,
+            "_scorer": RowScorer(self.criteria),
+            "_latest": None,
+        }
 
     def pass_by(self, rows: FloatArray) -> tuple[Query | None, int]:
         """Count rows as seen until one is to be asked about. No more than `rows_until_change` at a time.

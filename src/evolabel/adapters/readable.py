@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evolabel.adapters.rule_book import RuleBook
     from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
     from evolabel.explain.figures.anatomy import Anatomy
-    from evolabel.explain.prediction import Explanation
+    from evolabel.explain.prediction import Correct, Explanation
     from evolabel.explain.relevance import Relevance
     from evolabel.explain.rules import RuleSet
 
@@ -39,14 +39,7 @@ class Readable:
 
     def explain(self, x: object) -> "Explanation":
         """One prediction in parts: which rules fired, and what each feature gave each label."""
-        from evolabel.explain.prediction import explain_sample
-
-        rows = self._read(as_one_row(x))
-        if len(rows) != 1:
-            raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
-        return explain_sample(
-            self._trained(), rows, self._feature_names(), self._targets.names, self._decision_threshold()
-        )
+        return self._explained(self._read(as_one_row(x)))
 
     def describe(self, X: object = None, *, fidelity: float = 0.95) -> "RuleSet":
         """The rules in words, each with the fewest features that keep `fidelity`: the share of labels predicted alike.
@@ -167,6 +160,15 @@ class Readable:
     def _read(self, X: object) -> FloatArray:
         self._fitted_model()
         return read_samples(cast("BaseEstimator", self), X, reset=False)
+
+    def _explained(self, rows: FloatArray, correct: "Correct | None" = None) -> "Explanation":
+        """The explanation of one checked row, (1, n_features), its outputs corrected by `correct`."""
+        from evolabel.explain.prediction import explain_sample
+
+        if len(rows) != 1:
+            raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
+        names = self._feature_names(), self._targets.names
+        return explain_sample(self._trained(), rows, *names, self._decision_threshold(), correct)
 
     def _outputs(self, X: object) -> FloatArray:
         return self._fitted_model().outputs(self._read(X))

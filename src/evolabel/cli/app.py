@@ -24,6 +24,7 @@ from evolabel.cli.rules import rules
 from evolabel.cli.run import run
 from evolabel.cli.tune import tune
 from evolabel.errors import DatasetNotFoundError, EvolabelError, MissingDependencyError
+from evolabel.wording import one_line
 
 DONE, FAILED, UNUSABLE, ABSENT = 0, 1, 2, 3
 FULL = errno.ENOSPC, errno.EDQUOT
@@ -62,14 +63,14 @@ def run_command(words: Sequence[str]) -> int:
     try:
         make_app()(list(words), exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
-        complain.print(f"evolabel: {_misunderstood(error, words)}", markup=False)
+        complain.print(one_line(f"evolabel: {_misunderstood(error, words)}"), markup=False)
         return UNUSABLE
     except KeyboardInterrupt:
         complain.print("evolabel: interrupted", markup=False)
         return INTERRUPTED
     except (EvolabelError, OSError) as error:
         code, message = _verdict(error)
-        complain.print(f"evolabel: {message}", markup=False)
+        complain.print(one_line(f"evolabel: {message}"), markup=False)
         return code
     return DONE
 

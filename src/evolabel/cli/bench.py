@@ -17,6 +17,7 @@ from evolabel.cli.tables import markdown_table, print_table, terminal_table, tit
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
 from evolabel.evaluate.learner import Learner, described
+from evolabel.explain.markup import words
 from evolabel.streams import Dataset
 from evolabel.whole_files import write_atomically
 
@@ -83,10 +84,7 @@ def bench(
 
 @dataclass(frozen=True)
 class _Round:
-    """All learners over one shuffle of one set; what was found is kept in a folder, and not sought again.
-
-    Only whole rounds are kept: checkpoints hold the learners, and those that learn label by label are large.
-    """
+    """All learners over one shuffle of one set; its results are kept in a folder, and the round is not run again."""
 
     source: DataSource
     learners: dict[str, Factory]
@@ -123,7 +121,7 @@ def _kept(file: Path, learners: dict[str, Learner], stream: Dataset) -> Results 
         return None
     then = kept.settings
     same = list(then["learners"].items()) == [(name, described(learner)) for name, learner in learners.items()]
-    return kept if same and (then["stream"], then["rows"]) == (stream.name, len(stream)) else None
+    return kept if same and (then.get("stream"), then.get("rows")) == (stream.name, len(stream)) else None
 
 
 def _remove_rounds(folder: Path) -> None:
@@ -144,5 +142,8 @@ def write(found: dict[str, Repeated], out: Path) -> None:
     """Both files, as far as the sets are done."""
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / "comparison.json", documents(found))
-    sections = [f"## {name}\n\n{title(repeated)}\n\n{markdown_table(repeated)}" for name, repeated in found.items()]
+    sections = [
+        f"## {words(name)}\n\n{words(title(repeated))}\n\n{markdown_table(repeated)}"
+        for name, repeated in found.items()
+    ]
     write_atomically(out / "comparison.md", "\n".join(sections).encode())

@@ -1,6 +1,5 @@
 """`evolabel figures`: what a saved model has learned, as pictures."""
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,9 +57,8 @@ def figures(model: Path, *, out: Path, data: str | None = None, labels: str = ""
 
 
 def _write(picture: "Picture", out: Path) -> None:
-    from evolabel.explain.figures.canvas import as_svg, figure_of
+    from evolabel.explain.figures.canvas import as_png, as_svg, figure_of
 
-    figure, image = figure_of(picture.axes), io.BytesIO()
-    figure.savefig(image, format="png", dpi=DOTS_PER_INCH)
-    write_atomically(out / f"{picture.name}.png", image.getvalue())
+    figure = figure_of(picture.axes)
+    write_atomically(out / f"{picture.name}.png", as_png(figure, DOTS_PER_INCH))
     write_atomically(out / f"{picture.name}.svg", as_svg(figure).encode())

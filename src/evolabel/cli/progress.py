@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from evolabel.evaluate import Progress as Step
+from evolabel.wording import one_line
 
 SHOWN = ("pa", "ap")  # the two scores of the paper, where they are measured
 
@@ -42,7 +43,8 @@ class LiveBars:
         for task in self._tasks.values():
             self._bars.remove_task(task)
         self._tasks = {
-            name: self._bars.add_task(f"{title} {name}", total=None, state="initial batch") for name in self._learners
+            name: self._bars.add_task(one_line(f"{title} {name}"), total=None, state="initial batch")
+            for name in self._learners
         }
 
     def step(self, step: Step) -> None:

@@ -14,6 +14,7 @@ from evolabel.evaluate import Learner, prequential
 from evolabel.extras import load
 from evolabel.kernels.state import FloatArray
 from evolabel.streams import DriftingStream
+from evolabel.wording import one_line
 
 FIGURES = {"matplotlib": "plots"}
 REPORT = {**FIGURES, "jinja2": "report"}
@@ -67,7 +68,7 @@ def _course_of_events() -> tuple[FloatArray, FloatArray]:
 
 def tell(message: str) -> None:
     """A line for the person who watches; standard output stays free for results."""
-    Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False).print(message)
+    Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False).print(one_line(message))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ from evolabel.cli.source import DataSource, Protocol, default_data, open_source,
 from evolabel.cli.tables import print_table, terminal_table
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
-from evolabel.evaluate.checkpoint import is_checkpoint
 from evolabel.streams import Dataset
 
 OURS = "evolabel"
@@ -100,8 +99,7 @@ def run(
     every
         Rows between two points of the trend lines; a hundred points if not given.
     out
-        Folder for results (JSON, JSON lines, Parquet), figures, an HTML report and the trained model. The same command
-        goes on where it was interrupted: there are checkpoints every ten seconds, until all is written.
+        Folder for results (JSON, JSON lines, Parquet), figures, an HTML report and the trained model.
     json
         Print the summary as JSON instead of a table.
     quiet
@@ -131,8 +129,6 @@ def run(
                 delay=read_delay(delay),
                 annotated=annotated,
                 seed=seed,
-                checkpoint=None if out is None else _checkpoint(out, seed),
-                keep_checkpoint=True,
                 progress=bars.step,
             )
             kept = next(iter(learners))  # the others are not looked at any more, and may be large
@@ -154,19 +150,7 @@ def show(repeated: Repeated, columns: Dataset, out: Path | None, *, as_json: boo
         repeated.write(out)
         page = write_report(repeated, out, columns)
         _save_model(repeated, columns, out / "model.safetensors")
-        _remove_checkpoints(out)  # not before everything is written
         tell(f"Report: {page}")
-
-
-def _checkpoint(out: Path, seed: int) -> Path:
-    return out / f"seed-{seed}.checkpoint"
-
-
-def _remove_checkpoints(out: Path) -> None:
-    """Those of all seeds, also of such that an earlier run began and nobody wants any more; no other files."""
-    for path in out.glob("seed-*.checkpoint"):
-        if path.stem.removeprefix("seed-").isdecimal() and is_checkpoint(path):
-            path.unlink()
 
 
 def _save_model(repeated: Repeated, columns: Dataset, path: Path) -> None:

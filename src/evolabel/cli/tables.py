@@ -11,7 +11,7 @@ from rich.text import Text
 
 from evolabel.evaluate import METRICS, Repeated, Spread, Standing, best_value
 from evolabel.explain import markup
-from evolabel.wording import counted
+from evolabel.wording import counted, one_line
 
 WIDE = 240  # columns of a table that is piped on
 
@@ -38,7 +38,7 @@ def terminal_table(repeated: Repeated) -> Table:
     best = {name: best_value(standings, name) for name in repeated.metrics}
     table = plain_table(title(repeated), heads(repeated))
     for standing in standings:
-        line = [Text(cell) for cell in cells(standing, asked=_asks(repeated))]
+        line = [Text(one_line(cell)) for cell in cells(standing, asked=_asks(repeated))]
         for place, (name, value) in enumerate(standing.metrics.items(), start=1):
             if value.mean == best[name]:
                 line[place].stylize("bold")
@@ -48,9 +48,9 @@ def terminal_table(repeated: Repeated) -> Table:
 
 def plain_table(title: str, heads: list[str]) -> Table:
     """An empty table in the look of all commands; cells are folded where the terminal is narrow, never cut."""
-    table = Table(title=Text(title), box=SIMPLE, pad_edge=False)
+    table = Table(title=Text(one_line(title)), box=SIMPLE, pad_edge=False)
     for head in heads:
-        table.add_column(head, overflow="fold")
+        table.add_column(Text(one_line(head)), overflow="fold")
     return table
 
 
@@ -65,7 +65,8 @@ def print_table(table: Table) -> None:
 def markdown_table(repeated: Repeated) -> str:
     """The same as Markdown."""
     told = [cells(standing, asked=_asks(repeated)) for standing in repeated.standings()]
-    return markup.table(heads(repeated), told) + "\n"
+    rows = [[markup.cell(text) for text in line] for line in (heads(repeated), *told)]
+    return markup.table(rows[0], rows[1:]) + "\n"
 
 
 def title(repeated: Repeated) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
+from rich.text import Text
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.cli.json_output import print_json, write_json
@@ -17,6 +18,7 @@ from evolabel.evaluate.source import initial_rows
 from evolabel.explain.figures.canvas import as_svg, figure_of
 from evolabel.tuning import PAPER_GRID, GridSearch, HalvingSearch, heat_map
 from evolabel.whole_files import write_atomically
+from evolabel.wording import one_line
 
 if TYPE_CHECKING:
     from evolabel.streams import Dataset
@@ -156,7 +158,7 @@ def _table(search: GridSearch | HalvingSearch, outcome: dict[str, Any]) -> Table
     title = f"{outcome['data']}: the best points on {most} rows"
     table = plain_table(title, [*names, outcome["score"]])
     for point in sorted(judged, key=lambda point: -point["score"])[:SHOWN]:
-        table.add_row(*(f"{point[name]}" for name in names), f"{point['score']:.4f}")
+        table.add_row(*(Text(one_line(f"{point[name]}")) for name in names), f"{point['score']:.4f}")
     return table
 
 

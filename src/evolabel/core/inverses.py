@@ -4,12 +4,14 @@ P = (H + penalty)^-1 follows the samples by rank-one steps; here it is started, 
 """
 
 import numpy as np
-from scipy.linalg import cholesky, inv
+from scipy.linalg import cholesky
 
 from evolabel.core.proximal import largest_eigenvalue
+from evolabel.errors import DataError
+from evolabel.kernels.inverse import positive_inverse
 from evolabel.kernels.moments import derive_inverse_variance
 from evolabel.kernels.state import FloatArray, RuleArrays, Settings
-from evolabel.kernels.symmetric import add_outer_products
+from evolabel.kernels.symmetric import add_outer_products, mirror
 
 
 def start_inverse(slot: int, rules: RuleArrays, settings: Settings) -> None:
@@ -47,8 +49,16 @@ def tighten(slot: int, rules: RuleArrays, settings: Settings) -> None:
 
 def ridge_inverse(H: FloatArray, penalty: FloatArray) -> FloatArray:
     """(H + diag(penalty))^-1 from the lower triangle of H."""
-    inverse: FloatArray = inv(mirrored(H) + np.diag(penalty), assume_a="pos")
-    return inverse
+    q = len(H)
+    A = H + np.diag(penalty)
+    L, V, P = np.empty((q, q)), np.empty((q, q)), np.empty((q, q))
+    if not positive_inverse(A, L, V, np.empty(q), P):
+        raise DataError(
+            "the weighted samples cannot be told from rounding errors: H + ridge is not positive definite; use sample "
+            "weights of similar size, or a larger ridge"
+        )
+    mirror(P)
+    return P
 
 
 def mirrored(lower: FloatArray) -> FloatArray:

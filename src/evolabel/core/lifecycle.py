@@ -7,8 +7,6 @@ exactly; P is derived from them (`core.inverses`).
 import numpy as np
 
 from evolabel.core.inverses import apply_late, derive_inverse, scatter, set_scatter, start_inverse
-from evolabel.kernels.antecedents import joint_distances
-from evolabel.kernels.memberships import nearest
 from evolabel.kernels.moments import absorb, derive_inverse_variance, pool_moments
 from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, FloatArray, IntArray, RuleArrays, Settings
 from evolabel.kernels.structure import any_starved, is_starved, ward_pair
@@ -125,12 +123,3 @@ def starved(rules: RuleArrays, settings: Settings) -> list[int]:
 def slot_of(identity: int, rules: RuleArrays) -> int:
     """Where a rule lives now."""
     return 1 + int(np.flatnonzero(rules.identity[1 : int(rules.tally[RULES]) + 1] == identity)[0])
-
-
-def nearest_rule(s: FloatArray, rules: RuleArrays, settings: Settings) -> int:
-    """Slot of the rule nearest to s (Mahalanobis), eq. (28); 0 if there is none yet."""
-    count, d = int(rules.tally[RULES]), len(s)
-    D, J = np.empty(count + 1), np.empty(count + 1)
-    scratch = np.empty(d), np.empty(d), np.empty(d, np.int64)
-    joint_distances(s, settings.penalty.shape[1] - 1, rules, settings, D, J, *scratch)
-    return int(nearest(J, count))

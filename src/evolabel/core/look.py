@@ -12,44 +12,46 @@ psi_i P_i r r'P_i / (1 + psi_i q_i) off P_i, eq. (27), so nothing has to be upda
 """
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from evolabel.core.echo import Correction
-from evolabel.core.formed_weights import MANY_ROWS, SOME_ROWS, Answers, formed_answers, formed_weights
+from evolabel.core.formed_weights import (
+    MANY_ROWS,
+    NO_MOMENTS,
+    NO_VARIANCES,
+    NO_WEIGHTS,
+    SOME_ROWS,
+    Answers,
+    Moments,
+    VarianceTerms,
+    answers,
+    formed_weights,
+)
 from evolabel.core.model import StreamModel
-from evolabel.core.rule_base import RuleBase
-from evolabel.core.second_moments import NO_MOMENTS, Moments, SecondMoments, labelled_moments
+from evolabel.core.rule_base import NO_ROWS, RuleBase
+from evolabel.core.second_moments import SecondMoments, labelled_moments
 from evolabel.core.settings import novelty_radius
 from evolabel.errors import StateError
 from evolabel.kernels._compile import direct
-from evolabel.kernels.by_rule import inform_by_rule
-from evolabel.kernels.information import (
-    inform_rows,
-    leverage_rows,
-    look_rows,
+from evolabel.kernels.answer import variance_rows
+from evolabel.kernels.answer_block import variance_block
+from evolabel.kernels.scores import (
+    AMBIGUITY,
+    LEVERAGE,
+    VARIANCE_REDUCTION,
+    criterion_rows,
     novelty_rows,
     trace_drop_rows,
-    variance_reduction_rows,
 )
 from evolabel.kernels.state import FloatArray
 
-_look_rows, _novelty_rows, _leverage_rows = direct(look_rows), direct(novelty_rows), direct(leverage_rows)
-_trace_drop_rows, _variance_reduction_rows = direct(trace_drop_rows), direct(variance_reduction_rows)
-_inform_rows, _inform_by_rule = direct(inform_rows), direct(inform_by_rule)
+_novelty_rows, _trace_drop_rows, _criterion_rows = direct(novelty_rows), direct(trace_drop_rows), direct(criterion_rows)
+_variance_rows, _variance_block = direct(variance_rows), direct(variance_block)
 
 # During warm-up nothing is known: every sample is novel, and as informative as any other.
 NOVEL_IN_WARM_UP = 2.0
 INFORMATIVE_IN_WARM_UP = 1.0
-
-
-class Knowledge(NamedTuple):
-    """What the rules know of some rows (`kernels.information`)."""
-
-    q: FloatArray
-    s: FloatArray
-    t: FloatArray
 
 
 class Look:
@@ -111,7 +113,7 @@ class Look:
     @property
     def information(self) -> FloatArray:
         """q_i = r'P_i r, (n, C): variance of the rule's output in units of the noise; 0 for idle rules."""
-        return self._knowledge.q
+        return self._terms.q
 
     @cached_property
     def novelty(self) -> FloatArray:
@@ -140,17 +142,15 @@ class Look:
         """
         if not self.ready:
             return np.full(self.n, INFORMATIVE_IN_WARM_UP)
-        out = np.empty(self.n)
-        _leverage_rows(self.memberships, self.information, out)
-        return out
+        return criterion_scores(LEVERAGE, self.outputs, self.memberships, self._terms)[:, 0]
 
     @cached_property
     def trace_drop(self) -> FloatArray:
         """Eq. (32): the largest relative drop of trace(P_i) that learning the sample would bring, (n,), in [0, 1)."""
         if not self.ready:
             return np.full(self.n, INFORMATIVE_IN_WARM_UP)
-        psi, known, out = self.memberships, self._knowledge, np.empty(self.n)
-        _trace_drop_rows(psi, known.q, known.s, self._rules().arrays, np.zeros(psi.shape[1]), out)
+        psi, terms, out = self.memberships, self._terms, np.empty(self.n)
+        _trace_drop_rows(self._rules().parcel(), psi, terms.q, terms.s, np.zeros(psi.shape[1]), out)
         return out
 
     @cached_property
@@ -162,15 +162,12 @@ class Look:
         """
         if not self.ready:
             return np.full(self.n, INFORMATIVE_IN_WARM_UP)
-        rules, out = self._rules(), np.empty(self.n)
         if self.moments is None:
-            moments = labelled_moments(rules)
-            known = self._informed(moments)
+            moments = labelled_moments(self._rules())
+            terms = self._terms_by(moments)
         else:
-            moments, known = self._moments, self._knowledge
-        _variance_reduction_rows(self.memberships, known.q, known.t, out)
-        out /= moments.total
-        return out
+            moments, terms = self._moments, self._terms
+        return criterion_scores(VARIANCE_REDUCTION, self.outputs, self.memberships, terms, total=moments.total)[:, 0]
 
     @cached_property
     def _Z(self) -> FloatArray:
@@ -184,41 +181,56 @@ class Look:
 
     @property
     def _answers(self) -> Answers:
-        return self._formed if self._apart else self._sight[0]
+        return self._formed if self._apart else self._from_state[0]
 
     @cached_property
-    def _knowledge(self) -> Knowledge:
-        return self._informed(self._moments) if self._apart else self._sight[1]
+    def _terms(self) -> VarianceTerms:
+        return self._terms_by(self._moments) if self._apart else self._from_state[1]
 
     @cached_property
     def _formed(self) -> Answers:
         """Answers by formed weights."""
         rules = self._rules()
-        return formed_answers(rules, self._Z, formed_weights(rules) if self.weights is None else self.weights)
+        return answers(rules, self._Z, formed_weights(rules) if self.weights is None else self.weights)
 
     @cached_property
-    def _sight(self) -> tuple[Answers, Knowledge]:
+    def _from_state(self) -> tuple[Answers, VarianceTerms]:
         """Everything in one pass over the rows."""
         if not self.ready:
             none = np.zeros((self.n, 0))
-            return Answers(self.model.outputs(self.X), none, none), Knowledge(none, none, none)
+            return Answers(self.model.outputs(self.X), none, none), VarianceTerms(none, none, none)
         rules = self._rules()
-        shape = self.n, rules.n_rules
-        answers = Answers(np.empty((self.n, rules.n_labels)), np.empty(shape), np.empty(shape))
-        known, V = Knowledge(*np.zeros((3, *shape))), np.empty((self.n, rules.n_features + 1))
-        _look_rows(self._Z, rules.arrays, rules.settings, rules.scratch(), *self._moments, *answers, *known, V)
-        return answers, known
+        terms = VarianceTerms(*np.zeros((3, self.n, rules.n_rules)))
+        return answers(rules, self._Z, NO_WEIGHTS, self._moments, terms), terms
 
-    def _informed(self, moments: Moments) -> Knowledge:
-        """What the rules know of rows whose places are known."""
+    def _terms_by(self, moments: Moments) -> VarianceTerms:
+        """Quadratic forms of rows whose memberships are known."""
         rules, psi = self._rules(), self.memberships
-        known = Knowledge(*np.zeros((3, *psi.shape)))
-        inform = _inform_by_rule if self.n >= SOME_ROWS else _inform_rows
-        inform(self._Z, psi, rules.arrays, rules.settings, rules.scratch(), *moments, *known)
-        return known
+        terms = VarianceTerms(*np.zeros((3, *psi.shape)))
+        kernel = _variance_block if self.n >= SOME_ROWS else _variance_rows
+        kernel(rules.parcel(), self._Z, psi, *moments, *terms)
+        return terms
 
     def _rules(self) -> RuleBase:
         """The rule base, if it still is as it was when the look began."""
         if self.model.n_seen != self._seen:
             raise StateError("the model has learned since this look began; make a new Look")
         return self.model.trained()
+
+
+def criterion_scores(
+    kind: int,
+    f: FloatArray,
+    psi: FloatArray = NO_ROWS,
+    terms: VarianceTerms = NO_VARIANCES,
+    *,
+    total: float = 1.0,
+    width: float = np.nan,
+    doubts: FloatArray = NO_ROWS,
+) -> FloatArray:
+    """Scores of rows by one built-in criterion of this `kind`, (n, K) or (n, 1); see `kernels.scores`."""
+    f = np.ascontiguousarray(f, np.float64)
+    scores = np.empty((len(f), f.shape[1] if kind == AMBIGUITY else 1))
+    kinds, widths = np.array([kind]), np.array([width], np.float64)
+    _criterion_rows(f, psi, terms.q, terms.t, total, kinds, widths, doubts, scores)
+    return scores

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.core import inverses, lifecycle, merging
-from evolabel.core.formed_weights import MANY_ROWS, formed_answers, formed_weights
+from evolabel.core.formed_weights import MANY_ROWS, NO_WEIGHTS, answers, formed_weights
 from evolabel.core.proximal import BLOWN_UP, minimise
 from evolabel.core.rule_changes import ChangeableRules
 from evolabel.core.scaling import Scaler
@@ -15,14 +15,13 @@ from evolabel.errors import DivergenceError
 from evolabel.kernels._compile import direct
 from evolabel.kernels.antecedents import join
 from evolabel.kernels.moments import absorb
-from evolabel.kernels.parcel import packed
 from evolabel.kernels.room import rule_arrays
 from evolabel.kernels.state import DIVERGED, DONE, NOVEL, SEEN, FloatArray, RuleArrays, Settings
-from evolabel.kernels.stream import LOOSE, learn_raw, learn_scaled, output_rows
+from evolabel.kernels.stream import LOOSE, learn_raw, learn_scaled
 
 FIRST_CAPACITY = 32  # rules there is room for at the start
 
-_learn_scaled, _learn_raw, _output_rows = direct(learn_scaled), direct(learn_raw), direct(output_rows)
+_learn_scaled, _learn_raw = direct(learn_scaled), direct(learn_raw)
 
 NOTHING = np.empty(0)
 NO_ROWS = np.empty((0, 0))
@@ -36,7 +35,6 @@ class RuleBase(ChangeableRules):
         super().__init__(n_features, rule_arrays(capacity, n_features, n_labels, settings), settings)
         self.diverged = False
         self.mobility = 1.0  # how far a sample moves the rule it falls into
-        self._parcel: tuple[RuleArrays, Settings, FloatArray] | None = None
         lifecycle.clear(0, self.arrays, settings)
 
     def learn(
@@ -113,14 +111,6 @@ class RuleBase(ChangeableRules):
         finally:
             self.mobility = 1.0
 
-    def parcel(self) -> FloatArray:
-        """State, settings and scratch arrays as the learning loop takes them; packed anew when one was replaced."""
-        kept = self._parcel
-        if kept is None or kept[0] is not self.arrays or kept[1] is not self.settings:
-            contents = self.arrays, self.settings, self.scratch()
-            self._parcel = kept = self.arrays, self.settings, packed(contents)
-        return kept[2]
-
     def _joint(self, z: FloatArray, y: FloatArray) -> FloatArray:
         """The sample in the space of the antecedents."""
         joint = np.empty(self.arrays.c.shape[1])
@@ -129,6 +119,14 @@ class RuleBase(ChangeableRules):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_scratch": None, "_parcel": None}  # a copy has arrays of its own
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over a state; arrays of a memory map that may only be read are copied, as kernels need to write."""
+        self.__dict__.update(state)
+        if not self.arrays.c.flags.writeable:
+            self.arrays = RuleArrays._make(np.array(array) for array in self.arrays)
+            penalty, lean, metric = (np.array(getattr(self.settings, name)) for name in ("penalty", "lean", "metric"))
+            self.settings = self.settings._replace(penalty=penalty, lean=lean, metric=metric)
 
     def _let_be_born(self, s: FloatArray, weight: float) -> None:
         """Start a rule at s; a full rule base first merges its closest pair, and where locks forbid, takes s in."""
@@ -139,7 +137,7 @@ class RuleBase(ChangeableRules):
                 return
             self.shrink_to(self.settings.max_rules - 1)
         self.reserve(self.n_rules + 1)
-        parent = lifecycle.nearest_rule(s, self.arrays, self.settings)
+        parent = self.nearest_rule(s)
         absorb(0, s, weight, self.arrays, self.settings)
         slot = lifecycle.give_birth(s, parent, weight, self.arrays, self.settings)
         nearest = int(self.arrays.identity[parent]) if parent else None
@@ -147,7 +145,7 @@ class RuleBase(ChangeableRules):
 
     def _take_in(self, s: FloatArray, weight: float) -> None:
         """A sample that is novel, where no rule can be started: the nearest rule follows it, unless it is locked."""
-        winner = lifecycle.nearest_rule(s, self.arrays, self.settings)
+        winner = self.nearest_rule(s)
         absorb(0, s, weight, self.arrays, self.settings)
         if not self.arrays.locked[winner]:
             absorb(winner, s, weight, self.arrays, self.settings)
@@ -220,6 +218,4 @@ class RuleBase(ChangeableRules):
 
     def outputs(self, Z: FloatArray) -> FloatArray:
         """Eq. (2) for scaled rows, (rows, K); many rows by weights formed once, the same up to rounding."""
-        if len(Z) >= MANY_ROWS:
-            return formed_answers(self, Z, formed_weights(self)).outputs
-        return _output_rows(Z, self.arrays, self.settings)
+        return answers(self, Z, formed_weights(self) if len(Z) >= MANY_ROWS else NO_WEIGHTS).outputs

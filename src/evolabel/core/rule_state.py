@@ -7,11 +7,15 @@ import numpy as np
 
 from evolabel.core.inverses import mirrored
 from evolabel.core.proximal import Problem
+from evolabel.kernels._compile import direct
+from evolabel.kernels.answer import distance_rows, membership_rows
 from evolabel.kernels.antecedents import degrees
 from evolabel.kernels.cholesky import marginal_fill
 from evolabel.kernels.coupling import NONE, coupling
+from evolabel.kernels.parcel import packed
 from evolabel.kernels.state import RULES, SEEN, FloatArray, RuleArrays, Settings, Workspace, workspace
-from evolabel.kernels.stream import membership_rows
+
+_distance_rows, _membership_rows = direct(distance_rows), direct(membership_rows)
 
 
 class RuleState:
@@ -22,6 +26,7 @@ class RuleState:
         self.arrays = arrays
         self.settings = settings
         self._scratch: tuple[RuleArrays, Workspace] | None = None
+        self._parcel: tuple[RuleArrays, Settings, FloatArray] | None = None
 
     @property
     def n_rules(self) -> int:
@@ -40,7 +45,15 @@ class RuleState:
 
     def memberships(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Normalised memberships and mean squared distances, both (rows, C)."""
-        return membership_rows(Z, self.arrays, self.settings)
+        psi, D = np.empty((2, len(Z), self.n_rules))
+        _membership_rows(self.parcel(), Z, psi, D)
+        return psi, D
+
+    def nearest_rule(self, s: FloatArray) -> int:
+        """Slot of the rule nearest to the sample s, which may hold its labels, eq. (28); 0 if there is none yet."""
+        D, J = np.empty((2, 1, self.n_rules))
+        _distance_rows(self.parcel(), s[None], self.n_features, D, J)
+        return 1 + int(np.argmin(J)) if self.n_rules else 0
 
     def regressor(self, z: FloatArray, slot: int) -> FloatArray:
         """(z, 1) as a rule sees it: missing features at their mean, given the others if the rule is rotated."""
@@ -103,6 +116,14 @@ class RuleState:
             coupling(a.Q[slot], a.mass[slot], s.coupling, B)
         anchor = a.W[0] * (s.lean > 0.0)
         return Problem(self.hessian(slot), a.G[slot], s.penalty[1], anchor, B, s.alpha, s.beta, s.literal_step)
+
+    def parcel(self) -> FloatArray:
+        """State, settings and scratch arrays as kernels take them; packed anew when one was replaced."""
+        kept = self._parcel
+        if kept is None or kept[0] is not self.arrays or kept[1] is not self.settings:
+            contents = self.arrays, self.settings, self.scratch()
+            self._parcel = kept = self.arrays, self.settings, packed(contents)
+        return kept[2]
 
     def scratch(self) -> Workspace:
         """Scratch arrays that fit the state; made anew only when it has grown."""

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from evolabel.kernels._compile import direct
-from evolabel.kernels.scaling import scale_rows
+from evolabel.kernels.scaling import Knots, scale_rows
 from evolabel.kernels.state import BoolArray, FloatArray, IntArray
 
 # A feature that spreads less is constant: its square would underflow.
@@ -47,10 +47,10 @@ class Scaler:
         return Z
 
     @cached_property
-    def knots(self) -> tuple[FloatArray, FloatArray, IntArray, IntArray, FloatArray, float, float]:
+    def knots(self) -> Knots:
         """The map as kernels take it: equal scores once, for a row that comes alone finds them far away in memory."""
         scores, row = np.unique(self.z, axis=0, return_inverse=True)
-        return self.x, scores, row.reshape(-1), self.used, self.slope, self.low, self.high
+        return Knots(self.x, scores, row.reshape(-1), self.used, self.slope, self.low, self.high)
 
     def inverse(self, Z: FloatArray) -> FloatArray:
         """Raw values whose scores are Z (beyond the knots the map goes on with its outer slope)."""

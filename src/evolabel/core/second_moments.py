@@ -1,46 +1,21 @@
 """Where the stream is: second moments of all samples the rules have seen, labelled or not."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from evolabel.core.array_checks import check_arrays, floats, is_nearly_definite, require, size_of, whole
 from evolabel.core.events import MERGES
-from evolabel.core.formed_weights import placed
-from evolabel.core.inverses import mirrored
+from evolabel.core.formed_weights import NO_MOMENTS, Moments
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
 from evolabel.kernels._compile import direct
-from evolabel.kernels.information import add_moment_rows
 from evolabel.kernels.room import block_length
+from evolabel.kernels.second_moments import add_moment_rows
 from evolabel.kernels.state import Arrays, FloatArray, IntArray
 from evolabel.ranges import check_number
 
 WHOLE_STREAM = -1  # stands for an identity in slot 0, which is no rule
 
 _add_moment_rows = direct(add_moment_rows)
-
-
-class Moments(NamedTuple):
-    """M of slots 0..C, lower triangles, with the rows that still wait, as `kernels.information` reads them."""
-
-    M: FloatArray
-    late_M: FloatArray
-    late: IntArray
-
-    @property
-    def total(self) -> float:
-        """Weight of all samples, the intercept's own moment in M_0; 1 where there were none, as one divides by it."""
-        waiting = self.late_M[0, : self.late[0], -1]
-        return float(self.M[0, -1, -1] + waiting @ waiting) or 1.0
-
-    def matrix(self, slot: int) -> FloatArray:
-        """M of a slot as a full symmetric matrix."""
-        rows = self.late_M[slot, : self.late[slot]]
-        return np.asarray(mirrored(self.M[slot]) + rows.T @ rows)
-
-
-NO_MOMENTS = Moments(np.empty((0, 0, 0)), np.empty((0, 0, 0)), np.empty(0, np.int64))
 
 
 def labelled_moments(rules: RuleBase) -> Moments:
@@ -79,8 +54,7 @@ class SecondMoments:
         if first >= len(X):
             return
         Z = model.scale(np.ascontiguousarray(X[first :: self.every]))
-        state = rules.arrays, rules.settings, rules.scratch()
-        _add_moment_rows(Z, placed(rules, Z)[0], float(self.every), *state, *self._moments)
+        _add_moment_rows(rules.parcel(), Z, rules.memberships(Z)[0], float(self.every), *self._moments)
 
     def follow(self, rules: RuleBase) -> None:
         """Let rules enter and leave, and add up what belongs to rules that were merged."""

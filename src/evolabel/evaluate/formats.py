@@ -79,7 +79,10 @@ def _write_parquet(document: Document) -> bytes:
 def _read_parquet(data: bytes) -> Document:
     pyarrow, parquet = _load_parquet()
     # Arrow's reading threads can abort the interpreter at its exit if polars is loaded, too: read without any.
-    table = parquet.ParquetFile(pyarrow.BufferReader(data)).read(use_threads=False)
+    try:
+        table = parquet.ParquetFile(pyarrow.BufferReader(data)).read(use_threads=False)
+    except OSError as error:  # of bytes in memory: they are damaged
+        raise ValueError(str(error)) from None
     facts = json.loads(table.schema.metadata[METADATA])
     return {"settings": facts["settings"], "summary": facts["summary"], "trend": table.to_pylist()}
 

@@ -25,7 +25,7 @@ class Plan:
     keep_scores: bool
 
     def settings(self) -> dict[str, Any]:
-        """The same in plain values, for results and checkpoints."""
+        """The same in plain values, for results."""
         metrics = {name: repr(metric) for name, metric in self.metrics.items()}
         return {**vars(self), "metrics": metrics, "delay": list(self.delay)}
 

@@ -1,16 +1,14 @@
 """`prequential`: every sample is answered first and learned afterwards."""
 
 import copy
-import os
 from collections.abc import Mapping
 
 from evolabel.errors import DataError
-from evolabel.evaluate.checkpoint import Checkpoint, FingerprintedSource
 from evolabel.evaluate.learner import Learner, described, named_learners
 from evolabel.evaluate.plan import Metrics, read_plan
 from evolabel.evaluate.results import Results
 from evolabel.evaluate.run import Listener, Run
-from evolabel.evaluate.source import Stream, initial_rows, name_of, open_stream
+from evolabel.evaluate.source import Source, Stream, initial_rows, name_of, open_stream
 
 
 def prequential(
@@ -26,9 +24,6 @@ def prequential(
     annotated: float = 1.0,
     seed: int = 0,
     keep_scores: bool = False,
-    checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: float = 10.0,
-    keep_checkpoint: bool = False,
     progress: Listener | None = None,
 ) -> Results:
     """Test, then train: fit an initial batch, then answer every further sample before its labels are learned.
@@ -62,13 +57,6 @@ def prequential(
         Of the random delays and of the labels seen.
     keep_scores : bool
         Keep every learner's scores in the results.
-    checkpoint : path, optional
-        File from which an interrupted run goes on when the same call is made again, with the same results except
-        for times. It is removed when the run is over. It holds pickles: only use files you have written yourself.
-    checkpoint_every : float
-        Seconds from one checkpoint to the next; they are written at the end of a step of `every` rows.
-    keep_checkpoint : bool
-        Keep the checkpoint of a run that is over: the same call gives the same results again, without any learning.
     progress : callable, optional
         Receives a `Progress` after every step of each learner.
 
@@ -89,7 +77,7 @@ def prequential(
     """
     plan = read_plan(metrics, window, every, delay, annotated, seed, keep_scores)
     named = named_learners(learners)
-    source = FingerprintedSource(open_stream(stream, samples))
+    source = open_stream(stream, samples)
     n_initial = initial_rows(initial, stream, source.n_rows)
     settings = {
         "stream": name_of(stream),
@@ -100,29 +88,17 @@ def prequential(
         "learners": {name: described(learner) for name, learner in named.items()},
         **plan.settings(),
     }
-    saved = None if checkpoint is None else Checkpoint(checkpoint, settings, checkpoint_every)
-    run: Run | None = None if saved is None else saved.resume(source)
-    if run is None:
-        copies = {name: copy.deepcopy(learner) for name, learner in named.items()}
-        run = Run(copies, plan, source.n_rows - n_initial)
-        run.begin(*source.take(n_initial))
-    _walk(run, source, plan.every, saved, progress)
-    if saved is not None and keep_checkpoint:
-        saved.write(run, source)
-    elif saved is not None:
-        saved.remove()
+    copies = {name: copy.deepcopy(learner) for name, learner in named.items()}
+    run = Run(copies, plan, source.n_rows - n_initial)
+    X, Y = source.take(n_initial)
+    run.begin(X, Y)
+    _walk(run, source, plan.every, progress)
+    if run.done == 0:
+        raise DataError(f"the stream has ended after {len(X)} row(s), within the initial batch; make that smaller")
     return run.results(settings)
 
 
-def _walk(
-    run: Run, source: FingerprintedSource, every: int, saved: Checkpoint | None, progress: Listener | None
-) -> None:
-    """The rest of the stream, step by step."""
+def _walk(run: Run, source: Source, every: int, progress: Listener | None) -> None:
+    """Pass the rest of the stream to `run`, `every` rows at a time."""
     while len((block := source.take(every))[0]):
         run.step(*block, progress)
-        if saved is not None and saved.is_due():
-            saved.write(run, source)
-    if run.done == 0:
-        raise DataError(
-            f"the stream has ended after {source.taken} row(s), within the initial batch; make that smaller"
-        )

@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Self
 from zipfile import BadZipFile
+from zlib import error as ZlibError
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from evolabel.evaluate.trend import Point, Summary
 from evolabel.kernels.state import FloatArray
 from evolabel.whole_files import write_atomically
 
+DAMAGE = (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile, ZlibError)
 RESULTS, SCORES = "results", "scores.npz"  # files in a folder; of the first there are several kinds
 
 
@@ -88,7 +90,7 @@ class Results:
             return cls._from_document(READERS[file.suffix](file.read_bytes()), _read_scores(target / SCORES))
         except FileNotFoundError:
             raise FileFormatError(f"there are no results at {file}; check the path") from None
-        except (ValueError, KeyError, TypeError, AttributeError, BadZipFile) as error:
+        except DAMAGE as error:
             raise FileFormatError(f"{file} does not hold complete results ({error!r}); write them again") from None
 
     def _document(self) -> Document:
@@ -134,5 +136,5 @@ def _write_scores(target: Path, scores: dict[str, FloatArray]) -> None:
 def _read_scores(source: Path) -> dict[str, FloatArray]:
     if not source.is_file():
         return {}
-    with np.load(source) as arrays:
+    with np.load(source, allow_pickle=False) as arrays:
         return dict(zip(arrays["learners"].tolist(), arrays["scores"], strict=True))

@@ -1,4 +1,4 @@
-"""`Run`: everything an evaluation knows between two steps; this is what a checkpoint holds."""
+"""`Run`: the state of an evaluation between two steps."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

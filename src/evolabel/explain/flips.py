@@ -7,6 +7,7 @@ memberships move along, then says whether it really turns.
 A column of texts changes as a whole: one text comes, the one before goes.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,9 @@ from evolabel.kernels.state import FloatArray, IntArray
 TRIED = 5  # changes per label that are put to the whole model, the smallest first
 BEYOND = 1e-6  # how far past the border an output is brought
 SMALLEST_SLOPE = 1e-12  # what moves less does not move
+
+Answer = Callable[[FloatArray], FloatArray]
+"""Outputs (n, n_labels) of raw rows (n, n_features)."""
 
 Texts = dict[int, list[int]]
 """Places of features that stand for texts, with those of all texts of the column."""
@@ -50,11 +54,12 @@ def smallest_flips(
     outputs: FloatArray,
     names: tuple[list[str], list[str]],
     threshold: Threshold,
+    answer: Answer | None = None,
 ) -> list[Flip | None]:
     """For each label the smallest change that turns it; None where no feature reaches that far.
 
     `x` is the raw row (n_features,), `slopes` (n_features, n_labels) and `outputs` (n_labels,) of the active rules. The
-    smallest change that the whole model confirms is preferred among the first few.
+    smallest change that `answer` confirms, by default the outputs of the whole model, is preferred among the first few.
     """
     gaps, slopes = _margins(outputs, slopes, threshold)
     texts = _texts(model, names[0])
@@ -62,7 +67,7 @@ def smallest_flips(
     changed = [_changed(x, j, after, texts) for found in tried for j, after, _ in found]
     if not changed:
         return [None] * len(gaps)
-    answers = iter(_gaps(model.outputs(np.array(changed)), threshold))
+    answers = iter(_gaps((answer or model.outputs)(np.array(changed)), threshold))
     flips: list[Flip | None] = []
     for c, found in enumerate(tried):
         options = []

@@ -1,9 +1,9 @@
 """Small helpers for Markdown and HTML."""
 
+import html
 from collections.abc import Iterable, Sequence
-from html import escape
 
-__all__ = ["bold", "code", "escape", "page", "table"]
+from evolabel.wording import one_line
 
 STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}"
@@ -13,18 +13,33 @@ STYLE = (
 )
 
 
+def escape(text: str) -> str:
+    """Text for HTML, on one line."""
+    return html.escape(one_line(text))
+
+
+def words(text: str) -> str:
+    """Text for Markdown, on one line; it opens no tag of HTML."""
+    return one_line(text).replace("<", "&lt;")
+
+
 def bold(text: str) -> str:
     """Strong text in Markdown."""
-    return f"**{text}**"
+    return f"**{words(text)}**"
 
 
 def code(name: str) -> str:
     """A name in Markdown, as it is written."""
-    return f"`{name.replace('`', chr(39))}`"
+    return f"`{one_line(name).replace('`', chr(39))}`"
+
+
+def cell(text: str) -> str:
+    """Text for a cell of a table in Markdown."""
+    return words(text).replace("|", r"\|")
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown.
+    """A table in Markdown; cells are Markdown themselves, so names from outside go through `cell`.
 
     Examples
     --------

@@ -1,10 +1,12 @@
-"""One prediction in parts that add up: rules, features, labels."""
+"""One prediction in parts that add up: rules, features, labels, and the feedback of recent errors."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from evolabel.core.echo import Correction
 from evolabel.core.model import StreamModel
 from evolabel.errors import StateError
 from evolabel.explain import prediction_text
@@ -17,6 +19,9 @@ from evolabel.kernels.state import BoolArray, FloatArray, IntArray
 UNDECIDED = 0.5
 AMBIGUOUS = 0.6  # thresh2 of eq. (30)
 
+Correct = Callable[[FloatArray], Correction | None]
+"""The correction of the outputs of raw rows by recent errors; None where there is none."""
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -26,6 +31,9 @@ class Explanation:
     psi_i r_j w_ijc. They sum to the output, eq. (2). `territory` says how far the sample is from what is known,
     `flips` which smallest change of one feature would turn each label within the active rules (None: no feature can).
     `threshold` None: the label of the largest output is predicted.
+
+    `feedback[c]` is what the errors of recent answers add to label c, of an `ActiveLearner` in a stream where errors
+    repeat: (scale - 1) times the sum of the contributions, plus the offset. None where outputs are not corrected.
     """
 
     rules: IntArray
@@ -39,11 +47,13 @@ class Explanation:
     flips: tuple[Flip | None, ...] = field(repr=False)
     words: Vocabulary = field(repr=False)
     threshold: Threshold = 0.5
+    feedback: FloatArray | None = None
 
     @property
     def total(self) -> FloatArray:
-        """The output per label: the sum of all contributions."""
-        return np.asarray(self.contributions.sum(axis=(0, 1)))
+        """The output per label: the sum of all contributions, and the feedback if there is one."""
+        plain = self.contributions.sum(axis=(0, 1))
+        return np.asarray(plain if self.feedback is None else plain + self.feedback)
 
     @property
     def by_feature(self) -> FloatArray:
@@ -93,8 +103,12 @@ def explain_sample(
     feature_names: list[str],
     label_names: list[str],
     threshold: Threshold = 0.5,
+    correct: Correct | None = None,
 ) -> Explanation:
-    """Explanation of one raw sample, x of shape (1, p); a missing feature takes each rule's mean."""
+    """Explanation of one raw sample, x of shape (1, p); a missing feature takes each rule's mean.
+
+    `correct` gives the correction of outputs by recent errors, which becomes the `feedback` of the explanation.
+    """
     rules = model.trained()
     if rules.n_rules == 0:
         raise StateError("there are no rules yet that could explain anything; let the classifier learn first")
@@ -109,6 +123,18 @@ def explain_sample(
         parts[i] = rules.regressor(z[0], slot)[:, None] * weights
         slopes += weights[:-1]
     names = feature_names, label_names
+    plain = parts.sum(axis=(0, 1))
+    correction = None if correct is None else correct(x)
+    feedback, outputs = None, plain
+    if correction is not None:
+        outputs = correction.of(plain[None])[0]
+        slopes *= correction.trust
+        feedback = (correction.trust - 1.0) * plain + correction.shift[0]
+
+    def answer(rows: FloatArray) -> FloatArray:
+        found = None if correct is None else correct(rows)
+        return model.outputs(rows) if found is None else found.of(model.outputs(rows))
+
     return Explanation(
         rules=rules.arrays.identity[active + 1].copy(),
         memberships=psi[0, active],
@@ -118,7 +144,8 @@ def explain_sample(
         label_names=label_names,
         x=x[0].copy(),
         territory=locate(model, distance[0]),
-        flips=tuple(smallest_flips(model, x[0], slopes, parts.sum(axis=(0, 1)), names, threshold)),
+        flips=tuple(smallest_flips(model, x[0], slopes, outputs, names, threshold, answer)),
         words=stream_terms(model, feature_names),
         threshold=threshold,
+        feedback=feedback,
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from evolabel.explain.markup import bold, code, escape, page
 from evolabel.explain.text_columns import column_and_value
+from evolabel.wording import one_line
 
 if TYPE_CHECKING:
     from evolabel.explain.prediction import Explanation
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 SHOWN_FEATURES = 4
 SHOWN_LABELS = 10
 BASE = "base rate"
+FEEDBACK = "from the errors of recent answers"
 
 Style = Callable[[str], str]
 
@@ -23,8 +25,8 @@ def plain(why: "Explanation") -> str:
     """A line per label and its way to the other side, then rules and territory."""
     lines = []
     for c in shown(why):
-        lines.append(f"{why.label_names[c]}: {_verdict(why, c)} = {_parts(why, c, str)}")
-        lines.append(f"    {_flip(why, c, str)}")
+        lines.append(f"{one_line(why.label_names[c])}: {_verdict(why, c)} = {_parts(why, c, one_line)}")
+        lines.append(f"    {_flip(why, c, one_line)}")
     return "\n".join([*lines, *_hidden(why), _rules(why), _territory(why)])
 
 
@@ -57,6 +59,7 @@ def document(why: "Explanation") -> dict[str, Any]:
             "on": bool(why.predicted[c]),
             "ambiguous": bool(why.ambiguous[c]),
             "contributions": why.contributions[:, :, c].tolist(),
+            "feedback": 0.0 if why.feedback is None else float(why.feedback[c]),
             "flip": None if (flip := why.flips[c]) is None else asdict(flip),
         }
         for c, name in enumerate(why.label_names)
@@ -90,13 +93,15 @@ def _verdict(why: "Explanation", c: int) -> str:
 
 
 def _parts(why: "Explanation", c: int, style: Style) -> str:
-    """The largest contributions and the sum of the rest: they add up."""
+    """The largest contributions, the sum of the rest, and the feedback of recent errors: they add up."""
     parts = why.by_feature[:, c]
     strongest = np.argsort(-np.abs(parts), kind="stable")[:SHOWN_FEATURES]
     told = [f"{parts[j]:+.3f} {_named(why, int(j), style)}" for j in strongest]
     rest = len(parts) - len(strongest)
     if rest:
         told.append(f"{parts.sum() - parts[strongest].sum():+.3f} from {rest} other{'s' * (rest > 1)}")
+    if why.feedback is not None and why.feedback[c] != 0.0:
+        told.append(f"{why.feedback[c]:+.3f} {FEEDBACK}")
     return ", ".join(told)
 
 

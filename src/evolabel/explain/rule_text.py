@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
-from evolabel.explain.markup import bold, code, escape, page
+from evolabel.explain.markup import bold, code, escape, page, words
 from evolabel.explain.statements import Condition, Outcome
 from evolabel.explain.terms import ANY, TERMS
 from evolabel.explain.text_columns import CLEAR, column_and_value
+from evolabel.wording import counted, one_line
 
 if TYPE_CHECKING:
     from evolabel.explain.rules import Rule
@@ -22,17 +23,19 @@ def plain(rule: "Rule") -> str:
     """One rule in words, on a few lines."""
     lines = [title(rule)]
     for word, (name, said, proof) in zip(["IF  ", *["AND "] * len(rule.conditions)], _told(rule), strict=False):
-        lines.append(f"  {word}{name} is {said} ({proof})")
+        lines.append(f"  {word}{one_line(name)} is {one_line(said)} ({proof})")
     for word, outcome in zip(["THEN ", *[" and "] * len(rule.outcomes)], shown(rule), strict=False):
-        lines.append(f"  {word}{outcome.label} is {_judged(outcome)}{_driven(outcome)}")
+        lines.append(f"  {word}{one_line(outcome.label)} is {_judged(outcome)}{_driven(outcome)}")
     return "\n".join([*lines, f"  {life(rule)}"])
 
 
 def markdown(rule: "Rule") -> str:
     """One rule as a heading, a condition line and a list of labels."""
     conditions = " **AND** ".join(f"{code(name)} is {bold(said)} ({proof})" for name, said, proof in _told(rule))
-    labels = [f"- {code(o.label)} is {bold(o.judgement)} here ({_shares(o)}){_driven(o)}" for o in shown(rule)]
-    return "\n".join([f"#### {title(rule)}", "", f"**IF** {conditions} **THEN**", "", *labels, "", life(rule), ""])
+    labels = [f"- {code(o.label)} is {bold(o.judgement)} here ({_shares(o)}){words(_driven(o))}" for o in shown(rule)]
+    return "\n".join(
+        [f"#### {words(title(rule))}", "", f"**IF** {conditions} **THEN**", "", *labels, "", life(rule), ""]
+    )
 
 
 def html(rule: "Rule") -> str:
@@ -101,22 +104,18 @@ def summary(rules: Sequence["Rule"], fidelity: "Fidelity | None") -> str:
 
 def title(rule: "Rule") -> str:
     """Number, name and weight of a rule."""
-    called = (f' "{rule.name}"' if rule.name else "") + (", locked" if rule.locked else "")
+    called = (f' "{one_line(rule.name)}"' if rule.name else "") + (", locked" if rule.locked else "")
     return f"Rule {rule.identity}{called} ({rule.support:.0f} samples, {rule.activity:.0%} of the activity)"
 
 
 def life(rule: "Rule") -> str:
     """What is known about the rule itself."""
-    won = "won the last sample" if rule.idle == 0 else f"last won {_counted(rule.idle, 'sample')} ago"
-    dropped = f"{_counted(rule.dropped, 'feature')} dropped, " if rule.dropped else ""
+    won = "won the last sample" if rule.idle == 0 else f"last won {counted(rule.idle, 'sample')} ago"
+    dropped = f"{counted(rule.dropped, 'feature')} dropped, " if rule.dropped else ""
     return (
         f"Born at sample {rule.born} of {rule.n_seen}, {won}; certainty {rule.certainty:.0%}; "
         f"{dropped}fidelity here {rule.fidelity:.0%}."
     )
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def shown(rule: "Rule") -> tuple[Outcome, ...]:
@@ -165,8 +164,8 @@ def _shares(outcome: Outcome) -> str:
 
 def _driven(outcome: Outcome) -> str:
     """What moves the label inside the rule: the signs of its local weights."""
-    up = [driver.feature for driver in outcome.drivers if driver.effect > 0.0]
-    down = [driver.feature for driver in outcome.drivers if driver.effect < 0.0]
+    up = [one_line(driver.feature) for driver in outcome.drivers if driver.effect > 0.0]
+    down = [one_line(driver.feature) for driver in outcome.drivers if driver.effect < 0.0]
     parts = [f"up with {' and '.join(up)}"] if up else []
     parts += [f"down with {' and '.join(down)}"] if down else []
     return f", driven {', '.join(parts)}" if parts else ""

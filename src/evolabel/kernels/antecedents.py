@@ -112,24 +112,6 @@ def weigh(
     return memberships(D, rules.tally[RULES], settings.tau, settings.min_activation, psi, active)
 
 
-@allocating_kernel
-def joint_distances(
-    s: FloatArray,
-    p: int,
-    rules: RuleArrays,
-    settings: Settings,
-    D: FloatArray,
-    J: FloatArray,
-    e: FloatArray,
-    v: FloatArray,
-    missing: IntArray,
-) -> None:
-    """The distances of `weigh` for callers in Python; J equals D where there are no labels."""
-    weigh(s, p, rules, settings, D, J, np.empty(D.shape[0]), np.empty(D.shape[0], np.int64), e, v, missing)
-    if s.shape[0] == p:
-        J[1:] = D[1:]
-
-
 @kernel
 def fill_regressor(z: FloatArray, centre: FloatArray, r: FloatArray) -> None:
     """The regressor (z, 1); a missing feature takes the rule's mean, its best guess under an axis-parallel Gaussian."""

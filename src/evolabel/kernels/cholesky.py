@@ -8,7 +8,9 @@ sum v^2) and in the product space (all terms). Partial sums only grow, so a rule
 import numpy as np
 
 from evolabel.kernels._compile import allocating_kernel, kernel
+from evolabel.kernels.lanes import fma
 from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.kernels.symmetric import add_scaled, dot
 
 # A rule whose exponent lies this far below the winner's has a membership that vanishes in rounding (e^-37 < 1e-16).
 VANISHING = 37.0
@@ -24,10 +26,10 @@ def factor_update(F: FloatArray, e: FloatArray, work: FloatArray) -> None:
     for j in range(d):
         length = np.sqrt(F[j, j] * F[j, j] + work[j] * work[j])
         cosine, sine = length / F[j, j], work[j] / F[j, j]
-        F[j, j] = length
+        F[j, j], back = length, 1.0 / cosine
         for i in range(j + 1, d):
-            F[i, j] = (F[i, j] + sine * work[i]) / cosine
-            work[i] = cosine * work[i] - sine * F[i, j]
+            F[i, j] = fma(sine, work[i], F[i, j]) * back
+            work[i] = fma(-sine, F[i, j], cosine * work[i])
 
 
 @kernel
@@ -40,10 +42,7 @@ def substitute(F: FloatArray, e: FloatArray, first: int, last: int, total: float
         if np.isnan(e[i]):
             v[i] = 0.0
             continue
-        s = 0.0
-        for j in range(i):
-            s += F[i, j] * v[j]
-        v[i] = (e[i] - s) / F[i, i]
+        v[i] = (e[i] - dot(F[i, :i], v[:i])) / F[i, i]
         total += v[i] * v[i]
         if i % CHECK_EVERY == 0 and total > limit:
             return np.inf
@@ -74,14 +73,13 @@ def marginal_fill(F: FloatArray, e: FloatArray, p: int, missing: IntArray, v: Fl
     N, b = np.empty((m, m)), np.empty(m)
     for a in range(m):
         for c in range(m):
-            N[a, c] = np.sum(V[a] * V[c])
-        b[a] = -np.sum(V[a] * v[:p])
+            N[a, c] = dot(V[a], V[c])
+        b[a] = -dot(V[a], v[:p])
     solve_positive(N, b)
     for a in range(m):
         e[missing[a]] = b[a]
-        for j in range(p):
-            v[j] += b[a] * V[a, j]
-    return float(np.sum(v[:p] * v[:p]))
+        add_scaled(b[a], V[a], v)
+    return dot(v[:p], v[:p])
 
 
 @kernel
@@ -90,14 +88,10 @@ def solve_positive(N: FloatArray, b: FloatArray) -> None:
     m = b.shape[0]
     for i in range(m):
         for j in range(i + 1):
-            s = N[i, j]
-            for k in range(j):
-                s -= N[i, k] * N[j, k]
+            s = N[i, j] - dot(N[i, :j], N[j, :j])
             N[i, j] = np.sqrt(s) if i == j else s / N[j, j]
     for i in range(m):
-        for k in range(i):
-            b[i] -= N[i, k] * b[k]
-        b[i] /= N[i, i]
+        b[i] = (b[i] - dot(N[i, :i], b[:i])) / N[i, i]
     for i in range(m - 1, -1, -1):
         for k in range(i + 1, m):
             b[i] -= N[k, i] * b[k]

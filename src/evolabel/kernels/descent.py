@@ -13,26 +13,7 @@ import numpy as np
 
 from evolabel.kernels._compile import allocating_kernel, kernel
 from evolabel.kernels.state import FloatArray
-from evolabel.kernels.symmetric import add_product
-
-
-@kernel
-def add_rows(C: FloatArray, A: FloatArray, out: FloatArray) -> None:
-    """Add C A to out, passing over zeros of C; four rows of A at a time, shared by all rows of out."""
-    q, r = A.shape[1], A.shape[0]
-    i = 0
-    while i + 3 < r:
-        for b in range(C.shape[0]):
-            c0, c1, c2, c3 = C[b, i], C[b, i + 1], C[b, i + 2], C[b, i + 3]
-            if c0 != 0.0 or c1 != 0.0 or c2 != 0.0 or c3 != 0.0:
-                for j in range(q):
-                    out[b, j] += c0 * A[i, j] + c1 * A[i + 1, j] + c2 * A[i + 2, j] + c3 * A[i + 3, j]
-        i += 4
-    while i < r:
-        for b in range(C.shape[0]):
-            for j in range(q):
-                out[b, j] += C[b, i] * A[i, j]
-        i += 1
+from evolabel.kernels.symmetric import add_product, add_rows, add_scaled
 
 
 @kernel
@@ -60,8 +41,7 @@ def add_coupling(W: FloatArray, B: FloatArray, beta: float, out: FloatArray) -> 
         for d in range(K):
             tie = beta * B[b, d]
             if tie != 0.0:
-                for j in range(last):
-                    out[b, j] += tie * W[d, j]
+                add_scaled(tie, W[d, :last], out[b])
 
 
 @kernel
@@ -76,12 +56,12 @@ def proximal_point(
 ) -> None:
     """Eq. (16): a gradient step from `ahead`, then the soft threshold; target = G + penalty * anchor."""
     K, last = ahead.shape[0], ahead.shape[1] - 1
-    width = alpha / L
+    step, width = 1.0 / L, alpha / L
     for b in range(K):
         for j in range(last):
-            moved = ahead[b, j] - (slope[b, j] - target[b, j] + penalty[j] * ahead[b, j]) / L
+            moved = ahead[b, j] - (slope[b, j] - target[b, j] + penalty[j] * ahead[b, j]) * step
             new[b, j] = max(moved - width, 0.0) - max(-moved - width, 0.0)  # eq. (17) without branches
-        new[b, last] = ahead[b, last] - (slope[b, last] - target[b, last] + penalty[last] * ahead[b, last]) / L
+        new[b, last] = ahead[b, last] - (slope[b, last] - target[b, last] + penalty[last] * ahead[b, last]) * step
 
 
 @kernel

@@ -29,6 +29,7 @@ import numpy as np
 from evolabel.kernels._compile import kernel
 from evolabel.kernels.evidence import belief, slopes, weigh
 from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.kernels.symmetric import squared_distance
 
 # Water quality in 35 other orders of its rows, 10 % of the answers, points of PA gained over means of all recent
 # errors, alike or not, and outputs as they are: labels +.17, samples +.15. A reach of 0.7 gains the same there, and
@@ -66,11 +67,16 @@ def weigh_all(E: FloatArray, rates: FloatArray, S: FloatArray) -> None:
 @kernel
 def likeness(x: FloatArray, z: FloatArray) -> float:
     """Of two samples, in [0, 1]; a feature that is missing is taken to be as far as those of strangers."""
-    p, D = x.shape[0], 0.0
-    for k in range(p):
-        d = (x[k] - z[k]) ** 2
-        D += STRANGERS if np.isnan(d) else d
-    return np.exp(-D / (2.0 * REACH**2 * p)) if p > 0 else 1.0
+    p = x.shape[0]
+    if p == 0:
+        return 1.0
+    D = squared_distance(x, z)
+    if np.isnan(D):
+        D = 0.0
+        for k in range(p):
+            d = (x[k] - z[k]) ** 2
+            D += STRANGERS if np.isnan(d) else d
+    return float(np.exp(-D / (2.0 * REACH**2 * p)))
 
 
 @kernel

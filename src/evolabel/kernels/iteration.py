@@ -9,7 +9,7 @@ import numpy as np
 from evolabel.kernels._compile import allocating_kernel, kernel
 from evolabel.kernels.coupling import NONE, PAPER, add_label_moments, coupling
 from evolabel.kernels.state import FloatArray, RuleArrays, Settings, Workspace
-from evolabel.kernels.symmetric import dot
+from evolabel.kernels.symmetric import add_product, add_rows, add_scaled, dot, row_products
 
 # Weights beyond this have blown up: labels are 0 and 1.
 BLOW_UP = 1e8
@@ -27,8 +27,7 @@ def rls_step(
         if confidence[b] > 0.0:
             own = w * confidence[b]
             step = own / (1.0 + own * q) * (y[b] - f[b])
-            for j in range(r.shape[0]):
-                W[b, j] += step * u[j]
+            add_scaled(step, u, W[b])
 
 
 @kernel
@@ -55,26 +54,27 @@ def prox_step(
     L: float,
 ) -> None:
     """Eq. (16), one step of length 1 / L; WH = W H and BW = B W. The intercept, last, is spared by alpha and beta."""
-    last = W.shape[1] - 1
+    last, step, width = W.shape[1] - 1, 1.0 / L, alpha / L
     for b in range(W.shape[0]):
         for j in range(last):
             slope = WH[b, j] - G[b, j] + penalty[j] * W[b, j] - lean[j] * W0[b, j] + beta * BW[b, j]
-            W[b, j] = soft(W[b, j] - slope / L, alpha / L)
+            W[b, j] = soft(W[b, j] - slope * step, width)
         slope = WH[b, last] - G[b, last] + penalty[last] * W[b, last] - lean[last] * W0[b, last]
-        W[b, last] -= slope / L
+        W[b, last] -= slope * step
 
 
 @allocating_kernel
 def power_iteration(A: FloatArray, steps: int) -> float:
     """The largest eigenvalue in size, by power iteration: what the printed step length needs."""
-    v = np.ones(A.shape[0])
+    v, image = np.ones(A.shape[0]), np.empty(A.shape[0])
     size = 0.0
     for _ in range(steps):
-        v = np.dot(A, v)
-        size = np.sqrt(np.sum(v * v))
+        image[:] = 0.0
+        add_product(A, v, 1.0, image)
+        size = np.sqrt(dot(image, image))
         if size == 0.0:
             return 0.0
-        v /= size
+        v[:] = image / size
     return float(size)
 
 
@@ -104,8 +104,9 @@ def iterate(slot: int, b: int, y: FloatArray, w: float, rules: RuleArrays, setti
     if settings.literal_step:  # eq. (14) as printed
         L = np.sqrt(power_iteration(rules.H[slot], POWER_STEPS) + settings.beta * power_iteration(work.B, POWER_STEPS))
     for _ in range(settings.prox_steps):
-        np.dot(rules.W[slot], rules.H[slot], work.WH)
-        np.dot(work.B, rules.W[slot], work.BW)
+        row_products(rules.W[slot], rules.H[slot], work.WH)  # H is symmetric, and kept whole
+        work.BW[:] = 0.0
+        add_rows(work.B, rules.W[slot], work.BW)
         prox_step(
             rules.W[slot],
             work.WH,

@@ -9,6 +9,8 @@ marginal distance, brought to the scale of a complete row. Features may weigh di
 import numpy as np
 
 from evolabel.kernels._compile import kernel
+from evolabel.kernels.exponential import exp_of_negative
+from evolabel.kernels.lanes import WIDTH, fma, load, minus, times, total, zeros
 from evolabel.kernels.state import FloatArray, IntArray
 
 NOTHING = 1e-12  # a membership that cannot be seen in any sum
@@ -38,20 +40,26 @@ def observed_weight(z: FloatArray, lam: FloatArray) -> float:
 def distances(z: FloatArray, C: int, c: FloatArray, inv: FloatArray, lam: FloatArray, D: FloatArray) -> None:
     """Mean squared standardised distance of z to slots 1..C."""
     p = z.shape[0]
+    whole = p - p % WIDTH
     seen = observed_features(z)
     mass = float(p) if seen == p else observed_weight(z, lam)
     for a in range(1, C + 1):
         ca, va = c[a], inv[a]
         s = 0.0
         if seen == p:
-            for j in range(p):
+            t = zeros()
+            for j in range(0, whole, WIDTH):
+                d = minus(load(z, j), load(ca, j))
+                t = fma(times(d, d), load(va, j), t)
+            s = total(t)
+            for j in range(whole, p):
                 e = z[j] - ca[j]
-                s += e * e * va[j]
+                s = fma(e * e, va[j], s)
         else:
             for j in range(p):
                 if not np.isnan(z[j]):
                     e = z[j] - ca[j]
-                    s += e * e * va[j]
+                    s = fma(e * e, va[j], s)
         D[a] = s / mass
 
 
@@ -77,7 +85,7 @@ def memberships(D: FloatArray, C: int, tau: float, min_activation: float, psi: F
     least = max(min_activation, NOTHING)
     total = 0.0
     for a in range(1, C + 1):
-        psi[a - 1] = np.exp(-0.5 * (D[a] - D[w]) / tau)
+        psi[a - 1] = exp_of_negative(-0.5 * (D[a] - D[w]) / tau)
         total += psi[a - 1]
     m = 0
     kept = 0.0

@@ -9,6 +9,7 @@ import numpy as np
 from evolabel.kernels._compile import allocating_kernel, kernel
 from evolabel.kernels.cholesky import factor_update
 from evolabel.kernels.state import RULES, SEEN, FloatArray, RuleArrays, Settings
+from evolabel.kernels.symmetric import dot
 
 TINY = 1e-300  # keeps 0 / 0 out of sums
 
@@ -64,7 +65,7 @@ def rotate(s: FloatArray, weight: float, k: float, nu0: float, c: FloatArray, F:
     for j in range(d):
         if np.isnan(s[j]):
             e[:] = 0.0
-            e[j] = np.sqrt(weight * np.sum(F[j, : j + 1] ** 2) / (nu0 + max(k - 1.0, 0.0)))
+            e[j] = np.sqrt(weight * dot(F[j, : j + 1], F[j, : j + 1]) / (nu0 + max(k - 1.0, 0.0)))
             factor_update(F, e, work)
 
 

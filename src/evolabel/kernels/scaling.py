@@ -9,10 +9,24 @@
 | slope | (p,)   | slope beyond the outermost knots                           |
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from evolabel.kernels._compile import kernel
 from evolabel.kernels.state import FloatArray, IntArray
+
+
+class Knots(NamedTuple):
+    """A scaling as kernels take it; see the table on top of this module. Scores are cut to [low, high]."""
+
+    x: FloatArray
+    z: FloatArray
+    row: IntArray
+    used: IntArray
+    slope: FloatArray
+    low: float
+    high: float
 
 
 @kernel

@@ -8,7 +8,7 @@ import numpy as np
 
 from evolabel.kernels._compile import kernel
 from evolabel.kernels.state import FloatArray
-from evolabel.kernels.symmetric import add_outer_products, dot, mirror
+from evolabel.kernels.symmetric import add_outer_products, add_scaled, dot, mirror
 
 
 @kernel
@@ -51,10 +51,7 @@ def add_labels(G: FloatArray, r: FloatArray, y: FloatArray, w: float) -> None:
     """Eq. (24): G += w y r'. Only the labels that are on cost anything."""
     for b in range(y.shape[0]):
         if y[b] != 0.0:
-            row = G[b]
-            g = w * y[b]
-            for j in range(r.shape[0]):
-                row[j] += g * r[j]
+            add_scaled(w * y[b], r, G[b])
 
 
 @kernel
@@ -79,6 +76,4 @@ def add_partial_labels(
         if confidence[b] > 0.0:
             own = psi * confidence[b]
             v += own * (1.0 + w * q) / (1.0 + own * q) * (y[b] - f[b])
-        row = G[b]
-        for j in range(r.shape[0]):
-            row[j] += v * r[j]
+        add_scaled(v, r, G[b])

@@ -1,4 +1,4 @@
-"""The two loops over rows: answering, and learning one sample after the other.
+"""The loop that learns one sample after the other, answering each first.
 
 | symbol | array     | meaning                                                                 |
 |--------|-----------|-------------------------------------------------------------------------|
@@ -19,6 +19,7 @@ from evolabel.kernels._compile import allocating_kernel, cold_kernel, hot_kernel
 from evolabel.kernels.antecedents import fill_regressor, fill_rotated, join, weigh
 from evolabel.kernels.coupling import add_label_moments
 from evolabel.kernels.iteration import iterate, rls_step
+from evolabel.kernels.lanes import fma
 from evolabel.kernels.memberships import nearest, observed_features
 from evolabel.kernels.moments import absorb
 from evolabel.kernels.parcel import opened
@@ -94,7 +95,7 @@ def solve(
 def add_rule_output(psi: float, u: FloatArray, G: FloatArray, gamma: FloatArray, v: FloatArray, f: FloatArray) -> None:
     """Add a rule's own part psi G u to f, and to v what the rule asks of the global model: psi gamma D u."""
     for j in range(u.shape[0]):
-        v[j] += psi * gamma[j] * u[j]
+        v[j] = fma(psi * gamma[j], u[j], v[j])
     add_product(G, u, psi, f)
 
 
@@ -105,45 +106,6 @@ def add_global_output(
     """Add W_0'v to f, with W_0 = P_0 G_0'. One product serves all rules."""
     pending_product(P, late_P, late, v, t)
     add_product(G, t, 1.0, f)
-
-
-@allocating_kernel
-def output_rows(Z: FloatArray, rules: RuleArrays, settings: Settings) -> FloatArray:
-    """Continuous outputs of all rows, eq. (2). Reads the state, never writes it."""
-    rows, p, K = Z.shape[0], Z.shape[1], rules.G.shape[1]
-    slots, q, d = rules.tally[RULES] + 1, p + 1, rules.c.shape[1]
-    D, psi, active = np.empty(slots), np.empty(slots), np.empty(slots, np.int64)
-    e, x, missing = np.empty(d), np.empty(d), np.empty(d, np.int64)
-    r, u, v, t = np.empty((slots, q)), np.empty((slots, q)), np.empty(q), np.empty(q)
-    out = np.zeros((rows, K))
-    for i in range(rows):
-        m = weigh(Z[i], p, rules, settings, D, D, psi, active, e, x, missing)
-        solve(Z[i], m, rules, settings, active, missing, r, u)
-        v[:] = 0.0
-        for b in range(m):
-            if settings.iterated or rules.locked[active[b]]:
-                add_product(rules.W[active[b]], r[b], psi[b], out[i])
-            else:
-                add_rule_output(psi[b], u[b], rules.G[active[b]], settings.lean, v, out[i])
-        if not settings.iterated:
-            add_global_output(v, rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], t, out[i])
-    return out
-
-
-@allocating_kernel
-def membership_rows(Z: FloatArray, rules: RuleArrays, settings: Settings) -> tuple[FloatArray, FloatArray]:
-    """Normalised memberships (rows, C), zero for idle rules, and the distances to every rule (inf: abandoned)."""
-    rows, p = Z.shape
-    slots, d = rules.tally[RULES] + 1, rules.c.shape[1]
-    D, psi, active = np.empty(slots), np.empty(slots), np.empty(slots, np.int64)
-    e, x, missing = np.empty(d), np.empty(d), np.empty(d, np.int64)
-    out, far = np.zeros((rows, slots - 1)), np.empty((rows, slots - 1))
-    for i in range(rows):
-        m = weigh(Z[i], p, rules, settings, D, D, psi, active, e, x, missing)
-        far[i] = D[1:]
-        for b in range(m):
-            out[i, active[b] - 1] = psi[b]
-    return out, far
 
 
 @kernel

@@ -1,42 +1,150 @@
-"""Products and updates of symmetric matrices of which only the lower triangle is kept.
+"""Products of rows and matrices, and updates of symmetric matrices of which only the lower triangle is kept.
 
 Half the memory traffic of a full matrix, and symmetric by construction: rounding cannot make P lopsided. Rank-one
 changes wait in blocks: applying b of them at once moves the matrix through memory once instead of b times.
+
+Every inner product is summed in the order of `dot`: four sums side by side, added up, then the last numbers one by
+one, each step one fused multiply-add (`kernels.lanes`). So it has the same bits whichever function forms it.
 """
 
 from evolabel.kernels._compile import kernel
+from evolabel.kernels.lanes import WIDTH, fma, load, minus, spread, store, total, zeros
 from evolabel.kernels.state import FloatArray
 
 
 @kernel
 def dot(a: FloatArray, b: FloatArray) -> float:
     """Inner product. Written out: a BLAS call costs more than the sum at these lengths, and may start threads."""
-    s = 0.0
-    for j in range(a.shape[0]):
-        s += a[j] * b[j]
+    q = a.shape[0]
+    whole = q - q % WIDTH
+    t = zeros()
+    for j in range(0, whole, WIDTH):
+        t = fma(load(a, j), load(b, j), t)
+    s = total(t)
+    for j in range(whole, q):
+        s = fma(a[j], b[j], s)
     return s
 
 
 @kernel
+def squared_distance(a: FloatArray, b: FloatArray) -> float:
+    """Sum of the squared differences of two rows, in the order of `dot`."""
+    q = a.shape[0]
+    whole = q - q % WIDTH
+    t = zeros()
+    for j in range(0, whole, WIDTH):
+        d = minus(load(a, j), load(b, j))
+        t = fma(d, d, t)
+    s = total(t)
+    for j in range(whole, q):
+        e = a[j] - b[j]
+        s = fma(e, e, s)
+    return s
+
+
+@kernel
+def add_scaled(g: float, x: FloatArray, y: FloatArray) -> None:
+    """Add g x to y, which may be longer than x."""
+    for j in range(x.shape[0]):
+        y[j] = fma(g, x[j], y[j])
+
+
+@kernel
 def add_product(A: FloatArray, u: FloatArray, scale: float, f: FloatArray) -> None:
-    """Add scale * A u to f, for any matrix A; four rows at a time share what they read of u."""
+    """Add scale * A u to f, for any matrix A; four rows at a time share what they read of u.
+
+    Of a row of A only as many entries count as u has.
+    """
     K, q = f.shape[0], u.shape[0]
+    whole = q - q % WIDTH
     b = 0
     while b + 3 < K:
-        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-        for j in range(q):
-            s0 += A[b, j] * u[j]
-            s1 += A[b + 1, j] * u[j]
-            s2 += A[b + 2, j] * u[j]
-            s3 += A[b + 3, j] * u[j]
-        f[b] += scale * s0
-        f[b + 1] += scale * s1
-        f[b + 2] += scale * s2
-        f[b + 3] += scale * s3
+        A0, A1, A2, A3 = A[b], A[b + 1], A[b + 2], A[b + 3]
+        t0, t1, t2, t3 = zeros(), zeros(), zeros(), zeros()
+        for j in range(0, whole, WIDTH):
+            x = load(u, j)
+            t0 = fma(load(A0, j), x, t0)
+            t1 = fma(load(A1, j), x, t1)
+            t2 = fma(load(A2, j), x, t2)
+            t3 = fma(load(A3, j), x, t3)
+        s0, s1, s2, s3 = total(t0), total(t1), total(t2), total(t3)
+        for j in range(whole, q):
+            s0 = fma(A0[j], u[j], s0)
+            s1 = fma(A1[j], u[j], s1)
+            s2 = fma(A2[j], u[j], s2)
+            s3 = fma(A3[j], u[j], s3)
+        f[b] = fma(scale, s0, f[b])
+        f[b + 1] = fma(scale, s1, f[b + 1])
+        f[b + 2] = fma(scale, s2, f[b + 2])
+        f[b + 3] = fma(scale, s3, f[b + 3])
         b += 4
     while b < K:
-        f[b] += scale * dot(A[b], u)
+        f[b] = fma(scale, dot(A[b, :q], u), f[b])
         b += 1
+
+
+@kernel
+def row_products(A: FloatArray, B: FloatArray, out: FloatArray) -> None:
+    """Inner products of the rows of A, (n, q), with those of B, (m, q): out = A B', (n, m).
+
+    Four rows of A and two of B at a time share what they read; every entry has the bits of `dot`.
+    """
+    n, m, q = A.shape[0], B.shape[0], A.shape[1]
+    whole = q - q % WIDTH
+    i = 0
+    while i + 3 < n:
+        A0, A1, A2, A3 = A[i], A[i + 1], A[i + 2], A[i + 3]
+        k = 0
+        while k + 1 < m:
+            B0, B1 = B[k], B[k + 1]
+            s0, s1, s2, s3 = zeros(), zeros(), zeros(), zeros()
+            t0, t1, t2, t3 = zeros(), zeros(), zeros(), zeros()
+            for j in range(0, whole, WIDTH):
+                x, y = load(B0, j), load(B1, j)
+                a0, a1, a2, a3 = load(A0, j), load(A1, j), load(A2, j), load(A3, j)
+                s0, t0 = fma(a0, x, s0), fma(a0, y, t0)
+                s1, t1 = fma(a1, x, s1), fma(a1, y, t1)
+                s2, t2 = fma(a2, x, s2), fma(a2, y, t2)
+                s3, t3 = fma(a3, x, s3), fma(a3, y, t3)
+            c0, c1, c2, c3 = total(s0), total(s1), total(s2), total(s3)
+            d0, d1, d2, d3 = total(t0), total(t1), total(t2), total(t3)
+            for j in range(whole, q):
+                c0, d0 = fma(A0[j], B0[j], c0), fma(A0[j], B1[j], d0)
+                c1, d1 = fma(A1[j], B0[j], c1), fma(A1[j], B1[j], d1)
+                c2, d2 = fma(A2[j], B0[j], c2), fma(A2[j], B1[j], d2)
+                c3, d3 = fma(A3[j], B0[j], c3), fma(A3[j], B1[j], d3)
+            out[i, k], out[i, k + 1] = c0, d0
+            out[i + 1, k], out[i + 1, k + 1] = c1, d1
+            out[i + 2, k], out[i + 2, k + 1] = c2, d2
+            out[i + 3, k], out[i + 3, k + 1] = c3, d3
+            k += 2
+        if k < m:
+            for row in range(i, i + 4):
+                out[row, k] = dot(A[row], B[k])
+        i += 4
+    while i < n:
+        out[i] = 0.0
+        add_product(B, A[i], 1.0, out[i])
+        i += 1
+
+
+@kernel
+def add_rows(C: FloatArray, A: FloatArray, out: FloatArray) -> None:
+    """Add C A to out, passing over zeros of C; four rows of A at a time, shared by all rows of out."""
+    q, r = A.shape[1], A.shape[0]
+    i = 0
+    while i + 3 < r:
+        for b in range(C.shape[0]):
+            c0, c1, c2, c3 = C[b, i], C[b, i + 1], C[b, i + 2], C[b, i + 3]
+            if c0 != 0.0 or c1 != 0.0 or c2 != 0.0 or c3 != 0.0:
+                for j in range(q):
+                    low = fma(c1, A[i + 1, j], fma(c0, A[i, j], out[b, j]))
+                    out[b, j] = fma(c3, A[i + 3, j], fma(c2, A[i + 2, j], low))
+        i += 4
+    while i < r:
+        for b in range(C.shape[0]):
+            add_scaled(C[b, i], A[i], out[b])
+        i += 1
 
 
 @kernel
@@ -45,28 +153,29 @@ def symmetric_product(P: FloatArray, r: FloatArray, u: FloatArray) -> None:
     q = r.shape[0]
     i = 0
     while i + 3 < q:
+        P0, P1, P2, P3 = P[i], P[i + 1], P[i + 2], P[i + 3]
         r0, r1, r2, r3 = r[i], r[i + 1], r[i + 2], r[i + 3]
-        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-        for j in range(i):
-            p0, p1, p2, p3 = P[i, j], P[i + 1, j], P[i + 2, j], P[i + 3, j]
-            s0 += p0 * r[j]
-            s1 += p1 * r[j]
-            s2 += p2 * r[j]
-            s3 += p3 * r[j]
-            u[j] += p0 * r0 + p1 * r1 + p2 * r2 + p3 * r3
-        a, b, c = P[i + 1, i], P[i + 2, i], P[i + 2, i + 1]  # the block on the diagonal
-        d, e, f = P[i + 3, i], P[i + 3, i + 1], P[i + 3, i + 2]
-        u[i] = s0 + P[i, i] * r0 + a * r1 + b * r2 + d * r3
-        u[i + 1] = s1 + a * r0 + P[i + 1, i + 1] * r1 + c * r2 + e * r3
-        u[i + 2] = s2 + b * r0 + c * r1 + P[i + 2, i + 2] * r2 + f * r3
-        u[i + 3] = s3 + d * r0 + e * r1 + f * r2 + P[i + 3, i + 3] * r3
+        v0, v1, v2, v3 = spread(r0), spread(r1), spread(r2), spread(r3)
+        t0, t1, t2, t3 = zeros(), zeros(), zeros(), zeros()
+        for j in range(0, i, WIDTH):
+            p0, p1, p2, p3, x = load(P0, j), load(P1, j), load(P2, j), load(P3, j), load(r, j)
+            t0 = fma(p0, x, t0)
+            t1 = fma(p1, x, t1)
+            t2 = fma(p2, x, t2)
+            t3 = fma(p3, x, t3)
+            store(u, j, fma(p3, v3, fma(p2, v2, fma(p1, v1, fma(p0, v0, load(u, j))))))
+        a, b, c = P1[i], P2[i], P2[i + 1]  # the block on the diagonal
+        d, e, f = P3[i], P3[i + 1], P3[i + 2]
+        u[i] = fma(d, r3, fma(b, r2, fma(a, r1, fma(P0[i], r0, total(t0)))))
+        u[i + 1] = fma(e, r3, fma(c, r2, fma(P1[i + 1], r1, fma(a, r0, total(t1)))))
+        u[i + 2] = fma(f, r3, fma(P2[i + 2], r2, fma(c, r1, fma(b, r0, total(t2)))))
+        u[i + 3] = fma(P3[i + 3], r3, fma(f, r2, fma(e, r1, fma(d, r0, total(t3)))))
         i += 4
     while i < q:
-        s0 = 0.0
+        u[i] = 0.0
         for j in range(i):
-            s0 += P[i, j] * r[j]
-            u[j] += P[i, j] * r[i]
-        u[i] = s0 + P[i, i] * r[i]
+            u[j] = fma(P[i, j], r[i], u[j])
+        u[i] = dot(P[i, : i + 1], r[: i + 1])
         i += 1
 
 
@@ -77,22 +186,24 @@ def symmetric_form(A: FloatArray, u: FloatArray) -> float:
     twice, once = 0.0, 0.0
     i = 0
     while i + 3 < q:
-        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-        for j in range(i):
-            s0 += A[i, j] * u[j]
-            s1 += A[i + 1, j] * u[j]
-            s2 += A[i + 2, j] * u[j]
-            s3 += A[i + 3, j] * u[j]
-        s1 += A[i + 1, i] * u[i]
-        s2 += A[i + 2, i] * u[i] + A[i + 2, i + 1] * u[i + 1]
-        s3 += A[i + 3, i] * u[i] + A[i + 3, i + 1] * u[i + 1] + A[i + 3, i + 2] * u[i + 2]
-        twice += s0 * u[i] + s1 * u[i + 1] + s2 * u[i + 2] + s3 * u[i + 3]
+        A0, A1, A2, A3 = A[i], A[i + 1], A[i + 2], A[i + 3]
+        t0, t1, t2, t3 = zeros(), zeros(), zeros(), zeros()
+        for j in range(0, i, WIDTH):
+            x = load(u, j)
+            t0 = fma(load(A0, j), x, t0)
+            t1 = fma(load(A1, j), x, t1)
+            t2 = fma(load(A2, j), x, t2)
+            t3 = fma(load(A3, j), x, t3)
+        s1 = fma(A1[i], u[i], total(t1))
+        s2 = fma(A2[i + 1], u[i + 1], fma(A2[i], u[i], total(t2)))
+        s3 = fma(A3[i + 2], u[i + 2], fma(A3[i + 1], u[i + 1], fma(A3[i], u[i], total(t3))))
+        twice = fma(s3, u[i + 3], fma(s2, u[i + 2], fma(s1, u[i + 1], fma(total(t0), u[i], twice))))
         i += 4
     while i < q:
-        twice += dot(A[i, :i], u[:i]) * u[i]
+        twice = fma(dot(A[i, :i], u[:i]), u[i], twice)
         i += 1
     for j in range(q):
-        once += A[j, j] * u[j] * u[j]
+        once = fma(A[j, j] * u[j], u[j], once)
     return 2.0 * twice + once
 
 
@@ -101,10 +212,7 @@ def pending_product(P: FloatArray, waiting: FloatArray, b: int, r: FloatArray, u
     """Compute u = (P - sum of w w' over the first b waiting rows) r."""
     symmetric_product(P, r, u)
     for k in range(b):
-        w = waiting[k]
-        s = dot(w, r)
-        for j in range(r.shape[0]):
-            u[j] -= s * w[j]
+        add_scaled(-dot(waiting[k], r), waiting[k], u)
 
 
 @kernel
@@ -116,15 +224,13 @@ def add_outer_products(A: FloatArray, w: FloatArray, b: int, sign: float) -> Non
             a0, a1, a2, a3 = sign * w[k, i], sign * w[k + 1, i], sign * w[k + 2, i], sign * w[k + 3, i]
             a4, a5, a6, a7 = sign * w[k + 4, i], sign * w[k + 5, i], sign * w[k + 6, i], sign * w[k + 7, i]
             for j in range(i + 1):
-                low = a0 * w[k, j] + a1 * w[k + 1, j] + a2 * w[k + 2, j] + a3 * w[k + 3, j]
-                high = a4 * w[k + 4, j] + a5 * w[k + 5, j] + a6 * w[k + 6, j] + a7 * w[k + 7, j]
+                low = fma(a3, w[k + 3, j], fma(a2, w[k + 2, j], fma(a1, w[k + 1, j], a0 * w[k, j])))
+                high = fma(a7, w[k + 7, j], fma(a6, w[k + 6, j], fma(a5, w[k + 5, j], a4 * w[k + 4, j])))
                 A[i, j] += low + high
         k += 8
     while k < b:
         for i in range(A.shape[0]):
-            a0 = sign * w[k, i]
-            for j in range(i + 1):
-                A[i, j] += a0 * w[k, j]
+            add_scaled(sign * w[k, i], w[k, : i + 1], A[i])
         k += 1
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evolabel.evaluate import METRICS, Repeated, Standing
-from evolabel.explain.figures.canvas import COLOURS, STROKES, new_axes
+from evolabel.explain.figures.canvas import COLOURS, STROKES, in_legend, new_axes, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +30,7 @@ def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", *, ax
         if np.isfinite([v for row in values for v in row]).any():
             _line(ax, samples, values, legend(standing), place)
     ax.set_xlabel("samples answered")
-    ax.set_ylabel(name_of(metric))
+    ax.set_ylabel(plain(name_of(metric)))
     ax.grid(alpha=0.3, linewidth=0.6)
     ax.spines[["top", "right"]].set_visible(False)
     if ax.get_lines():
@@ -40,7 +40,8 @@ def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", *, ax
 
 def legend(standing: Standing) -> str:
     """The name of a learner, and the share of labels it has used if it asks for them."""
-    return standing.learner if standing.questions is None else f"{standing.learner}: {standing.questions}"
+    name = in_legend(standing.learner)
+    return name if standing.questions is None else f"{name}: {standing.questions}"
 
 
 def name_of(metric: str) -> str:

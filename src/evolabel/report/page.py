@@ -14,7 +14,7 @@ from evolabel.extras import load
 from evolabel.report.figures import name_of, trend_lines
 from evolabel.streams import Dataset
 from evolabel.whole_files import write_atomically
-from evolabel.wording import counted
+from evolabel.wording import counted, visible
 
 TEMPLATE = Path(__file__).parent / "page.html.jinja"
 
@@ -60,7 +60,7 @@ def write_report(repeated: Repeated, folder: Path, columns: Dataset | None = Non
     for picture in pictures:
         write_atomically(folder / f"{picture.file}.svg", picture.svg.encode())
     page = folder / "report.html"
-    write_atomically(page, render(repeated, pictures, _rules(repeated, columns)).encode())
+    write_atomically(page, visible(render(repeated, pictures, _rules(repeated, columns))).encode())
     for metric, form in {*product(METRICS, FORMS), RULES}.difference(wanted):  # of an earlier run with other metrics
         (folder / f"{metric}-{form}.svg").unlink(missing_ok=True)
     return page
@@ -101,7 +101,8 @@ def _wanted(repeated: Repeated) -> list[tuple[str, str]]:
 def _picture(repeated: Repeated, metric: str, form: str) -> Picture:
     axes = trend_lines(repeated, metric, form)
     meaning = MEANINGS.get(metric, f"{name_of(metric)}.")
-    caption = f"{meaning} {FORMS.get(form, '')}".format(**repeated.settings).strip()
+    about = FORMS.get(form, "").format(window=repeated.settings["window"])
+    caption = f"{meaning} {about}".strip()
     return Picture(f"{metric}-{form}", caption, as_svg(figure_of(axes)))
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from evolabel.explain.figures.canvas import plain
 from evolabel.extras import load
 from evolabel.reproduce.experiments import SETS, Experiment, Panel
 from evolabel.reproduce.findings import Findings, Task
@@ -82,7 +83,7 @@ def _draw_panel(axes: "Axes", panel: Panel, experiment: Experiment, findings: Fi
             linewidth=style.width,
             label=METHODS[method].title,
         )
-    axes.set_title(size.stream, fontsize=10, loc="left", fontweight="bold")
+    axes.set_title(plain(size.stream), fontsize=10, loc="left", fontweight="bold")
     axes.set_xlabel("samples answered", fontsize=9)
     axes.set_ylabel(AXES[panel.metric], fontsize=9)
     axes.tick_params(labelsize=8)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evolabel.errors import ParameterError
-from evolabel.explain.figures.canvas import figure_of, new_axes
+from evolabel.explain.figures.canvas import figure_of, new_axes, plain, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,11 +33,12 @@ def heat_map(search: "GridSearch", across: str = "alpha", down: str = "beta", *,
     image = ax.imshow(table, cmap="cividis", aspect="auto")
     ax.set_xticks(range(len(columns)), [_text(value) for value in columns])
     ax.set_yticks(range(len(rows)), [_text(value) for value in rows])
-    ax.set_xlabel(across)
-    ax.set_ylabel(down)
+    ax.set_xlabel(plain(across))
+    ax.set_ylabel(plain(down))
     best = np.unravel_index(np.nanargmax(table), table.shape)
     ax.plot(best[1], best[0], marker="o", markersize=10, markerfacecolor="none", color="white", markeredgewidth=2)
-    figure_of(ax).colorbar(image, ax=ax, label=f"best score ({getattr(search.score, '__name__', search.score)})")
+    score = plain(str(getattr(search.score, "__name__", search.score)))
+    figure_of(ax).colorbar(image, ax=ax, label=f"best score ({score})")
     return ax
 
 
@@ -61,4 +62,4 @@ def _values(points: list[dict[str, Any]], name: str) -> list[Any]:
 
 
 def _text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, Real) else str(value)
+    return f"{value:g}" if isinstance(value, Real) else short(str(value))

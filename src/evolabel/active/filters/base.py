@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from evolabel.active.criteria import Criterion
+from evolabel.active.score_table import ScoreTable
 from evolabel.core.array_checks import Expected, check_arrays, require
 from evolabel.kernels._compile import direct
 from evolabel.kernels.selection import best_scores
@@ -58,7 +59,7 @@ class Filter(ABC):
         self.least = min(self.asked_least, width)
 
     @abstractmethod
-    def parts(self, scores: Sequence[FloatArray]) -> FloatArray:
+    def parts(self, scores: ScoreTable) -> FloatArray:
         """What the filter needs to know of each row, from the scores of all criteria."""
 
     def weighed(self, parts: FloatArray, worth: FloatArray) -> FloatArray:

@@ -6,17 +6,18 @@ from typing import ClassVar
 import numpy as np
 
 from evolabel.active.criteria import Criterion
-from evolabel.active.filters.base import Filter, Purse, by_label, widened
+from evolabel.active.filters.base import Filter, Purse, widened
+from evolabel.active.score_table import ScoreTable
 from evolabel.core.array_checks import Expected, floats, whole
 from evolabel.kernels._compile import direct
-from evolabel.kernels.glance import choose
+from evolabel.kernels.scores import combine_rows
 from evolabel.kernels.selection import FILLED, NEXT, remember, walk_quantile
 from evolabel.kernels.state import Arrays, BoolArray, FloatArray
 from evolabel.ranges import check_number
 
 SHORTEST, LONGEST, SCORES = 15, 100, 1500  # samples the window holds, and scores it aims at
 
-_walk_quantile, _choose, _remember = direct(walk_quantile), direct(choose), direct(remember)
+_walk_quantile, _combine_rows, _remember = direct(walk_quantile), direct(combine_rows), direct(remember)
 
 
 class QuantileFilter(Filter):
@@ -44,7 +45,6 @@ class QuantileFilter(Filter):
         """See `Filter`."""
         self._ring = np.zeros((0, width))
         self._tally = np.zeros(2, np.int64)
-        self._by_label = np.array([not criterion.whole for criterion in criteria])
         self._powers = np.array([criterion.weight for criterion in criteria], np.float64)
         super().begin(criteria, budget, width, least)
 
@@ -59,12 +59,11 @@ class QuantileFilter(Filter):
         self._ring[: len(kept)] = kept
         self._tally[FILLED], self._tally[NEXT] = len(kept), len(kept) % length
 
-    def parts(self, scores: Sequence[FloatArray]) -> FloatArray:
+    def parts(self, scores: ScoreTable) -> FloatArray:
         """Products of the scores, (n, width)."""
-        product = np.ones((len(scores[0]), self.width))
-        for criterion, column in zip(self.criteria, scores, strict=True):
-            product *= by_label(column if criterion.weight == 1.0 else column**criterion.weight, self.width)
-        return product
+        parts = np.empty((len(scores), self.width))
+        _combine_rows(scores.table, scores.sizes, self._powers, parts)
+        return parts
 
     def weighed(self, parts: FloatArray, worth: FloatArray) -> FloatArray:
         """See `Filter`."""
@@ -77,31 +76,6 @@ class QuantileFilter(Filter):
             parts, purse.tokens, purse.free, self.tau, self.least, self._ring, self._tally, mask, commit
         )
         return at, mask
-
-    def decide(
-        self, scores: FloatArray, worth: float, n_labels: int, tokens: float, free: int
-    ) -> tuple[FloatArray, BoolArray | None]:
-        """One row, as `parts`, `weighed` and `walk` would do it, from the scores of all criteria side by side, (1, S).
-
-        Returns its part, and the labels to ask for; None if there are none. Nothing is remembered.
-        """
-        part, mask = np.empty(self.width), np.zeros(self.width, np.bool_)
-        chosen = _choose(
-            scores,
-            worth,
-            n_labels,
-            self._by_label,
-            self._powers,
-            tokens,
-            free,
-            self.tau,
-            self.least,
-            self._ring,
-            self._tally,
-            part,
-            mask,
-        )
-        return part, mask if chosen else None
 
     @property
     def row_shape(self) -> tuple[int, ...]:
@@ -118,4 +92,4 @@ class QuantileFilter(Filter):
 
     def table(self) -> dict[str, Expected]:
         """See `Filter`."""
-        return {"ring": floats(*self._ring.shape, low=0.0, high=np.inf), "tally": whole(2)}
+        return {"ring": floats(*self._ring.shape, low=0.0, high=np.inf, missing=True), "tally": whole(2)}

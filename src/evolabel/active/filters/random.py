@@ -10,6 +10,7 @@ import numpy as np
 from evolabel.active.budget import exact_share
 from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import Filter, Purse
+from evolabel.active.score_table import ScoreTable
 from evolabel.core.array_checks import Expected, require, whole
 from evolabel.errors import ParameterError
 from evolabel.kernels.state import Arrays, BoolArray, FloatArray, IntArray
@@ -46,9 +47,9 @@ class RandomFilter(Filter):
         super().begin(criteria, budget, width, least)
         self._place = np.array([0, 1], np.int64)  # units that have come, token to be spent next
 
-    def parts(self, scores: Sequence[FloatArray]) -> FloatArray:
+    def parts(self, scores: ScoreTable) -> FloatArray:
         """Nothing of a row matters."""
-        return np.zeros((len(scores[0]), 0))
+        return np.zeros((len(scores), 0))
 
     def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
         """See `Filter`. A moment that cannot be paid, because others draw from the bucket, passes."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import Filter, Purse, by_label
+from evolabel.active.score_table import ScoreTable
 from evolabel.core.array_checks import Expected, floats
 from evolabel.errors import ParameterError
 from evolabel.kernels._compile import direct
@@ -60,10 +61,10 @@ class VariableThresholds(Filter):
         """Factor by which thresholds are easier than written."""
         return float(self._ease[0])
 
-    def parts(self, scores: Sequence[FloatArray]) -> FloatArray:
+    def parts(self, scores: ScoreTable) -> FloatArray:
         """Strengths, (n, criteria, width)."""
         strengths = [criterion.strength(column) for criterion, column in zip(self.criteria, scores, strict=True)]
-        table = np.empty((len(scores[0]), len(strengths), self.width))
+        table = np.empty((len(scores), len(strengths), self.width))
         for place, strength in enumerate(strengths):
             table[:, place] = by_label(strength, self.width)
         return table

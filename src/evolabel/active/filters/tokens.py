@@ -7,6 +7,7 @@ import numpy as np
 
 from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import EMPTY, Filter, Purse, by_sample
+from evolabel.active.score_table import ScoreTable
 from evolabel.core.array_checks import Expected, floats, whole
 from evolabel.kernels._compile import direct
 from evolabel.kernels.selection import walk_tokens
@@ -49,9 +50,9 @@ class TokenFilter(Filter):
         self._sums = np.zeros(self.window)
         self._tally = np.zeros(2, np.int64)
 
-    def parts(self, scores: Sequence[FloatArray]) -> FloatArray:
+    def parts(self, scores: ScoreTable) -> FloatArray:
         """Scores of whole samples, (n, criteria)."""
-        table = np.empty((len(scores[0]), len(scores)))
+        table = np.empty((len(scores), len(scores.sizes)))
         for place, column in enumerate(scores):
             table[:, place] = by_sample(column)
         return table
@@ -88,4 +89,5 @@ class TokenFilter(Filter):
     def table(self) -> dict[str, Expected]:
         """See `Filter`."""
         scores = {"ring": self._ring.T.shape, "sums": self._sums.shape}
-        return {name: floats(*shape, low=0.0, high=np.inf) for name, shape in scores.items()} | {"tally": whole(2)}
+        table = {name: floats(*shape, low=0.0, high=np.inf, missing=True) for name, shape in scores.items()}
+        return table | {"tally": whole(2)}

@@ -1,7 +1,7 @@
 """`Metric`: what all streaming metrics have in common.
 
 A metric is two pure functions. `statistics` turns samples into rows of numbers that may be added up; `value` turns
-their sum into the metric. Everything else (batches, merging, windows, fading, checkpoints) is adding and lives here, in
+their sum into the metric. Everything else (batches, merging, windows, fading, storing) is adding and lives here, in
 `memory` and in `forms`.
 """
 
@@ -92,7 +92,7 @@ class Metric(ABC):
         return type(self)(**self.settings)
 
     def state(self) -> dict[str, AnyArray]:
-        """All that was learned, as plain arrays for a checkpoint, with the metric's text (UTF-8) to know it by."""
+        """All that was counted, as plain arrays that can be stored, with the metric's text (UTF-8) to identify it."""
         return {"metric": np.frombuffer(repr(self).encode(), np.uint8), **self._memory.state()}
 
     def restore(self, state: Mapping[str, AnyArray]) -> Self:

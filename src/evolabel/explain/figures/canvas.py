@@ -1,13 +1,20 @@
-"""What all figures have in common: colours, Axes without windows, heat maps, and drawings as text."""
+"""What all figures have in common: colours, Axes without windows, names as text, heat maps, and drawings as files.
+
+Every name from outside passes `plain`, `short` or `in_legend` on its way to matplotlib, which would read `$` as
+mathematics and a leading `_` in a legend as hidden.
+"""
 
 import io
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evolabel.extras import load
 from evolabel.kernels.state import FloatArray
+from evolabel.wording import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +29,10 @@ SIGNED = "RdBu_r"  # blue below zero, red above: told apart by lightness as well
 
 SIZE = (6.4, 3.4)
 SHOWN = 20  # rules, features or labels at most, unless asked for more
-LONGEST_NAME = 22
+LONGEST_NAME = 22  # letters at a tick
+LONGEST_IN_LEGEND = 30  # longer ones would leave the Axes no room
+LONGEST_LINE = 60
+NO_GLYPH = "Glyph .* missing from|Matplotlib currently does not support"  # drawn as a box: no reason to fail
 CELLS_WITH_NUMBERS = 12  # rows and columns of a heat map at most
 DARK = 0.6  # share of the largest value from which numbers are written in white
 
@@ -53,9 +63,20 @@ def legend_beside(ax: "Axes") -> None:
     ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
 
 
+def plain(name: str, longest: int = LONGEST_LINE) -> str:
+    """`name` as matplotlib shows it letter by letter: on one line, cut to `longest` letters, `$` escaped."""
+    line = one_line(name)
+    return (line if len(line) <= longest else f"{line[: longest - 1]}…").replace("$", r"\$")
+
+
 def short(name: str) -> str:
     """A name cut to what fits at a tick."""
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    return plain(name, LONGEST_NAME)
+
+
+def in_legend(name: str) -> str:
+    """A name for a legend; matplotlib hides those that begin with an underscore, so a space comes before it."""
+    return plain(f" {name}" if name.startswith("_") else name, LONGEST_IN_LEGEND)
 
 
 def of_all(shown: int, total: int, things: str, which: str) -> str:
@@ -88,7 +109,23 @@ def as_svg(figure: "Figure") -> str:
     """The drawing without the XML header, and without a date: the same figure gives the same bytes."""
     matplotlib = load("matplotlib", "plots", "a figure")
     text = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "evolabel"}):
+    with matplotlib.rc_context({"svg.hashsalt": "evolabel"}), _without_glyph_warnings():
         figure.savefig(text, format="svg", metadata={"Date": None})
     _, tag, drawing = text.getvalue().partition("<svg")
     return tag + drawing
+
+
+def as_png(figure: "Figure", dots_per_inch: int) -> bytes:
+    """The drawing as pixels."""
+    image = io.BytesIO()
+    with _without_glyph_warnings():
+        figure.savefig(image, format="png", dpi=dots_per_inch)
+    return image.getvalue()
+
+
+@contextmanager
+def _without_glyph_warnings() -> Iterator[None]:
+    """Let matplotlib draw a box for a letter its fonts lack, without a warning, which may be an error elsewhere."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", NO_GLYPH, UserWarning)
+        yield

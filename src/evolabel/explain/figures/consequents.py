@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evolabel.explain.figures.anatomy import Drawable
-from evolabel.explain.figures.canvas import SHOWN, heat_map, of_all
+from evolabel.explain.figures.canvas import SHOWN, heat_map, of_all, plain
 from evolabel.explain.terms import stream_moments
 from evolabel.ranges import check_number
 
@@ -47,6 +47,6 @@ def consequent_map(
     told = of_all(len(features), weights.shape[1], "features", "the strongest first")
     if len(labels) < len(weights):
         told += f"; {of_all(len(labels), len(weights), 'labels', 'the strongest')}"
-    whose = "the global model" if slot == 0 else anatomy.name_of(slot)
+    whose = "the global model" if slot == 0 else plain(anatomy.name_of(slot))
     ax.set_title(f"Weights of {whose}\n({told})", loc="left", fontsize=10)
     return ax

@@ -6,7 +6,7 @@ import numpy as np
 
 from evolabel.errors import DataError
 from evolabel.explain.figures.anatomy import Anatomy, Drawable
-from evolabel.explain.figures.canvas import SHOWN, heat_map, of_all
+from evolabel.explain.figures.canvas import SHOWN, heat_map, of_all, short
 from evolabel.kernels.coupling import add_label_moments, correlation
 from evolabel.kernels.state import FloatArray
 from evolabel.ranges import check_number
@@ -61,7 +61,7 @@ def label_correlations(
     ax = heat_map(ax, both[np.ix_(shown, shown)], names, names, 1.0, "correlation")
     ax.plot([-0.5, len(shown) - 0.5], [-0.5, len(shown) - 0.5], color="black", linewidth=0.8)
     ax.set_title(
-        f"Label correlations: {anatomy.name_of(slot)} below, all samples above the diagonal\n"
+        f"Label correlations: {short(anatomy.name_of(slot))} below, all samples above the diagonal\n"
         f"({of_all(len(shown), len(whole), 'labels', 'those that correlate most')})",
         loc="left",
         fontsize=10,

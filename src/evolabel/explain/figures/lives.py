@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evolabel.core.events import ACTS, Event
+from evolabel.core.events import ACTS, MERGES, Event
 from evolabel.explain.figures.anatomy import Anatomy, Drawable
 from evolabel.explain.figures.canvas import (
     BLACK,
@@ -18,6 +18,7 @@ from evolabel.explain.figures.canvas import (
     legend_beside,
     new_axes,
     of_all,
+    short,
     tidy,
 )
 from evolabel.ranges import check_number
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BEGINNINGS = ("birth", "joined", "added")
-MERGES = ("merge", "merged by hand")
 ENDS = ("death", "deleted")
 
 # Marker, colour and words of each kind of event.
@@ -79,7 +79,7 @@ def life_lines(classifier: Drawable, *, top: int = SHOWN, ax: "Axes | None" = No
             ax.plot([life.end] * 2, [rows[life.rule], rows[life.heir]], color=GREEN, lw=0.8, ls=":", zorder=1)
     _mark_events(ax, anatomy.rules.events, rows)
     names = {int(anatomy.rules.arrays.identity[s]): anatomy.name_of(s) for s in range(1, anatomy.rules.n_rules + 1)}
-    ax.set_yticks(range(len(shown)), [names.get(life.rule, f"rule {life.rule}") for life in shown], fontsize=8)
+    ax.set_yticks(range(len(shown)), [short(names.get(life.rule, f"rule {life.rule}")) for life in shown], fontsize=8)
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlabel("samples seen")
     tidy(ax, f"Lives of rules: {of_all(len(shown), len(known), 'rules', 'those that lived longest')} (black: alive)")

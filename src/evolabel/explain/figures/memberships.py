@@ -5,7 +5,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evolabel.explain.figures.anatomy import Anatomy, Drawable
-from evolabel.explain.figures.canvas import COLOURS, GREY, SHOWN, STROKES, legend_beside, new_axes, of_all, tidy
+from evolabel.explain.figures.canvas import (
+    COLOURS,
+    GREY,
+    SHOWN,
+    STROKES,
+    in_legend,
+    legend_beside,
+    new_axes,
+    of_all,
+    plain,
+    tidy,
+)
 from evolabel.explain.terms import TERMS, stream_moments, stream_terms
 from evolabel.kernels.state import FloatArray, IntArray
 from evolabel.ranges import check_number
@@ -53,15 +64,15 @@ def membership_functions(
             linewidth=1.8 if shown else 0.7,
             alpha=1.0 if shown else 0.6,
             zorder=3 if shown else 2,
-            label=anatomy.name_of(int(slot)) if shown else ("others" if place == COLOURED else None),
+            label=in_legend(anatomy.name_of(int(slot))) if shown else ("others" if place == COLOURED else None),
         )
     ax.set_xlim(values[0], values[-1])
     ax.set_ylim(0.0, 1.12)
     ax.set_yticks([0.0, 0.5, 1.0])
-    ax.set_xlabel(anatomy.feature_names[j])
+    ax.set_xlabel(plain(anatomy.feature_names[j]))
     ax.set_ylabel("membership")
     told = of_all(len(slots), anatomy.rules.n_rules, "rules", "the most telling")
-    tidy(ax, f"Rules along {anatomy.feature_names[j]}: {told}")
+    tidy(ax, f"Rules along {plain(anatomy.feature_names[j])}: {told}")
     legend_beside(ax)
     return ax
 

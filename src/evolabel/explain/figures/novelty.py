@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evolabel.explain.figures.anatomy import Anatomy, Drawable
-from evolabel.explain.figures.canvas import VERMILION, figure_of, new_axes, tidy
+from evolabel.explain.figures.canvas import VERMILION, figure_of, new_axes, plain, tidy
 from evolabel.explain.figures.planes import feature_pair, need_two_features
 from evolabel.explain.terms import stream_terms
 from evolabel.explain.territory import borders
@@ -53,8 +53,8 @@ def novelty_map(
         ax.clabel(line, fmt={1.0: "novel beyond"}, fontsize=8)
     if sample is not None:
         ax.plot(*sample[list(pair)], marker="*", color=VERMILION, markersize=11, markeredgecolor="white")
-    ax.set_xlabel(anatomy.feature_names[pair[0]])
-    ax.set_ylabel(anatomy.feature_names[pair[1]])
+    ax.set_xlabel(plain(anatomy.feature_names[pair[0]]))
+    ax.set_ylabel(plain(anatomy.feature_names[pair[1]]))
     others = (
         "" if anatomy.model.n_features == 2 else (", others missing" if sample is None else ", others as at the star")
     )

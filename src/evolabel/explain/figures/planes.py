@@ -13,7 +13,7 @@ from scipy.linalg import eigh
 from evolabel.core.rule_base import RuleBase
 from evolabel.errors import DataError
 from evolabel.explain.figures.anatomy import Anatomy
-from evolabel.explain.figures.canvas import short
+from evolabel.explain.figures.canvas import plain, short
 from evolabel.kernels.state import FloatArray
 
 POINTS = 49  # on the outline of a rule
@@ -66,7 +66,7 @@ def plane_of(anatomy: Anatomy, features: Sequence[int | str] | None) -> Plane:
     first, second = feature_pair(anatomy, features)
     V = np.zeros((anatomy.model.n_features, 2))
     V[first, 0] = V[second, 1] = 1.0
-    names = anatomy.feature_names[first], anatomy.feature_names[second]
+    names = plain(anatomy.feature_names[first]), plain(anatomy.feature_names[second])
     return Plane(anatomy, V, np.zeros(len(V)), names, (first, second))
 
 

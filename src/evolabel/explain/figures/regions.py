@@ -7,7 +7,19 @@ import numpy as np
 
 from evolabel.errors import DataError
 from evolabel.explain.figures.anatomy import Anatomy, Drawable
-from evolabel.explain.figures.canvas import BLUE, GREY, SHOWN, SKY, VERMILION, legend_beside, new_axes, of_all, tidy
+from evolabel.explain.figures.canvas import (
+    BLUE,
+    GREY,
+    SHOWN,
+    SKY,
+    VERMILION,
+    in_legend,
+    legend_beside,
+    new_axes,
+    of_all,
+    short,
+    tidy,
+)
 from evolabel.explain.figures.planes import Plane, plane_of
 from evolabel.extras import load
 from evolabel.kernels.state import FloatArray, IntArray
@@ -77,8 +89,8 @@ def _kinds(anatomy: Anatomy, X: object, Y: object, label: int | str | None) -> l
         raise DataError(f"label {label!r} shall colour the samples, but there is no Y; pass the label matrix as well")
     values, name = anatomy.answers(Y, len(rows))[kept, place], anatomy.label_names[place]
     groups = [
-        (values > 0.5, "^", VERMILION, name),
-        (values <= 0.5, "x", BLUE, f"not {name}"),
+        (values > 0.5, "^", VERMILION, in_legend(name)),
+        (values <= 0.5, "x", BLUE, in_legend(f"not {name}")),
         (np.isnan(values), ".", GREY, "not annotated"),
     ]
     return [(rows[kept][mine], *look) for mine, *look in groups if mine.any()]
@@ -101,7 +113,7 @@ def _draw_rules(ax: "Axes", plane: Plane, slots: IntArray) -> None:
         )
         spot = _free_spot(outline / scale, taken)
         taken.append(spot)
-        told = anatomy.name_of(int(slot)).removeprefix("rule ")
+        told = short(anatomy.name_of(int(slot)).removeprefix("rule "))
         x, y = spot * scale
         ax.text(x, y, told, fontsize=8, ha="center", va="center", zorder=4, bbox=PLATE)
     ax.autoscale_view()

@@ -80,7 +80,7 @@ def _check_unchanged(folder: Path, entry: Entry) -> None:
 
 def _noted_digest(path: Path) -> str | None:
     note = _note_of(path)
-    return note.read_text("utf-8").partition(" ")[0] if note.is_file() else None
+    return note.read_text("utf-8", "replace").partition(" ")[0] if note.is_file() else None
 
 
 def _note_of(path: Path) -> Path:

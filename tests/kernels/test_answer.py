@@ -1,4 +1,4 @@
-"""What learning a row would bring is what learning it brings, and looking changes nothing."""
+"""Answers of rows: what learning a row would bring is what learning it brings, and answering changes nothing."""
 
 import copy
 
@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from paper_rule_bases import paper_learned
 from small_rule_bases import assert_close, learned, make_stream, with_gaps
 
-from evolabel.core.formed_weights import formed_weights, placed
+from evolabel.core.formed_weights import NO_WEIGHTS, VarianceTerms, formed_weights
+from evolabel.core.look import criterion_scores
 from evolabel.core.second_moments import labelled_moments
-from evolabel.kernels import by_rule, information
+from evolabel.kernels import answer, answer_block, scores, second_moments
 
 P, K = 4, 3
 NO_MOMENTS = np.empty((0, 0, 0)), np.empty((0, 0, 0)), np.empty(0, np.int64)
@@ -30,12 +31,11 @@ def bases(draw):
     return base, with_gaps(Z, Y, seed, features=draw(st.sampled_from([0.0, 0.3])))[0]
 
 
-def looked(base, Z, moments=NO_MOMENTS):
+def answered(base, Z, moments=NO_MOMENTS, W=NO_WEIGHTS):
     """Outputs, psi, D, q, s, t of the kernel."""
     shape = len(Z), base.n_rules
     made = np.empty((len(Z), K)), np.empty(shape), np.empty(shape), *np.zeros((3, *shape))
-    state = base.arrays, base.settings, base.scratch()
-    information.look_rows(Z, *state, *moments, *made, np.empty((len(Z), P + 1)))
+    answer.answer_rows(base.parcel(), Z, W, *moments, *made, np.empty((len(Z), P + 1)))
     return made
 
 
@@ -58,10 +58,10 @@ def regressors(base, z):
 
 @settings(max_examples=30, deadline=None)
 @given(bases())
-def test_look_rows_gives_the_outputs_and_the_quadratic_forms(case):
+def test_answer_rows_gives_the_outputs_and_the_quadratic_forms(case):
     base, Z = case
     before = copy.deepcopy(base.arrays)
-    out, psi, D, q, s, _ = looked(base, Z)
+    out, psi, D, q, s, _ = answered(base, Z)
     np.testing.assert_array_equal(out, base.outputs(Z))
     expected_psi, expected_D = base.memberships(Z)
     np.testing.assert_array_equal(psi, expected_psi)
@@ -76,19 +76,21 @@ def test_look_rows_gives_the_outputs_and_the_quadratic_forms(case):
 
 @settings(max_examples=30, deadline=None)
 @given(bases(), st.booleans())
-def test_rule_by_rule_the_same_is_found(case, moments):
+def test_blocks_of_rows_find_the_same(case, moments):
     base, Z = case
-    state, given = (base.arrays, base.settings, base.scratch()), labelled_moments(base) if moments else NO_MOMENTS
-    out, psi, D, *known = looked(base, Z, given)
-    answers, found = np.empty(out.shape), np.zeros((3, *psi.shape))
-    by_rule.answer_by_rule(Z, psi, formed_weights(base), *state, answers)
-    by_rule.inform_by_rule(Z, psi, *state, *given, *found)
+    given, W = labelled_moments(base) if moments else NO_MOMENTS, formed_weights(base)
+    out, psi, _, *known = answered(base, Z, given)
+    by_block, found = np.empty(out.shape), np.zeros((3, *psi.shape))
+    answer_block.answer_block(base.parcel(), Z, psi, W, by_block)
+    answer_block.variance_block(base.parcel(), Z, psi, *given, *found)
     again = np.zeros((3, *psi.shape))
-    information.inform_rows(Z, psi, *state, *given, *again)
+    answer.variance_rows(base.parcel(), Z, psi, *given, *again)
     np.testing.assert_array_equal(again, known)
-    assert_close(answers, out, 1e-9)
-    for one, other in zip(placed(base, Z), (psi, D), strict=True):
-        assert_close(one, other, 1e-12)
+    assert_close(by_block, out, 1e-9)
+    formed = answered(base, Z, given, W)
+    np.testing.assert_array_equal(formed[0], by_block)
+    for one, other in zip(formed[1:], answered(base, Z, given)[1:], strict=True):
+        np.testing.assert_array_equal(one, other)
     for name, one, other in zip("qst", found, known, strict=True):
         assert_close(one, other, 1e-8, name)
 
@@ -97,9 +99,9 @@ def test_rule_by_rule_the_same_is_found(case, moments):
 @given(bases())
 def test_trace_drop_is_the_drop_of_an_actual_update(case):
     base, Z = case
-    _, psi, _, q, s, _ = looked(base, Z)
+    _, psi, _, q, s, _ = answered(base, Z)
     out = np.empty(len(Z))
-    information.trace_drop_rows(psi, q, s, base.arrays, np.zeros(base.n_rules), out)
+    scores.trace_drop_rows(base.parcel(), psi, q, s, np.zeros(base.n_rules), out)
     traces = [np.trace(base.inverse(slot)) for slot in range(1, base.n_rules + 1)]
     expected = [max(np.trace(gone) / trace for gone, trace in zip(removed(base, z), traces, strict=True)) for z in Z]
     np.testing.assert_allclose(out, expected, rtol=1e-6, atol=1e-9)
@@ -111,9 +113,8 @@ def test_trace_drop_is_the_drop_of_an_actual_update(case):
 @given(bases())
 def test_leverage_is_the_share_of_variance_an_actual_update_removes(case):
     base, Z = case
-    _, psi, _, q, _, _ = looked(base, Z)
-    out = np.empty(len(Z))
-    information.leverage_rows(psi, q, out)
+    f, psi, _, *terms = answered(base, Z)
+    out = criterion_scores(scores.LEVERAGE, f, psi, VarianceTerms(*terms))[:, 0]
     for i, z in enumerate(Z):
         rows = zip(regressors(base, z), removed(base, z), psi[i], strict=True)
         shares = [own * (r @ gone @ r) / (r @ base.inverse(a + 1) @ r) for a, (r, gone, own) in enumerate(rows)]
@@ -126,13 +127,13 @@ def test_leverage_is_the_share_of_variance_an_actual_update_removes(case):
 @given(bases(), st.integers(0, 3))
 def test_variance_reduction_is_what_an_actual_update_brings_to_the_rows_of_the_moments(case, waiting):
     base, Z = case
-    rng, slots, out = np.random.default_rng(waiting), base.n_rules + 1, np.empty(len(Z))
+    rng, slots = np.random.default_rng(waiting), base.n_rules + 1
     roots, late_M = rng.normal(size=(slots, 9, P + 1)), rng.normal(size=(slots, 3, P + 1))
     M = np.array([root.T @ root for root in roots])
     full = [A + rows[:waiting].T @ rows[:waiting] for A, rows in zip(M, late_M, strict=True)]
     late = np.full(slots, waiting)
-    _, psi, _, q, _, t = looked(base, Z, (np.tril(M), late_M, late))
-    information.variance_reduction_rows(psi, q, t, out)
+    f, psi, _, *terms = answered(base, Z, (np.tril(M), late_M, late))
+    out = criterion_scores(scores.VARIANCE_REDUCTION, f, psi, VarianceTerms(*terms))[:, 0]
     for i, z in enumerate(Z):
         expected = sum(np.sum(gone * A) for gone, A in zip(removed(base, z), full[1:], strict=True))
         assert out[i] == pytest.approx(expected, rel=1e-6, abs=1e-8)
@@ -146,7 +147,7 @@ def test_moments_are_the_batch_formula_however_many_rows_wait(case, weight, bloc
     M, late_M, late = np.zeros((slots, q, q)), np.zeros((slots, block, q)), np.zeros(slots, np.int64)
     before = copy.deepcopy(base.arrays)
     psi, _ = base.memberships(Z)
-    information.add_moment_rows(Z, psi, weight, base.arrays, base.settings, base.scratch(), M, late_M, late)
+    second_moments.add_moment_rows(base.parcel(), Z, psi, weight, M, late_M, late)
     whole = np.column_stack([np.where(np.isnan(Z), base.arrays.c[0, :P], Z), np.ones(len(Z))])
     rows = np.array([[r, *regressors(base, z)] for r, z in zip(whole, Z, strict=True)])
     shares = np.column_stack([np.ones(len(Z)), psi])
@@ -160,7 +161,7 @@ def test_moments_are_the_batch_formula_however_many_rows_wait(case, weight, bloc
 
 def novelty(base, Z):
     out = np.empty(len(Z))
-    information.novelty_rows(base.memberships(Z)[1], base.arrays, base.settings, out)
+    scores.novelty_rows(base.memberships(Z)[1], base.arrays, base.settings, out)
     return out
 
 

@@ -1,0 +1,102 @@
+"""`RowScorer`: outputs of few rows and their scores by the built-in criteria, in one call of a kernel."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from evolabel.active.criteria import Ambiguity, Criterion, Leverage, SoftCount, VarianceReduction
+from evolabel.active.experience import Expected
+from evolabel.active.score_table import ScoreTable, places_of
+from evolabel.active.version import Version
+from evolabel.core.formed_weights import MANY_ROWS, NO_MOMENTS, NO_WEIGHTS, SOME_ROWS
+from evolabel.core.rule_base import NO_ROWS
+from evolabel.core.second_moments import SecondMoments
+from evolabel.kernels import scores as kernels
+from evolabel.kernels._compile import direct
+from evolabel.kernels.state import FloatArray
+
+KINDS: dict[type[Criterion], int] = {
+    Ambiguity: kernels.AMBIGUITY,
+    SoftCount: kernels.SOFT_COUNT,
+    Leverage: kernels.LEVERAGE,
+    VarianceReduction: kernels.VARIANCE_REDUCTION,
+}
+"""Criteria that the kernel computes; classes derived from them may score differently."""
+
+NOT_CORRECTED = np.empty(0), NO_ROWS  # trust and shift
+
+_score_rows: Any = direct(kernels.score_rows)
+
+
+class RowScorer:
+    """Scores few rows by `criteria`, with the bits of `Look`, at a fraction of its price.
+
+    The arguments of the kernel that do not change from row to row are kept for as long as the model is the same.
+    """
+
+    def __init__(self, criteria: Sequence[Criterion]) -> None:
+        self._by_label = [not criterion.whole for criterion in criteria]
+        self._kinds = np.array([KINDS.get(type(criterion), -1) for criterion in criteria], np.int64)
+        self._widths = np.array([getattr(criterion, "width", np.nan) for criterion in criteria], np.float64)
+        self._built_in = bool((self._kinds >= 0).all())
+        self._uses_doubts = any(isinstance(criterion, Ambiguity) and criterion.newcomers for criterion in criteria)
+        self._kept_for: tuple[Version, FloatArray | None, int] | None = None
+        self._arguments: tuple[Any, ...] = ()
+        self._sizes = np.empty(0, np.int64)
+        self._places: list[int | slice] = []
+        self._width = 0
+
+    def suits(self, rows: int, version: Version, weights: FloatArray | None) -> bool:
+        """Whether the kernel can score so many rows of this model: built-in criteria, a trained model, few rows."""
+        few = rows < (MANY_ROWS if weights is None else SOME_ROWS)
+        return few and self._built_in and version.model.warm_up is None
+
+    def score(
+        self,
+        rows: FloatArray,
+        expected: Expected,
+        version: Version,
+        weights: FloatArray | None,
+        moments: SecondMoments | None,
+    ) -> tuple[FloatArray, ScoreTable]:
+        """Outputs of raw rows, (n, K), and their scores by each criterion."""
+        kept, n = self._kept_for, len(rows)
+        if kept is None or kept[1] is not weights or kept[2] != n or not kept[0].same(version):
+            self._arguments = self._constant_arguments(n, version, weights, moments)
+            self._kept_for = version, weights, n
+            self._sizes = np.where(self._by_label, version.n_labels, 1)
+            self._places = places_of(self._sizes, self._by_label)
+            self._width = int(self._sizes.sum())
+        outputs, table = np.empty((n, version.n_labels)), np.empty((n, self._width))
+        correction, doubts = expected.correction, expected.doubts
+        correct = NOT_CORRECTED if correction is None else (correction.trust, correction.shift)
+        _score_rows(
+            rows,
+            *correct,
+            NO_ROWS if doubts is None or not self._uses_doubts else doubts,
+            *self._arguments,
+            outputs,
+            table,
+        )
+        return outputs, ScoreTable(table, self._sizes, self._places)
+
+    def _constant_arguments(
+        self, n: int, version: Version, weights: FloatArray | None, moments: SecondMoments | None
+    ) -> tuple[Any, ...]:
+        """Arguments of the kernel between the corrections and the results."""
+        model = version.model
+        assert model.scaler is not None
+        rules = model.trained()
+        M = NO_MOMENTS if moments is None else moments.of(rules)
+        scratch = np.empty((5, n, rules.n_rules)), np.empty((n, rules.n_features)), np.empty((n, rules.n_features + 1))
+        return (
+            model.scaler.knots,
+            rules.parcel(),
+            NO_WEIGHTS if weights is None else weights,
+            *M,
+            M.total if len(M.M) else 1.0,
+            self._kinds,
+            self._widths,
+            *scratch,
+        )

@@ -1,0 +1,153 @@
+"""Answers of some rows without learning them: distances, memberships, outputs, and what learning them would bring.
+
+| symbol | array       | meaning                                                                        |
+|--------|-------------|--------------------------------------------------------------------------------|
+| Z      | (n, p)      | scaled rows, NaN where a feature is missing                                    |
+| S      | (n, d)      | rows with their labels, in the product space; equal to Z in the input space    |
+| psi    | (n, C)      | normalised memberships, eq. (2); 0: the rule is idle                           |
+| D      | (n, C)      | mean squared distances in the input space; inf: abandoned                      |
+| J      | (n, C)      | mean squared distances with the labels; equal to D where there are none        |
+| W      | (1+C, K, q) | weights of the global model and of the rules, formed beforehand; empty: none   |
+| out    | (n, K)      | outputs, eq. (2)                                                               |
+| q      | (n, C)      | r'u with u = P_i r: variance of the rule's output, in units of the noise       |
+| s      | (n, C)      | u'u                                                                            |
+| t      | (n, C)      | u'M_i u; M, late_M and late are those of `kernels.second_moments`              |
+| V      | (n, q)      | scratch: sum of psi_i gamma D u, multiplied by the global weights at the end   |
+
+Learning a row would take psi u u' / (1 + psi q) off P_i, eq. (27); what learning it would bring follows from that.
+Rows are answered rule by rule, so that the matrices of a rule stay in the processor's cache while all its rows are
+answered. Many rows that have formed weights are answered faster by `kernels.answer_block`, with the same bits.
+
+Every kernel here takes the rule base as one block of memory (`kernels.parcel`).
+"""
+
+from evolabel.kernels._compile import hot_kernel, kernel
+from evolabel.kernels.antecedents import measure, weigh
+from evolabel.kernels.parcel import opened
+from evolabel.kernels.second_moments import quadratic_form
+from evolabel.kernels.state import FloatArray, IntArray, RuleArrays, Settings, Workspace
+from evolabel.kernels.stream import add_global_output, add_rule_output, fill_regressors, solve
+from evolabel.kernels.symmetric import add_product, dot
+
+
+@kernel
+def distance_rows(parcel: FloatArray, S: FloatArray, p: int, D: FloatArray, J: FloatArray) -> None:
+    """Distances of rows to all rules; the first p entries of a row are its features, the others its labels."""
+    rules, settings, work = opened(parcel)
+    near = work.J if S.shape[1] > p else work.D
+    for i in range(S.shape[0]):
+        measure(S[i], p, rules, settings, work.D, work.J, work.e, work.x, work.missing)
+        for a in range(D.shape[1]):
+            D[i, a] = work.D[a + 1]
+            J[i, a] = near[a + 1]
+
+
+@hot_kernel
+def place(
+    z: FloatArray, rules: RuleArrays, settings: Settings, work: Workspace, psi: FloatArray, D: FloatArray
+) -> None:
+    """Memberships and distances of one row, as learning finds them."""
+    m = weigh(z, z.shape[0], rules, settings, work.D, work.D, work.psi, work.active, work.e, work.x, work.missing)
+    for a in range(D.shape[0]):
+        D[a] = work.D[a + 1]
+        psi[a] = 0.0
+    for b in range(m):
+        psi[work.active[b] - 1] = work.psi[b]
+
+
+@kernel
+def membership_rows(parcel: FloatArray, Z: FloatArray, psi: FloatArray, D: FloatArray) -> None:
+    """Memberships and distances of rows."""
+    rules, settings, work = opened(parcel)
+    for i in range(Z.shape[0]):
+        place(Z[i], rules, settings, work, psi[i], D[i])
+
+
+@hot_kernel
+def variance_terms(
+    i: int,
+    a: int,
+    work: Workspace,
+    M: FloatArray,
+    late_M: FloatArray,
+    late: IntArray,
+    q: FloatArray,
+    s: FloatArray,
+    t: FloatArray,
+) -> None:
+    """q, s and, unless M is empty, t of row i and rule a, from the first r and u in `work`."""
+    q[i, a] = dot(work.r[0], work.u[0])
+    s[i, a] = dot(work.u[0], work.u[0])
+    if M.shape[0] > 0:
+        t[i, a] = quadratic_form(M[a + 1], late_M[a + 1], late[a + 1], work.u[0])
+
+
+@kernel
+def variance_rows(
+    parcel: FloatArray,
+    Z: FloatArray,
+    psi: FloatArray,
+    M: FloatArray,
+    late_M: FloatArray,
+    late: IntArray,
+    q: FloatArray,
+    s: FloatArray,
+    t: FloatArray,
+) -> None:
+    """q, s and t of rows whose psi are known; q, s and t must be zeros before."""
+    rules, settings, work = opened(parcel)
+    for a in range(psi.shape[1]):
+        work.active[0] = a + 1
+        for i in range(Z.shape[0]):
+            if psi[i, a] > 0.0:
+                solve(Z[i], 1, rules, settings, work.active, work.missing, work.r, work.u)
+                variance_terms(i, a, work, M, late_M, late, q, s, t)
+
+
+@kernel
+def answer_rows(
+    parcel: FloatArray,
+    Z: FloatArray,
+    W: FloatArray,
+    M: FloatArray,
+    late_M: FloatArray,
+    late: IntArray,
+    out: FloatArray,
+    psi: FloatArray,
+    D: FloatArray,
+    q: FloatArray,
+    s: FloatArray,
+    t: FloatArray,
+    V: FloatArray,
+) -> None:
+    """Outputs of rows, eq. (2), by the weights W, or from the state where W is empty; psi and D are found first.
+
+    q, s and t are found as well, unless q is empty; they must be zeros before.
+    """
+    rules, settings, work = opened(parcel)
+    formed, informed = W.shape[0] > 0, q.shape[0] > 0
+    for i in range(Z.shape[0]):
+        place(Z[i], rules, settings, work, psi[i], D[i])
+    out[:] = 0.0
+    V[:] = 0.0
+    for a in range(psi.shape[1]):
+        slot = a + 1
+        work.active[0] = slot
+        kept = formed or settings.iterated or rules.locked[slot] > 0
+        weights = W if formed else rules.W
+        for i in range(Z.shape[0]):
+            if psi[i, a] == 0.0:
+                continue
+            if kept and not informed:
+                fill_regressors(Z[i], 1, rules, settings, work.active, work.missing, work.r)
+            else:
+                solve(Z[i], 1, rules, settings, work.active, work.missing, work.r, work.u)
+            if informed:
+                variance_terms(i, a, work, M, late_M, late, q, s, t)
+            if kept:
+                add_product(weights[slot], work.r[0], psi[i, a], out[i])
+            else:
+                add_rule_output(psi[i, a], work.u[0], rules.G[slot], settings.lean, V[i], out[i])
+    if not (formed or settings.iterated):
+        for i in range(out.shape[0]):
+            add_global_output(V[i], rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], work.t, out[i])

@@ -1,0 +1,121 @@
+"""Many rows at a time, rule by rule: all rows that a rule answers share one product of matrices.
+
+| symbol  | array       | meaning                                                                         |
+|---------|-------------|---------------------------------------------------------------------------------|
+| W       | (1+C, K, q) | weights of the global model and of the rules                                    |
+| psi     | (n, C)      | normalised memberships, eq. (2); 0: the rule is idle                            |
+| R       | (n, q)      | regressors (z, 1) of the rows a rule answers; missing features filled by it     |
+| U       | (n, q)      | R P of the same rows                                                            |
+| A       | (q, q)      | P or M of the rule as a whole, waiting rows included                            |
+| E       | (K, q)      | G_i + gamma D W_0: what P_i is multiplied by                                    |
+| q, s, t | (n, C)      | r'u, u'u and u'M u with u = P r, see `kernels.answer`                           |
+
+Outputs have the bits of `kernels.answer.answer_rows` with the same W; q, s and t agree with it up to rounding.
+"""
+
+import numpy as np
+
+from evolabel.kernels._compile import allocating_kernel, hot_kernel, kernel
+from evolabel.kernels.lanes import fma
+from evolabel.kernels.parcel import opened
+from evolabel.kernels.state import FloatArray, IntArray, RuleArrays, Settings, Workspace
+from evolabel.kernels.stream import fill_regressors
+from evolabel.kernels.symmetric import add_outer_products, add_scaled, dot, mirror, row_products
+
+
+@hot_kernel
+def gather(
+    a: int,
+    Z: FloatArray,
+    psi: FloatArray,
+    rules: RuleArrays,
+    settings: Settings,
+    work: Workspace,
+    R: FloatArray,
+    rows: IntArray,
+) -> int:
+    """Regressors and numbers of the rows that rule a answers; returns how many these are."""
+    m = 0
+    work.active[0] = a + 1
+    for i in range(Z.shape[0]):
+        if psi[i, a] > 0.0:
+            fill_regressors(Z[i], 1, rules, settings, work.active, work.missing, R[m:])
+            rows[m] = i
+            m += 1
+    return m
+
+
+@kernel
+def unfold(A: FloatArray, waiting: FloatArray, b: int, sign: float, whole: FloatArray) -> None:
+    """The symmetric matrix A + sign * sum of w w' over the first b waiting rows, from the lower triangle of A."""
+    for i in range(A.shape[0]):
+        for j in range(i + 1):
+            whole[i, j] = A[i, j]
+    add_outer_products(whole, waiting, b, sign)
+    mirror(whole)
+
+
+@kernel
+def form_weights(parcel: FloatArray, A: FloatArray, E: FloatArray, W: FloatArray) -> None:
+    """W_i = P_i (G_i + gamma D W_0) of all slots; weights of locked rules are copied. A and E are scratch."""
+    rules, settings, _ = opened(parcel)
+    for slot in range(W.shape[0]):
+        locked = slot > 0 and rules.locked[slot] > 0
+        for b in range(E.shape[0]):
+            for j in range(E.shape[1]):
+                if locked:
+                    W[slot, b, j] = rules.W[slot, b, j]
+                else:
+                    E[b, j] = fma(settings.lean[j], W[0, b, j], rules.G[slot, b, j]) if slot > 0 else rules.G[0, b, j]
+        if locked:
+            continue
+        unfold(rules.P[slot], rules.late_P[slot], rules.late[slot], -1.0, A)
+        row_products(E, A, W[slot])  # A is symmetric
+
+
+@allocating_kernel
+def answer_block(parcel: FloatArray, Z: FloatArray, psi: FloatArray, W: FloatArray, out: FloatArray) -> None:
+    """Eq. (2) of rows whose psi are known: the sum of psi_i W_i r."""
+    rules, settings, work = opened(parcel)
+    n, K, q = Z.shape[0], out.shape[1], W.shape[2]
+    R, F, rows = np.empty((n, q)), np.empty((n, K)), np.empty(n, np.int64)
+    out[:] = 0.0
+    for a in range(psi.shape[1]):
+        m = gather(a, Z, psi, rules, settings, work, R, rows)
+        row_products(R[:m], W[a + 1], F[:m])
+        for k in range(m):
+            add_scaled(psi[rows[k], a], F[k], out[rows[k]])
+
+
+@allocating_kernel
+def variance_block(
+    parcel: FloatArray,
+    Z: FloatArray,
+    psi: FloatArray,
+    M: FloatArray,
+    late_M: FloatArray,
+    late: IntArray,
+    q: FloatArray,
+    s: FloatArray,
+    t: FloatArray,
+) -> None:
+    """q, s and, unless M is empty, t of rows whose psi are known; q, s and t must be zeros before."""
+    rules, settings, work = opened(parcel)
+    n, width = Z.shape[0], rules.P.shape[1]
+    A, rows = np.empty((width, width)), np.empty(n, np.int64)
+    R, U = np.empty((n, width)), np.empty((n, width))
+    for a in range(psi.shape[1]):
+        slot = a + 1
+        m = gather(a, Z, psi, rules, settings, work, R, rows)
+        if m == 0:
+            continue
+        unfold(rules.P[slot], rules.late_P[slot], rules.late[slot], -1.0, A)
+        row_products(R[:m], A, U[:m])  # A is symmetric
+        for k in range(m):
+            q[rows[k], a] = dot(R[k], U[k])
+            s[rows[k], a] = dot(U[k], U[k])
+        if M.shape[0] > 0:
+            unfold(M[slot], late_M[slot], late[slot], 1.0, A)
+            row_products(U[:m], A, R[:m])
+            for k in range(m):
+                t[rows[k], a] = dot(U[k], R[k])

@@ -1,0 +1,211 @@
+"""Scores of the selection criteria, for one row or many, from what `kernels.answer` finds of them.
+
+| symbol  | array  | meaning                                                                          |
+|---------|--------|----------------------------------------------------------------------------------|
+| f       | (n, K) | outputs, eq. (2)                                                                 |
+| doubts  | (n, K) | how far ambiguity draws f towards 0.5, in [0, 1]; empty: not at all              |
+| psi     | (n, C) | normalised memberships, eq. (2)                                                  |
+| D       | (n, C) | mean squared distances in the input space                                        |
+| q, s, t | (n, C) | r'u, u'u and u'M u with u = P r                                                  |
+| kinds   | (c,)   | what each criterion is: AMBIGUITY, SOFT_COUNT, LEVERAGE or VARIANCE_REDUCTION     |
+| widths  | (c,)   | of soft counts; NaN for other criteria                                           |
+| N       |        | weight of all rows in M                                                          |
+| scores  | (n, w) | of one criterion: w = K where it scores label by label, else 1; or of all of them |
+| parts   | (n, w) | products of the scores of all criteria, each to its power                        |
+"""
+
+import numpy as np
+
+from evolabel.kernels._compile import hot_kernel, kernel
+from evolabel.kernels.answer import answer_rows
+from evolabel.kernels.exponential import exp_of_negative
+from evolabel.kernels.parcel import opened
+from evolabel.kernels.scaling import Knots, scale_rows
+from evolabel.kernels.state import FloatArray, IntArray, RuleArrays, Settings
+from evolabel.kernels.structure import novelty_bound
+from evolabel.kernels.symmetric import dot
+
+SMALLEST_BOUND = 1e-200  # of a distance: keeps 0 / 0 out where the radius is 0
+
+# Criteria; the last two need q, s or t.
+AMBIGUITY, SOFT_COUNT, LEVERAGE, VARIANCE_REDUCTION = 0, 1, 2, 3
+
+FLOOR = 0.01  # ambiguity of a sure label: the products with other criteria still differ for such labels
+
+
+@hot_kernel
+def ambiguity(f: float, doubt: float) -> float:
+    """Variance of an answer that is 1 with probability f, drawn towards 0.5 by `doubt`, plus a floor."""
+    v = min(max(f, 0.0), 1.0)
+    v += doubt * (0.5 - v)
+    return v * (1.0 - v) + FLOOR
+
+
+@hot_kernel
+def soft_count(f: FloatArray, width: float) -> float:
+    """Number of ambiguous labels of a row, softly: sum of exp(-(f - 0.5)^2 / 2 width^2)."""
+    total = 0.0
+    for j in range(f.shape[0]):
+        e = (f[j] - 0.5) / width
+        total += exp_of_negative(-0.5 * e * e)
+    return total
+
+
+@hot_kernel
+def leverage(psi: FloatArray, q: FloatArray) -> float:
+    """Sum of psi_i h_i with h_i = psi_i q_i / (1 + psi_i q_i): what learning the row would take off q_i, as a share."""
+    total = 0.0
+    for a in range(psi.shape[0]):
+        gain = psi[a] * q[a]
+        total += psi[a] * gain / (1.0 + gain)
+    return total
+
+
+@hot_kernel
+def variance_reduction(psi: FloatArray, q: FloatArray, t: FloatArray, N: float) -> float:
+    """Sum of psi_i u'M_i u / (1 + psi_i q_i), over N: by how much the mean variance at the N rows in M would sink."""
+    total = 0.0
+    for a in range(psi.shape[0]):
+        total += psi[a] * t[a] / (1.0 + psi[a] * q[a])
+    return total / N
+
+
+@kernel
+def criterion_rows(
+    f: FloatArray,
+    psi: FloatArray,
+    q: FloatArray,
+    t: FloatArray,
+    N: float,
+    kinds: IntArray,
+    widths: FloatArray,
+    doubts: FloatArray,
+    scores: FloatArray,
+) -> None:
+    """Scores of rows by all criteria, side by side: K columns for AMBIGUITY, one for each of the others."""
+    for i in range(f.shape[0]):
+        at = 0
+        for c in range(kinds.shape[0]):
+            if kinds[c] == AMBIGUITY:
+                for j in range(f.shape[1]):
+                    scores[i, at + j] = ambiguity(f[i, j], doubts[i, j] if doubts.size > 0 else 0.0)
+                at += f.shape[1]
+                continue
+            if kinds[c] == SOFT_COUNT:
+                scores[i, at] = soft_count(f[i], widths[c])
+            elif kinds[c] == LEVERAGE:
+                scores[i, at] = leverage(psi[i], q[i])
+            else:
+                scores[i, at] = variance_reduction(psi[i], q[i], t[i], N)
+            at += 1
+
+
+@kernel
+def score_rows(
+    X: FloatArray,
+    trust: FloatArray,
+    shift: FloatArray,
+    doubts: FloatArray,
+    knots: Knots,
+    parcel: FloatArray,
+    W: FloatArray,
+    M: FloatArray,
+    late_M: FloatArray,
+    late: IntArray,
+    N: float,
+    kinds: IntArray,
+    widths: FloatArray,
+    terms: FloatArray,
+    Z: FloatArray,
+    V: FloatArray,
+    f: FloatArray,
+    scores: FloatArray,
+) -> None:
+    """Outputs f and scores of few raw rows X, scaled by `knots`: one call from Python for the whole way of a row.
+
+    `trust` and `shift` correct the outputs, f = trust f + shift; empty: they stay. The scratch arrays terms (5, n, C),
+    Z and V hold psi, D, q, s and t of the rows, the scaled rows, and V of `answer_rows`.
+    """
+    scale_rows(X, knots.x, knots.z, knots.row, knots.used, knots.slope, knots.low, knots.high, Z)
+    psi, D, q, s, t = terms[0], terms[1], terms[2], terms[3], terms[4]
+    q[:] = 0.0
+    s[:] = 0.0
+    t[:] = 0.0
+    informed = False
+    for c in range(kinds.shape[0]):
+        informed = informed or kinds[c] >= LEVERAGE
+    answer_rows(parcel, Z, W, M, late_M, late, f, psi, D, q if informed else q[:0], s, t, V)
+    for i in range(shift.shape[0]):
+        for j in range(shift.shape[1]):
+            f[i, j] = trust[j] * f[i, j] + shift[i, j]
+    criterion_rows(f, psi, q, t, N, kinds, widths, doubts, scores)
+
+
+@kernel
+def novelty_rows(D: FloatArray, rules: RuleArrays, settings: Settings, out: FloatArray) -> None:
+    """Distance to the nearest rule over that at which a rule would be created; d / (1 + d) where none is enough."""
+    for i in range(D.shape[0]):
+        w = np.argmin(D[i])
+        d = D[i, w]
+        bound = novelty_bound(rules.k[w + 1], D.shape[1], rules.strange, settings)
+        out[i] = d / max(bound, SMALLEST_BOUND) if bound < np.inf else d / (1.0 + d)
+
+
+@kernel
+def trace(P: FloatArray, waiting: FloatArray, b: int) -> float:
+    """Trace of P without the squares of its first b waiting rows."""
+    total = 0.0
+    for j in range(P.shape[0]):
+        total += P[j, j]
+    for k in range(b):
+        total -= dot(waiting[k], waiting[k])
+    return total
+
+
+@kernel
+def trace_drop_rows(
+    parcel: FloatArray, psi: FloatArray, q: FloatArray, s: FloatArray, traces: FloatArray, out: FloatArray
+) -> None:
+    """Eq. (32): largest relative drop of trace(P_i), psi s / (1 + psi q) / trace(P_i).
+
+    `traces` is scratch, and must be zeros before.
+    """
+    rules, _, _ = opened(parcel)
+    for i in range(psi.shape[0]):
+        out[i] = 0.0
+        for a in range(psi.shape[1]):
+            if psi[i, a] > 0.0:
+                if traces[a] == 0.0:  # only those of rules that answer a row are needed
+                    traces[a] = trace(rules.P[a + 1], rules.late_P[a + 1], rules.late[a + 1])
+                out[i] = max(out[i], psi[i, a] * s[i, a] / (1.0 + psi[i, a] * q[i, a]) / traces[a])
+
+
+@hot_kernel
+def power(v: float, exponent: float) -> float:
+    """Compute v to the exponent, which mostly is 1."""
+    return v if exponent == 1.0 else v**exponent
+
+
+@kernel
+def combine_rows(scores: FloatArray, sizes: IntArray, powers: FloatArray, parts: FloatArray) -> None:
+    """Products of the scores of all criteria, each to its power, label by label; `sizes`: columns of each criterion.
+
+    Where its width is another than that of `parts`, a criterion counts by its best score: a whole sample is worth what
+    its best label is worth.
+    """
+    width = parts.shape[1]
+    for i in range(parts.shape[0]):
+        at = 0
+        parts[i] = 1.0
+        for c in range(sizes.shape[0]):
+            if sizes[c] == width:
+                for j in range(width):
+                    parts[i, j] *= power(scores[i, at + j], powers[c])
+            else:
+                best = scores[i, at]
+                for j in range(1, sizes[c]):
+                    best = max(best, scores[i, at + j])
+                factor = power(best, powers[c])
+                for j in range(width):
+                    parts[i, j] *= factor
+            at += sizes[c]

@@ -1,0 +1,222 @@
+"""Names from outside do no harm: figures parse as XML, pages run no script, terminals get no control codes."""
+
+import io
+import re
+import warnings
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.cli.model import names_are_checked
+from evolabel.cli.tables import markdown_table, terminal_table
+from evolabel.evaluate import prequential, repeat
+from evolabel.explain.figures import album as album_module
+from evolabel.explain.figures.canvas import as_png, as_svg, figure_of, in_legend, plain
+from evolabel.report import write_report
+from evolabel.report.figures import trend_lines
+from evolabel.reproduce.experiments import EXPERIMENTS
+from evolabel.reproduce.figures import drawn
+from evolabel.reproduce.findings import Findings, Outcome, Size, Task
+from evolabel.streams import Dataset, DriftingStream
+from evolabel.tuning import GridSearch, heat_map
+from evolabel.wording import one_line, visible
+
+NAMES = {
+    "mathematics": "$x$",
+    "open mathematics": "$\\frac",
+    "broken mathematics": "$\\frac{$ and $}$",
+    "escaped dollar": "\\$5 or $6$",
+    "null": "a\x00b",
+    "colour": "\x1b[31mred",
+    "one-byte colour": "\x9b31mred",
+    "bell": "ring\x07",
+    "lines": "one\ntwo\r\nthree\u2028four\x0bfive",
+    "script": "<script>alert(1)</script>",
+    "image": '"><img src=x onerror=alert(1)>',
+    "end of data": "]]>",
+    "comment": "--> <!-- --",
+    "entity": "&amp;&lt;&#0;",
+    "jinja": "{{ 7 * 7 }}{% raw %}",
+    "format": "{window} {0} %s",
+    "rich": "[bold]x[/bold] [/] :smile:",
+    "markdown": "`x` **y** [z](javascript:alert(1)) | w",
+    "long": "W" * 3000,
+    "long mathematics": "$x_" * 2000,
+    "Hebrew": "שלום",
+    "Arabic": "مرحبا",
+    "reversed": "a\u202egnp.exe",
+    "emoji": "🦄🧑\u200d🚀",
+    "Chinese": "温度",
+    "surrogate": "a\ud800b",
+    "no character": "a\ufffeb\uffff",
+    "underscore": "_hidden",
+    "blank": " ",
+}
+
+hostile = pytest.mark.parametrize("name", NAMES.values(), ids=NAMES.keys())
+
+
+def names(name, count, kind):
+    """Different names, all of them hostile."""
+    return tuple(f"{name} {kind}{place}" if place else name for place in range(count))
+
+
+def checked(svg):
+    """Parse a drawing as XML, and look for what would be run."""
+    root = ElementTree.fromstring(svg)
+    for element in root.iter():
+        assert element.tag.rpartition("}")[2] not in ("script", "foreignObject")
+        for key, value in element.items():
+            assert not key.lower().startswith("on")
+            assert not key.endswith("href") or value.startswith(("#", "data:image/png;base64,"))
+
+
+class Tags(HTMLParser):
+    """Fails on everything that runs, or is fetched."""
+
+    def handle_starttag(self, tag, attrs):
+        assert tag not in ("script", "iframe", "object", "embed", "img")
+        for name, value in attrs:
+            assert not name.startswith("on")
+            assert name not in ("src", "href") or value.startswith("#")
+
+
+def check_page(page):
+    parser = Tags()
+    parser.feed(page)
+    parser.close()
+    assert visible(page) == page
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """A small classifier with a rule that was named, and its samples."""
+    X, Y = DriftingStream(n_features=3, n_labels=2, n_regions=2, seed=0).take(150)
+    return EvolvingFuzzyClassifier(max_rules=3).fit(X, Y), X, Y
+
+
+def renamed(trained, name):
+    classifier, X, Y = trained
+    classifier.name_columns(names(name, 3, "f"), names(name, 2, "l"))
+    rules = classifier._model.rules
+    rules.words.names[int(rules.arrays.identity[1])] = name
+    return classifier, X, Y
+
+
+@hostile
+def test_figures_of_a_classifier_are_drawn(trained, name):
+    classifier, X, Y = renamed(trained, name)
+    for picture in album_module.album(classifier, X, Y):
+        figure = figure_of(picture.axes)
+        checked(as_svg(figure))
+        assert re.fullmatch(r"[\w-]+", picture.name)
+    assert as_png(figure, 30).startswith(b"\x89PNG")
+
+
+@pytest.fixture(scope="module")
+def repeated():
+    """Results of two learners under a name to be replaced."""
+
+    def run(name):
+        X, Y = DriftingStream(n_features=3, n_labels=2, n_regions=2, seed=0).take(120)
+        data = Dataset(X, Y, names(name, 3, "f"), names(name, 2, "l"), name)
+        learners = {one: EvolvingFuzzyClassifier(max_rules=2) for one in names(name, 2, "learner")}
+        return repeat(lambda seed: prequential(learners, data, initial=60, metrics=("pa",), seed=seed), range(1)), data
+
+    return run
+
+
+@hostile
+def test_tables_keep_their_columns(repeated, name):
+    results, _ = repeated(name)
+    plainly, _ = repeated("x")
+    lines = markdown_table(results).split("\n")
+    assert len(lines) == len(markdown_table(plainly).split("\n"))
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines[:-1]} == {5}
+    check_page(re.sub("`[^`]*`", "", "\n".join(lines)))
+    with io.StringIO() as text:
+        Console(file=text, width=10**6).print(terminal_table(results))
+        assert visible(text.getvalue()) == text.getvalue()
+
+
+@hostile
+def test_the_report_has_no_script(repeated, name, tmp_path):
+    results, data = repeated(name)
+    checked(as_svg(figure_of(trend_lines(results, "pa"))))
+    page = write_report(results, tmp_path, data).read_text("utf-8")
+    for file in tmp_path.glob("*.svg"):
+        checked(file.read_text("utf-8"))
+    check_page(page)
+
+
+@hostile
+def test_texts_of_rules_and_explanations_keep_their_lines(trained, name):
+    classifier, X, _ = renamed(trained, name)
+    plainly, _, _ = renamed((EvolvingFuzzyClassifier(max_rules=3).fit(*trained[1:]), *trained[1:]), "x")
+    with names_are_checked():
+        explained = classifier.explain(X[0]), plainly.explain(X[0])
+    pairs = [(classifier.rules_, plainly.rules_), (classifier.rules_[0], plainly.rules_[0]), explained]
+    for told, expected in pairs:
+        assert len(told.text.split("\n")) == len(expected.text.split("\n"))
+        for text in (told.text, told.markdown(), told.html()):
+            assert visible(text) == text
+        check_page(told.html())
+        check_page(re.sub("`[^`]*`", "", told.markdown()))
+
+
+@hostile
+def test_terminals_get_no_control_codes(command, trained, name, tmp_path):
+    classifier, _, _ = renamed(trained, name)
+    classifier.save(tmp_path / "model")
+    told = command("rules", tmp_path / "model")
+    assert told.code == 0
+    assert visible(told.out) == told.out
+    told = command("run", name)
+    assert told.code in (1, 2, 3)
+    assert visible(told.err) == told.err
+    assert len(told.err.splitlines()) == 1
+
+
+@hostile
+def test_searches_and_reproductions_are_drawn(name):
+    X, Y = DriftingStream(n_features=3, n_labels=2, n_regions=2, seed=0).take(60)
+
+    def score(Y, S):
+        return 0.5
+
+    score.__name__ = name
+    search = GridSearch(EvolvingFuzzyClassifier(), {"alpha": (0.0, 0.1), "beta": (0.0,)}, cv=2, score=score).fit(X, Y)
+    checked(as_svg(figure_of(heat_map(search))))
+    trend = {"sample": [1, 2], "pa": [0.5, 0.6], "ap": [0.5, 0.6], "rules": [1.0, 2.0]}
+    outcome = Outcome({}, 0.6, 0.6, 2.0, None, trend)
+    findings = Findings({}, {name: Size(name, 3, 2, 30, 20)}, {Task(name, "default", "ours"): outcome}, {}, {})
+    figure = drawn(EXPERIMENTS["fig4"], findings, "default")
+    assert figure is not None
+    checked(as_svg(figure))
+
+
+@hostile
+def test_names_are_shown_letter_by_letter(name):
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    text = figure.text(0.0, 0.0, plain(name, 10**6))
+    assert text._preprocess_math(text.get_text()) == (one_line(name), False)
+    ax = figure.subplots()
+    ax.plot([0, 1], label=in_legend(name))
+    if name.strip():
+        assert len(ax.get_legend_handles_labels()[1]) == 1
+
+
+def test_letters_without_a_glyph_are_no_error():
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    figure.text(0.1, 0.1, NAMES["emoji"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        as_svg(figure)
+        as_png(figure, 30)

@@ -1,0 +1,70 @@
+"""Machine code is never older than what it was compiled from."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from evolabel.kernels import _compile
+
+READ_BEYOND = """
+import numpy as np
+from evolabel.kernels.{module} import {kernel}
+print({kernel}({arguments}))
+"""
+BEYOND = [("memberships", "nearest", "np.ones(3), 500"), ("symmetric", "dot", "np.ones(8), np.ones(3)")]
+
+
+def test_sources_options_and_bounds_checks_name_the_folder(tmp_path):
+    """The file itself, one it imports, and one that is imported by that and lies in a sub-folder."""
+    one, two, three, four = (tmp_path / name for name in ("one.py", "two.py", "paper/three.py", "four.py"))
+    three.parent.mkdir()
+    one.write_text("from evolabel.kernels.two import f")
+    two.write_text("from evolabel.kernels.one import g\nfrom evolabel.kernels.paper.three import h")
+    three.write_text("a")
+    four.write_text("imported by no other file")
+
+    def name(options=False, bounds_check=None):
+        return _compile.cache_name(one, tmp_path, {"fastmath": options}, bounds_check)
+
+    names = [name(), name(True), name(bounds_check=1)]
+    for file in (one, two, three):
+        file.write_text(file.read_text() + "\n# changed")
+        names.append(name())
+    assert len(set(names)) == len(names)
+    four.write_text("changed")
+    assert name() == names[-1]
+
+
+def run(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("module", "kernel", "arguments"), BEYOND)
+def test_bounds_are_checked_although_unchecked_machine_code_lies_in_the_cache(tmp_path, module, kernel, arguments):
+    code = READ_BEYOND.format(module=module, kernel=kernel, arguments=arguments)
+    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).returncode == 0
+    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).returncode == 0
+    unchecked = set(tmp_path.rglob("*.nbi"))
+    checked = run(code, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_BOUNDSCHECK="1")
+    assert "IndexError" in checked.stderr
+    assert set(tmp_path.rglob("*.nbi")) > unchecked
+
+
+@pytest.mark.compiled
+def test_kernels_of_other_libraries_are_cached_where_they_were(tmp_path):
+    code = "import numba; before = numba.config.CACHE_DIR; import evolabel.kernels.symmetric\n"
+    code += "assert numba.config.CACHE_DIR == before"
+    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).returncode == 0
+
+
+@pytest.mark.compiled
+def test_without_a_folder_to_write_kernels_are_compiled_and_not_kept(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    code = READ_BEYOND.format(module="memberships", kernel="nearest", arguments="np.ones(3), 2")
+    done = run(code, NUMBA_CACHE_DIR=str(tmp_path / "file"))
+    assert (done.returncode, done.stdout.strip()) == (0, "1")

@@ -1,0 +1,1 @@
+"""Naive twins of kernels: the same results, written as plainly as possible."""
