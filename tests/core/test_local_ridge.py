@@ -122,7 +122,7 @@ def test_where_the_batch_tells_nothing_the_ridge_stays_strong(kind):
 @pytest.mark.parametrize("scaling", ["none", "quantile"])
 def test_hardly_any_ridge_leaves_a_choice_without_a_warning(scaling):
     X, Y = np.random.default_rng(0).normal(size=(30, 60)) * 1e5, REGIONS[1][:30]
-    assert EvolvingFuzzyClassifier(ridge=1e-300, scaling=scaling, max_rules=3).fit(X, Y).local_ridge_ in GRID
+    assert EvolvingFuzzyClassifier(ridge=1e-30, scaling=scaling, max_rules=3).fit(X, Y).local_ridge_ in GRID
 
 
 def test_rows_that_teach_nothing_have_no_say():

@@ -9,7 +9,6 @@ from washing_machine import MODES, frames, learned, machine, of_mode
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.scaling import KINDS, fit_scaler
-from evolabel.errors import DataError
 from evolabel.explain.text_columns import shares_on, text_features
 
 SAYS = re.compile(r"mode is (not |sometimes )?(idle|spin|wash|very slow) \((\d+)% of its samples\)")
@@ -139,15 +138,6 @@ def test_a_label_turns_by_another_text_and_never_by_a_part_of_one(clf):
     assert turned
 
 
-def test_words_survive_a_file_and_a_file_that_does_not_tell_is_read_as_numbers(clf, tmp_path):
-    from evolabel.persistence.model_file import read_model_file, write_model_file
-
+def test_words_survive_a_file(clf, tmp_path):
     clf.save(tmp_path / "model")
     assert EvolvingFuzzyClassifier.load(tmp_path / "model").rules_.text == clf.rules_.text
-    arrays, manifest = read_model_file(tmp_path / "model")
-    del arrays["scaler.binary"]
-    write_model_file(tmp_path / "older", arrays, manifest)
-    older = EvolvingFuzzyClassifier.load(tmp_path / "older")
-    assert not SAYS.search(older.rules_.text)
-    with pytest.raises(DataError, match="mode=idle is a number to this model"):
-        older.rulebook.add("IF mode IS idle THEN leak LIKELY")

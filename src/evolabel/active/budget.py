@@ -5,14 +5,18 @@ from fractions import Fraction
 
 import numpy as np
 
+from evolabel.core.array_checks import MOST
+from evolabel.core.fact_checks import StoredFacts
 from evolabel.errors import BudgetError, ParameterError
 from evolabel.kernels.state import FloatArray, IntArray
 from evolabel.ranges import check_number
 from evolabel.wording import call_of
 
 PRICES = ("samples", "labels")
-BURST = 200  # rows whose earnings are saved at most; see docs/active-learning.md for what it costs: nothing measurable
 MOST_CREDIT = 10**12  # times the number of labels it stays far within 64 bits
+MOST_LABELS = 1_000_000  # of a stored learner
+COUNTS = ("seen", "asked", "earning", "lost")
+BURST = 200  # rows whose earnings are saved at most; see docs/active-learning.md for what it costs: nothing measurable
 ROUNDING = 1e-12  # relative, of a product of floats: nearer to a whole number, only exact counting tells the side
 
 
@@ -172,6 +176,23 @@ class TokenBucket:
         self.lost += saved + step * rows - self._saved(n_labels, rows)
         self.earning += self.unit(n_labels) * rows
         self.seen += rows
+
+    def facts(self) -> dict[str, int]:
+        """The counts as values that JSON can hold."""
+        return {name: getattr(self, name) for name in COUNTS}
+
+    def restore(self, facts: StoredFacts) -> None:
+        """Take over what `facts` gave; DataError if more was asked than the budget allows."""
+        facts.only(*COUNTS)
+        seen, asked, earning = (facts.whole(name) for name in COUNTS[:3])
+        lost = facts.whole("lost", high=MOST**8)
+        most = seen * (MOST_LABELS if self.per == "labels" else 1)
+        if not seen <= earning <= most:
+            raise facts.refuse("earning", f"{seen} to {most}, as {seen} samples were seen")
+        credit = self.credit * (MOST_LABELS if self.per == "labels" else 1)  # labels may have been more
+        if self._whole * asked + lost > self._part * (earning + credit):
+            raise facts.refuse("asked", "no more than the budget allows")
+        self.seen, self.asked, self.earning, self.lost = seen, asked, earning, lost
 
     @property
     def share(self) -> float:

@@ -54,9 +54,9 @@ class Scout:
         self._ahead: tuple[Judged, int] | None = None  # and the first row of them to come; a matter of speed only
         self._standing = StandingModel()
         self._latest: Version | None = None
-        self._scorer = RowScorer(criteria)
         self._min_labels = min_labels
         self._taught: TaughtModel | None = None  # when a sample was last counted
+        self._scorer = RowScorer(criteria)
         self.chooser.begin(criteria, bucket.budget, bucket.unit(pupil.n_labels_by_now), min_labels)
 
     # ------------------------------------------------------------------ the model

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from evolabel.active.annotators import AnnotatorPool
-from evolabel.active.budget import TokenBucket, exact_share
 from evolabel.active.criteria import CRITERIA, Criterion
 from evolabel.active.filters import FILTERS, Filter
 from evolabel.active.ledger import Ledger
@@ -21,7 +20,6 @@ from evolabel.adapters.storage import (
     take_classifier_apart,
 )
 from evolabel.core.array_checks import (
-    MOST,
     check_arrays,
     check_names,
     check_samples,
@@ -33,7 +31,6 @@ from evolabel.core.array_checks import (
 )
 from evolabel.core.fact_checks import StoredFacts
 from evolabel.core.named_arrays import part_of, prefixed
-from evolabel.core.snapshot import MOST_COLUMNS
 from evolabel.errors import DataError, ModelFileError, ModelWriteError
 from evolabel.kernels.state import Arrays
 from evolabel.persistence.model_file import read_model_file, write_model_file
@@ -45,7 +42,6 @@ if TYPE_CHECKING:
     L = TypeVar("L", bound=ActiveLearner)
 
 KIND = "ActiveLearner"
-COUNTS = ("seen", "asked", "earning", "lost")
 PARAMETERS = ("budget", "per", "credit", "burst", "min_labels", "max_pending", "mobility", "recent", "refine", "echo")
 
 
@@ -71,7 +67,7 @@ def save_learner(learner: "ActiveLearner", path: str | os.PathLike[str]) -> None
         "criteria": [_describe_criterion(criterion) for criterion in scout.criteria],
         "selection": _describe_filter(scout.chooser),
         "rows_standing": scout.rows_standing(),
-        "counts": {name: getattr(bucket, name) for name in COUNTS},
+        "counts": bucket.facts(),
         "ledger": learner.ledger.facts(),
         "annotators": learner.annotators.facts(),
         "pending": [_describe_query(query) for query in learner.pending.values()],
@@ -113,7 +109,7 @@ def _put_together(cls: "type[L]", arrays: Arrays, manifest: object) -> "L":
         **parameters,
     )
     model = learner._pupil.model
-    _read_counts(stored.part("counts"), learner.bucket, model.n_labels)
+    learner.bucket.restore(stored.part("counts"))
     learner.ledger = Ledger.from_facts(stored.part("ledger"))
     parts = {name: part_of(own, name) for name in ("filter", "unlabelled", "experience", "recent", "pending")}
     check_names(own, [f"{part}.{name}" for part, held in parts.items() for name in held])
@@ -133,19 +129,6 @@ def _put_together(cls: "type[L]", arrays: Arrays, manifest: object) -> "L":
     with inside("active.pending"):
         learner.pending = _read_pending(stored, parts["pending"], learner)
     return learner
-
-
-def _read_counts(stored: StoredFacts, bucket: TokenBucket, n_labels: int) -> None:
-    """What was seen and asked: never more than the budget allows."""
-    stored.only(*COUNTS)
-    seen, asked, earning = (stored.whole(name) for name in ("seen", "asked", "earning"))
-    most = seen * MOST_COLUMNS if bucket.per == "labels" else seen
-    if not seen <= earning <= min(most, MOST):
-        raise stored.refuse("earning", f"{seen} to {most}, as {seen} samples were seen")
-    lost = stored.whole("lost", high=exact_share(bucket.budget).numerator * earning)
-    bucket.seen, bucket.asked, bucket.earning, bucket.lost = seen, asked, earning, lost
-    if asked > bucket.limit(max(n_labels, MOST_COLUMNS if bucket.per == "labels" else 1), ahead=0):
-        raise stored.refuse("asked", "no more than the budget allows")
 
 
 def _read_filter(described: StoredFacts) -> Filter:

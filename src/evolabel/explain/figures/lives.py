@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evolabel.core.events import ACTS, Event
+from evolabel.core.events import ACTS, MERGES, Event
 from evolabel.explain.figures.anatomy import Anatomy, Drawable
 from evolabel.explain.figures.canvas import (
     BLACK,
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BEGINNINGS = ("birth", "joined", "added")
-MERGES = ("merge", "merged by hand")
 ENDS = ("death", "deleted")
 
 # Marker, colour and words of each kind of event.
