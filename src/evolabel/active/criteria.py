@@ -13,6 +13,7 @@ import numpy as np
 
 from evolabel.core.look import Look
 from evolabel.core.rule_base import NO_ROWS
+from evolabel.core.sizes import misfit
 from evolabel.errors import DataError, ParameterError
 from evolabel.kernels._compile import direct
 from evolabel.kernels.glance import FLOOR, ambiguity_rows
@@ -126,6 +127,8 @@ class Ambiguity(Criterion):
         """Variance of every answer, and a floor, (n, K)."""
         f = np.ascontiguousarray(look.outputs, np.float64)
         doubts, scores = look.doubts if self.newcomers else None, np.empty(f.shape)
+        if doubts is not None and doubts.shape != f.shape:
+            raise misfit({"doubts": doubts}, f"outputs {f.shape}")
         _ambiguity_rows(f, NO_ROWS if doubts is None else doubts, scores)
         return scores
 

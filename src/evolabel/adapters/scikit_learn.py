@@ -428,7 +428,6 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
             and is_checked_shape(X, self.n_features_in_)
             and is_checked_shape(y, self._targets.size)
             and len(X) == len(y)
-            and y.flags.writeable
         )
 
     def _learn(

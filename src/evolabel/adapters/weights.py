@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from evolabel.adapters.samples import as_array, one_line
+from evolabel.adapters.samples import as_array, one_line, ordinary
 from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.errors import DataError
-from evolabel.kernels.state import AnyArray, FloatArray
+from evolabel.kernels.state import FloatArray
 
 LARGEST = 1e12  # heavier samples would leave nothing of the others
 
@@ -35,7 +35,7 @@ def read_confidence(confidence: object, rows: int, labels: int) -> FloatArray:
         raise DataError(f"confidence has shape {array.shape}, expected ({rows}, {labels}) or ({rows},)")
     if not ((array >= 0.0) & (array <= 1.0)).all():
         raise DataError("confidence has entries outside [0, 1]; 1 is certain, 0 is as good as not annotated")
-    return _ordinary(np.broadcast_to(array, (rows, labels)))
+    return ordinary(np.broadcast_to(array, (rows, labels)))
 
 
 def without_unsure(labels: FloatArray, confidences: FloatArray) -> FloatArray:
@@ -48,11 +48,6 @@ def _numbers(data: object, name: str) -> FloatArray:
     if array.dtype.kind not in "biufO":
         raise DataError(f"{name} holds {array.dtype}, real numbers are required")
     try:
-        return _ordinary(array)
+        return ordinary(array)
     except (TypeError, ValueError) as error:
         raise DataError(f"{name} must hold numbers only ({one_line(error)})") from None
-
-
-def _ordinary(array: AnyArray) -> FloatArray:
-    """Contiguous and writeable: numba would compile the learning loop once more for a read-only array."""
-    return np.require(array, np.float64, ["C", "W"])

@@ -14,6 +14,7 @@ from evolabel.core.ridge import ridge_strength
 from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.core.scaling import Scaler, fit_scaler
 from evolabel.core.settings import kernel_settings
+from evolabel.core.sizes import misfit
 from evolabel.core.thresholds import output_counts
 from evolabel.core.warm_up import WarmUp
 from evolabel.errors import DataError, EvolabelError, StateError
@@ -200,6 +201,8 @@ class StreamModel:
             self._learn_and_weigh(self.scale(X), Y, weights, confidences, out)
         else:
             self.trained().learn_raw(X, self.scaler, Y, weights, confidences, out)
+        if len(self.answers) != Y.shape[1]:
+            raise misfit({"Y": Y}, f"answers to {len(self.answers)} labels")
         _count_answers(Y, weights, self.answers)
         if self.counts is not None:
             self.counts.follow(out, Y, weights, confidences, limits)

@@ -11,6 +11,7 @@ from evolabel.core.formed_weights import MANY_ROWS, formed_answers, formed_weigh
 from evolabel.core.proximal import BLOWN_UP, minimise
 from evolabel.core.rule_changes import ChangeableRules
 from evolabel.core.scaling import Scaler
+from evolabel.core.sizes import check_batch, check_rows
 from evolabel.errors import DivergenceError
 from evolabel.kernels._compile import direct
 from evolabel.kernels.antecedents import join
@@ -24,6 +25,8 @@ FIRST_CAPACITY = 32  # rules there is room for at the start
 
 _learn_scaled, _learn_raw, _output_rows = direct(learn_scaled), direct(learn_raw), direct(output_rows)
 
+Packed = tuple[RuleArrays, Settings, FloatArray, int]
+
 NOTHING = np.empty(0)
 NO_ROWS = np.empty((0, 0))
 
@@ -36,7 +39,7 @@ class RuleBase(ChangeableRules):
         super().__init__(n_features, rule_arrays(capacity, n_features, n_labels, settings), settings)
         self.diverged = False
         self.mobility = 1.0  # how far a sample moves the rule it falls into
-        self._parcel: tuple[RuleArrays, Settings, FloatArray] | None = None
+        self._packed: Packed | None = None
         lifecycle.clear(0, self.arrays, settings)
 
     def learn(
@@ -52,6 +55,7 @@ class RuleBase(ChangeableRules):
     ) -> None:
         """Learn scaled rows one after the other; `out` receives each row's output from before it was learned."""
         batch = Z, Y, weights, confidences, out
+        check_batch(*batch, self.n_features, self.n_labels)
         self._go_on(batch, *self._learn(batch, structure, consequents), structure, consequents)
 
     def learn_raw(
@@ -64,10 +68,10 @@ class RuleBase(ChangeableRules):
         out: FloatArray = NO_ROWS,
     ) -> None:
         """Scale raw rows and learn them, in one call of a kernel as long as nothing happens to the rules."""
-        Z = np.empty(X.shape)
-        done, reason = _learn_raw(
-            np.ascontiguousarray(X), *scaler.knots, Z, Y, weights, confidences, self.parcel(), self.mobility, out
-        )
+        _, _, parcel, n_labels = self._kept()
+        check_batch(X, Y, weights, confidences, out, self.n_features, n_labels)
+        Z, knots = np.empty(X.shape), scaler.knots_of(self.n_features)
+        done, reason = _learn_raw(X, *knots, Z, Y, weights, confidences, parcel, self.mobility, out)
         if reason != DONE:
             self._go_on((Z, Y, weights, confidences, out), done, reason)
 
@@ -115,11 +119,15 @@ class RuleBase(ChangeableRules):
 
     def parcel(self) -> FloatArray:
         """State, settings and scratch arrays as the learning loop takes them; packed anew when one was replaced."""
-        kept = self._parcel
+        return self._kept()[2]
+
+    def _kept(self) -> Packed:
+        """Arrays, settings, their parcel and the number of labels; made anew when arrays or settings were replaced."""
+        kept = self._packed
         if kept is None or kept[0] is not self.arrays or kept[1] is not self.settings:
             contents = self.arrays, self.settings, self.scratch()
-            self._parcel = kept = self.arrays, self.settings, packed(contents)
-        return kept[2]
+            self._packed = kept = self.arrays, self.settings, packed(contents), self.n_labels
+        return kept
 
     def _joint(self, z: FloatArray, y: FloatArray) -> FloatArray:
         """The sample in the space of the antecedents."""
@@ -128,7 +136,7 @@ class RuleBase(ChangeableRules):
         return joint
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_scratch": None, "_parcel": None}  # a copy has arrays of its own
+        return {**self.__dict__, "_scratch": None, "_packed": None}  # a copy has arrays of its own
 
     def _let_be_born(self, s: FloatArray, weight: float) -> None:
         """Start a rule at s; a full rule base first merges its closest pair, and where locks forbid, takes s in."""
@@ -220,6 +228,7 @@ class RuleBase(ChangeableRules):
 
     def outputs(self, Z: FloatArray) -> FloatArray:
         """Eq. (2) for scaled rows, (rows, K); many rows by weights formed once, the same up to rounding."""
+        check_rows(Z, self.n_features)
         if len(Z) >= MANY_ROWS:
             return formed_answers(self, Z, formed_weights(self)).outputs
         return _output_rows(Z, self.arrays, self.settings)

@@ -7,6 +7,7 @@ import numpy as np
 
 from evolabel.core.inverses import mirrored
 from evolabel.core.proximal import Problem
+from evolabel.core.sizes import check_rows
 from evolabel.kernels.antecedents import degrees
 from evolabel.kernels.cholesky import marginal_fill
 from evolabel.kernels.coupling import NONE, coupling
@@ -40,6 +41,7 @@ class RuleState:
 
     def memberships(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Normalised memberships and mean squared distances, both (rows, C)."""
+        check_rows(Z, self.n_features)
         return membership_rows(Z, self.arrays, self.settings)
 
     def regressor(self, z: FloatArray, slot: int) -> FloatArray:

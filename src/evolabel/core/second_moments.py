@@ -8,6 +8,7 @@ from evolabel.core.formed_weights import placed
 from evolabel.core.inverses import mirrored
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
+from evolabel.core.sizes import check_rows, misfit
 from evolabel.errors import DataError
 from evolabel.kernels._compile import direct
 from evolabel.kernels.information import add_moment_rows
@@ -79,6 +80,9 @@ class SecondMoments:
         if first >= len(X):
             return
         Z = model.scale(np.ascontiguousarray(X[first :: self.every]))
+        check_rows(Z, rules.n_features)
+        if len(self._moments.M) != rules.n_rules + 1:
+            raise misfit({"M": self._moments.M}, f"{rules.n_rules} rules")
         state = rules.arrays, rules.settings, rules.scratch()
         _add_moment_rows(Z, placed(rules, Z)[0], float(self.every), *state, *self._moments)
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import Filter, Purse, by_label, widened
+from evolabel.core.sizes import misfit
 from evolabel.kernels._compile import direct
 from evolabel.kernels.glance import choose
 from evolabel.kernels.selection import FILLED, NEXT, remember, walk_quantile
@@ -44,6 +45,7 @@ class QuantileFilter(Filter):
         self._ring = np.zeros((0, width))
         self._tally = np.zeros(2, np.int64)
         self._by_label = np.array([not criterion.whole for criterion in criteria])
+        self._n_by_label = int(self._by_label.sum())
         self._powers = np.array([criterion.weight for criterion in criteria], np.float64)
         super().begin(criteria, budget, width, least)
 
@@ -71,6 +73,7 @@ class QuantileFilter(Filter):
 
     def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
         """See `Filter`."""
+        self.check_rows(parts, purse)
         mask = np.zeros(self.width, np.bool_)
         at = _walk_quantile(
             parts, purse.tokens, purse.free, self.tau, self.least, self._ring, self._tally, mask, commit
@@ -84,6 +87,9 @@ class QuantileFilter(Filter):
 
         Returns its part, and the labels to ask for; None if there are none. Nothing is remembered.
         """
+        columns = self._n_by_label * n_labels + len(self._powers) - self._n_by_label
+        if scores.shape != (1, columns) or self.width not in (1, n_labels):
+            raise misfit({"scores": scores}, f"{columns} scores and {self.width} of {n_labels} labels")
         part, mask = np.empty(self.width), np.zeros(self.width, np.bool_)
         chosen = _choose(
             scores,
@@ -109,6 +115,8 @@ class QuantileFilter(Filter):
 
     def note(self, part: FloatArray, free: int, *, asked: bool) -> None:
         """See `Filter`."""
+        if not self.fits(part):
+            raise misfit({"part": part}, f"rows of {self.width} labels")
         _remember(widened(part, self.width), self._ring, self._tally)
 
     def arrays(self) -> Arrays:
