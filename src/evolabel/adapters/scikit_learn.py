@@ -317,14 +317,16 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
 
         Exact if both share their scaling (see `sibling`); otherwise `other` is translated feature by feature, and
         refused where the two scalings differ too much. Rules beyond `max_rules` are merged, closest pairs first. The
-        ridges are this one's.
+        ridges are this one's. A label that only one of the two has answers to counts as not annotated in the other's
+        samples, which leave its weights as they are; samples without a class are known not to be of it.
         """
         if not isinstance(other, EvolvingFuzzyClassifier):
             raise DataTypeError(f"merge takes a classifier, got {type(other).__name__}; load a file first")
         mine, theirs = self._trained(), other._trained()
         self._check_same_features(other)
         coding = joined(self._targets, other._targets)
-        united = unite(mine, theirs, coding.size, places(other._targets, coding))
+        at, exclusive = places(other._targets, coding), isinstance(coding, ClassCodes)
+        united = unite(mine, theirs, coding.size, at, exclusive=exclusive)
         self._model, self._targets = united, coding
         return self
 
