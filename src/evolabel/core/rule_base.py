@@ -187,6 +187,12 @@ class RuleBase(ChangeableRules):
         for slot in lifecycle.starved(self.arrays, self.settings):
             self.remove(slot, "death")
 
+    def derive_inverses(self) -> None:
+        """Derive P of all slots from their statistics; nothing fades."""
+        for slot in range(self.n_rules + 1):
+            inverses.apply_late(slot, self.arrays)
+            inverses.derive_inverse(slot, self.arrays, self.settings)
+
     def start_consequents(self, settings: Settings) -> None:
         """Take other ridges, as long as no consequents have been learned."""
         self.settings = settings

@@ -14,6 +14,8 @@ from evolabel.kernels.coupling import NONE, coupling
 from evolabel.kernels.state import RULES, SEEN, FloatArray, RuleArrays, Settings, Workspace, workspace
 from evolabel.kernels.stream import membership_rows
 
+WORST_CONDITION = 1e15  # beyond it nothing of P is left in float64
+
 
 class RuleState:
     """The arrays of a rule base: slot 0 is the global model, slots 1..n_rules are the rules."""
@@ -71,6 +73,24 @@ class RuleState:
         """P of a slot as a full symmetric matrix, waiting rows included."""
         rows = self.arrays.late_P[slot, : self.arrays.late[slot]]
         return mirrored(self.arrays.P[slot]) - rows.T @ rows
+
+    def is_well_posed(self) -> bool:
+        """Whether the condition number of every H + penalty leaves P some digits: at most tr(H + penalty) tr(P)."""
+        traces = self.regressor_sums()[1].sum(axis=1)
+        traces[0] += self.settings.penalty[0].sum()
+        traces[1:] += self.settings.penalty[1].sum()
+        inverses = np.array([np.trace(self.inverse(slot)) for slot in range(len(traces))])
+        return bool((traces * inverses < WORST_CONDITION).all())
+
+    def is_sound(self) -> bool:
+        """Whether all numbers that answers are made of are finite, and every P has a positive diagonal."""
+        used = slice(0, self.n_rules + 1)
+        P, G, W, c = (getattr(self.arrays, name)[used] for name in ("P", "G", "W", "c"))
+        rows, late = self.arrays.late_P[used], self.arrays.late[used]
+        rows = np.where((np.arange(rows.shape[1]) < late[:, None])[:, :, None], rows, 0.0)
+        variances = np.diagonal(P, axis1=1, axis2=2) - (rows**2).sum(axis=1)
+        finite = all(np.isfinite(part).all() for part in (np.tril(P), rows, G, W, c))
+        return bool(finite and (variances > 0.0).all())
 
     def weights(self, slot: int) -> FloatArray:
         """W of a slot, (q, K): the ridge solution towards the global model, or that model itself for slot 0.
