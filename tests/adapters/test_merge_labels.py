@@ -33,6 +33,7 @@ def global_weights(clf, label):
     return clf._model.rules.weights(0)[:, list(clf.label_names_).index(label)]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_merge_keeps_the_accuracy_of_a_label_one_side_does_not_have(profile, seed):
@@ -107,6 +108,7 @@ def test_a_rule_a_person_has_written_keeps_what_it_says():
     profile=st.sampled_from(sorted(PROFILES)),
     seed=st.integers(0, 5),
 )
+@pytest.mark.compiled
 @settings(max_examples=25)
 def test_any_labels_on_any_side(sides, profile, seed):
     mine, theirs = ([c for c in range(4) if sides[c][side]] or [3 * side] for side in (0, 1))

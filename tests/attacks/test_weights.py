@@ -11,6 +11,8 @@ from evolabel.core.ridge import condition_ridge
 from evolabel.errors import DataError, EvolabelError
 from evolabel.streams import DriftingStream
 
+pytestmark = pytest.mark.compiled  # numpy warns of the overflow that compiled code passes over
+
 ROWS = 200
 RNG = np.random.default_rng(0)
 

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Sequence
 from os import PathLike
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from evolabel.active.paper import paper_asking
 from evolabel.active.pupil import Pupil
 from evolabel.active.query import Query
 from evolabel.active.scout import Scout
+from evolabel.adapters.safe_calls import exclusive, uninterrupted
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
+from evolabel.interrupts import deliver
 from evolabel.kernels.state import FloatArray, IntArray
 from evolabel.ranges import check_number, whole_number
 
@@ -74,6 +76,10 @@ class ActiveLearner:
     bucket : TokenBucket, with `seen`, `asked` and the `share` asked so far
     ledger : Ledger, what became of the questions
     pending : dict of the questions on their way, by number
+
+    Notes
+    -----
+    Methods can be called from any thread and hold Ctrl-C back until all is whole, by the lock of the classifier.
 
     Examples
     --------
@@ -146,12 +152,18 @@ class ActiveLearner:
         """The classifier that is taught."""
         return self._pupil.classifier
 
+    @property
+    def _lock(self) -> Any:
+        return self._pupil.classifier._lock
+
     # ------------------------------------------------------------------ asking
 
+    @exclusive
     def query(self, x: object) -> Query:
         """What is to be asked about a sample, if anything. Changes nothing: neither classifier nor learner."""
         return self._scout.query(self._pupil.row(x))
 
+    @uninterrupted
     def watch(self, X: object) -> tuple[Query | None, int]:
         """Pass by unlabelled rows until one is to be asked about; returns its query and how many rows were passed.
 
@@ -169,8 +181,10 @@ class ActiveLearner:
                 self._stride = min(max(1, done - poor + 1), LONGEST)
                 return query, done
             size = min(2 * size, LONGEST)
+            deliver()
         return None, done
 
+    @exclusive
     def decision_function(self, X: object, first: int | None = None) -> FloatArray:
         """Outputs for the rows that come next, (n, K): those of the classifier, corrected by the echo of recent errors.
 
@@ -182,12 +196,14 @@ class ActiveLearner:
         plain, correction = self._pupil.model.outputs(rows), known.of(rows, numbers).correction
         return plain if correction is None else correction.of(plain)
 
+    @exclusive
     def predict(self, X: object, first: int | None = None) -> IntArray:
         """Labels of the rows that come next as 0/1, (n, K), the echo included: `classifier.predict` knows of none."""
         return np.asarray(self.decision_function(X, first) >= self.classifier.thresholds_, np.int64)
 
     # ------------------------------------------------------------------ learning
 
+    @uninterrupted
     def pend(self, query: Query) -> int:
         """The question is on its way to a person: count it now, learn the answer by `update` whenever it comes.
 
@@ -206,6 +222,7 @@ class ActiveLearner:
             self.ledger.answer(oldest, None)
         return self.bucket.seen
 
+    @uninterrupted
     def update(self, query: Query, y: object = None, annotator: str | Sequence[str] | None = None) -> None:
         """Count the sample, unless it was counted by `pend`, and learn the answer, if there is one.
 
@@ -266,6 +283,7 @@ class ActiveLearner:
 
     # ------------------------------------------------------------------ files
 
+    @exclusive
     def save(self, path: "str | PathLike[str]") -> None:
         """Write classifier and learner to one file, questions on their way included, atomically."""
         from evolabel.active.storage import save_learner

@@ -87,6 +87,10 @@ class LabelMatrix:
             )
         return Y, LabelMatrix(names)
 
+    def first(self, size: int) -> "LabelMatrix":
+        """The coding of the first labels alone."""
+        return LabelMatrix(self.names[:size])
+
     def steps(self, labels: FloatArray, known: int) -> list[tuple[int, int]]:
         """(first row, number of labels from there on): new labels are there from the first row of a batch on."""
         return [(0, self.size)]
@@ -128,6 +132,10 @@ class ClassCodes:
             Y[row] = 0.0
             Y[row, place[values[row].item() if hasattr(values[row], "item") else values[row]]] = 1.0
         return Y, codes
+
+    def first(self, size: int) -> "ClassCodes":
+        """The coding of the first classes alone."""
+        return ClassCodes(self.classes[:size])
 
     def steps(self, labels: FloatArray, known: int) -> list[tuple[int, int]]:
         """(first row, number of classes from there on): a class exists from the sample on that first shows it.

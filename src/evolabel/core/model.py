@@ -21,10 +21,11 @@ from evolabel.core.sizes import misfit
 from evolabel.core.thresholds import output_counts
 from evolabel.core.warm_up import WarmUp
 from evolabel.errors import DataError, StateError
+from evolabel.interrupts import deliver, held
 from evolabel.kernels._compile import direct
 from evolabel.kernels.answers import count_answers
 from evolabel.kernels.echo import AGAIN
-from evolabel.kernels.state import FloatArray, Settings
+from evolabel.kernels.state import SEEN, FloatArray, Settings
 
 # What is known of the labels besides what rules tell; labels stand last.
 LABEL_ARRAYS = ("echo_evidence", "annotated", "carried", "answers")
@@ -60,6 +61,7 @@ class StreamModel:
         self.rules: RuleBase | None = None
         self.warm_up: WarmUp | None = WarmUp(n_features, n_labels, int(options.warm_up))
         self.counts = output_counts(n_labels, options)
+        self.is_plain = self.counts is None and not self.weighs_features  # nothing follows a row but its rules
         self.echo_evidence = np.zeros((2, 5, n_labels))  # of the initial batch, see `core.echo`
         self.annotated = np.zeros(n_labels)  # answers per label in the initial batch
         self.carried = np.zeros(n_labels)  # those of them that were 1
@@ -218,37 +220,55 @@ class StreamModel:
             for start in range(0, len(X), CHUNK):
                 chunk = slice(start, start + CHUNK)
                 self.learn(*(part[chunk] for part in (X, Y, weights, confidences, out, limits)))
+                deliver()
             return
         if len(weights) and self._is_heavy(weights):
             self._learn_heavy(X, Y, weights, confidences, out, limits)
         else:
-            self._learn_rows(X, Y, weights, confidences, out, limits)
+            self.learn_rows(X, Y, weights, confidences, out, limits)
 
-    def _learn_rows(
+    def learn_rows(
         self,
         X: FloatArray,
         Y: FloatArray,
-        weights: FloatArray,
-        confidences: FloatArray,
-        out: FloatArray,
-        limits: FloatArray,
+        weights: FloatArray = NOTHING,
+        confidences: FloatArray = NO_ROWS,
+        out: FloatArray = NO_ROWS,
+        limits: FloatArray = NO_ROWS,
     ) -> None:
-        """Learn at most `CHUNK` rows, and count them."""
-        rules = self.trained()
+        """Learn at most `CHUNK` rows after the warm-up, and count them.
+
+        Where `is_plain`, Ctrl-C at any point leaves a whole model; else the caller holds it back.
+        """
+        rules, answers = self.trained(), self.answers.copy()
+        if len(answers) != Y.shape[1]:
+            raise misfit({"Y": Y}, f"answers to {len(answers)} labels")
         assert self.scaler is not None
+        _count_answers(Y, weights, answers)
+        tally = rules.arrays.tally
+        before = tally[SEEN]
         try:
-            if self.weighs_features:
+            if not self.is_plain and self.weighs_features:
                 self._learn_and_weigh(self.scale(X), Y, weights, confidences, out)
             else:
                 rules.learn_raw(X, self.scaler, Y, weights, confidences, out)
-        except LinAlgError:
-            advice = "call fit again with scaled features or a larger ridge"
-            raise StateError(f"the statistics of a rule cannot be inverted any more; {advice}") from None
-        if len(self.answers) != Y.shape[1]:
-            raise misfit({"Y": Y}, f"answers to {len(self.answers)} labels")
-        _count_answers(Y, weights, self.answers)
+            self.answers = answers
+        except BaseException as error:
+            with held():
+                if self.answers is not answers:
+                    self._count_first(int(tally[SEEN] - before), Y, weights)
+            if isinstance(error, LinAlgError):
+                advice = "call fit again with scaled features or a larger ridge"
+                raise StateError(f"the statistics of a rule cannot be inverted any more; {advice}") from None
+            raise
         if self.counts is not None:
             self.counts.follow(out, Y, weights, confidences, limits)
+
+    def _count_first(self, rows: int, Y: FloatArray, weights: FloatArray) -> None:
+        """Count the answers of the first rows, which were learned before the others could not be."""
+        answers = self.answers.copy()
+        _count_answers(Y[:rows], weights[:rows], answers)
+        self.answers = answers
 
     def _is_heavy(self, weights: FloatArray) -> bool:
         """Whether a weight is so large beside the ridges that the arithmetic may fail."""
@@ -260,7 +280,7 @@ class StreamModel:
         rules = self.trained()
         before = copy.deepcopy((vars(rules), self.answers, self.counts, self.feature_weights))
         try:
-            self._learn_rows(X, Y, *batch)
+            self.learn_rows(X, Y, *batch)
             rules.derive_inverses()
             if not (rules.is_sound() and rules.is_well_posed() and np.isfinite(batch[2]).all()):
                 raise DataError(NOT_IN_FLOAT64)

@@ -11,8 +11,9 @@ from evolabel.core.formed_weights import MANY_ROWS, formed_answers, formed_weigh
 from evolabel.core.proximal import BLOWN_UP, minimise
 from evolabel.core.rule_changes import ChangeableRules
 from evolabel.core.scaling import Scaler
-from evolabel.core.sizes import check_batch, check_rows
+from evolabel.core.sizes import check_batch, misfit
 from evolabel.errors import DivergenceError
+from evolabel.interrupts import held
 from evolabel.kernels._compile import direct
 from evolabel.kernels.antecedents import join
 from evolabel.kernels.moments import absorb
@@ -70,8 +71,10 @@ class RuleBase(ChangeableRules):
         """Scale raw rows and learn them, in one call of a kernel as long as nothing happens to the rules."""
         _, _, parcel, n_labels = self._kept()
         check_batch(X, Y, weights, confidences, out, self.n_features, n_labels)
-        Z, knots = np.empty(X.shape), scaler.knots_of(self.n_features)
-        done, reason = _learn_raw(X, *knots, Z, Y, weights, confidences, parcel, self.mobility, out)
+        if len(scaler.used) != self.n_features:
+            raise misfit({"used": scaler.used}, f"{self.n_features} features")
+        Z = np.empty(X.shape)
+        done, reason = _learn_raw(X, *scaler.knots, Z, Y, weights, confidences, parcel, self.mobility, out)
         if reason != DONE:
             self._go_on((Z, Y, weights, confidences, out), done, reason)
 
@@ -92,21 +95,24 @@ class RuleBase(ChangeableRules):
         structure: bool = True,
         consequents: bool = True,
     ) -> None:
-        """Do what the loop has come back for after so many rows, and learn the rest."""
-        while reason != DONE:
-            batch = tuple(part[done:] for part in batch)
-            if reason == NOVEL:
-                Z, Y, weights, *_ = batch
-                self._let_be_born(self._joint(Z[0], Y[0]), float(weights[0]) if len(weights) else 1.0)
-            elif reason == DIVERGED:
-                self.diverged = True
-                raise DivergenceError(BLOWN_UP.format(when=f"at sample {self.n_seen}"))
-            else:
-                self._upkeep()
-                if structure:
-                    self._prune()
-                    self._merge_touching()
-            done, reason = self._learn(batch, structure, consequents, born=reason == NOVEL)
+        """Do what the loop has come back for after so many rows, and learn the rest; Ctrl-C waits until then."""
+        if reason == DONE:
+            return
+        with held():
+            while reason != DONE:
+                batch = tuple(part[done:] for part in batch)
+                if reason == NOVEL:
+                    Z, Y, weights, *_ = batch
+                    self._let_be_born(self._joint(Z[0], Y[0]), float(weights[0]) if len(weights) else 1.0)
+                elif reason == DIVERGED:
+                    self.diverged = True
+                    raise DivergenceError(BLOWN_UP.format(when=f"at sample {self.n_seen}"))
+                else:
+                    self._upkeep()
+                    if structure:
+                        self._prune()
+                        self._merge_touching()
+                done, reason = self._learn(batch, structure, consequents, born=reason == NOVEL)
 
     @contextmanager
     def moving_by(self, mobility: float) -> Iterator[None]:
@@ -234,7 +240,8 @@ class RuleBase(ChangeableRules):
 
     def outputs(self, Z: FloatArray) -> FloatArray:
         """Eq. (2) for scaled rows, (rows, K); many rows by weights formed once, the same up to rounding."""
-        check_rows(Z, self.n_features)
+        if Z.shape[1] != self.n_features:
+            raise misfit({"Z": Z}, f"{self.n_features} features")
         if len(Z) >= MANY_ROWS:
             return formed_answers(self, Z, formed_weights(self)).outputs
         return _output_rows(Z, self.arrays, self.settings)

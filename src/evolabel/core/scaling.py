@@ -22,8 +22,6 @@ SMALLEST_SPREAD = 1e-150
 # Arrays of a scaler that have a place for every feature.
 PER_FEATURE = ("x", "z", "used", "slope", "prior", "binary")
 
-Knots = tuple[FloatArray, FloatArray, IntArray, IntArray, FloatArray, float, float]
-
 _scale_rows = direct(scale_rows)
 
 
@@ -45,18 +43,15 @@ class Scaler:
 
     def transform(self, X: FloatArray) -> FloatArray:
         """Scores of raw rows; NaN stays NaN."""
-        Z = np.empty(X.shape)
-        _scale_rows(np.ascontiguousarray(X), *self.knots_of(X.shape[1]), Z)
+        shape = X.shape
+        if shape[1] != len(self.used):
+            raise misfit({"X": X}, f"a scaling of {len(self.used)} features")
+        Z = np.empty(shape)
+        _scale_rows(np.ascontiguousarray(X), *self.knots, Z)
         return Z
 
-    def knots_of(self, n_features: int) -> Knots:
-        """`knots` for rows of so many features; InternalError if the scaling has another number of them."""
-        if len(self.used) != n_features:
-            raise misfit({"used": self.used}, f"rows of {n_features} features")
-        return self.knots
-
     @cached_property
-    def knots(self) -> Knots:
+    def knots(self) -> tuple[FloatArray, FloatArray, IntArray, IntArray, FloatArray, float, float]:
         """The map as kernels take it: equal scores once, for a row that comes alone finds them far away in memory."""
         scores, row = np.unique(self.z, axis=0, return_inverse=True)
         return self.x, scores, row.reshape(-1), self.used, self.slope, self.low, self.high

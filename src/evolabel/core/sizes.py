@@ -51,7 +51,7 @@ def check_rows(X: FloatArray, n_features: int) -> None:
 
 def is_ready(array: FloatArray, shape: tuple[int, ...]) -> bool:
     """Whether the array has this shape and is C-contiguous float64."""
-    return array.shape == shape and _contiguous(array, FLOAT64) is array
+    return array.shape == shape and array.dtype == FLOAT64 and bool(array.flags.c_contiguous)
 
 
 def misfit(arrays: dict[str, AnyArray], expected: str) -> InternalError:
