@@ -28,6 +28,10 @@ class StateError(EvolabelError, RuntimeError):
     """The model is not in a state in which the call makes sense."""
 
 
+class InternalError(EvolabelError, AssertionError):
+    """Arrays of evolabel's own making do not fit together; raised before a kernel would write beyond them."""
+
+
 class BudgetError(EvolabelError, RuntimeError):
     """A question would cost more than the budget allows by now; nothing was counted or learned."""
 

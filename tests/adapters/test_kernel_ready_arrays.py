@@ -3,9 +3,14 @@
 Numba takes a read-only array for another type; compiling `learn_rows` anew halts a stream for half a minute.
 """
 
+import sys
+
 import numpy as np
 import pytest
 
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import ActiveLearner
+from evolabel.adapters.samples import read_samples
 from evolabel.adapters.targets import read_targets
 from evolabel.adapters.weights import read_confidence, read_sample_weight
 
@@ -32,3 +37,46 @@ def test_confidences_become_an_ordinary_array(shape):
         assert checked.shape == (3, 2)
         assert checked.flags.writeable
         assert checked.flags.c_contiguous
+
+
+def signatures():
+    """How many types of arguments each kernel was compiled for."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("evolabel.kernels.")]
+    kernels = {(m.__name__, name): f for m in modules for name, f in vars(m).items() if hasattr(f, "signatures")}
+    return {name: len(f.signatures) for name, f in kernels.items()}
+
+
+def test_read_only_samples_become_an_ordinary_array(tmp_path):
+    np.save(tmp_path / "X.npy", np.ones((3, 2)))
+    for X in (read_only(np.ones((3, 2))), np.load(tmp_path / "X.npy", mmap_mode="r")):
+        rows = read_samples(EvolvingFuzzyClassifier(), X, reset=True)
+        assert type(rows) is np.ndarray
+        assert rows.flags.carray
+        np.testing.assert_array_equal(rows, X)
+
+
+def test_samples_that_can_be_written_are_not_copied():
+    X = np.ones((3, 2))
+    assert read_samples(EvolvingFuzzyClassifier(), X, reset=True) is X
+
+
+def test_read_only_data_compiles_no_kernel_anew(stream):
+    def use(X, Y):
+        clf = EvolvingFuzzyClassifier(max_rules=3).fit(X[:40], Y[:40]).partial_fit(X[40:], Y[40:])
+        for rows in (X, X[:1]):
+            clf.partial_fit(rows, Y[: len(rows)])
+            clf.predict(rows)
+            clf.memberships(rows)
+        clf.explain(X[0])
+        learner = ActiveLearner(clf, 0.5)
+        for x, y in zip(X[:20], Y[:20], strict=True):
+            query = learner.query(x)
+            learner.update(query, y if query.asked else None)
+        learner.watch(X)
+        learner.predict(X)
+
+    X, Y = (array.copy() for array in stream)
+    use(X, Y)
+    before = signatures()
+    use(read_only(X), read_only(Y))
+    assert signatures() == before

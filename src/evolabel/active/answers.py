@@ -8,7 +8,7 @@ import numpy as np
 from evolabel.active.annotators import AnnotatorPool, read_names
 from evolabel.active.query import Query
 from evolabel.adapters.samples import as_array, as_matrix, column_names
-from evolabel.adapters.targets import GENERATED, LABEL, checked_labels
+from evolabel.adapters.targets import LABEL, are_generated, checked_labels
 from evolabel.errors import DataError
 from evolabel.kernels.state import AnyArray, BoolArray, FloatArray
 from evolabel.wording import counted
@@ -62,7 +62,7 @@ def _table(y: object, label_names: Sequence[str]) -> FloatArray:
     if table.ndim == 0:
         raise DataError(f"y is {y!r}; pass one answer per label: 0, 1, or NaN where it is not answered")
     told, rows = _names_of(y), table[None] if table.ndim == 1 else table
-    nameless = list(label_names) == GENERATED[: len(label_names)]  # then only the order can tell
+    nameless = are_generated(label_names)  # then only the order can tell
     if told is None or (nameless and set(told).isdisjoint(label_names)):
         return as_matrix(rows, "y", LABEL)
     return _placed(rows, told, label_names)

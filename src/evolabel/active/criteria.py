@@ -122,8 +122,8 @@ class Ambiguity(Criterion):
 
     def score(self, look: Look) -> FloatArray:
         """Variance of every answer, and a floor, (n, K)."""
-        doubts = look.doubts if self.newcomers else None
-        return criterion_scores(AMBIGUITY, look.outputs, doubts=NO_ROWS if doubts is None else doubts)
+        doubts = NO_ROWS if look.doubts is None or not self.newcomers else look.doubts
+        return criterion_scores(AMBIGUITY, look.outputs, doubts=doubts)
 
     def strength(self, scores: FloatArray) -> FloatArray:
         """Half width of the band over the distance to 0.5, so that a moving threshold scales the band."""

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -17,9 +17,11 @@ from evolabel.active.paper import paper_asking
 from evolabel.active.pupil import Pupil
 from evolabel.active.query import Query
 from evolabel.active.scout import Scout
+from evolabel.adapters.safe_calls import exclusive, uninterrupted
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.core.echo import Correction
 from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
+from evolabel.interrupts import deliver
 from evolabel.kernels.state import FloatArray, IntArray
 from evolabel.ranges import check_number, whole_number
 
@@ -83,6 +85,10 @@ class ActiveLearner:
     bucket : TokenBucket, with `seen`, `asked` and the `share` asked so far
     ledger : Ledger, what became of the questions
     pending : dict of the questions on their way, by number
+
+    Notes
+    -----
+    Methods can be called from any thread and hold Ctrl-C back until all is whole, by the lock of the classifier.
 
     Examples
     --------
@@ -156,13 +162,19 @@ class ActiveLearner:
         """The classifier that is taught."""
         return self._pupil.classifier
 
+    @property
+    def _lock(self) -> Any:
+        return self._pupil.classifier._lock
+
     # ------------------------------------------------------------------ asking
 
+    @exclusive
     def query(self, x: object) -> Query:
         """What is to be asked about a sample, if anything. Changes nothing: neither classifier nor learner."""
         self._scout.check_model()
         return self._scout.query(self._pupil.row(x))
 
+    @uninterrupted
     def watch(self, X: object) -> tuple[Query | None, int]:
         """Pass by unlabelled rows until one is to be asked about; returns its query and how many rows were passed.
 
@@ -183,8 +195,10 @@ class ActiveLearner:
                 self._stride = min(max(1, done - poor + 1), LONGEST)
                 return query, done
             size = min(2 * size, LONGEST)
+            deliver()
         return None, done
 
+    @exclusive
     def decision_function(self, X: object, first: int | None = None) -> FloatArray:
         """Outputs for the rows that come next, (n, K): those of the classifier, corrected by the echo of recent errors.
 
@@ -196,10 +210,12 @@ class ActiveLearner:
         plain, correction = self._pupil.model.outputs(rows), self._scout.experience.of(rows, numbers).correction
         return plain if correction is None else correction.of(plain)
 
+    @exclusive
     def predict(self, X: object, first: int | None = None) -> IntArray:
         """Labels of the rows that come next as 0/1, (n, K), the echo included: `classifier.predict` knows of none."""
         return np.asarray(self.decision_function(X, first) >= self.classifier.thresholds_, np.int64)
 
+    @exclusive
     def explain(self, x: object, first: int | None = None) -> "Explanation":
         """`decision_function` of one sample in parts that add up; `feedback` is the part of recent errors.
 
@@ -214,6 +230,7 @@ class ActiveLearner:
 
     # ------------------------------------------------------------------ learning
 
+    @uninterrupted
     def pend(self, query: Query) -> int:
         """The question is on its way to a person: count it now, learn the answer by `update` whenever it comes.
 
@@ -233,6 +250,7 @@ class ActiveLearner:
             self.ledger.answer(oldest, None)
         return self.bucket.seen
 
+    @uninterrupted
     def update(self, query: Query, y: object = None, annotator: str | Sequence[str] | None = None) -> None:
         """Count the sample, unless it was counted by `pend`, and learn the answer, if there is one.
 
@@ -306,6 +324,7 @@ class ActiveLearner:
 
     # ------------------------------------------------------------------ files
 
+    @exclusive
     def save(self, path: "str | PathLike[str]") -> None:
         """Write classifier and learner to one file, questions on their way included, atomically."""
         from evolabel.active.storage import save_learner

@@ -12,6 +12,7 @@ from evolabel.active.version import Version
 from evolabel.core.formed_weights import MANY_ROWS, NO_MOMENTS, NO_WEIGHTS, SOME_ROWS
 from evolabel.core.rule_base import NO_ROWS
 from evolabel.core.second_moments import SecondMoments
+from evolabel.core.sizes import check_rows
 from evolabel.kernels import scores as kernels
 from evolabel.kernels._compile import direct
 from evolabel.kernels.state import FloatArray
@@ -62,6 +63,7 @@ class RowScorer:
     ) -> tuple[FloatArray, ScoreTable]:
         """Outputs of raw rows, (n, K), and their scores by each criterion."""
         kept, n = self._kept_for, len(rows)
+        check_rows(rows, version.model.n_features)
         if kept is None or kept[1] is not weights or kept[2] != n or not kept[0].same(version):
             self._arguments = self._constant_arguments(n, version, weights, moments)
             self._kept_for = version, weights, n

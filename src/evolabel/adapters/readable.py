@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from evolabel import errors
+from evolabel.adapters.safe_calls import WithLock, exclusive
 from evolabel.adapters.samples import as_one_row, read_samples
 from evolabel.adapters.targets import ClassCodes, Targets
 from evolabel.core.events import Event
@@ -24,23 +25,26 @@ if TYPE_CHECKING:
     from evolabel.explain.rules import RuleSet
 
 
-class Readable:
+class Readable(WithLock):
     """The reading half of `EvolvingFuzzyClassifier`; nothing here changes the model."""
 
     threshold: float
     n_features_in_: int
     _targets: Targets
 
+    @exclusive
     def memberships(self, X: object) -> FloatArray:
         """How much each rule has to say on each sample, (n_samples, n_rules), rows sum to 1."""
         rows = self._read(X)
         model = self._trained()
         return model.trained().memberships(model.scale(rows))[0]
 
+    @exclusive
     def explain(self, x: object) -> "Explanation":
         """One prediction in parts: which rules fired, and what each feature gave each label."""
         return self._explained(self._read(as_one_row(x)))
 
+    @exclusive
     def describe(self, X: object = None, *, fidelity: float = 0.95) -> "RuleSet":
         """The rules in words, each with the fewest features that keep `fidelity`: the share of labels predicted alike.
 
@@ -54,6 +58,7 @@ class Readable:
         names, threshold = self._feature_names(), self._decision_threshold()
         return read_rules(model, names, self._targets.names, rows=rows, fidelity=fidelity, threshold=threshold)
 
+    @exclusive
     def anatomy(self) -> "Anatomy":
         """What `evolabel.explain.figures` look at: the trained model and the names of its features and labels."""
         from evolabel.explain.figures.anatomy import Anatomy
@@ -66,6 +71,7 @@ class Readable:
         return self.describe()
 
     @property
+    @exclusive
     def relevance_(self) -> "Relevance":
         """How much of each label every feature explains alone."""
         from evolabel.explain.relevance import feature_relevance
@@ -73,6 +79,7 @@ class Readable:
         return feature_relevance(self._trained(), self._feature_names(), self._targets.names)
 
     @property
+    @exclusive
     def events_(self) -> list[Event]:
         """Births, merges, deaths and adoptions of rules, and acts of people, oldest first."""
         rules = self._fitted_model().rules
@@ -112,8 +119,12 @@ class Readable:
         return self._fitted_model().feature_weights.copy()
 
     @property
+    @exclusive
     def thresholds_(self) -> FloatArray:
         """Outputs of at least this much are predicted as 1, label by label; for a 1-D target the largest wins."""
+        return self._thresholds()
+
+    def _thresholds(self) -> FloatArray:
         counts = self._fitted_model().counts
         if counts is not None:
             return counts.thresholds()
@@ -121,12 +132,14 @@ class Readable:
         return np.full(self._targets.size, float(self.threshold))
 
     @property
+    @exclusive
     def label_names_(self) -> AnyArray:
         """Names of the labels, or the classes as text."""
         self._fitted_model()
         return np.array(self._targets.names, dtype=object)
 
     @property
+    @exclusive
     def classes_(self) -> AnyArray:
         """The classes of a 1-D target; for a label matrix one row [0, 1] per label."""
         self._fitted_model()
@@ -155,7 +168,7 @@ class Readable:
 
     def _decision_threshold(self) -> FloatArray | None:
         """Outputs of at least this much are on, label by label; None where the largest output decides."""
-        return None if isinstance(self._targets, ClassCodes) else self.thresholds_
+        return None if isinstance(self._targets, ClassCodes) else self._thresholds()
 
     def _read(self, X: object) -> FloatArray:
         self._fitted_model()

@@ -7,6 +7,7 @@ import numpy as np
 
 from evolabel import extras
 from evolabel.adapters.dictionaries import FeatureColumns, LabelColumns, Values
+from evolabel.adapters.safe_calls import exclusive, uninterrupted
 from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.adapters.targets import LabelMatrix
 from evolabel.adapters.waiting_features import WaitingFeatures
@@ -72,6 +73,7 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
         self._labels = LabelColumns()
         self._waiting = WaitingFeatures()
 
+    @uninterrupted
     def learn_one(self, x: Values, y: Values, w: float = 1.0) -> None:
         """Learn a sample: features x, labels y, weight w. Bad input changes nothing."""
         sample, features = self._features.read(x)
@@ -85,11 +87,13 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
         if not np.isnan(sample).all():
             self._learn(model, sample, targets, weights)
 
+    @exclusive
     def predict_proba_one(self, x: Values) -> dict[Hashable, dict[bool, float]]:
         """The probabilities of False and True for every label known so far."""
         shares = np.clip(self._outputs(x), 0.0, 1.0).tolist()
         return {name: {False: 1.0 - share, True: share} for name, share in zip(self._labels.names, shares, strict=True)}
 
+    @exclusive
     def predict_one(self, x: Values) -> dict[Hashable, bool]:
         """Whether the output reaches the threshold, eq. (4), for every label known so far."""
         outputs = self._outputs(x)
@@ -100,6 +104,10 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
     def rulebook(self) -> "RuleBook":
         """The rules in the hands of a person: add, edit, rename, lock, merge, delete, undo."""
         return self.estimator.rulebook
+
+    @property
+    def _lock(self) -> Any:
+        return self.estimator._lock
 
     @property
     def _model(self) -> StreamModel | None:

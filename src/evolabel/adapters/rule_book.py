@@ -1,9 +1,10 @@
 """`clf.rulebook`: the rules of a classifier in the hands of a person."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evolabel.adapters.safe_calls import exclusive, uninterrupted
 from evolabel.core import acts
 from evolabel.core.claims import Claim
 from evolabel.core.events import ACTS, Event
@@ -43,11 +44,13 @@ class RuleBook:
     def __init__(self, classifier: "EvolvingFuzzyClassifier") -> None:
         self._classifier = classifier
 
+    @uninterrupted
     def add(self, form: object) -> int:
         """A new rule from a form; returns its number. A full rule base merges its closest pair to make room."""
         rule, claim = self._read(form)
         return acts.add_rule(self._rules(), claim, str(rule), rule.name)
 
+    @uninterrupted
     def edit(self, rule: int | str, form: object) -> None:
         """The rule becomes what the form says; it keeps its number, its age, its lock, and its name if none is given.
 
@@ -56,30 +59,37 @@ class RuleBook:
         written, claim = self._read(form)
         acts.edit_rule(self._rules(), self._number(rule), claim, str(written), written.name)
 
+    @uninterrupted
     def rename(self, rule: int | str, name: str) -> None:
         """Call the rule by a name; an empty name takes it away."""
         acts.rename_rule(self._rules(), self._number(rule), name)
 
+    @uninterrupted
     def lock(self, rule: int | str) -> None:
         """Learning leaves the rule alone from now on: region, weights and the rule itself stay as they are."""
         acts.lock_rule(self._rules(), self._number(rule))
 
+    @uninterrupted
     def unlock(self, rule: int | str) -> None:
         """The rule learns again."""
         acts.unlock_rule(self._rules(), self._number(rule))
 
+    @uninterrupted
     def merge(self, first: int | str, second: int | str) -> int:
         """Unite two rules; returns the number of the better supported one, which stays."""
         return acts.merge_rules(self._rules(), self._number(first), self._number(second))
 
+    @uninterrupted
     def delete(self, rule: int | str) -> None:
         """Remove a rule, locked or not."""
         acts.delete_rule(self._rules(), self._number(rule))
 
+    @uninterrupted
     def undo(self) -> Event:
         """Take back the last act, bit for bit; refused once samples were learned since. Returns the act's event."""
         return undo(self._rules())
 
+    @exclusive
     def form(self, rule: int | str) -> ExpertRule:
         """The rule as a person would write it; `str` of it is text that `add` and `edit` read."""
         model = self._classifier._trained()
@@ -87,14 +97,20 @@ class RuleBook:
         return form_of(self._number(rule), model, *names)
 
     @property
+    @exclusive
     def names(self) -> dict[int, str]:
         """Names that people have given, by number of the rule."""
         return dict(self._rules().words.names)
 
     @property
+    @exclusive
     def acts(self) -> list[Event]:
         """What people have done to the rules, oldest first."""
         return [event for event in self._classifier.events_ if event.kind in ACTS]
+
+    @property
+    def _lock(self) -> Any:
+        return self._classifier._lock
 
     def _rules(self) -> RuleBase:
         return self._classifier._trained().trained()

@@ -27,7 +27,7 @@ def is_checked_shape(X: object, width: int) -> TypeGuard[FloatArray]:
         and X.ndim == 2
         and X.shape[1] == width
         and len(X) > 0
-        and X.flags.c_contiguous
+        and X.flags.carray  # C-contiguous and writeable: numba would compile kernels once more for a read-only array
     )
 
 
@@ -74,7 +74,7 @@ def _convert(estimator: "BaseEstimator", X: object, reset: bool) -> FloatArray:
 
 
 def as_matrix(data: object, name: str, advice: str = "encode text and categories first") -> FloatArray:
-    """A 2-D float64 array, C-contiguous, from anything that can be read as one; `advice` to those who pass texts."""
+    """A 2-D array as `ordinary` makes it, from anything that can be read as one; `advice` to those who pass texts."""
     if sparse.issparse(data):
         raise DataTypeError(f"{name} is a sparse matrix, dense data is required; use {name}.toarray()")
     array = as_array(data, name)
@@ -88,10 +88,18 @@ def as_matrix(data: object, name: str, advice: str = "encode text and categories
             f"{name}.reshape(1, -1) is one sample, {name}.reshape(-1, 1) one column"
         )
     try:
-        return np.ascontiguousarray(_with_nan(array), np.float64)
+        return ordinary(_with_nan(array))
     except (TypeError, ValueError) as error:
         told = f"{name} must hold numbers only ({one_line(error)}); {advice}"
         raise _kind_of(error)(told) from None
+
+
+def ordinary(array: AnyArray) -> FloatArray:
+    """A plain float64 array, C-contiguous and writeable; the same object if it is one.
+
+    Numba would compile kernels once more for a read-only array or a subclass such as a memory map.
+    """
+    return np.require(array, np.float64, ["C", "W", "E"])
 
 
 def _with_nan(array: AnyArray) -> AnyArray:

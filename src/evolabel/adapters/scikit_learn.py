@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evolabel.adapters.growing import learn_growing
 from evolabel.adapters.readable import Readable
+from evolabel.adapters.safe_calls import exclusive, uninterrupted
 from evolabel.adapters.samples import as_array, checked_values, is_checked_shape, read_samples
 from evolabel.adapters.targets import (
     ClassCodes,
@@ -22,7 +23,7 @@ from evolabel.adapters.targets import (
     read_targets,
 )
 from evolabel.adapters.weights import read_confidence, read_sample_weight, without_unsure
-from evolabel.core.model import StreamModel
+from evolabel.core.model import CHUNK, StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options, option_names
 from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.core.union import sibling, unite
@@ -141,6 +142,11 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
     is a missing feature, NaN in Y a label nobody annotated. Parameters are read when training starts,
     `threshold` when it predicts.
 
+    Threads: all methods can be called at any time from any thread; one waits for the other, and every answer is that of
+    the model before or after a whole call. `fit` takes its time beside the others and replaces the model at its end.
+    Not guarded: `copy`, `deepcopy` and `pickle` (use `save`), and what `anatomy`, `rules_` and `figures` read later.
+    Ctrl-C waits until the model is whole: at most for 4,096 rows of `partial_fit`, of which those before are learned.
+
     References
     ----------
     E. Lughofer, Evolving multi-label fuzzy classifier, Information Sciences 597 (2022).
@@ -252,24 +258,25 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
         confidence : array in [0, 1] of shape (n_samples, n_labels) or (n_samples,), optional
             How sure the annotator was; 0 counts as not annotated.
         """
-        options = self._options()
-        with _unchanged_on_error(self):
-            rows = read_samples(self, X, reset=True)
-            labels, targets = read_targets(y, len(rows), None, streaming=False)
-            weights = read_sample_weight(sample_weight, len(rows))
-            if targets.size == 0:
-                raise DataError("no sample has a class; annotate some rows of y")
-            confidences = read_confidence(confidence, len(rows), targets.size)
-            labels = without_unsure(labels, confidences)
-            model = StreamModel(rows.shape[1], targets.size, options)
-            model.fit(rows, labels, weights, confidences)
-        self._model, self._targets = model, targets
+        options, fitted = self._options(), copy.copy(self)
+        rows = read_samples(fitted, X, reset=True)
+        labels, targets = read_targets(y, len(rows), None, streaming=False)
+        weights = read_sample_weight(sample_weight, len(rows))
+        if targets.size == 0:
+            raise DataError("no sample has a class; annotate some rows of y")
+        confidences = read_confidence(confidence, len(rows), targets.size)
+        labels = without_unsure(labels, confidences)
+        model = StreamModel(rows.shape[1], targets.size, options)
+        model.fit(rows, labels, weights, confidences)
+        with self._lock:
+            fitted.__dict__.update(_model=model, _targets=targets)
+            self.__dict__ = fitted.__dict__  # one step: until here an error or Ctrl-C leaves what was learned before
         return self
 
     def partial_fit(
         self,
-        X: object,
-        y: object = None,
+        X: Any,
+        y: Any = None,
         classes: object = None,
         sample_weight: object = None,
         confidence: object = None,
@@ -279,10 +286,21 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
         A wider y, new column names or new classes make the model grow. `classes` may announce the classes of a 1-D
         target ahead of time. The other arguments are those of `fit`.
         """
+        if classes is None and sample_weight is None and confidence is None:
+            with self._lock:
+                if self._is_plain(X, y) and self._model.is_plain and self._model.warm_up is None and len(X) <= CHUNK:
+                    self._model.learn_rows(checked_values(X), checked_labels(y))
+                    return self
+        return self._partial_fit(X, y, classes, sample_weight, confidence)
+
+    @uninterrupted
+    def _partial_fit(self, X: object, y: object, classes: object, sample_weight: object, confidence: object) -> Self:
+        """`partial_fit` of anything: frames, weights, new labels, a warm-up."""
         rows, labels, weights, confidences = self._prepare(X, y, classes, sample_weight, confidence)
         self._learn(rows, labels, weights, confidences, NO_ROWS)
         return self
 
+    @uninterrupted
     def test_then_train(
         self, X: object, y: object, sample_weight: object = None, confidence: object = None
     ) -> FloatArray:
@@ -296,6 +314,7 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
         self._learn(rows, labels, weights, confidences, out)
         return out
 
+    @uninterrupted
     def decide_then_train(
         self, X: object, y: object, sample_weight: object = None, confidence: object = None
     ) -> tuple[FloatArray, BoolArray]:
@@ -317,17 +336,22 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
 
         Exact if both share their scaling (see `sibling`); otherwise `other` is translated feature by feature, and
         refused where the two scalings differ too much. Rules beyond `max_rules` are merged, closest pairs first. The
-        ridges are this one's.
+        ridges are this one's. A label that only one of the two has answers to counts as not annotated in the other's
+        samples, which leave its weights as they are; samples without a class are known not to be of it.
         """
         if not isinstance(other, EvolvingFuzzyClassifier):
             raise DataTypeError(f"merge takes a classifier, got {type(other).__name__}; load a file first")
-        mine, theirs = self._trained(), other._trained()
-        self._check_same_features(other)
-        coding = joined(self._targets, other._targets)
-        united = unite(mine, theirs, coding.size, places(other._targets, coding))
-        self._model, self._targets = united, coding
+        first, second = (self, other) if id(self) < id(other) else (other, self)
+        with first._lock, second._lock:  # always in this order, else two merges could wait for each other
+            mine, theirs = self._trained(), other._trained()
+            self._check_same_features(other)
+            coding = joined(self._targets, other._targets)
+            at, classes = places(other._targets, coding), isinstance(coding, ClassCodes)
+            united = unite(mine, theirs, coding.size, at, exclusive=classes)
+            self.__dict__.update(_model=united, _targets=coding)  # one step
         return self
 
+    @exclusive
     def sibling(self) -> "EvolvingFuzzyClassifier":
         """A classifier without samples but with this one's scaling, ridges and labels: train it apart, then `merge`."""
         twin = copy.deepcopy(self)
@@ -341,26 +365,31 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
 
         Many rows at a time are answered faster than one by one; the outputs are the same up to rounding.
         """
-        outputs = self._outputs(X)
-        if isinstance(self._targets, ClassCodes) and self._targets.size <= 2:
-            return np.asarray(outputs[:, -1] - (outputs[:, 0] if self._targets.size == 2 else 0.0))
+        with self._lock:
+            outputs, targets = self._outputs(X), self._targets
+        if isinstance(targets, ClassCodes) and targets.size <= 2:
+            return np.asarray(outputs[:, -1] - (outputs[:, 0] if targets.size == 2 else 0.0))
         return outputs
 
     def predict_proba(self, X: object) -> FloatArray:
         """Outputs clipped to [0, 1], (n_samples, n_labels); for a 1-D target they are made to sum to 1."""
-        shares = np.clip(self._outputs(X), 0.0, 1.0)
-        if isinstance(self._targets, LabelMatrix):
+        with self._lock:
+            outputs, targets = self._outputs(X), self._targets
+        shares = np.clip(outputs, 0.0, 1.0)
+        if isinstance(targets, LabelMatrix):
             return shares
         total = shares.sum(axis=1, keepdims=True)
-        return np.where(total > 0.0, shares / np.where(total > 0.0, total, 1.0), 1.0 / self._targets.size)
+        return np.where(total > 0.0, shares / np.where(total > 0.0, total, 1.0), 1.0 / targets.size)
 
     def predict(self, X: object) -> AnyArray:
         """Labels as 0/1, eq. (4), (n_samples, n_labels); the class with the largest output for a 1-D target."""
-        outputs = self._outputs(X)
-        if isinstance(self._targets, ClassCodes):
-            return self._targets.decode(outputs)
-        return np.asarray(outputs >= self.thresholds_, dtype=np.int64)
+        with self._lock:
+            outputs, targets = self._outputs(X), self._targets
+            if isinstance(targets, ClassCodes):
+                return targets.decode(outputs)
+            return np.asarray(outputs >= self._thresholds(), dtype=np.int64)
 
+    @uninterrupted
     def name_columns(self, features: Sequence[str], labels: Sequence[str]) -> Self:
         """Give names to features and labels that came as plain arrays; rules and explanations then speak of them."""
         model = self._fitted_model()
@@ -375,6 +404,7 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
 
     # ------------------------------------------------------------------ files
 
+    @exclusive
     def save(self, path: "str | PathLike[str]") -> None:
         """Write the model to one file (safetensors, no pickle), atomically."""
         from evolabel.adapters.storage import save_classifier
@@ -401,7 +431,7 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Check everything about a batch, and only then let the model be born or grow."""
         first = "_model" not in self.__dict__
-        if not first and classes is None and sample_weight is None and confidence is None and self._is_plain(X, y):
+        if classes is None and sample_weight is None and confidence is None and self._is_plain(X, y):
             return checked_values(X), checked_labels(y), NOTHING, NO_ROWS  # type: ignore[arg-type]
         options = self._options() if first else None
         with _unchanged_on_error(self):
@@ -420,15 +450,16 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
         self._targets = targets
         return rows, labels, weights, confidences
 
-    def _is_plain(self, X: object, y: object) -> bool:
+    def _is_plain(self, X: Any, y: Any) -> bool:
         """Are these arrays as the kernels want them, with the known labels? Then only values are left to check."""
+        known = self.__dict__
         return (
-            isinstance(self._targets, LabelMatrix)
-            and "feature_names_in_" not in self.__dict__  # scikit-learn warns of arrays where names were known
+            "_model" in known
+            and type(self._targets) is LabelMatrix
+            and "feature_names_in_" not in known  # scikit-learn warns of arrays where names were known
             and is_checked_shape(X, self.n_features_in_)
-            and is_checked_shape(y, self._targets.size)
+            and is_checked_shape(y, len(self._targets.names))
             and len(X) == len(y)
-            and y.flags.writeable
         )
 
     def _learn(
@@ -447,8 +478,12 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
         batch = rows, labels, weights, confidences, out, limits
         if self._targets.size == self._model.n_labels:
             self._model.learn(*batch)
-        else:
+            return
+        try:
             learn_growing(self._model, self._targets, *batch)
+        except BaseException:
+            self._targets = self._targets.first(self._model.n_labels)  # those after them have not come yet
+            raise
 
     def _check_same_features(self, other: "EvolvingFuzzyClassifier") -> None:
         mine, theirs = self._feature_names(), other._feature_names()
@@ -457,6 +492,10 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
                 f"the classifiers know different features ({len(mine)}: {mine[:3]}..., {len(theirs)}: "
                 f"{theirs[:3]}...); only classifiers of the same features can be merged"
             )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All attributes; the lock belongs to this object alone."""
+        return dict(self.__dict__)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__
@@ -482,5 +521,4 @@ class _unchanged_on_error:
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is not None:
-            self.estimator.__dict__.clear()
-            self.estimator.__dict__.update(self.before)
+            self.estimator.__dict__ = self.before

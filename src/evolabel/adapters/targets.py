@@ -4,7 +4,8 @@ A 2-D target is a label matrix: one column per label. A 1-D target is a plain cl
 sample, coded as one label per class.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,18 @@ from evolabel.wording import counted
 
 LABEL = "a label is 0, 1, or NaN (not annotated)"
 
-# Names of labels whose columns have none.
-GENERATED = [f"label{i}" for i in range(20_000)]
-
 _first_bad_label = direct(first_bad_label)  # labels are always float64, 2-D and C-contiguous here
+
+
+def are_generated(names: Sequence[str]) -> bool:
+    """Whether all names are those that columns without names get, in their order."""
+    return all(name == f"label{i}" for i, name in enumerate(names))
+
+
+def generated_names(number: int, known: Iterable[str]) -> list[str]:
+    """The first `number` names label0, label1, ... that are not among the `known` ones."""
+    taken = set(known)
+    return list(islice((name for i in count() if (name := f"label{i}") not in taken), number))
 
 
 def checked_labels(Y: FloatArray) -> FloatArray:
@@ -46,8 +55,7 @@ class LabelMatrix:
 
     def read(self, target: object) -> tuple[FloatArray, "LabelMatrix"]:
         """Rows of 0, 1 and NaN, and the coding that fits them (itself, or a wider one with the new labels)."""
-        # writeable: numba would compile the learning loop once more for a read-only array
-        Y = checked_labels(np.require(as_matrix(target, "Y", LABEL), requirements="W"))
+        Y = checked_labels(as_matrix(target, "Y", LABEL))
         return self._placed(Y, column_names(target))
 
     def _placed(self, Y: FloatArray, names: list[str] | None) -> tuple[FloatArray, "LabelMatrix"]:
@@ -60,19 +68,15 @@ class LabelMatrix:
                 )
             if Y.shape[1] == self.size:
                 return Y, self
-            return Y, LabelMatrix(self.names + self._new_names(Y.shape[1] - self.size))
+            return Y, LabelMatrix(self.names + generated_names(Y.shape[1] - self.size, self.names))
         if len(set(names)) < len(names):
             raise DataError(f"Y has several columns of the same name; label names must differ, got {names}")
-        if self.size and self.names == GENERATED[: self.size] and not set(names) & set(self.names):
+        if self.size and are_generated(self.names) and not set(names) & set(self.names):
             return self._named(Y, names)
-        wider = LabelMatrix(self.names + [name for name in names if name not in self.names])
+        wider = LabelMatrix(_with_new(self.names, names))
         placed = np.full((len(Y), wider.size), np.nan)
-        placed[:, [wider.names.index(name) for name in names]] = Y
+        placed[:, _places(names, wider.names)] = Y
         return placed, self if wider.size == self.size else wider
-
-    def _new_names(self, count: int) -> list[str]:
-        """Names for columns that have none, different from all known ones."""
-        return [name for name in GENERATED[: self.size + count + len(self.names)] if name not in self.names][:count]
 
     def _named(self, Y: FloatArray, names: list[str]) -> tuple[FloatArray, "LabelMatrix"]:
         """Labels that had no names so far get those of a frame of the same width."""
@@ -82,6 +86,10 @@ class LabelMatrix:
                 f"name all {self.size}, or pass arrays"
             )
         return Y, LabelMatrix(names)
+
+    def first(self, size: int) -> "LabelMatrix":
+        """The coding of the first labels alone."""
+        return LabelMatrix(self.names[:size])
 
     def steps(self, labels: FloatArray, known: int) -> list[tuple[int, int]]:
         """(first row, number of labels from there on): new labels are there from the first row of a batch on."""
@@ -113,7 +121,8 @@ class ClassCodes:
         missing = _missing(values)
         found, first = _sorted_classes(values[~missing])
         order = np.argsort(first) if by_appearance else np.arange(len(found))
-        new = [c for c in found[order].tolist() if c not in set(self.classes.tolist())]
+        known = set(self.classes.tolist())
+        new = [c for c in found[order].tolist() if c not in known]
         if new and self.size:
             _sorted_classes(np.array(self.classes.tolist() + new, dtype=object))  # refuses to mix text and numbers
         codes = self if not new else ClassCodes(_extended(self.classes, found, new))
@@ -123,6 +132,10 @@ class ClassCodes:
             Y[row] = 0.0
             Y[row, place[values[row].item() if hasattr(values[row], "item") else values[row]]] = 1.0
         return Y, codes
+
+    def first(self, size: int) -> "ClassCodes":
+        """The coding of the first classes alone."""
+        return ClassCodes(self.classes[:size])
 
     def steps(self, labels: FloatArray, known: int) -> list[tuple[int, int]]:
         """(first row, number of classes from there on): a class exists from the sample on that first shows it.
@@ -179,7 +192,7 @@ def announced(known: Targets | None, classes: object) -> Targets:
 def joined(mine: Targets, theirs: Targets) -> Targets:
     """Labels of both, this classifier's first."""
     if isinstance(mine, LabelMatrix) and isinstance(theirs, LabelMatrix):
-        return LabelMatrix(mine.names + [name for name in theirs.names if name not in mine.names])
+        return LabelMatrix(_with_new(mine.names, theirs.names))
     if isinstance(mine, ClassCodes) and isinstance(theirs, ClassCodes):
         return mine.read(theirs.classes)[1]
     raise DataError("one classifier was trained on a label matrix, the other on classes; they cannot be merged")
@@ -188,9 +201,20 @@ def joined(mine: Targets, theirs: Targets) -> Targets:
 def places(theirs: Targets, both: Targets) -> list[int]:
     """Where the labels of the other classifier stand in the joined coding."""
     if isinstance(theirs, ClassCodes) and isinstance(both, ClassCodes):
-        known = both.classes.tolist()
-        return [known.index(c) for c in theirs.classes.tolist()]  # by value: 1 and 1.0 are the same class
-    return [both.names.index(name) for name in theirs.names]
+        return _places(theirs.classes.tolist(), both.classes.tolist())  # by value: 1 and 1.0 are the same class
+    return _places(theirs.names, both.names)
+
+
+def _with_new(known: list[str], names: list[str]) -> list[str]:
+    """The known names, then those of the others that are not among them."""
+    seen = set(known)
+    return known + [name for name in names if name not in seen]
+
+
+def _places(wanted: list[Any], known: list[Any]) -> list[int]:
+    """Where each of the wanted values stands among the known ones."""
+    place = {value: i for i, value in enumerate(known)}
+    return [place[value] for value in wanted]
 
 
 def _class_values(target: object) -> AnyArray:

@@ -2,16 +2,17 @@
 
 import numpy as np
 
-from evolabel.adapters.samples import as_array, one_line
+from evolabel.adapters.samples import as_array, one_line, ordinary
 from evolabel.core.rule_base import NO_ROWS, NOTHING
 from evolabel.errors import DataError
-from evolabel.kernels.state import AnyArray, FloatArray
+from evolabel.kernels.state import FloatArray
 
 LARGEST = 1e12  # heavier samples would leave nothing of the others
+SMALLEST = 1e-100  # less is nothing: products of weights would leave the range of float64
 
 
 def read_sample_weight(weight: object, rows: int) -> FloatArray:
-    """One weight >= 0 per sample; empty if none are given."""
+    """One weight >= 0 per sample; empty if none are given. Weights below `SMALLEST` count as 0."""
     if weight is None:
         return NOTHING
     if np.isscalar(weight):
@@ -21,7 +22,7 @@ def read_sample_weight(weight: object, rows: int) -> FloatArray:
         raise DataError(f"sample_weight.shape == {array.shape}, expected ({rows},); give one weight per sample")
     if not ((array >= 0.0) & (array <= LARGEST)).all():
         raise DataError(f"sample_weight has entries that are negative, NaN or beyond {LARGEST:g}; use weights around 1")
-    return array
+    return _without_tiny(array)
 
 
 def read_confidence(confidence: object, rows: int, labels: int) -> FloatArray:
@@ -35,7 +36,13 @@ def read_confidence(confidence: object, rows: int, labels: int) -> FloatArray:
         raise DataError(f"confidence has shape {array.shape}, expected ({rows}, {labels}) or ({rows},)")
     if not ((array >= 0.0) & (array <= 1.0)).all():
         raise DataError("confidence has entries outside [0, 1]; 1 is certain, 0 is as good as not annotated")
-    return _ordinary(np.broadcast_to(array, (rows, labels)))
+    return _without_tiny(ordinary(np.broadcast_to(array, (rows, labels))))
+
+
+def _without_tiny(array: FloatArray) -> FloatArray:
+    """The array with 0 in place of what is smaller than `SMALLEST`; the same object if nothing is."""
+    tiny = (array > 0.0) & (array < SMALLEST)
+    return np.where(tiny, 0.0, array) if tiny.any() else array
 
 
 def without_unsure(labels: FloatArray, confidences: FloatArray) -> FloatArray:
@@ -48,11 +55,6 @@ def _numbers(data: object, name: str) -> FloatArray:
     if array.dtype.kind not in "biufO":
         raise DataError(f"{name} holds {array.dtype}, real numbers are required")
     try:
-        return _ordinary(array)
+        return ordinary(array)
     except (TypeError, ValueError) as error:
         raise DataError(f"{name} must hold numbers only ({one_line(error)})") from None
-
-
-def _ordinary(array: AnyArray) -> FloatArray:
-    """Contiguous and writeable: numba would compile the learning loop once more for a read-only array."""
-    return np.require(array, np.float64, ["C", "W"])

@@ -14,6 +14,8 @@ import numpy as np
 
 from evolabel.core.answered import Answered
 from evolabel.core.array_checks import Expected, check_arrays, check_evidence, floats, require, size_of, whole
+from evolabel.core.rule_base import NOTHING
+from evolabel.core.sizes import check_batch, check_rows, misfit
 from evolabel.kernels._compile import direct
 from evolabel.kernels.echo import AGAIN, BACK, NOBODY, PLACES, follow_errors, shift_rows, weigh_all
 from evolabel.kernels.evidence import belief
@@ -98,6 +100,9 @@ class Echo:
         self, X: FloatArray, number: int, f: FloatArray, Y: FloatArray, believed: FloatArray, *, shifted: bool
     ) -> None:
         self._fit_to(X.shape[1], Y.shape[1])
+        check_batch(X, Y, NOTHING, believed, f, self.answered.Z.shape[1], len(self.rates))
+        if len(f) != len(Y) or len(believed) != len(Y):
+            raise misfit({"outputs": f, "confidences": believed}, f"{len(Y)} answers")
         scratch = np.empty(PLACES), *np.empty((3, Y.shape[1]))
         known = *self.answered, self.rates, self.evidence, self.slopes
         _follow_errors(X, number, f, Y, believed, shifted, *known, *scratch)
@@ -107,6 +112,9 @@ class Echo:
         """Of the outputs of the samples of these numbers."""
         known, comparable = len(self.rates), X.shape[1] == self.answered.Z.shape[1]
         answered = self.answered if comparable else Answered.none(X.shape[1], known)
+        check_rows(X, answered.Z.shape[1])
+        if len(numbers) != len(X):
+            raise misfit({"numbers": numbers}, f"{len(X)} rows")
         trust, shift, told = 1.0 - self.slopes[BACK], np.empty((len(X), known)), np.empty(len(X))
         scratch = np.empty(PLACES), np.empty(known)
         _shift_rows(X, numbers, *answered, self.rates, self.slopes, *scratch, shift, told)

@@ -10,6 +10,7 @@ import numpy as np
 
 from evolabel.core.inverses import mirrored
 from evolabel.core.rule_state import RuleState
+from evolabel.core.sizes import check_rows, misfit
 from evolabel.kernels._compile import direct
 from evolabel.kernels.answer import answer_rows, membership_rows
 from evolabel.kernels.answer_block import answer_block, form_weights
@@ -91,7 +92,10 @@ def answers(
 
     `terms`, if it has rows, must be zeros, and receives the quadratic forms, with `moments` for its t.
     """
+    check_rows(Z, base.n_features)
     n, rules = len(Z), base.n_rules
+    if len(W) and (len(W) <= rules or W.shape[1:] != base.arrays.G.shape[1:]):
+        raise misfit({"W": W}, f"{rules} rules and {base.arrays.G.shape[1:]} weights")
     out, psi, D = np.empty((n, base.n_labels)), np.empty((n, rules)), np.empty((n, rules))
     if n < SOME_ROWS or not len(W):
         _answer_rows(base.parcel(), Z, W, *moments, out, psi, D, *terms, np.empty((n, base.n_features + 1)))

@@ -32,6 +32,7 @@ from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import NO_ROWS, RuleBase
 from evolabel.core.second_moments import SecondMoments, labelled_moments
 from evolabel.core.settings import novelty_radius
+from evolabel.core.sizes import misfit
 from evolabel.errors import StateError
 from evolabel.kernels._compile import direct
 from evolabel.kernels.answer import variance_rows
@@ -230,6 +231,9 @@ def criterion_scores(
 ) -> FloatArray:
     """Scores of rows by one built-in criterion of this `kind`, (n, K) or (n, 1); see `kernels.scores`."""
     f = np.ascontiguousarray(f, np.float64)
+    if any(len(given) not in (0, len(f)) for given in (psi, *terms, doubts)) or doubts.size not in (0, f.size):
+        given = {"psi": psi, **terms._asdict(), "doubts": doubts}
+        raise misfit(given, f"outputs {f.shape}")
     scores = np.empty((len(f), f.shape[1] if kind == AMBIGUITY else 1))
     kinds, widths = np.array([kind]), np.array([width], np.float64)
     _criterion_rows(f, psi, terms.q, terms.t, total, kinds, widths, doubts, scores)

@@ -4,7 +4,10 @@ A sample walks scaling -> memberships -> output -> structure -> consequents. Eve
 arrays: X with NaN for missing features, Y of 0/1 with NaN for labels nobody annotated.
 """
 
+import copy
+
 import numpy as np
+from numpy.linalg import LinAlgError
 
 from evolabel.core.echo import NO_EVIDENCE, Echo, base_rates
 from evolabel.core.feature_weights import EVERY, relevance_weights
@@ -14,17 +17,28 @@ from evolabel.core.ridge import ridge_strength
 from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.core.scaling import Scaler, fit_scaler
 from evolabel.core.settings import kernel_settings
+from evolabel.core.sizes import misfit
 from evolabel.core.thresholds import output_counts
 from evolabel.core.warm_up import WarmUp
-from evolabel.errors import DataError, EvolabelError, StateError
+from evolabel.errors import DataError, StateError
+from evolabel.interrupts import deliver, held
 from evolabel.kernels._compile import direct
 from evolabel.kernels.answers import count_answers
 from evolabel.kernels.echo import AGAIN
-from evolabel.kernels.state import FloatArray, Settings
+from evolabel.kernels.state import SEEN, FloatArray, Settings
 
 # What is known of the labels besides what rules tell; labels stand last.
 LABEL_ARRAYS = ("echo_evidence", "annotated", "carried", "answers")
 CHUNK = 4096  # rows scaled at a time, so that a million rows need no second copy
+
+# A row of weight w puts about w |r|^2 beside a ridge. Beyond this ratio rank-one steps leave P too few digits: such
+# rows are learned with a way back, and P is derived anew.
+HEAVY = 1e11
+
+NOT_IN_FLOAT64 = (
+    "the rows cannot be learned in double precision, as weights and features reach too far beyond the ridge; "
+    "use a sample_weight around 1, scaled features, or a larger ridge"
+)
 
 _count_answers = direct(count_answers)
 
@@ -47,6 +61,7 @@ class StreamModel:
         self.rules: RuleBase | None = None
         self.warm_up = WarmUp(n_features, n_labels, int(options.warm_up)) if warming else None
         self.counts = output_counts(n_labels, options)
+        self.is_plain = self.counts is None and not self.weighs_features  # nothing follows a row but its rules
         self.echo_evidence = np.zeros((2, 5, n_labels))  # of the initial batch, see `core.echo`
         self.annotated = np.zeros(n_labels)  # answers per label in the initial batch
         self.carried = np.zeros(n_labels)  # those of them that were 1
@@ -77,9 +92,14 @@ class StreamModel:
         The second pass sees the finished structure. In closed form it gives exactly the batch solution, because the
         recursions are exact; iterated consequents are minimised on its statistics (Algorithm 1).
         """
-        rules = self.gather(X, Y, weights, confidences)
-        if rules.settings.iterated:
-            rules.minimise()
+        try:
+            rules = self.gather(X, Y, weights, confidences)
+            if rules.settings.iterated:
+                rules.minimise()
+        except (LinAlgError, StateError):  # a matrix that cannot be inverted
+            raise DataError(NOT_IN_FLOAT64) from None
+        if not rules.is_sound():
+            raise DataError(NOT_IN_FLOAT64)
 
     def gather(self, X: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray) -> RuleBase:
         """The batch phase up to the statistics; iterated consequents stand at their start values, eq. (18)."""
@@ -88,7 +108,7 @@ class StreamModel:
             taught &= weights > 0.0
         if not taught.any():
             raise DataError("every sample of the batch has zero weight or no annotated label; annotate some rows")
-        self.begin(X[taught], Y[taught])
+        self.begin(X[taught], Y[taught], weights[taught] if len(weights) else weights)
         rules, Z = self.trained(), self.scale(X)
         rules.learn(Z, Y, weights, confidences, consequents=False)
         if self.options.chooses_local_ridge:
@@ -98,6 +118,12 @@ class StreamModel:
             rules.accumulate(Z, Y, weights, confidences, out)
         else:
             rules.learn(Z, Y, weights, confidences, structure=False, out=out)
+        if self._is_heavy(weights):
+            rules.derive_inverses()
+            if not rules.is_well_posed():
+                raise DataError(NOT_IN_FLOAT64)
+        if not np.isfinite(out).all():
+            raise DataError(NOT_IN_FLOAT64)
         self._count_labels(Y[taught])
         believed = beliefs(Y, weights, confidences)
         self._listen(X[taught], out[taught], Y[taught], believed[taught])
@@ -136,11 +162,11 @@ class StreamModel:
             self.local_ridge = chosen
             rules.start_consequents(self.settings())
 
-    def begin(self, X: FloatArray, Y: FloatArray) -> None:
+    def begin(self, X: FloatArray, Y: FloatArray, weights: FloatArray = NOTHING) -> None:
         """Learn scaling and ridge strength from an initial batch and start an empty rule base."""
         options = self.options
         self.scaler = fit_scaler(X, options.scaling, int(options.n_knots))
-        self.ridge = ridge_strength(options.ridge, self.scaler.transform(X), Y)
+        self.ridge = ridge_strength(options.ridge, self.scaler.transform(X), Y, weights)
         self.local_ridge = options.first_local_ridge
         self.feature_weights = np.ones(self.n_features)
         self.rules = RuleBase(self.n_features, self.n_labels, self.settings())
@@ -194,15 +220,76 @@ class StreamModel:
             for start in range(0, len(X), CHUNK):
                 chunk = slice(start, start + CHUNK)
                 self.learn(*(part[chunk] for part in (X, Y, weights, confidences, out, limits)))
+                deliver()
             return
-        assert self.scaler is not None
-        if self.weighs_features:
-            self._learn_and_weigh(self.scale(X), Y, weights, confidences, out)
+        if len(weights) and self._is_heavy(weights):
+            self._learn_heavy(X, Y, weights, confidences, out, limits)
         else:
-            self.trained().learn_raw(X, self.scaler, Y, weights, confidences, out)
-        _count_answers(Y, weights, self.answers)
+            self.learn_rows(X, Y, weights, confidences, out, limits)
+
+    def learn_rows(
+        self,
+        X: FloatArray,
+        Y: FloatArray,
+        weights: FloatArray = NOTHING,
+        confidences: FloatArray = NO_ROWS,
+        out: FloatArray = NO_ROWS,
+        limits: FloatArray = NO_ROWS,
+    ) -> None:
+        """Learn at most `CHUNK` rows after the warm-up, and count them.
+
+        Where `is_plain`, Ctrl-C at any point leaves a whole model; else the caller holds it back.
+        """
+        rules, answers = self.trained(), self.answers.copy()
+        if len(answers) != Y.shape[1]:
+            raise misfit({"Y": Y}, f"answers to {len(answers)} labels")
+        assert self.scaler is not None
+        _count_answers(Y, weights, answers)
+        tally = rules.arrays.tally
+        before = tally[SEEN]
+        try:
+            if not self.is_plain and self.weighs_features:
+                self._learn_and_weigh(self.scale(X), Y, weights, confidences, out)
+            else:
+                rules.learn_raw(X, self.scaler, Y, weights, confidences, out)
+            self.answers = answers
+        except BaseException as error:
+            with held():
+                if self.answers is not answers:
+                    self._count_first(int(tally[SEEN] - before), Y, weights)
+            if isinstance(error, LinAlgError):
+                advice = "call fit again with scaled features or a larger ridge"
+                raise StateError(f"the statistics of a rule cannot be inverted any more; {advice}") from None
+            raise
         if self.counts is not None:
             self.counts.follow(out, Y, weights, confidences, limits)
+
+    def _count_first(self, rows: int, Y: FloatArray, weights: FloatArray) -> None:
+        """Count the answers of the first rows, which were learned before the others could not be."""
+        answers = self.answers.copy()
+        _count_answers(Y[:rows], weights[:rows], answers)
+        self.answers = answers
+
+    def _is_heavy(self, weights: FloatArray) -> bool:
+        """Whether a weight is so large beside the ridges that the arithmetic may fail."""
+        settings = self.trained().settings
+        return bool(weights.max(initial=0.0) * (1.0 + settings.prior.sum()) > HEAVY * settings.penalty.min())
+
+    def _learn_heavy(self, X: FloatArray, Y: FloatArray, *batch: FloatArray) -> None:
+        """Learn rows of huge weights: all of them, with P derived anew, or none and DataError."""
+        rules = self.trained()
+        before = copy.deepcopy((vars(rules), self.answers, self.counts, self.feature_weights))
+        try:
+            self.learn_rows(X, Y, *batch)
+            rules.derive_inverses()
+            if not (rules.is_sound() and rules.is_well_posed() and np.isfinite(batch[2]).all()):
+                raise DataError(NOT_IN_FLOAT64)
+        except BaseException as error:
+            state, self.answers, self.counts, self.feature_weights = before
+            vars(rules).update(state, _packed=None, _scratch=None)
+            if isinstance(error, LinAlgError | StateError):
+                raise DataError(NOT_IN_FLOAT64) from None
+            raise
 
     def _keep(
         self,
@@ -219,7 +306,7 @@ class StreamModel:
         if buffer.complete:
             try:
                 self._end_warm_up(buffer)
-            except EvolabelError:
+            except BaseException:
                 buffer.filled, buffer.n_seen = before
                 raise
         return done

@@ -27,18 +27,26 @@ MOST_STEPS = 2
 MOST_CONDITION = 1e8
 
 
-def ridge_strength(kind: float | str, Z: FloatArray, Y: FloatArray) -> float:
-    """The unit of the ridges: given, by leave-one-out, or by the condition of R'R on the initial batch."""
+def ridge_strength(kind: float | str, Z: FloatArray, Y: FloatArray, weights: FloatArray) -> float:
+    """The unit of the ridges: given, by leave-one-out, or by the condition of R'R on the initial batch.
+
+    `weights` of the rows, empty if all are 1, matter to the arithmetic only: leave-one-out counts all rows alike.
+    """
     if kind == "press":
         return press_ridge(Z, Y)
     if kind == "condition":
-        return condition_ridge(Z)
+        return condition_ridge(Z, weights)
     return float(kind)
 
 
-def condition_ridge(Z: FloatArray) -> float:
-    """Gamma of eq. (18): 2 lmax(R'R) / kappa keeps the condition number below about kappa."""
+def condition_ridge(Z: FloatArray, weights: FloatArray) -> float:
+    """Gamma of eq. (18): 2 lmax(R'QR) / kappa keeps the condition number below about kappa; Q holds the weights.
+
+    Weights below 1 count as 1, because rows to come may weigh as much.
+    """
     R = np.column_stack([filled(Z, 0.0), np.ones(len(Z))])
+    if len(weights):
+        R *= np.sqrt(np.maximum(weights, 1.0))[:, None]
     return float(2.0 * np.linalg.norm(R, 2) ** 2 / MOST_CONDITION)
 
 

@@ -11,7 +11,9 @@ from evolabel.core.formed_weights import MANY_ROWS, NO_WEIGHTS, answers, formed_
 from evolabel.core.proximal import BLOWN_UP, minimise
 from evolabel.core.rule_changes import ChangeableRules
 from evolabel.core.scaling import Scaler
+from evolabel.core.sizes import check_batch, misfit
 from evolabel.errors import DivergenceError
+from evolabel.interrupts import held
 from evolabel.kernels._compile import direct
 from evolabel.kernels.antecedents import join
 from evolabel.kernels.moments import absorb
@@ -50,6 +52,7 @@ class RuleBase(ChangeableRules):
     ) -> None:
         """Learn scaled rows one after the other; `out` receives each row's output from before it was learned."""
         batch = Z, Y, weights, confidences, out
+        check_batch(*batch, self.n_features, self.n_labels)
         self._go_on(batch, *self._learn(batch, structure, consequents), structure, consequents)
 
     def learn_raw(
@@ -62,10 +65,12 @@ class RuleBase(ChangeableRules):
         out: FloatArray = NO_ROWS,
     ) -> None:
         """Scale raw rows and learn them, in one call of a kernel as long as nothing happens to the rules."""
+        _, _, parcel, n_labels = self._kept()
+        check_batch(X, Y, weights, confidences, out, self.n_features, n_labels)
+        if len(scaler.used) != self.n_features:
+            raise misfit({"used": scaler.used}, f"{self.n_features} features")
         Z = np.empty(X.shape)
-        done, reason = _learn_raw(
-            np.ascontiguousarray(X), *scaler.knots, Z, Y, weights, confidences, self.parcel(), self.mobility, out
-        )
+        done, reason = _learn_raw(X, *scaler.knots, Z, Y, weights, confidences, parcel, self.mobility, out)
         if reason != DONE:
             self._go_on((Z, Y, weights, confidences, out), done, reason)
 
@@ -86,21 +91,24 @@ class RuleBase(ChangeableRules):
         structure: bool = True,
         consequents: bool = True,
     ) -> None:
-        """Do what the loop has come back for after so many rows, and learn the rest."""
-        while reason != DONE:
-            batch = tuple(part[done:] for part in batch)
-            if reason == NOVEL:
-                Z, Y, weights, *_ = batch
-                self._let_be_born(self._joint(Z[0], Y[0]), float(weights[0]) if len(weights) else 1.0)
-            elif reason == DIVERGED:
-                self.diverged = True
-                raise DivergenceError(BLOWN_UP.format(when=f"at sample {self.n_seen}"))
-            else:
-                self._upkeep()
-                if structure:
-                    self._prune()
-                    self._merge_touching()
-            done, reason = self._learn(batch, structure, consequents, born=reason == NOVEL)
+        """Do what the loop has come back for after so many rows, and learn the rest; Ctrl-C waits until then."""
+        if reason == DONE:
+            return
+        with held():
+            while reason != DONE:
+                batch = tuple(part[done:] for part in batch)
+                if reason == NOVEL:
+                    Z, Y, weights, *_ = batch
+                    self._let_be_born(self._joint(Z[0], Y[0]), float(weights[0]) if len(weights) else 1.0)
+                elif reason == DIVERGED:
+                    self.diverged = True
+                    raise DivergenceError(BLOWN_UP.format(when=f"at sample {self.n_seen}"))
+                else:
+                    self._upkeep()
+                    if structure:
+                        self._prune()
+                        self._merge_touching()
+                done, reason = self._learn(batch, structure, consequents, born=reason == NOVEL)
 
     @contextmanager
     def moving_by(self, mobility: float) -> Iterator[None]:
@@ -118,7 +126,7 @@ class RuleBase(ChangeableRules):
         return joint
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_scratch": None, "_parcel": None}  # a copy has arrays of its own
+        return {**self.__dict__, "_scratch": None, "_packed": None}  # a copy has arrays of its own
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over a state; arrays of a memory map that may only be read are copied, as kernels need to write."""
@@ -176,6 +184,12 @@ class RuleBase(ChangeableRules):
         """Remove starved rules."""
         for slot in lifecycle.starved(self.arrays, self.settings):
             self.remove(slot, "death")
+
+    def derive_inverses(self) -> None:
+        """Derive P of all slots from their statistics; nothing fades."""
+        for slot in range(self.n_rules + 1):
+            inverses.apply_late(slot, self.arrays)
+            inverses.derive_inverse(slot, self.arrays, self.settings)
 
     def start_consequents(self, settings: Settings) -> None:
         """Take other ridges, as long as no consequents have been learned."""

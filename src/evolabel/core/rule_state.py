@@ -7,6 +7,7 @@ import numpy as np
 
 from evolabel.core.inverses import mirrored
 from evolabel.core.proximal import Problem
+from evolabel.core.sizes import check_rows, misfit
 from evolabel.kernels._compile import direct
 from evolabel.kernels.answer import distance_rows, membership_rows
 from evolabel.kernels.antecedents import degrees
@@ -17,6 +18,10 @@ from evolabel.kernels.state import RULES, SEEN, FloatArray, RuleArrays, Settings
 
 _distance_rows, _membership_rows = direct(distance_rows), direct(membership_rows)
 
+Packed = tuple[RuleArrays, Settings, FloatArray, int]
+
+WORST_CONDITION = 1e15  # beyond it nothing of P is left in float64
+
 
 class RuleState:
     """The arrays of a rule base: slot 0 is the global model, slots 1..n_rules are the rules."""
@@ -26,7 +31,7 @@ class RuleState:
         self.arrays = arrays
         self.settings = settings
         self._scratch: tuple[RuleArrays, Workspace] | None = None
-        self._parcel: tuple[RuleArrays, Settings, FloatArray] | None = None
+        self._packed: Packed | None = None
 
     @property
     def n_rules(self) -> int:
@@ -45,12 +50,15 @@ class RuleState:
 
     def memberships(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Normalised memberships and mean squared distances, both (rows, C)."""
+        check_rows(Z, self.n_features)
         psi, D = np.empty((2, len(Z), self.n_rules))
         _membership_rows(self.parcel(), Z, psi, D)
         return psi, D
 
     def nearest_rule(self, s: FloatArray) -> int:
         """Slot of the rule nearest to the sample s, which may hold its labels, eq. (28); 0 if there is none yet."""
+        if s.shape != self.arrays.c.shape[1:] and s.shape != (self.n_features,):
+            raise misfit({"s": s}, f"{self.n_features} features")
         D, J = np.empty((2, 1, self.n_rules))
         _distance_rows(self.parcel(), s[None], self.n_features, D, J)
         return 1 + int(np.argmin(J)) if self.n_rules else 0
@@ -82,6 +90,24 @@ class RuleState:
         """P of a slot as a full symmetric matrix, waiting rows included."""
         rows = self.arrays.late_P[slot, : self.arrays.late[slot]]
         return mirrored(self.arrays.P[slot]) - rows.T @ rows
+
+    def is_well_posed(self) -> bool:
+        """Whether the condition number of every H + penalty leaves P some digits: at most tr(H + penalty) tr(P)."""
+        traces = self.regressor_sums()[1].sum(axis=1)
+        traces[0] += self.settings.penalty[0].sum()
+        traces[1:] += self.settings.penalty[1].sum()
+        inverses = np.array([np.trace(self.inverse(slot)) for slot in range(len(traces))])
+        return bool((traces * inverses < WORST_CONDITION).all())
+
+    def is_sound(self) -> bool:
+        """Whether all numbers that answers are made of are finite, and every P has a positive diagonal."""
+        used = slice(0, self.n_rules + 1)
+        P, G, W, c = (getattr(self.arrays, name)[used] for name in ("P", "G", "W", "c"))
+        rows, late = self.arrays.late_P[used], self.arrays.late[used]
+        rows = np.where((np.arange(rows.shape[1]) < late[:, None])[:, :, None], rows, 0.0)
+        variances = np.diagonal(P, axis1=1, axis2=2) - (rows**2).sum(axis=1)
+        finite = all(np.isfinite(part).all() for part in (np.tril(P), rows, G, W, c))
+        return bool(finite and (variances > 0.0).all())
 
     def weights(self, slot: int) -> FloatArray:
         """W of a slot, (q, K): the ridge solution towards the global model, or that model itself for slot 0.
@@ -119,11 +145,15 @@ class RuleState:
 
     def parcel(self) -> FloatArray:
         """State, settings and scratch arrays as kernels take them; packed anew when one was replaced."""
-        kept = self._parcel
+        return self._kept()[2]
+
+    def _kept(self) -> Packed:
+        """Arrays, settings, their parcel and the number of labels; made anew when arrays or settings were replaced."""
+        kept = self._packed
         if kept is None or kept[0] is not self.arrays or kept[1] is not self.settings:
             contents = self.arrays, self.settings, self.scratch()
-            self._parcel = kept = self.arrays, self.settings, packed(contents)
-        return kept[2]
+            self._packed = kept = self.arrays, self.settings, packed(contents), self.n_labels
+        return kept
 
     def scratch(self) -> Workspace:
         """Scratch arrays that fit the state; made anew only when it has grown."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from evolabel.core.sizes import misfit
 from evolabel.kernels._compile import direct
 from evolabel.kernels.scaling import Knots, scale_rows
 from evolabel.kernels.state import BoolArray, FloatArray, IntArray
@@ -42,7 +43,10 @@ class Scaler:
 
     def transform(self, X: FloatArray) -> FloatArray:
         """Scores of raw rows; NaN stays NaN."""
-        Z = np.empty(X.shape)
+        shape = X.shape
+        if shape[1] != len(self.used):
+            raise misfit({"X": X}, f"a scaling of {len(self.used)} features")
+        Z = np.empty(shape)
         _scale_rows(np.ascontiguousarray(X), *self.knots, Z)
         return Z
 

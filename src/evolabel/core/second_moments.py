@@ -7,6 +7,7 @@ from evolabel.core.events import MERGES
 from evolabel.core.formed_weights import NO_MOMENTS, Moments
 from evolabel.core.model import StreamModel
 from evolabel.core.rule_base import RuleBase
+from evolabel.core.sizes import misfit
 from evolabel.kernels._compile import direct
 from evolabel.kernels.room import block_length
 from evolabel.kernels.second_moments import add_moment_rows
@@ -54,6 +55,8 @@ class SecondMoments:
         if first >= len(X):
             return
         Z = model.scale(np.ascontiguousarray(X[first :: self.every]))
+        if len(self._moments.M) != rules.n_rules + 1:
+            raise misfit({"M": self._moments.M}, f"{rules.n_rules} rules")
         _add_moment_rows(rules.parcel(), Z, rules.memberships(Z)[0], float(self.every), *self._moments)
 
     def follow(self, rules: RuleBase) -> None:

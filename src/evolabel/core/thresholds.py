@@ -8,6 +8,7 @@ import numpy as np
 
 from evolabel.core.options import Options
 from evolabel.core.rule_base import NO_ROWS, NOTHING
+from evolabel.core.sizes import check_batch, is_ready, misfit
 from evolabel.kernels.state import FloatArray
 from evolabel.kernels.thresholds import follow_rows
 
@@ -42,6 +43,9 @@ class OutputCounts:
     ) -> None:
         """Count outputs made before learning; `limits`, if it has rows, receives the thresholds before each row."""
         fade = self.forgetting ** (len(self.seen) / max(self.n_labels, 1))  # shared counts fade once per sample, too
+        check_batch(Y, out, weights, confidences, NO_ROWS, self.n_labels, self.n_labels)
+        if len(self.seen) not in (1, self.n_labels) or (len(limits) and not is_ready(limits, Y.shape)):
+            raise misfit({"seen": self.seen, "limits": limits}, f"{self.n_labels} labels")
         follow_rows(out, Y, weights, confidences, fade, self.seen, self.on, limits)
 
     def thresholds(self) -> FloatArray:

@@ -9,6 +9,7 @@ import numpy as np
 from evolabel.active.criteria import Criterion
 from evolabel.active.score_table import ScoreTable
 from evolabel.core.array_checks import Expected, check_arrays, require
+from evolabel.core.sizes import misfit
 from evolabel.kernels._compile import direct
 from evolabel.kernels.selection import best_scores
 from evolabel.kernels.state import Arrays, BoolArray, FloatArray, IntArray
@@ -77,6 +78,12 @@ class Filter(ABC):
     @abstractmethod
     def row_shape(self) -> tuple[int, ...]:
         """Shape of one row of `parts`."""
+
+    def check_rows(self, parts: FloatArray, purse: Purse) -> None:
+        """InternalError unless the parts of the rows have their shape and the purse has an entry for every row."""
+        if parts.shape[1:] != self.row_shape or not len(parts) <= len(purse.free) == len(purse.tokens):
+            arrays = {"parts": parts, "tokens": purse.tokens, "free": purse.free}
+            raise misfit(arrays, f"rows of shape {self.row_shape}")
 
     def fits(self, part: FloatArray) -> bool:
         """Can this row be noted? Kernels do not look at bounds. Labels may have appeared since it was made."""

@@ -9,6 +9,7 @@ from evolabel.active.criteria import Criterion
 from evolabel.active.filters.base import Filter, Purse, widened
 from evolabel.active.score_table import ScoreTable
 from evolabel.core.array_checks import Expected, floats, whole
+from evolabel.core.sizes import misfit
 from evolabel.kernels._compile import direct
 from evolabel.kernels.scores import combine_rows
 from evolabel.kernels.selection import FILLED, NEXT, remember, walk_quantile
@@ -61,6 +62,8 @@ class QuantileFilter(Filter):
 
     def parts(self, scores: ScoreTable) -> FloatArray:
         """Products of the scores, (n, width)."""
+        if len(scores.sizes) != len(self._powers):
+            raise misfit({"scores": scores.table}, f"{len(self._powers)} criteria")
         parts = np.empty((len(scores), self.width))
         _combine_rows(scores.table, scores.sizes, self._powers, parts)
         return parts
@@ -71,6 +74,7 @@ class QuantileFilter(Filter):
 
     def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
         """See `Filter`."""
+        self.check_rows(parts, purse)
         mask = np.zeros(self.width, np.bool_)
         at = _walk_quantile(
             parts, purse.tokens, purse.free, self.tau, self.least, self._ring, self._tally, mask, commit
@@ -84,6 +88,8 @@ class QuantileFilter(Filter):
 
     def note(self, part: FloatArray, free: int, *, asked: bool) -> None:
         """See `Filter`."""
+        if not self.fits(part):
+            raise misfit({"part": part}, f"rows of {self.width} labels")
         _remember(widened(part, self.width), self._ring, self._tally)
 
     def arrays(self) -> Arrays:

@@ -71,6 +71,7 @@ class VariableThresholds(Filter):
 
     def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
         """See `Filter`."""
+        self.check_rows(parts, purse)
         loudest, mask = np.zeros(self.width), np.zeros(self.width, np.bool_)
         at = _walk_thresholds(
             parts,

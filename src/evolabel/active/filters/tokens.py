@@ -59,6 +59,7 @@ class TokenFilter(Filter):
 
     def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
         """See `Filter`."""
+        self.check_rows(parts, purse)
         at = _walk_tokens(
             parts,
             self._weights,

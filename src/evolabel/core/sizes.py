@@ -1,0 +1,60 @@
+"""Sizes of arrays, checked once before they reach a kernel: kernels do not look at bounds.
+
+Data of users is refused with better words before (`adapters`). What fails here is a defect of evolabel, and an error
+is better than a write beyond an array.
+"""
+
+import numpy as np
+
+from evolabel.errors import InternalError
+from evolabel.kernels.state import AnyArray, FloatArray
+
+FLOAT64 = np.dtype(np.float64)
+
+_contiguous = np.ascontiguousarray
+
+
+def check_batch(
+    X: FloatArray,
+    Y: FloatArray,
+    weights: FloatArray,
+    confidences: FloatArray,
+    out: FloatArray,
+    n_features: int,
+    n_labels: int,
+) -> None:
+    """InternalError unless X is (n, n_features) and Y (n, n_labels), and the others fit Y or are empty.
+
+    All must be C-contiguous and of eight bytes per entry. For X and Y, which are always 2-D, bytes are compared, and
+    `ascontiguousarray` gives back the same object: these are the fastest ways to see it.
+    """
+    n = len(X)
+    if (
+        X.nbytes != 8 * n * n_features
+        or Y.nbytes != 8 * n * n_labels
+        or len(Y) != n
+        or _contiguous(X) is not X
+        or _contiguous(Y) is not Y
+        or (len(weights) and not is_ready(weights, (n,)))
+        or (len(confidences) and not is_ready(confidences, (n, n_labels)))
+        or (len(out) and not is_ready(out, (n, n_labels)))
+    ):
+        batch = {"X": X, "Y": Y, "weights": weights, "confidences": confidences, "outputs": out}
+        raise misfit(batch, f"{n_features} features and {n_labels} labels")
+
+
+def check_rows(X: FloatArray, n_features: int) -> None:
+    """InternalError unless X is (n, n_features), C-contiguous and of eight bytes per entry."""
+    if X.nbytes != 8 * len(X) * n_features or _contiguous(X) is not X:
+        raise misfit({"X": X}, f"{n_features} features")
+
+
+def is_ready(array: FloatArray, shape: tuple[int, ...]) -> bool:
+    """Whether the array has this shape and is C-contiguous float64."""
+    return array.shape == shape and array.dtype == FLOAT64 and bool(array.flags.c_contiguous)
+
+
+def misfit(arrays: dict[str, AnyArray], expected: str) -> InternalError:
+    """The error that says which arrays do not fit what was expected."""
+    found = ", ".join(f"{name} {array.shape} {array.dtype}" for name, array in arrays.items())
+    return InternalError(f"arrays for a kernel do not fit {expected}: {found}; this is a defect, please report it")

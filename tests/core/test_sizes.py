@@ -1,0 +1,141 @@
+"""Arrays of the wrong size are refused before a kernel is called, and nothing is changed."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.active.filters import FirstCome, QuantileFilter, TokenFilter
+from evolabel.active.filters.base import Purse
+from evolabel.core.echo import NO_EVIDENCE, Echo
+from evolabel.core.rule_base import NO_ROWS, NOTHING
+from evolabel.core.second_moments import SecondMoments
+from evolabel.core.sizes import check_batch
+from evolabel.errors import InternalError
+
+N, P, K = 5, 4, 3
+
+
+def batch(**changes):
+    parts = {
+        "X": np.zeros((N, P)),
+        "Y": np.zeros((N, K)),
+        "weights": NOTHING,
+        "confidences": NO_ROWS,
+        "out": NO_ROWS,
+    }
+    return tuple((parts | changes).values())
+
+
+WRONG = {
+    "narrow rows": {"X": np.zeros((N, P - 1))},
+    "wide rows": {"X": np.zeros((N, P + 1))},
+    "narrow labels": {"Y": np.zeros((N, K - 1))},
+    "wide labels": {"Y": np.zeros((N, K + 1))},
+    "fewer labels than rows": {"Y": np.zeros((N - 1, K))},
+    "more labels than rows": {"Y": np.zeros((N + 1, K))},
+    "few weights": {"weights": np.ones(N - 1)},
+    "many weights": {"weights": np.ones(N + 1)},
+    "narrow confidences": {"confidences": np.ones((N, 1))},
+    "few confidences": {"confidences": np.ones((1, K))},
+    "narrow outputs": {"out": np.zeros((N, K - 1))},
+    "few outputs": {"out": np.zeros((N - 1, K))},
+    "single precision": {"X": np.zeros((N, P), np.float32)},
+    "columns first": {"X": np.asfortranarray(np.zeros((N, P)))},
+    "every other label": {"Y": np.zeros((N, 2 * K))[:, ::2]},
+    "every other weight": {"weights": np.ones(2 * N)[::2]},
+    "every other output": {"out": np.zeros((N, 2 * K))[:, ::2]},
+}
+
+
+def state(clf):
+    return [array.copy() for array in clf._model.rules.arrays]
+
+
+def test_what_fits_passes():
+    check_batch(*batch(), P, K)
+    check_batch(*batch(weights=np.ones(N), confidences=np.ones((N, K)), out=np.zeros((N, K))), P, K)
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_batch_that_does_not_fit_is_refused(wrong, trained):
+    before = state(trained)
+    rules, scaler = trained._model.rules, trained._model.scaler
+    X, Y, weights, confidences, out = batch(**WRONG[wrong])
+    with pytest.raises(InternalError, match="do not fit") as error:
+        rules.learn_raw(X, scaler, Y, weights, confidences, out)
+    assert "\n" not in str(error.value)
+    with pytest.raises(InternalError):
+        rules.learn(X, Y, weights, confidences, out=out)
+    assert all(np.array_equal(a, b) for a, b in zip(state(trained), before, strict=True))
+
+
+@pytest.mark.parametrize("width", [P - 1, P + 1])
+@pytest.mark.parametrize("rows", [1, 100])
+def test_rows_of_another_width_are_not_answered(width, rows, trained):
+    Z = np.zeros((rows, width))
+    for ask in (trained._model.rules.outputs, trained._model.rules.memberships, trained._model.scale):
+        with pytest.raises(InternalError):
+            ask(Z)
+
+
+def test_a_model_and_its_counters_must_be_as_wide(trained):
+    trained._model.answers = np.zeros(K - 1)
+    with pytest.raises(InternalError, match="2 labels"):
+        trained._model.learn(np.zeros((1, P)), np.zeros((1, K)))
+
+
+@pytest.mark.parametrize("optimise", ["macro_f1", "micro_f1"])
+def test_thresholds_refuse_what_does_not_fit(optimise, stream):
+    counts = EvolvingFuzzyClassifier(max_rules=2, optimise=optimise).fit(*stream)._model.counts
+    Y = np.zeros((N, K))
+    for out, limits in ((np.zeros((N, K + 1)), NO_ROWS), (np.zeros((N - 1, K)), NO_ROWS), (Y, np.zeros((N, K - 1)))):
+        with pytest.raises(InternalError):
+            counts.follow(out, Y, limits=limits)
+
+
+def test_the_echo_refuses_what_does_not_fit():
+    echo, X, Y = Echo(P, np.full(K, 0.5), NO_EVIDENCE), np.zeros((N, P)), np.zeros((N, K))
+    for f, believed in ((Y[:, :2].copy(), Y), (Y, Y[:2]), (NO_ROWS, Y), (Y, NO_ROWS)):
+        with pytest.raises(InternalError):
+            echo.listen(X, f, Y, believed)
+    with pytest.raises(InternalError):
+        echo.correction(X, np.arange(N - 1), K)
+
+
+def test_second_moments_refuse_rules_they_do_not_fit(trained, stream):
+    moments = SecondMoments()
+    moments.update(trained._model, stream[0])
+    other = copy.deepcopy(trained)
+    moments._moments = type(moments._moments)(*(part[:2] for part in moments._moments))
+    moments._fits = lambda rules: True
+    with pytest.raises(InternalError):
+        moments.update(other._model, stream[0])
+
+
+@pytest.mark.parametrize("kind", [QuantileFilter, TokenFilter, FirstCome])
+def test_filters_refuse_rows_of_another_shape(kind):
+    from evolabel.active.criteria import Ambiguity
+
+    chooser = kind()
+    chooser.begin((Ambiguity(),), 0.5, K, 1)
+    purse = Purse(np.ones(N), np.ones(N, np.int64))
+    chooser.walk(np.zeros((N, *chooser.row_shape)), purse, commit=False)
+    *rest, last = chooser.row_shape
+    for parts in (np.zeros((N, *rest, last + 1)), np.zeros((N + 1, *chooser.row_shape))):
+        with pytest.raises(InternalError):
+            chooser.walk(parts, purse, commit=True)
+
+
+def test_the_quantile_filter_refuses_scores_and_parts_of_other_widths():
+    from evolabel.active.criteria import Ambiguity
+
+    chooser = QuantileFilter()
+    chooser.begin((Ambiguity(),), 0.5, K, 1)
+    chooser.decide(np.zeros((1, K)), 1.0, K, 1.0, 1)
+    for scores, labels in ((np.zeros((1, K - 1)), K), (np.zeros((1, K + 1)), K + 1)):
+        with pytest.raises(InternalError):
+            chooser.decide(scores, 1.0, labels, 1.0, 1)
+    with pytest.raises(InternalError):
+        chooser.note(np.zeros(K + 1), 1, asked=False)
