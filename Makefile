@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PARALLEL := -n auto --dist loadfile
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: demo test explore check lint types layers coverage bounds accuracy comparison benchmarks active readme gallery clean help
@@ -21,7 +22,7 @@ demo: $(READY)  ## learn yeast beside the rivals; the report is demo/report.html
 	$(BIN)/evolabel run --against ovr,chain,static,rls,knn,prior --out demo
 
 test: $(READY)  ## run all tests but the slow ones
-	$(BIN)/python -m pytest -m 'not slow'
+	$(BIN)/python -m pytest -m 'not slow' $(PARALLEL)
 
 explore: $(READY)  ## run the tests that draw examples, with new and more of them
 	$(BIN)/python -m pytest --hypothesis-profile=explore -m 'not data'
@@ -39,11 +40,11 @@ layers: $(READY)  ## import-linter
 	$(BIN)/lint-imports
 
 coverage: $(READY)  ## tests compiled, then interpreted for true coverage
-	$(BIN)/python -m pytest
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m 'not compiled' --cov --cov-report=term
+	$(BIN)/python -m pytest $(PARALLEL)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m 'not compiled' --cov --cov-report=term $(PARALLEL)
 
 bounds: $(READY)  ## tests with bounds checks in all kernels
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m 'not slow and not data'
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m 'not slow and not data' $(PARALLEL)
 
 accuracy: $(READY)  ## default classifier on the five data sets (EVOLABEL_DATA)
 	$(BIN)/python benchmarks/accuracy.py

@@ -51,7 +51,11 @@ def compile_kernels(learners: Mapping[str, Learner] = NOBODY_ELSE, *, quiet: boo
     """
     X, Y = DriftingStream(n_features=2, n_labels=2).take(60)
     console = Console(stderr=True)
-    with console.status("compiling kernels (about half a minute, the first time only)") if not quiet else console:
+    with (
+        console.status("compiling kernels (about a minute of processor time, the first time only)")
+        if not quiet
+        else console
+    ):
         learner = EvolvingFuzzyClassifier().fit(X[:40], Y[:40])
         learner.test_then_train(X[40:], Y[40:])
         learner.decision_function(X)

@@ -98,4 +98,4 @@ class QuantileFilter(Filter):
 
     def table(self) -> dict[str, Expected]:
         """See `Filter`."""
-        return {"ring": floats(*self._ring.shape, low=0.0, high=np.inf, missing=True), "tally": whole(2)}
+        return {"ring": floats(*self._ring.shape, low=0.0, high=np.inf), "tally": whole(2)}

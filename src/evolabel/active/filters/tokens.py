@@ -90,5 +90,5 @@ class TokenFilter(Filter):
     def table(self) -> dict[str, Expected]:
         """See `Filter`."""
         scores = {"ring": self._ring.T.shape, "sums": self._sums.shape}
-        table = {name: floats(*shape, low=0.0, high=np.inf, missing=True) for name, shape in scores.items()}
+        table = {name: floats(*shape, low=0.0, high=np.inf) for name, shape in scores.items()}
         return table | {"tally": whole(2)}
