@@ -128,14 +128,14 @@ def test_filters_refuse_rows_of_another_shape(kind):
             chooser.walk(parts, purse, commit=True)
 
 
-def test_the_quantile_filter_refuses_scores_and_parts_of_other_widths():
+def test_the_quantile_filter_refuses_other_criteria_and_parts_of_other_widths():
     from evolabel.active.criteria import Ambiguity
+    from evolabel.active.score_table import ScoreTable
 
     chooser = QuantileFilter()
     chooser.begin((Ambiguity(),), 0.5, K, 1)
-    chooser.decide(np.zeros((1, K)), 1.0, K, 1.0, 1)
-    for scores, labels in ((np.zeros((1, K - 1)), K), (np.zeros((1, K + 1)), K + 1)):
-        with pytest.raises(InternalError):
-            chooser.decide(scores, 1.0, labels, 1.0, 1)
+    assert chooser.parts(ScoreTable.of([np.zeros((1, K))])).shape == (1, K)
+    with pytest.raises(InternalError):
+        chooser.parts(ScoreTable.of([np.zeros((1, K)), np.zeros((1, K))]))
     with pytest.raises(InternalError):
         chooser.note(np.zeros(K + 1), 1, asked=False)
