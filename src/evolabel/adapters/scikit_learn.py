@@ -288,7 +288,7 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
         """
         if classes is None and sample_weight is None and confidence is None:
             with self._lock:
-                if self._is_plain(X, y) and self._model.is_plain and self._model.warm_up is None and len(X) <= CHUNK:
+                if self._is_quick(X, y):
                     self._model.learn_rows(checked_values(X), checked_labels(y))
                     return self
         return self._partial_fit(X, y, classes, sample_weight, confidence)
@@ -300,15 +300,23 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
         self._learn(rows, labels, weights, confidences, NO_ROWS)
         return self
 
-    @uninterrupted
-    def test_then_train(
-        self, X: object, y: object, sample_weight: object = None, confidence: object = None
-    ) -> FloatArray:
+    def test_then_train(self, X: Any, y: Any, sample_weight: object = None, confidence: object = None) -> FloatArray:
         """Answer every row, then learn it: the outputs of eq. (2), each from before its row was learned.
 
         The same as calling `decision_function` and `partial_fit` row by row, in one pass and at nearly the price of
         learning alone. For a 1-D target the columns are the classes; one that nobody had seen yet answers 0.
         """
+        if sample_weight is None and confidence is None:
+            with self._lock:
+                if self._is_quick(X, y):
+                    out = np.zeros(y.shape)
+                    self._model.learn_rows(checked_values(X), checked_labels(y), out=out)
+                    return out
+        return self._test_then_train(X, y, sample_weight, confidence)
+
+    @uninterrupted
+    def _test_then_train(self, X: object, y: object, sample_weight: object, confidence: object) -> FloatArray:
+        """`test_then_train` of anything: frames, weights, new labels, a warm-up."""
         rows, labels, weights, confidences = self._prepare(X, y, None, sample_weight, confidence)
         out = np.zeros((len(rows), self._targets.size))
         self._learn(rows, labels, weights, confidences, out)
@@ -449,6 +457,10 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
                 self._model = StreamModel(rows.shape[1], targets.steps(labels, 0)[0][1], options)
         self._targets = targets
         return rows, labels, weights, confidences
+
+    def _is_quick(self, X: Any, y: Any) -> bool:
+        """Whether the rows can be learned in steps that each leave a whole model, without holding Ctrl-C back."""
+        return self._is_plain(X, y) and self._model.is_plain and self._model.warm_up is None and len(X) <= CHUNK
 
     def _is_plain(self, X: Any, y: Any) -> bool:
         """Are these arrays as the kernels want them, with the known labels? Then only values are left to check."""
