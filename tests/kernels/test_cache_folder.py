@@ -38,9 +38,10 @@ def test_sources_options_and_bounds_checks_name_the_folder(tmp_path):
 
 
 def run(code, **environment):
-    return subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, check=False
-    )
+    """Run code in a process without bounds checks, unless the environment asks for them."""
+    inherited = {name: value for name, value in os.environ.items() if name != "NUMBA_BOUNDSCHECK"}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, env={**inherited, **environment}, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.compiled
