@@ -4,14 +4,14 @@ import copy
 
 import numpy as np
 import pytest
-from small_rule_bases import learned, make_settings, make_stream, with_gaps
+from small_rule_bases import learned, make_settings, make_stream
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.core.scaling import fit_scaler
 from evolabel.kernels.parcel import packed
 from evolabel.kernels.state import DONE
-from evolabel.kernels.stream import learn_raw, learn_rows, learn_scaled
+from evolabel.kernels.stream import learn_rows
 
 CALM = {"radius": 1e9, "upkeep_every": 10**6}  # nothing happens to the rules: the loop comes back once
 
@@ -20,29 +20,15 @@ def same_arrays(a, b):
     return all(np.array_equal(x, y) for x, y in zip(a.arrays, b.arrays, strict=True))
 
 
-@pytest.mark.parametrize("labels", [0.0, 0.3])
-def test_learning_from_a_parcel_is_learning_from_the_arrays(labels):
-    Z, Y = with_gaps(*make_stream(1, rows=60), seed=1, labels=labels)
-    apart, together = learned(0, **CALM), learned(0, **CALM)
-    outs = np.zeros(Y.shape), np.zeros(Y.shape)
-    flags = 0.7, True, True, False
-    held = apart.arrays, apart.settings, apart.scratch()
-    assert learn_rows(Z, Y, NOTHING, NO_ROWS, *held, *flags, outs[0]) == (60, DONE)
-    assert learn_scaled(Z, Y, NOTHING, NO_ROWS, together.parcel(), *flags, outs[1]) == (60, DONE)
-    assert same_arrays(apart, together)
-    np.testing.assert_array_equal(*outs)
-
-
 def test_raw_rows_are_scaled_and_learned():
     X, Y = make_stream(2, rows=50)
     scaler = fit_scaler(X, "quantile", 8)
     scaled, raw = learned(0, **CALM), learned(0, **CALM)
-    outs, Z = (np.zeros(Y.shape), np.zeros(Y.shape)), np.empty(X.shape)
-    scaled.learn(scaler.transform(X), Y, out=outs[0])
-    assert learn_raw(X, *scaler.knots, Z, Y, NOTHING, NO_ROWS, raw.parcel(), 1.0, outs[1]) == (50, DONE)
+    outs, Z = (np.zeros(Y.shape), np.zeros(Y.shape)), scaler.transform(X)
+    raw.learn_raw(X, scaler, Y, out=outs[0])
+    assert learn_rows(Z, Y, NOTHING, NO_ROWS, scaled.parcel(), 1.0, True, True, False, outs[1]) == (50, DONE)
     assert same_arrays(scaled, raw)
     np.testing.assert_array_equal(*outs)
-    np.testing.assert_array_equal(Z, scaler.transform(X))
 
 
 def test_a_copy_learns_in_its_own_arrays():

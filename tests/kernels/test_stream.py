@@ -21,7 +21,7 @@ from small_rule_bases import (
 from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.kernels import stream
 from evolabel.kernels.reference import stream as naive
-from evolabel.kernels.state import DONE, DUE, NOVEL, STARVED, workspace
+from evolabel.kernels.state import DONE, DUE, NOVEL, STARVED
 
 NUMBERS = st.floats(-5.0, 5.0, allow_subnormal=False)
 
@@ -106,11 +106,9 @@ def test_why_the_loop_comes_back():
 
     def go(settings, rows=1):
         tried = copy.deepcopy(base)
-        work = workspace(len(tried.arrays.c), 4, 3, 4, False)
+        tried.settings = settings
         flags = {"structure": True, "consequents": True, "born": False}
-        return stream.learn_rows(
-            Z[:rows], Y[:rows], NOTHING, NO_ROWS, tried.arrays, settings, work, 1.0, *flags.values(), NO_ROWS
-        )
+        return stream.learn_rows(Z[:rows], Y[:rows], NOTHING, NO_ROWS, tried.parcel(), 1.0, *flags.values(), NO_ROWS)
 
     calm = base.settings._replace(radius=1e9, upkeep_every=10**6, max_rules=30)
     assert go(calm, 40) == (40, DONE)

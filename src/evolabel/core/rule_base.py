@@ -11,7 +11,7 @@ from evolabel.core.formed_weights import MANY_ROWS, NO_WEIGHTS, answers, formed_
 from evolabel.core.proximal import BLOWN_UP, minimise
 from evolabel.core.rule_changes import ChangeableRules
 from evolabel.core.scaling import Scaler
-from evolabel.core.sizes import check_batch, misfit
+from evolabel.core.sizes import check_batch
 from evolabel.errors import DivergenceError
 from evolabel.interrupts import held
 from evolabel.kernels._compile import direct
@@ -19,11 +19,11 @@ from evolabel.kernels.antecedents import join
 from evolabel.kernels.moments import absorb
 from evolabel.kernels.room import rule_arrays
 from evolabel.kernels.state import DIVERGED, DONE, NOVEL, SEEN, FloatArray, RuleArrays, Settings
-from evolabel.kernels.stream import LOOSE, learn_raw, learn_scaled
+from evolabel.kernels.stream import LOOSE, learn_rows
 
 FIRST_CAPACITY = 32  # rules there is room for at the start
 
-_learn_scaled, _learn_raw = direct(learn_scaled), direct(learn_raw)
+_learn_rows = direct(learn_rows)
 
 NOTHING = np.empty(0)
 NO_ROWS = np.empty((0, 0))
@@ -64,13 +64,11 @@ class RuleBase(ChangeableRules):
         confidences: FloatArray = NO_ROWS,
         out: FloatArray = NO_ROWS,
     ) -> None:
-        """Scale raw rows and learn them, in one call of a kernel as long as nothing happens to the rules."""
+        """Scale raw rows and learn them."""
         _, _, parcel, n_labels = self._kept()
         check_batch(X, Y, weights, confidences, out, self.n_features, n_labels)
-        if len(scaler.used) != self.n_features:
-            raise misfit({"used": scaler.used}, f"{self.n_features} features")
-        Z = np.empty(X.shape)
-        done, reason = _learn_raw(X, *scaler.knots, Z, Y, weights, confidences, parcel, self.mobility, out)
+        Z = scaler.transform(X)
+        done, reason = _learn_rows(Z, Y, weights, confidences, parcel, self.mobility, True, True, False, out)
         if reason != DONE:
             self._go_on((Z, Y, weights, confidences, out), done, reason)
 
@@ -79,9 +77,7 @@ class RuleBase(ChangeableRules):
     ) -> tuple[int, int]:
         """One call of the loop: how many rows it has learned, and why it came back."""
         Z, Y, weights, confidences, out = batch
-        return _learn_scaled(
-            Z, Y, weights, confidences, self.parcel(), self.mobility, structure, consequents, born, out
-        )
+        return _learn_rows(Z, Y, weights, confidences, self.parcel(), self.mobility, structure, consequents, born, out)
 
     def _go_on(
         self,

@@ -23,7 +23,6 @@ from evolabel.kernels.lanes import fma
 from evolabel.kernels.memberships import nearest, observed_features
 from evolabel.kernels.moments import absorb
 from evolabel.kernels.parcel import opened
-from evolabel.kernels.scaling import scale_rows
 from evolabel.kernels.state import (
     DIVERGED,
     DONE,
@@ -250,16 +249,14 @@ def learn_rows(
     Y: FloatArray,
     weights: FloatArray,
     confidences: FloatArray,
-    rules: RuleArrays,
-    settings: Settings,
-    work: Workspace,
+    parcel: FloatArray,
     mobility: float,
     structure: bool,
     consequents: bool,
     born: bool,
     out: FloatArray,
 ) -> tuple[int, int]:
-    """Learn row after row in place, answering each first if `out` has rows; returns the rows done and why it stopped.
+    """Learn scaled rows in place, answering each first if `out` has rows; returns the rows done and why it stopped.
 
     `weights` and `confidences` may be empty. `mobility` is how far a row moves the rule it falls into. `structure` and
     `consequents` say what is learned. A row without any answered label, or of weight 0, only counts as seen (rows
@@ -269,6 +266,7 @@ def learn_rows(
     the rule be born and calls again from that row with `born`. Starved rules and slots due for upkeep are reported
     after their row (STARVED, DUE).
     """
+    rules, settings, work = opened(parcel)
     given = work.confidence[:0]
     p = Z.shape[1]
     near = work.J if rules.c.shape[1] > p else work.D
@@ -316,45 +314,3 @@ def learn_rows(
         if structure and taught and settings.merge_every > 0 and has_grown(winner, rules, settings):
             return i + 1, GROWN
     return Z.shape[0], DONE
-
-
-@kernel
-def learn_scaled(
-    Z: FloatArray,
-    Y: FloatArray,
-    weights: FloatArray,
-    confidences: FloatArray,
-    parcel: FloatArray,
-    mobility: float,
-    structure: bool,
-    consequents: bool,
-    born: bool,
-    out: FloatArray,
-) -> tuple[int, int]:
-    """`learn_rows` for a rule base in a parcel."""
-    rules, settings, work = opened(parcel)
-    return learn_rows(Z, Y, weights, confidences, rules, settings, work, mobility, structure, consequents, born, out)
-
-
-@kernel
-def learn_raw(
-    X: FloatArray,
-    x: FloatArray,
-    z: FloatArray,
-    row: IntArray,
-    used: IntArray,
-    slope: FloatArray,
-    low: float,
-    high: float,
-    Z: FloatArray,
-    Y: FloatArray,
-    weights: FloatArray,
-    confidences: FloatArray,
-    parcel: FloatArray,
-    mobility: float,
-    out: FloatArray,
-) -> tuple[int, int]:
-    """Scale the raw rows X into Z, then learn them: one call from Python for the whole way of a sample."""
-    scale_rows(X, x, z, row, used, slope, low, high, Z)
-    rules, settings, work = opened(parcel)
-    return learn_rows(Z, Y, weights, confidences, rules, settings, work, mobility, True, True, False, out)
