@@ -10,8 +10,6 @@ time of several rounds counts, so that other work on the machine counts less. St
 import argparse
 import copy
 import json
-import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,9 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from commits import checked_out, run_with
+
 ROUNDS = 5
 THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def main() -> None:
@@ -29,7 +28,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before")
     parser.add_argument("after")
-    parser.add_argument("--measure", metavar="FOLDER", help=argparse.SUPPRESS)  # one process, for one commit
+    parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)  # in the process of one commit
     options = parser.parse_args()
     if options.measure:
         sys.stdout.write(json.dumps(measure()))
@@ -47,20 +46,9 @@ def main() -> None:
     report(best, options.before, options.after)
 
 
-def checked_out(commit: str, folder: Path) -> Path:
-    """The files of a commit in a new folder."""
-    folder.mkdir()
-    archive = subprocess.run(["git", "-C", str(ROOT), "archive", commit], capture_output=True, check=True).stdout
-    subprocess.run(["tar", "-x", "-C", str(folder)], input=archive, check=True)
-    return folder
-
-
 def times_of(checkout: Path) -> dict[str, float]:
     """What `measure` gives for the code in a folder, in a process of its own."""
-    environment = {**os.environ, **THREADS, "PYTHONPATH": str(checkout / "src")}
-    command = [sys.executable, __file__, "-", "-", "--measure", str(checkout)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return dict(json.loads(done.stdout))
+    return dict(json.loads(run_with(checkout, "speed_between.py", ["-", "-", "--measure"], **THREADS)))
 
 
 def measure() -> dict[str, float]:
