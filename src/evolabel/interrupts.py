@@ -44,21 +44,31 @@ class held:
         if self._handler is None:
             return
         waiting, _waiting = _waiting, False
-        _set(_SIGINT, self._handler)
+        _set(_SIGINT, _handler)
         if waiting or _waiting:
             _waiting = False
-            signal.raise_signal(_SIGINT)
+            _handle()
 
 
 def deliver() -> None:
     """Let a Ctrl-C that waits take effect now, because the state is whole."""
-    global _waiting
+    global _waiting, _handler
     if not _waiting or threading.current_thread() is not threading.main_thread():
         return
     _waiting = False
     _set(_SIGINT, _handler)
-    signal.raise_signal(_SIGINT)
-    _set(_SIGINT, _remember)
+    try:
+        _handle()
+    finally:
+        _handler = _set(_SIGINT, _remember)  # the handler may have put another in its place
+
+
+def _handle() -> None:
+    """Do what the handler that was put aside does; a function is called, so that asyncio is not told twice."""
+    if callable(_handler):
+        _handler(_SIGINT, None)
+    elif _handler == signal.SIG_DFL:
+        signal.raise_signal(_SIGINT)
 
 
 def _remember(number: int, frame: FrameType | None) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolabel.active import ActiveLearner, Ambiguity, Leverage, QuantileFilter, SoftCount, VarianceReduction
+from evolabel.active import ActiveLearner, Ambiguity, Leverage, QuantileFilter, SoftCount, VarianceReduction, row_scorer
 from evolabel.active.score_table import ScoreTable
 from evolabel.core import acts
 
@@ -76,6 +76,20 @@ def test_a_query_is_answered_by_the_model_as_it_is(classifier, stream, how, pass
     for x in stream[0][90:95]:
         plain = learner.classifier.decision_function(x[None])[0]
         np.testing.assert_allclose(learner.query(x).prediction, plain, rtol=1e-9, atol=1e-9)
+
+
+def test_an_interrupted_query_leaves_nothing_half_made(classifier, stream, monkeypatch):
+    learner = ActiveLearner(classifier, 0.2)
+    expected = copy.deepcopy(learner).query(stream[0][60])
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(row_scorer, "places_of", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            learner.query(stream[0][60])
+    assert_same(learner.query(stream[0][60]), expected)
 
 
 def test_predictions_of_earlier_queries_stay_as_they_were(classifier, stream):

@@ -133,3 +133,19 @@ def test_any_labels_on_any_side(sides, profile, seed):
     assert counted == {NAMES[c]: 80 * ((c in mine) + (c in theirs)) for c in set(mine) | set(theirs)}
     united.partial_fit(X[160:], named(Y[160:], [0, 1, 2, 3]))
     assert np.isfinite(united.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("answers", [1, 3, 10])
+def test_a_side_with_few_answers_hardly_moves_a_label(answers):
+    """Its other samples count as not annotated, as if it had no answers at all."""
+    kept = []
+    for seed in range(5):
+        X, Y = DriftingStream(n_features=8, n_labels=4, drift_every=0, seed=seed).take(2600)
+        mine = EvolvingFuzzyClassifier().fit(X[:200], Y[:200]).partial_fit(X[200:1000], Y[200:1000])
+        few = Y[1000:2000].copy()
+        few[answers:, 3] = np.nan
+        other = mine.sibling().partial_fit(X[1000:2000], few)
+        before = (mine.predict(X[2000:])[:, 3] == Y[2000:, 3]).mean()
+        after = (mine.merge(other).predict(X[2000:])[:, 3] == Y[2000:, 3]).mean()
+        kept.append(after - before)
+    assert np.mean(kept) > -0.03

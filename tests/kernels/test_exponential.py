@@ -41,4 +41,5 @@ def test_one_number_and_many_have_the_same_bits(numbers):
 
 
 def test_the_ends():
+    assert np.isnan(exponentials_of(np.nan))
     np.testing.assert_array_equal(exponentials_of(0.0, -0.0, LOWEST - 1.0, -1e300, -np.inf), [1.0, 1.0, 0.0, 0.0, 0.0])

@@ -324,7 +324,7 @@ class ActiveLearner:
 
     # ------------------------------------------------------------------ files
 
-    @exclusive
+    @uninterrupted
     def save(self, path: "str | PathLike[str]") -> None:
         """Write classifier and learner to one file, questions on their way included, atomically."""
         from evolabel.active.storage import save_learner

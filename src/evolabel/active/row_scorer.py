@@ -1,7 +1,7 @@
 """`RowScorer`: outputs of few rows and their scores by the built-in criteria, in one call of a kernel."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from evolabel.core.second_moments import SecondMoments
 from evolabel.core.sizes import check_rows
 from evolabel.kernels import scores as kernels
 from evolabel.kernels._compile import direct
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.state import FloatArray, IntArray
 
 KINDS: dict[type[Criterion], int] = {
     Ambiguity: kernels.AMBIGUITY,
@@ -30,6 +30,19 @@ NOT_CORRECTED = np.empty(0), NO_ROWS  # trust and shift
 _score_rows: Any = direct(kernels.score_rows)
 
 
+class Kept(NamedTuple):
+    """What does not change from row to row: for which model, weights and number of rows, and what follows from them."""
+
+    version: Version
+    weights: FloatArray | None
+    n: int
+    arguments: tuple[Any, ...]
+    """Arguments of the kernel between the corrections and the results."""
+    sizes: IntArray
+    places: list[int | slice]
+    width: int
+
+
 class RowScorer:
     """Scores few rows by `criteria`, with the bits of `Look`, at a fraction of its price.
 
@@ -42,11 +55,7 @@ class RowScorer:
         self._widths = np.array([getattr(criterion, "width", np.nan) for criterion in criteria], np.float64)
         self._built_in = bool((self._kinds >= 0).all())
         self._uses_doubts = any(isinstance(criterion, Ambiguity) and criterion.newcomers for criterion in criteria)
-        self._kept_for: tuple[Version, FloatArray | None, int] | None = None
-        self._arguments: tuple[Any, ...] = ()
-        self._sizes = np.empty(0, np.int64)
-        self._places: list[int | slice] = []
-        self._width = 0
+        self._kept: Kept | None = None
 
     def suits(self, rows: int, version: Version, weights: FloatArray | None) -> bool:
         """Whether the kernel can score so many rows of this model: built-in criteria, a trained model, few rows."""
@@ -62,26 +71,25 @@ class RowScorer:
         moments: SecondMoments | None,
     ) -> tuple[FloatArray, ScoreTable]:
         """Outputs of raw rows, (n, K), and their scores by each criterion."""
-        kept, n = self._kept_for, len(rows)
+        kept, n = self._kept, len(rows)
         check_rows(rows, version.model.n_features)
-        if kept is None or kept[1] is not weights or kept[2] != n or not kept[0].same(version):
-            self._arguments = self._constant_arguments(n, version, weights, moments)
-            self._kept_for = version, weights, n
-            self._sizes = np.where(self._by_label, version.n_labels, 1)
-            self._places = places_of(self._sizes, self._by_label)
-            self._width = int(self._sizes.sum())
-        outputs, table = np.empty((n, version.n_labels)), np.empty((n, self._width))
+        if kept is None or kept.weights is not weights or kept.n != n or not kept.version.same(version):
+            sizes = np.where(self._by_label, version.n_labels, 1)
+            constant = self._constant_arguments(n, version, weights, moments)
+            kept = Kept(version, weights, n, constant, sizes, places_of(sizes, self._by_label), int(sizes.sum()))
+            self._kept = kept  # one step: Ctrl-C leaves the old one or the new one
+        outputs, table = np.empty((n, version.n_labels)), np.empty((n, kept.width))
         correction, doubts = expected.correction, expected.doubts
         correct = NOT_CORRECTED if correction is None else (correction.trust, correction.shift)
         _score_rows(
             rows,
             *correct,
             NO_ROWS if doubts is None or not self._uses_doubts else doubts,
-            *self._arguments,
+            *kept.arguments,
             outputs,
             table,
         )
-        return outputs, ScoreTable(table, self._sizes, self._places)
+        return outputs, ScoreTable(table, kept.sizes, kept.places)
 
     def _constant_arguments(
         self, n: int, version: Version, weights: FloatArray | None, moments: SecondMoments | None

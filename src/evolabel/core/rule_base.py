@@ -182,10 +182,12 @@ class RuleBase(ChangeableRules):
             self.remove(slot, "death")
 
     def derive_inverses(self) -> None:
-        """Derive P of all slots from their statistics; nothing fades."""
+        """Derive P of all slots from their statistics; nothing fades, and upkeep stays as due as it was."""
+        age, fresh = self.arrays.age.copy(), self.arrays.fresh.copy()
         for slot in range(self.n_rules + 1):
             inverses.apply_late(slot, self.arrays)
             inverses.derive_inverse(slot, self.arrays, self.settings)
+        self.arrays.age[:], self.arrays.fresh[:] = age, fresh
 
     def start_consequents(self, settings: Settings) -> None:
         """Take other ridges, as long as no consequents have been learned."""

@@ -93,8 +93,8 @@ class SecondMoments:
         heirs = {event.other: event.rule for event in rules.events if event.kind in MERGES}
         for gone in known.keys() & heirs.keys():
             heir = heirs[gone]
-            while heir in heirs:
-                heir = heirs[heir]
+            for _ in range(len(heirs)):  # a chain of merges is no longer; events of a crafted file may form a circle
+                heir = heirs.get(heir, heir)
             if heir in known:
                 known[heir] += known[gone]
         return known

@@ -52,8 +52,8 @@ power_of_two: Any = _power_of_two_interpreted if config.DISABLE_JIT else _power_
 
 @hot_kernel
 def exp_of_negative(x: float) -> float:
-    """Compute exp(x) for x <= 0; 0 below `LOWEST`, also for -inf."""
-    v = max(x, LOWEST)
+    """Compute exp(x) for x <= 0; 0 below `LOWEST`, also for -inf; NaN for NaN."""
+    v = x if x > LOWEST else LOWEST
     rounded = fma(v, LOG2_E, ROUND)
     k = rounded - ROUND
     r = fma(-k, LN2_LOW, fma(-k, LN2_HIGH, v))
@@ -69,4 +69,4 @@ def exp_of_negative(x: float) -> float:
     s = fma(s, r, T3)
     s = fma(s, r, T2)
     s = fma(s * r, r, r) + 1.0
-    return s * power_of_two(rounded) if x >= LOWEST else 0.0
+    return s * power_of_two(rounded) if x >= LOWEST else (0.0 if x < LOWEST else x)
