@@ -167,3 +167,13 @@ def test_rules_and_events_agree_on_births_after_a_merge(stream):
     born = {event.rule: event.sample for event in one.events_ if event.kind == "birth"}
     for rule in one.rules_:
         assert born.get(rule.identity, rule.born) == rule.born
+
+
+def test_a_sibling_merged_every_day_counts_the_initial_batch_once(stream, tmp_path):
+    X, Y = stream
+    clf = EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], Y[:60])
+    annotated = clf._model.annotated.copy()
+    for _ in range(60):
+        clf.merge(clf.sibling().partial_fit(X[60:62], Y[60:62]))
+    np.testing.assert_array_equal(clf._model.annotated, annotated)
+    clf.save(tmp_path / "model")

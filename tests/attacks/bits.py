@@ -19,9 +19,11 @@ PROFILES = {
     "touching": lambda: EvolvingFuzzyClassifier(merging="touching", max_rules=12, ridge=10.0),
     "rotated": lambda: EvolvingFuzzyClassifier(covariance="full", max_rules=6),
     "paper": lambda: EvolvingFuzzyClassifier.paper(ridge="press", local_ridge=0.5, vigilance=0.6),
+    "condition": lambda: EvolvingFuzzyClassifier(ridge="condition", max_rules=3),
     "coupled": lambda: EvolvingFuzzyClassifier(alpha=1e-3, beta=1e-2, max_rules=6),
 }
 SHAPES = [(3, 2), (9, 4), (20, 6), (48, 14), (90, 9)]
+WIDE = [("paper", 128, 2), ("rotated", 128, 3), ("condition", 128, 2), ("default", 260, 3)]  # BLAS uses threads here
 ROWS = [1, 15, 64, 200]
 
 
@@ -63,7 +65,7 @@ def hashes(names):
     return found
 
 
-MODELS = [(profile, p, K) for profile in PROFILES for p, K in SHAPES]
+MODELS = [(profile, p, K) for profile in PROFILES for p, K in SHAPES] + WIDE
 
 if __name__ == "__main__":
     sys.stdout.write(json.dumps(hashes(MODELS[::-1] if sys.argv[1:] == ["backward"] else MODELS)))

@@ -6,6 +6,7 @@ P = (H + penalty)^-1 follows the samples by rank-one steps; here it is started, 
 import numpy as np
 from scipy.linalg import cholesky
 
+from evolabel.core.one_thread import one_blas_thread
 from evolabel.core.proximal import largest_eigenvalue
 from evolabel.errors import DataError
 from evolabel.kernels.inverse import positive_inverse
@@ -39,7 +40,8 @@ def derive_inverse(slot: int, rules: RuleArrays, settings: Settings) -> None:
     if settings.iterated:
         tighten(slot, rules, settings)
         if slot == 0:
-            rules.W[0] = rules.G[0] @ mirrored(rules.P[0])
+            with one_blas_thread():
+                rules.W[0] = rules.G[0] @ mirrored(rules.P[0])
 
 
 def tighten(slot: int, rules: RuleArrays, settings: Settings) -> None:
@@ -84,12 +86,14 @@ def upkeep(slot: int, rules: RuleArrays, settings: Settings) -> None:
     derive_inverse(slot, rules, settings)
 
 
+@one_blas_thread()
 def scatter(slot: int, rules: RuleArrays, settings: Settings) -> FloatArray:
     """The scatter matrix of a rotated rule: F F' without the prior."""
     F = np.tril(rules.F[slot])
     return np.asarray(F @ F.T - np.diag(settings.prior_count * settings.prior))
 
 
+@one_blas_thread()
 def set_scatter(slot: int, matrix: FloatArray, rules: RuleArrays, settings: Settings) -> None:
     """F of a scatter matrix, with the prior."""
     rules.F[slot] = cholesky(matrix + np.diag(settings.prior_count * settings.prior), lower=True)

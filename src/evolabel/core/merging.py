@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import cho_solve, cholesky
 
 from evolabel.core.lifecycle import stronger_first
+from evolabel.core.one_thread import one_blas_thread
 from evolabel.core.rule_state import RuleState
 from evolabel.kernels.antecedents import degrees
 from evolabel.kernels.cholesky import substitute
@@ -119,6 +120,7 @@ def consistency(a: int, b: int, base: RuleState) -> FloatArray:
     return np.maximum(0.0, 1.0 - disagreement(a, b, base))
 
 
+@one_blas_thread()
 def merged_weights(first: int, second: int, base: RuleState) -> FloatArray:
     """Eq. (29): W_a + a_m rho (W_b - W_a), a the better supported rule; labels that contradict keep the former."""
     k = base.arrays.k

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh
 
+from evolabel.core.one_thread import one_blas_thread
 from evolabel.errors import DivergenceError
 from evolabel.kernels.descent import descend
 from evolabel.kernels.iteration import BLOW_UP
@@ -65,6 +66,7 @@ class Problem:
         return largest_eigenvalue(self.H + np.diag(self.penalty)) + self.beta * max(largest_eigenvalue(self.B), 0.0)
 
 
+@one_blas_thread()
 def largest_eigenvalue(A: FloatArray) -> float:
     """The largest eigenvalue of a symmetric matrix."""
     n = len(A)
@@ -80,6 +82,7 @@ def soft_threshold(X: FloatArray, width: float) -> FloatArray:
     return np.asarray(shrunk)
 
 
+@one_blas_thread()
 def minimise(problem: Problem, start: FloatArray, tolerance: float = STILL, most: int = MOST_STEPS) -> FloatArray:
     """Eq. (16) accelerated (FISTA), restarted whenever the momentum points uphill; stops when W stands still.
 

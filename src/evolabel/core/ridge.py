@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from evolabel.core.one_thread import one_blas_thread
 from evolabel.kernels.state import FloatArray
 
 GRID = 10.0 ** np.arange(0.0, 4.01, 0.25)
@@ -39,6 +40,7 @@ def ridge_strength(kind: float | str, Z: FloatArray, Y: FloatArray, weights: Flo
     return float(kind)
 
 
+@one_blas_thread()
 def condition_ridge(Z: FloatArray, weights: FloatArray) -> float:
     """Gamma of eq. (18): 2 lmax(R'QR) / kappa keeps the condition number below about kappa; Q holds the weights.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from evolabel.core import inverses, lifecycle, merging
 from evolabel.core.formed_weights import MANY_ROWS, NO_WEIGHTS, answers, formed_weights
+from evolabel.core.one_thread import one_blas_thread
 from evolabel.core.proximal import BLOWN_UP, minimise
 from evolabel.core.rule_changes import ChangeableRules
 from evolabel.core.scaling import Scaler
@@ -195,6 +196,7 @@ class RuleBase(ChangeableRules):
         for slot in range(self.n_rules + 1):
             inverses.start_inverse(slot, self.arrays, settings)
 
+    @one_blas_thread()
     def accumulate(
         self, Z: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray, out: FloatArray = NO_ROWS
     ) -> None:

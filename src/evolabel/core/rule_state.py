@@ -6,6 +6,7 @@ The arrays themselves, and which of them are exact statistics and which derived,
 import numpy as np
 
 from evolabel.core.inverses import mirrored
+from evolabel.core.one_thread import one_blas_thread
 from evolabel.core.proximal import Problem
 from evolabel.core.sizes import check_rows, misfit
 from evolabel.kernels._compile import direct
@@ -109,6 +110,7 @@ class RuleState:
         finite = all(np.isfinite(part).all() for part in (np.tril(P), rows, G, W, c))
         return bool(finite and (variances > 0.0).all())
 
+    @one_blas_thread()
     def weights(self, slot: int) -> FloatArray:
         """W of a slot, (q, K): the ridge solution towards the global model, or that model itself for slot 0.
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from evolabel.core import inverses
 from evolabel.core.model import LABEL_ARRAYS, StreamModel
+from evolabel.core.one_thread import one_blas_thread
 from evolabel.core.rule_base import RuleBase
 from evolabel.core.scaling import Scaler
 from evolabel.errors import DataError
@@ -38,6 +39,7 @@ def sibling(model: StreamModel) -> StreamModel:
     return twin
 
 
+@one_blas_thread()
 def unite(
     mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[int], *, exclusive: bool = False
 ) -> StreamModel:
@@ -74,8 +76,10 @@ def unite(
 
 
 def _add_labels(united: StreamModel, theirs: StreamModel, n_labels: int, columns: list[int]) -> None:
-    """What both know of the labels, besides what their rules tell."""
-    for name in LABEL_ARRAYS:
+    """Add their counts of labels; those of an initial batch that both come from count once."""
+    counts = ("annotated", "carried")
+    shared = all(np.array_equal(getattr(united, name), getattr(theirs, name)) for name in counts)
+    for name in LABEL_ARRAYS if not shared else [name for name in LABEL_ARRAYS if name not in counts]:
         known, added = getattr(united, name), getattr(theirs, name)
         summed = np.pad(known, [(0, 0)] * (known.ndim - 1) + [(0, n_labels - known.shape[-1])])
         summed[..., columns[: added.shape[-1]]] += added
