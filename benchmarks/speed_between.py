@@ -19,7 +19,7 @@ from typing import Any
 
 from commits import checked_out, run_with
 
-ROUNDS = 5
+ROUNDS = 3
 THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
 
 

@@ -255,6 +255,8 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
         X : array or frame of shape (n_samples, n_features); NaN: feature missing
         y : array or frame of shape (n_samples, n_labels) of 0, 1, NaN (not annotated), or one class per sample
         sample_weight : array of shape (n_samples,), optional
+            How much each sample counts in the statistics of the rules. Samples of weight 0 are left out; the scaling
+            and the ridges chosen by leave-one-out count all others alike.
         confidence : array in [0, 1] of shape (n_samples, n_labels) or (n_samples,), optional
             How sure the annotator was; 0 counts as not annotated.
         """
