@@ -28,6 +28,10 @@ class TaughtModel(NamedTuple):
     features: AnyArray | None
     """Names of the features; None where they have none."""
 
+    def is_still(self, model: StreamModel, targets: object) -> bool:
+        """Whether nothing has changed since: the same model, with the same features and labels."""
+        return self.model is model and self.targets is targets and self.n_features == model.n_features
+
     def same_features(self, other: "TaughtModel") -> bool:
         """Do both have as many features, of the same names where both have names?"""
         if self.features is None or other.features is None:

@@ -79,10 +79,11 @@ class Scout:
         Filter, second moments and error feedback begin anew; counts and recent samples stay. Returns the model as it
         was when a sample was last counted, if it has changed in any way since.
         """
-        self.check_model()
-        before, now = self._taught, self.pupil.taught
-        if before is not None and all(a is b or a == b for a, b in zip(before[:3], now[:3], strict=True)):
+        before, model = self._taught, self.pupil.model
+        if before is not None and before.is_still(model, self.pupil.classifier._targets):
             return None
+        self.check_model()
+        now = self.pupil.taught
         self.unlabelled.check(now.model)
         self.chooser = self._fitting_chooser()
         if now.model.warm_up is None:
