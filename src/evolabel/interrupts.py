@@ -64,7 +64,7 @@ def deliver() -> None:
 
 
 def _handle() -> None:
-    """Do what the handler that was put aside does; a function is called, so that asyncio is not told twice."""
+    """Run the handler that was put aside; a function is called, because a second signal would run asyncio's twice."""
     if callable(_handler):
         _handler(_SIGINT, None)
     elif _handler == signal.SIG_DFL:

@@ -1,6 +1,6 @@
 """Read-only data (memory maps, frames, other processes) must not make numba compile the learning loop once more.
 
-Numba takes a read-only array for another type; compiling `learn_rows` anew halts a stream for half a minute.
+Numba takes a read-only array for another type; compiling `learn_rows` anew halts a stream for a minute.
 """
 
 import sys

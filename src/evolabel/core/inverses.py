@@ -56,8 +56,8 @@ def ridge_inverse(H: FloatArray, penalty: FloatArray) -> FloatArray:
     L, V, P = np.empty((q, q)), np.empty((q, q)), np.empty((q, q))
     if not positive_inverse(A, L, V, np.empty(q), P):
         raise DataError(
-            "the weighted samples cannot be told from rounding errors: H + ridge is not positive definite; use sample "
-            "weights of similar size, or a larger ridge"
+            "H + ridge is not positive definite in float64, because weights or features differ too much in size; "
+            "use sample weights of similar size, or a larger ridge"
         )
     mirror(P)
     return P
