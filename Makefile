@@ -68,5 +68,5 @@ gallery: $(READY)  ## draw every figure into docs/gallery.md
 	$(BIN)/python benchmarks/gallery.py
 
 clean:  ## remove the environment and compiled kernels
-	-test ! -d $(VENV) || $(BIN)/python -c 'import shutil; from evolabel.kernels._compile import all_caches; shutil.rmtree(all_caches(), True)'
+	-test ! -d $(VENV) || $(BIN)/python -c 'import shutil; from evolabel.kernels.compile import all_caches; shutil.rmtree(all_caches(), True)'
 	rm -rf $(VENV)

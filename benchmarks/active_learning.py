@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner
-from evolabel.active.paper import paper_asking
+from evolabel.active.presets import paper_asking
 from evolabel.baselines import EchoingClassifier
 from evolabel.evaluate import average_precision, partial_accuracy
 from evolabel.explain import markup

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.kernels.state import FloatArray
 from evolabel.streams import Dataset, load_dataset
+from evolabel.typing import FloatArray
 
 NAMES = ("emotions", "yeast", "water-quality", "birds", "mediamill-5k")
 INITIAL_SHARE = 0.2

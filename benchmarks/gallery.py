@@ -14,9 +14,9 @@ from evolabel.baselines import make_learner
 from evolabel.evaluate import prequential, repeat
 from evolabel.explain import figures
 from evolabel.explain.figures.canvas import as_svg, figure_of
-from evolabel.kernels.state import FloatArray
 from evolabel.report.figures import trend_lines
 from evolabel.streams import DriftingStream, load_dataset
+from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

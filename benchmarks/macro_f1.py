@@ -15,9 +15,9 @@ import numpy as np
 import result_files
 
 from evolabel.baselines import make_learner
-from evolabel.core.thresholds import OutputCounts
+from evolabel.core.decisions.thresholds import OutputCounts
 from evolabel.evaluate import metric_named, prequential
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 LEARNERS = ("macro-f1", "evolabel", "static", "rls", "knn", "prior")
 CUT_AFTERWARDS = ("rls", "knn")

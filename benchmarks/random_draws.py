@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.active.filters.random import random_moments
 from evolabel.active.learner import MOBILITY
+from evolabel.active.selection.random import random_moments
 
 
 def matched_budget(units: int, questions: int) -> float:

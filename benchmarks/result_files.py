@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from evolabel.whole_files import write_atomically
+from evolabel._utils.atomic_files import write_atomically
 
 FOLDER = Path(__file__).parent / "results"
 

@@ -19,9 +19,9 @@ from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner
+from evolabel.core.initial.ridge import GRID, filled, press_ridge, stretches_left_out
 from evolabel.core.options import Options
-from evolabel.core.ridge import GRID, filled, press_ridge, stretches_left_out
-from evolabel.core.scaling import fit_scaler
+from evolabel.core.rules.scaling import fit_scaler
 from evolabel.explain import markup
 
 RESULTS = "ridge_in_order"

@@ -17,7 +17,7 @@ from evolabel.explain.reference import reference_rows
 from evolabel.explain.relevance import feature_relevance
 from evolabel.explain.shortening import FIDELITY, ShortRules, measure, ranked, shorten
 from evolabel.explain.terms import SHARES, stream_terms
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 LENGTHS = (1, 2, 3, 5, 8, 12, 20, 40)
 ROWS = 2000  # of the stream, for the fidelity

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import studied
 
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 
 class Bag:

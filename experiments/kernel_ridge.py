@@ -10,8 +10,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 
-from evolabel.core.scaling import Scaler, fit_scaler
-from evolabel.kernels.state import FloatArray
+from evolabel.core.rules.scaling import Scaler, fit_scaler
+from evolabel.typing import FloatArray
 
 WIDTHS = (0.5, 1.0, 2.0, 4.0)  # squared width in units of 2 p: the mean squared distance of two scaled rows
 RIDGES = 10.0 ** np.arange(-3.0, 1.01, 0.25)

@@ -1,8 +1,8 @@
 """Ridge of the rules, temperature and ridge of the global model by the exact leave-one-out error of the whole model.
 
 The unit of all ridges comes from the leave-one-out error (PRESS) of the *linear* model, times constants. Here the
-initial batch is asked again once the rules stand (formulas: `evolabel.core.local_ridge`). What came of it for the ridge
-of the rules alone is in the package, as `local_ridge="loo"`.
+initial batch is used again once the rules stand (formulas: `evolabel.core.initial.local_ridge`). What came of it for
+the ridge of the rules alone is in the package, as `local_ridge="loo"`.
 """
 
 from typing import Any
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from other_structures import Changed
 
-from evolabel.core.local_ridge import GRID, leave_one_out
-from evolabel.core.ridge import filled
-from evolabel.core.rule_base import RuleBase
-from evolabel.kernels.state import FloatArray
+from evolabel.core.initial.local_ridge import GRID, leave_one_out
+from evolabel.core.initial.ridge import filled
+from evolabel.core.rules.rule_base import RuleBase
+from evolabel.typing import FloatArray
 
 WEAKER = tuple(reversed(GRID))  # the study's default, 0.2, or less
 ANY = (*WEAKER, 0.4, 0.8)

@@ -26,15 +26,16 @@ import studied
 import study_sets
 
 from evolabel.core.model import StreamModel
-from evolabel.core.rule_base import RuleBase
-from evolabel.kernels._compile import allocating_kernel
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.kernels.antecedents import weigh
+from evolabel.kernels.compile import allocating_kernel
+from evolabel.kernels.learn import follow, take_in
 from evolabel.kernels.memberships import nearest
-from evolabel.kernels.state import DONE, NOVEL, RULES, SEEN, FloatArray, RuleArrays, Settings, Workspace
+from evolabel.kernels.state import DONE, NOVEL, RULES, SEEN, RuleArrays, Settings, Workspace
 from evolabel.kernels.statistics import add_labels
-from evolabel.kernels.stream import follow, take_in
 from evolabel.kernels.structure import is_novel
 from evolabel.kernels.symmetric import add_product, dot, pending_product
+from evolabel.typing import FloatArray
 
 RESULT = Path(__file__).parent / "results" / "low_rank_speed.json"
 ROUNDS = 5

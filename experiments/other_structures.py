@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 import studied
 
-from evolabel.core import inverses
 from evolabel.core.model import StreamModel
-from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.rules import inverses
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.kernels.moments import derive_inverse_variance
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 Seeds = Callable[[FloatArray, int, int], FloatArray]  # scaled rows, how many, random seed -> centres
 

@@ -13,9 +13,9 @@ from pages import with_blocks
 from evolabel.explain.markup import table
 from evolabel.reproduce import Findings, tables, verdicts
 from evolabel.reproduce.experiments import EXPERIMENTS
-from evolabel.reproduce.findings import RESULTS, TIMES, Task
 from evolabel.reproduce.methods import METHODS, PROFILES, Profile
 from evolabel.reproduce.page import by_claim
+from evolabel.reproduce.results import RESULTS, TIMES, Task
 from evolabel.reproduce.tables import Table
 
 ROOT = Path(__file__).parents[1]

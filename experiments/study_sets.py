@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.kernels.state import FloatArray
 from evolabel.streams import DRIFT_KINDS, Dataset, DriftingStream, dataset_names, load_dataset, read_arff
+from evolabel.typing import FloatArray
 
 FIVE = ("emotions", "yeast", "water-quality", "birds", "mediamill-5k")
 DRIFTS = tuple(f"drift-{kind}" for kind in DRIFT_KINDS)

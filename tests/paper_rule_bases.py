@@ -4,7 +4,7 @@ import numpy as np
 from small_rule_bases import make_stream
 
 from evolabel.core.options import PAPER_PROFILE, Options
-from evolabel.core.rule_base import RuleBase
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.settings import kernel_settings
 
 

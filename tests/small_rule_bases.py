@@ -1,12 +1,12 @@
 """Small rule bases and streams on scaled rows, and their naive twins, for the tests of kernels and core."""
 
 import numpy as np
+from naive.slots import NaiveRules, Slot, empty_slot
 
-from evolabel.core.inverses import mirrored
 from evolabel.core.options import Options
-from evolabel.core.rule_base import RuleBase
+from evolabel.core.rules.inverses import mirrored
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.settings import kernel_settings
-from evolabel.kernels.reference.slots import NaiveRules, Slot, empty_slot
 from evolabel.kernels.state import NEXT_IDENTITY
 from evolabel.streams import DriftingStream
 

@@ -3,10 +3,10 @@
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils.text import counted, with_article
 from evolabel.active import ActiveLearner
 from evolabel.errors import ModelFileError
 from evolabel.streams import Dataset
-from evolabel.wording import counted, with_article
 
 
 def test_one_thing_is_not_many():

@@ -8,9 +8,9 @@ from scipy.special import chdtrc, chdtri
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.options import Options
 from evolabel.core.settings import kernel_settings
-from evolabel.kernels.cholesky import substitute
 from evolabel.kernels.memberships import distances, memberships
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.paper.rotated import substitute
+from evolabel.typing import FloatArray
 from flaws.finding import Finding
 from flaws.single_rule import linear_labels
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from evolabel.core import lifecycle, merging
 from evolabel.core.options import Options
-from evolabel.core.rule_base import RuleBase
+from evolabel.core.rules import merging, slots
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.settings import kernel_settings
 from evolabel.kernels.moments import absorb
 from flaws.finding import Finding
@@ -16,7 +16,7 @@ def _pair(consistency: str = "output") -> RuleBase:
     base = RuleBase(1, 1, kernel_settings(options, 1, 1, np.ones(1), 1.0))
     spread = np.repeat([-1.0, 1.0], 50)
     for centre in (-1.0, 1.0):
-        slot = lifecycle.give_birth(spread[:1] + centre, 0, 1.0, base.arrays, base.settings)
+        slot = slots.give_birth(spread[:1] + centre, 0, 1.0, base.arrays, base.settings)
         for value in spread[1:]:
             absorb(slot, np.array([value + centre]), 1.0, base.arrays, base.settings)
     base.arrays.W[2, 0, -1] = 1.0
@@ -28,7 +28,7 @@ def merged_spread() -> Finding:
     base = _pair()
     first, second = (base.arrays.M[slot, 0] / base.arrays.n[slot, 0] for slot in (1, 2))
     printed = float(1.0 / (0.5 / first + 0.5 / second))
-    lifecycle.merge_pair(1, 2, base.arrays, base.settings)
+    slots.merge_pair(1, 2, base.arrays, base.settings)
     pooled = float(base.arrays.M[1, 0] / base.arrays.n[1, 0])
     return Finding(
         {"precisions": printed, "pooled": pooled},

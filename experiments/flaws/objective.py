@@ -6,11 +6,11 @@ import numpy as np
 from scipy.linalg import null_space
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.proximal import largest_eigenvalue, minimise
-from evolabel.core.ridge import MOST_CONDITION
+from evolabel.core.initial.ridge import MOST_CONDITION
+from evolabel.core.rules.proximal import largest_eigenvalue, minimise
 from evolabel.evaluate import partial_accuracy
-from evolabel.kernels.coupling import PAPER, SHIFTED, SIGNED_LAPLACIAN
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.paper.coupling import PAPER, SHIFTED, SIGNED_LAPLACIAN
+from evolabel.typing import FloatArray
 from flaws.finding import Finding
 from flaws.single_rule import diverges_at, iterate, label_coupling, linear_labels, problem_of, with_ones
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.proximal import largest_eigenvalue
-from evolabel.kernels.iteration import prox_step, rls_step
+from evolabel.core.rules.proximal import largest_eigenvalue
+from evolabel.kernels.paper.iteration import prox_step, rls_step
 from flaws.finding import Finding
 from flaws.single_rule import linear_labels, with_ones
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from evolabel.evaluate import average_precision
-from evolabel.kernels.coupling import add_label_moments
+from evolabel.kernels.paper.coupling import add_label_moments
 from flaws.finding import Finding
 
 

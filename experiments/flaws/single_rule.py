@@ -5,10 +5,10 @@ import re
 import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.proximal import Problem, soft_threshold
+from evolabel.core.rules.proximal import Problem, soft_threshold
 from evolabel.errors import DivergenceError
-from evolabel.kernels.coupling import add_label_moments, coupling
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.paper.coupling import add_label_moments, coupling
+from evolabel.typing import FloatArray
 
 
 def linear_labels(n: int, p: int, K: int, seed: int) -> tuple[FloatArray, FloatArray]:

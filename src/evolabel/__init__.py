@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from evolabel.lazy import loader
+from evolabel._utils.lazy import loader
 
 if TYPE_CHECKING:
-    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 
 __version__ = "0.1.0"
 __all__ = ["EvolvingFuzzyClassifier", "__version__"]
 
-_HOMES = {"EvolvingFuzzyClassifier": "evolabel.adapters.scikit_learn"}
+_HOMES = {"EvolvingFuzzyClassifier": "evolabel.classifier.estimator"}
 
 
 __getattr__ = loader(__name__, _HOMES)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evolabel.active import TokenBucket
-from evolabel.active.budget import exact_share
+from evolabel.active.selection.token_bucket import exact_share
 from evolabel.errors import BudgetError, ParameterError
 
 BUDGETS = st.one_of(st.floats(1e-6, 1.0), st.sampled_from([0.1, 0.29, 0.3, 0.7, 1 / 3, 1.0]))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evolabel.active import ActiveLearner
-from evolabel.core import acts
+from evolabel.core.edits import rule_edits
 
 
 def by_file(learner, folder):
@@ -32,8 +32,8 @@ CHANGES = {
     "partial_fit": lambda learner, X, Y: learner.classifier.partial_fit(X[:3], Y[:3]),
     "many rows": lambda learner, X, Y: learner.classifier.partial_fit(X, Y),
     "labels": lambda learner, X, Y: learner.classifier.partial_fit(X[:3], np.hstack([Y[:3], Y[:3, :1]])),
-    "lock": lambda learner, X, Y: acts.lock_rule(*first_rule(learner)),
-    "delete": lambda learner, X, Y: acts.delete_rule(*first_rule(learner)),
+    "lock": lambda learner, X, Y: rule_edits.lock_rule(*first_rule(learner)),
+    "delete": lambda learner, X, Y: rule_edits.delete_rule(*first_rule(learner)),
     "fit": lambda learner, X, Y: learner.classifier.fit(X[::-1], 1.0 - Y[::-1]),
 }
 

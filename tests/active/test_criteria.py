@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evolabel.active import Ambiguity, Instability, Leverage, Novelty, SoftCount, VarianceReduction
-from evolabel.active.criteria import read_criteria
-from evolabel.core.look import Look
+from evolabel.active.scoring.criteria import read_criteria
+from evolabel.core.row_statistics import Look
 
 
 class Seen:

@@ -10,7 +10,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, AnnotatorPool, BudgetedLearner
 from evolabel.errors import ParameterError
 from evolabel.evaluate import partial_accuracy
-from evolabel.kernels.echo import BACK, weigh_all
+from evolabel.kernels.feedback import BACK, weigh_all
 
 LATER = np.arange(41, 46)
 

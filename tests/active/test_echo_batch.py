@@ -6,7 +6,7 @@ import pytest
 from active.courses_of_events import echo_of, trained, walked
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.core.snapshot import put_together, take_apart
+from evolabel.core.stored.snapshot import put_together, take_apart
 from evolabel.kernels.evidence import ANSWERS
 
 

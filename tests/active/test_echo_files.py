@@ -5,9 +5,9 @@ import pytest
 
 from active.courses_of_events import echo_of, trained, walked
 from evolabel.active import ActiveLearner
-from evolabel.core.echo import Echo
 from evolabel.core.feature_growth import grow_features
-from evolabel.core.snapshot import put_together, take_apart
+from evolabel.core.members.feedback.error_feedback import Echo
+from evolabel.core.stored.snapshot import put_together, take_apart
 from evolabel.errors import DataError
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from active.courses_of_events import trained, walked
-from evolabel.active import ActiveLearner, experience
-from evolabel.active.score_table import ScoreTable
+from evolabel.active import ActiveLearner
+from evolabel.active.scoring import context
+from evolabel.active.scoring.score_table import ScoreTable
 
 
 def test_a_query_changes_nothing_while_there_is_an_echo(events, frozen):
@@ -98,5 +99,5 @@ def test_haste_shortens_the_wait(events, monkeypatch, by_row):
         return waits
 
     hurried = waited()
-    monkeypatch.setattr(experience, "HASTE", 0.0)
+    monkeypatch.setattr(context, "HASTE", 0.0)
     assert hurried < 0.8 * waited()

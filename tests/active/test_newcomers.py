@@ -8,7 +8,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, Ambiguity
-from evolabel.active.newcomers import ENOUGH, Newcomers
+from evolabel.active.scoring.new_labels import ENOUGH, Newcomers
 from evolabel.errors import DataError
 from evolabel.streams import DriftingStream
 

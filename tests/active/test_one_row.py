@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolabel.active import ActiveLearner, Ambiguity, Leverage, QuantileFilter, SoftCount, VarianceReduction, row_scorer
-from evolabel.active.score_table import ScoreTable
-from evolabel.core import acts
+from evolabel.active import ActiveLearner, Ambiguity, Leverage, QuantileFilter, SoftCount, VarianceReduction
+from evolabel.active.scoring import row_scorer
+from evolabel.active.scoring.score_table import ScoreTable
+from evolabel.core.edits import rule_edits
 
 CRITERIA = [
     Ambiguity(),
@@ -63,7 +64,7 @@ def change(learner, how, stream):
     elif how == "labels":
         clf.partial_fit(stream[0][:5], np.column_stack([stream[1][:5], [0, 1, 0, 1, 1]]))
     elif how == "locked":
-        acts.lock_rule(clf._model.rules, int(clf._model.rules.arrays.identity[1]))
+        rule_edits.lock_rule(clf._model.rules, int(clf._model.rules.arrays.identity[1]))
 
 
 @pytest.mark.parametrize("how", ["learned", "labels", "locked"])

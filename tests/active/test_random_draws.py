@@ -10,7 +10,7 @@ from random_draws import drawn, learned, matched_budget
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import RandomSelection, TokenBucket
-from evolabel.active.filters.random import BLOCK, random_moments
+from evolabel.active.selection.random import BLOCK, random_moments
 
 BASE = EvolvingFuzzyClassifier(max_rules=4)
 

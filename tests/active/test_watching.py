@@ -7,8 +7,8 @@ import pytest
 
 from active.walks import run
 from evolabel.active import ActiveLearner
-from evolabel.core import acts
-from evolabel.core.undo import undo
+from evolabel.core.edits import rule_edits
+from evolabel.core.edits.undo import undo
 
 
 def assert_same_up_to_rounding(one, other, frozen):
@@ -67,7 +67,7 @@ CHANGES = {
     "partial_fit": lambda learner, X, Y: learner.classifier.partial_fit(X[:3], Y[:3]),
     "labels": lambda learner, X, Y: learner.classifier.partial_fit(X[:3], np.hstack([Y[:3], Y[:3, :1]])),
     "fit": lambda learner, X, Y: learner.classifier.fit(X[::-1], 1.0 - Y[::-1]),
-    "edit": lambda learner, X, Y: acts.delete_rule(rules_of(learner), int(rules_of(learner).arrays.identity[1])),
+    "edit": lambda learner, X, Y: rule_edits.delete_rule(rules_of(learner), int(rules_of(learner).arrays.identity[1])),
     "undo": lambda learner, X, Y: undo(rules_of(learner)),
 }
 

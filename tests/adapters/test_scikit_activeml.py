@@ -18,7 +18,7 @@ from skactiveml.stream import CognitiveDualQueryStrategy, StreamDensityBasedAL
 from skactiveml.stream.budgetmanager import BalancedIncrementalQuantileFilter, FixedUncertaintyBudgetManager
 
 from evolabel.active import Ambiguity
-from evolabel.active.activeml import EvolvingQueryStrategy, TokenBudgetManager
+from evolabel.adapters.scikit_activeml import EvolvingQueryStrategy, TokenBudgetManager
 
 MANAGERS = {
     "ours": {"budget": 0.2},

@@ -10,19 +10,19 @@ import pytest
 from rich.console import Console
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils.text import one_line, visible
 from evolabel.cli.model import names_are_checked
 from evolabel.cli.tables import markdown_table, terminal_table
 from evolabel.evaluate import prequential, repeat
-from evolabel.explain.figures import album as album_module
+from evolabel.explain.figures import all_figures as album_module
 from evolabel.explain.figures.canvas import as_png, as_svg, figure_of, in_legend, plain
 from evolabel.report import write_report
 from evolabel.report.figures import trend_lines
 from evolabel.reproduce.experiments import EXPERIMENTS
 from evolabel.reproduce.figures import drawn
-from evolabel.reproduce.findings import Findings, Outcome, Size, Task
+from evolabel.reproduce.results import Findings, Outcome, Size, Task
 from evolabel.streams import Dataset, DriftingStream
 from evolabel.tuning import GridSearch, heat_map
-from evolabel.wording import one_line, visible
 
 NAMES = {
     "mathematics": "$x$",

@@ -17,8 +17,8 @@ import pytest
 
 import evolabel
 from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils.interrupts import deliver, held
 from evolabel.active import ActiveLearner
-from evolabel.interrupts import deliver, held
 from evolabel.streams import DriftingStream
 
 HERE = str(Path(evolabel.__file__).parent)

@@ -8,9 +8,9 @@ import threading
 import numpy as np
 import pytest
 
-from evolabel.core.events import Event
+from evolabel._utils.interrupts import deliver, held
+from evolabel.core.rules.events import Event
 from evolabel.core.second_moments import SecondMoments
-from evolabel.interrupts import deliver, held
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.ridge import condition_ridge
+from evolabel.core.initial.ridge import condition_ridge
 from evolabel.errors import DataError, EvolabelError
 from evolabel.streams import DriftingStream
 
@@ -133,7 +133,7 @@ def test_a_matrix_that_cannot_be_inverted_is_our_error(rows, monkeypatch):
     def fail(*_, **__):
         raise np.linalg.LinAlgError("singular")
 
-    monkeypatch.setattr("evolabel.core.inverses.ridge_inverse", fail)
+    monkeypatch.setattr("evolabel.core.rules.inverses.ridge_inverse", fail)
     with pytest.raises(DataError, match="sample_weight"):
         clf.partial_fit(X, Y, sample_weight=np.full(ROWS, 1e12))
     assert clf.n_samples_seen_ == 100

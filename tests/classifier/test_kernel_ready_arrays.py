@@ -10,9 +10,9 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.adapters.samples import read_samples
-from evolabel.adapters.targets import read_targets
-from evolabel.adapters.weights import read_confidence, read_sample_weight
+from evolabel.classifier.samples import read_samples
+from evolabel.classifier.targets import read_targets
+from evolabel.classifier.weights import read_confidence, read_sample_weight
 
 
 def read_only(array):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.adapters.targets import LabelMatrix, are_generated, generated_names
+from evolabel.classifier.targets import LabelMatrix, are_generated, generated_names
 
 MANY = 20_001
 

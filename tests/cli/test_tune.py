@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evolabel.whole_files import write_atomically
+from evolabel._utils.atomic_files import write_atomically
 
 SMALL = ("--vigilance", "0.5,1", "--alpha", "0,0.1", "--beta", "0", "--cv", 2, "--jobs", 1)
 

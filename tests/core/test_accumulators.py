@@ -5,12 +5,12 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from naive.antecedents import fill_regressor
+from naive.learn import output_rows, solved_weights
 from small_rule_bases import assert_close, learned, make_settings, make_stream, naive_of, slot_of, with_gaps
 
-from evolabel.core.inverses import ridge_inverse
-from evolabel.core.rule_base import NOTHING, RuleBase
-from evolabel.kernels.reference.antecedents import fill_regressor
-from evolabel.kernels.reference.stream import output_rows, solved_weights
+from evolabel.core.rules.inverses import ridge_inverse
+from evolabel.core.rules.rule_base import NOTHING, RuleBase
 
 WHOLE = -1  # key of the whole stream among the rules' identities
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolabel.core import acts, undo
-from evolabel.core.claims import Claim
-from evolabel.core.inverses import ridge_inverse
-from evolabel.core.lifecycle import PER_SLOT
+from evolabel.core.edits import rule_edits, undo
+from evolabel.core.edits.expert_rules import Claim
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options
-from evolabel.core.snapshot import take_apart
+from evolabel.core.rules.inverses import ridge_inverse
+from evolabel.core.rules.slots import PER_SLOT
+from evolabel.core.stored.snapshot import take_apart
 from evolabel.errors import DataError, StateError
 from evolabel.streams import DriftingStream
 
@@ -47,13 +47,13 @@ def apply(base, act, number):
     other = int(base.arrays.identity[1 + (number + 1) % base.n_rules])
     try:
         {
-            "add": lambda: acts.add_rule(base, a_claim(), "as written", ""),
-            "edit": lambda: acts.edit_rule(base, rule, a_claim(7.0), "anew", "edited"),
-            "rename": lambda: acts.rename_rule(base, rule, f"rule of {number}"),
-            "lock": lambda: acts.lock_rule(base, rule),
-            "unlock": lambda: acts.unlock_rule(base, rule),
-            "merge": lambda: acts.merge_rules(base, rule, other),
-            "delete": lambda: acts.delete_rule(base, rule),
+            "add": lambda: rule_edits.add_rule(base, a_claim(), "as written", ""),
+            "edit": lambda: rule_edits.edit_rule(base, rule, a_claim(7.0), "anew", "edited"),
+            "rename": lambda: rule_edits.rename_rule(base, rule, f"rule of {number}"),
+            "lock": lambda: rule_edits.lock_rule(base, rule),
+            "unlock": lambda: rule_edits.unlock_rule(base, rule),
+            "merge": lambda: rule_edits.merge_rules(base, rule, other),
+            "delete": lambda: rule_edits.delete_rule(base, rule),
         }[act]()
     except (DataError, StateError):
         return False
@@ -125,7 +125,7 @@ def test_even_the_room_for_rules_goes_back():
     kept = {name: array.copy() for name, array in before.items()}
     room = len(base.arrays.c)
     for _ in range(10):
-        acts.add_rule(base, a_claim(), "", "")
+        rule_edits.add_rule(base, a_claim(), "", "")
     assert len(base.arrays.c) > room
     for _ in range(10):
         undo.undo(base)
@@ -141,13 +141,13 @@ def test_what_was_learned_since_forbids_undo_and_says_so():
     base = model.trained()
     with pytest.raises(StateError, match="no act to undo"):
         undo.undo(base)
-    acts.add_rule(base, a_claim(), "", "")
+    rule_edits.add_rule(base, a_claim(), "", "")
     model.learn(X[100:101], Y[100:101])
     before = take_apart(copy.deepcopy(model))
     with pytest.raises(StateError, match="has learned since"):
         undo.undo(base)
     assert_same(take_apart(model), before)
-    acts.rename_rule(base, int(base.arrays.identity[1]), "first")
+    rule_edits.rename_rule(base, int(base.arrays.identity[1]), "first")
     undo.undo(base)
     assert_same(take_apart(model), before)
 
@@ -155,7 +155,7 @@ def test_what_was_learned_since_forbids_undo_and_says_so():
 def test_only_so_many_acts_are_kept():
     base = fresh("default").trained()
     for number in range(undo.CHANGES_KEPT + 5):
-        acts.rename_rule(base, int(base.arrays.identity[1]), f"name {number}")
+        rule_edits.rename_rule(base, int(base.arrays.identity[1]), f"name {number}")
     for _ in range(undo.CHANGES_KEPT):
         undo.undo(base)
     assert base.words.names == {int(base.arrays.identity[1]): "name 4"}
@@ -169,7 +169,7 @@ def test_a_full_log_gets_back_what_an_act_pushed_out():
     while len(base.events) < base.events.maxlen:
         base.log("joined", len(base.events), None)
     before = list(base.events)
-    acts.add_rule(base, a_claim(), "", "")
+    rule_edits.add_rule(base, a_claim(), "", "")
     assert len(base.events) == base.events.maxlen
     undo.undo(base)
     assert list(base.events) == before
@@ -178,8 +178,8 @@ def test_a_full_log_gets_back_what_an_act_pushed_out():
 @pytest.mark.parametrize("profile", ["default", "rotated", "paper"])
 def test_the_statistics_of_a_claim_are_those_of_its_samples(profile):
     base = fresh(profile).trained()
-    acts.delete_rule(base, int(base.arrays.identity[1]))
-    acts.add_rule(base, a_claim(), "", "")
+    rule_edits.delete_rule(base, int(base.arrays.identity[1]))
+    rule_edits.add_rule(base, a_claim(), "", "")
     slot, W0 = base.n_rules, base.weights(0)
     H, G = base.hessian(slot), base.arrays.G[slot]
     assert base.arrays.k[slot] == 20.0
@@ -193,8 +193,8 @@ def test_the_statistics_of_a_claim_are_those_of_its_samples(profile):
 
 def test_the_ends_of_a_range_are_where_the_membership_is_one_half():
     base = fresh("default").trained()
-    acts.delete_rule(base, int(base.arrays.identity[1]))
-    acts.add_rule(base, a_claim(), "", "")
+    rule_edits.delete_rule(base, int(base.arrays.identity[1]))
+    rule_edits.add_rule(base, a_claim(), "", "")
     Z = np.tile(base.arrays.c[base.n_rules, :3], (2, 1))
     Z[1, 0] = 2.0
     _, far = base.memberships(Z)
@@ -206,36 +206,36 @@ def test_acts_that_make_no_sense_are_refused():
     model = fresh("few")
     base = model.trained()
     first, second, third = (int(identity) for identity in base.arrays.identity[1:4])
-    acts.rename_rule(base, first, "pump")
-    acts.lock_rule(base, first)
+    rule_edits.rename_rule(base, first, "pump")
+    rule_edits.lock_rule(base, first)
     before = take_apart(copy.deepcopy(model))
     for act, told in (
-        (lambda: acts.lock_rule(base, first), "is locked already"),
-        (lambda: acts.unlock_rule(base, second), "is not locked"),
-        (lambda: acts.merge_rules(base, first, second), "unlock it before"),
-        (lambda: acts.merge_rules(base, second, second), "with itself"),
-        (lambda: acts.delete_rule(base, 99), "there is no rule 99; the rules are"),
-        (lambda: acts.rename_rule(base, second, "pump"), "choose another name"),
+        (lambda: rule_edits.lock_rule(base, first), "is locked already"),
+        (lambda: rule_edits.unlock_rule(base, second), "is not locked"),
+        (lambda: rule_edits.merge_rules(base, first, second), "unlock it before"),
+        (lambda: rule_edits.merge_rules(base, second, second), "with itself"),
+        (lambda: rule_edits.delete_rule(base, 99), "there is no rule 99; the rules are"),
+        (lambda: rule_edits.rename_rule(base, second, "pump"), "choose another name"),
     ):
         with pytest.raises((DataError, StateError), match=told):
             act()
         assert_same(take_apart(model), before)
-    acts.lock_rule(base, second)
+    rule_edits.lock_rule(base, second)
     with pytest.raises(StateError, match="unlock or delete one"):
-        acts.add_rule(base, a_claim(), "", "")
-    acts.delete_rule(base, second)
-    acts.delete_rule(base, third)
+        rule_edits.add_rule(base, a_claim(), "", "")
+    rule_edits.delete_rule(base, second)
+    rule_edits.delete_rule(base, third)
     with pytest.raises(StateError, match="the only rule"):
-        acts.delete_rule(base, first)
+        rule_edits.delete_rule(base, first)
 
 
 def test_a_merged_rule_takes_the_name_of_the_one_that_is_gone():
     base = fresh("default").trained()
     first, second = (int(identity) for identity in base.arrays.identity[1:3])
-    kept = acts.merge_rules(base, first, second)
+    kept = rule_edits.merge_rules(base, first, second)
     undo.undo(base)
     gone = second if kept == first else first
-    acts.rename_rule(base, gone, "pump")
-    assert acts.merge_rules(base, first, second) == kept
+    rule_edits.rename_rule(base, gone, "pump")
+    assert rule_edits.merge_rules(base, first, second) == kept
     assert base.words.names == {kept: "pump"}
     assert str(base.events[-1]) == f"sample 100: rule {gone} was merged into rule {kept} by hand"

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from small_rule_bases import assert_close
 
 from evolabel.core.feature_growth import grow_features, joined, keep_features
-from evolabel.core.lifecycle import PER_SLOT
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options
-from evolabel.core.rule_base import NO_ROWS, NOTHING
-from evolabel.core.scaling import fit_scaler
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
+from evolabel.core.rules.scaling import fit_scaler
+from evolabel.core.rules.slots import PER_SLOT
 from evolabel.core.settings import kernel_settings
-from evolabel.core.snapshot import put_together, take_apart
+from evolabel.core.stored.snapshot import put_together, take_apart
 from evolabel.streams import DriftingStream
 
 # Every kind of state, with settings that do not depend on the number of features.

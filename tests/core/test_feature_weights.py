@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive.learn import learn_rows
+from naive.moments import derive_inverse_variance
 from small_rule_bases import (
     assert_close,
     assert_same_rules,
@@ -18,19 +20,17 @@ from small_rule_bases import (
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core import model as model_module
-from evolabel.core.claims import Claim, spread_of_range, temperature, write_rule
+from evolabel.core.edits.expert_rules import Claim, spread_of_range, temperature, write_rule
 from evolabel.core.feature_growth import grow_features, keep_features
-from evolabel.core.feature_weights import FLOOR, relevance_weights
+from evolabel.core.merge_models import sibling, unite
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options
-from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
-from evolabel.core.snapshot import put_together, take_apart
-from evolabel.core.union import sibling, unite
+from evolabel.core.rules.feature_weights import FLOOR, relevance_weights
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.stored.snapshot import put_together, take_apart
 from evolabel.errors import DataError
 from evolabel.evaluate import average_precision, partial_accuracy
 from evolabel.explain.shortening import prefix_distances
-from evolabel.kernels.reference.moments import derive_inverse_variance
-from evolabel.kernels.reference.stream import learn_rows
 
 PROFILES = {"default": {}, "paper": {**PAPER_PROFILE, "vigilance": 0.3}, "forgetting": {"forgetting": 0.98}}
 

@@ -9,7 +9,7 @@ from small_rule_bases import assert_close, learned, make_settings, make_stream, 
 
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
-from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.evaluate import partial_accuracy
 from evolabel.streams import DriftingStream
 

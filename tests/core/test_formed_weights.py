@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from paper_rule_bases import paper_learned
 from small_rule_bases import assert_close, learned, make_settings, make_stream, with_gaps
 
-from evolabel.core import acts
-from evolabel.core.formed_weights import MANY_ROWS, SOME_ROWS, answers, formed_weights
-from evolabel.core.look import Look
+from evolabel.core.edits import rule_edits
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
-from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.row_statistics import Look
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.rules.weights import MANY_ROWS, SOME_ROWS, answers, formed_weights
 
 ROUNDING = 1e-12
 
@@ -33,7 +33,7 @@ def bases(draw):
     seed, rows = draw(st.integers(0, 30)), draw(st.integers(2, 150))
     base = KINDS[draw(st.sampled_from(sorted(KINDS)))](seed, rows)
     if draw(st.booleans()):
-        acts.lock_rule(base, int(base.arrays.identity[1]))
+        rule_edits.lock_rule(base, int(base.arrays.identity[1]))
         base.learn(*make_stream(seed + 50, rows=20))
     Z, Y = make_stream(seed + 100, rows=MANY_ROWS)
     return base, with_gaps(Z, Y, seed, features=draw(st.sampled_from([0.0, 0.3])))[0]

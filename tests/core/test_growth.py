@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from small_rule_bases import learned, make_settings, make_stream
 
-from evolabel.core.lifecycle import PER_SLOT
-from evolabel.core.rule_base import FIRST_CAPACITY, RuleBase
+from evolabel.core.rules.rule_base import FIRST_CAPACITY, RuleBase
+from evolabel.core.rules.slots import PER_SLOT
 
 
 @pytest.mark.parametrize("rows", [1, 37, 150])

@@ -5,8 +5,8 @@ import pytest
 
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
-from evolabel.core.rule_base import NO_ROWS, NOTHING
-from evolabel.core.scaling import KINDS
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
+from evolabel.core.rules.scaling import KINDS
 from evolabel.evaluate import partial_accuracy
 from evolabel.streams import DriftingStream
 

@@ -4,11 +4,11 @@ import copy
 
 import numpy as np
 import pytest
+from naive import antecedents as naive
 from paper_rule_bases import paper_base
 from small_rule_bases import assert_close, make_stream, with_gaps
 
-from evolabel.core.proximal import minimise
-from evolabel.kernels.reference import antecedents as naive
+from evolabel.core.rules.proximal import minimise
 
 RLS_ONLY = {"alpha": 0.0, "beta": 0.0, "prox_steps": 0, "merging": "room"}
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core import local_ridge
 from evolabel.core.feature_growth import grow_features
-from evolabel.core.local_ridge import GRID, choose_local_ridge, leave_one_out
-from evolabel.core.snapshot import put_together, take_apart
-from evolabel.core.union import unite
+from evolabel.core.initial import local_ridge
+from evolabel.core.initial.local_ridge import GRID, choose_local_ridge, leave_one_out
+from evolabel.core.merge_models import unite
+from evolabel.core.stored.snapshot import put_together, take_apart
 from evolabel.streams import DriftingStream
 
 REGIONS = DriftingStream(n_features=6, n_labels=3, n_regions=4, drift="none", noise=0.0, seed=0).take(400)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from evolabel.core import acts
+from evolabel.core.edits import rule_edits
 from evolabel.core.feature_growth import grow_features, keep_features
-from evolabel.core.lifecycle import PER_SLOT
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options
+from evolabel.core.rules.slots import PER_SLOT
 from evolabel.streams import DriftingStream
 
 PROFILES = {
@@ -32,7 +32,7 @@ def model(request):
 
 def rule(base, identity):
     """All bits of a rule but the slot it lives in."""
-    slot = acts.place_of(base, identity)
+    slot = rule_edits.place_of(base, identity)
     return {name: getattr(base.arrays, name)[slot].copy() for name in PER_SLOT} | {"weights": base.weights(slot)}
 
 
@@ -52,7 +52,7 @@ def test_no_bit_of_a_locked_rule_changes_while_others_learn(model):
     base = model.trained()
     locked = [int(base.arrays.identity[slot]) for slot in (1, 3)]
     for identity in locked:
-        acts.lock_rule(base, identity)
+        rule_edits.lock_rule(base, identity)
     before = [rule(base, identity) for identity in locked]
     whole, others = base.weights(0), base.arrays.k[1 : base.n_rules + 1].sum()
     model.learn(X[120:], partly(Y[120:]))
@@ -67,7 +67,7 @@ def test_locking_changes_no_answer_beyond_rounding(model):
     X, _ = stream()
     before = model.outputs(X)
     for identity in model.trained().arrays.identity[1 : model.trained().n_rules + 1].copy():
-        acts.lock_rule(model.trained(), int(identity))
+        rule_edits.lock_rule(model.trained(), int(identity))
     np.testing.assert_allclose(model.outputs(X), before, atol=1e-9)
 
 
@@ -76,7 +76,7 @@ def test_where_all_rules_are_locked_the_stream_goes_on(model):
     base = model.trained()
     identities = [int(identity) for identity in base.arrays.identity[1 : base.n_rules + 1]]
     for identity in identities:
-        acts.lock_rule(base, identity)
+        rule_edits.lock_rule(base, identity)
     before = [rule(base, identity) for identity in identities]
     model.learn(X[120:], Y[120:])
     assert model.n_seen == len(X)
@@ -90,21 +90,21 @@ def test_an_unlocked_rule_is_as_if_it_had_never_been_locked_if_nothing_was_learn
     base = model.trained()
     identity = int(base.arrays.identity[2])
     plain = rule(base, identity)
-    acts.lock_rule(base, identity)
-    acts.unlock_rule(base, identity)
+    rule_edits.lock_rule(base, identity)
+    rule_edits.unlock_rule(base, identity)
     unlocked = rule(base, identity)
     for name in set(plain) - {"won", "compared"}:
         np.testing.assert_array_equal(unlocked[name], plain[name], err_msg=name)
-    k = base.arrays.k[acts.place_of(base, identity)]
+    k = base.arrays.k[rule_edits.place_of(base, identity)]
     model.learn(X[120:200], Y[120:200])
     kept = identity in base.arrays.identity[1 : base.n_rules + 1]
-    assert not kept or base.arrays.k[acts.place_of(base, identity)] != k or base.settings.forgetting < 1.0
+    assert not kept or base.arrays.k[rule_edits.place_of(base, identity)] != k or base.settings.forgetting < 1.0
 
 
 def test_answers_while_learning_are_those_without(model):
     X, Y = stream()
     base = model.trained()
-    acts.lock_rule(base, int(base.arrays.identity[1]))
+    rule_edits.lock_rule(base, int(base.arrays.identity[1]))
     wanted, out = model.outputs(X[120:121]), np.empty((1, 3))
     model.learn(X[120:121], Y[120:121], out=out)
     np.testing.assert_allclose(out, wanted, atol=1e-12)
@@ -113,8 +113,8 @@ def test_answers_while_learning_are_those_without(model):
 def test_locked_rules_stay_when_features_come_and_go(model):
     base = model.trained()
     identity = int(base.arrays.identity[1])
-    acts.rename_rule(base, identity, "pump")
-    acts.lock_rule(base, identity)
+    rule_edits.rename_rule(base, identity, "pump")
+    rule_edits.lock_rule(base, identity)
     weights = base.weights(1)
     grow_features(model, [np.array([1.0, 2.0, 3.0])])
     keep_features(model, np.array([0, 2, 4]))
@@ -130,7 +130,7 @@ def test_locked_rules_stay_when_features_come_and_go(model):
 def test_weights_of_locked_rules_follow_labels_that_appear(model):
     X, Y = stream()
     base = model.trained()
-    acts.lock_rule(base, int(base.arrays.identity[1]))
+    rule_edits.lock_rule(base, int(base.arrays.identity[1]))
     before = base.weights(1)
     model.grow_labels(4)
     np.testing.assert_array_equal(model.trained().weights(1)[:, :3], before)

@@ -5,12 +5,12 @@ import copy
 import numpy as np
 import pytest
 
-from evolabel.core.look import Look
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options
-from evolabel.core.rule_base import NO_ROWS, NOTHING
+from evolabel.core.row_statistics import Look
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
 from evolabel.core.second_moments import SecondMoments
-from evolabel.core.snapshot import take_apart
+from evolabel.core.stored.snapshot import take_apart
 from evolabel.errors import StateError
 from evolabel.streams import DriftingStream
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from paper_rule_bases import paper_base
 from small_rule_bases import assert_close
 
-from evolabel.core import inverses, lifecycle, merging
-from evolabel.kernels.coupling import add_label_moments
+from evolabel.core.rules import inverses, merging, slots
 from evolabel.kernels.moments import absorb
+from evolabel.kernels.paper.coupling import add_label_moments
 
 SEEDS = st.integers(0, 10_000)
 P, K = 4, 3
@@ -19,7 +19,7 @@ def two_rules(first, second, p=P, **changes):
     """A rule base of two rules, each grown from the rows of one array in the space of the antecedents."""
     base = paper_base(p, first.shape[1] - p if first.shape[1] > p else K, **changes)
     for samples in (first, second):
-        slot = lifecycle.give_birth(samples[0], 0, 1.0, base.arrays, base.settings)
+        slot = slots.give_birth(samples[0], 0, 1.0, base.arrays, base.settings)
         for s in samples[1:]:
             absorb(slot, s, 1.0, base.arrays, base.settings)
     return base

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from small_rule_bases import assert_close, learned, make_settings, make_stream
 
-from evolabel.core.rule_base import RuleBase
+from evolabel.core.rules.rule_base import RuleBase
 
 EVERYBODY = 0.0
 DEFAULT = 0.03

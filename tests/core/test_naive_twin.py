@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from naive import learn as naive
 from small_rule_bases import (
     assert_close,
     assert_same_rules,
@@ -16,8 +17,7 @@ from small_rule_bases import (
 
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
-from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
-from evolabel.kernels.reference import stream as naive
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.streams import DriftingStream
 
 UNEVEN = np.array([[1.0, 1.0, 1.0, 1.0], [0.3, 0.7, 1.0, 2.0]])  # prior variances, weights of the features

@@ -7,7 +7,7 @@ from scipy.stats import chi2
 
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
-from evolabel.core.rule_base import NO_ROWS, NOTHING
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
 from evolabel.kernels.structure import is_novel
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from small_rule_bases import assert_close, learned, make_stream
 
-from evolabel.core.rule_base import NO_ROWS, NOTHING
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
 
 
 def calm_base(seed):

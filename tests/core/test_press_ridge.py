@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from evolabel.core.ridge import (
+from evolabel.core.initial.ridge import (
     FALLBACK,
     GRID,
     MOST_STEPS,

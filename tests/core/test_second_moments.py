@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from evolabel.core import lifecycle
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options
-from evolabel.core.rule_base import NO_ROWS, NOTHING
+from evolabel.core.rules import slots
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
 from evolabel.core.second_moments import SecondMoments
 from evolabel.errors import DataError, ParameterError
 from evolabel.streams import DriftingStream
@@ -98,7 +98,7 @@ def test_a_dead_rule_is_dropped_and_the_others_keep_theirs_in_their_new_slots(sa
     rules = model.trained()
     before = dict(zip(rules.arrays.identity[1:].tolist(), matrices(moments, model)[1:], strict=False))
     dead = int(rules.arrays.identity[2])
-    lifecycle.free_slot(2, rules.arrays)
+    slots.free_slot(2, rules.arrays)
     living = rules.arrays.identity[1 : rules.n_rules + 1].tolist()
     assert dead not in living
     for identity, M in zip(living, matrices(moments, model)[1:], strict=True):

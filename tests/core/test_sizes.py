@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.active.filters import FirstCome, QuantileFilter, TokenFilter
-from evolabel.active.filters.base import Purse
-from evolabel.core.echo import NO_EVIDENCE, Echo
-from evolabel.core.rule_base import NO_ROWS, NOTHING
+from evolabel.active.selection import FirstCome, QuantileFilter, TokenFilter
+from evolabel.active.selection.selector import Purse
+from evolabel.core.members.feedback.error_feedback import NO_EVIDENCE, Echo
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
 from evolabel.core.second_moments import SecondMoments
 from evolabel.core.sizes import check_batch
 from evolabel.errors import InternalError
@@ -116,7 +116,7 @@ def test_second_moments_refuse_rules_they_do_not_fit(trained, stream):
 
 @pytest.mark.parametrize("kind", [QuantileFilter, TokenFilter, FirstCome])
 def test_filters_refuse_rows_of_another_shape(kind):
-    from evolabel.active.criteria import Ambiguity
+    from evolabel.active.scoring.criteria import Ambiguity
 
     chooser = kind()
     chooser.begin((Ambiguity(),), 0.5, K, 1)
@@ -129,8 +129,8 @@ def test_filters_refuse_rows_of_another_shape(kind):
 
 
 def test_the_quantile_filter_refuses_other_criteria_and_parts_of_other_widths():
-    from evolabel.active.criteria import Ambiguity
-    from evolabel.active.score_table import ScoreTable
+    from evolabel.active.scoring.criteria import Ambiguity
+    from evolabel.active.scoring.score_table import ScoreTable
 
     chooser = QuantileFilter()
     chooser.begin((Ambiguity(),), 0.5, K, 1)

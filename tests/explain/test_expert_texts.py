@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from washing_machine import MODES, frames, learned, machine, of_mode
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.scaling import KINDS
+from evolabel.core.rules.scaling import KINDS
 from evolabel.errors import DataError
 from evolabel.explain.expert_form import OFF, ON, Condition, Expectation, ExpertRule, read_form
 

@@ -9,8 +9,8 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, MissingDependencyError, NotTrainedError, ParameterError, StateError
 from evolabel.explain import figures
-from evolabel.explain.figures.album import _files as album_files
-from evolabel.explain.figures.album import album
+from evolabel.explain.figures.all_figures import _files as album_files
+from evolabel.explain.figures.all_figures import album
 from evolabel.explain.figures.canvas import as_svg, figure_of, new_axes
 
 FIGURES = {

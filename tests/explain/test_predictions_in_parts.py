@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.explain.flips import smallest_flips
-from evolabel.explain.territory import locate
+from evolabel.explain.counterfactuals import smallest_flips
+from evolabel.explain.novelty_check import locate
 from evolabel.kernels.structure import is_novel
 from evolabel.streams import DriftingStream
 

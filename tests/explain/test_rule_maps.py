@@ -8,7 +8,7 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, DataTypeError, ParameterError
 from evolabel.explain import figures
-from evolabel.explain.figures.album import album
+from evolabel.explain.figures.all_figures import album
 from evolabel.explain.figures.canvas import figure_of
 from evolabel.explain.figures.planes import discriminants, plane_of
 

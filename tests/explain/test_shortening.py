@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.feature_weights import squared_correlations
+from evolabel.core.rules.feature_weights import squared_correlations
 from evolabel.errors import DataError
 from evolabel.explain.reference import reference_rows
 from evolabel.explain.relevance import feature_relevance

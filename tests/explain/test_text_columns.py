@@ -8,7 +8,7 @@ import pytest
 from washing_machine import MODES, frames, learned, machine, of_mode
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.scaling import KINDS, fit_scaler
+from evolabel.core.rules.scaling import KINDS, fit_scaler
 from evolabel.explain.text_columns import shares_on, text_features
 
 SAYS = re.compile(r"mode is (not |sometimes )?(idle|spin|wash|very slow) \((\d+)% of its samples\)")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from paper_rule_bases import paper_learned
 from small_rule_bases import assert_close, learned, make_stream, with_gaps
 
-from evolabel.core.formed_weights import NO_WEIGHTS, VarianceTerms, formed_weights
-from evolabel.core.look import criterion_scores
+from evolabel.core.row_statistics import criterion_scores
+from evolabel.core.rules.weights import NO_WEIGHTS, VarianceTerms, formed_weights
 from evolabel.core.second_moments import labelled_moments
 from evolabel.kernels import answer, answer_block, scores, second_moments
 

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from naive import antecedents as naive
+from naive.memberships import memberships
 from paper_rule_bases import paper_learned, random_rules, with_missing
 from small_rule_bases import make_stream
 
 from evolabel.kernels import antecedents
 from evolabel.kernels.answer import distance_rows
 from evolabel.kernels.memberships import distances
-from evolabel.kernels.reference import antecedents as naive
-from evolabel.kernels.reference.memberships import memberships
 
 SEEDS = st.integers(0, 10_000)
 NUMBERS = st.floats(-5.0, 5.0, allow_subnormal=False)

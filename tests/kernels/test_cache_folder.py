@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from evolabel.kernels import _compile
+from evolabel.kernels import compile
 
 READ_BEYOND = """
 import numpy as np
@@ -26,7 +26,7 @@ def test_sources_options_and_bounds_checks_name_the_folder(tmp_path):
     four.write_text("imported by no other file")
 
     def name(options=False, bounds_check=None):
-        return _compile.cache_name(one, tmp_path, {"fastmath": options}, bounds_check)
+        return compile.cache_name(one, tmp_path, {"fastmath": options}, bounds_check)
 
     names = [name(), name(True), name(bounds_check=1)]
     for file in (one, two, three):

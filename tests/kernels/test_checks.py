@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from naive import checks as naive
 
 from evolabel.kernels import checks
-from evolabel.kernels.reference import checks as naive
 
 SHAPES = st.tuples(st.integers(0, 4), st.integers(1, 3))
 

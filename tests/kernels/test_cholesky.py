@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive import antecedents as naive_antecedents
+from naive import moments as naive_moments
+from naive import rotated as naive
 from paper_rule_bases import paper_base, random_factor, with_missing
 from small_rule_bases import assert_close
 
-from evolabel.kernels import cholesky
 from evolabel.kernels.antecedents import degrees
 from evolabel.kernels.moments import absorb, rotate
-from evolabel.kernels.reference import antecedents as naive_antecedents
-from evolabel.kernels.reference import cholesky as naive
-from evolabel.kernels.reference import moments as naive_moments
+from evolabel.kernels.paper import rotated
 
 SEEDS = st.integers(0, 10_000)
 SIZES = st.integers(1, 9)
@@ -24,7 +24,7 @@ def test_factor_update_is_the_factor_of_the_sum(seed, d, size):
     rng = np.random.default_rng(seed)
     F, e = random_factor(rng, d), size * rng.normal(size=d)
     kept, expected = e.copy(), naive.factor_update(F, e)
-    cholesky.factor_update(F, e, np.empty(d))
+    rotated.factor_update(F, e, np.empty(d))
     np.testing.assert_array_equal(e, kept)
     assert_close(F @ F.T, expected @ expected.T, 1e-12)
     assert_close(np.tril(F), expected, 1e-8)
@@ -36,8 +36,8 @@ def test_factor_update_is_the_factor_of_the_sum(seed, d, size):
 def test_substitution_goes_on_where_it_stopped(seed, d, data):
     rng, middle = np.random.default_rng(seed), data.draw(st.integers(0, d))
     F, e, v = random_factor(rng, d), rng.normal(size=d), np.full(d, np.nan)
-    first = cholesky.substitute(F, e, 0, middle, 0.25, np.inf, v)
-    both = cholesky.substitute(F, e, middle, d, first, np.inf, v)
+    first = rotated.substitute(F, e, 0, middle, 0.25, np.inf, v)
+    both = rotated.substitute(F, e, middle, d, first, np.inf, v)
     expected, whole = naive.substitute(F, e, 0, d, 0.25)
     np.testing.assert_allclose(v, whole, rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(both, expected, rtol=1e-10)
@@ -50,7 +50,7 @@ def test_a_missing_entry_sits_at_its_mean_given_those_before(seed, d):
     rng = np.random.default_rng(seed)
     F, e, v = random_factor(rng, d), rng.normal(size=d), np.empty(d)
     e[-1] = np.nan
-    total = cholesky.substitute(F, e, 0, d, 0.0, np.inf, v)
+    total = rotated.substitute(F, e, 0, d, 0.0, np.inf, v)
     np.testing.assert_allclose(total, naive.substitute(F, e, 0, d, 0.0)[0], rtol=1e-10)
     np.testing.assert_allclose(total, naive.marginal_square(F @ F.T, e), rtol=1e-8)
     filled = naive.conditional_mean(F @ F.T, e)
@@ -60,9 +60,9 @@ def test_a_missing_entry_sits_at_its_mean_given_those_before(seed, d):
 def test_a_hopeless_substitution_is_abandoned_and_a_hopeful_one_is_not():
     rng = np.random.default_rng(0)
     F, e, v = random_factor(rng, 40), rng.normal(size=40), np.empty(40)
-    total = cholesky.substitute(F, e, 0, 40, 0.0, np.inf, v)
-    assert cholesky.substitute(F, e, 0, 40, 0.0, total * (1.0 + 1e-9), v) == total
-    assert cholesky.substitute(F, e, 0, 40, 0.0, 1e-3 * total, v) == np.inf
+    total = rotated.substitute(F, e, 0, 40, 0.0, np.inf, v)
+    assert rotated.substitute(F, e, 0, 40, 0.0, total * (1.0 + 1e-9), v) == total
+    assert rotated.substitute(F, e, 0, 40, 0.0, 1e-3 * total, v) == np.inf
 
 
 @settings(max_examples=40, deadline=None)
@@ -72,7 +72,7 @@ def test_missing_features_take_their_conditional_mean(seed, p, K, share):
     F, v = random_factor(rng, p + K), np.empty(p + K)
     e = np.append(with_missing(rng, rng.normal(size=p), share), rng.normal(size=K))
     square, filled = naive.marginal_fill(F, e, p)
-    np.testing.assert_allclose(cholesky.marginal_fill(F, e, p, np.empty(p, np.int64), v), square, rtol=1e-8)
+    np.testing.assert_allclose(rotated.marginal_fill(F, e, p, np.empty(p, np.int64), v), square, rtol=1e-8)
     np.testing.assert_allclose(e[:p], filled, rtol=1e-8, atol=1e-9)
     np.testing.assert_allclose(F[:p, :p] @ v[:p], filled, rtol=1e-8, atol=1e-9)
 
@@ -83,7 +83,7 @@ def test_small_systems_are_solved_in_place(seed, m):
     rng = np.random.default_rng(seed)
     F, b = random_factor(rng, m) if m else np.empty((0, 0)), rng.normal(size=m)
     expected = naive.solve_positive(F @ F.T, b)
-    cholesky.solve_positive(F @ F.T, b)
+    rotated.solve_positive(F @ F.T, b)
     np.testing.assert_allclose(b, expected, rtol=1e-9, atol=1e-11)
 
 
@@ -125,8 +125,8 @@ def test_factor_and_marginal_are_those_of_the_batch(seed, p, K, rows):
     assert_close(F @ F.T, Sigma, 1e-10)
     assert_close(F[:p, :p], np.linalg.cholesky(Sigma[:p, :p]), 1e-9)
     e, v = rng.normal(size=p + K), np.empty(p + K)
-    marginal = cholesky.substitute(base.arrays.F[1], e, 0, p, 0.0, np.inf, v)
-    joint = cholesky.substitute(base.arrays.F[1], e, p, p + K, marginal, np.inf, v)
+    marginal = rotated.substitute(base.arrays.F[1], e, 0, p, 0.0, np.inf, v)
+    joint = rotated.substitute(base.arrays.F[1], e, p, p + K, marginal, np.inf, v)
     np.testing.assert_allclose(scale * marginal, e[:p] @ np.linalg.inv(Sigma[:p, :p]) @ e[:p], rtol=1e-8)
     np.testing.assert_allclose(scale * joint, e @ np.linalg.inv(Sigma) @ e, rtol=1e-8)
 

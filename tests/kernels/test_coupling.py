@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from naive import coupling as naive
 from paper_rule_bases import paper_base, paper_learned
 from small_rule_bases import assert_close
 
-from evolabel.kernels import coupling
-from evolabel.kernels.coupling import NONE, PAPER, RIDGE, SHIFTED, SHRINK, SIGNED_LAPLACIAN
-from evolabel.kernels.reference import coupling as naive
+from evolabel.kernels.paper import coupling
+from evolabel.kernels.paper.coupling import NONE, PAPER, RIDGE, SHIFTED, SHRINK, SIGNED_LAPLACIAN
 
 SEEDS = st.integers(0, 10_000)
 CONVEX = {"none": NONE, "ridge": RIDGE, "shifted": SHIFTED, "signed_laplacian": SIGNED_LAPLACIAN}

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolabel.core.answered import Answered
-from evolabel.kernels.echo import (
+from evolabel.core.members.feedback.recent_errors import Answered
+from evolabel.kernels.evidence import ANSWERS, belief, slopes
+from evolabel.kernels.feedback import (
     AGAIN,
     BACK,
     DOUBT,
@@ -24,7 +25,6 @@ from evolabel.kernels.echo import (
     shift_rows,
     weigh_all,
 )
-from evolabel.kernels.evidence import ANSWERS, belief, slopes
 
 
 class State:

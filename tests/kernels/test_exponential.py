@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolabel.kernels._compile import kernel
+from evolabel.kernels.compile import kernel
 from evolabel.kernels.exponential import LOWEST, exp_of_negative
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 
 @kernel

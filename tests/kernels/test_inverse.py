@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolabel.core.inverses import ridge_inverse
+from evolabel.core.rules.inverses import ridge_inverse
 from evolabel.errors import DataError
 from evolabel.kernels.inverse import factor, positive_inverse
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive import iteration as naive
 from paper_rule_bases import random_factor
 
-from evolabel.kernels import iteration
-from evolabel.kernels.reference import iteration as naive
+from evolabel.kernels.paper import iteration
 
 SEEDS = st.integers(0, 10_000)
 SIZES = st.integers(1, 6)

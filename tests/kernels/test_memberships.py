@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from naive import memberships as naive
 
 from evolabel.kernels import memberships
-from evolabel.kernels.reference import memberships as naive
 
 NUMBERS = st.floats(-100.0, 100.0, allow_subnormal=False)
 

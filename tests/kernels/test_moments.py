@@ -4,11 +4,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from naive import moments as naive
 from small_rule_bases import make_settings, slot_of
 
-from evolabel.core.rule_base import RuleBase
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.kernels import moments
-from evolabel.kernels.reference import moments as naive
 from evolabel.kernels.state import SEEN
 
 NUMBERS = st.floats(-100.0, 100.0, allow_subnormal=False)

@@ -7,11 +7,11 @@ import pytest
 from small_rule_bases import learned, make_settings, make_stream
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
-from evolabel.core.scaling import fit_scaler
-from evolabel.kernels.parcel import packed
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.rules.scaling import fit_scaler
+from evolabel.kernels.learn import learn_rows
+from evolabel.kernels.packed_state import packed
 from evolabel.kernels.state import DONE
-from evolabel.kernels.stream import learn_rows
 
 CALM = {"radius": 1e9, "upkeep_every": 10**6}  # nothing happens to the rules: the loop comes back once
 

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from naive import scaling as naive
 
-from evolabel.kernels.reference import scaling as naive
 from evolabel.kernels.scaling import scale_rows
 
 NUMBERS = st.floats(-100.0, 100.0, allow_subnormal=False)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from naive import learn as naive
 from small_rule_bases import (
     assert_close,
     assert_same_rules,
@@ -18,9 +19,8 @@ from small_rule_bases import (
     with_gaps,
 )
 
-from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
-from evolabel.kernels import stream
-from evolabel.kernels.reference import stream as naive
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.kernels import learn
 from evolabel.kernels.state import DONE, DUE, NOVEL, STARVED
 
 NUMBERS = st.floats(-5.0, 5.0, allow_subnormal=False)
@@ -33,7 +33,7 @@ NUMBERS = st.floats(-5.0, 5.0, allow_subnormal=False)
 )
 def test_confidence_of_row(y, given_confidence):
     confidence = np.full(4, np.nan)
-    share = stream.confidence_of_row(y, given_confidence, confidence)
+    share = learn.confidence_of_row(y, given_confidence, confidence)
     expected, mean = naive.confidence_of_row(y, given_confidence)
     np.testing.assert_array_equal(confidence, expected)
     assert share == pytest.approx(mean, rel=1e-15)
@@ -45,7 +45,7 @@ def test_add_global_output(seed, rows, v):
     arrays = learned(seed, rows).arrays
     f, t = np.ones(3), np.empty(5)
     expected = naive.add_global_output(v, arrays.P[0], arrays.late_P[0], int(arrays.late[0]), arrays.G[0], f)
-    stream.add_global_output(v, arrays.P[0], arrays.late_P[0], int(arrays.late[0]), arrays.G[0], t, f)
+    learn.add_global_output(v, arrays.P[0], arrays.late_P[0], int(arrays.late[0]), arrays.G[0], t, f)
     np.testing.assert_allclose(f, expected, rtol=1e-11, atol=1e-12)
 
 
@@ -57,7 +57,7 @@ def test_add_rule_output(psi, A, f):
     u, v, gamma = A[0], A[1], np.abs(A[2])
     expected_v, expected_f = naive.add_rule_output(psi, u, A, gamma, v, f)
     v, f = v.copy(), f.copy()
-    stream.add_rule_output(psi, u, A, gamma, v, f)
+    learn.add_rule_output(psi, u, A, gamma, v, f)
     np.testing.assert_allclose(v, expected_v, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(f, expected_f, rtol=1e-12, atol=1e-12)
 
@@ -69,7 +69,7 @@ def test_any_due(seed, rows, upkeep_every):
     active = np.arange(base.n_rules + 1)
     twin = naive_of(base)
     due = naive.any_due([twin.whole, *twin.rules], upkeep_every)
-    assert stream.any_due(base.n_rules, active, base.arrays.age, base.arrays.top, upkeep_every) == due
+    assert learn.any_due(base.n_rules, active, base.arrays.age, base.arrays.top, upkeep_every) == due
 
 
 @settings(max_examples=25, deadline=None)
@@ -108,7 +108,7 @@ def test_why_the_loop_comes_back():
         tried = copy.deepcopy(base)
         tried.settings = settings
         flags = {"structure": True, "consequents": True, "born": False}
-        return stream.learn_rows(Z[:rows], Y[:rows], NOTHING, NO_ROWS, tried.parcel(), 1.0, *flags.values(), NO_ROWS)
+        return learn.learn_rows(Z[:rows], Y[:rows], NOTHING, NO_ROWS, tried.parcel(), 1.0, *flags.values(), NO_ROWS)
 
     calm = base.settings._replace(radius=1e9, upkeep_every=10**6, max_rules=30)
     assert go(calm, 40) == (40, DONE)

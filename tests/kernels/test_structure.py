@@ -4,11 +4,11 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from naive import structure as naive
 from paper_rule_bases import random_rules
 from small_rule_bases import learned, make_settings, naive_of
 
 from evolabel.kernels import structure
-from evolabel.kernels.reference import structure as naive
 from evolabel.kernels.state import RULES, SEEN
 
 SEEDS = st.integers(0, 10_000)

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from naive import symmetric as naive
 from small_rule_bases import assert_close
 
 from evolabel.kernels import symmetric
-from evolabel.kernels.reference import symmetric as naive
 
 NUMBERS = st.floats(-10.0, 10.0, allow_subnormal=False)
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from evolabel.kernels.reference.cholesky import conditional_mean, marginal_square
-from evolabel.kernels.reference.memberships import distances, observed_weight
-from evolabel.kernels.state import RULES, FloatArray, RuleArrays, Settings
+from evolabel.kernels.state import RULES, RuleArrays, Settings
+from evolabel.typing import FloatArray
+from naive.memberships import distances, observed_weight
+from naive.rotated import conditional_mean, marginal_square
 
 
 def join(z: FloatArray, y: FloatArray, label_weight: float, d: int) -> FloatArray:

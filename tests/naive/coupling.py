@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evolabel.kernels.coupling import NONE, PAPER, RIDGE, SHIFTED, SHRINK, SIGNED_LAPLACIAN
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.paper.coupling import NONE, PAPER, RIDGE, SHIFTED, SHRINK, SIGNED_LAPLACIAN
+from evolabel.typing import FloatArray
 
 
 @dataclass

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evolabel.kernels.reference.iteration import soft
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
+from naive.iteration import soft
 
 
 def add_rows(C: FloatArray, A: FloatArray, out: FloatArray) -> FloatArray:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evolabel.kernels.iteration import BLOW_UP
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.paper.iteration import BLOW_UP
+from evolabel.typing import FloatArray
 
 
 def rls_step(

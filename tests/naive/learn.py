@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from evolabel.kernels.reference.antecedents import fill_regressor
-from evolabel.kernels.reference.lifecycle import let_be_born, prune, rule_distances, upkeep
-from evolabel.kernels.reference.memberships import memberships, nearest
-from evolabel.kernels.reference.moments import absorb
-from evolabel.kernels.reference.slots import NaiveRules, Slot
-from evolabel.kernels.reference.statistics import add_labels, add_partial_labels, learn_regressor
-from evolabel.kernels.reference.structure import is_novel, note_winner_distance
-from evolabel.kernels.reference.symmetric import mirror
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
+from naive.antecedents import fill_regressor
+from naive.lifecycle import let_be_born, prune, rule_distances, upkeep
+from naive.memberships import memberships, nearest
+from naive.moments import absorb
+from naive.slots import NaiveRules, Slot
+from naive.statistics import add_labels, add_partial_labels, learn_regressor
+from naive.structure import is_novel, note_winner_distance
+from naive.symmetric import mirror
 
 
 def any_due(slots: list[Slot], upkeep_every: int) -> bool:

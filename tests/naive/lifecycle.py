@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from evolabel.kernels.reference.memberships import distances, nearest
-from evolabel.kernels.reference.moments import absorb, derive_inverse_variance, pool_moments
-from evolabel.kernels.reference.slots import NaiveRules, empty_slot
-from evolabel.kernels.reference.structure import any_starved, is_starved, ward_pair
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
+from naive.memberships import distances, nearest
+from naive.moments import absorb, derive_inverse_variance, pool_moments
+from naive.slots import NaiveRules, empty_slot
+from naive.structure import any_starved, is_starved, ward_pair
 
 
 def rule_distances(z: FloatArray, base: NaiveRules) -> FloatArray:

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import softmax
 
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 
 def observed_features(z: FloatArray) -> int:

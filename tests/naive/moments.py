@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from evolabel.kernels.reference.antecedents import degrees
-from evolabel.kernels.reference.slots import Slot, empty_slot
-from evolabel.kernels.state import FloatArray, Settings
+from evolabel.kernels.state import Settings
+from evolabel.typing import FloatArray
+from naive.antecedents import degrees
+from naive.slots import Slot, empty_slot
 
 
 def inverse_variance(n: float, M: float, nu0: float, S0: float) -> float:

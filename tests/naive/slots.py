@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evolabel.kernels.state import FloatArray, Settings
+from evolabel.kernels.state import Settings
+from evolabel.typing import FloatArray
 
 
 @dataclass

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evolabel.kernels.reference.slots import Slot
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
+from naive.slots import Slot
 
 
 def late_rows(r: FloatArray, u: FloatArray, w: float) -> tuple[FloatArray, FloatArray]:

@@ -4,9 +4,10 @@ from itertools import combinations
 
 import numpy as np
 
-from evolabel.kernels.reference.slots import NaiveRules, Slot
-from evolabel.kernels.state import RULES, FloatArray, RuleArrays, Settings
+from evolabel.kernels.state import RULES, RuleArrays, Settings
 from evolabel.kernels.structure import STRANGE_AFTER, STRANGE_WINDOW
+from evolabel.typing import FloatArray
+from naive.slots import NaiveRules, Slot
 
 
 def note_winner_distance(d: float, strange: FloatArray) -> FloatArray:

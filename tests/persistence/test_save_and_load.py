@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.snapshot import take_apart
+from evolabel.core.stored.snapshot import take_apart
 from evolabel.errors import ModelWriteError
 
 

@@ -8,7 +8,7 @@ from tiny_world import paper_is_right
 from evolabel.reproduce import CLAIMS, verdicts
 from evolabel.reproduce.claims import FAILS, HOLDS, UNKNOWN
 from evolabel.reproduce.experiments import EXPERIMENTS
-from evolabel.reproduce.findings import Task
+from evolabel.reproduce.results import Task
 
 BY_KEY = {claim.key: claim for claim in CLAIMS}
 

@@ -7,7 +7,7 @@ from test_claims import BY_KEY, with_number
 from tiny_world import paper_is_right
 
 from evolabel.reproduce.claims.numbers import hundredths, points
-from evolabel.reproduce.findings import Task
+from evolabel.reproduce.results import Task
 
 
 def explained(key, *numbers, profile="paper", findings=None):

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from evolabel.reproduce.claims.speed import PAPER_SECONDS
-from evolabel.reproduce.effort import Effort
-from evolabel.reproduce.findings import Findings, Outcome, Size, Step, Task
 from evolabel.reproduce.methods import METHODS
+from evolabel.reproduce.results import Findings, Outcome, Size, Step, Task
+from evolabel.reproduce.run_size import Effort
 from evolabel.streams import DriftingStream
 
 TINY = Effort(

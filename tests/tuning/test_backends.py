@@ -3,7 +3,8 @@
 import pytest
 from joblib import delayed
 
-from evolabel import EvolvingFuzzyClassifier, extras
+from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils import optional
 from evolabel.errors import MissingDependencyError, ParameterError
 from evolabel.streams import DriftingStream
 from evolabel.tuning import GridSearch
@@ -39,6 +40,6 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch):
     def absent(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(extras, "import_module", absent)
+    monkeypatch.setattr(optional, "import_module", absent)
     with pytest.raises(MissingDependencyError, match=r'pip install "evolabel\[ray\]"'):
         list(run_all([delayed(abs)(-1)], 2, "ray"))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evolabel.errors import CheckpointError
-from evolabel.tuning.notes import Notes, fingerprint
+from evolabel.tuning.checkpoint import Notes, fingerprint
 
 FACTS = {"grid": {"alpha": (0.0, 0.1)}, "cv": 3, "data": "abc"}
 TASKS = {(structure, fold): [0.25 * structure, 0.1 * fold] for structure in range(3) for fold in range(2)}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.proximal import minimise_all
+from evolabel.core.rules.proximal import minimise_all
 from evolabel.streams import DriftingStream
 from evolabel.tuning import shared
 from evolabel.tuning.grid import Grid

@@ -2,12 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from evolabel.lazy import loader
+from evolabel._utils.lazy import loader
 
 if TYPE_CHECKING:
-    from evolabel.active.annotators import AnnotatorPool
-    from evolabel.active.budget import TokenBucket
-    from evolabel.active.criteria import (
+    from evolabel.active.answers.annotators import AnnotatorPool
+    from evolabel.active.answers.ledger import Ledger
+    from evolabel.active.learner import ActiveLearner
+    from evolabel.active.query import Query
+    from evolabel.active.scoring.criteria import (
         CRITERIA,
         Ambiguity,
         Criterion,
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
         VarianceReduction,
         register,
     )
-    from evolabel.active.filters import (
+    from evolabel.active.selection import (
         FILTERS,
         Filter,
         FirstCome,
@@ -28,11 +30,9 @@ if TYPE_CHECKING:
         TokenFilter,
         VariableThresholds,
     )
-    from evolabel.active.learner import ActiveLearner
-    from evolabel.active.ledger import Ledger
-    from evolabel.active.query import Query
-    from evolabel.active.simulated_annotator import SimulatedAnnotator
-    from evolabel.active.simulation import BudgetedLearner, RandomSelection
+    from evolabel.active.selection.token_bucket import TokenBucket
+    from evolabel.active.simulation.annotator import SimulatedAnnotator
+    from evolabel.active.simulation.budgeted_learner import BudgetedLearner, RandomSelection
 
 __all__ = [
     "CRITERIA",
@@ -76,16 +76,16 @@ _CRITERIA = (
 )
 _FILTERS = ("FILTERS", "Filter", "FirstCome", "QuantileFilter", "RandomFilter", "TokenFilter", "VariableThresholds")
 _HOMES = {
-    **dict.fromkeys(_CRITERIA, "evolabel.active.criteria"),
-    **dict.fromkeys(_FILTERS, "evolabel.active.filters"),
+    **dict.fromkeys(_CRITERIA, "evolabel.active.scoring.criteria"),
+    **dict.fromkeys(_FILTERS, "evolabel.active.selection"),
     "ActiveLearner": "evolabel.active.learner",
-    "AnnotatorPool": "evolabel.active.annotators",
-    "BudgetedLearner": "evolabel.active.simulation",
-    "Ledger": "evolabel.active.ledger",
+    "AnnotatorPool": "evolabel.active.answers.annotators",
+    "BudgetedLearner": "evolabel.active.simulation.budgeted_learner",
+    "Ledger": "evolabel.active.answers.ledger",
     "Query": "evolabel.active.query",
-    "RandomSelection": "evolabel.active.simulation",
-    "SimulatedAnnotator": "evolabel.active.simulated_annotator",
-    "TokenBucket": "evolabel.active.budget",
+    "RandomSelection": "evolabel.active.simulation.budgeted_learner",
+    "SimulatedAnnotator": "evolabel.active.simulation.annotator",
+    "TokenBucket": "evolabel.active.selection.token_bucket",
 }
 
 __getattr__ = loader(__name__, _HOMES)

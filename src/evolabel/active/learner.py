@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from evolabel.active.annotators import AnnotatorPool
-from evolabel.active.answers import read_answer
-from evolabel.active.budget import BURST, TokenBucket
-from evolabel.active.criteria import Criterion, read_criteria
-from evolabel.active.filters import Filter, read_filter
-from evolabel.active.ledger import Ledger
-from evolabel.active.paper import paper_asking
-from evolabel.active.pupil import Pupil
+from evolabel._utils.interrupts import deliver
+from evolabel._utils.validation import check_number, whole_number
+from evolabel.active.answers.annotators import AnnotatorPool
+from evolabel.active.answers.ledger import Ledger
+from evolabel.active.answers.read_answer import read_answer
+from evolabel.active.presets import paper_asking
 from evolabel.active.query import Query
-from evolabel.active.scout import Scout
-from evolabel.adapters.safe_calls import exclusive, uninterrupted
-from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
-from evolabel.core.echo import Correction
+from evolabel.active.scoring.criteria import Criterion, read_criteria
+from evolabel.active.selection import Filter, read_filter
+from evolabel.active.selection.token_bucket import BURST, TokenBucket
+from evolabel.active.strategy import Scout
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+from evolabel.classifier.inner import Pupil
+from evolabel.classifier.safe_calls import exclusive, uninterrupted
+from evolabel.core.members.feedback.error_feedback import Correction
 from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
-from evolabel.interrupts import deliver
-from evolabel.kernels.state import FloatArray, IntArray
-from evolabel.ranges import check_number, whole_number
+from evolabel.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from evolabel.explain.prediction import Explanation

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from evolabel.active.criteria import PAPER
-from evolabel.active.filters import VariableThresholds
+from evolabel.active.scoring.criteria import PAPER
+from evolabel.active.selection import VariableThresholds
 
 
 def paper_asking(step: float = 0.01) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from evolabel.kernels.state import BoolArray, FloatArray
+from evolabel.typing import BoolArray, FloatArray
 
 WARM_UP = "warm_up"
 """Reason of a question while there is no model yet."""

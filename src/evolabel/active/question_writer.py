@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evolabel.active.budget import TokenBucket
-from evolabel.active.criteria import Criterion, can_fire
-from evolabel.active.filters import Filter
-from evolabel.active.judged import Judged
 from evolabel.active.query import RANDOM, RANKING, WARM_UP, Arrival, Query, Scores
-from evolabel.kernels.state import BoolArray, FloatArray
+from evolabel.active.scoring.criteria import Criterion, can_fire
+from evolabel.active.scoring.scored_rows import Judged
+from evolabel.active.selection import Filter
+from evolabel.active.selection.token_bucket import TokenBucket
+from evolabel.typing import BoolArray, FloatArray
 
 
 class QuestionWriter:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evolabel.active.criteria import Criterion
-from evolabel.active.filters.base import by_sample
-from evolabel.active.score_table import ScoreTable
-from evolabel.core.array_checks import check_arrays, check_samples, floats, require, size_of, whole
+from evolabel.active.scoring.criteria import Criterion
+from evolabel.active.scoring.score_table import ScoreTable
+from evolabel.active.selection.selector import by_sample
+from evolabel.core.stored.array_checks import check_arrays, check_samples, floats, require, size_of, whole
 from evolabel.kernels.selection import rank_sum
-from evolabel.kernels.state import Arrays, FloatArray
+from evolabel.typing import Arrays, FloatArray
 
 
 class RecentSamples:

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from evolabel.active.annotators import AnnotatorPool
-from evolabel.active.criteria import CRITERIA, Criterion
-from evolabel.active.filters import FILTERS, Filter
-from evolabel.active.ledger import Ledger
+from evolabel._utils.text import with_article
+from evolabel.active.answers.annotators import AnnotatorPool
+from evolabel.active.answers.ledger import Ledger
 from evolabel.active.query import Arrival, Query
-from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
-from evolabel.adapters.storage import (
+from evolabel.active.scoring.criteria import CRITERIA, Criterion
+from evolabel.active.selection import FILTERS, Filter
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+from evolabel.classifier.storage import (
     put_classifier_together,
     refusing_to_read,
     refusing_to_write,
     take_classifier_apart,
 )
-from evolabel.core.array_checks import (
+from evolabel.core.stored.array_checks import (
     check_arrays,
     check_names,
     check_samples,
@@ -29,12 +30,11 @@ from evolabel.core.array_checks import (
     require,
     size_of,
 )
-from evolabel.core.fact_checks import StoredFacts
-from evolabel.core.named_arrays import part_of, prefixed
+from evolabel.core.stored.fact_checks import StoredFacts
+from evolabel.core.stored.named_arrays import part_of, prefixed
 from evolabel.errors import DataError, ModelFileError, ModelWriteError
-from evolabel.kernels.state import Arrays
 from evolabel.persistence.model_file import read_model_file, write_model_file
-from evolabel.wording import with_article
+from evolabel.typing import Arrays
 
 if TYPE_CHECKING:
     from evolabel.active.learner import ActiveLearner

@@ -5,22 +5,22 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.active.budget import TokenBucket
-from evolabel.active.criteria import Criterion, VarianceReduction, score_table
-from evolabel.active.experience import Expected, Experience
-from evolabel.active.filters import Filter, Purse
-from evolabel.active.judged import Judged
-from evolabel.active.pupil import Pupil, TaughtModel
 from evolabel.active.query import Arrival, Query
 from evolabel.active.question_writer import QuestionWriter
 from evolabel.active.recent import RecentSamples, best_of
-from evolabel.active.row_scorer import RowScorer
-from evolabel.active.score_table import ScoreTable
-from evolabel.active.unlabelled import Unlabelled
-from evolabel.active.version import StandingModel, Version
-from evolabel.core.look import Look
+from evolabel.active.scoring.context import Expected, Experience
+from evolabel.active.scoring.criteria import Criterion, VarianceReduction, score_table
+from evolabel.active.scoring.model_version import StandingModel, Version
+from evolabel.active.scoring.row_scorer import RowScorer
+from evolabel.active.scoring.score_table import ScoreTable
+from evolabel.active.scoring.scored_rows import Judged
+from evolabel.active.scoring.unlabelled import Unlabelled
+from evolabel.active.selection import Filter, Purse
+from evolabel.active.selection.token_bucket import TokenBucket
+from evolabel.classifier.inner import Pupil, TaughtModel
+from evolabel.core.row_statistics import Look
 from evolabel.errors import StateError
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 ONE_SAMPLE = np.ones(1, np.bool_)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from evolabel.errors import DataError, DataTypeError
 from evolabel.kernels.checks import HUGE, first_bad_label, first_bad_sample
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 Values = Mapping[Hashable, Any]
 

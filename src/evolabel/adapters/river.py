@@ -5,23 +5,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evolabel import extras
+from evolabel._utils import optional
 from evolabel.adapters.dictionaries import FeatureColumns, LabelColumns, Values
-from evolabel.adapters.safe_calls import exclusive, uninterrupted
-from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
-from evolabel.adapters.targets import LabelMatrix
 from evolabel.adapters.waiting_features import WaitingFeatures
-from evolabel.adapters.weights import read_sample_weight
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+from evolabel.classifier.safe_calls import exclusive, uninterrupted
+from evolabel.classifier.targets import LabelMatrix
+from evolabel.classifier.weights import read_sample_weight
 from evolabel.core.feature_growth import grow_features, keep_features
+from evolabel.core.initial.cold_start import WarmUp
 from evolabel.core.model import StreamModel
-from evolabel.core.rule_base import NOTHING
-from evolabel.core.warm_up import WarmUp
-from evolabel.kernels.state import FloatArray
+from evolabel.core.rules.rule_base import NOTHING
+from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
-    from evolabel.adapters.rule_book import RuleBook
+    from evolabel.classifier.rule_book import RuleBook
 
-base = extras.load("river.base", "river", "RiverEvolvingFuzzyClassifier")
+base = optional.load("river.base", "river", "RiverEvolvingFuzzyClassifier")
 
 
 class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier):  # type: ignore[misc, name-defined]

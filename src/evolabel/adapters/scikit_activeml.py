@@ -12,19 +12,19 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from evolabel import extras
-from evolabel.active.budget import TokenBucket
-from evolabel.active.criteria import Ambiguity, Criterion, read_criteria, score_table
-from evolabel.active.filters import Purse, TokenFilter
-from evolabel.active.filters.base import by_label
-from evolabel.active.pupil import Pupil
-from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
-from evolabel.core.look import Look
+from evolabel._utils import optional
+from evolabel.active.scoring.criteria import Ambiguity, Criterion, read_criteria, score_table
+from evolabel.active.selection import Purse, TokenFilter
+from evolabel.active.selection.selector import by_label
+from evolabel.active.selection.token_bucket import TokenBucket
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+from evolabel.classifier.inner import Pupil
+from evolabel.core.row_statistics import Look
 from evolabel.errors import ParameterError
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
-base = extras.load("skactiveml.base", "activeml", "a query strategy of scikit-activeml")
-utils = extras.load("skactiveml.utils", "activeml", "a query strategy of scikit-activeml")
+base = optional.load("skactiveml.base", "activeml", "a query strategy of scikit-activeml")
+utils = optional.load("skactiveml.utils", "activeml", "a query strategy of scikit-activeml")
 
 Reduction = Literal["max", "mean", "sum"]
 Indices = npt.NDArray[np.int64]
@@ -114,7 +114,7 @@ class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: i
     Examples
     --------
     >>> from evolabel import EvolvingFuzzyClassifier
-    >>> from evolabel.active.activeml import EvolvingQueryStrategy
+    >>> from evolabel.adapters.scikit_activeml import EvolvingQueryStrategy
     >>> from evolabel.streams import DriftingStream
     >>> X, Y = DriftingStream(seed=0).take(600)
     >>> clf = EvolvingFuzzyClassifier().fit(X[:200], Y[:200])

@@ -5,12 +5,12 @@ Each is a scikit-learn estimator of label matrices: `fit` an initial batch, then
 
 from typing import TYPE_CHECKING
 
-from evolabel.lazy import loader
+from evolabel._utils.lazy import loader
 
 if TYPE_CHECKING:
     from evolabel.baselines.base import StreamLearner
     from evolabel.baselines.chain import EvolvingChain
-    from evolabel.baselines.echoing import EchoingClassifier
+    from evolabel.baselines.feedback_classifier import EchoingClassifier
     from evolabel.baselines.forest import RefittedForest
     from evolabel.baselines.global_rls import GlobalRLS
     from evolabel.baselines.one_vs_rest import EvolvingOneVsRest
@@ -38,7 +38,7 @@ __all__ = [
 
 _HOMES = {
     "LEARNERS": "evolabel.baselines.registry",
-    "EchoingClassifier": "evolabel.baselines.echoing",
+    "EchoingClassifier": "evolabel.baselines.feedback_classifier",
     "EvolvingChain": "evolabel.baselines.chain",
     "EvolvingOneVsRest": "evolabel.baselines.one_vs_rest",
     "GlobalRLS": "evolabel.baselines.global_rls",

@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evolabel import errors
-from evolabel.adapters.samples import read_samples
-from evolabel.adapters.targets import LabelMatrix, read_targets
-from evolabel.core.rule_base import NO_ROWS, NOTHING
-from evolabel.core.warm_up import WarmUp
+from evolabel.classifier.samples import read_samples
+from evolabel.classifier.targets import LabelMatrix, read_targets
+from evolabel.core.initial.cold_start import WarmUp
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
 from evolabel.errors import DataError
 from evolabel.evaluate.learner import ON
-from evolabel.kernels.state import BoolArray, FloatArray, IntArray
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
 WARM_UP = 80  # annotated rows that are the initial batch where none was given
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+from evolabel._utils.validation import check_number
 from evolabel.baselines.base import StreamLearner
 from evolabel.baselines.engine import ask, check_base, count_rules, new_engine, taught_engine, thresholds
-from evolabel.core.rule_base import NO_ROWS
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+from evolabel.core.rules.rule_base import NO_ROWS
 from evolabel.errors import ParameterError
-from evolabel.kernels.state import BoolArray, FloatArray
-from evolabel.ranges import check_number
+from evolabel.typing import BoolArray, FloatArray
 
 
 class EvolvingChain(StreamLearner):

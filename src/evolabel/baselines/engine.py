@@ -5,9 +5,9 @@ from collections.abc import Iterable
 import numpy as np
 from sklearn.base import clone
 
-from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.errors import ParameterError
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 
 def check_base(base: object) -> None:

@@ -4,12 +4,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.baselines.label_counts import LabelCounts
 from evolabel.baselines.wrapper import Wrapper
-from evolabel.core.echo import NO_EVIDENCE, Echo, base_rates
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+from evolabel.core.members.feedback.error_feedback import NO_EVIDENCE, Echo, base_rates
 from evolabel.errors import DataError
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 
 class EchoingClassifier(Wrapper):

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
+from evolabel._utils.validation import check_number
 from evolabel.baselines.base import StreamLearner
 from evolabel.baselines.label_counts import LabelCounts
 from evolabel.evaluate.learner import ON
-from evolabel.kernels.state import FloatArray
-from evolabel.ranges import check_number
+from evolabel.typing import FloatArray
 
 LARGEST = 1e38  # trees compare in single precision
 

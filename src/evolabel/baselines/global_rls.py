@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from evolabel._utils.validation import check_number
 from evolabel.baselines.base import StreamLearner
 from evolabel.baselines.scaling import MinMaxScaling
-from evolabel.kernels.state import BoolArray, FloatArray
-from evolabel.ranges import check_number
+from evolabel.typing import BoolArray, FloatArray
 
 WIDEST = 1e6  # forgetting may make a direction this many times less certain than it was at the start
 

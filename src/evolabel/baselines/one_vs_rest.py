@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.baselines.base import StreamLearner
 from evolabel.baselines.engine import ask, check_base, count_rules, new_engine, taught_engine, thresholds
-from evolabel.kernels.state import FloatArray
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+from evolabel.typing import FloatArray
 
 
 class EvolvingOneVsRest(StreamLearner):

@@ -8,8 +8,8 @@ from evolabel import baselines, tuning
 from evolabel.errors import ParameterError
 
 if TYPE_CHECKING:
-    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
     from evolabel.baselines.base import StreamLearner
+    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
     from evolabel.tuning import TunedClassifier
 
 Learner: TypeAlias = "EvolvingFuzzyClassifier | StreamLearner | TunedClassifier"

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from evolabel import extras
+from evolabel._utils import optional
 from evolabel.baselines.base import StreamLearner
 from evolabel.baselines.scaling import MinMaxScaling
 from evolabel.errors import ParameterError
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 ARRANGEMENTS = {"per_output": "PerOutputClassifier", "chain": "ClassifierChain"}
 ALGORITHMS = ("logistic", "hoeffding")
@@ -76,11 +76,11 @@ def river_model(arrangement: str, algorithm: str) -> Any:
         raise ParameterError(f"arrangement={arrangement!r} is unknown; use one of {', '.join(ARRANGEMENTS)}")
     if algorithm not in ALGORITHMS:
         raise ParameterError(f"algorithm={algorithm!r} is unknown; use one of {', '.join(ALGORITHMS)}")
-    arrange = getattr(extras.load("river.multioutput", "river", "this rival"), ARRANGEMENTS[arrangement])
+    arrange = getattr(optional.load("river.multioutput", "river", "this rival"), ARRANGEMENTS[arrangement])
     if algorithm == "hoeffding":
-        return arrange(extras.load("river.tree", "river", "this rival").HoeffdingTreeClassifier())
-    scaler = extras.load("river.preprocessing", "river", "this rival").StandardScaler()
-    return scaler | arrange(extras.load("river.linear_model", "river", "this rival").LogisticRegression())
+        return arrange(optional.load("river.tree", "river", "this rival").HoeffdingTreeClassifier())
+    scaler = optional.load("river.preprocessing", "river", "this rival").StandardScaler()
+    return scaler | arrange(optional.load("river.linear_model", "river", "this rival").LogisticRegression())
 
 
 def _named(letter: str, values: FloatArray) -> dict[str, float]:

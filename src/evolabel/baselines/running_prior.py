@@ -4,7 +4,7 @@ import numpy as np
 
 from evolabel.baselines.base import StreamLearner
 from evolabel.baselines.label_counts import LabelCounts
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 
 class RunningPrior(StreamLearner):

@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 FARTHEST = 1e6  # scaled values are cut here, so that a sensor gone wild overflows nothing
 NARROWEST = 1e-150  # a feature that spreads less never varied: dividing by its width would overflow

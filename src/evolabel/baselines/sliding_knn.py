@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from evolabel._utils.validation import check_number
 from evolabel.baselines.base import StreamLearner
 from evolabel.baselines.label_counts import LabelCounts
 from evolabel.baselines.scaling import MinMaxScaling
-from evolabel.kernels.state import FloatArray
-from evolabel.ranges import check_number
+from evolabel.typing import FloatArray
 
 CLOSEST = 1e-6  # added to distances, so that a twin weighs much but not infinitely
 TIE_BREAK = 1e-6  # weight of the window's label means in a score: ties are ranked by how common a label is

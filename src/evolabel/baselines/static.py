@@ -3,7 +3,7 @@
 import sys
 
 from evolabel.baselines.wrapper import Wrapper
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 
 class StaticClassifier(Wrapper):

@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
 from evolabel.baselines.base import StreamLearner
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, ParameterError
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 
 class Wrapper(StreamLearner):

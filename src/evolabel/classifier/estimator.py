@@ -8,11 +8,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from evolabel.adapters.growing import learn_growing
-from evolabel.adapters.readable import Readable
-from evolabel.adapters.safe_calls import exclusive, uninterrupted
-from evolabel.adapters.samples import as_array, checked_values, is_checked_shape, read_samples
-from evolabel.adapters.targets import (
+from evolabel._utils.validation import check_number
+from evolabel.classifier.growing import learn_growing
+from evolabel.classifier.properties import Readable
+from evolabel.classifier.safe_calls import exclusive, uninterrupted
+from evolabel.classifier.samples import as_array, checked_values, is_checked_shape, read_samples
+from evolabel.classifier.targets import (
     ClassCodes,
     LabelMatrix,
     Targets,
@@ -22,15 +23,14 @@ from evolabel.adapters.targets import (
     places,
     read_targets,
 )
-from evolabel.adapters.weights import read_confidence, read_sample_weight, without_unsure
+from evolabel.classifier.weights import read_confidence, read_sample_weight, without_unsure
+from evolabel.core.merge_models import sibling, unite
 from evolabel.core.model import CHUNK, StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options, option_names
-from evolabel.core.rule_base import NO_ROWS, NOTHING
-from evolabel.core.union import sibling, unite
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
 from evolabel.errors import DataError, DataTypeError
-from evolabel.kernels.state import AnyArray, BoolArray, FloatArray
 from evolabel.kernels.thresholds import UNDECIDED
-from evolabel.ranges import check_number
+from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 
 class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -417,7 +417,7 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
     @exclusive
     def save(self, path: "str | PathLike[str]") -> None:
         """Write the model to one file (safetensors, no pickle), atomically."""
-        from evolabel.adapters.storage import save_classifier
+        from evolabel.classifier.storage import save_classifier
 
         self._fitted_model()
         self._options()
@@ -426,7 +426,7 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
     @classmethod
     def load(cls, path: "str | PathLike[str]") -> Self:
         """Read a model written by `save`: the same predictions and the same further training, bit for bit."""
-        from evolabel.adapters.storage import load_classifier
+        from evolabel.classifier.storage import load_classifier
 
         return load_classifier(cls, path)
 

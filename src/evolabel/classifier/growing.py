@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from evolabel.adapters.targets import ClassCodes, Targets
+from evolabel.classifier.targets import ClassCodes, Targets
 from evolabel.core.model import StreamModel
-from evolabel.core.rule_base import NO_ROWS
-from evolabel.kernels.state import FloatArray
+from evolabel.core.rules.rule_base import NO_ROWS
 from evolabel.kernels.thresholds import UNDECIDED
+from evolabel.typing import FloatArray
 
 
 def learn_growing(

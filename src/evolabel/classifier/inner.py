@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evolabel import errors
-from evolabel.adapters.samples import as_array, as_matrix, as_one_row, checked_values, is_checked_shape
-from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
-from evolabel.adapters.targets import LabelMatrix, read_targets
+from evolabel._utils.validation import check_number
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+from evolabel.classifier.samples import as_array, as_matrix, as_one_row, checked_values, is_checked_shape
+from evolabel.classifier.targets import LabelMatrix, read_targets
 from evolabel.core.model import StreamModel
-from evolabel.core.rule_base import NO_ROWS, NOTHING
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
 from evolabel.errors import DataError, DataTypeError, StateError
-from evolabel.kernels.state import AnyArray, FloatArray
-from evolabel.ranges import check_number
+from evolabel.typing import AnyArray, FloatArray
 
 if TYPE_CHECKING:
     from evolabel.explain.prediction import Correct, Explanation

@@ -5,21 +5,21 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from evolabel import errors
-from evolabel.adapters.safe_calls import WithLock, exclusive
-from evolabel.adapters.samples import as_one_row, read_samples
-from evolabel.adapters.targets import ClassCodes, Targets
-from evolabel.core.events import Event
+from evolabel._utils.validation import check_number
+from evolabel.classifier.safe_calls import WithLock, exclusive
+from evolabel.classifier.samples import as_one_row, read_samples
+from evolabel.classifier.targets import ClassCodes, Targets
 from evolabel.core.model import StreamModel
+from evolabel.core.rules.events import Event
 from evolabel.errors import DataError, StateError
-from evolabel.kernels.state import AnyArray, FloatArray
-from evolabel.ranges import check_number
+from evolabel.typing import AnyArray, FloatArray
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-    from evolabel.adapters.rule_book import RuleBook
-    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
-    from evolabel.explain.figures.anatomy import Anatomy
+    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+    from evolabel.classifier.rule_book import RuleBook
+    from evolabel.explain.figures.figure_data import Anatomy
     from evolabel.explain.prediction import Correct, Explanation
     from evolabel.explain.relevance import Relevance
     from evolabel.explain.rules import RuleSet
@@ -61,7 +61,7 @@ class Readable(WithLock):
     @exclusive
     def anatomy(self) -> "Anatomy":
         """What `evolabel.explain.figures` look at: the trained model and the names of its features and labels."""
-        from evolabel.explain.figures.anatomy import Anatomy
+        from evolabel.explain.figures.figure_data import Anatomy
 
         return Anatomy(self._trained(), self._feature_names(), self._targets.names)
 
@@ -88,7 +88,7 @@ class Readable(WithLock):
     @property
     def rulebook(self) -> "RuleBook":
         """The rules in the hands of a person: add, edit, rename, lock, merge, delete, undo."""
-        from evolabel.adapters.rule_book import RuleBook
+        from evolabel.classifier.rule_book import RuleBook
 
         return RuleBook(cast("EvolvingFuzzyClassifier", self))
 

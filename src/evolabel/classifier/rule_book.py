@@ -4,20 +4,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evolabel.adapters.safe_calls import exclusive, uninterrupted
-from evolabel.core import acts
-from evolabel.core.claims import Claim
-from evolabel.core.events import ACTS, Event
-from evolabel.core.rule_base import RuleBase
-from evolabel.core.undo import undo
+from evolabel.classifier.safe_calls import exclusive, uninterrupted
+from evolabel.core.edits import rule_edits
+from evolabel.core.edits.expert_rules import Claim
+from evolabel.core.edits.undo import undo
+from evolabel.core.rules.events import ACTS, Event
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.errors import DataError
 from evolabel.explain.expert_form import ExpertRule, read_form
 from evolabel.explain.expert_region import claim_of, form_of
+from evolabel.explain.resolve import understood
 from evolabel.explain.terms import stream_terms
-from evolabel.explain.understanding import understood
 
 if TYPE_CHECKING:
-    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 
 
 class RuleBook:
@@ -48,7 +48,7 @@ class RuleBook:
     def add(self, form: object) -> int:
         """A new rule from a form; returns its number. A full rule base merges its closest pair to make room."""
         rule, claim = self._read(form)
-        return acts.add_rule(self._rules(), claim, str(rule), rule.name)
+        return rule_edits.add_rule(self._rules(), claim, str(rule), rule.name)
 
     @uninterrupted
     def edit(self, rule: int | str, form: object) -> None:
@@ -57,32 +57,32 @@ class RuleBook:
         What it had learned is let go. Start from `form(rule)` to change a part.
         """
         written, claim = self._read(form)
-        acts.edit_rule(self._rules(), self._number(rule), claim, str(written), written.name)
+        rule_edits.edit_rule(self._rules(), self._number(rule), claim, str(written), written.name)
 
     @uninterrupted
     def rename(self, rule: int | str, name: str) -> None:
         """Call the rule by a name; an empty name takes it away."""
-        acts.rename_rule(self._rules(), self._number(rule), name)
+        rule_edits.rename_rule(self._rules(), self._number(rule), name)
 
     @uninterrupted
     def lock(self, rule: int | str) -> None:
         """Learning leaves the rule alone from now on: region, weights and the rule itself stay as they are."""
-        acts.lock_rule(self._rules(), self._number(rule))
+        rule_edits.lock_rule(self._rules(), self._number(rule))
 
     @uninterrupted
     def unlock(self, rule: int | str) -> None:
         """The rule learns again."""
-        acts.unlock_rule(self._rules(), self._number(rule))
+        rule_edits.unlock_rule(self._rules(), self._number(rule))
 
     @uninterrupted
     def merge(self, first: int | str, second: int | str) -> int:
         """Unite two rules; returns the number of the better supported one, which stays."""
-        return acts.merge_rules(self._rules(), self._number(first), self._number(second))
+        return rule_edits.merge_rules(self._rules(), self._number(first), self._number(second))
 
     @uninterrupted
     def delete(self, rule: int | str) -> None:
         """Remove a rule, locked or not."""
-        acts.delete_rule(self._rules(), self._number(rule))
+        rule_edits.delete_rule(self._rules(), self._number(rule))
 
     @uninterrupted
     def undo(self) -> Event:

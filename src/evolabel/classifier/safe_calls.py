@@ -16,7 +16,7 @@ from threading import RLock
 from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
 from weakref import WeakSet
 
-from evolabel.interrupts import deliver, held
+from evolabel._utils.interrupts import deliver, held
 
 PATIENCE = 0.1  # seconds after which a call that waits for another thread lets Ctrl-C through
 

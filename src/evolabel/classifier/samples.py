@@ -7,9 +7,9 @@ import numpy as np
 from scipy import sparse
 
 from evolabel.errors import DataError, DataTypeError
-from evolabel.kernels._compile import direct
 from evolabel.kernels.checks import HUGE, first_bad_sample
-from evolabel.kernels.state import AnyArray, FloatArray
+from evolabel.kernels.compile import direct
+from evolabel.typing import AnyArray, FloatArray
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator

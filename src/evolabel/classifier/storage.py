@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from evolabel.adapters.targets import ClassCodes, LabelMatrix, Targets
-from evolabel.core.fact_checks import StoredFacts
-from evolabel.core.snapshot import put_together, take_apart
+from evolabel._utils.text import with_article
+from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets
+from evolabel.core.stored.fact_checks import StoredFacts
+from evolabel.core.stored.snapshot import put_together, take_apart
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
-from evolabel.kernels.state import Arrays
 from evolabel.persistence.model_file import read_model_file, write_model_file
-from evolabel.wording import with_article
+from evolabel.typing import Arrays
 
 if TYPE_CHECKING:
-    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 
     C = TypeVar("C", bound=EvolvingFuzzyClassifier)
 

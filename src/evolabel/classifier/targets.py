@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from evolabel.adapters.samples import as_array, as_matrix, column_names, is_missing
+from evolabel._utils.text import counted
+from evolabel.classifier.samples import as_array, as_matrix, column_names, is_missing
 from evolabel.errors import DataError, DataTypeError
-from evolabel.kernels._compile import direct
 from evolabel.kernels.checks import first_bad_label
-from evolabel.kernels.state import AnyArray, FloatArray
-from evolabel.wording import counted
+from evolabel.kernels.compile import direct
+from evolabel.typing import AnyArray, FloatArray
 
 LABEL = "a label is 0, 1, or NaN (not annotated)"
 

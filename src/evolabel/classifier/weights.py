@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from evolabel.adapters.samples import as_array, one_line, ordinary
-from evolabel.core.rule_base import NO_ROWS, NOTHING
+from evolabel.classifier.samples import as_array, one_line, ordinary
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
 from evolabel.errors import DataError
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 LARGEST = 1e12  # heavier samples would leave nothing of the others
 SMALLEST = 1e-100  # less is nothing: products of weights would leave the range of float64

@@ -7,8 +7,8 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Entry point of the command; says what is missing where the packages for it are not installed."""
+    from evolabel._utils.optional import load
     from evolabel.errors import MissingDependencyError
-    from evolabel.extras import load
 
     try:
         for package in ("cyclopts", "rich"):

@@ -11,6 +11,7 @@ from cyclopts import App, CycloptsError, UnusedCliTokensError
 from rich.console import Console
 
 from evolabel import __version__
+from evolabel._utils.text import one_line
 from evolabel.cli import INTERRUPTED
 from evolabel.cli.bench import bench
 from evolabel.cli.convert import convert
@@ -24,7 +25,6 @@ from evolabel.cli.rules import rules
 from evolabel.cli.run import run
 from evolabel.cli.tune import tune
 from evolabel.errors import DatasetNotFoundError, EvolabelError, MissingDependencyError
-from evolabel.wording import one_line
 
 DONE, FAILED, UNUSABLE, ABSENT = 0, 1, 2, 3
 FULL = errno.ENOSPC, errno.EDQUOT

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
+from evolabel._utils.atomic_files import write_atomically
 from evolabel.cli.json_output import print_json, write_json
 from evolabel.cli.learners import Factory, chosen_learners
 from evolabel.cli.progress import LiveBars
@@ -19,7 +20,6 @@ from evolabel.evaluate import Repeated, Results, prequential, repeat
 from evolabel.evaluate.learner import Learner, described
 from evolabel.explain.markup import words
 from evolabel.streams import Dataset
-from evolabel.whole_files import write_atomically
 
 SETS = "emotions,yeast,water-quality,birds,mediamill-5k"
 RIVALS = "tuned,macro-f1,paper-tuned,ovr,chain,static,paper,rfwls,rls,knn,prior,river-br-lr,river-cc-lr,forest"

@@ -6,16 +6,16 @@ from typing import Literal
 from cyclopts import Parameter
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils.validation import check_number
 from evolabel.active import BudgetedLearner, RandomSelection
-from evolabel.active.criteria import read_criteria
-from evolabel.active.filters import read_filter
-from evolabel.active.paper import paper_asking
+from evolabel.active.presets import paper_asking
+from evolabel.active.scoring.criteria import read_criteria
+from evolabel.active.selection import read_filter
 from evolabel.baselines import make_learner
 from evolabel.cli.learners import Factory
 from evolabel.cli.source import split_names
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Learner
-from evolabel.ranges import check_number
 
 STATIC = "static"
 OFTEN = 0.5  # a budget with which a few rows are enough to see all that asking takes

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from evolabel._utils.text import counted
 from evolabel.cli.ready import tell, writing
 from evolabel.cli.source import open_source, split_names
 from evolabel.streams import write_dataset
-from evolabel.wording import counted
 
 
 def convert(data: str, target: Path, *, labels: str = "", drop: str = "") -> None:

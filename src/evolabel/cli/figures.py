@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils.atomic_files import write_atomically
 from evolabel.cli.model import samples_for
 from evolabel.cli.ready import FIGURES, ready_folder, tell
 from evolabel.cli.source import split_names
 from evolabel.explain.markup import escape, page
-from evolabel.whole_files import write_atomically
 
 if TYPE_CHECKING:
-    from evolabel.explain.figures.album import Picture
+    from evolabel.explain.figures.all_figures import Picture
 
 DOTS_PER_INCH = 150
 
@@ -41,7 +41,7 @@ def figures(model: Path, *, out: Path, data: str | None = None, labels: str = ""
     classifier = EvolvingFuzzyClassifier.load(model)
     samples = None if data is None else samples_for(classifier, data, split_names(labels))
     ready_folder(out, FIGURES, "a figure")
-    from evolabel.explain.figures.album import album
+    from evolabel.explain.figures.all_figures import album
 
     given = () if samples is None else (samples.X, samples.Y)
     pictures = list(album(classifier, *given))

@@ -4,7 +4,7 @@ import sys
 from json import dumps
 from pathlib import Path
 
-from evolabel.whole_files import write_atomically
+from evolabel._utils.atomic_files import write_atomically
 
 
 def print_json(document: object) -> None:

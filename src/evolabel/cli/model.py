@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils.atomic_files import write_atomically
 from evolabel.cli.ready import tell, writing
 from evolabel.cli.source import open_source
 from evolabel.errors import DataError
-from evolabel.kernels.state import FloatArray
 from evolabel.streams import Dataset, dataset_names, for_model, load_dataset, read_for_model
-from evolabel.whole_files import write_atomically
+from evolabel.typing import FloatArray
 
 Format = Literal["text", "markdown", "html", "json"]
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils.text import counted
 from evolabel.cli.model import hand_over, names_are_checked, samples_for
 from evolabel.cli.source import split_names, usable
-from evolabel.kernels.state import AnyArray
-from evolabel.wording import counted
+from evolabel.typing import AnyArray
 
 
 def predict(model: Path, data: str, *, labels: str = "", proba: bool = False, out: Path | None = None) -> None:

@@ -7,8 +7,8 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from evolabel._utils.text import one_line
 from evolabel.evaluate import Progress as Step
-from evolabel.wording import one_line
 
 SHOWN = ("pa", "ap")  # the two scores of the paper, where they are measured
 

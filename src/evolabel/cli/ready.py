@@ -9,12 +9,12 @@ import numpy as np
 from rich.console import Console
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils.optional import load
+from evolabel._utils.text import one_line
 from evolabel.errors import EvolabelError, ParameterError
 from evolabel.evaluate import Learner, prequential
-from evolabel.extras import load
-from evolabel.kernels.state import FloatArray
 from evolabel.streams import DriftingStream
-from evolabel.wording import one_line
+from evolabel.typing import FloatArray
 
 FIGURES = {"matplotlib": "plots"}
 REPORT = {**FIGURES, "jinja2": "report"}

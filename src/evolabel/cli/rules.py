@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils.validation import check_number
 from evolabel.cli.model import Format, names_are_checked, rows_for, write
 from evolabel.cli.source import split_names
 from evolabel.errors import ParameterError
-from evolabel.ranges import check_number
 
 
 def rules(

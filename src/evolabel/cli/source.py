@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 
+from evolabel._utils.validation import check_number
 from evolabel.errors import DataError, DatasetNotFoundError, ParameterError
-from evolabel.ranges import check_number
 from evolabel.streams import DRIFT_KINDS, Dataset, DriftingStream, Nominal, dataset_names, load_dataset, read_dataset
 
 Protocol = Literal["benchmark", "paper", "order"]

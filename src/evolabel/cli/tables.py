@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from evolabel._utils.text import counted, one_line
 from evolabel.evaluate import METRICS, Repeated, Spread, Standing, best_value
 from evolabel.explain import markup
-from evolabel.wording import counted, one_line
 
 WIDE = 240  # columns of a table that is piped on
 

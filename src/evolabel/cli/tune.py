@@ -9,6 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils.atomic_files import write_atomically
+from evolabel._utils.text import one_line
 from evolabel.cli.json_output import print_json, write_json
 from evolabel.cli.ready import compile_kernels, ready_folder, tell
 from evolabel.cli.source import Protocol, default_data, open_source, split_names, usable
@@ -17,8 +19,6 @@ from evolabel.errors import ParameterError
 from evolabel.evaluate.source import initial_rows
 from evolabel.explain.figures.canvas import as_svg, figure_of
 from evolabel.tuning import PAPER_GRID, GridSearch, HalvingSearch, heat_map
-from evolabel.whole_files import write_atomically
-from evolabel.wording import one_line
 
 if TYPE_CHECKING:
     from evolabel.streams import Dataset

@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.core import inverses, lifecycle
-from evolabel.core.feature_weights import normalised
 from evolabel.core.model import StreamModel
-from evolabel.core.rule_base import RuleBase
-from evolabel.core.scaling import PER_FEATURE, Scaler, fit_scaler
+from evolabel.core.rules import inverses, slots
+from evolabel.core.rules.feature_weights import normalised
+from evolabel.core.rules.rule_base import RuleBase
+from evolabel.core.rules.scaling import PER_FEATURE, Scaler, fit_scaler
 from evolabel.kernels.moments import derive_inverse_variance
 from evolabel.kernels.room import rule_arrays
-from evolabel.kernels.state import FloatArray, IntArray, RuleArrays, Settings
+from evolabel.kernels.state import RuleArrays, Settings
+from evolabel.typing import FloatArray, IntArray
 
 # Axes that have places for features, after the first, which has the slots: d dimensions of the antecedents (features,
 # then labels), q entries of a regressor (features, then 1), or neither (.).
@@ -84,9 +85,9 @@ def _moved(rules: RuleBase, kept: IntArray, settings: Settings) -> RuleArrays:
     source = {"d": np.append(kept, rules.n_features + labels), "q": np.append(kept, rules.n_features)}
     target = {"d": np.append(first, p + labels), "q": np.append(first, p)}
     for slot in range(len(old.c)):
-        lifecycle.clear(slot, new, settings)
+        slots.clear(slot, new, settings)
         inverses.apply_late(slot, rules.arrays)
-    for name in lifecycle.PER_SLOT:
+    for name in slots.PER_SLOT:
         before, after = getattr(old, name), getattr(new, name)
         if name in AXES and before.size:
             after[_places(before, AXES[name], target)] = before[_places(before, AXES[name], source)]

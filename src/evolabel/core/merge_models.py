@@ -15,14 +15,15 @@ from collections import deque
 
 import numpy as np
 
-from evolabel.core import inverses
 from evolabel.core.model import LABEL_ARRAYS, StreamModel
 from evolabel.core.one_thread import one_blas_thread
-from evolabel.core.rule_base import RuleBase
-from evolabel.core.scaling import Scaler
+from evolabel.core.rules import inverses
+from evolabel.core.rules.rule_base import RuleBase
+from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError
 from evolabel.kernels.moments import derive_inverse_variance, pool_moments
-from evolabel.kernels.state import SEEN, FloatArray, IntArray, Settings
+from evolabel.kernels.state import SEEN, Settings
+from evolabel.typing import FloatArray, IntArray
 
 # Translation by a straight line must leave less than this share of a feature's spread unexplained.
 TOLERANCE = 0.25

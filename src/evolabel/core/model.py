@@ -9,23 +9,24 @@ import copy
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from evolabel.core.echo import NO_EVIDENCE, Echo, base_rates
-from evolabel.core.feature_weights import EVERY, relevance_weights
-from evolabel.core.local_ridge import choose_local_ridge
+from evolabel._utils.interrupts import deliver, held
+from evolabel.core.decisions.thresholds import output_counts
+from evolabel.core.initial.cold_start import WarmUp
+from evolabel.core.initial.local_ridge import choose_local_ridge
+from evolabel.core.initial.ridge import ridge_strength
+from evolabel.core.members.feedback.error_feedback import NO_EVIDENCE, Echo, base_rates
 from evolabel.core.options import Options
-from evolabel.core.ridge import ridge_strength
-from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
-from evolabel.core.scaling import Scaler, fit_scaler
+from evolabel.core.rules.feature_weights import EVERY, relevance_weights
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.rules.scaling import Scaler, fit_scaler
 from evolabel.core.settings import kernel_settings
 from evolabel.core.sizes import misfit
-from evolabel.core.thresholds import output_counts
-from evolabel.core.warm_up import WarmUp
 from evolabel.errors import DataError, StateError
-from evolabel.interrupts import deliver, held
-from evolabel.kernels._compile import direct
 from evolabel.kernels.answers import count_answers
-from evolabel.kernels.echo import AGAIN
-from evolabel.kernels.state import SEEN, FloatArray, Settings
+from evolabel.kernels.compile import direct
+from evolabel.kernels.feedback import AGAIN
+from evolabel.kernels.state import SEEN, Settings
+from evolabel.typing import FloatArray
 
 # What is known of the labels besides what rules tell; labels stand last.
 LABEL_ARRAYS = ("echo_evidence", "annotated", "carried", "answers")

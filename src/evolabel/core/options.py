@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.core.scaling import KINDS
+from evolabel._utils.validation import check_number
+from evolabel.core.rules.scaling import KINDS
 from evolabel.errors import ParameterError
-from evolabel.ranges import check_number
 
 # Best of the constants on the five data sets (docs/experiments.md), and the most that "loo" may choose.
 STRONGEST_LOCAL_RIDGE = 0.2

@@ -15,8 +15,10 @@ from functools import cached_property
 
 import numpy as np
 
-from evolabel.core.echo import Correction
-from evolabel.core.formed_weights import (
+from evolabel.core.members.feedback.error_feedback import Correction
+from evolabel.core.model import StreamModel
+from evolabel.core.rules.rule_base import NO_ROWS, RuleBase
+from evolabel.core.rules.weights import (
     MANY_ROWS,
     NO_MOMENTS,
     NO_VARIANCES,
@@ -28,15 +30,13 @@ from evolabel.core.formed_weights import (
     answers,
     formed_weights,
 )
-from evolabel.core.model import StreamModel
-from evolabel.core.rule_base import NO_ROWS, RuleBase
 from evolabel.core.second_moments import SecondMoments, labelled_moments
 from evolabel.core.settings import novelty_radius
 from evolabel.core.sizes import misfit
 from evolabel.errors import StateError
-from evolabel.kernels._compile import direct
 from evolabel.kernels.answer import variance_rows
 from evolabel.kernels.answer_block import variance_block
+from evolabel.kernels.compile import direct
 from evolabel.kernels.scores import (
     AMBIGUITY,
     LEVERAGE,
@@ -45,7 +45,7 @@ from evolabel.kernels.scores import (
     novelty_rows,
     trace_drop_rows,
 )
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 _novelty_rows, _trace_drop_rows, _criterion_rows = direct(novelty_rows), direct(trace_drop_rows), direct(criterion_rows)
 _variance_rows, _variance_block = direct(variance_rows), direct(variance_block)

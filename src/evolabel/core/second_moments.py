@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from evolabel.core.array_checks import check_arrays, floats, is_nearly_definite, require, size_of, whole
-from evolabel.core.events import MERGES
-from evolabel.core.formed_weights import NO_MOMENTS, Moments
+from evolabel._utils.validation import check_number
 from evolabel.core.model import StreamModel
-from evolabel.core.rule_base import RuleBase
+from evolabel.core.rules.events import MERGES
+from evolabel.core.rules.rule_base import RuleBase
+from evolabel.core.rules.weights import NO_MOMENTS, Moments
 from evolabel.core.sizes import misfit
-from evolabel.kernels._compile import direct
+from evolabel.core.stored.array_checks import check_arrays, floats, is_nearly_definite, require, size_of, whole
+from evolabel.kernels.compile import direct
 from evolabel.kernels.room import block_length
 from evolabel.kernels.second_moments import add_moment_rows
-from evolabel.kernels.state import Arrays, FloatArray, IntArray
-from evolabel.ranges import check_number
+from evolabel.typing import Arrays, FloatArray, IntArray
 
 WHOLE_STREAM = -1  # stands for an identity in slot 0, which is no rule
 

@@ -4,8 +4,9 @@ import numpy as np
 from scipy.special import chdtri
 
 from evolabel.core.options import Options
-from evolabel.kernels.coupling import NONE, PAPER, RIDGE, SHIFTED, SIGNED_LAPLACIAN
-from evolabel.kernels.state import FloatArray, Settings
+from evolabel.kernels.paper.coupling import NONE, PAPER, RIDGE, SHIFTED, SIGNED_LAPLACIAN
+from evolabel.kernels.state import Settings
+from evolabel.typing import FloatArray
 
 # Samples a slot learns between two derivations of its P from H: rounding never shows, and the price is small. A rule
 # that forgets does so at these moments, therefore more often.

@@ -7,7 +7,7 @@ is better than a write beyond an array.
 import numpy as np
 
 from evolabel.errors import InternalError
-from evolabel.kernels.state import AnyArray, FloatArray
+from evolabel.typing import AnyArray, FloatArray
 
 FLOAT64 = np.dtype(np.float64)
 

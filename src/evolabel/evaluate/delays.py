@@ -3,7 +3,7 @@
 import numpy as np
 
 from evolabel.evaluate.learner import Lesson
-from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.typing import FloatArray, IntArray
 
 
 class PartialAnnotation:

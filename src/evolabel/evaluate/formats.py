@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from math import isnan, nan
 from typing import Any, TypedDict
 
-from evolabel import extras
+from evolabel._utils import optional
 
 METADATA = b"evolabel"
 COLUMNS = {"learner": "string", "sample": "int64", "metric": "string", "form": "string", "value": "float64"}
@@ -89,7 +89,7 @@ def _read_parquet(data: bytes) -> Document:
 
 def _load_parquet() -> tuple[Any, Any]:
     purpose = "a Parquet file"
-    return extras.load("pyarrow", "parquet", purpose), extras.load("pyarrow.parquet", "parquet", purpose)
+    return optional.load("pyarrow", "parquet", purpose), optional.load("pyarrow.parquet", "parquet", purpose)
 
 
 WRITERS: dict[str, Callable[[Document], bytes]] = {

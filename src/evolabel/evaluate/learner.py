@@ -12,7 +12,7 @@ import numpy as np
 
 from evolabel.errors import DataError, ParameterError
 from evolabel.evaluate.questions import Questions
-from evolabel.kernels.state import BoolArray, FloatArray
+from evolabel.typing import BoolArray, FloatArray
 
 ON = 0.5  # the threshold of learners that have none of their own
 

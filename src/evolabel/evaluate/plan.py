@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from evolabel._utils.validation import check_number, whole_number
 from evolabel.errors import ParameterError
 from evolabel.evaluate.metrics import Metric, metric_named
 from evolabel.evaluate.metrics.names import key_of
-from evolabel.ranges import check_number, whole_number
 
 Metrics = str | Metric | Iterable[str | Metric]
 

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from evolabel._utils.atomic_files import write_atomically
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate.formats import without_nan
 from evolabel.evaluate.metrics import METRICS
 from evolabel.evaluate.questions import Questions
 from evolabel.evaluate.results import Results, remove_results
-from evolabel.whole_files import write_atomically
 
 
 class Spread(NamedTuple):

@@ -12,14 +12,14 @@ from zlib import error as ZlibError
 
 import numpy as np
 
+from evolabel._utils.atomic_files import write_atomically
 from evolabel.errors import FileFormatError
 from evolabel.evaluate.formats import READERS, WRITERS, Document, with_nan, without_nan
 from evolabel.evaluate.frames import Backend, frame_of
 from evolabel.evaluate.learner import Learner
 from evolabel.evaluate.questions import Questions
 from evolabel.evaluate.trend import Point, Summary
-from evolabel.kernels.state import FloatArray
-from evolabel.whole_files import write_atomically
+from evolabel.typing import FloatArray
 
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile, ZlibError)
 RESULTS, SCORES = "results", "scores.npz"  # files in a folder; of the first there are several kinds

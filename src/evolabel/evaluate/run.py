@@ -14,7 +14,7 @@ from evolabel.evaluate.learner import Learner, answer_and_learn, asked_by, count
 from evolabel.evaluate.plan import Plan
 from evolabel.evaluate.results import Results
 from evolabel.evaluate.trend import Progress, Scoreboard
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 Listener = Callable[[Progress], object]
 

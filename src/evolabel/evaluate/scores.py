@@ -2,7 +2,7 @@
 
 from evolabel.evaluate.metrics.label_sets import PartialAccuracy
 from evolabel.evaluate.metrics.ranking import AveragePrecision
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 
 def partial_accuracy(Y: FloatArray, scores: FloatArray, threshold: float = 0.5) -> float:

@@ -6,10 +6,10 @@ from typing import Protocol
 
 import numpy as np
 
+from evolabel._utils.validation import whole_number
 from evolabel.errors import DataError, ParameterError
-from evolabel.kernels.state import FloatArray
-from evolabel.ranges import whole_number
 from evolabel.streams.dataset import Dataset
+from evolabel.typing import FloatArray
 
 Row = tuple[FloatArray, FloatArray]
 Stream = Dataset | tuple[object, object] | Iterable[Row]

@@ -9,7 +9,7 @@ import numpy as np
 
 from evolabel.evaluate.metrics import Metric, Sliding
 from evolabel.evaluate.questions import Questions
-from evolabel.kernels.state import BoolArray, FloatArray
+from evolabel.typing import BoolArray, FloatArray
 
 
 class Point(NamedTuple):

@@ -16,7 +16,7 @@ from evolabel.core.model import StreamModel
 from evolabel.explain.shortening import Threshold
 from evolabel.explain.terms import stream_moments
 from evolabel.explain.text_columns import column_and_value, text_features
-from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.typing import FloatArray, IntArray
 
 TRIED = 5  # changes per label that are put to the whole model, the smallest first
 BEYOND = 1e-6  # how far past the border an output is brought

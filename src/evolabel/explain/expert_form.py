@@ -18,9 +18,9 @@ from math import isfinite
 from numbers import Real
 from typing import Any
 
+from evolabel._utils.validation import check_number
 from evolabel.errors import DataError
 from evolabel.explain.terms import is_term
-from evolabel.ranges import check_number
 
 LIKELY, UNLIKELY = 0.9, 0.1  # how often a label is on
 WORDS = {"likely": LIKELY, "unlikely": UNLIKELY}

@@ -4,16 +4,16 @@ from math import floor, log10
 
 import numpy as np
 
-from evolabel.core.acts import place_of
-from evolabel.core.claims import Claim, range_of_spread, stream_moments, temperature
+from evolabel.core.edits.expert_rules import Claim, range_of_spread, stream_moments, temperature
+from evolabel.core.edits.rule_edits import place_of
 from evolabel.core.model import StreamModel
-from evolabel.core.rule_base import RuleBase
-from evolabel.core.scaling import Scaler
+from evolabel.core.rules.rule_base import RuleBase
+from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError
 from evolabel.explain.expert_form import OFF, ON, Condition, Expectation, ExpertRule, read_form
 from evolabel.explain.terms import ANY, Vocabulary, stream_terms
 from evolabel.explain.text_columns import CLEAR, range_of_value, scores_of_0_and_1, shares_on
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 NAMED = 8  # conditions and labels, at most, that a rule is written with
 SAME = 0.15  # a range whose ends miss those of a term by less, in widths of the range, is called by the term

@@ -3,7 +3,7 @@
 import html
 from collections.abc import Iterable, Sequence
 
-from evolabel.wording import one_line
+from evolabel._utils.text import one_line
 
 STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}"

@@ -6,8 +6,9 @@ import numpy as np
 
 from evolabel.core.model import StreamModel
 from evolabel.core.settings import kernel_settings
-from evolabel.kernels.state import FloatArray, Settings
+from evolabel.kernels.state import Settings
 from evolabel.kernels.structure import is_novel, novelty_bound
+from evolabel.typing import FloatArray
 
 
 @dataclass(frozen=True)

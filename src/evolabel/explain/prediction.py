@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.core.echo import Correction
+from evolabel.core.members.feedback.error_feedback import Correction
 from evolabel.core.model import StreamModel
 from evolabel.errors import StateError
 from evolabel.explain import prediction_text
-from evolabel.explain.flips import Flip, smallest_flips
+from evolabel.explain.counterfactuals import Flip, smallest_flips
+from evolabel.explain.novelty_check import Territory, locate
 from evolabel.explain.shortening import Threshold, decided
 from evolabel.explain.terms import Vocabulary, stream_terms
-from evolabel.explain.territory import Territory, locate
-from evolabel.kernels.state import BoolArray, FloatArray, IntArray
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
 UNDECIDED = 0.5
 AMBIGUOUS = 0.6  # thresh2 of eq. (30)

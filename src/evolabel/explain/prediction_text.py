@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evolabel._utils.text import one_line
 from evolabel.explain.markup import bold, code, escape, page
 from evolabel.explain.text_columns import column_and_value
-from evolabel.wording import one_line
 
 if TYPE_CHECKING:
     from evolabel.explain.prediction import Explanation

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from evolabel.core import inverses
 from evolabel.core.model import StreamModel
-from evolabel.kernels.state import FloatArray
+from evolabel.core.rules import inverses
+from evolabel.typing import FloatArray
 
 ROWS = 500
 ROUNDING = 1e-9  # keeps the factor of a flat scatter matrix defined

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evolabel.core.feature_weights import squared_correlations
 from evolabel.core.model import StreamModel
+from evolabel.core.rules.feature_weights import squared_correlations
 from evolabel.errors import DataError
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
+from evolabel._utils.text import counted, one_line
 from evolabel.explain.markup import bold, code, escape, page, words
 from evolabel.explain.statements import Condition, Outcome
 from evolabel.explain.terms import ANY, TERMS
 from evolabel.explain.text_columns import CLEAR, column_and_value
-from evolabel.wording import counted, one_line
 
 if TYPE_CHECKING:
     from evolabel.explain.rules import Rule

@@ -14,7 +14,7 @@ from evolabel.explain.shortening import FIDELITY, Fidelity, ShortRules, Threshol
 from evolabel.explain.statements import Condition, Outcome, judge, read_condition, read_drivers
 from evolabel.explain.terms import Vocabulary, stream_moments, stream_terms
 from evolabel.explain.text_columns import shares_on, text_features
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 
 @dataclass(frozen=True)

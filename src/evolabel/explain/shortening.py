@@ -17,7 +17,7 @@ from evolabel.core.model import StreamModel
 from evolabel.explain.reference import reference_rows
 from evolabel.kernels.antecedents import degrees
 from evolabel.kernels.memberships import NOTHING
-from evolabel.kernels.state import BoolArray, FloatArray, IntArray
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
 FIDELITY = 0.95
 FEWEST = 3  # antecedents a rule keeps at least: fewer hardly say where it is

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evolabel.explain.terms import Vocabulary
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 LIKELY = 0.5
 RAISED = 1.5  # times the usual share

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import ndtr
 
-from evolabel.core import claims
+from evolabel.core.edits import expert_rules
 from evolabel.core.model import StreamModel
 from evolabel.errors import DataError
 from evolabel.explain.text_columns import column_and_value, text_features
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 TERMS = ("very low", "low", "medium", "high", "very high")
 ANY = "any"  # a range as wide as all terms together
@@ -124,7 +124,7 @@ def stream_quantiles(model: StreamModel, shares: Sequence[float]) -> FloatArray:
 
 def stream_moments(model: StreamModel) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation of the scores of the stream; the expected spread where nothing varied."""
-    mean, variance = claims.stream_moments(model.trained())
+    mean, variance = expert_rules.stream_moments(model.trained())
     return mean[: model.n_features], np.sqrt(variance[: model.n_features])
 
 

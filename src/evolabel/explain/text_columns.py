@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evolabel.core.scaling import Scaler
-from evolabel.kernels.state import BoolArray, FloatArray
+from evolabel.core.rules.scaling import Scaler
 from evolabel.streams.tabular.cells import is_number
+from evolabel.typing import BoolArray, FloatArray
 
 CLEAR = 0.8  # share of a rule's samples from which on a column is said to have a value, or not to have it
 CLOSE = 0.25  # half the width of the range that a value claims, in distances between the scores of 0 and 1

@@ -21,13 +21,14 @@ answered. Many rows that have formed weights are answered faster by `kernels.ans
 Every kernel here takes the rule base as one block of memory (`kernels.parcel`).
 """
 
-from evolabel.kernels._compile import hot_kernel, kernel
 from evolabel.kernels.antecedents import measure, weigh
-from evolabel.kernels.parcel import opened
+from evolabel.kernels.compile import hot_kernel, kernel
+from evolabel.kernels.learn import add_global_output, add_rule_output, fill_regressors, solve
+from evolabel.kernels.packed_state import opened
 from evolabel.kernels.second_moments import quadratic_form
-from evolabel.kernels.state import FloatArray, IntArray, RuleArrays, Settings, Workspace
-from evolabel.kernels.stream import add_global_output, add_rule_output, fill_regressors, solve
+from evolabel.kernels.state import RuleArrays, Settings, Workspace
 from evolabel.kernels.symmetric import add_product, dot
+from evolabel.typing import FloatArray, IntArray
 
 
 @kernel

@@ -15,12 +15,13 @@ Outputs have the bits of `kernels.answer.answer_rows` with the same W; q, s and 
 
 import numpy as np
 
-from evolabel.kernels._compile import allocating_kernel, hot_kernel, kernel
+from evolabel.kernels.compile import allocating_kernel, hot_kernel, kernel
 from evolabel.kernels.lanes import fma
-from evolabel.kernels.parcel import opened
-from evolabel.kernels.state import FloatArray, IntArray, RuleArrays, Settings, Workspace
-from evolabel.kernels.stream import fill_regressors
+from evolabel.kernels.learn import fill_regressors
+from evolabel.kernels.packed_state import opened
+from evolabel.kernels.state import RuleArrays, Settings, Workspace
 from evolabel.kernels.symmetric import add_outer_products, add_scaled, dot, mirror, row_products
+from evolabel.typing import FloatArray, IntArray
 
 
 @hot_kernel

@@ -9,8 +9,8 @@
 
 import numpy as np
 
-from evolabel.kernels._compile import kernel
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.compile import kernel
+from evolabel.typing import FloatArray
 
 
 @kernel

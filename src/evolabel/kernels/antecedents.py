@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from evolabel.kernels._compile import allocating_kernel, cold_kernel, hot_kernel, kernel
-from evolabel.kernels.cholesky import VANISHING, marginal_fill, substitute
+from evolabel.kernels.compile import allocating_kernel, cold_kernel, hot_kernel, kernel
 from evolabel.kernels.memberships import distances, memberships, observed_features, observed_weight
-from evolabel.kernels.state import RULES, FloatArray, IntArray, RuleArrays, Settings
+from evolabel.kernels.paper.rotated import VANISHING, marginal_fill, substitute
+from evolabel.kernels.state import RULES, RuleArrays, Settings
+from evolabel.typing import FloatArray, IntArray
 
 
 @kernel

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evolabel.kernels._compile import kernel
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.compile import kernel
+from evolabel.typing import FloatArray
 
 HUGE = 1e100  # squares of larger values may overflow
 

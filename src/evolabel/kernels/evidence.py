@@ -14,8 +14,8 @@ Every answer counts in these sums as far as it is believed.
 
 import numpy as np
 
-from evolabel.kernels._compile import kernel
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.compile import kernel
+from evolabel.typing import FloatArray
 
 CAUTION = 1.5  # standard deviations the evidence must be away from none
 SPREAD = 0.4  # standard deviation of the labels' slopes around the one they have in common

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic as numba_intrinsic
 
-from evolabel.kernels._compile import hot_kernel
+from evolabel.kernels.compile import hot_kernel
 from evolabel.kernels.lanes import fma
 
 config: Any = numba.config

@@ -26,10 +26,10 @@ the base rates of the labels. An answer is expected to be f + s d + g m.
 
 import numpy as np
 
-from evolabel.kernels._compile import kernel
+from evolabel.kernels.compile import kernel
 from evolabel.kernels.evidence import belief, slopes, weigh
-from evolabel.kernels.state import FloatArray, IntArray
 from evolabel.kernels.symmetric import squared_distance
+from evolabel.typing import FloatArray, IntArray
 
 # Water quality in 35 other orders of its rows, 10 % of the answers, points of PA gained over means of all recent
 # errors, alike or not, and outputs as they are: labels +.17, samples +.15. A reach of 0.7 gains the same there, and

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from evolabel.kernels._compile import kernel
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.compile import kernel
 from evolabel.kernels.symmetric import add_outer_products, add_product, add_scaled
+from evolabel.typing import FloatArray
 
 
 @kernel

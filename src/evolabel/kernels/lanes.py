@@ -30,7 +30,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic as numba_intrinsic
 from numba.extending import models, register_model
 
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 WIDTH = 4
 

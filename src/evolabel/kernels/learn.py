@@ -15,14 +15,14 @@ answers with the W_i it was locked with, and learns nothing.
 
 import numpy as np
 
-from evolabel.kernels._compile import allocating_kernel, cold_kernel, hot_kernel, kernel
 from evolabel.kernels.antecedents import fill_regressor, fill_rotated, join, weigh
-from evolabel.kernels.coupling import add_label_moments
-from evolabel.kernels.iteration import iterate, rls_step
+from evolabel.kernels.compile import allocating_kernel, cold_kernel, hot_kernel, kernel
 from evolabel.kernels.lanes import fma
 from evolabel.kernels.memberships import nearest, observed_features
 from evolabel.kernels.moments import absorb
-from evolabel.kernels.parcel import opened
+from evolabel.kernels.packed_state import opened
+from evolabel.kernels.paper.coupling import add_label_moments
+from evolabel.kernels.paper.iteration import iterate, rls_step
 from evolabel.kernels.state import (
     DIVERGED,
     DONE,
@@ -32,8 +32,6 @@ from evolabel.kernels.state import (
     RULES,
     SEEN,
     STARVED,
-    FloatArray,
-    IntArray,
     RuleArrays,
     Settings,
     Workspace,
@@ -41,6 +39,7 @@ from evolabel.kernels.state import (
 from evolabel.kernels.statistics import add_labels, add_partial_labels, learn_regressor
 from evolabel.kernels.structure import any_starved, has_grown, is_novel, note_winner_distance
 from evolabel.kernels.symmetric import add_product, dot, pending_product
+from evolabel.typing import FloatArray, IntArray
 
 LOOSE = 1.5  # a step bound may exceed the last exact largest eigenvalue by this factor
 

@@ -8,10 +8,10 @@ marginal distance, brought to the scale of a complete row. Features may weigh di
 
 import numpy as np
 
-from evolabel.kernels._compile import kernel
+from evolabel.kernels.compile import kernel
 from evolabel.kernels.exponential import exp_of_negative
 from evolabel.kernels.lanes import WIDTH, fma, load, minus, times, total, zeros
-from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.typing import FloatArray, IntArray
 
 NOTHING = 1e-12  # a membership that cannot be seen in any sum
 

@@ -6,10 +6,11 @@ round and not a needle. Features are counted apart, because any of them may be m
 
 import numpy as np
 
-from evolabel.kernels._compile import allocating_kernel, kernel
-from evolabel.kernels.cholesky import factor_update
-from evolabel.kernels.state import RULES, SEEN, FloatArray, RuleArrays, Settings
+from evolabel.kernels.compile import allocating_kernel, kernel
+from evolabel.kernels.paper.rotated import factor_update
+from evolabel.kernels.state import RULES, SEEN, RuleArrays, Settings
 from evolabel.kernels.symmetric import dot
+from evolabel.typing import FloatArray
 
 TINY = 1e-300  # keeps 0 / 0 out of sums
 

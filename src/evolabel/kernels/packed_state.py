@@ -15,9 +15,10 @@ import numpy as np
 from numba.core import cgutils, types
 from numba.extending import intrinsic as numba_intrinsic
 
-from evolabel.kernels._compile import hot_kernel, kernel
+from evolabel.kernels.compile import hot_kernel, kernel
 from evolabel.kernels.room import rule_arrays
-from evolabel.kernels.state import FloatArray, RuleArrays, Settings, Workspace, workspace
+from evolabel.kernels.state import RuleArrays, Settings, Workspace, workspace
+from evolabel.typing import FloatArray
 
 # numba says little about its types
 typeof: Any = numba.typeof

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.kernels.coupling import NONE
+from evolabel.kernels.paper.coupling import NONE
 from evolabel.kernels.state import RuleArrays, Settings
 
 

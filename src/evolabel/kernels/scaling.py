@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.kernels._compile import kernel
-from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.kernels.compile import kernel
+from evolabel.typing import FloatArray, IntArray
 
 
 class Knots(NamedTuple):

@@ -16,14 +16,15 @@
 
 import numpy as np
 
-from evolabel.kernels._compile import hot_kernel, kernel
 from evolabel.kernels.answer import answer_rows
+from evolabel.kernels.compile import hot_kernel, kernel
 from evolabel.kernels.exponential import exp_of_negative
-from evolabel.kernels.parcel import opened
+from evolabel.kernels.packed_state import opened
 from evolabel.kernels.scaling import Knots, scale_rows
-from evolabel.kernels.state import FloatArray, IntArray, RuleArrays, Settings
+from evolabel.kernels.state import RuleArrays, Settings
 from evolabel.kernels.structure import novelty_bound
 from evolabel.kernels.symmetric import dot
+from evolabel.typing import FloatArray, IntArray
 
 SMALLEST_BOUND = 1e-200  # of a distance: keeps 0 / 0 out where the radius is 0
 

@@ -9,12 +9,12 @@
 
 import numpy as np
 
-from evolabel.kernels._compile import kernel
 from evolabel.kernels.antecedents import fill_regressor
-from evolabel.kernels.parcel import opened
-from evolabel.kernels.state import FloatArray, IntArray
-from evolabel.kernels.stream import fill_regressors
+from evolabel.kernels.compile import kernel
+from evolabel.kernels.learn import fill_regressors
+from evolabel.kernels.packed_state import opened
 from evolabel.kernels.symmetric import add_outer_products, dot, symmetric_form
+from evolabel.typing import FloatArray, IntArray
 
 
 @kernel

@@ -21,8 +21,8 @@ With `commit` the rows passed enter the filter's memory; without it nothing is w
 | loudest | (K,)      | scratch: the strongest of the criteria that speak for single labels                |
 """
 
-from evolabel.kernels._compile import kernel
-from evolabel.kernels.state import BoolArray, FloatArray, IntArray
+from evolabel.kernels.compile import kernel
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
 FILLED, NEXT = 0, 1
 

@@ -37,16 +37,11 @@ profile does not need have no elements.
 "exact" arrays are sufficient statistics: they add up when rules are merged. "derived" ones follow from them.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
-AnyArray = np.ndarray[Any, Any]
-Arrays = dict[str, AnyArray]
+from evolabel.typing import FloatArray, IntArray
 
 # Places in `tally`.
 RULES, SEEN, NEXT_IDENTITY = 0, 1, 2

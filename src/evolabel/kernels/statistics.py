@@ -6,9 +6,9 @@ are applied together, while every product with P takes the waiting rows into acc
 
 import numpy as np
 
-from evolabel.kernels._compile import kernel
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.compile import kernel
 from evolabel.kernels.symmetric import add_outer_products, add_scaled, dot, mirror
+from evolabel.typing import FloatArray
 
 
 @kernel

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from evolabel.kernels._compile import kernel
-from evolabel.kernels.state import RULES, SEEN, FloatArray, RuleArrays, Settings
+from evolabel.kernels.compile import kernel
+from evolabel.kernels.state import RULES, SEEN, RuleArrays, Settings
+from evolabel.typing import FloatArray
 
 # Winner distances are averaged over about the last 200 samples, and trusted after the first 50.
 STRANGE_WINDOW = 200.0

@@ -7,9 +7,9 @@ Every inner product is summed in the order of `dot`: four sums side by side, add
 one, each step one fused multiply-add (`kernels.lanes`). So it has the same bits whichever function forms it.
 """
 
-from evolabel.kernels._compile import kernel
+from evolabel.kernels.compile import kernel
 from evolabel.kernels.lanes import WIDTH, fma, load, minus, spread, store, total, zeros
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 
 @kernel

@@ -10,8 +10,8 @@
 
 import numpy as np
 
-from evolabel.kernels._compile import kernel
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.compile import kernel
+from evolabel.typing import FloatArray
 
 DOUBT = 10.0  # samples that "an output of 0.3 means 30 %" counts for, in every bin
 UNDECIDED = 0.5  # the cut where nothing was counted

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from evolabel._utils.atomic_files import write_atomically
 from evolabel.errors import ModelFileError, ModelWriteError
-from evolabel.kernels.state import Arrays
-from evolabel.whole_files import write_atomically
+from evolabel.typing import Arrays
 
 SCHEMA = 3  # 1 and 2 were never released
 KEY = "evolabel"

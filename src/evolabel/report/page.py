@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from evolabel import __version__
+from evolabel._utils.atomic_files import write_atomically
+from evolabel._utils.optional import load
+from evolabel._utils.text import counted, visible
 from evolabel.evaluate import Repeated, Standing, best_value
 from evolabel.evaluate.metrics import METRICS
 from evolabel.explain.figures.canvas import as_svg, figure_of
-from evolabel.extras import load
 from evolabel.report.figures import name_of, trend_lines
 from evolabel.streams import Dataset
-from evolabel.whole_files import write_atomically
-from evolabel.wording import counted, visible
 
 TEMPLATE = Path(__file__).parent / "page.html.jinja"
 

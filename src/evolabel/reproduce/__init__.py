@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from evolabel.lazy import loader
+from evolabel._utils.lazy import loader
 
 if TYPE_CHECKING:
     from evolabel.reproduce.claims import CLAIMS, verdicts
-    from evolabel.reproduce.effort import FULL, QUICK, Effort
     from evolabel.reproduce.experiments import EXPERIMENTS, chosen_experiments
-    from evolabel.reproduce.findings import Findings
     from evolabel.reproduce.page import write_page
+    from evolabel.reproduce.results import Findings
+    from evolabel.reproduce.run_size import FULL, QUICK, Effort
     from evolabel.reproduce.runner import reproduce
 
 __all__ = [
@@ -28,10 +28,10 @@ __all__ = [
 _HOMES = {
     "CLAIMS": "evolabel.reproduce.claims",
     "EXPERIMENTS": "evolabel.reproduce.experiments",
-    "FULL": "evolabel.reproduce.effort",
-    "QUICK": "evolabel.reproduce.effort",
-    "Effort": "evolabel.reproduce.effort",
-    "Findings": "evolabel.reproduce.findings",
+    "FULL": "evolabel.reproduce.run_size",
+    "QUICK": "evolabel.reproduce.run_size",
+    "Effort": "evolabel.reproduce.run_size",
+    "Findings": "evolabel.reproduce.results",
     "chosen_experiments": "evolabel.reproduce.experiments",
     "reproduce": "evolabel.reproduce.runner",
     "verdicts": "evolabel.reproduce.claims",

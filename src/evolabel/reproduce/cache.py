@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evolabel.reproduce.findings import Stage, Task, as_json
-from evolabel.whole_files import write_atomically
+from evolabel._utils.atomic_files import write_atomically
+from evolabel.reproduce.results import Stage, Task, as_json
 
 
 class Part(NamedTuple):

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from evolabel._utils.optional import load
 from evolabel.explain.figures.canvas import plain
-from evolabel.extras import load
 from evolabel.reproduce.experiments import SETS, Experiment, Panel
-from evolabel.reproduce.findings import Findings, Task
 from evolabel.reproduce.methods import METHODS, Profile
+from evolabel.reproduce.results import Findings, Task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

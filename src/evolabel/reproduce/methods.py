@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from evolabel.active import BudgetedLearner, Instability, RandomSelection
-from evolabel.active.criteria import DEFAULTS, PAPER
-from evolabel.active.paper import paper_asking
-from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+from evolabel.active.presets import paper_asking
+from evolabel.active.scoring.criteria import DEFAULTS, PAPER
 from evolabel.baselines import EvolvingChain, EvolvingOneVsRest, StaticClassifier
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.evaluate import Learner
 
 Profile = Literal["paper", "default"]

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from evolabel._utils.atomic_files import write_atomically
+from evolabel._utils.optional import load
 from evolabel.explain.figures.canvas import as_svg
-from evolabel.extras import load
 from evolabel.reproduce import tables
 from evolabel.reproduce.claims import FAILS, HOLDS, UNKNOWN, Claim, Ruling, Verdict, verdicts
 from evolabel.reproduce.experiments import EXPERIMENTS, Experiment
 from evolabel.reproduce.figures import drawn
-from evolabel.reproduce.findings import Findings
 from evolabel.reproduce.methods import PROFILES, Profile
-from evolabel.whole_files import write_atomically
+from evolabel.reproduce.results import Findings
 
 TEMPLATE = Path(__file__).parent / "page.html.jinja"
 CLASSES: dict[Ruling, str] = {HOLDS: "holds", FAILS: "fails", UNKNOWN: "unknown"}

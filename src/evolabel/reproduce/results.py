@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self, TypeVar
 
+from evolabel._utils.atomic_files import write_atomically
 from evolabel.errors import EvolabelError, FileFormatError
 from evolabel.reproduce.methods import Profile
-from evolabel.whole_files import write_atomically
 
 T = TypeVar("T")
 N = TypeVar("N", "Task", "Step")

@@ -10,14 +10,14 @@ from typing import Any
 from joblib import delayed
 
 from evolabel import __version__
-from evolabel.reproduce.effort import FULL, Effort
+from evolabel.reproduce.cache import Part, Parts
 from evolabel.reproduce.experiments import SETS, Experiment
-from evolabel.reproduce.findings import Findings, Outcome, Size, Stage, Step, Task
 from evolabel.reproduce.methods import METHODS, PROFILES
-from evolabel.reproduce.parts import Part, Parts
-from evolabel.reproduce.work import Params, run_task, time_task, tune_task
+from evolabel.reproduce.results import Findings, Outcome, Size, Stage, Step, Task
+from evolabel.reproduce.run_size import FULL, Effort
+from evolabel.reproduce.tasks import Params, run_task, time_task, tune_task
 from evolabel.streams import Dataset
-from evolabel.tuning.notes import fingerprint
+from evolabel.tuning.checkpoint import fingerprint
 from evolabel.tuning.parallel import run_all
 
 Listener = Callable[[str, int, int], object]

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.kernels.state import FloatArray, IntArray
-from evolabel.reproduce.effort import Effort
 from evolabel.reproduce.methods import METHODS, Profile, classifier_of, grid_of
+from evolabel.reproduce.run_size import Effort
 from evolabel.tuning import GridSearch
+from evolabel.typing import FloatArray, IntArray
 
 SCORE = "pa"
 INSIDE = "base__"  # how a rival calls the parameters of the classifiers it is made of

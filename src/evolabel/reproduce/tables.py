@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from evolabel.reproduce.claims.speed import PAPER_SECONDS, PRINTED
 from evolabel.reproduce.experiments import EXPERIMENTS
-from evolabel.reproduce.findings import Findings, Stage
 from evolabel.reproduce.methods import METHODS, PROFILES, Profile
+from evolabel.reproduce.results import Findings, Stage
 
 TITLES: dict[Profile, str] = {"paper": "the paper's profile", "default": "the default profile"}
 

@@ -10,9 +10,9 @@ from threadpoolctl import threadpool_limits
 
 from evolabel.evaluate import Learner, Results, prequential
 from evolabel.evaluate.learner import answer_and_learn
-from evolabel.reproduce.effort import Effort
-from evolabel.reproduce.findings import Outcome, Task
 from evolabel.reproduce.methods import METHODS, Profile, classifier_of
+from evolabel.reproduce.results import Outcome, Task
+from evolabel.reproduce.run_size import Effort
 from evolabel.reproduce.search import tuned
 from evolabel.streams import Dataset
 

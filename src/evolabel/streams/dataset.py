@@ -6,9 +6,9 @@ from typing import Self
 
 import numpy as np
 
+from evolabel._utils.text import counted
 from evolabel.errors import DataError
-from evolabel.kernels.state import FloatArray, IntArray
-from evolabel.wording import counted
+from evolabel.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

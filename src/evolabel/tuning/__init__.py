@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from evolabel.lazy import loader
+from evolabel._utils.lazy import loader
 
 if TYPE_CHECKING:
     from evolabel.tuning.grid import PAPER_GRID

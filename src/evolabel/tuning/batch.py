@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
+from evolabel._utils.text import with_article
+from evolabel._utils.validation import check_number
 from evolabel.errors import ParameterError
-from evolabel.kernels.state import FloatArray
-from evolabel.ranges import check_number
-from evolabel.wording import with_article
+from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
-    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 
 
 # Parameters of the classifier that a search cannot judge: outputs after `fit` are the same for all their values.
@@ -36,7 +36,7 @@ class Tunable(Protocol):
 
 def read_estimator(given: object, *, paper: bool) -> "EvolvingFuzzyClassifier":
     """The classifier given, or the paper's profile or the default in its place."""
-    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 
     if given is None:
         return EvolvingFuzzyClassifier.paper() if paper else EvolvingFuzzyClassifier()
@@ -61,8 +61,8 @@ def read_batch(estimator: Tunable, X: object, y: object) -> tuple[FloatArray, Fl
     """Checked tables, as the estimator would read them."""
     from sklearn.base import clone
 
-    from evolabel.adapters.samples import read_samples
-    from evolabel.adapters.targets import LabelMatrix, read_targets
+    from evolabel.classifier.samples import read_samples
+    from evolabel.classifier.targets import LabelMatrix, read_targets
 
     rows = read_samples(clone(estimator), X, reset=True)
     labels, targets = read_targets(y, len(rows), None)
@@ -83,7 +83,7 @@ def check_values(estimator: Tunable, values: Mapping[str, Sequence[Any]], *, dec
     """Every value is one the estimator takes, or the classifier inside it; `decided`: points differ by decisions."""
     from sklearn.base import clone
 
-    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 
     known, unseen = estimator.get_params(), WITHOUT_SAY if decided else (*WITHOUT_SAY, *ONLY_DECIDING)
     for name, given in values.items():

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from evolabel._utils.atomic_files import naming, write_atomically
 from evolabel.errors import CheckpointError
-from evolabel.kernels.state import FloatArray
-from evolabel.whole_files import naming, write_atomically
+from evolabel.typing import FloatArray
 
 Task = tuple[int, int]
 """Number of the structure, number of the fold."""

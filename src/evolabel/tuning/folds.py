@@ -6,7 +6,7 @@ import numpy as np
 
 from evolabel.errors import DataError, ParameterError
 from evolabel.evaluate import METRICS, metric_named
-from evolabel.kernels.state import BoolArray, FloatArray
+from evolabel.typing import BoolArray, FloatArray
 
 Score = Callable[[FloatArray, FloatArray], float]
 """Takes true labels and outputs, both (rows, labels); larger is better."""

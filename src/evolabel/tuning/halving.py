@@ -8,17 +8,17 @@ import numpy as np
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
+from evolabel._utils.text import call_of
+from evolabel._utils.validation import check_number
 from evolabel.errors import DivergenceError
-from evolabel.kernels.state import BoolArray, FloatArray
-from evolabel.ranges import check_number
 from evolabel.tuning.batch import check_search, check_values, read_batch, read_estimator
 from evolabel.tuning.folds import Score, check_judgeable, folds, judges_decisions, read_score, scored
 from evolabel.tuning.grid import Grid
 from evolabel.tuning.shared import separate_answers
-from evolabel.wording import call_of
+from evolabel.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
-    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 
 KEPT = 3  # of so many points, one goes on
 MOST_CUT = 10  # no round sees less than this share of the batch

@@ -11,8 +11,8 @@ from evolabel.explain.figures.canvas import figure_of, new_axes, plain, short
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from evolabel.kernels.state import FloatArray
     from evolabel.tuning.search import GridSearch
+    from evolabel.typing import FloatArray
 
 
 def heat_map(search: "GridSearch", across: str = "alpha", down: str = "beta", *, ax: "Axes | None" = None) -> "Axes":

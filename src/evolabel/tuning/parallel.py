@@ -6,7 +6,7 @@ from typing import Any
 
 from joblib import Parallel, parallel_config
 
-from evolabel import extras
+from evolabel._utils import optional
 from evolabel.errors import ParameterError
 
 CLUSTERS = {"dask": "distributed", "ray": "ray.util.joblib"}
@@ -28,7 +28,7 @@ def run_all(calls: Iterable[Any], n_jobs: int, backend: str | None = None) -> It
 def _register(backend: str | None) -> None:
     """Make sure that a cluster's package is there; ray's backend must also be announced."""
     if backend in CLUSTERS:
-        module: Any = extras.load(CLUSTERS[backend], backend, f"backend={backend!r}")
+        module: Any = optional.load(CLUSTERS[backend], backend, f"backend={backend!r}")
         if backend == "ray":
             module.register_ray()
 

@@ -9,17 +9,17 @@ import numpy as np
 from joblib import delayed
 from threadpoolctl import threadpool_limits
 
+from evolabel._utils.text import call_of
 from evolabel.errors import DivergenceError, NotTrainedError
 from evolabel.evaluate.frames import Backend, frame_of
 from evolabel.evaluate.learner import described
-from evolabel.kernels.state import BoolArray, FloatArray
 from evolabel.tuning.batch import Tunable, check_search, check_values, read_batch, read_tunable
+from evolabel.tuning.checkpoint import Notes, Task, fingerprint
 from evolabel.tuning.folds import Score, check_judgeable, folds, judges_decisions, read_score, scored
 from evolabel.tuning.grid import PAPER_GRID, Grid, Point
-from evolabel.tuning.notes import Notes, Task, fingerprint
 from evolabel.tuning.parallel import run_all
 from evolabel.tuning.shared import shared_answers
-from evolabel.wording import call_of
+from evolabel.typing import BoolArray, FloatArray
 
 Listener = Callable[[int, int], object]
 """Receives the tasks done and the tasks there are."""

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 import numpy as np
 
 from evolabel.core.model import StreamModel
-from evolabel.core.proximal import Problem, minimise_all
-from evolabel.core.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.rules.proximal import Problem, minimise_all
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.errors import DivergenceError
 from evolabel.evaluate.learner import ON
-from evolabel.kernels.state import FloatArray
-from evolabel.tuning.notes import fingerprint
+from evolabel.tuning.checkpoint import fingerprint
+from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
-    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
     from evolabel.tuning.batch import Tunable
 
 E = TypeVar("E", bound="Tunable")
@@ -103,7 +103,7 @@ def can_share(estimator: "Tunable") -> TypeGuard["EvolvingFuzzyClassifier"]:
 
     Else every point goes its own way.
     """
-    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 
     if not isinstance(estimator, EvolvingFuzzyClassifier):
         return False

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Self
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evolabel import errors
-from evolabel.kernels.state import AnyArray, BoolArray, FloatArray
 from evolabel.tuning.search import GridSearch
+from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
-    from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
     from evolabel.explain.rules import RuleSet
 
 # Small grids: what is worth trying around each profile without making anybody wait.
@@ -70,7 +70,7 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: object, y: object = None) -> Self:
         """Tune on the initial batch and learn it."""
-        from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+        from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 
         base = EvolvingFuzzyClassifier() if self.estimator is None else self.estimator
         grid = DEFAULT_GRID if self.grid is None else self.grid

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.adapters.samples import as_matrix
-from evolabel.adapters.targets import checked_labels
-from evolabel.core.fact_checks import StoredFacts
+from evolabel._utils.validation import check_number
+from evolabel.classifier.samples import as_matrix
+from evolabel.classifier.targets import checked_labels
+from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.errors import DataError, DataTypeError, ParameterError
-from evolabel.kernels.state import FloatArray
-from evolabel.ranges import check_number
+from evolabel.typing import FloatArray
 
 PRIOR = 10.0  # agreements everyone starts with
 

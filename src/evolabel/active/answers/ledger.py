@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from evolabel.active.query import Query
-from evolabel.core.fact_checks import StoredFacts
-from evolabel.kernels.state import BoolArray
+from evolabel.core.stored.fact_checks import StoredFacts
+from evolabel.typing import BoolArray
 
 
 @dataclass

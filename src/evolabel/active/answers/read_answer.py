@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.active.annotators import AnnotatorPool, read_names
+from evolabel._utils.text import counted
+from evolabel.active.answers.annotators import AnnotatorPool, read_names
 from evolabel.active.query import Query
-from evolabel.adapters.samples import as_array, as_matrix, column_names
-from evolabel.adapters.targets import LABEL, are_generated, checked_labels
+from evolabel.classifier.samples import as_array, as_matrix, column_names
+from evolabel.classifier.targets import LABEL, are_generated, checked_labels
 from evolabel.errors import DataError
-from evolabel.kernels.state import AnyArray, BoolArray, FloatArray
-from evolabel.wording import counted
+from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 
 class Answer(NamedTuple):

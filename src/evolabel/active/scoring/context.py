@@ -4,16 +4,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evolabel.active.budget import TokenBucket
-from evolabel.active.newcomers import Newcomers
-from evolabel.active.pupil import Pupil
 from evolabel.active.query import Query
-from evolabel.core.array_checks import check_arrays, check_names, flags, inside
-from evolabel.core.echo import Correction, Echo
+from evolabel.active.scoring.new_labels import Newcomers
+from evolabel.active.selection.token_bucket import TokenBucket
+from evolabel.classifier.inner import Pupil
+from evolabel.core.members.feedback.error_feedback import Correction, Echo
 from evolabel.core.model import StreamModel
-from evolabel.core.named_arrays import part_of, prefixed
-from evolabel.kernels.echo import DOUBT
-from evolabel.kernels.state import Arrays, BoolArray, FloatArray, IntArray
+from evolabel.core.stored.array_checks import check_arrays, check_names, flags, inside
+from evolabel.core.stored.named_arrays import part_of, prefixed
+from evolabel.kernels.feedback import DOUBT
+from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 # Water quality in 35 other orders of its rows, 10 % of the answers, points of PA / AP gained over no haste (throw-away
 # code, gains not yet shrunk): labels +.21 / +.07, samples +.03 / +.26. With 20, labels lose where order ends.

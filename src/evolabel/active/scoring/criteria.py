@@ -11,13 +11,13 @@ from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from evolabel.active.score_table import ScoreTable
-from evolabel.core.look import Look, criterion_scores
-from evolabel.core.rule_base import NO_ROWS
+from evolabel._utils.validation import check_number
+from evolabel.active.scoring.score_table import ScoreTable
+from evolabel.core.row_statistics import Look, criterion_scores
+from evolabel.core.rules.rule_base import NO_ROWS
 from evolabel.errors import DataError, ParameterError
 from evolabel.kernels.scores import AMBIGUITY, FLOOR, SOFT_COUNT
-from evolabel.kernels.state import FloatArray
-from evolabel.ranges import check_number
+from evolabel.typing import FloatArray
 
 CLOSEST = 1e-12  # outputs nearer to 0.5 are as ambiguous as can be
 

@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-from evolabel.core.formed_weights import MANY_ROWS, formed_weights
 from evolabel.core.model import StreamModel
+from evolabel.core.rules.weights import MANY_ROWS, formed_weights
 from evolabel.core.second_moments import SecondMoments
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 
 class Version(NamedTuple):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from evolabel.core.array_checks import check_arrays, floats, require, size_of, whole
 from evolabel.core.model import StreamModel
-from evolabel.kernels.state import AnyArray, Arrays, BoolArray, FloatArray, IntArray
+from evolabel.core.stored.array_checks import check_arrays, floats, require, size_of, whole
+from evolabel.typing import AnyArray, Arrays, BoolArray, FloatArray, IntArray
 
 # Three drifting streams whose labels appear one by one (seeds 10-12), labels-based at 10 %, share of the gap, PA / AP:
 # .31 / .49 with 100, .22 / .28 with 30, .18 / .06 without any doubts. Larger initial batches leave nothing to doubt.

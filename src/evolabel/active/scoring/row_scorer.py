@@ -5,17 +5,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evolabel.active.criteria import Ambiguity, Criterion, Leverage, SoftCount, VarianceReduction
-from evolabel.active.experience import Expected
-from evolabel.active.score_table import ScoreTable, places_of
-from evolabel.active.version import Version
-from evolabel.core.formed_weights import MANY_ROWS, NO_MOMENTS, NO_WEIGHTS, SOME_ROWS
-from evolabel.core.rule_base import NO_ROWS
+from evolabel.active.scoring.context import Expected
+from evolabel.active.scoring.criteria import Ambiguity, Criterion, Leverage, SoftCount, VarianceReduction
+from evolabel.active.scoring.model_version import Version
+from evolabel.active.scoring.score_table import ScoreTable, places_of
+from evolabel.core.rules.rule_base import NO_ROWS
+from evolabel.core.rules.weights import MANY_ROWS, NO_MOMENTS, NO_WEIGHTS, SOME_ROWS
 from evolabel.core.second_moments import SecondMoments
 from evolabel.core.sizes import check_rows
 from evolabel.kernels import scores as kernels
-from evolabel.kernels._compile import direct
-from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.kernels.compile import direct
+from evolabel.typing import FloatArray, IntArray
 
 KINDS: dict[type[Criterion], int] = {
     Ambiguity: kernels.AMBIGUITY,

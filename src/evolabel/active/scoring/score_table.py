@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.typing import FloatArray, IntArray
 
 
 class ScoreTable:

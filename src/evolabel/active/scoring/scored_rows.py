@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.active.score_table import ScoreTable
-from evolabel.active.version import Version
-from evolabel.kernels.state import FloatArray
+from evolabel.active.scoring.model_version import Version
+from evolabel.active.scoring.score_table import ScoreTable
+from evolabel.typing import FloatArray
 
 
 class Judged(NamedTuple):

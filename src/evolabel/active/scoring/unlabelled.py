@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from evolabel.core.array_checks import check_arrays, check_names, check_samples, floats, inside, require, size_of
 from evolabel.core.model import StreamModel
-from evolabel.core.named_arrays import part_of, prefixed
-from evolabel.core.scaling import fit_scaler
+from evolabel.core.rules.scaling import fit_scaler
 from evolabel.core.second_moments import SecondMoments
+from evolabel.core.stored.array_checks import check_arrays, check_names, check_samples, floats, inside, require, size_of
+from evolabel.core.stored.named_arrays import part_of, prefixed
 from evolabel.errors import ParameterError
-from evolabel.kernels.state import Arrays, FloatArray
+from evolabel.typing import Arrays, FloatArray
 
 REFINEMENTS = ("none", "coverage", "scaling")
 

@@ -1,10 +1,10 @@
 """Filters: which of the samples that are worth a question is asked about, given what can be paid."""
 
-from evolabel.active.filters.base import Filter, Purse
-from evolabel.active.filters.quantile import QuantileFilter
-from evolabel.active.filters.random import RandomFilter
-from evolabel.active.filters.thresholds import FirstCome, VariableThresholds
-from evolabel.active.filters.tokens import TokenFilter
+from evolabel.active.selection.quantile import QuantileFilter
+from evolabel.active.selection.random import RandomFilter
+from evolabel.active.selection.selector import Filter, Purse
+from evolabel.active.selection.thresholds import FirstCome, VariableThresholds
+from evolabel.active.selection.tokens import TokenFilter
 from evolabel.errors import ParameterError
 
 __all__ = [

@@ -5,16 +5,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from evolabel.active.criteria import Criterion
-from evolabel.active.filters.base import Filter, Purse, widened
-from evolabel.active.score_table import ScoreTable
-from evolabel.core.array_checks import Expected, floats, whole
+from evolabel._utils.validation import check_number
+from evolabel.active.scoring.criteria import Criterion
+from evolabel.active.scoring.score_table import ScoreTable
+from evolabel.active.selection.selector import Filter, Purse, widened
 from evolabel.core.sizes import misfit
-from evolabel.kernels._compile import direct
+from evolabel.core.stored.array_checks import Expected, floats, whole
+from evolabel.kernels.compile import direct
 from evolabel.kernels.scores import combine_rows
 from evolabel.kernels.selection import FILLED, NEXT, remember, walk_quantile
-from evolabel.kernels.state import Arrays, BoolArray, FloatArray
-from evolabel.ranges import check_number
+from evolabel.typing import Arrays, BoolArray, FloatArray
 
 SHORTEST, LONGEST, SCORES = 15, 100, 1500  # samples the window holds, and scores it aims at
 

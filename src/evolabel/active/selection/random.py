@@ -7,14 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from evolabel.active.budget import exact_share
-from evolabel.active.criteria import Criterion
-from evolabel.active.filters.base import Filter, Purse
-from evolabel.active.score_table import ScoreTable
-from evolabel.core.array_checks import Expected, require, whole
+from evolabel._utils.validation import check_number
+from evolabel.active.scoring.criteria import Criterion
+from evolabel.active.scoring.score_table import ScoreTable
+from evolabel.active.selection.selector import Filter, Purse
+from evolabel.active.selection.token_bucket import exact_share
+from evolabel.core.stored.array_checks import Expected, require, whole
 from evolabel.errors import ParameterError
-from evolabel.kernels.state import Arrays, BoolArray, FloatArray, IntArray
-from evolabel.ranges import check_number
+from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 UNITS, TOKEN = 0, 1
 BLOCK = 1024  # tokens drawn together

@@ -6,13 +6,13 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from evolabel.active.criteria import Criterion
-from evolabel.active.score_table import ScoreTable
-from evolabel.core.array_checks import Expected, check_arrays, require
+from evolabel.active.scoring.criteria import Criterion
+from evolabel.active.scoring.score_table import ScoreTable
 from evolabel.core.sizes import misfit
-from evolabel.kernels._compile import direct
+from evolabel.core.stored.array_checks import Expected, check_arrays, require
+from evolabel.kernels.compile import direct
 from evolabel.kernels.selection import best_scores
-from evolabel.kernels.state import Arrays, BoolArray, FloatArray, IntArray
+from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 _best_scores = direct(best_scores)
 

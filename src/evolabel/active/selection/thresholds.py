@@ -5,15 +5,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from evolabel.active.criteria import Criterion
-from evolabel.active.filters.base import Filter, Purse, by_label
-from evolabel.active.score_table import ScoreTable
-from evolabel.core.array_checks import Expected, floats
+from evolabel._utils.validation import check_number
+from evolabel.active.scoring.criteria import Criterion
+from evolabel.active.scoring.score_table import ScoreTable
+from evolabel.active.selection.selector import Filter, Purse, by_label
+from evolabel.core.stored.array_checks import Expected, floats
 from evolabel.errors import ParameterError
-from evolabel.kernels._compile import direct
+from evolabel.kernels.compile import direct
 from evolabel.kernels.selection import walk_thresholds
-from evolabel.kernels.state import Arrays, BoolArray, FloatArray
-from evolabel.ranges import check_number
+from evolabel.typing import Arrays, BoolArray, FloatArray
 
 LOWEST, HIGHEST = 0.1, 5.0  # thresh2 stays between 0.51 and 1, thresh3 between 0.015 and 0.75
 

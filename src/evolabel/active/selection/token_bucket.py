@@ -5,12 +5,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from evolabel.core.array_checks import MOST
-from evolabel.core.fact_checks import StoredFacts
+from evolabel._utils.text import call_of
+from evolabel._utils.validation import check_number
+from evolabel.core.stored.array_checks import MOST
+from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.errors import BudgetError, ParameterError
-from evolabel.kernels.state import FloatArray, IntArray
-from evolabel.ranges import check_number
-from evolabel.wording import call_of
+from evolabel.typing import FloatArray, IntArray
 
 PRICES = ("samples", "labels")
 MOST_CREDIT = 10**12  # times the number of labels it stays far within 64 bits

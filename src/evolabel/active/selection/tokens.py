@@ -5,14 +5,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from evolabel.active.criteria import Criterion
-from evolabel.active.filters.base import EMPTY, Filter, Purse, by_sample
-from evolabel.active.score_table import ScoreTable
-from evolabel.core.array_checks import Expected, floats, whole
-from evolabel.kernels._compile import direct
+from evolabel._utils.validation import check_number
+from evolabel.active.scoring.criteria import Criterion
+from evolabel.active.scoring.score_table import ScoreTable
+from evolabel.active.selection.selector import EMPTY, Filter, Purse, by_sample
+from evolabel.core.stored.array_checks import Expected, floats, whole
+from evolabel.kernels.compile import direct
 from evolabel.kernels.selection import walk_tokens
-from evolabel.kernels.state import Arrays, BoolArray, FloatArray
-from evolabel.ranges import check_number
+from evolabel.typing import Arrays, BoolArray, FloatArray
 
 LONGEST = 100_000  # samples a window may hold: every row is compared with all of them
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evolabel.kernels.state import BoolArray, FloatArray
-from evolabel.ranges import check_number
+from evolabel._utils.validation import check_number
+from evolabel.typing import BoolArray, FloatArray
 
 
 class SimulatedAnnotator:

@@ -5,13 +5,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from evolabel import errors
-from evolabel.active.filters import RandomFilter
 from evolabel.active.learner import ActiveLearner
 from evolabel.active.query import Query
-from evolabel.active.simulated_annotator import SimulatedAnnotator
-from evolabel.adapters.scikit_learn import EvolvingFuzzyClassifier
+from evolabel.active.selection import RandomFilter
+from evolabel.active.simulation.annotator import SimulatedAnnotator
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.evaluate import Questions
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 BLOCK = 64  # rows handed to `watch` at a time
 

@@ -7,10 +7,10 @@ is where its F1 on these counts is largest (`kernels/thresholds.py`). Constant m
 import numpy as np
 
 from evolabel.core.options import Options
-from evolabel.core.rule_base import NO_ROWS, NOTHING
+from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
 from evolabel.core.sizes import check_batch, is_ready, misfit
-from evolabel.kernels.state import FloatArray
 from evolabel.kernels.thresholds import follow_rows
+from evolabel.typing import FloatArray
 
 BINS = 32
 

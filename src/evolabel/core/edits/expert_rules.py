@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evolabel.core import inverses, lifecycle
-from evolabel.core.proximal import minimise
+from evolabel.core.rules import inverses, slots
+from evolabel.core.rules.proximal import minimise
 from evolabel.kernels.moments import derive_inverse_variance
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
-    from evolabel.core.rule_base import RuleBase
+    from evolabel.core.rules.rule_base import RuleBase
 
 WIDE = 3.0  # largest spread of a feature that is not named, in spreads of the stream: nearly anything will do
 AHEAD = 8.0  # at its centre the membership is so many times that of the rule which usually wins
@@ -55,7 +55,7 @@ def temperature(base: "RuleBase") -> float:
 
 def write_rule(slot: int, claim: Claim, base: "RuleBase") -> None:
     """Fill a slot from a claim; identity and dates are the caller's."""
-    lifecycle.clear(slot, base.arrays, base.settings)
+    slots.clear(slot, base.arrays, base.settings)
     _write_moments(slot, claim, base)
     _write_evidence(slot, claim, base)
     if base.settings.iterated:

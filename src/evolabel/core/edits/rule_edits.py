@@ -7,15 +7,15 @@ would follow the global model, so they are kept.
 
 from typing import TYPE_CHECKING
 
-from evolabel.core.allocation import fit_weights
-from evolabel.core.claims import Claim, write_rule
-from evolabel.core.lifecycle import slot_of
-from evolabel.core.undo import recorded
+from evolabel.core.edits.expert_rules import Claim, write_rule
+from evolabel.core.edits.undo import recorded
+from evolabel.core.rules.allocation import fit_weights
+from evolabel.core.rules.slots import slot_of
 from evolabel.errors import DataError, StateError
 from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN
 
 if TYPE_CHECKING:
-    from evolabel.core.rule_base import RuleBase
+    from evolabel.core.rules.rule_base import RuleBase
 
 
 def add_rule(base: "RuleBase", claim: Claim, written: str, name: str) -> int:

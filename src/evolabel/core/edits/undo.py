@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evolabel.core.allocation import fit_weights
-from evolabel.core.events import Event
-from evolabel.core.lifecycle import PER_SLOT
-from evolabel.core.words import Words
+from evolabel.core.rules.allocation import fit_weights
+from evolabel.core.rules.events import Event
+from evolabel.core.rules.slots import PER_SLOT
+from evolabel.core.rules.words import Words
 from evolabel.errors import StateError
-from evolabel.kernels.state import RULES, FloatArray, IntArray, RuleArrays
+from evolabel.kernels.state import RULES, RuleArrays
+from evolabel.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from evolabel.core.rule_base import RuleBase
+    from evolabel.core.rules.rule_base import RuleBase
 
 CHANGES_KEPT = 16  # acts that can be undone, one after the other
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 # Arrays with one entry per sample kept.
 PER_SAMPLE = ("X", "Y", "weights", "confidences", "numbers")

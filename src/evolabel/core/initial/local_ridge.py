@@ -20,10 +20,10 @@ the *linear* model needs, says little about what the rules need (docs/experiment
 
 import numpy as np
 
+from evolabel.core.initial.ridge import filled, tells_nothing
 from evolabel.core.options import STRONGEST_LOCAL_RIDGE
-from evolabel.core.ridge import filled, tells_nothing
-from evolabel.core.rule_base import RuleBase
-from evolabel.kernels.state import FloatArray
+from evolabel.core.rules.rule_base import RuleBase
+from evolabel.typing import FloatArray
 
 # Strongest first: it wins ties. Small batches may ask for more, to the loss of the stream after them.
 GRID = (STRONGEST_LOCAL_RIDGE, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002)

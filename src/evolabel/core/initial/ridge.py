@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from evolabel.core.one_thread import one_blas_thread
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 GRID = 10.0 ** np.arange(0.0, 4.01, 0.25)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evolabel.core.lifecycle import PER_SLOT, clear
+from evolabel.core.rules.slots import PER_SLOT, clear
 from evolabel.kernels.room import rule_arrays
 from evolabel.kernels.state import RULES, RuleArrays, Settings
 

@@ -14,9 +14,9 @@ labels follow differently from region to region may look like noise from afar.
 
 import numpy as np
 
-from evolabel.core.rule_state import RuleState
+from evolabel.core.rules.rule_state import RuleState
 from evolabel.kernels.moments import TINY
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 EVERY = 128  # samples between two looks at the statistics
 FLOOR = 0.25  # what a feature that explains nothing still counts: labels may need it in ways no line can tell

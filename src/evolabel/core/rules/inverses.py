@@ -7,12 +7,13 @@ import numpy as np
 from scipy.linalg import cholesky
 
 from evolabel.core.one_thread import one_blas_thread
-from evolabel.core.proximal import largest_eigenvalue
+from evolabel.core.rules.proximal import largest_eigenvalue
 from evolabel.errors import DataError
 from evolabel.kernels.inverse import positive_inverse
 from evolabel.kernels.moments import derive_inverse_variance
-from evolabel.kernels.state import FloatArray, RuleArrays, Settings
+from evolabel.kernels.state import RuleArrays, Settings
 from evolabel.kernels.symmetric import add_outer_products, mirror
+from evolabel.typing import FloatArray
 
 
 def start_inverse(slot: int, rules: RuleArrays, settings: Settings) -> None:

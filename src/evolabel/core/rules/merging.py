@@ -7,12 +7,12 @@ consequents agree. Volumes and determinants are compared per dimension: in high 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky
 
-from evolabel.core.lifecycle import stronger_first
 from evolabel.core.one_thread import one_blas_thread
-from evolabel.core.rule_state import RuleState
+from evolabel.core.rules.rule_state import RuleState
+from evolabel.core.rules.slots import stronger_first
 from evolabel.kernels.antecedents import degrees
-from evolabel.kernels.cholesky import substitute
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.paper.rotated import substitute
+from evolabel.typing import FloatArray
 
 ALIKE = 0.95  # Bhattacharyya coefficient per dimension
 CONFLICT = 0.5  # labels whose outputs differ by more disagree ...

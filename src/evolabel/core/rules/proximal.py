@@ -16,9 +16,9 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh
 
 from evolabel.core.one_thread import one_blas_thread
 from evolabel.errors import DivergenceError
-from evolabel.kernels.descent import descend
-from evolabel.kernels.iteration import BLOW_UP
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.paper.descent import descend
+from evolabel.kernels.paper.iteration import BLOW_UP
+from evolabel.typing import FloatArray
 
 SMALL = 64
 MOST_STEPS = 20_000

@@ -6,21 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.core import inverses, lifecycle, merging
-from evolabel.core.formed_weights import MANY_ROWS, NO_WEIGHTS, answers, formed_weights
+from evolabel._utils.interrupts import held
 from evolabel.core.one_thread import one_blas_thread
-from evolabel.core.proximal import BLOWN_UP, minimise
-from evolabel.core.rule_changes import ChangeableRules
-from evolabel.core.scaling import Scaler
+from evolabel.core.rules import inverses, merging, slots
+from evolabel.core.rules.proximal import BLOWN_UP, minimise
+from evolabel.core.rules.rule_changes import ChangeableRules
+from evolabel.core.rules.scaling import Scaler
+from evolabel.core.rules.weights import MANY_ROWS, NO_WEIGHTS, answers, formed_weights
 from evolabel.core.sizes import check_batch
 from evolabel.errors import DivergenceError
-from evolabel.interrupts import held
-from evolabel.kernels._compile import direct
 from evolabel.kernels.antecedents import join
+from evolabel.kernels.compile import direct
+from evolabel.kernels.learn import LOOSE, learn_rows
 from evolabel.kernels.moments import absorb
 from evolabel.kernels.room import rule_arrays
-from evolabel.kernels.state import DIVERGED, DONE, NOVEL, SEEN, FloatArray, RuleArrays, Settings
-from evolabel.kernels.stream import LOOSE, learn_rows
+from evolabel.kernels.state import DIVERGED, DONE, NOVEL, SEEN, RuleArrays, Settings
+from evolabel.typing import FloatArray
 
 FIRST_CAPACITY = 32  # rules there is room for at the start
 
@@ -38,7 +39,7 @@ class RuleBase(ChangeableRules):
         super().__init__(n_features, rule_arrays(capacity, n_features, n_labels, settings), settings)
         self.diverged = False
         self.mobility = 1.0  # how far a sample moves the rule it falls into
-        lifecycle.clear(0, self.arrays, settings)
+        slots.clear(0, self.arrays, settings)
 
     def learn(
         self,
@@ -137,14 +138,14 @@ class RuleBase(ChangeableRules):
         """Start a rule at s; a full rule base first merges its closest pair, and where locks forbid, takes s in."""
         self.arrays.tally[SEEN] += 1
         if self.n_rules >= self.settings.max_rules:
-            if len(lifecycle.unlocked(self.arrays)) < 2:
+            if len(slots.unlocked(self.arrays)) < 2:
                 self._take_in(s, weight)
                 return
             self.shrink_to(self.settings.max_rules - 1)
         self.reserve(self.n_rules + 1)
         parent = self.nearest_rule(s)
         absorb(0, s, weight, self.arrays, self.settings)
-        slot = lifecycle.give_birth(s, parent, weight, self.arrays, self.settings)
+        slot = slots.give_birth(s, parent, weight, self.arrays, self.settings)
         nearest = int(self.arrays.identity[parent]) if parent else None
         self.log("birth", int(self.arrays.identity[slot]), nearest)
 
@@ -167,7 +168,7 @@ class RuleBase(ChangeableRules):
         """Compare the rules that have grown with the others; unite those that touch and agree."""
         every = self.settings.merge_every
         while every and self.n_rules > 1:
-            free = lifecycle.unlocked(self.arrays)
+            free = slots.unlocked(self.arrays)
             grown = free[self.arrays.k[free] - self.arrays.compared[free] >= every]
             if not len(grown):
                 return
@@ -179,7 +180,7 @@ class RuleBase(ChangeableRules):
 
     def _prune(self) -> None:
         """Remove starved rules."""
-        for slot in lifecycle.starved(self.arrays, self.settings):
+        for slot in slots.starved(self.arrays, self.settings):
             self.remove(slot, "death")
 
     def derive_inverses(self) -> None:

@@ -7,15 +7,16 @@ from collections import deque
 
 import numpy as np
 
-from evolabel.core import lifecycle, merging
-from evolabel.core.allocation import fit_weights, more_labels, more_slots
-from evolabel.core.events import Event
-from evolabel.core.rule_state import RuleState
-from evolabel.core.undo import CHANGES_KEPT, Change
-from evolabel.core.words import Words
+from evolabel.core.edits.undo import CHANGES_KEPT, Change
+from evolabel.core.rules import merging, slots
+from evolabel.core.rules.allocation import fit_weights, more_labels, more_slots
+from evolabel.core.rules.events import Event
+from evolabel.core.rules.rule_state import RuleState
+from evolabel.core.rules.words import Words
 from evolabel.errors import StateError
 from evolabel.kernels.moments import derive_inverse_variances
-from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, FloatArray, IntArray, RuleArrays, Settings
+from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, RuleArrays, Settings
+from evolabel.typing import FloatArray, IntArray
 
 EVENTS_KEPT = 10_000  # older events are dropped, so that memory stays constant
 
@@ -32,9 +33,9 @@ class ChangeableRules(RuleState):
     def unite(self, first: int, second: int, kind: str = "merge") -> int:
         """Merge two rules and return the identity kept; iterated weights are merged by eq. (29)."""
         weights = merging.merged_weights(first, second, self) if self.settings.iterated else None
-        kept, gone = lifecycle.merge_pair(first, second, self.arrays, self.settings)
+        kept, gone = slots.merge_pair(first, second, self.arrays, self.settings)
         if weights is not None:
-            self.arrays.W[lifecycle.slot_of(kept, self.arrays)] = weights
+            self.arrays.W[slots.slot_of(kept, self.arrays)] = weights
         self.words.gone(gone, kept)
         self.log(kind, kept, gone)
         return kept
@@ -42,16 +43,16 @@ class ChangeableRules(RuleState):
     def shrink_to(self, rules: int) -> None:
         """Merge closest pairs until at most this many rules are left; locked rules are left alone."""
         while self.n_rules > rules:
-            if len(lifecycle.unlocked(self.arrays)) < 2:
+            if len(slots.unlocked(self.arrays)) < 2:
                 raise StateError(
                     "there is no room for one more rule, and no two rules can be merged; unlock or delete one first"
                 )
-            self.unite(*lifecycle.closest_pair(self.arrays))
+            self.unite(*slots.closest_pair(self.arrays))
 
     def remove(self, slot: int, kind: str) -> None:
         """Take a rule out of the rule base."""
         identity = int(self.arrays.identity[slot])
-        lifecycle.free_slot(slot, self.arrays)
+        slots.free_slot(slot, self.arrays)
         self.words.gone(identity)
         self.log(kind, identity, None)
 
@@ -62,7 +63,7 @@ class ChangeableRules(RuleState):
         self.arrays.locked[target] = source.locked[slot]
         self.arrays.tally[RULES] = target
         self.arrays = fit_weights(self.arrays, self.settings)
-        for name in lifecycle.PER_SLOT:
+        for name in slots.PER_SLOT:
             if name != "W" or (source.W.shape[1] and self.arrays.W.shape[1]):
                 getattr(self.arrays, name)[target] = getattr(source, name)[slot]
         self.arrays.identity[target] = self.arrays.tally[NEXT_IDENTITY]

@@ -5,17 +5,18 @@ The arrays themselves, and which of them are exact statistics and which derived,
 
 import numpy as np
 
-from evolabel.core.inverses import mirrored
 from evolabel.core.one_thread import one_blas_thread
-from evolabel.core.proximal import Problem
+from evolabel.core.rules.inverses import mirrored
+from evolabel.core.rules.proximal import Problem
 from evolabel.core.sizes import check_rows, misfit
-from evolabel.kernels._compile import direct
 from evolabel.kernels.answer import distance_rows, membership_rows
 from evolabel.kernels.antecedents import degrees
-from evolabel.kernels.cholesky import marginal_fill
-from evolabel.kernels.coupling import NONE, coupling
-from evolabel.kernels.parcel import packed
-from evolabel.kernels.state import RULES, SEEN, FloatArray, RuleArrays, Settings, Workspace, workspace
+from evolabel.kernels.compile import direct
+from evolabel.kernels.packed_state import packed
+from evolabel.kernels.paper.coupling import NONE, coupling
+from evolabel.kernels.paper.rotated import marginal_fill
+from evolabel.kernels.state import RULES, SEEN, RuleArrays, Settings, Workspace, workspace
+from evolabel.typing import FloatArray
 
 _distance_rows, _membership_rows = direct(distance_rows), direct(membership_rows)
 

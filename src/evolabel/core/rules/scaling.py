@@ -12,9 +12,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from evolabel.core.sizes import misfit
-from evolabel.kernels._compile import direct
+from evolabel.kernels.compile import direct
 from evolabel.kernels.scaling import Knots, scale_rows
-from evolabel.kernels.state import BoolArray, FloatArray, IntArray
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
 # A feature that spreads less is constant: its square would underflow.
 SMALLEST_SPREAD = 1e-150

@@ -6,10 +6,11 @@ exactly; P is derived from them (`core.inverses`).
 
 import numpy as np
 
-from evolabel.core.inverses import apply_late, derive_inverse, scatter, set_scatter, start_inverse
+from evolabel.core.rules.inverses import apply_late, derive_inverse, scatter, set_scatter, start_inverse
 from evolabel.kernels.moments import absorb, derive_inverse_variance, pool_moments
-from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, FloatArray, IntArray, RuleArrays, Settings
+from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, RuleArrays, Settings
 from evolabel.kernels.structure import any_starved, is_starved, ward_pair
+from evolabel.typing import FloatArray, IntArray
 
 # Arrays with one entry per slot; all others are shared by the whole rule base.
 PER_SLOT = tuple(name for name in RuleArrays._fields if name not in ("tally", "strange"))

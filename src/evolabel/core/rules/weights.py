@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.core.inverses import mirrored
-from evolabel.core.rule_state import RuleState
+from evolabel.core.rules.inverses import mirrored
+from evolabel.core.rules.rule_state import RuleState
 from evolabel.core.sizes import check_rows, misfit
-from evolabel.kernels._compile import direct
 from evolabel.kernels.answer import answer_rows, membership_rows
 from evolabel.kernels.answer_block import answer_block, form_weights
-from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.kernels.compile import direct
+from evolabel.typing import FloatArray, IntArray
 
 # Rows from which on forming the weights first is faster: 24 to 64 were measured with 72 to 260 features and 6 to 101
 # labels. Fewer features need more rows, but then either way takes less than a millisecond.

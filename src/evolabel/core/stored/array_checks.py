@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import cholesky
 
 from evolabel.errors import DataError
-from evolabel.kernels.state import AnyArray, Arrays, FloatArray
+from evolabel.typing import AnyArray, Arrays, FloatArray
 
 LARGEST = 1e100  # squares of larger numbers may overflow
 FINITE = sys.float_info.max

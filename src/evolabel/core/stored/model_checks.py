@@ -2,7 +2,12 @@
 
 import numpy as np
 
-from evolabel.core.array_checks import (
+from evolabel.core.decisions.thresholds import BINS
+from evolabel.core.options import Options
+from evolabel.core.rules.inverses import mirrored
+from evolabel.core.rules.scaling import variance_of
+from evolabel.core.rules.slots import PER_SLOT
+from evolabel.core.stored.array_checks import (
     FINITE,
     MOST,
     SHORTFALL,
@@ -18,15 +23,11 @@ from evolabel.core.array_checks import (
     size_of,
     whole,
 )
-from evolabel.core.inverses import mirrored
-from evolabel.core.lifecycle import PER_SLOT
-from evolabel.core.options import Options
-from evolabel.core.scaling import variance_of
-from evolabel.core.thresholds import BINS
 from evolabel.errors import DataError
-from evolabel.kernels.iteration import BLOW_UP
+from evolabel.kernels.paper.iteration import BLOW_UP
 from evolabel.kernels.room import rule_arrays
-from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, Arrays, FloatArray, IntArray, Settings
+from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, Settings
+from evolabel.typing import Arrays, FloatArray, IntArray
 
 HEAVIEST = 1e12  # weight of a sample
 SMALLEST = 1e-150  # of what is divided by: squares of its inverse must not overflow

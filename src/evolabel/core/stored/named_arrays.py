@@ -1,6 +1,6 @@
 """Arrays of several parts in one dictionary, as files hold them: every name begins with that of its part."""
 
-from evolabel.kernels.state import Arrays
+from evolabel.typing import Arrays
 
 
 def prefixed(part: str, arrays: Arrays) -> Arrays:

@@ -6,13 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.core.allocation import fit_weights
-from evolabel.core.array_checks import MOST, check_arrays, check_names, inside, require, size_of, whole
-from evolabel.core.events import EVENT_KINDS, MERGES, Event
-from evolabel.core.fact_checks import StoredFacts
-from evolabel.core.lifecycle import PER_SLOT
+from evolabel.core.edits.undo import CHANGES_KEPT, Change, in_use
+from evolabel.core.initial.cold_start import PER_SAMPLE
 from evolabel.core.model import LABEL_ARRAYS, StreamModel
-from evolabel.core.model_checks import (
+from evolabel.core.options import Options, option_names
+from evolabel.core.rules.allocation import fit_weights
+from evolabel.core.rules.events import EVENT_KINDS, MERGES, Event
+from evolabel.core.rules.rule_base import RuleBase
+from evolabel.core.rules.rule_changes import EVENTS_KEPT
+from evolabel.core.rules.scaling import PER_FEATURE, Scaler, limits_of
+from evolabel.core.rules.slots import PER_SLOT
+from evolabel.core.rules.words import Words
+from evolabel.core.stored.array_checks import MOST, check_arrays, check_names, inside, require, size_of, whole
+from evolabel.core.stored.fact_checks import StoredFacts
+from evolabel.core.stored.model_checks import (
     check_counts,
     check_feature_weights,
     check_identities,
@@ -23,16 +30,10 @@ from evolabel.core.model_checks import (
     check_slots,
     check_warm_up,
 )
-from evolabel.core.named_arrays import part_of
-from evolabel.core.options import Options, option_names
-from evolabel.core.rule_base import RuleBase
-from evolabel.core.rule_changes import EVENTS_KEPT
-from evolabel.core.scaling import PER_FEATURE, Scaler, limits_of
-from evolabel.core.undo import CHANGES_KEPT, Change, in_use
-from evolabel.core.warm_up import PER_SAMPLE
-from evolabel.core.words import Words
+from evolabel.core.stored.named_arrays import part_of
 from evolabel.errors import DataError
-from evolabel.kernels.state import RULES, SEEN, Arrays
+from evolabel.kernels.state import RULES, SEEN
+from evolabel.typing import Arrays
 
 Facts = dict[str, Any]
 

@@ -14,7 +14,7 @@ import numpy as np
 from evolabel.errors import CheckpointError, DataError
 from evolabel.evaluate.metrics.memory import Fade, Memory
 from evolabel.evaluate.metrics.rows import ScoredRows, read_rows
-from evolabel.kernels.state import AnyArray, BoolArray, FloatArray
+from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 # A sum that has faded below this is nothing: the quotient of two numbers that are hardly numbers any more is noise.
 FADED = 1e-200

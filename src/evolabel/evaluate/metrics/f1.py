@@ -8,7 +8,7 @@ import numpy as np
 from evolabel.evaluate.metrics.base import FADED, mean_of, part_of_whole
 from evolabel.evaluate.metrics.label_sets import LabelSetMetric
 from evolabel.evaluate.metrics.rows import ScoredRows
-from evolabel.kernels.state import BoolArray, FloatArray, IntArray
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
 
 def hits_and_sizes(predicted: BoolArray, on: BoolArray) -> tuple[IntArray, IntArray]:

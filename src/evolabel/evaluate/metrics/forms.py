@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from evolabel._utils.validation import check_number, whole_number
 from evolabel.errors import ParameterError
 from evolabel.evaluate.metrics.base import Metric
 from evolabel.evaluate.metrics.memory import Fade, Memory, Window
 from evolabel.evaluate.metrics.rows import ScoredRows
-from evolabel.kernels.state import FloatArray
-from evolabel.ranges import check_number, whole_number
+from evolabel.typing import FloatArray
 
 
 class Form(Metric):

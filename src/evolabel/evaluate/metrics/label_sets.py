@@ -11,7 +11,7 @@ import numpy as np
 from evolabel.errors import DataError, ParameterError
 from evolabel.evaluate.metrics.base import Metric, mean_of, part_of_whole
 from evolabel.evaluate.metrics.rows import ScoredRows
-from evolabel.kernels.state import BoolArray, FloatArray
+from evolabel.typing import BoolArray, FloatArray
 
 DEFAULT = 0.5  # a metric with another threshold means the scores, whatever learners decide
 

@@ -11,7 +11,7 @@ from typing import Self
 
 import numpy as np
 
-from evolabel.kernels.state import AnyArray, FloatArray
+from evolabel.typing import AnyArray, FloatArray
 
 
 class Memory(ABC):

@@ -10,7 +10,7 @@ import numpy as np
 
 from evolabel.evaluate.metrics.base import Metric, mean_of
 from evolabel.evaluate.metrics.rows import ScoredRows
-from evolabel.kernels.state import BoolArray, FloatArray, IntArray
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
 
 class Ranking(NamedTuple):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evolabel.errors import DataError, DataTypeError
-from evolabel.kernels.state import BoolArray, FloatArray
+from evolabel.typing import BoolArray, FloatArray
 
 # Long batches are judged in blocks of so many rows: working memory stays small and in the cache.
 BLOCK = 1024

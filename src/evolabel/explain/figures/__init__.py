@@ -17,7 +17,7 @@ Examples
 
 from typing import TYPE_CHECKING
 
-from evolabel.lazy import loader
+from evolabel._utils.lazy import loader
 
 if TYPE_CHECKING:
     from evolabel.explain.figures.budget import budget_use

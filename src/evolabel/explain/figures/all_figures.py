@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evolabel.errors import DataError
-from evolabel.explain.figures.anatomy import Anatomy, Drawable
 from evolabel.explain.figures.consequents import consequent_map
 from evolabel.explain.figures.correlations import label_correlations
+from evolabel.explain.figures.figure_data import Anatomy, Drawable
 from evolabel.explain.figures.lives import life_lines
 from evolabel.explain.figures.memberships import membership_functions
 from evolabel.explain.figures.novelty import novelty_map

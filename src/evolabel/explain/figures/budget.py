@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evolabel._utils.validation import check_number
 from evolabel.errors import DataError
 from evolabel.explain.figures.canvas import BLACK, BLUE, VERMILION, legend_beside, new_axes, tidy
-from evolabel.kernels.state import FloatArray
-from evolabel.ranges import check_number
+from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evolabel.extras import load
-from evolabel.kernels.state import FloatArray
-from evolabel.wording import one_line
+from evolabel._utils.optional import load
+from evolabel._utils.text import one_line
+from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

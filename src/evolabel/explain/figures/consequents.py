@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evolabel.explain.figures.anatomy import Drawable
+from evolabel._utils.validation import check_number
 from evolabel.explain.figures.canvas import SHOWN, heat_map, of_all, plain
+from evolabel.explain.figures.figure_data import Drawable
 from evolabel.explain.terms import stream_moments
-from evolabel.ranges import check_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

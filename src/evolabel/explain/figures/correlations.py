@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from evolabel._utils.validation import check_number
 from evolabel.errors import DataError
-from evolabel.explain.figures.anatomy import Anatomy, Drawable
 from evolabel.explain.figures.canvas import SHOWN, heat_map, of_all, short
-from evolabel.kernels.coupling import add_label_moments, correlation
-from evolabel.kernels.state import FloatArray
-from evolabel.ranges import check_number
+from evolabel.explain.figures.figure_data import Anatomy, Drawable
+from evolabel.kernels.paper.coupling import add_label_moments, correlation
+from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

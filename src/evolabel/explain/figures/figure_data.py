@@ -6,11 +6,11 @@ from typing import Protocol
 import numpy as np
 
 from evolabel.core.model import StreamModel
-from evolabel.core.rule_base import RuleBase
-from evolabel.core.scaling import Scaler
+from evolabel.core.rules.rule_base import RuleBase
+from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError, DataTypeError, StateError
 from evolabel.explain.relevance import feature_relevance
-from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.typing import FloatArray, IntArray
 
 
 class Drawable(Protocol):

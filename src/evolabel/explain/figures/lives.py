@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evolabel.core.events import ACTS, MERGES, Event
-from evolabel.explain.figures.anatomy import Anatomy, Drawable
+from evolabel._utils.validation import check_number
+from evolabel.core.rules.events import ACTS, MERGES, Event
 from evolabel.explain.figures.canvas import (
     BLACK,
     BLUE,
@@ -21,7 +21,7 @@ from evolabel.explain.figures.canvas import (
     short,
     tidy,
 )
-from evolabel.ranges import check_number
+from evolabel.explain.figures.figure_data import Anatomy, Drawable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

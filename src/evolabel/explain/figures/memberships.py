@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evolabel.explain.figures.anatomy import Anatomy, Drawable
+from evolabel._utils.validation import check_number
 from evolabel.explain.figures.canvas import (
     COLOURS,
     GREY,
@@ -17,9 +17,9 @@ from evolabel.explain.figures.canvas import (
     plain,
     tidy,
 )
+from evolabel.explain.figures.figure_data import Anatomy, Drawable
 from evolabel.explain.terms import TERMS, stream_moments, stream_terms
-from evolabel.kernels.state import FloatArray, IntArray
-from evolabel.ranges import check_number
+from evolabel.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evolabel.explain.figures.anatomy import Anatomy, Drawable
 from evolabel.explain.figures.canvas import VERMILION, figure_of, new_axes, plain, tidy
+from evolabel.explain.figures.figure_data import Anatomy, Drawable
 from evolabel.explain.figures.planes import feature_pair, need_two_features
+from evolabel.explain.novelty_check import borders
 from evolabel.explain.terms import stream_terms
-from evolabel.explain.territory import borders
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from evolabel.core.rule_base import RuleBase
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.errors import DataError
-from evolabel.explain.figures.anatomy import Anatomy
 from evolabel.explain.figures.canvas import plain, short
-from evolabel.kernels.state import FloatArray
+from evolabel.explain.figures.figure_data import Anatomy
+from evolabel.typing import FloatArray
 
 POINTS = 49  # on the outline of a rule
 NAMED = 3  # features that a discriminant is named after

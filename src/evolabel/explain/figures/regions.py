@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evolabel._utils.optional import load
+from evolabel._utils.validation import check_number
 from evolabel.errors import DataError
-from evolabel.explain.figures.anatomy import Anatomy, Drawable
 from evolabel.explain.figures.canvas import (
     BLUE,
     GREY,
@@ -20,10 +21,9 @@ from evolabel.explain.figures.canvas import (
     short,
     tidy,
 )
+from evolabel.explain.figures.figure_data import Anatomy, Drawable
 from evolabel.explain.figures.planes import Plane, plane_of
-from evolabel.extras import load
-from evolabel.kernels.state import FloatArray, IntArray
-from evolabel.ranges import check_number
+from evolabel.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

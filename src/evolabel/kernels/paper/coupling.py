@@ -11,8 +11,8 @@
 
 import numpy as np
 
-from evolabel.kernels._compile import kernel
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.compile import kernel
+from evolabel.typing import FloatArray
 
 # Kinds of coupling. PAPER is the printed A = 1 - corr, which is indefinite: for ablation only.
 NONE, RIDGE, SHIFTED, SIGNED_LAPLACIAN, PAPER = 0, 1, 2, 3, 4  # the first two need no correlations

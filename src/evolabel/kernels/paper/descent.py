@@ -11,9 +11,9 @@ The arithmetic of a pair does not depend on the other pairs.
 
 import numpy as np
 
-from evolabel.kernels._compile import allocating_kernel, kernel
-from evolabel.kernels.state import FloatArray
+from evolabel.kernels.compile import allocating_kernel, kernel
 from evolabel.kernels.symmetric import add_product, add_rows, add_scaled
+from evolabel.typing import FloatArray
 
 
 @kernel

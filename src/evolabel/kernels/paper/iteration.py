@@ -6,10 +6,11 @@ rule's own H and G: a warm start towards the minimum of the same objective that 
 
 import numpy as np
 
-from evolabel.kernels._compile import allocating_kernel, kernel
-from evolabel.kernels.coupling import NONE, PAPER, add_label_moments, coupling
-from evolabel.kernels.state import FloatArray, RuleArrays, Settings, Workspace
+from evolabel.kernels.compile import allocating_kernel, kernel
+from evolabel.kernels.paper.coupling import NONE, PAPER, add_label_moments, coupling
+from evolabel.kernels.state import RuleArrays, Settings, Workspace
 from evolabel.kernels.symmetric import add_product, add_rows, add_scaled, dot, row_products
+from evolabel.typing import FloatArray
 
 # Weights beyond this have blown up: labels are 0 and 1.
 BLOW_UP = 1e8

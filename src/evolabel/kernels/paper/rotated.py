@@ -7,10 +7,10 @@ sum v^2) and in the product space (all terms). Partial sums only grow, so a rule
 
 import numpy as np
 
-from evolabel.kernels._compile import allocating_kernel, kernel
+from evolabel.kernels.compile import allocating_kernel, kernel
 from evolabel.kernels.lanes import fma
-from evolabel.kernels.state import FloatArray, IntArray
 from evolabel.kernels.symmetric import add_scaled, dot
+from evolabel.typing import FloatArray, IntArray
 
 # A rule whose exponent lies this far below the winner's has a membership that vanishes in rounding (e^-37 < 1e-16).
 VANISHING = 37.0

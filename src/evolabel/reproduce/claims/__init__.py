@@ -3,7 +3,7 @@
 from evolabel.reproduce.claims import by_labels, by_samples, mediamill, permanent, rules, speed
 from evolabel.reproduce.claims.verdict import FAILS, HOLDS, UNKNOWN, Claim, Ruling, Verdict
 from evolabel.reproduce.experiments import EXPERIMENTS
-from evolabel.reproduce.findings import Findings
+from evolabel.reproduce.results import Findings
 
 __all__ = ["CLAIMS", "FAILS", "HOLDS", "UNKNOWN", "Claim", "Ruling", "Verdict", "verdicts"]
 

@@ -13,8 +13,8 @@ from evolabel.reproduce.claims.numbers import (
 )
 from evolabel.reproduce.claims.verdict import Claim, Measured
 from evolabel.reproduce.experiments import FOUR
-from evolabel.reproduce.findings import Findings
 from evolabel.reproduce.methods import Profile
+from evolabel.reproduce.results import Findings
 
 EASY, HARD = ("emotions", "yeast"), ("birds", "water-quality")
 BUDGETS = (30, 20, 10)

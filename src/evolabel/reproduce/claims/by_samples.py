@@ -4,8 +4,8 @@ from evolabel.reproduce.claims.by_labels import BUDGETS, EASY
 from evolabel.reproduce.claims.numbers import AHEAD, LITTLE, gain, numbered, on_each, points, worth
 from evolabel.reproduce.claims.verdict import Claim, Measured
 from evolabel.reproduce.experiments import SETS
-from evolabel.reproduce.findings import AbsentError, Findings
 from evolabel.reproduce.methods import Profile
+from evolabel.reproduce.results import AbsentError, Findings
 
 ONCE = (-0.045, -0.015)  # "about 3 points" lost
 

@@ -4,8 +4,8 @@ from evolabel.reproduce.claims.numbers import AHEAD, LITTLE, gain, listed, point
 from evolabel.reproduce.claims.permanent import TEAMS
 from evolabel.reproduce.claims.verdict import Claim, Measured
 from evolabel.reproduce.experiments import MEDIAMILL
-from evolabel.reproduce.findings import Findings
 from evolabel.reproduce.methods import METHODS, Profile
+from evolabel.reproduce.results import Findings
 
 EQUAL = 0.01  # "more or less equal": within a point
 EVOLVING = ("ours", *TEAMS)

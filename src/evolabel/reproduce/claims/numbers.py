@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 from evolabel.reproduce.claims.verdict import Measured
-from evolabel.reproduce.findings import AbsentError, Findings
 from evolabel.reproduce.methods import METHODS, Profile
+from evolabel.reproduce.results import AbsentError, Findings
 
 Metric = Literal["pa", "ap"]
 

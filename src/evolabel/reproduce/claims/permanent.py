@@ -3,8 +3,8 @@
 from evolabel.reproduce.claims.numbers import AHEAD, Metric, gain, listed, on_each, points
 from evolabel.reproduce.claims.verdict import Claim, Measured
 from evolabel.reproduce.experiments import FOUR
-from evolabel.reproduce.findings import Findings
 from evolabel.reproduce.methods import METHODS, Profile
+from evolabel.reproduce.results import Findings
 
 ABOUT = 0.8  # "about 5 points" are at least 4
 TEAMS = ("ovr", "chain")

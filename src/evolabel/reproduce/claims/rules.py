@@ -4,8 +4,8 @@ from evolabel.core.options import Options
 from evolabel.reproduce.claims.numbers import numbered, on_each, whole
 from evolabel.reproduce.claims.permanent import TEAMS
 from evolabel.reproduce.claims.verdict import Claim, Measured
-from evolabel.reproduce.findings import Findings
 from evolabel.reproduce.methods import Profile
+from evolabel.reproduce.results import Findings
 
 RULES_LEFT = {"emotions": 17, "water-quality": 10}
 MANY = 100  # rules nobody reads

@@ -3,8 +3,8 @@
 from evolabel.reproduce.claims.numbers import listed, numbered, on_each, times, whole
 from evolabel.reproduce.claims.verdict import Claim, Measured
 from evolabel.reproduce.experiments import MEDIAMILL
-from evolabel.reproduce.findings import Findings
 from evolabel.reproduce.methods import Profile
+from evolabel.reproduce.results import Findings
 
 # Seconds per sample as printed in Table 2, by set: ours, one-versus-rest, chain.
 PAPER_SECONDS: dict[str, dict[str, float]] = {

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from evolabel.reproduce.findings import AbsentError, Findings
 from evolabel.reproduce.methods import PROFILES, Profile
+from evolabel.reproduce.results import AbsentError, Findings
 
 Ruling = Literal["holds", "does not hold", "cannot be checked"]
 HOLDS: Ruling = "holds"

@@ -7,11 +7,11 @@ from typing import Literal, Protocol, cast
 
 import numpy as np
 
-from evolabel.kernels.state import FloatArray
 from evolabel.streams.arff.header import Attribute
 from evolabel.streams.arff.lines import BrokenLine, shown
 from evolabel.streams.arff.values import Value
 from evolabel.streams.truth import TRUTH
+from evolabel.typing import FloatArray
 
 Nominal = Literal["one-hot", "codes"]
 

@@ -9,7 +9,6 @@ from typing import get_args
 import numpy as np
 
 from evolabel.errors import FileFormatError, ParameterError
-from evolabel.kernels.state import FloatArray
 from evolabel.streams.arff.columns import Column, Nominal, feature_column, label_column
 from evolabel.streams.arff.header import Attribute, Header, read_header
 from evolabel.streams.arff.label_files import Labels, choose_labels
@@ -17,6 +16,7 @@ from evolabel.streams.arff.lines import BrokenLine, ContentLines
 from evolabel.streams.arff.rows import read_rows
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.files.opening import bare_name, read_lines
+from evolabel.typing import FloatArray
 
 
 def read_arff(

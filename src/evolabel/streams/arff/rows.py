@@ -6,10 +6,10 @@ from itertools import islice
 
 import numpy as np
 
-from evolabel.kernels.state import FloatArray
 from evolabel.streams.arff.columns import Column
 from evolabel.streams.arff.lines import BrokenLine, ContentLines, shown
 from evolabel.streams.arff.values import Value, read_braces, split_values
+from evolabel.typing import FloatArray
 
 VALUES_PER_BLOCK = 500_000  # texts in memory at a time
 INDEX = re.compile(r"([0-9]{1,9})[ \t]+")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 
+from evolabel._utils.atomic_files import followed, staged
 from evolabel.errors import DatasetNotFoundError, FileFormatError, ParameterError
 from evolabel.streams.arff.columns import Nominal
 from evolabel.streams.arff.reader import read_arff
@@ -12,7 +13,6 @@ from evolabel.streams.files.numpy_file import read_npz, write_npz
 from evolabel.streams.files.opening import COMPRESSIONS
 from evolabel.streams.files.parquet_file import read_parquet, write_parquet
 from evolabel.streams.tabular.csv_file import from_csv
-from evolabel.whole_files import followed, staged
 
 WRITERS: dict[str, Callable[[Dataset, Path], None]] = {".npz": write_npz, ".parquet": write_parquet}
 READABLE = (".arff", ".csv", ".npz", ".parquet", ".tsv")

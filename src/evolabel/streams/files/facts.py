@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Self
 
 from evolabel.errors import FileFormatError
-from evolabel.kernels.state import FloatArray
 from evolabel.streams.dataset import Dataset
+from evolabel.typing import FloatArray
 
 VERSION = 1
 

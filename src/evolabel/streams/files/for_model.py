@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from evolabel.kernels.state import IntArray
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.files.convert import check_there, format_of, read_dataset
 from evolabel.streams.files.parquet_file import read_parquet_table
@@ -16,6 +15,7 @@ from evolabel.streams.tabular.csv_table import read_table
 from evolabel.streams.tabular.frames import frame_columns
 from evolabel.streams.tabular.known_columns import known_columns, wanted
 from evolabel.streams.tabular.tables import Column, Where
+from evolabel.typing import IntArray
 
 
 def read_for_model(path: str | PathLike[str], features: Sequence[str], labels: Sequence[str]) -> Dataset:

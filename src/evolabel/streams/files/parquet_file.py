@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from evolabel import extras
+from evolabel._utils import optional
 from evolabel.errors import DataError
-from evolabel.kernels.state import FloatArray
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.files.facts import Facts, broken
 from evolabel.streams.tabular.frames import from_frame
+from evolabel.typing import FloatArray
 
 KEY = b"evolabel"
 
@@ -59,4 +59,4 @@ def read_parquet_table(path: Path) -> Any:
 
 
 def _load(module: str) -> Any:
-    return extras.load(module, "parquet", "a Parquet file")
+    return optional.load(module, "parquet", "a Parquet file")

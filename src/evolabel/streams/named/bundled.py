@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from evolabel import extras
+from evolabel._utils import optional
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.named.catalogue import Entry
 
@@ -21,7 +21,7 @@ def find_bundled(entry: Entry) -> Dataset | None:
 
 def _yeast(entry: Entry) -> Dataset:
     """The whole file has the test part first; here the training part comes first, as in every `Dataset`."""
-    samples = list(extras.load("river.datasets", "river", "the bundled yeast").Yeast())
+    samples = list(optional.load("river.datasets", "river", "the bundled yeast").Yeast())
     n_test = len(samples) - (entry.split or 0)
     ordered = samples[n_test:] + samples[:n_test]
     X = np.array([list(x.values()) for x, _ in ordered], dtype=np.float64)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Protocol
 from urllib.request import Request, urlopen
 
+from evolabel._utils.atomic_files import staged
 from evolabel.errors import DatasetNotFoundError, FileFormatError
 from evolabel.streams.named.cache import cache_folder, note_digest, own_place, places
 from evolabel.streams.named.catalogue import DataFile, Entry
 from evolabel.streams.named.progress import progress_bar
-from evolabel.whole_files import staged
 
 CHUNK = 1 << 16
 PATIENCE = 30.0  # seconds without a byte

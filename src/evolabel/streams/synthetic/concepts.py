@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 HIDDEN_CAUSES = 2
 CENTRE_SCALE = 2.0

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evolabel.kernels.state import FloatArray
+from evolabel.typing import FloatArray
 
 OUTLIER_DISTANCE = 20.0
 

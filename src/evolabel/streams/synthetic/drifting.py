@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evolabel._utils.validation import check_number
 from evolabel.errors import ParameterError
-from evolabel.kernels.state import FloatArray
-from evolabel.ranges import check_number
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.synthetic.concepts import Concept
 from evolabel.streams.synthetic.disturbances import Disturbances
 from evolabel.streams.synthetic.drifts import DRIFT_KINDS, concept_per_sample, labels_at_start
+from evolabel.typing import FloatArray
 
 
 class Sample(NamedTuple):

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evolabel.errors import DataError, DataTypeError
-from evolabel.kernels.state import FloatArray
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.tabular.tables import Column, Texts, assemble, kept
+from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import numpy as np
 
 from evolabel.errors import DataError
-from evolabel.kernels.state import FloatArray
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.tabular.cells import is_number
 from evolabel.streams.tabular.tables import NUMBER, Column, Texts, Where, finite, first_of, label_values
+from evolabel.typing import FloatArray
 
 
 def known_columns(

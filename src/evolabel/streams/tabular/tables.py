@@ -7,9 +7,9 @@ from difflib import get_close_matches
 import numpy as np
 
 from evolabel.errors import DataError, ParameterError
-from evolabel.kernels.state import FloatArray
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.truth import TRUTH
+from evolabel.typing import FloatArray
 
 MOST_CATEGORIES = 256
 NAMED = 10  # columns an error names, at most

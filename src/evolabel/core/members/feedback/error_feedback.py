@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.core.answered import Answered
-from evolabel.core.array_checks import Expected, check_arrays, check_evidence, floats, require, size_of, whole
-from evolabel.core.rule_base import NOTHING
+from evolabel.core.members.feedback.recent_errors import Answered
+from evolabel.core.rules.rule_base import NOTHING
 from evolabel.core.sizes import check_batch, check_rows, misfit
-from evolabel.kernels._compile import direct
-from evolabel.kernels.echo import AGAIN, BACK, NOBODY, PLACES, follow_errors, shift_rows, weigh_all
+from evolabel.core.stored.array_checks import Expected, check_arrays, check_evidence, floats, require, size_of, whole
+from evolabel.kernels.compile import direct
 from evolabel.kernels.evidence import belief
-from evolabel.kernels.state import Arrays, FloatArray, IntArray
+from evolabel.kernels.feedback import AGAIN, BACK, NOBODY, PLACES, follow_errors, shift_rows, weigh_all
+from evolabel.typing import Arrays, FloatArray, IntArray
 
 _follow_errors, _weigh_all, _shift_rows = direct(follow_errors), direct(weigh_all), direct(shift_rows)
 _belief = direct(belief)

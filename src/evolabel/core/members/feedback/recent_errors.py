@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.kernels.echo import NOBODY, PLACES
-from evolabel.kernels.state import FloatArray, IntArray
+from evolabel.kernels.feedback import NOBODY, PLACES
+from evolabel.typing import FloatArray, IntArray
 
 
 class Answered(NamedTuple):

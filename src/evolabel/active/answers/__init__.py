@@ -1,0 +1,1 @@
+"""Answers of annotators: reading, votes, record."""

@@ -1,0 +1,1 @@
+"""How much a label of a row would help."""

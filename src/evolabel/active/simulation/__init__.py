@@ -1,0 +1,1 @@
+"""Budgeted active learning on recorded streams, with simulated annotators."""

@@ -1,0 +1,1 @@
+"""The classifier: parameters, checks of input, targets, rules, storage."""

@@ -1,0 +1,1 @@
+"""From outputs to decisions: learned thresholds."""

@@ -1,0 +1,1 @@
+"""Edits of rules by a person, and how they are taken back."""

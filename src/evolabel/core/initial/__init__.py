@@ -1,0 +1,1 @@
+"""Initial batch: ridges of the first fit, and the cold start without one."""

@@ -1,0 +1,1 @@
+"""Parts of the model that answer beside or behind the rules."""

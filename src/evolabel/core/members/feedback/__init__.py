@@ -1,0 +1,1 @@
+"""Correction of outputs by recent errors."""
