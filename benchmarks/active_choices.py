@@ -20,9 +20,9 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import (
     Ambiguity,
     BudgetedLearner,
-    QuantileFilter,
+    QuantileSelector,
     SoftCount,
-    TokenFilter,
+    TokenSelector,
     VarianceReduction,
 )
 from evolabel.explain import markup
@@ -40,11 +40,11 @@ RANKS = (Ambiguity(), SoftCount(weight=0.5), VarianceReduction())
 DEFAULT = "soft count x variance reduction, tau = 10"
 WAYS: dict[str, dict[str, Any]] = {
     DEFAULT: {},
-    "tau = 5": {"selection": QuantileFilter(5.0)},
+    "tau = 5": {"selection": QuantileSelector(5.0)},
     "power 0.5 of the variance reduction": {"criteria": (SoftCount(), VarianceReduction(weight=0.5))},
     "soft count alone": {"criteria": "soft_count"},
-    "ranks of ambiguity, soft count, variance reduction": {"criteria": RANKS, "selection": TokenFilter()},
-    "mobility 1": {"mobility": 1.0},
+    "ranks of ambiguity, soft count, variance reduction": {"criteria": RANKS, "selection": TokenSelector()},
+    "mobility 1": {"antecedent_rate": 1.0},
 }
 
 

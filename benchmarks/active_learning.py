@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner
-from evolabel.active.presets import paper_asking
+from evolabel.active.presets import paper_settings
 from evolabel.baselines import EchoingClassifier
 from evolabel.evaluate import average_precision, partial_accuracy
 from evolabel.explain import markup
@@ -122,7 +122,7 @@ def in_order_from(split: Split, kinds: list[str]) -> Iterator[tuple[str, Outcome
     yield AT_ONCE, at_once(split, trained)
     for per in kinds:
         yield per, asked(split, BudgetedLearner(budget=0.1, per=per))
-        yield f"{per} without echo", asked(split, BudgetedLearner(budget=0.1, per=per, echo=False))
+        yield f"{per} without echo", asked(split, BudgetedLearner(budget=0.1, per=per, error_feedback=False))
 
 
 def echoing(split: Split) -> Outcome:
@@ -161,7 +161,7 @@ def strategies(
     for per in kinds:
         ours = asked(split, BudgetedLearner(budget=budget, per=per))
         yield per, ours
-        yield f"paper {per}", asked(split, BudgetedLearner(budget=budget, per=per, **paper_asking()))
+        yield f"paper {per}", asked(split, BudgetedLearner(budget=budget, per=per, **paper_settings()))
         yield f"random {per}", at_random(split, trained, per, ours["asked"])
 
 

@@ -18,7 +18,7 @@ from measuring import main
 from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.active import BudgetedLearner, RandomFilter, SimulatedAnnotator
+from evolabel.active import BudgetedLearner, RandomSelector, SimulatedAnnotator
 from evolabel.evaluate import average_precision, partial_accuracy
 from evolabel.explain import markup
 from evolabel.streams import DRIFT_KINDS, DriftingStream
@@ -105,7 +105,7 @@ def asking(split: Split, told: str, seed: int) -> Iterator[dict[str, Any]]:
     condition = CONDITIONS[told]
     rows, labels = split.X[split.initial :], split.Y[split.initial :]
     for name in LEARNERS:
-        chance = {"criteria": "ambiguity", "selection": RandomFilter(seed)} if name.startswith("random") else {}
+        chance = {"criteria": "ambiguity", "selection": RandomSelector(seed)} if name.startswith("random") else {}
         person = SimulatedAnnotator(**condition.answers, seed=seed)
         learner = BudgetedLearner(None, BUDGET, name.split()[-1], annotator=person, refine=condition.refine, **chance)
         learner.fit(split.X[: split.initial], split.Y[: split.initial])

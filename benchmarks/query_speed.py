@@ -109,7 +109,7 @@ def watched(learner: ActiveLearner, X: np.ndarray, block: int) -> None:
     """Pass by all rows; questions stay without an answer."""
     done = 0
     while done < len(X):
-        query, passed = learner.watch(X[done : done + block])
+        query, passed = learner.next_query(X[done : done + block])
         done += passed
         if query is not None:
             learner.update(query, None)

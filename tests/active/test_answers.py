@@ -30,11 +30,11 @@ def test_answers_nobody_asked_for_are_learned_and_free(classifier, stream):
 
 def test_late_answers_are_learned_as_if_given_then(classifier, stream, assert_same_state, state_of):
     plain = copy.deepcopy(classifier)
-    learner = ActiveLearner(classifier, 1.0, criteria="first_feature", selection="first_come", mobility=1.0)
+    learner = ActiveLearner(classifier, 1.0, criteria="first_feature", selection="first_come", antecedent_rate=1.0)
     rows = stream[0][60:63] + np.array([9.0, 0.0, 0.0, 0.0])
     queries = [learner.query(x) for x in rows]
     for query in queries:
-        learner.pend(query)
+        learner.mark_pending(query)
     for i in (2, 0):
         learner.update(queries[i], stream[1][60 + i])
         plain.partial_fit(rows[i : i + 1], stream[1][60 + i : 61 + i])
@@ -46,7 +46,7 @@ def test_questions_nobody_answers_are_given_up_oldest_first(classifier, stream, 
     learner = ActiveLearner(classifier, 1.0, criteria="first_feature", selection="first_come", max_pending=2)
     queries = [learner.query(x + 9.0) for x in stream[0][60:63]]
     for query in queries:
-        learner.pend(query)
+        learner.mark_pending(query)
     assert list(learner.pending) == [2, 3]
     assert (learner.ledger.refused, learner.bucket.asked) == (1, 3)  # what was asked stays spent
     with pytest.raises(StateError, match="given up"):
@@ -58,7 +58,7 @@ def test_questions_nobody_answers_are_given_up_oldest_first(classifier, stream, 
 def test_labels_may_appear_while_questions_are_on_their_way(classifier, stream):
     learner = ActiveLearner(classifier, 1.0, "labels", criteria="ambiguity")
     early = learner.query(stream[0][70])
-    learner.pend(early)
+    learner.mark_pending(early)
     learner.update(learner.query(stream[0][71]), [*stream[1][71], 1.0])
     assert len(classifier.label_names_) == 4
     learner.update(early, stream[1][70])
@@ -93,7 +93,7 @@ def test_who_is_not_believed_teaches_nothing(classifier, stream):
 
 def test_answers_move_rules_only_as_far_as_mobility_allows(classifier, stream):
     def walked(mobility):
-        learner = ActiveLearner(copy.deepcopy(classifier), 1.0, criteria="ambiguity", mobility=mobility)
+        learner = ActiveLearner(copy.deepcopy(classifier), 1.0, criteria="ambiguity", antecedent_rate=mobility)
         before = learner.classifier._model.trained().arrays.c[1:4].copy()
         for x, y in zip(stream[0][60:80], stream[1][60:80], strict=True):
             learner.update(learner.query(x), y)
@@ -105,7 +105,7 @@ def test_answers_move_rules_only_as_far_as_mobility_allows(classifier, stream):
 
 
 def test_rules_stay_calm_while_a_label_appears(classifier, stream):
-    learner = ActiveLearner(classifier, 1.0, mobility=0.0)
+    learner = ActiveLearner(classifier, 1.0, antecedent_rate=0.0)
     centres = classifier._model.trained().arrays.c[1:4].copy()
     learner.update(learner.query(stream[0][60]), [*stream[1][60], 1.0])
     np.testing.assert_array_equal(classifier._model.trained().arrays.c[1:4], centres)

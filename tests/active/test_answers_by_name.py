@@ -17,7 +17,9 @@ Y = pd.DataFrame(DATA.Y, columns=["a", "b", "c"])
 
 @pytest.fixture
 def learner():
-    return ActiveLearner(EvolvingFuzzyClassifier().fit(X[:100], Y[:100]), per="labels", budget=1.0, echo=False)
+    return ActiveLearner(
+        EvolvingFuzzyClassifier().fit(X[:100], Y[:100]), per="labels", budget=1.0, error_feedback=False
+    )
 
 
 def taught(learner, y, row=100):
@@ -87,7 +89,7 @@ def test_what_is_no_sample_is_told(learner, x):
 
 
 def test_a_late_answer_is_given_to_the_question_not_to_its_number(learner):
-    number = learner.pend(learner.query(X.iloc[[100]]))
+    number = learner.mark_pending(learner.query(X.iloc[[100]]))
     with pytest.raises(DataTypeError, match=r"pending\[number\]"):
         learner.update(number, [1, 0, 0])
     learner.update(learner.pending[number], {"a": 1})

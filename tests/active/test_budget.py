@@ -22,7 +22,7 @@ def test_spending_all_that_can_be_spent_keeps_the_promise_in_every_reading(budge
     bucket, K = TokenBucket(budget, per), 1
     for step in growth:
         K += step
-        bucket.see(K, min(bucket.affordable(K), bucket.unit(K)))
+        bucket.count(K, min(bucket.affordable(K), bucket.unit(K)))
         total = bucket.seen * (K if per == "labels" else 1)
         assert bucket.asked <= budget * total  # as floats
         assert bucket.asked <= Fraction(budget) * total  # as stored
@@ -33,7 +33,7 @@ def test_spending_all_that_can_be_spent_keeps_the_promise_in_every_reading(budge
 def test_a_greedy_spender_gets_everything(budget, per, rows, K):
     bucket = TokenBucket(budget, per)
     for _ in range(rows):
-        bucket.see(K, min(bucket.affordable(K), bucket.unit(K)))
+        bucket.count(K, min(bucket.affordable(K), bucket.unit(K)))
     share = min(Fraction(repr(budget)), Fraction(budget))
     assert bucket.asked == int(share * rows * bucket.unit(K))
 
@@ -41,14 +41,14 @@ def test_a_greedy_spender_gets_everything(budget, per, rows, K):
 @given(budget=BUDGETS, seen=st.integers(0, 40), credit=st.integers(0, 9), K=st.integers(1, 4), cost=st.integers(1, 4))
 def test_looking_ahead_agrees_with_going_there(budget, seen, credit, K, cost):
     bucket = TokenBucket(budget, "labels", credit)
-    bucket.pass_by(K, seen)
-    free, tokens = bucket.free(K, 20), bucket.tokens(K, 20)
+    bucket.skip(K, seen)
+    free, tokens = bucket.limits(K, 20), bucket.tokens(K, 20)
     rows = bucket.rows_before(K, cost)
     for row in range(20):
         assert bucket.affordable(K) == free[row]
         assert bucket.tokens(K, 1)[0] == tokens[row]
         assert (row < rows) == (bucket.affordable(K) < cost)
-        bucket.pass_by(K, 1)
+        bucket.skip(K, 1)
 
 
 @dataclass
@@ -71,7 +71,7 @@ class NaiveBucket:
         earned = saved + self.share * unit
         return earned if most is None else max(saved, min(earned, most))
 
-    def see(self, K, cost):
+    def count(self, K, cost):
         self.saved = self.available(K) - cost
         self.credited = K if self.per == "labels" else 1
 
@@ -91,21 +91,21 @@ def test_the_bucket_is_its_naive_twin(budget, per, credit, burst, walk):
     twin = NaiveBucket(exact_share(budget), per, credit, burst)
     for new_labels, passed, greed in walk:
         K += new_labels
-        free, tokens = bucket.free(K, passed + 1), bucket.tokens(K, passed + 1)
+        free, tokens = bucket.limits(K, passed + 1), bucket.tokens(K, passed + 1)
         within = bucket.rows_before(K, bucket.unit(K))
-        bucket.pass_by(K, passed)
+        bucket.skip(K, passed)
         for row in range(passed + 1):
             available = twin.available(K)
             assert free[row] == available // 1
             assert tokens[row] == pytest.approx(float(available), rel=1e-9, abs=1e-9)
             assert (row < within) == (available < bucket.unit(K))
             if row < passed:
-                twin.see(K, 0)
+                twin.count(K, 0)
         assert bucket.affordable(K) == available // 1
-        assert bucket.next_purse(K) == (tokens[-1], free[-1])
+        assert bucket._next_tokens(K) == (tokens[-1], free[-1])
         cost = int(greed * min(bucket.affordable(K), bucket.unit(K)))
-        bucket.see(K, cost)
-        twin.see(K, cost)
+        bucket.count(K, cost)
+        twin.count(K, cost)
         units = bucket.unit(K) * (bucket.seen + credit)
         assert bucket.asked <= exact_share(budget) * units
 
@@ -119,23 +119,23 @@ def test_the_bucket_is_its_naive_twin(budget, per, credit, burst, walk):
 )
 def test_one_row_and_many_rows_are_the_same_to_the_bit(budget, credit, burst, spent, rows):
     bucket = TokenBucket(budget, "labels", credit, burst)
-    bucket.pass_by(3, 250)
-    bucket.see(3, min(spent, bucket.affordable(3)))
-    free, tokens = bucket.free(3, rows), bucket.tokens(3, rows)
+    bucket.skip(3, 250)
+    bucket.count(3, min(spent, bucket.affordable(3)))
+    free, tokens = bucket.limits(3, rows), bucket.tokens(3, rows)
     together = copy.deepcopy(bucket)
-    together.pass_by(3, rows)
+    together.skip(3, rows)
     for row in range(rows):
-        assert bucket.free(3, 1)[0] == free[row]
+        assert bucket.limits(3, 1)[0] == free[row]
         assert bucket.tokens(3, 1)[0] == tokens[row]
-        assert bucket.next_purse(3) == (tokens[row], free[row])
-        bucket.pass_by(3, 1)
+        assert bucket._next_tokens(3) == (tokens[row], free[row])
+        bucket.skip(3, 1)
     assert vars(bucket) == vars(together)
 
 
 @pytest.mark.parametrize(("budget", "per", "most"), [(0.1, "samples", 20), (0.1, "labels", 60), (0.001, "labels", 3)])
 def test_a_pause_saves_what_200_rows_earn_and_one_whole_sample_at_least(budget, per, most):
     bucket = TokenBucket(budget, per)
-    bucket.pass_by(3, 10**6)
+    bucket.skip(3, 10**6)
     assert bucket.affordable(3) == most
     assert TokenBucket(budget, per, burst=None).rows_before(3, most + 1) < 10**6
     assert bucket.rows_before(3, most + 1) == sys.maxsize
@@ -144,19 +144,19 @@ def test_a_pause_saves_what_200_rows_earn_and_one_whole_sample_at_least(budget, 
 def test_credit_is_not_cut_and_nothing_is_earned_while_it_lasts():
     bucket = TokenBucket(0.1, credit=1000)
     assert bucket.affordable(1) == 100
-    bucket.pass_by(1, 500)
+    bucket.skip(1, 500)
     assert bucket.affordable(1) == 100
     for _ in range(95):
-        bucket.see(1, 1)
-    bucket.pass_by(1, 500)
+        bucket.count(1, 1)
+    bucket.skip(1, 500)
     assert bucket.affordable(1) == 20
 
 
 def test_what_cannot_be_paid_is_refused_and_not_counted():
     bucket = TokenBucket(0.1)
-    bucket.pass_by(3, 8)
+    bucket.skip(3, 8)
     with pytest.raises(BudgetError, match="costs 1, but only 0"):
-        bucket.see(3, 1)
+        bucket.count(3, 1)
     assert (bucket.seen, bucket.asked) == (8, 0)
 
 
@@ -168,7 +168,7 @@ def test_credit_counts_as_seen():
 def test_nothing_is_shared_before_anything_is_seen():
     assert TokenBucket(0.5).share == 0.0
     bucket = TokenBucket(0.5, "labels")
-    bucket.see(4, 2)
+    bucket.count(4, 2)
     assert bucket.share == 0.5
 
 

@@ -60,7 +60,7 @@ def learner(classifier, stream, per):
     learner = ActiveLearner(classifier, 0.3, per)
     for x in np.tile(stream[0], (2, 1))[:90]:
         learner.update(learner.query(x), None)
-    assert learner._scout.rows_standing() == 90
+    assert learner.strategy.rows_unchanged() == 90
     return learner
 
 
@@ -71,7 +71,7 @@ def test_a_model_that_changes_before_the_next_row_is_seen_alike(learner, stream,
     twin = WAYS[way](learner, tmp_path)
     for each in (learner, twin):
         CHANGES[change](each, X, Y)
-    assert twin._scout.rows_standing() == learner._scout.rows_standing()
+    assert twin.strategy.rows_unchanged() == learner.strategy.rows_unchanged()
     assert walked(twin, X[60:], Y[60:]) == walked(learner, X[60:], Y[60:])
 
 
@@ -80,5 +80,5 @@ def test_a_model_that_changes_before_the_next_row_is_seen_alike(learner, stream,
 def test_a_model_that_changed_after_the_last_row_is_seen_alike(learner, stream, tmp_path, way, change):
     CHANGES[change](learner, *stream)
     twin = WAYS[way](learner, tmp_path)
-    assert twin._scout.rows_standing() == learner._scout.rows_standing() == 0
+    assert twin.strategy.rows_unchanged() == learner.strategy.rows_unchanged() == 0
     assert walked(twin, stream[0][60:], stream[1][60:]) == walked(learner, stream[0][60:], stream[1][60:])

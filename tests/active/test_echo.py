@@ -64,7 +64,10 @@ def test_queries_and_outputs_speak_of_the_same_moment(events):
 def test_an_echo_fades_with_the_samples_that_pass(events):
     X, Y = events
     learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200:260], Y[200:260])
-    echo, plain = learner._scout.experience.known().echo, learner.classifier.decision_function(X[:1])
+    echo, plain = (
+        learner.strategy.context.of_model(learner.classifier._model).feedback,
+        learner.classifier.decision_function(X[:1]),
+    )
     back = plain + echo.slopes[BACK] * (echo.rates - plain)  # all that is left in the end
     shifts = np.abs(learner.decision_function(np.tile(X[:1], (300, 1))) - back)
     assert (np.diff(shifts, axis=0) <= 1e-12).all()
@@ -107,7 +110,7 @@ def test_labels_that_appear_have_no_echo_yet(events):
     assert np.abs(shift[:, :3]).max() > 0.01
     query = learner.query(X[245])
     learner.update(query, np.append(Y[245], 1.0))
-    assert learner._scout.experience.known().echo.gains.shape == (4,)
+    assert learner.strategy.context.of_model(learner.classifier._model).feedback.gains.shape == (4,)
 
 
 def test_a_classifier_fitted_anew_has_an_echo_of_its_own(events, shuffled):
@@ -116,25 +119,6 @@ def test_a_classifier_fitted_anew_has_an_echo_of_its_own(events, shuffled):
     np.testing.assert_array_equal(
         learner.decision_function(events[0][240:250]), learner.classifier.decision_function(events[0][240:250])
     )
-
-
-def test_a_learner_that_looks_back_speaks_of_the_same_moment(events):
-    X, Y = events
-    learner = walked(ActiveLearner(trained(X, Y), 0.3, recent=1), X[200:260], Y[200:260])
-    for x in X[260:270]:
-        outputs, query = learner.decision_function(x[None])[0], learner.query(x)
-        np.testing.assert_allclose(query.prediction, outputs, rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(query.arrived.prediction, outputs, rtol=1e-9, atol=1e-9)
-        learner.update(query, None)
-
-
-def test_a_learner_that_looks_back_counts_the_rows_it_has_passed(events):
-    X, Y = events
-    learner = walked(ActiveLearner(trained(X, Y), 0.1, recent=1), X[200:261], Y[200:261])
-    query, passed = learner.watch(X[261:280])
-    assert passed > 3
-    outputs = learner.decision_function(X[261 + passed : 262 + passed])[0]
-    np.testing.assert_allclose(query.arrived.prediction, outputs, rtol=1e-9)
 
 
 def test_there_is_no_echo_before_there_is_a_model(events):
@@ -146,7 +130,7 @@ def test_there_is_no_echo_before_there_is_a_model(events):
     np.testing.assert_array_equal(learner.decision_function(X[40:45]), classifier.decision_function(X[40:45]))
     for x, y in zip(X[40:80], Y[40:80], strict=True):
         learner.update(learner.query(x), y)
-    assert learner._scout.experience.known().echo.next_number > 40
+    assert learner.strategy.context.of_model(learner.classifier._model).feedback.next_number > 40
 
 
 def test_late_answers_about_labels_that_appeared_are_weighed(events):
@@ -216,20 +200,9 @@ def test_answers_echo_as_far_as_who_gave_them_is_believed(events):
     X, Y = events
     learner = ActiveLearner(trained(X, Y), 1.0, annotators=AnnotatorPool({"anna": 0.3}))
     learner.update(learner.query(X[200]), Y[200], annotator="anna")
-    np.testing.assert_array_equal(learner._scout.experience.known().echo.answered.c.max(axis=0), 0.3)
-
-
-def test_an_answer_about_an_earlier_sample_is_remembered_at_its_place(events):
-    X, Y = events
-    learner, about = ActiveLearner(trained(X, Y), 0.2, recent=5), set()
-    for row in range(200, 260):
-        query = learner.query(X[row])
-        number = row - 199 if query.about is None else query.about
-        about |= {number} if query.asked else set()
-        learner.update(query, Y[199 + number] if query.asked else None)
-    answered = learner._scout.experience.known().echo.answered
-    assert about == set(answered.at[answered.at > 0].tolist())
-    assert not about <= set(range(5, 61, 5))  # some were not the latest
+    np.testing.assert_array_equal(
+        learner.strategy.context.of_model(learner.classifier._model).feedback.answered.c.max(axis=0), 0.3
+    )
 
 
 @pytest.mark.parametrize("first", [0, 1.5, "next"])

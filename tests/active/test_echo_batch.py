@@ -62,7 +62,7 @@ def test_a_batch_of_rows_that_were_asked_for_is_no_course_of_events(events, tmp_
             else:
                 learner.update(query, labels[row])
     assert learner.classifier._model.warm_up is None
-    assert learner._scout.experience.known().echo.mean_gain == 0.0
+    assert learner.strategy.context.of_model(learner.classifier._model).feedback.mean_gain == 0.0
     assert echo_of(learner.classifier).mean_gain == 0.0
     assert echo_of(EvolvingFuzzyClassifier(max_rules=4).fit(rows, labels)).mean_gain > 0.5
 

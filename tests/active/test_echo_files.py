@@ -20,7 +20,7 @@ def test_files_keep_the_echo(events, tmp_path, rows):
     walked(learner, X[240:300], Y[240:300])
     walked(loaded, X[240:300], Y[240:300])
     np.testing.assert_array_equal(learner.decision_function(X[300:310]), loaded.decision_function(X[300:310]))
-    assert loaded._scout.experience.known().echo.gains.min() > 0.0
+    assert loaded.strategy.context.of_model(loaded.classifier._model).feedback.gains.min() > 0.0
 
 
 def test_files_keep_the_echo_of_labels_that_have_just_appeared(events, tmp_path):
@@ -29,7 +29,8 @@ def test_files_keep_the_echo_of_labels_that_have_just_appeared(events, tmp_path)
     learner.classifier.partial_fit(X[240:245], np.column_stack([Y[240:245], [0, 1, 0, 1, 1]]))
     learner.save(tmp_path / "learner.evolabel")
     loaded = ActiveLearner.load(tmp_path / "learner.evolabel")
-    assert loaded._scout.experience.haste == learner._scout.experience.haste
+    one, other = (each.strategy.context.urgency(each.classifier._model) for each in (learner, loaded))
+    assert one == other
 
 
 def test_files_from_before_the_first_answer_know_what_the_classifier_learns_elsewhere(events, tmp_path):
@@ -39,7 +40,7 @@ def test_files_from_before_the_first_answer_know_what_the_classifier_learns_else
     loaded = ActiveLearner.load(tmp_path / "learner.evolabel")
     for each in (learner, loaded):
         each.classifier.partial_fit(X[240:245], np.column_stack([Y[240:245], [0, 1, 0, 1, 1]]))
-    known, also = (each._scout.experience.arrays() for each in (learner, loaded))
+    known, also = (each.strategy.context.arrays() for each in (learner, loaded))
     for name, array in known.items():
         np.testing.assert_array_equal(also[name], array)
 

@@ -26,7 +26,7 @@ def test_watching_is_querying_while_there_is_an_echo(events, per):
     walked(one, X[200:350], Y[200:350])
     at = 200
     while at < 350:
-        query, passed = other.watch(X[at:350])
+        query, passed = other.next_query(X[at:350])
         at += passed
         if query is not None:
             other.update(query, Y[at])
@@ -40,10 +40,10 @@ def test_questions_are_worth_less_where_recent_answers_tell_of_the_sample(events
     worths = {}
     for per in ("samples", "labels"):
         learner = ActiveLearner(trained(X, Y), 0.5, per)
-        before = learner._scout.experience.of_next(X[200:202]).worth
+        before = learner.strategy.context.of_next(learner.classifier._model, X[200:202]).novelty_weight
         query = learner.query(X[200])
         learner.update(query, Y[200])
-        worths[per] = before, learner._scout.experience.of_next(X[[200, 201]]).worth
+        worths[per] = before, learner.strategy.context.of_next(learner.classifier._model, X[[200, 201]]).novelty_weight
     before, (same, other) = worths["samples"]
     np.testing.assert_array_equal(before, 1.0)
     assert same < other < 1.0
@@ -58,11 +58,11 @@ def test_worth_changes_what_the_measured_filter_sees_and_no_other(events):
             learner = ActiveLearner(trained(X, Y), 0.5, selection=selection)
             if asked:
                 learner.update(learner.query(X[200]), Y[200])
-            worth = learner._scout.experience.of_next(X[201:203]).worth
+            worth = learner.strategy.context.of_next(learner.classifier._model, X[201:203]).novelty_weight
             query = learner.query(X[201])
             scores = [np.array(score).reshape(1, -1)[:, 0] for score in query.scores.values()]
-            plain = learner._scout.chooser.parts(ScoreTable.of(scores))
-            parts[selection, asked] = query.arrived.part, plain[0], worth[0]
+            plain = learner.strategy.selector.values(ScoreTable.of(scores))
+            parts[selection, asked] = query.values, plain[0], worth[0]
     for asked in (False, True):
         part, plain, worth = parts[None, asked]
         np.testing.assert_allclose(part, worth * plain, rtol=1e-9)
@@ -74,9 +74,9 @@ def test_questions_hurry_where_errors_repeat_and_only_there(events, shuffled):
     hurried = {}
     for name, (X, Y) in {"events": events, "shuffled": shuffled}.items():
         for echo in (True, False):
-            learner = ActiveLearner(trained(X, Y), 0.1, echo=echo)
-            _, passed = learner.watch(X[200:])
-            hurried[name, echo] = learner._scout.experience.haste, passed
+            learner = ActiveLearner(trained(X, Y), 0.1, error_feedback=echo)
+            _, passed = learner.next_query(X[200:])
+            hurried[name, echo] = learner.strategy.context.urgency(learner.classifier._model), passed
     assert hurried["shuffled", True] == hurried["shuffled", False]
     assert hurried["events", False][0] == 1.0
     assert hurried["events", True][0] > 4.0
@@ -92,12 +92,12 @@ def test_haste_shortens_the_wait(events, monkeypatch, by_row):
         learner, waits = ActiveLearner(trained(X, Y), 0.1), 0
         for x, y in zip(X[200:], Y[200:], strict=True):
             payable = learner.bucket.affordable(3) >= 1
-            query = learner.query(x) if by_row else learner.watch(x[None])[0]
+            query = learner.query(x) if by_row else learner.next_query(x[None])[0]
             if query is not None:
                 learner.update(query, y if query.asked else None)
             waits += payable and (query is None or not query.asked)
         return waits
 
     hurried = waited()
-    monkeypatch.setattr(context, "HASTE", 0.0)
+    monkeypatch.setattr(context, "_URGENCY_PER_GAIN", 0.0)
     assert hurried < 0.8 * waited()

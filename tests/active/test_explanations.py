@@ -18,7 +18,7 @@ X, Y = course_of_events()
 def corrected(per="samples", **options):
     """A learner whose outputs are corrected by recent errors."""
     learner = walked(ActiveLearner(trained(X, Y), 0.3, per, **options), X[200:400], Y[200:400])
-    assert learner._scout.experience.known().echo.mean_gain > 0.0
+    assert learner.strategy.context.of_model(learner.classifier._model).feedback.mean_gain > 0.0
     return learner
 
 
@@ -66,15 +66,6 @@ def test_missing_features_and_labels_that_appear_are_explained():
     assert len(why.feedback) == 4
 
 
-def test_a_sample_looked_back_at_is_explained_by_its_number():
-    learner = corrected(recent=10)
-    for x in X[400:440]:
-        query = learner.query(x)
-        why = learner.explain(query.x, query.about)
-        np.testing.assert_allclose(query.prediction, why.total, rtol=0.0, atol=1e-12)
-        learner.update(query)
-
-
 def test_a_loaded_learner_explains_the_same(learner, tmp_path):
     learner.save(tmp_path / "learner")
     assert ActiveLearner.load(tmp_path / "learner").explain(X[400]).to_dict() == learner.explain(X[400]).to_dict()
@@ -83,9 +74,9 @@ def test_a_loaded_learner_explains_the_same(learner, tmp_path):
 @pytest.mark.parametrize("way", ["echo off", "shuffled"])
 def test_without_feedback_it_is_the_explanation_of_the_classifier(way):
     order = np.random.default_rng(1).permutation(len(X)) if way == "shuffled" else np.arange(len(X))
-    learner = ActiveLearner(trained(X[order], Y[order]), 0.3, echo=way == "shuffled")
+    learner = ActiveLearner(trained(X[order], Y[order]), 0.3, error_feedback=way == "shuffled")
     walked(learner, X[order][200:300], Y[order][200:300])
-    assert learner._scout.experience.haste == 1.0
+    assert learner.strategy.context.urgency(learner.classifier._model) == 1.0
     why, plain = learner.explain(X[400]), learner.classifier.explain(X[400])
     assert why.feedback is None
     assert why.to_dict() == plain.to_dict()

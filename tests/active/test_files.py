@@ -19,7 +19,7 @@ def go_on(learner, X, Y):
     for i, (x, y) in enumerate(zip(X, Y, strict=True)):
         query = learner.query(x)
         told.append((query.asked, query.labels.tolist(), query.reasons, query.prediction.tolist()))
-        learner.pend(query) if query.asked else learner.update(query)
+        learner.mark_pending(query) if query.asked else learner.update(query)
         if i % 3 == 0 and learner.pending:
             oldest = next(iter(learner.pending.values()))
             learner.update(oldest, np.where(oldest.labels, y, np.nan), annotator="anna")
@@ -47,11 +47,6 @@ def test_learners_over_every_profile_come_back(batch, stream, per, profile, tmp_
     check(ActiveLearner(classifier, 0.4, per), stream[0][60:], stream[1][60:], tmp_path / "learner.efc")
 
 
-@pytest.mark.parametrize("way", [{"recent": 6}, {"refine": "scaling"}, {"refine": "coverage"}])
-def test_buffers_are_saved_too(classifier, stream, way, tmp_path):
-    check(ActiveLearner(classifier, 0.4, **way), stream[0][60:], stream[1][60:], tmp_path / "learner.efc")
-
-
 def test_a_learner_of_a_classifier_without_samples_comes_back(classifier, stream, per, tmp_path):
     learner = ActiveLearner(classifier.sibling(), 0.4, per)
     for x in stream[0][60:70]:
@@ -62,7 +57,7 @@ def test_a_learner_of_a_classifier_without_samples_comes_back(classifier, stream
 def test_a_question_made_before_saving_is_answered_after_loading(classifier, stream, tmp_path):
     learner = ActiveLearner(classifier, 1.0)
     query = learner.query(stream[0][70])
-    learner.pend(query)
+    learner.mark_pending(query)
     learner.save(tmp_path / "learner.efc")
     loaded = ActiveLearner.load(tmp_path / "learner.efc")
     loaded.update(query, stream[1][70])

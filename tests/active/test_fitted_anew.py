@@ -15,7 +15,7 @@ def walked(learner, X, Y, answer=True):
     for i, (x, y) in enumerate(zip(X, Y, strict=True)):
         query = learner.query(x)
         if query.asked and i % 3 == 0:
-            learner.pend(query)
+            learner.mark_pending(query)
         else:
             learner.update(query, y if query.asked and answer else None)
     return learner
@@ -47,7 +47,7 @@ def test_the_learner_goes_on_with_the_new_model(learner, stream, tmp_path, label
         learner.save(tmp_path / "learner.efc")
         learner = ActiveLearner.load(tmp_path / "learner.efc")
     elif first == "watch":
-        learner.watch(X[70:72])
+        learner.next_query(X[70:72])
     elif first == "predict":
         assert learner.predict(X[70:72]).shape == (2, Y.shape[1])
     elif first == "update":
@@ -69,14 +69,14 @@ def test_what_belongs_to_the_model_begins_anew(learner, stream, per):
     learner.classifier.fit(X[20:90], Y[20:90])
     fresh = ActiveLearner(copy.deepcopy(learner.classifier), 0.5, per)
     one, other = learner.query(X[100]), fresh.query(X[100])
-    np.testing.assert_array_equal(one.arrived.part, other.arrived.part)
+    np.testing.assert_array_equal(one.values, other.values)
     assert {k: np.asarray(v).tolist() for k, v in one.scores.items()} == {
         k: np.asarray(v).tolist() for k, v in other.scores.items()
     }
     learner.update(one)
     fresh.update(other)
-    for name, array in fresh._scout.chooser.arrays().items():
-        np.testing.assert_array_equal(learner._scout.chooser.arrays()[name], array)
+    for name, array in fresh.strategy.selector.arrays().items():
+        np.testing.assert_array_equal(learner.strategy.selector.arrays()[name], array)
 
 
 def test_asking_a_learner_of_a_classifier_fitted_anew_changes_nothing(learner, stream, frozen):
@@ -94,7 +94,7 @@ def test_other_features_need_a_new_learner(learner, stream, tmp_path, call):
     learner.classifier.fit(X[:70, :2], Y[:70])
     calls = {
         "query": lambda: learner.query(X[70, :2]),
-        "watch": lambda: learner.watch(X[70:, :2]),
+        "watch": lambda: learner.next_query(X[70:, :2]),
         "update": lambda: learner.update(query, Y[0]),
         "save": lambda: learner.save(tmp_path / "learner.efc"),
     }
@@ -148,30 +148,16 @@ def test_long_blocks_of_the_former_model_do_not_hold_for_the_new_one(classifier,
     learner = ActiveLearner(classifier, 0.01)
     rows = np.tile(stream[0], (4, 1))
     for _ in range(3):
-        learner.watch(rows)
+        learner.next_query(rows)
     learner.classifier.fit(stream[0][:70], LABELS[labels](stream[1][:70]))
     twin = copy.deepcopy(learner)
     for x in rows[:200]:
         twin.update(twin.query(x))
     done = 0
     while done < 200:
-        query, passed = learner.watch(rows[done:200])
+        query, passed = learner.next_query(rows[done:200])
         done += passed + (query is not None)
         if query is not None:
             learner.update(query)
-    for name, array in learner._scout.unlabelled.arrays(4).items():
-        np.testing.assert_allclose(array, twin._scout.unlabelled.arrays(4)[name], rtol=1e-9, atol=1e-9)
-
-
-def test_recent_samples_of_other_features_are_no_candidates(classifier, stream, tmp_path):
-    from evolabel.core.feature_growth import grow_features
-
-    X, Y = stream
-    learner = walked(ActiveLearner(classifier, 0.3, recent=8), X[60:80], Y[60:80])
-    grow_features(learner.classifier._model, [np.linspace(-1.0, 1.0, 50)])
-    learner.classifier.n_features_in_ = 5
-    wider = np.column_stack([X, X[:, 0]])
-    learner.save(tmp_path / "learner.efc")
-    for each in (learner, ActiveLearner.load(tmp_path / "learner.efc")):
-        walked(each, wider[80:], Y[80:])
-        assert each.bucket.asked > 0
+    for name, array in learner.strategy.unlabelled.arrays(4).items():
+        np.testing.assert_allclose(array, twin.strategy.unlabelled.arrays(4)[name], rtol=1e-9, atol=1e-9)

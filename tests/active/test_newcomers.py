@@ -8,7 +8,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, Ambiguity
-from evolabel.active.scoring.new_labels import ENOUGH, Newcomers
+from evolabel.active.scoring.new_labels import ENOUGH, NewLabelExploration
 from evolabel.errors import DataError
 from evolabel.streams import DriftingStream
 
@@ -41,7 +41,7 @@ def test_labels_that_appear_are_asked_about(grown, taught):
     X, Y = grown
     counts = {}
     for newcomers in (False, True):
-        criteria = (Ambiguity(newcomers=newcomers), "leverage")
+        criteria = (Ambiguity(new_labels=newcomers), "leverage")
         learner = ActiveLearner(copy.deepcopy(taught), 0.1, "labels", criteria=criteria)
         counts[newcomers] = asked_about(learner, X[200:], Y[200:])
     assert counts[False][3:].max() < 20
@@ -61,25 +61,25 @@ def test_questions_about_labels_that_do_not_exist_yet_become_rare(grown, taught)
 
 def test_doubts_end_with_enough_answers(grown, taught):
     classifier = copy.deepcopy(taught)
-    newcomers = Newcomers(classifier._model)
-    np.testing.assert_array_equal(newcomers.doubts(NEXT)[0], [0, 0, 0, 1, 1])
+    newcomers = NewLabelExploration(classifier._model)
+    np.testing.assert_array_equal(newcomers.weights(NEXT)[0], [0, 0, 0, 1, 1])
     rows, told = grown[0][:ENOUGH], np.tile([np.nan, np.nan, np.nan, 1.0, np.nan], (ENOUGH, 1))
     classifier.partial_fit(rows[::2], told[::2])
-    np.testing.assert_allclose(newcomers.doubts(NEXT)[0], [0, 0, 0, 0.5, 1])
+    np.testing.assert_allclose(newcomers.weights(NEXT)[0], [0, 0, 0, 0.5, 1])
     classifier.partial_fit(rows[::2], told[::2])
     classifier.partial_fit(rows, np.nan_to_num(1.0 - told, nan=1.0))
-    assert not newcomers.doubts(NEXT).any()
-    newcomers.hear(1, *np.ones((2, 5), bool))
-    assert newcomers.doubts(NEXT) is None
+    assert not newcomers.weights(NEXT).any()
+    newcomers.record_answer(1, *np.ones((2, 5), bool))
+    assert newcomers.weights(NEXT) is None
     classifier.partial_fit(rows[:1], np.append(told[0], np.nan)[None])
-    np.testing.assert_array_equal(newcomers.doubts(NEXT)[0], [0, 0, 0, 0, 0, 1])
+    np.testing.assert_array_equal(newcomers.weights(NEXT)[0], [0, 0, 0, 0, 0, 1])
 
 
 def test_silence_is_forgotten(taught):
-    newcomers, asked = Newcomers(taught._model), np.array([False, False, False, True, False])
+    newcomers, asked = NewLabelExploration(taught._model), np.array([False, False, False, True, False])
     for _ in range(3):
-        newcomers.hear(1, asked, np.zeros(5, bool))
-    doubts = newcomers.doubts(np.arange(2.0, 402.0))[:, 3]
+        newcomers.record_answer(1, asked, np.zeros(5, bool))
+    doubts = newcomers.weights(np.arange(2.0, 402.0))[:, 3]
     assert doubts[0] < 0.1
     assert (np.diff(doubts) >= 0.0).all()
     assert doubts[-1] > 0.99
@@ -89,7 +89,7 @@ def test_known_labels_are_judged_as_ever(stream):
     X, Y = (np.tile(part, (3, 1)) for part in stream)
     classifier = EvolvingFuzzyClassifier(max_rules=4).fit(X[:200], Y[:200])
     one, other = (
-        ActiveLearner(copy.deepcopy(classifier), per="labels", criteria=Ambiguity(newcomers=newcomers))
+        ActiveLearner(copy.deepcopy(classifier), per="labels", criteria=Ambiguity(new_labels=newcomers))
         for newcomers in (True, False)
     )
     for x, y in zip(X[200:], Y[200:], strict=True):
@@ -102,7 +102,7 @@ def test_known_labels_are_judged_as_ever(stream):
 def test_a_classifier_that_learned_much_by_itself_has_no_newcomers(stream):
     X, Y = (np.tile(part, (3, 1)) for part in stream)
     classifier = EvolvingFuzzyClassifier(max_rules=4).fit(X[:50], Y[:50]).partial_fit(X[50:], Y[50:])
-    assert Newcomers(classifier._model).doubts(NEXT) is None
+    assert NewLabelExploration(classifier._model).weights(NEXT) is None
 
 
 @pytest.mark.parametrize("asked_before", [0, 30])
@@ -113,7 +113,7 @@ def test_answers_learned_outside_the_learner_make_labels_known(grown, taught, as
     told = np.nan_to_num(Y[250 : 250 + ENOUGH])
     told[ENOUGH // 2 :, 4] = np.nan
     learner.classifier.partial_fit(X[250 : 250 + ENOUGH], told)
-    doubts = learner._scout.experience.of_next(X[400:401]).doubts
+    doubts = learner.strategy.context.of_next(learner.classifier._model, X[400:401]).exploration
     assert doubts[0, 3] == 0.0
     assert 0.0 < doubts[0, 4] <= 0.5
 
@@ -145,15 +145,15 @@ def test_united_models_keep_what_they_know_under_the_name_of_its_label(stream):
 def test_a_sibling_knows_its_labels_once_it_has_learned(stream):
     X, Y = (np.tile(part, (3, 1)) for part in stream)
     twin = EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], Y[:60]).sibling()
-    np.testing.assert_array_equal(Newcomers(twin._model).doubts(NEXT), 1.0)
-    assert Newcomers(twin.partial_fit(X, Y)._model).doubts(NEXT) is None
+    np.testing.assert_array_equal(NewLabelExploration(twin._model).weights(NEXT), 1.0)
+    assert NewLabelExploration(twin.partial_fit(X, Y)._model).weights(NEXT) is None
 
 
 @pytest.mark.parametrize("broken", [np.full(5, np.nan), np.zeros((5, 1)), np.ones(6)])
 def test_broken_memories_are_refused(taught, broken):
-    arrays = {**Newcomers(taught._model).arrays(), "silence": broken}
-    with pytest.raises(DataError, match="array silence"):
-        Newcomers.from_arrays(arrays, taught._model, 0)
+    arrays = {**NewLabelExploration(taught._model).arrays(), "penalty": broken}
+    with pytest.raises(DataError, match="array penalty"):
+        NewLabelExploration.from_arrays(arrays, taught._model, 0)
 
 
 def test_files_keep_who_is_new(grown, taught, tmp_path):
@@ -162,7 +162,7 @@ def test_files_keep_who_is_new(grown, taught, tmp_path):
     asked_about(learner, X[200:400], Y[200:400])
     learner.save(tmp_path / "learner.evolabel")
     loaded = ActiveLearner.load(tmp_path / "learner.evolabel")
-    kept, found = (one._scout.experience.arrays() for one in (learner, loaded))
+    kept, found = (one.strategy.context.arrays() for one in (learner, loaded))
     assert kept.keys() == found.keys()
     for name, array in kept.items():
         np.testing.assert_array_equal(found[name], array)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolabel.active import ActiveLearner, Ambiguity, Leverage, QuantileFilter, SoftCount, VarianceReduction
+from evolabel.active import ActiveLearner, Ambiguity, Leverage, QuantileSelector, SoftCount, VarianceReduction
 from evolabel.active.scoring import row_scorer
 from evolabel.active.scoring.score_table import ScoreTable
 from evolabel.core.edits import rule_edits
@@ -30,7 +30,7 @@ def assert_same(one, other):
     assert one.reasons == other.reasons
     np.testing.assert_array_equal(one.labels, other.labels)
     np.testing.assert_array_equal(one.prediction, other.prediction)
-    np.testing.assert_array_equal(one.arrived.part, other.arrived.part)
+    np.testing.assert_array_equal(one.values, other.values)
     assert list(one.scores) == list(other.scores)
     for name, score in one.scores.items():
         np.testing.assert_array_equal(score, other.scores[name], err_msg=name)
@@ -46,13 +46,14 @@ def test_one_row_is_scored_as_among_others(trained, stream, data, per, passed):
         learner.update(learner.query(x), None)
     rows = X[passed : passed + 9].copy()
     rows[::2, data.draw(st.lists(st.integers(0, 3), max_size=2))] = np.nan
-    scout = learner._scout
-    version = scout._version()
-    together = scout._judge(rows, scout.chooser, version, scout._standing.weights(version))
+    strategy, model = learner.strategy, learner.classifier._model
+    version = strategy._version(model)
+    weights = strategy._weight_cache.weights(version)
+    outputs, scores, values = strategy._score(model, rows, strategy.selector, version, weights)
     alone = learner.query(rows[0])
-    np.testing.assert_array_equal(alone.prediction, together.outputs[0])
-    np.testing.assert_array_equal(alone.arrived.part, together.parts[0])
-    for score, column in zip(alone.scores.values(), together.scores, strict=True):
+    np.testing.assert_array_equal(alone.prediction, outputs[0])
+    np.testing.assert_array_equal(alone.values, values[0])
+    for score, column in zip(alone.scores.values(), scores, strict=True):
         np.testing.assert_array_equal(score, column[0])
 
 
@@ -96,10 +97,10 @@ def test_an_interrupted_query_leaves_nothing_half_made(classifier, stream, monke
 def test_predictions_of_earlier_queries_stay_as_they_were(classifier, stream):
     learner = ActiveLearner(classifier, 0.2)
     first = learner.query(stream[0][60])
-    kept = first.prediction.copy(), first.arrived.part.copy(), copy.deepcopy(first.scores)
+    kept = first.prediction.copy(), first.values.copy(), copy.deepcopy(first.scores)
     learner.query(stream[0][61])
     np.testing.assert_array_equal(first.prediction, kept[0])
-    np.testing.assert_array_equal(first.arrived.part, kept[1])
+    np.testing.assert_array_equal(first.values, kept[1])
     assert first.scores == kept[2]
 
 
@@ -142,12 +143,12 @@ def test_the_score_of_a_derived_criterion_is_its_own(classifier, stream):
 @given(data=st.data(), width=st.sampled_from([1, 3]), n=st.integers(1, 5))
 def test_parts_are_products_of_the_scores_to_their_powers(data, width, n):
     criteria = tuple(data.draw(st.permutations([Ambiguity(weight=0.5), SoftCount(), Leverage(weight=0.1)])))
-    selector = QuantileFilter(tau=2.0)
-    selector.begin(criteria, 0.1, width, 1)
+    selector = QuantileSelector(tau=2.0)
+    selector.reset(criteria, 0.1, width, 1)
     rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
     scores = [rng.uniform(0.01, 2.0, n if criterion.whole else (n, 3)) for criterion in criteria]
     expected = np.ones((n, width))
     for criterion, column in zip(criteria, scores, strict=True):
         table = column.reshape(n, -1)
         expected *= (table if table.shape[1] == width else table.max(axis=1, keepdims=True)) ** criterion.weight
-    np.testing.assert_allclose(selector.parts(ScoreTable.of(scores)), expected, rtol=1e-12)
+    np.testing.assert_allclose(selector.values(ScoreTable.of(scores)), expected, rtol=1e-12)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.active import ActiveLearner, QuantileFilter, TokenFilter
+from evolabel.active import ActiveLearner, QuantileSelector, TokenSelector
 from evolabel.errors import BudgetError, StateError
 from evolabel.streams import DriftingStream
 
@@ -33,8 +33,8 @@ class AnyStream(RuleBasedStateMachine):
                 {},
                 {"criteria": ("first_feature",), "selection": "first_come"},
                 {"criteria": ("first_feature", "every_label"), "selection": "variable", "min_labels": 2},
-                {"criteria": "every_label", "selection": QuantileFilter(tau=0.01)},
-                {"criteria": "first_feature", "selection": TokenFilter(generosity=100.0)},
+                {"criteria": "every_label", "selection": QuantileSelector(tau=0.01)},
+                {"criteria": "first_feature", "selection": TokenSelector(generosity=100.0)},
                 {"criteria": "ambiguity", "selection": "random"},
             ]
         ),
@@ -57,7 +57,7 @@ class AnyStream(RuleBasedStateMachine):
     @rule(target=letters, query=consumes(queries))
     def send(self, query):
         if query.asked:
-            self._allowed(lambda: self.learner.pend(query))
+            self._allowed(lambda: self.learner.mark_pending(query))
         return query
 
     @rule(letter=letters, told=st.booleans(), labels=st.lists(LABEL, min_size=3, max_size=3))
@@ -72,9 +72,9 @@ class AnyStream(RuleBasedStateMachine):
 
     @rule(target=letters, rows=st.integers(1, 12), x=ROW)
     def watch(self, rows, x):
-        query, _ = self.learner.watch(np.tile(x, (rows, 1)))
+        query, _ = self.learner.next_query(np.tile(x, (rows, 1)))
         if query is not None:
-            self.learner.pend(query)  # it was found at this very moment: it can be paid
+            self.learner.mark_pending(query)  # it was found at this very moment: it can be paid
             return query
         return self.learner.query(x)
 
@@ -111,9 +111,9 @@ def test_a_stale_question_is_refused_rather_than_breaking_the_promise(classifier
     first, second = learner.query(x), learner.query(x)
     assert first.asked
     assert second.asked
-    learner.pend(first)
+    learner.mark_pending(first)
     with pytest.raises(BudgetError, match="query the sample again"):
-        learner.pend(second)
+        learner.mark_pending(second)
     assert (learner.bucket.seen, learner.bucket.asked, len(learner.pending)) == (10, 1, 1)
 
 
@@ -128,7 +128,7 @@ def test_variable_thresholds_tighten_with_questions_and_ease_without(classifier)
     eases = []
     for value in [9.0] * 400 + [0.0] * 800:
         learner.update(learner.query([value, 0.0, 0.0, 0.0]))
-        eases.append(learner._scout.chooser.ease)
+        eases.append(learner.strategy.selector.ease)
     assert eases[0] == 0.99
     assert eases[399] == min(eases) == 0.1
     assert eases[-1] == max(eases) == 5.0
@@ -146,10 +146,10 @@ def test_the_papers_thresholds_ask_little_at_the_start(classifier, stream):
 def test_a_pause_is_not_followed_by_questions_about_every_row(way, many):
     def longest_run(burst):
         learner = ActiveLearner(copy.deepcopy(READY), 0.1, burst=burst, **way)
-        learner.bucket.pass_by(3, 10_000)  # a pause: rows are counted, and nobody is asked
+        learner.bucket.skip(3, 10_000)  # a pause: rows are counted, and nobody is asked
         asked = []
         for x in np.full((60, 3), 9.0):
-            query = learner.watch(x[None])[0] if many else learner.query(x)
+            query = learner.next_query(x[None])[0] if many else learner.query(x)
             if query is not None:
                 learner.update(query)
             asked.append(query is not None and query.asked)
@@ -166,7 +166,7 @@ def test_a_pause_is_not_followed_by_questions_about_every_row(way, many):
 
 def test_the_cap_is_saved_and_loaded_with_the_learner(tmp_path):
     learner = ActiveLearner(copy.deepcopy(READY), 0.29, "labels", burst=10, credit=3)
-    learner.bucket.pass_by(3, 1000)
+    learner.bucket.skip(3, 1000)
     learner.save(tmp_path / "learner")
     loaded = ActiveLearner.load(tmp_path / "learner")
     assert vars(loaded.bucket) == vars(learner.bucket)

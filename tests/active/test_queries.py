@@ -82,7 +82,7 @@ def test_rows_of_frames_are_asked_about_as_arrays_are(stream):
         learner = ActiveLearner(classifier, 0.1, criteria="ambiguity")
         query = learner.query(rows[70:71])
         learner.update(query, Y[70])
-        found, passed = learner.watch(rows[71:])
+        found, passed = learner.next_query(rows[71:])
         told.append((query.prediction.tolist(), found.labels.tolist(), passed))
     assert told[0] == told[1]
 
@@ -102,9 +102,8 @@ def test_learners_and_pools_are_written_in_one_line(classifier):
     told = repr(ActiveLearner(classifier, 0.2, "labels"))
     assert told == (
         "ActiveLearner(EvolvingFuzzyClassifier(max_rules=4), budget=0.2, per='labels', "
-        "criteria=('ambiguity', 'leverage'), selection=QuantileFilter(tau=5.0))"
+        "criteria=('ambiguity', 'leverage'), selection=QuantileSelector(tau=5.0))"
     )
-    assert repr(ActiveLearner(classifier, recent=9)).endswith("recent=9)")
     assert (repr(AnnotatorPool()), repr(AnnotatorPool({"anna": 1}))) == (
         "AnnotatorPool()",
         "AnnotatorPool({'anna': 1.0})",

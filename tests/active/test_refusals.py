@@ -21,10 +21,7 @@ from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
         ({"criteria": ("ambiguity", Ambiguity())}, "twice"),
         ({"selection": "best"}, "selection"),
         ({"selection": "first_come", "criteria": "variance_reduction"}, "no threshold"),
-        ({"recent": -1}, "recent"),
-        ({"recent": 5, "per": "labels"}, "recent"),
         ({"min_labels": 0}, "min_labels"),
-        ({"refine": "everything"}, "refine"),
         ({"credit": 0.5}, "credit"),
         ({"credit": 10**13}, "credit"),
         ({"credit": 10**400}, "credit"),
@@ -82,15 +79,15 @@ def test_bad_samples_are_told(classifier, stream):
 def test_questions_are_counted_once(classifier, stream):
     learner = ActiveLearner(classifier, 1.0, criteria="first_feature", selection="first_come")
     query = learner.query([9.0, 0.0, 0.0, 0.0])
-    learner.pend(query)
+    learner.mark_pending(query)
     with pytest.raises(StateError, match="counted already"):
-        learner.pend(query)
+        learner.mark_pending(query)
     learner.update(query, stream[1][0])
     with pytest.raises(StateError, match="closed"):
         learner.update(query, stream[1][0])
     assert learner.bucket.seen == 1
     with pytest.raises(StateError, match="nothing is asked"):
-        learner.pend(learner.query([0.0, 0.0, 0.0, 0.0]))
+        learner.mark_pending(learner.query([0.0, 0.0, 0.0, 0.0]))
 
 
 def test_queries_of_another_learner_are_refused(classifier, stream):
@@ -103,7 +100,7 @@ def test_queries_of_another_learner_are_refused(classifier, stream):
 def test_what_is_no_query_is_refused(classifier, what):
     learner = ActiveLearner(classifier)
     for act in (learner.update, learner.pend):
-        with pytest.raises(DataTypeError, match="pass what query or watch returned"):
+        with pytest.raises(DataTypeError, match="pass the result of query or next_query"):
             act(what)
 
 
@@ -134,13 +131,6 @@ def test_names_are_given_once():
         register(type("Other", (Leverage,), {}))
     with pytest.raises(ParameterError, match="no name"):
         register(type("Nameless", (Criterion,), {}))
-
-
-def test_rules_of_the_product_space_are_not_covered_without_labels(batch, stream):
-    clf = EvolvingFuzzyClassifier(space="product", max_rules=3).fit(*batch)
-    learner = ActiveLearner(clf, refine="coverage")
-    with pytest.raises(ParameterError, match="product space"):
-        learner.watch(stream[0][60:])
 
 
 def test_weights_of_annotators_are_checked():
@@ -184,19 +174,10 @@ def test_a_query_of_another_learner_is_refused_and_not_counted(classifier, strea
     assert learner.bucket.seen == 0
 
 
-def test_a_refinement_that_is_impossible_counts_nothing(batch, stream):
-    clf = EvolvingFuzzyClassifier(space="product", max_rules=3).fit(*batch)
-    learner = ActiveLearner(clf, 0.1, refine="coverage")
-    with pytest.raises(ParameterError, match="product space"):
-        learner.watch(stream[0][60:])
-    assert learner.bucket.seen == 0
-
-
 @pytest.mark.parametrize(
     ("bad", "told"),
     [
         ({"min_labels": 3}, "min_labels=3 is for"),
-        ({"recent": 5, "selection": "random"}, "leave selection out"),
         ({"per": "labels", "min_labels": 3, "selection": "random"}, "not for random questions"),
     ],
 )

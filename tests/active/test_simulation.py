@@ -11,8 +11,6 @@ BASE = EvolvingFuzzyClassifier(max_rules=4)
 WAYS = {
     "samples": {},
     "labels": {"per": "labels"},
-    "recent": {"recent": 9},
-    "coverage": {"refine": "coverage"},
     "late": {"annotator": SimulatedAnnotator(noise=0.1, refusals=0.2, delay=(0, 9))},
 }
 
@@ -42,14 +40,14 @@ def test_only_what_is_asked_for_is_used(learner, stream):
     assert sum(learner.reasons_.values()) >= learner.learner_.ledger.questions > 0
     asked = np.zeros(Y[60:].shape, bool)
     learner.fit(X[:60], Y[:60])
-    send = learner.learner_.pend
+    send = learner.learner_.mark_pending
 
     def spy(query):
         number = send(query)
-        asked[(query.about or number) - 1] |= query.labels
+        asked[number - 1] |= query.labels
         return number
 
-    learner.learner_.pend = spy
+    learner.learner_.mark_pending = spy
     learner.test_then_train(X[60:], Y[60:])
     lied = learner.fit(X[:60], Y[:60]).test_then_train(X[60:], np.where(asked, Y[60:], 1.0 - Y[60:]))
     np.testing.assert_array_equal(lied, scores)
@@ -57,7 +55,7 @@ def test_only_what_is_asked_for_is_used(learner, stream):
 
 def test_a_learner_that_asks_for_everything_is_the_classifier(stream):
     X, Y = stream
-    greedy = BudgetedLearner(BASE, 1.0, criteria="ambiguity", selection="tokens", mobility=1.0)
+    greedy = BudgetedLearner(BASE, 1.0, criteria="ambiguity", selection="tokens", antecedent_rate=1.0)
     greedy.fit(X[:60], Y[:60])
     plain = EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], Y[:60])
     np.testing.assert_array_equal(greedy.test_then_train(X[60:], Y[60:]), plain.test_then_train(X[60:], Y[60:]))
@@ -103,6 +101,6 @@ def test_an_initial_batch_is_needed(stream):
 
 
 def test_chance_may_go_without_an_echo_and_shows_its_seed():
-    learner = RandomSelection(BASE, 0.2, seed=3, echo=False)
-    assert repr(learner).endswith("annotator=None, echo=False, seed=3)")
+    learner = RandomSelection(BASE, 0.2, seed=3, error_feedback=False)
+    assert repr(learner).endswith("annotator=None, error_feedback=False, seed=3)")
     assert eval(repr(learner), {**globals(), "EvolvingFuzzyClassifier": type(BASE)}).seed == 3

@@ -9,7 +9,7 @@ def run(learner, X, Y, delay=3):
     for i, x in enumerate(X):
         query = learner.query(x)
         if query.asked:
-            learner.pend(query)
+            learner.mark_pending(query)
             asked.append(i)
             letters.append((i + delay, query, np.where(query.labels, Y[i], np.nan)))
         else:

@@ -59,7 +59,7 @@ def walked(learner, rows=range(93, 150)):
     for i in rows:
         query = learner.query(X[i])
         if query.asked and i % 3 == 0:
-            learner.pend(query)
+            learner.mark_pending(query)
         elif query.asked:
             learner.update(query, [Y[i], 1.0 - Y[i]], ["anna", "bob"]) if i % 3 == 1 else learner.update(query, Y[i])
         else:
@@ -91,7 +91,6 @@ GROUPS = {
         "tokens": lambda: learner(criteria=("leverage", "ambiguity"), selection="tokens"),
         "variable": lambda: walked(ActiveLearner.paper(fitted(), 0.3, "labels")),
         "random": lambda: learner(criteria="ambiguity", selection="random"),
-        "recent": lambda: learner(recent=6),
         "warming": lambda: walked(ActiveLearner(warming(), 0.1), range(8, 20)),
     },
 }
@@ -283,11 +282,11 @@ def use_learner(learner, path):
     for x, y in zip(X[:25], Y, strict=False):
         query = learner.query(x)
         assert np.isfinite(query.prediction).all(), "outputs are not finite"
-        learner.pend(query) if query.asked and learner.bucket.seen % 2 else learner.update(
+        learner.mark_pending(query) if query.asked and learner.bucket.seen % 2 else learner.update(
             query, y if query.asked else None, "anna" if query.asked else None
         )
         assert learner.bucket.asked <= learner.bucket.limit(K, 0)
-    learner.watch(X[25:])
+    learner.next_query(X[25:])
     repr(learner), learner.bucket.share
     learner.save(path)
 

@@ -245,9 +245,9 @@ def test_active_learning(profile, tmp_path):
             learner.update(query, y if query.asked else None)
 
     def pend(learner):
-        query = learner.watch(X[100:140])[0]
+        query = learner.next_query(X[100:140])[0]
         assert query is not None
-        learner.pend(query)
+        learner.mark_pending(query)
         learner.update(query, Y[100])
 
     for number, job in enumerate((update, pend)):

@@ -72,7 +72,7 @@ def test_read_only_data_compiles_no_kernel_anew(stream):
         for x, y in zip(X[:20], Y[:20], strict=True):
             query = learner.query(x)
             learner.update(query, y if query.asked else None)
-        learner.watch(X)
+        learner.next_query(X)
         learner.predict(X)
 
     X, Y = (array.copy() for array in stream)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.active.selection import FirstCome, QuantileFilter, TokenFilter
+from evolabel.active.selection import FirstCome, QuantileSelector, TokenSelector
 from evolabel.active.selection.selector import Purse
 from evolabel.core.members.feedback.error_feedback import NO_EVIDENCE, Echo
 from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
@@ -114,7 +114,7 @@ def test_second_moments_refuse_rules_they_do_not_fit(trained, stream):
         moments.update(other._model, stream[0])
 
 
-@pytest.mark.parametrize("kind", [QuantileFilter, TokenFilter, FirstCome])
+@pytest.mark.parametrize("kind", [QuantileSelector, TokenSelector, FirstCome])
 def test_filters_refuse_rows_of_another_shape(kind):
     from evolabel.active.scoring.criteria import Ambiguity
 
@@ -132,7 +132,7 @@ def test_the_quantile_filter_refuses_other_criteria_and_parts_of_other_widths():
     from evolabel.active.scoring.criteria import Ambiguity
     from evolabel.active.scoring.score_table import ScoreTable
 
-    chooser = QuantileFilter()
+    chooser = QuantileSelector()
     chooser.begin((Ambiguity(),), 0.5, K, 1)
     assert chooser.parts(ScoreTable.of([np.zeros((1, K))])).shape == (1, K)
     with pytest.raises(InternalError):

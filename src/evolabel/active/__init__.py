@@ -22,12 +22,12 @@ if TYPE_CHECKING:
         register,
     )
     from evolabel.active.selection import (
-        FILTERS,
-        Filter,
+        SELECTORS,
         FirstCome,
-        QuantileFilter,
-        RandomFilter,
-        TokenFilter,
+        QuantileSelector,
+        RandomSelector,
+        Selector,
+        TokenSelector,
         VariableThresholds,
     )
     from evolabel.active.selection.token_bucket import TokenBucket
@@ -36,26 +36,26 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CRITERIA",
-    "FILTERS",
+    "SELECTORS",
     "ActiveLearner",
     "Ambiguity",
     "AnnotatorPool",
     "BudgetedLearner",
     "Criterion",
-    "Filter",
     "FirstCome",
     "Instability",
     "Ledger",
     "Leverage",
     "Novelty",
-    "QuantileFilter",
+    "QuantileSelector",
     "Query",
-    "RandomFilter",
     "RandomSelection",
+    "RandomSelector",
+    "Selector",
     "SimulatedAnnotator",
     "SoftCount",
     "TokenBucket",
-    "TokenFilter",
+    "TokenSelector",
     "Uncertainty",
     "VariableThresholds",
     "VarianceReduction",
@@ -74,10 +74,18 @@ _CRITERIA = (
     "VarianceReduction",
     "register",
 )
-_FILTERS = ("FILTERS", "Filter", "FirstCome", "QuantileFilter", "RandomFilter", "TokenFilter", "VariableThresholds")
+_SELECTORS = (
+    "SELECTORS",
+    "Selector",
+    "FirstCome",
+    "QuantileSelector",
+    "RandomSelector",
+    "TokenSelector",
+    "VariableThresholds",
+)
 _HOMES = {
     **dict.fromkeys(_CRITERIA, "evolabel.active.scoring.criteria"),
-    **dict.fromkeys(_FILTERS, "evolabel.active.selection"),
+    **dict.fromkeys(_SELECTORS, "evolabel.active.selection"),
     "ActiveLearner": "evolabel.active.learner",
     "AnnotatorPool": "evolabel.active.answers.annotators",
     "BudgetedLearner": "evolabel.active.simulation.budgeted_learner",

@@ -12,31 +12,32 @@ from evolabel._utils.validation import check_number, whole_number
 from evolabel.active.answers.annotators import AnnotatorPool
 from evolabel.active.answers.ledger import Ledger
 from evolabel.active.answers.read_answer import read_answer
-from evolabel.active.presets import paper_asking
+from evolabel.active.presets import paper_settings
 from evolabel.active.query import Query
 from evolabel.active.scoring.criteria import Criterion, read_criteria
-from evolabel.active.selection import Filter, read_filter
-from evolabel.active.selection.token_bucket import BURST, TokenBucket
-from evolabel.active.strategy import Scout
+from evolabel.active.selection import Selector, read_selector
+from evolabel.active.selection.token_bucket import DEFAULT_BURST, TokenBucket
+from evolabel.active.strategy import QueryStrategy
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-from evolabel.classifier.inner import Pupil
+from evolabel.classifier.inner import ClassifierInner
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.core.members.feedback.error_feedback import Correction
+from evolabel.core.model import StreamModel
 from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
 from evolabel.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from evolabel.explain.prediction import Explanation
 
-LONGEST = 2048  # rows `watch` looks at in one go, at most
+_MOST_ROWS_AHEAD = 2048  # rows that `next_query` scores together at most
 
 # Shuffles 10-15 of four sets, samples-based: .32 / .28 of the gap in PA / AP; with 1 it was .27 / .26, with 0 new rules
 # would stay young for ever.
-MOBILITY = 0.2
+_DEFAULT_ANTECEDENT_RATE = 0.2
 
 
 class ActiveLearner:
-    """Walks along a stream, asks about few of its samples, and teaches a classifier the answers.
+    """Asks about few samples of a stream and trains a classifier on the answers.
 
     Promise: at every moment the number of samples (or labels) asked is at most `budget` times the number seen, for any
     stream, and whatever becomes of the questions.
@@ -44,51 +45,49 @@ class ActiveLearner:
     Parameters
     ----------
     classifier : EvolvingFuzzyClassifier
-        Trained on an initial batch, or on a few rows at least; it is taught in place. It may be fitted anew on the same
-        features: what the learner has counted stays, what it has learned about the former model begins anew, and
-        questions on their way about labels that are no longer there are given up. Other features need a new learner.
+        Trained on an initial batch, or on a few rows at least; it is trained in place. It may be fitted anew on the
+        same features: counts stay, what was learned about the former model starts anew, and pending questions about
+        labels that are no longer there are given up. Other features need a new learner.
     budget : float
         Share of the stream that may be asked, in (0, 1].
     per : {"samples", "labels"}
         Whether whole samples are asked about and counted, or single labels. Labels pay off far more.
     criteria : str, Criterion or sequence of them, optional
-        What makes a sample worth a question; by default what was measured to help most.
-    selection : {"quantile", "tokens", "first_come", "variable"} or Filter, optional
-        How samples are chosen by the criteria's scores, by default `QuantileFilter`, tau = 5 with labels and
-        10 with samples.
+        Scores of samples; by default those that were measured to help most.
+    selection : {"quantile", "tokens", "first_come", "variable", "random"} or Selector, optional
+        How samples are chosen by their scores; by default `QuantileSelector`, tau = 5 with labels and 10 with samples.
     credit : int
         Samples counted as seen before the stream begins.
     burst : int or None
         Rows whose earnings can be saved at most, so that a pause is not followed by questions about every row; None
         saves everything. See `TokenBucket`.
-    recent : int
-        Ask about the best of this many last samples (`per="samples"`); 0 decides on each sample at once.
     min_labels : int
-        Ask for at least so many labels at a time (`per="labels"`).
-    mobility : float
-        How far an answered sample moves the rule it falls into: 1 as far as without a budget, 0 not at all. Few answers
-        cannot keep consequents abreast of rules that wander.
-    refine : {"none", "coverage", "scaling"}
-        What samples nobody is asked about may change in the classifier; measured in docs/active-learning.md.
-    echo : bool
+        Labels a question asks for at least (`per="labels"`).
+    antecedent_rate : float
+        Factor in [0, 1] of an answered sample's weight in the antecedents: 1 moves rules as far as without a budget,
+        0 not at all. With few answers the consequents cannot follow rules that move far.
+    error_feedback : bool
         Whether recent errors correct the outputs of the samples that follow, and the choice of questions, as far as the
-        initial batch and the answers show that errors repeat: they do where the stream is a course of events, not where
+        initial batch and the answers show that errors repeat: they do where neighbouring rows are related, not where
         rows were shuffled.
     max_pending : int
-        Questions on their way that are kept; one more, and the oldest is given up as refused. Memory stays bounded
-        where answers never come.
+        Pending questions that are kept; with one more, the oldest is given up as refused. Memory stays bounded where
+        answers never come.
     annotators : AnnotatorPool, optional
-        How far annotators are believed.
+        Weights of the annotators.
 
     Attributes
     ----------
-    bucket : TokenBucket, with `seen`, `asked` and the `share` asked so far
-    ledger : Ledger, what became of the questions
-    pending : dict of the questions on their way, by number
+    bucket : TokenBucket
+        Counts, with `seen`, `asked` and the `share` asked so far.
+    ledger : Ledger
+        What became of the questions.
+    pending : dict
+        Questions that wait for an answer, by number.
 
     Notes
     -----
-    Methods can be called from any thread and hold Ctrl-C back until all is whole, by the lock of the classifier.
+    Methods can be called from any thread. They take the lock of the classifier, and Ctrl-C takes effect when they end.
 
     Examples
     --------
@@ -111,138 +110,183 @@ class ActiveLearner:
         per: str = "samples",
         *,
         criteria: str | Criterion | Sequence[str | Criterion] | None = None,
-        selection: str | Filter | None = None,
+        selection: str | Selector | None = None,
         credit: int = 0,
-        burst: int | None = BURST,
-        recent: int = 0,
+        burst: int | None = DEFAULT_BURST,
         min_labels: int = 1,
-        mobility: float = MOBILITY,
-        refine: str = "none",
-        echo: bool = True,
+        antecedent_rate: float = _DEFAULT_ANTECEDENT_RATE,
+        error_feedback: bool = True,
         max_pending: int = 10_000,
         annotators: AnnotatorPool | None = None,
     ) -> None:
-        check_number("recent", recent, 0, whole=True)
         check_number("min_labels", min_labels, 1, whole=True)
         check_number("max_pending", max_pending, 1, whole=True)
+        check_number("antecedent_rate", antecedent_rate, 0, 1)
+        if not isinstance(classifier, EvolvingFuzzyClassifier):
+            raise DataTypeError(f"an EvolvingFuzzyClassifier is needed, got {type(classifier).__name__}; pass one")
         self.bucket = TokenBucket(budget, per, credit, burst)
         if min_labels > 1 and per == "samples":
             raise ParameterError(f'min_labels={min_labels} is for per="labels"; samples are asked about as a whole')
-        if recent and selection is not None:
-            raise ParameterError(f"recent={recent} ranks the last samples by the criteria; leave selection out")
-        if recent and per == "labels":
-            raise ParameterError(f'recent={recent} is for per="samples"; labels are chosen as well at once')
         self.min_labels = int(min_labels)
+        self.antecedent_rate = float(antecedent_rate)
         self.max_pending = int(max_pending)
         self.annotators = AnnotatorPool() if annotators is None else annotators
         self.ledger = Ledger()
         self.pending: dict[int, Query] = {}
-        self._pupil = Pupil(classifier, mobility)
-        self._scout = Scout(
-            self._pupil,
+        self._inner = ClassifierInner(classifier)
+        self.strategy = QueryStrategy(
+            self._inner,
             self.bucket,
             read_criteria(criteria, per),
-            copy.deepcopy(read_filter(selection, per)),
+            copy.deepcopy(read_selector(selection, per)),
             min_labels=self.min_labels,
-            recent=int(recent),
-            refine=refine,
-            echo=bool(echo),
+            error_feedback=bool(error_feedback),
         )
-        self._stride = self._patience = 1  # how far `watch` looks ahead; a matter of speed only
+        self._stride = self._patience = 1  # how far `next_query` scores ahead; they only save time
 
     @classmethod
     def paper(
         cls, classifier: EvolvingFuzzyClassifier, budget: float = 0.1, per: str = "samples", *, step: float = 0.01
     ) -> Self:
-        """The paper's three criteria with its thresholds, which vary by `step` per sample; 0 keeps them fixed."""
-        return cls(classifier, budget, per, **paper_asking(step))
+        """A learner with the paper's three criteria and thresholds.
+
+        Parameters
+        ----------
+        classifier, budget, per
+            As for the class.
+        step : float
+            Relative change of the thresholds per sample; 0 keeps them fixed.
+        """
+        return cls(classifier, budget, per, **paper_settings(step))
 
     @property
     def classifier(self) -> EvolvingFuzzyClassifier:
-        """The classifier that is taught."""
-        return self._pupil.classifier
+        """The classifier that is trained."""
+        return self._inner.classifier
 
     @property
     def _lock(self) -> Any:
-        return self._pupil.classifier._lock
+        return self._inner.lock
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ queries
 
     @exclusive
     def query(self, x: object) -> Query:
-        """What is to be asked about a sample, if anything. Changes nothing: neither classifier nor learner."""
-        self._scout.check_model()
-        return self._scout.query(self._pupil.row(x))
+        """The query about one sample: its prediction, and the labels to ask for, if any. Changes nothing.
+
+        Parameters
+        ----------
+        x : array (p,)
+            The sample; NaN for missing features. A row of a frame or a table of one row will do.
+
+        Returns
+        -------
+        Query
+            To be passed to `update`, with the answer if `query.asked`.
+        """
+        model = self._inner.model
+        self.strategy.check_model(model)
+        return self.strategy.query(model, self._inner.validate_row(x))
 
     @uninterrupted
-    def watch(self, X: object) -> tuple[Query | None, int]:
-        """Pass by unlabelled rows until one is to be asked about; returns its query and how many rows were passed.
+    def next_query(self, X: object) -> tuple[Query | None, int]:
+        """Count unlabelled rows until one is to be asked about.
 
-        As `query` and `update(query, None)` row by row, up to rounding and faster. The row in question is not counted:
-        hand the query to `update` or `pend`, then go on with the rows behind it. None: no row is to be asked about.
+        The same as `query` and `update(query, None)` row by row, up to rounding, and faster.
+
+        Parameters
+        ----------
+        X : array (n, p)
+            The next rows of the stream.
+
+        Returns
+        -------
+        query : Query or None
+            The query about the first row to ask about, or None. This row is not counted: pass the query to `update` or
+            `mark_pending`, then go on with the rows behind it.
+        passed : int
+            Number of rows counted, all of them before that row.
         """
-        self._scout.check_model()
-        rows = self._pupil.rows(X)
-        self._meet_model()
-        done, poor = 0, self._scout.rows_that_cannot_be_paid()
-        # As long as questions teach nothing, what is seen beyond the next one is not seen in vain.
-        self._patience = min(2 * self._patience, LONGEST) if self._scout.stands_still() else 1
-        size = self._scout.rows_known_ahead() or (poor + self._stride) * self._patience
+        strategy, model = self.strategy, self._inner.model
+        strategy.check_model(model)
+        rows = self._inner.validate_rows(X)
+        self._follow_model(model)
+        done, unaffordable = 0, strategy.rows_until_affordable(model)
+        # While the model does not change, rows scored behind the next query stay valid, so more are scored at once.
+        self._patience = min(2 * self._patience, _MOST_ROWS_AHEAD) if strategy.is_unchanged(model) else 1
+        size = strategy.rows_scored_ahead() or (unaffordable + self._stride) * self._patience
         while done < len(rows):
-            query, passed = self._scout.pass_by(rows[done : done + min(size, LONGEST, self._scout.rows_until_change())])
+            size = min(size, _MOST_ROWS_AHEAD)
+            query, passed = strategy.scan(model, rows[done : done + min(size, strategy.rows_until_change())])
             done += passed
             if query is not None:
-                self._stride = min(max(1, done - poor + 1), LONGEST)
+                self._stride = min(max(1, done - unaffordable + 1), _MOST_ROWS_AHEAD)
                 return query, done
-            size = min(2 * size, LONGEST)
+            size = 2 * size
             deliver()
         return None, done
 
     @exclusive
     def decision_function(self, X: object, first: int | None = None) -> FloatArray:
-        """Outputs for the rows that come next, (n, K): those of the classifier, corrected by the echo of recent errors.
+        """Outputs of the classifier for the next rows, corrected by recent errors, (n, K).
 
-        `first` is the number of the first row in the stream, by default that of the next sample.
+        Parameters
+        ----------
+        X : array (n, p)
+            The rows.
+        first : int, optional
+            Number of the first row in the stream, by default that of the next sample.
         """
-        rows = self._pupil.rows(X)
-        start = self.bucket.seen + 1 if first is None else whole_number("first", first, 1)
+        rows, model = self._inner.validate_rows(X), self._inner.model
+        start = self._number(first)
         numbers = np.arange(start, start + len(rows), dtype=np.int64)
-        plain, correction = self._pupil.model.outputs(rows), self._scout.experience.of(rows, numbers).correction
+        plain, correction = model.outputs(rows), self.strategy.context.of(model, rows, numbers).correction
         return plain if correction is None else correction.of(plain)
 
     @exclusive
     def predict(self, X: object, first: int | None = None) -> IntArray:
-        """Labels of the rows that come next as 0/1, (n, K), the echo included: `classifier.predict` knows of none."""
+        """Labels of the next rows `X` as 0/1, (n, K), from `decision_function` of the same arguments.
+
+        `classifier.predict` does not correct by recent errors. `first` is the number of the first row in the stream.
+        """
         return np.asarray(self.decision_function(X, first) >= self.classifier.thresholds_, np.int64)
 
     @exclusive
     def explain(self, x: object, first: int | None = None) -> "Explanation":
-        """`decision_function` of one sample in parts that add up; `feedback` is the part of recent errors.
+        """`decision_function` of one sample `x` in parts that add up; `feedback` is the part of recent errors.
 
-        `classifier.explain` gives the same parts without it. Of a query that looks back, pass `first=query.about`.
+        `classifier.explain` gives the same parts without it. `first` is the number of the sample in the stream.
         """
-        start = self.bucket.seen + 1 if first is None else whole_number("first", first, 1)
+        start, model = self._number(first), self._inner.model
 
         def correct(rows: FloatArray) -> Correction | None:
-            return self._scout.experience.of(rows, np.full(len(rows), start, np.int64)).correction
+            return self.strategy.context.of(model, rows, np.full(len(rows), start, np.int64)).correction
 
-        return self._pupil.explain(x, correct)
+        return self._inner.explain(x, correct)
 
-    # ------------------------------------------------------------------ learning
+    def _number(self, first: int | None) -> int:
+        """Number of a sample in the stream: `first`, or that of the next sample."""
+        return self.bucket.seen + 1 if first is None else whole_number("first", first, 1)
+
+    # ------------------------------------------------------------------ answers
 
     @uninterrupted
-    def pend(self, query: Query) -> int:
-        """The question is on its way to a person: count it now, learn the answer by `update` whenever it comes.
+    def mark_pending(self, query: Query) -> int:
+        """Count the question of `query` now; its answer comes later, by `update`.
 
-        Returns the question's number, by which `pending` finds it again.
+        Returns
+        -------
+        int
+            Number of the question, under which `pending` holds it.
         """
-        self._check_own(query)
+        model = self._inner.model
+        self._check_own(model, query)
         if query.number is not None:
-            raise StateError(f"question {query.number} is counted already; hand its answer to update")
+            raise StateError(f"question {query.number} is counted already; pass its answer to update")
         if not query.asked:
             raise StateError("nothing is asked about this sample; call update(query, None)")
-        self._meet_model()
-        self._scout.count(query, taught=True)
+        self._follow_model(model)
+        self.strategy.count(model, query)
         self.ledger.ask(query)
         self.pending[self.bucket.seen] = query
         if len(self.pending) > self.max_pending:
@@ -252,95 +296,97 @@ class ActiveLearner:
 
     @uninterrupted
     def update(self, query: Query, y: object = None, annotator: str | Sequence[str] | None = None) -> None:
-        """Count the sample, unless it was counted by `pend`, and learn the answer, if there is one.
+        """Count the sample, unless `mark_pending` has counted it, and train on the answer, if there is one.
 
         Parameters
         ----------
         query : Query
-            Made by `query` or `watch` of this learner.
+            Made by `query` or `next_query` of this learner.
         y : array (K,) of 0, 1, NaN, or a dictionary {label: 0 or 1}, or None
             The answer; NaN, or not in the dictionary: that label was not answered; None: not asked, or refused. Labels
-            nobody asked for are welcome and cost nothing. A longer array lets labels appear. Rows of frames are read
-            by their names, too.
+            that were not asked for are used as well and cost nothing. A longer array adds labels. Rows of frames are
+            read by their names, too.
         annotator : str or list of str, optional
             Who has answered, for `annotators`; several have given one row of y each.
         """
-        self._check_own(query)
-        answer = read_answer(y, annotator, query, self._pupil.label_names)
-        self._meet_model()
+        model = self._inner.model
+        self._check_own(model, query)
+        answer = None if y is None else read_answer(y, annotator, query, self._inner.label_names)
+        self._follow_model(model)
         if query.number is None:
-            self._scout.count(query, taught=query.asked or answer is not None)
+            self.strategy.count(model, query)
             self.ledger.ask(query)
         else:
             self._close(query)
-        told = None if answer is None else answer.told
-        self.ledger.answer(query, told)
+        answered = None if answer is None else answer.answered
+        self.ledger.answer(query, answered)
         if query.asked or answer is not None:
-            self._scout.experience.met(query, told)
+            self.strategy.context.record_answer(model, query, answered)
         if answer is not None:
-            self._learn(query, *answer.settle(self.annotators))
+            self._learn(model, query, *answer.settle(self.annotators))
 
-    def _learn(self, query: Query, y: FloatArray, confidence: FloatArray | None) -> None:
-        """Teach the classifier one answer, unless it is a draw, or nobody is believed."""
+    def _learn(self, model: StreamModel, query: Query, y: FloatArray, confidence: FloatArray | None) -> None:
+        """Train on one answer. Does nothing if every label is NaN (tied votes, or annotators of weight 0)."""
         if np.isnan(y).all():
             return
-        warm_up = self._pupil.model.warm_up
-        if warm_up is not None and self.bucket.budget < 1.0:
-            warm_up.in_order = False  # rows that are asked for are no neighbours
-        outputs = self._pupil.teach(query.x, y, confidence)
-        if warm_up is None:
-            self._scout.experience.heard(query, y, outputs, confidence)
+        cold_start = model.warm_up
+        if cold_start is not None and self.bucket.budget < 1.0:
+            cold_start.in_order = False  # rows that were asked about are not neighbours in the stream
+        outputs = self._inner.learn_checked(query.x, y, confidence, self.antecedent_rate)
+        if cold_start is None:
+            self.strategy.context.record_error(model, query, y, outputs, confidence)
 
     def _close(self, query: Query) -> None:
-        """A question counted before is answered now."""
+        """Remove a counted question from the pending ones."""
         number = query.number or 0
         known = self.pending.get(number)
         if known is None or not np.array_equal(known.x, query.x, equal_nan=True):
             raise StateError(f"sample {number} is closed: answered or given up already, or of another learner")
         del self.pending[number]
 
-    def _meet_model(self) -> None:
-        """Take over a classifier that was fitted anew; questions on their way that do not fit it are given up."""
-        before = self._scout.meet_model()
+    def _follow_model(self, model: StreamModel) -> None:
+        """Continue with a classifier that was fitted anew; pending questions that do not fit it are given up."""
+        before = self.strategy.follow_model(model)
         if before is None or not self.pending:
             return
-        now = self._pupil.taught
+        now = self._inner.fitted
         keeps = now.keeps_labels_of(before)
         for number, query in list(self.pending.items()):
             if not keeps or len(query.x) != now.n_features:
                 self.ledger.answer(self.pending.pop(number), None)
 
-    def _check_own(self, query: Query) -> None:
+    def _check_own(self, model: StreamModel, query: Query) -> None:
+        """An error if `query` was not made by this learner for `model`."""
         if not isinstance(query, Query):
             raise DataTypeError(
-                f"a query is needed, got {type(query).__name__}; pass what query or watch returned, or pending[number]"
+                f"a query is needed, got {type(query).__name__}; pass the result of query or next_query, or "
+                "pending[number]"
             )
-        self._scout.check_model()
-        model = self._pupil.model
+        self.strategy.check_model(model)
         if len(query.x) != model.n_features or len(query.labels) > model.n_labels:
             raise DataError("the query was made for other features or labels; pass one of this learner's own queries")
-        if not self._scout.could_have_made(query):
+        if not self.strategy.could_have_made(model, query):
             raise DataError("the query was made by a learner of other settings; pass one of this learner's own queries")
 
     # ------------------------------------------------------------------ files
 
     @uninterrupted
     def save(self, path: "str | PathLike[str]") -> None:
-        """Write classifier and learner to one file, questions on their way included, atomically."""
+        """Write classifier and learner, pending questions included, to one file at `path`, atomically."""
         from evolabel.active.storage import save_learner
 
-        self._meet_model()
+        self._follow_model(self._inner.model)
         save_learner(self, path)
 
     @classmethod
     def load(cls, path: "str | PathLike[str]") -> Self:
-        """A learner written by `save`, going on as if nothing had happened, bit for bit (`watch` to rounding)."""
+        """The learner that `save` has written to `path`; it continues with the same bits (`next_query` to rounding)."""
         from evolabel.active.storage import load_learner
 
         return load_learner(cls, path)
 
     def __repr__(self) -> str:
-        scout, criteria = self._scout, tuple(criterion.name for criterion in self._scout.criteria)
-        way = f"selection={scout.chooser!r}" if scout.recent is None else f"recent={scout.recent.size}"
+        criteria = tuple(criterion.name for criterion in self.strategy.criteria)
         limit = f"budget={self.bucket.budget!r}, per={self.bucket.per!r}"
-        return f"{type(self).__name__}({self.classifier!r}, {limit}, criteria={criteria!r}, {way})"
+        how = f"criteria={criteria!r}, selection={self.strategy.selector!r}"
+        return f"{type(self).__name__}({self.classifier!r}, {limit}, {how})"

@@ -1,15 +1,29 @@
-"""The paper's way to ask, for all who compare with it."""
+"""The paper's settings of an `ActiveLearner`."""
 
 from typing import Any
 
-from evolabel.active.scoring.criteria import PAPER
+from evolabel.active.scoring.criteria import PAPER_CRITERIA
 from evolabel.active.selection import VariableThresholds
 
 
-def paper_asking(step: float = 0.01) -> dict[str, Any]:
-    """Options of an `ActiveLearner`: the paper's three criteria with its thresholds, which vary by `step` per sample.
+def paper_settings(step: float = 0.01) -> dict[str, Any]:
+    """Keyword arguments of an `ActiveLearner`: the paper's three criteria with thresholds that vary.
 
-    Answers move rules as any sample does (`mobility`), errors do not correct the samples that follow (`echo`), and what
-    is not spent is saved for good (`burst`).
+    Parameters
+    ----------
+    step : float
+        Relative change of the thresholds per sample; 0 keeps them fixed.
+
+    Returns
+    -------
+    dict
+        Criteria and selector; answered samples move rules as far as any sample (`antecedent_rate`), recent errors do
+        not correct outputs (`error_feedback`), and the unspent budget is kept without limit (`burst`).
     """
-    return {"criteria": PAPER, "selection": VariableThresholds(step), "mobility": 1.0, "echo": False, "burst": None}
+    return {
+        "criteria": PAPER_CRITERIA,
+        "selection": VariableThresholds(step),
+        "antecedent_rate": 1.0,
+        "error_feedback": False,
+        "burst": None,
+    }

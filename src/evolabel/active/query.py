@@ -1,30 +1,20 @@
-"""`Query`: what the learner thinks of a sample, and what it wants to know."""
+"""`Query`: a sample, its prediction, and the labels a person is asked for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from evolabel.typing import BoolArray, FloatArray
 
-WARM_UP = "warm_up"
-"""Reason of a question while there is no model yet."""
+COLD_START = "warm_up"
+"""Reason of a question that is asked before there is a model."""
 
 RANKING = "ranking"
-"""Reason of a question that is the best of the last ones, although no criterion fires by its own threshold."""
+"""Reason of a question about a row that ranks high although no criterion exceeds its own threshold."""
 
 RANDOM = "random"
 """Reason of a question drawn at random."""
 
 Scores = Mapping[str, FloatArray]
-
-
-class Arrival(NamedTuple):
-    """A sample as it came: its row, its outputs, and what the filter needs to know of it."""
-
-    x: FloatArray
-    prediction: FloatArray
-    part: FloatArray | None = None
-    """None while there is no model yet."""
 
 
 @dataclass(eq=False)
@@ -34,23 +24,21 @@ class Query:
     Attributes
     ----------
     x : array (p,)
-        The sample in question.
+        The sample.
     prediction : array (K,)
-        Continuous outputs for it, from the time of the query.
+        Continuous outputs at the time of the query.
     labels : bool array (K,)
-        Labels asked for; none if it is not asked about.
+        Labels a person is asked for; none where the sample is not asked about.
     reasons : tuple of str
-        Criteria that fired. "ranking": none did, but the sample is among the best of the last ones.
+        Criteria whose score exceeds their threshold; ("ranking",) if none does.
     scores : dict
-        What each criterion says: a number, or one per label.
+        Score by each criterion: a number, or one per label.
     cost : int
-        1, or the number of labels asked for; 0 if not asked.
-    arrived : Arrival
-        The sample that has just come: the one in question, unless the learner looks back (`recent`).
-    about : int or None
-        Number in the stream of the earlier sample in question, if it looks back.
+        What the question costs: 1, or the number of labels asked for; 0 if nothing is asked.
+    values : array or None
+        What the selector compares the sample by; None before there is a model.
     number : int or None
-        Its place in the stream once the learner has counted it.
+        Number of the sample in the stream, once the learner has counted it.
     """
 
     x: FloatArray
@@ -59,11 +47,10 @@ class Query:
     reasons: tuple[str, ...]
     scores: Scores
     cost: int
-    arrived: Arrival = field(repr=False)
-    about: int | None = None
+    values: FloatArray | None = field(default=None, repr=False)
     number: int | None = None
 
     @property
     def asked(self) -> bool:
-        """Is a person needed?"""
+        """Whether a person is asked for any label of the sample."""
         return self.cost > 0

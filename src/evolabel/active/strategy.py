@@ -1,301 +1,302 @@
-"""`Scout`: looks at samples, finds the one to ask about, and keeps count of those that have passed."""
+"""`QueryStrategy`: scores rows, finds the one to ask about, and counts the rows that have passed."""
 
 import copy
 from typing import Any
 
 import numpy as np
 
-from evolabel.active.query import Arrival, Query
-from evolabel.active.question_writer import QuestionWriter
-from evolabel.active.recent import RecentSamples, best_of
-from evolabel.active.scoring.context import Expected, Experience
-from evolabel.active.scoring.criteria import Criterion, VarianceReduction, score_table
-from evolabel.active.scoring.model_version import StandingModel, Version
+from evolabel.active.query import COLD_START, RANDOM, RANKING, Query, Scores
+from evolabel.active.scoring.context import QueryContext, RowContext
+from evolabel.active.scoring.criteria import Criterion, VarianceReduction, can_fire, score_table
+from evolabel.active.scoring.model_version import ModelVersion, WeightCache
 from evolabel.active.scoring.row_scorer import RowScorer
 from evolabel.active.scoring.score_table import ScoreTable
-from evolabel.active.scoring.scored_rows import Judged
-from evolabel.active.scoring.unlabelled import Unlabelled
-from evolabel.active.selection import Filter, Purse
-from evolabel.active.selection.token_bucket import TokenBucket
-from evolabel.classifier.inner import Pupil, TaughtModel
+from evolabel.active.scoring.scored_rows import ScoredRows
+from evolabel.active.scoring.unlabelled import UnlabelledRows
+from evolabel.active.selection import Selector
+from evolabel.active.selection.token_bucket import Allowance, TokenBucket
+from evolabel.classifier.inner import ClassifierInner, FittedModel
+from evolabel.core.model import StreamModel
 from evolabel.core.row_statistics import Look
 from evolabel.errors import StateError
-from evolabel.typing import FloatArray
-
-ONE_SAMPLE = np.ones(1, np.bool_)
+from evolabel.typing import BoolArray, FloatArray
 
 
-class Scout:
-    """Scores rows by the criteria and lets the filter decide, within what the bucket allows.
+class QueryStrategy:
+    """Scores rows by the criteria and lets the selector decide, within what the bucket allows.
 
-    `query` changes nothing; `pass_by` and `count` tell bucket, filter and all that remembers samples what has passed.
+    `query` changes nothing. `scan` and `count` count rows in the bucket, the selector and the second moments.
+
+    Parameters
+    ----------
+    inner : ClassifierInner
+        The classifier. Methods take its present `model`, which the caller has looked up once.
+    bucket : TokenBucket
+        Counts samples and questions.
+    criteria : tuple of Criterion
+        Give the scores.
+    selector : Selector
+        Decides by the scores; it is reset.
+    min_labels : int
+        Labels a question asks for at least.
+    error_feedback : bool
+        Whether recent errors correct the outputs of the rows that follow.
     """
 
     def __init__(
         self,
-        pupil: Pupil,
+        inner: ClassifierInner,
         bucket: TokenBucket,
         criteria: tuple[Criterion, ...],
-        chooser: Filter,
+        selector: Selector,
         *,
         min_labels: int,
-        recent: int,
-        refine: str,
-        echo: bool,
+        error_feedback: bool,
     ) -> None:
-        self.pupil = pupil
+        self.inner = inner
         self.bucket = bucket
         self.criteria = criteria
-        self.recent = RecentSamples(recent) if recent else None
-        self.unlabelled = Unlabelled(refine, moments=any(isinstance(c, VarianceReduction) for c in criteria))
-        self.chooser = chooser
-        self.experience = Experience(pupil, bucket, echo=echo)
-        self._writer = QuestionWriter(criteria, bucket)
-        self._ahead: tuple[Judged, int] | None = None  # and the first row of them to come; a matter of speed only
-        self._standing = StandingModel()
-        self._latest: Version | None = None
+        self.selector = selector
+        self.unlabelled = UnlabelledRows(moments=any(isinstance(c, VarianceReduction) for c in criteria))
+        self.context = QueryContext(bucket, error_feedback=error_feedback)
+        self._names = [criterion.name for criterion in criteria]
+        self._firing = [criterion for criterion in criteria if can_fire(criterion)]
         self._min_labels = min_labels
-        self._taught: TaughtModel | None = None  # when a sample was last counted
+        self._counted_by: FittedModel | None = None  # the model when a sample was last counted
+        # What follows only saves time.
+        self._ahead: tuple[ScoredRows, int] | None = None  # rows scored ahead, and the first of them to come
+        self._weight_cache = WeightCache()
+        self._latest: ModelVersion | None = None
         self._scorer = RowScorer(criteria)
-        self.chooser.begin(criteria, bucket.budget, bucket.unit(pupil.n_labels_by_now), min_labels)
+        n_labels = inner.model.n_labels if inner.is_fitted else 1
+        selector.reset(criteria, bucket.budget, bucket.unit(n_labels), min_labels)
 
     # ------------------------------------------------------------------ the model
 
-    def check_model(self) -> None:
-        """StateError if the classifier was fitted anew on other features than those of the samples counted so far."""
-        known = self._taught
-        if known is None or known.model is self.pupil.model:
+    def check_model(self, model: StreamModel) -> None:
+        """StateError if `model` has other features than the samples counted so far: the classifier was fitted anew."""
+        known = self._counted_by
+        if known is None or known.model is model:
             return
-        now = self.pupil.taught
+        now = self.inner.fitted
         if not known.same_features(now):
             raise StateError(
                 f"the classifier was fitted anew on other features ({now.n_features}, this learner has counted samples "
                 f"of {known.n_features}); make a new ActiveLearner"
             )
 
-    def meet_model(self) -> TaughtModel | None:
-        """Begin anew what belongs to one model if the classifier was fitted anew.
+    def follow_model(self, model: StreamModel) -> FittedModel | None:
+        """Restart selector, second moments and error feedback if the classifier was fitted anew; counts stay.
 
-        Filter, second moments and error feedback begin anew; counts and recent samples stay. Returns the model as it
-        was when a sample was last counted, if it has changed in any way since.
+        Returns the model as it was when a sample was last counted, if `model` differs from it in any way.
         """
-        before, model = self._taught, self.pupil.model
-        if before is not None and before.is_still(model, self.pupil.classifier._targets):
+        before = self._counted_by
+        if before is not None and before.is_still(model, self.inner.targets):
             return None
-        self.check_model()
-        now = self.pupil.taught
-        self.unlabelled.check(now.model)
-        self.chooser = self._fitting_chooser()
-        if now.model.warm_up is None:
-            self.unlabelled.begin(now.model)
-        self._taught = now
+        self.check_model(model)
+        self.selector = self._fitting_selector(model)
+        if model.warm_up is None:
+            self.unlabelled.begin(model)
+        self._counted_by = self.inner.fitted
         return before
 
-    def resume(self, rows_standing: int) -> None:
-        """Go on with the model as it is, which so many rows have passed without a change: after loading."""
-        self._taught = self.pupil.taught
-        if self._taught.model.warm_up is None:
-            self.unlabelled.begin(self._taught.model)
-        self._standing = StandingModel(rows_standing, self._version())
+    def restore(self, rows_unchanged: int) -> None:
+        """Continue with the present model, which has not changed for `rows_unchanged` rows: after loading."""
+        self._counted_by = self.inner.fitted
+        model = self._counted_by.model
+        if model.warm_up is None:
+            self.unlabelled.begin(model)
+        self._weight_cache = WeightCache(rows_unchanged, self._version(model))
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ queries
 
-    def query(self, row: FloatArray) -> Query:
-        """What is to be asked about one row, if anything. Changes nothing."""
-        self.unlabelled.check(self.pupil.model)
-        if self._takes_any():
-            payable = self.bucket.affordable(self.pupil.n_labels) >= self.bucket.unit(self.pupil.n_labels)
-            return self._ask_any(row, row[:0], asked=payable)
-        chooser, version = self._fitting_chooser(), self._version()
-        weights = self._standing.weights(version)
-        outputs, scores, parts = self._score(row, chooser, version, weights)
-        at, mask = chooser.walk(parts, self.purse(1), commit=False)
-        arrival = Arrival(row[0].copy(), outputs[0], parts[0])
-        return self._writer.write(arrival, scores.of_row(0), mask if at == 0 else None, chooser)
+    def query(self, model: StreamModel, row: FloatArray) -> Query:
+        """The query about one checked `row`, (1, p). Changes nothing."""
+        if model.warm_up is not None:
+            affordable = self.bucket.affordable(model.n_labels) >= self.bucket.unit(model.n_labels)
+            return self._cold_query(model, row, asked=affordable)
+        selector, version = self._fitting_selector(model), self._version(model)
+        weights = self._weight_cache.weights(version)
+        outputs, scores, values = self._score(model, row, selector, version, weights)
+        at, mask = selector.select(values, self._allowance(model, 1), commit=False)
+        by_criterion = dict(zip(self._names, scores.of_row(0), strict=True))
+        labels = mask if at == 0 else None
+        return self._make_query(row[0].copy(), outputs[0], values[0], by_criterion, labels, selector=selector)
 
-    def _takes_any(self) -> bool:
-        """Does the purse alone decide when to ask?"""
-        return self.recent is not None or self.pupil.model.warm_up is not None
+    def scan(self, model: StreamModel, rows: FloatArray) -> tuple[Query | None, int]:
+        """Count checked `rows` of `model` until one is to be asked about; returns its query and the number counted.
 
-    def purse(self, rows: int) -> Purse:
-        """What each of the next rows may cost, and how full the purse looks to the filter."""
-        n_labels, haste = self.pupil.n_labels, self.experience.haste
-        if rows == 1:  # without numpy, which costs more than the arithmetic
-            tokens, free = self.bucket.next_purse(n_labels)
-            return Purse(np.array([tokens * haste]), np.array([free], np.int64))
-        return Purse(self.bucket.tokens(n_labels, rows) * haste, self.bucket.free(n_labels, rows))
+        The row in question is not counted. The query is None if nothing is to be asked.
 
-    def rows_that_cannot_be_paid(self) -> int:
-        """How many rows must pass before anything can be asked."""
-        return self.bucket.rows_before(self.pupil.n_labels, self.chooser.least)
-
-    def _version(self) -> Version:
-        """The version of today; the same object as long as it is the same."""
-        model = self.pupil.model
-        moments = self.unlabelled.moments_of(model)
-        if self._latest is None or not self._latest.is_still(model, moments):
-            self._latest = Version.of(model, moments)
-        return self._latest
-
-    def _look(self, rows: FloatArray, expected: Expected, weights: FloatArray | None = None) -> Look:
-        """What the model makes of samples, by all that was experienced so far."""
-        model = self.pupil.model
-        return Look(model, rows, self.unlabelled.moments_of(model), weights, expected.correction, expected.doubts)
-
-    def _score(
-        self, rows: FloatArray, chooser: Filter, version: Version, weights: FloatArray | None
-    ) -> tuple[FloatArray, ScoreTable, FloatArray]:
-        """Outputs of the rows that come next, their scores, and what the filter needs to know of these."""
-        expected = self.experience.of_next(rows)
-        if self._scorer.suits(len(rows), version, weights):
-            moments = self.unlabelled.moments_of(version.model)
-            outputs, scores = self._scorer.score(rows, expected, version, weights, moments)
-        else:
-            look = self._look(rows, expected, weights)
-            outputs, scores = look.outputs, score_table(self.criteria, look, self.pupil.n_labels)
-        parts = chooser.parts(scores)
-        if expected.worth is not None:
-            parts = chooser.weighed(parts, expected.worth)
-        return outputs, scores, parts
-
-    def _judge(self, rows: FloatArray, chooser: Filter, version: Version, weights: FloatArray | None) -> Judged:
-        """The rows that come next, with their scores."""
-        place = self.bucket.seen + 1, self.experience.changes
-        outputs, scores, parts = self._score(rows, chooser, version, weights)
-        return Judged(version, *place, rows, outputs, scores, parts)
-
-    def _foresee(self, rows: FloatArray) -> tuple[Judged, int]:
-        """Rows judged now or before, and which of them is the first; whoever passed the rows may write into them."""
-        version, place = self._version(), (self.bucket.seen + 1, self.experience.changes)
-        if self._ahead is None or not self._ahead[0].holds_for(rows, self._ahead[1], version, *place):
-            weights = self._standing.weights(version, len(rows))
-            self._ahead = self._judge(rows.copy(), self.chooser, version, weights), 0
-        return self._ahead
-
-    def _walk(self, rows: FloatArray) -> tuple[Query | None, int]:
-        """The question about the first row that is worth one, and how many rows come before; the filter sees those."""
-        judged, first = self._foresee(rows)
-        at, mask = self.chooser.walk(judged.parts[first : first + len(rows)], self.purse(len(rows)), commit=True)
-        found = at < len(rows)
-        self._ahead = judged, first + at + found
-        return self._writer.about_row(judged, first + at, mask, self.chooser) if found else None, at
-
-    def _take_any(self, rows: FloatArray) -> tuple[Query | None, int]:
-        """The question about the first row that can be paid, and how many rows come before."""
-        n_labels = self.pupil.n_labels
-        at = int(np.searchsorted(self.bucket.free(n_labels, len(rows)), self.bucket.unit(n_labels)))
-        return self._ask_any(rows[at : at + 1], rows[:at], asked=True) if at < len(rows) else None, at
-
-    def _ask_any(self, row: FloatArray, passed: FloatArray, *, asked: bool) -> Query:
-        """A question the purse decides on, if it is `asked`: about this row, or about one of the last."""
-        if self.recent is not None:
-            return self._look_back(row, passed, asked=asked)
-        look = self._look(row, self.experience.of_next(row))
-        return self._writer.all_or_nothing(Arrival(row[0].copy(), look.outputs[0]), asked=asked)
-
-    def _look_back(self, row: FloatArray, passed: FloatArray, *, asked: bool) -> Query:
-        """With a token in hand, the best of the last samples is asked about; decided by the model as it is now."""
-        assert self.recent is not None
-        number = self.experience.next_numbers(len(passed) + 1)[-1:]
-        here = self._look(row, self.experience.of(row, number))
-        arrival = Arrival(row[0].copy(), here.outputs[0])
-        if not (asked and here.ready):
-            return self._writer.all_or_nothing(arrival, asked=asked)
-        rows = self.recent.candidates(np.concatenate([passed, row]), self.bucket.seen + 1)
-        table = np.array(list(rows.values()))
-        look = self._look(table, self.experience.of(table, np.array(list(rows), np.int64)))
-        scores = score_table(self.criteria, look, self.pupil.n_labels)
-        best = best_of(self.criteria, scores)
-        judged = Judged(self._version(), min(rows), 0, look.X, look.outputs, scores, np.empty((look.n, 0)))
-        query = self._writer.about_row(judged, best, ONE_SAMPLE, self.chooser)
-        query.arrived = arrival
-        query.about = None if best == look.n - 1 else list(rows)[best]
-        return query
-
-    def could_have_made(self, query: Query) -> bool:
-        """Do price and parts of a query agree with this learner's budget and filter?"""
-        part = query.arrived.part
-        fair = query.cost == self._writer.price_of(query.labels)
-        return fair and (part is None or self._fitting_chooser().fits(part))
-
-    def _fitting_chooser(self) -> Filter:
-        """The filter, or a copy that fits the model as it is by now: a query must not change anything.
-
-        It is wider where labels have appeared, and remembers nothing where the model was fitted anew.
+        At most `rows_until_change` rows, after `follow_model`.
         """
-        width = self.bucket.unit(self.pupil.n_labels)
-        known = self._taught is not None and self._taught.model is self.pupil.model
-        if known and self.chooser.width == width:
-            return self.chooser
-        other = copy.deepcopy(self.chooser)
-        if known:
-            other.resize(width)
-        else:
-            other.begin(self.criteria, self.bucket.budget, width, self._min_labels)
-        return other
-
-    # ------------------------------------------------------------------ remembering
-
-    def rows_until_change(self) -> int:
-        """How many rows can be looked at together, because passing them changes nothing they are judged by."""
-        return self.unlabelled.rows_until_change()
-
-    def rows_known_ahead(self) -> int:
-        """How many rows were looked at already when the last question was found."""
-        return 0 if self._ahead is None else len(self._ahead[0].rows) - self._ahead[1]
-
-    def stands_still(self) -> bool:
-        """Has nothing been learned or edited since the last question was found?"""
-        return self._ahead is not None and self._ahead[0].version.same_rules(self._version())
-
-    def rows_standing(self) -> int:
-        """How many rows have passed since the model last changed."""
-        return self._standing.rows(self._version()) if self.bucket.seen else 0
-
-    def __getstate__(self) -> dict[str, Any]:
-        standing = StandingModel(self.rows_standing(), self._version()) if self.bucket.seen else StandingModel()
-        return {
-            **self.__dict__,
-            "_ahead": None,
-            "_standing": standing,
-            "_scorer": RowScorer(self.criteria),
-            "_latest": None,
-        }
-
-    def pass_by(self, rows: FloatArray) -> tuple[Query | None, int]:
-        """Count rows as seen until one is to be asked about. No more than `rows_until_change` at a time.
-
-        Like `count`, to be called after `meet_model`.
-        """
-        self.unlabelled.check(self.pupil.model)
-        query, passed = self._take_any(rows) if self._takes_any() else self._walk(rows)
-        if self.recent is not None:
-            self.recent.add(rows[:passed], self.bucket.seen + 1)
-        self.bucket.pass_by(self.pupil.n_labels, passed)
-        self._standing.pass_by(self._version(), passed)
-        self.unlabelled.take(self.pupil.model, rows[:passed], taught=False)
+        query, passed = self._first_query(model, rows)
+        self.bucket.skip(model.n_labels, passed)
+        self._weight_cache.count(self._version(model), passed)
+        self.unlabelled.add(model, rows[:passed])
         return query, passed
 
-    def count(self, query: Query, *, taught: bool) -> None:
-        """A sample is seen, and its question, if there is one, asked; BudgetError if it cannot be paid any more.
-
-        StateError if it looks back at a sample that is no candidate any more, as another question was about it.
-        """
-        self.unlabelled.check(self.pupil.model)
-        if self.recent is not None and query.about is not None and query.about not in self.recent.rows:
-            raise StateError(
-                f"sample {query.about} was asked about since this query was made, or lies too far back by now; "
-                "query the sample that has just come again"
-            )
-        free = self.bucket.affordable(self.pupil.n_labels)
-        self.bucket.see(self.pupil.n_labels, query.cost)
+    def count(self, model: StreamModel, query: Query) -> None:
+        """Count the sample and question of `query`, after `follow_model`; BudgetError if it costs too much by now."""
+        limit = self.bucket.count(model.n_labels, query.cost)
         query.number = self.bucket.seen
-        self._standing.pass_by(self._version(), 1)
-        arrived = query.arrived
-        if arrived.part is not None:
-            self.chooser.note(arrived.part, free, asked=query.asked)
-        if self.recent is not None:
-            self.recent.add(arrived.x[None], query.number)
-            if taught:
-                self.recent.remove(query.number if query.about is None else query.about)
-        self.unlabelled.take(self.pupil.model, arrived.x[None], taught=taught)
+        self._weight_cache.count(self._version(model), 1)
+        if query.values is not None:
+            self.selector.record(query.values, limit, asked=query.asked)
+        self.unlabelled.add(model, query.x[None])
+
+    def _allowance(self, model: StreamModel, rows: int) -> Allowance:
+        return self.bucket.allowance(model.n_labels, rows, self.context.urgency(model))
+
+    def _version(self, model: StreamModel) -> ModelVersion:
+        """The present version; the same object as long as nothing has changed."""
+        moments = self.unlabelled.moments_of(model)
+        if self._latest is None or not self._latest.is_still(model, moments):
+            self._latest = ModelVersion.of(model, moments)
+        return self._latest
+
+    def _score(
+        self,
+        model: StreamModel,
+        rows: FloatArray,
+        selector: Selector,
+        version: ModelVersion,
+        weights: FloatArray | None,
+    ) -> tuple[FloatArray, ScoreTable, FloatArray]:
+        """Outputs of the next rows, their scores, and the values that the selector compares them by."""
+        context = self.context.of_next(model, rows)
+        moments = self.unlabelled.moments_of(model)
+        if self._scorer.can_score(len(rows), version, weights):
+            outputs, scores = self._scorer.score(rows, context, version, weights, moments)
+        else:
+            look = self._look(model, rows, context, weights)
+            outputs, scores = look.outputs, score_table(self.criteria, look, model.n_labels)
+        values = selector.values(scores)
+        if context.novelty_weight is not None:
+            values = selector.weighted(values, context.novelty_weight)
+        return outputs, scores, values
+
+    def _look(
+        self, model: StreamModel, rows: FloatArray, context: RowContext, weights: FloatArray | None = None
+    ) -> Look:
+        moments = self.unlabelled.moments_of(model)
+        return Look(model, rows, moments, weights, context.correction, context.exploration)
+
+    def _first_query(self, model: StreamModel, rows: FloatArray) -> tuple[Query | None, int]:
+        """The query about the first row to ask about, and the number of rows before it, which the selector records."""
+        if model.warm_up is not None:
+            n_labels = model.n_labels
+            at = int(np.searchsorted(self.bucket.limits(n_labels, len(rows)), self.bucket.unit(n_labels)))
+            return self._cold_query(model, rows[at : at + 1], asked=True) if at < len(rows) else None, at
+        scored, first = self._scored_ahead(model, rows)
+        values = scored.values[first : first + len(rows)]
+        at, mask = self.selector.select(values, self._allowance(model, len(rows)), commit=True)
+        found = at < len(rows)
+        self._ahead = scored, first + at + found
+        if not found:
+            return None, at
+        row = first + at
+        x, prediction, value = (table[row].copy() for table in (scored.rows, scored.outputs, scored.values))
+        by_criterion = {n: score.copy() for n, score in zip(self._names, scored.scores.of_row(row), strict=True)}
+        return self._make_query(x, prediction, value, by_criterion, mask, selector=self.selector), at
+
+    def _scored_ahead(self, model: StreamModel, rows: FloatArray) -> tuple[ScoredRows, int]:
+        """The rows scored, now or before, and the index of the first of them."""
+        version, number, changes = self._version(model), self.bucket.seen + 1, self.context.changes(model)
+        if self._ahead is None or not self._ahead[0].holds_for(rows, self._ahead[1], version, number, changes):
+            weights = self._weight_cache.weights(version, len(rows))
+            kept = rows.copy()  # the caller may write into its rows
+            scored = self._score(model, kept, self.selector, version, weights)
+            self._ahead = ScoredRows(version, number, changes, kept, *scored), 0
+        return self._ahead
+
+    def _cold_query(self, model: StreamModel, row: FloatArray, *, asked: bool) -> Query:
+        """A question about a whole sample, or none, without scores: a first model needs all labels."""
+        look = self._look(model, row, self.context.of_next(model, row))
+        prediction = look.outputs[0]
+        labels = np.full(len(prediction), asked)
+        reasons = (COLD_START,) if asked else ()
+        return Query(row[0].copy(), prediction, labels, reasons, {}, self.price_of(labels))
+
+    def _make_query(
+        self,
+        x: FloatArray,
+        prediction: FloatArray,
+        value: FloatArray,
+        scores: Scores,
+        mask: BoolArray | None,
+        *,
+        selector: Selector,
+    ) -> Query:
+        """The query of a scored sample; `mask`: labels to ask for, or that the sample is asked about; None: nothing."""
+        if mask is None:
+            return Query(x, prediction, np.zeros(len(prediction), np.bool_), (), scores, 0, value)
+        labels = mask if self.bucket.per == "labels" else np.ones(len(prediction), np.bool_)
+        reasons = self._reasons(scores, labels, selector)
+        return Query(x, prediction, labels, reasons, scores, self.price_of(labels), value)
+
+    def _reasons(self, scores: Scores, labels: BoolArray, selector: Selector) -> tuple[str, ...]:
+        """Criteria whose scores of the labels asked for exceed their threshold, at the present ease of `selector`."""
+        if selector.ignores_criteria:
+            return (RANDOM,)
+        fired, ease = [], selector.ease
+        for criterion in self._firing:
+            score = scores[criterion.name]
+            if criterion.strength(score.reshape(1) if criterion.whole else score[labels]).max() * ease > 1.0:
+                fired.append(criterion.name)
+        return tuple(fired) or (RANKING,)
+
+    def price_of(self, labels: BoolArray) -> int:
+        """Price of a question for these `labels` of a sample."""
+        count = int(np.count_nonzero(labels))
+        return count if self.bucket.per == "labels" else min(count, 1)
+
+    def could_have_made(self, model: StreamModel, query: Query) -> bool:
+        """Whether price and values of `query` agree with the bucket and the selector, for `model`."""
+        if query.cost != self.price_of(query.labels):
+            return False
+        return query.values is None or self._fitting_selector(model).fits(query.values)
+
+    def _fitting_selector(self, model: StreamModel) -> Selector:
+        """The selector, or a copy that fits `model`: a query must not change anything.
+
+        The copy is wider if labels have appeared, and empty if the classifier was fitted anew.
+        """
+        width = self.bucket.unit(model.n_labels)
+        same_model = self._counted_by is not None and self._counted_by.model is model
+        if same_model and self.selector.width == width:
+            return self.selector
+        other = copy.deepcopy(self.selector)
+        if same_model:
+            other.resize(width)
+        else:
+            other.reset(self.criteria, self.bucket.budget, width, self._min_labels)
+        return other
+
+    # ------------------------------------------------------------------ how far to look ahead
+
+    def rows_until_affordable(self, model: StreamModel) -> int:
+        """Number of rows before anything can be asked."""
+        return self.bucket.rows_before(model.n_labels, self.selector.least)
+
+    def rows_until_change(self) -> int:
+        """Number of rows that can be scored together, because counting them does not change their scores."""
+        return self.unlabelled.rows_until_change()
+
+    def rows_scored_ahead(self) -> int:
+        """Number of rows behind the last query that were scored already."""
+        return 0 if self._ahead is None else len(self._ahead[0].rows) - self._ahead[1]
+
+    def is_unchanged(self, model: StreamModel) -> bool:
+        """Whether `model` has neither learned nor been edited since the last query of `scan`."""
+        return self._ahead is not None and self._ahead[0].version.same_rules(self._version(model))
+
+    def rows_unchanged(self) -> int:
+        """Rows counted since the model last changed."""
+        return self._weight_cache.rows_unchanged(self._version(self.inner.model)) if self.bucket.seen else 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        unchanged = self.rows_unchanged()
+        cache = WeightCache(unchanged, self._version(self.inner.model)) if self.bucket.seen else WeightCache()
+        fresh = {"_ahead": None, "_weight_cache": cache, "_scorer": RowScorer(self.criteria), "_latest": None}
+        return {**self.__dict__, **fresh}

@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from evolabel._utils import optional
 from evolabel.active.scoring.criteria import Ambiguity, Criterion, read_criteria, score_table
-from evolabel.active.selection import Purse, TokenFilter
+from evolabel.active.selection import TokenSelector
 from evolabel.active.selection.selector import by_label
 from evolabel.active.selection.token_bucket import TokenBucket
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-from evolabel.classifier.inner import Pupil
+from evolabel.classifier.inner import ClassifierInner
 from evolabel.core.row_statistics import Look
-from evolabel.errors import ParameterError
+from evolabel.errors import DataTypeError, ParameterError
 from evolabel.typing import FloatArray
 
 base = optional.load("skactiveml.base", "activeml", "a query strategy of scikit-activeml")
@@ -45,10 +45,10 @@ class TokenBudgetManager(base.BudgetManager):  # type: ignore[misc, name-defined
     budget : float, optional
         Share of the samples that may be queried; 0.1 if not given.
     generosity, window
-        As for `TokenFilter`.
+        As for `TokenSelector`.
     """
 
-    _ahead: tuple[TokenBucket, TokenFilter] | None = None  # where the single samples since the last update lead to
+    _ahead: tuple[TokenBucket, TokenSelector] | None = None  # where the single samples since the last update lead to
 
     def __init__(self, budget: float | None = None, generosity: float = 2.0, window: int = 100) -> None:
         super().__init__(budget)
@@ -63,10 +63,10 @@ class TokenBudgetManager(base.BudgetManager):  # type: ignore[misc, name-defined
         """
         values = _numbers(utilities)
         ahead = self._ahead if len(values) == 1 else None
-        bucket, chooser = copy.deepcopy(ahead or self._state())
-        queried = [_step(bucket, chooser, utility) for utility in values]
+        bucket, selector = copy.deepcopy(ahead or self._state())
+        queried = [_step(bucket, selector, utility) for utility in values]
         if len(values) == 1:
-            self._ahead = bucket, chooser
+            self._ahead = bucket, selector
         return np.flatnonzero(queried)
 
     def update(self, candidates: object, queried_indices: Any, utilities: FloatArray) -> Self:
@@ -74,21 +74,21 @@ class TokenBudgetManager(base.BudgetManager):  # type: ignore[misc, name-defined
         values, indices = _numbers(utilities), _indices(queried_indices)
         if ((indices < 0) | (indices >= len(values))).any():
             raise ParameterError(f"queried_indices={indices.tolist()} is not allowed; there are {len(values)} samples")
-        bucket, chooser = copy.deepcopy(self._state())  # all of it is counted, or nothing
+        bucket, selector = copy.deepcopy(self._state())  # all of it is counted, or nothing
         queried = np.isin(np.arange(len(values)), indices)
         for utility, asked in zip(values, queried.tolist(), strict=True):
-            _step(bucket, chooser, utility, asked)
-        self.bucket_, self.filter_ = bucket, chooser
+            _step(bucket, selector, utility, asked)
+        self.bucket_, self.selector_ = bucket, selector
         self._ahead = None
         return self
 
-    def _state(self) -> tuple[TokenBucket, TokenFilter]:
+    def _state(self) -> tuple[TokenBucket, TokenSelector]:
         if "bucket_" in self.__dict__:
-            return self.bucket_, self.filter_
+            return self.bucket_, self.selector_
         bucket = TokenBucket(USUAL_BUDGET if self.budget is None else self.budget)
-        chooser = TokenFilter(self.generosity, self.window)
-        chooser.begin([Ambiguity()], bucket.budget, 1, 1)  # whatever gave the utilities: there is one of them
-        return bucket, chooser
+        selector = TokenSelector(self.generosity, self.window)
+        selector.reset([Ambiguity()], bucket.budget, 1, 1)  # whatever gave the utilities: there is one of them
+        return bucket, selector
 
 
 class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: ignore[misc, name-defined]
@@ -175,11 +175,13 @@ class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: i
         """How much each candidate is worth a question, one number each."""
         if not isinstance(self.reduce, str) or self.reduce not in REDUCTIONS:
             raise ParameterError(f"reduce={self.reduce!r} is unknown; use one of {', '.join(REDUCTIONS)}")
-        pupil, criteria = Pupil(clf), read_criteria(self.criteria, "labels")
-        look = Look(pupil.model, pupil.rows(candidates))
-        product = np.ones((look.n, pupil.n_labels))
-        for criterion, scores in zip(criteria, score_table(criteria, look, pupil.n_labels), strict=True):
-            product *= by_label(scores, pupil.n_labels) ** criterion.weight
+        if not isinstance(clf, EvolvingFuzzyClassifier):
+            raise DataTypeError(f"an EvolvingFuzzyClassifier is needed, got {type(clf).__name__}; pass one")
+        inner, criteria = ClassifierInner(clf), read_criteria(self.criteria, "labels")
+        look, n_labels = Look(inner.model, inner.validate_rows(candidates)), inner.model.n_labels
+        product = np.ones((look.n, n_labels))
+        for criterion, scores in zip(criteria, score_table(criteria, look, n_labels), strict=True):
+            product *= by_label(scores, n_labels) ** criterion.weight
         return np.asarray(REDUCTIONS[self.reduce](product, axis=1))
 
     def _manager(self) -> Any:
@@ -196,14 +198,14 @@ class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: i
         return utils.check_budget_manager(self.budget, self.budget_manager, TokenBudgetManager)
 
 
-def _step(bucket: TokenBucket, chooser: TokenFilter, utility: float, asked: bool | None = None) -> bool:
+def _step(bucket: TokenBucket, selector: TokenSelector, utility: float, asked: bool | None = None) -> bool:
     """One sample further; decides by itself whether it is asked about, unless that is decided already."""
-    part, purse, never = np.array([[utility]]), Purse(bucket.tokens(1, 1), bucket.free(1, 1)), math.isnan(utility)
+    value, allowance, never = np.array([[utility]]), bucket.allowance(1, 1), math.isnan(utility)
     if asked is None:
-        asked = not never and chooser.walk(part, purse, commit=False)[0] == 0
-    bucket.see(1, int(asked))
+        asked = not never and selector.select(value, allowance, commit=False)[0] == 0
+    bucket.count(1, int(asked))
     if not never:
-        chooser.note(part[0], int(purse.free[0]), asked=asked)
+        selector.record(value[0], int(allowance.limit[0]), asked=asked)
     return asked
 
 

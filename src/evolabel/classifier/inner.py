@@ -1,26 +1,28 @@
-"""`Pupil`: the classifier as the active learner sees it. Rows are checked, answers are learned."""
+"""`ClassifierInner`: what other rooms of the library may use of a classifier besides its public methods.
 
-from contextlib import nullcontext
-from typing import TYPE_CHECKING, NamedTuple
+It is the only module that reads private attributes of the estimator.
+"""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from evolabel import errors
-from evolabel._utils.validation import check_number
-from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.samples import as_array, as_matrix, as_one_row, checked_values, is_checked_shape
-from evolabel.classifier.targets import LabelMatrix, read_targets
+from evolabel.classifier.targets import LabelMatrix, Targets, read_targets
 from evolabel.core.model import StreamModel
+from evolabel.core.options import Options
 from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
-from evolabel.errors import DataError, DataTypeError, StateError
+from evolabel.errors import DataError, StateError
 from evolabel.typing import AnyArray, FloatArray
 
 if TYPE_CHECKING:
+    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
     from evolabel.explain.prediction import Correct, Explanation
 
 
-class TaughtModel(NamedTuple):
-    """The model of a classifier at one moment, and what its features and labels were called then."""
+class FittedModel(NamedTuple):
+    """The model of a classifier at one moment, with the names of its features and labels."""
 
     model: StreamModel
     n_features: int
@@ -29,70 +31,86 @@ class TaughtModel(NamedTuple):
     """Names of the features; None where they have none."""
 
     def is_still(self, model: StreamModel, targets: object) -> bool:
-        """Whether nothing has changed since: the same model, with the same features and labels."""
+        """Whether `model` and `targets` are those of this moment, with as many features."""
         return self.model is model and self.targets is targets and self.n_features == model.n_features
 
-    def same_features(self, other: "TaughtModel") -> bool:
-        """Do both have as many features, of the same names where both have names?"""
+    def same_features(self, other: "FittedModel") -> bool:
+        """Whether `other` has as many features, of the same names where both have names."""
         if self.features is None or other.features is None:
             return self.n_features == other.n_features
         return bool(np.array_equal(self.features, other.features))
 
-    def keeps_labels_of(self, other: "TaughtModel") -> bool:
-        """Are the first labels those of `other`? Further labels may have appeared."""
+    def keeps_labels_of(self, other: "FittedModel") -> bool:
+        """Whether the first labels are those of `other`; further labels may have been added."""
         return self.model is other.model or self.targets.names[: other.targets.size] == other.targets.names
 
 
-class Pupil:
-    """Everything that active learning needs to know of a classifier, and the one way to teach it."""
+class ClassifierInner:
+    """The model of a classifier trained on a label matrix, checks of its rows, and training on checked rows.
 
-    def __init__(self, classifier: EvolvingFuzzyClassifier, mobility: float = 1.0) -> None:
-        check_number("mobility", mobility, 0, 1)
-        if not isinstance(classifier, EvolvingFuzzyClassifier):
-            raise DataTypeError(f"an EvolvingFuzzyClassifier is needed, got {type(classifier).__name__}; pass one")
+    Parameters
+    ----------
+    classifier : EvolvingFuzzyClassifier
+        Classifier that is read and trained in place.
+    """
+
+    def __init__(self, classifier: "EvolvingFuzzyClassifier") -> None:
         self.classifier = classifier
-        self.mobility = float(mobility)
-        self._by_order = False  # have rows come that are read by their order, whatever names the classifier knows?
+        self._by_order = False  # whether arrays without the classifier's feature names have come before
+
+    @property
+    def lock(self) -> Any:
+        """The lock of the classifier."""
+        return self.classifier._lock
 
     @property
     def model(self) -> StreamModel:
-        """The model, once there are features and labels to speak of."""
-        classifier = self.classifier
-        known = classifier.__dict__
-        if type(known.get("_targets")) is LabelMatrix and "_model" in known:  # every query asks several times
-            return classifier._model
-        if not classifier.__sklearn_is_fitted__():
+        """The model; NotTrainedError before the first rows, StateError if the classifier was trained on classes."""
+        known = self.classifier.__dict__
+        if type(known.get("_targets")) is LabelMatrix and "_model" in known:
+            return self.classifier._model
+        if not self.classifier.__sklearn_is_fitted__():
             raise errors.NotTrainedError(
-                "the classifier knows no labels yet; call its fit with an initial batch, or partial_fit with a few rows"
+                "the classifier has no labels yet; call its fit with an initial batch, or partial_fit with a few rows"
             )
         raise StateError("the classifier was trained on classes; train it on a label matrix (samples, labels)")
 
     @property
-    def taught(self) -> TaughtModel:
+    def is_fitted(self) -> bool:
+        """Whether the classifier has seen any rows."""
+        return self.classifier.__sklearn_is_fitted__()
+
+    @property
+    def targets(self) -> Targets | None:
+        """The coding of the labels."""
+        return self.classifier._targets
+
+    @property
+    def fitted(self) -> FittedModel:
         """The model as it is now, with the names of its features and labels."""
         model, targets = self.model, self.classifier._targets
         assert isinstance(targets, LabelMatrix)
-        return TaughtModel(model, model.n_features, targets, self.classifier.__dict__.get("feature_names_in_"))
-
-    @property
-    def n_labels_by_now(self) -> int:
-        """K, or 1 if the classifier knows no labels yet."""
-        return self.classifier._model.n_labels if self.classifier.__sklearn_is_fitted__() else 1
-
-    @property
-    def n_labels(self) -> int:
-        """K, the number of labels."""
-        return self.model.n_labels
+        return FittedModel(model, model.n_features, targets, self.classifier.__dict__.get("feature_names_in_"))
 
     @property
     def label_names(self) -> list[str]:
-        """Names of the labels known by now."""
-        self.model  # noqa: B018
+        """Names of the labels."""
         assert self.classifier._targets is not None
         return self.classifier._targets.names
 
-    def rows(self, X: object) -> FloatArray:
-        """Checked rows of a table; only the first without the names that the classifier knows is warned of."""
+    def new_model(self, n_features: int, n_labels: int) -> StreamModel:
+        """An untrained model of `n_features` and `n_labels` with the options of the classifier."""
+        return StreamModel(n_features, n_labels, self.options())
+
+    def options(self) -> Options:
+        """The parameters of the classifier, checked."""
+        return self.classifier._options()
+
+    def validate_rows(self, X: object) -> FloatArray:
+        """Rows of the table `X`, checked, (n, p).
+
+        Where the classifier has feature names, scikit-learn's warning of an array without names is given once.
+        """
         width = self.model.n_features
         if self._by_order and type(X) is np.ndarray:
             array = X if is_checked_shape(X, width) else as_matrix(X, "X")
@@ -102,31 +120,41 @@ class Pupil:
         self._by_order = self._by_order or type(X) is np.ndarray
         return rows
 
-    def row(self, x: object) -> FloatArray:
-        """One checked row, (1, p), from a flat array or a table of one row."""
+    def validate_row(self, x: object) -> FloatArray:
+        """One checked row, (1, p), from a flat array `x` or a table of one row."""
         array = x if type(x) is np.ndarray or hasattr(x, "columns") else as_one_row(x)
         if not (isinstance(array, np.ndarray) or hasattr(array, "columns")):
             array = as_array(array, "x")
             if array.ndim == 0:
                 raise DataError(f"x is {x!r}; pass one sample, a number per feature")
-        rows = self.rows(array.reshape(1, -1) if isinstance(array, np.ndarray) and array.ndim == 1 else array)
+        rows = self.validate_rows(array.reshape(1, -1) if isinstance(array, np.ndarray) and array.ndim == 1 else array)
         if len(rows) != 1:
-            raise DataError(f"query takes one sample, got {len(rows)} rows; use watch for many")
+            raise DataError(f"query takes one sample, got {len(rows)} rows; use next_query for many")
         return rows
 
     def explain(self, x: object, correct: "Correct") -> "Explanation":
-        """The explanation of one sample, its outputs corrected by `correct`."""
+        """The explanation of one sample `x`, its outputs corrected by `correct`."""
         self.model  # noqa: B018
-        return self.classifier._explained(self.rows(as_one_row(x)), correct)
+        return self.classifier._explained(self.validate_rows(as_one_row(x)), correct)
 
-    def teach(self, x: FloatArray, y: FloatArray, confidence: FloatArray | None) -> FloatArray:
-        """Learn one sample; labels that are NaN keep their weights. A wider y lets labels appear.
+    def learn_checked(
+        self, x: FloatArray, y: FloatArray, confidence: FloatArray | None, antecedent_rate: float
+    ) -> FloatArray:
+        """Outputs for the checked row `x`, (p,), from before it is learned with the checked labels `y`.
 
-        Returns the outputs for it from before it was learned.
+        `y` is (K,) of 0, 1 and NaN; the weights of labels that are NaN do not change, and a wider `y` adds labels.
+        `confidence` of each label in [0, 1] may be None. `antecedent_rate` in [0, 1] is the factor by which the sample
+        moves the rule it falls into.
         """
-        clf = self.classifier
-        labels, clf._targets = read_targets(y[None], 1, clf._targets, streaming=True)
-        rules, outputs = clf._model.rules, np.zeros(labels.shape)
-        with nullcontext() if rules is None else rules.moving_by(self.mobility):
-            clf._learn(x[None], labels, NOTHING, NO_ROWS if confidence is None else confidence[None], outputs)
+        clf, model = self.classifier, self.classifier._model
+        labels = y[None]
+        if len(y) != model.n_labels:
+            labels, clf._targets = read_targets(labels, 1, clf._targets, streaming=True)
+        rules, outputs = model.rules, np.zeros(labels.shape)
+        batch = x[None], labels, NOTHING, NO_ROWS if confidence is None else confidence[None], outputs
+        if rules is None:
+            clf._learn(*batch)
+        else:
+            with rules.moving_by(antecedent_rate):
+                clf._learn(*batch)
         return np.asarray(outputs[0])

@@ -8,9 +8,9 @@ from cyclopts import Parameter
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.validation import check_number
 from evolabel.active import BudgetedLearner, RandomSelection
-from evolabel.active.presets import paper_asking
+from evolabel.active.presets import paper_settings
 from evolabel.active.scoring.criteria import read_criteria
-from evolabel.active.selection import read_filter
+from evolabel.active.selection import read_selector
 from evolabel.baselines import make_learner
 from evolabel.cli.learners import Factory
 from evolabel.cli.source import split_names
@@ -83,7 +83,7 @@ def read_budgets(asking: Asking) -> list[float]:
     if not budgets and asking != Asking():
         raise ParameterError("--per, --criteria and --selection say how to ask; give a --budget, too")
     criteria = read_criteria(split_names(asking.criteria) or None, asking.per)
-    read_filter(asking.selection, asking.per).begin(criteria, 1.0, 1, 1)  # some need criteria with thresholds
+    read_selector(asking.selection, asking.per).reset(criteria, 1.0, 1, 1)  # some need criteria with thresholds
     return budgets
 
 
@@ -101,7 +101,7 @@ def _who_ask(base: Factory, budget: float, asking: Asking) -> dict[str, Factory]
         return BudgetedLearner(_taught(base, seed), budget, per, criteria=criteria, selection=asking.selection)
 
     def paper(seed: int) -> Learner:
-        return BudgetedLearner(_taught(base, seed), budget, per, **paper_asking())
+        return BudgetedLearner(_taught(base, seed), budget, per, **paper_settings())
 
     def random(seed: int) -> Learner:
         return RandomSelection(_taught(base, seed), budget, per, seed=seed)

@@ -77,7 +77,7 @@ class SecondMoments:
     def _fits(self, rules: RuleBase) -> bool:
         """Is it known of just these rules, slot by slot?"""
         now = rules.arrays.identity[1 : rules.n_rules + 1]
-        return self._known(rules) and np.array_equal(now, self._identities[1:])
+        return self._known(rules) and now.tobytes() == self._identities[1:].tobytes()  # faster than array_equal
 
     def _arranged(self, rules: RuleBase) -> Moments:
         """A copy in the order of the slots."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from evolabel.active import BudgetedLearner, Instability, RandomSelection
-from evolabel.active.presets import paper_asking
-from evolabel.active.scoring.criteria import DEFAULTS, PAPER
+from evolabel.active.presets import paper_settings
+from evolabel.active.scoring.criteria import DEFAULT_CRITERIA, PAPER_CRITERIA
 from evolabel.baselines import EvolvingChain, EvolvingOneVsRest, StaticClassifier
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.evaluate import Learner
@@ -44,14 +44,14 @@ class Method:
 def _asking(per: str, budget: float, *, instability: bool = False) -> Callable[..., Learner]:
     """Active learning with the paper's criteria and variable thresholds, or with what was measured to be best.
 
-    Without echo: the claims are about what is asked, not about what else answers tell.
+    Without error feedback: the claims are about what is asked, not about what else answers tell.
     """
 
     def make(classifier: EvolvingFuzzyClassifier, profile: Profile, seed: int) -> Learner:
         paper = profile == "paper"
-        criteria = PAPER[:2] if paper else DEFAULTS[per]
+        criteria = PAPER_CRITERIA[:2] if paper else DEFAULT_CRITERIA[per]
         options = {
-            **(paper_asking() if paper else {"echo": False}),
+            **(paper_settings() if paper else {"error_feedback": False}),
             "criteria": (*criteria, Instability()) if instability else criteria,
         }
         return BudgetedLearner(classifier, budget, per, **options)
@@ -77,7 +77,7 @@ METHODS: dict[str, Method] = {
     "random-10": Method(
         "10 % by chance",
         "ours",
-        lambda classifier, profile, seed: RandomSelection(classifier, 0.1, seed=seed, echo=False),
+        lambda classifier, profile, seed: RandomSelection(classifier, 0.1, seed=seed, error_feedback=False),
     ),
 }
 

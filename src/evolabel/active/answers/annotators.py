@@ -1,4 +1,4 @@
-"""`AnnotatorPool`: how far each annotator is to be believed."""
+"""`AnnotatorPool`: weights of annotators, set or estimated from agreements."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.errors import DataError, DataTypeError, ParameterError
 from evolabel.typing import FloatArray
 
-PRIOR = 10.0  # agreements everyone starts with
+_PRIOR_AGREEMENTS = 10.0  # agreements that every annotator starts with
 
 
 class AnnotatorPool:
@@ -48,20 +48,24 @@ class AnnotatorPool:
             self.set_weight(name, weight)
 
     def set_weight(self, annotator: str, weight: float) -> None:
-        """Set a weight by hand."""
+        """Set the `weight` of `annotator` by hand."""
         check_number(f"weight of {annotator!r}", weight, 0, 1)
         read_names(annotator)
         self.fixed[annotator] = float(weight)
 
     def weight(self, annotator: str) -> float:
-        """How far an annotator is believed; 1 for one who was never compared."""
+        """The weight of `annotator` in [0, 1]; 1 for one who was never compared."""
         if annotator in self.fixed:
             return self.fixed[annotator]
-        share = (PRIOR + self.agreed.get(annotator, 0)) / (PRIOR + self.compared.get(annotator, 0))
+        share = (_PRIOR_AGREEMENTS + self.agreed.get(annotator, 0)) / (
+            _PRIOR_AGREEMENTS + self.compared.get(annotator, 0)
+        )
         return max(2.0 * share - 1.0, 0.0)
 
     def vote(self, answers: object, annotators: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-        """One answer and its confidence per label, from a row of answers per annotator; the pool learns from it.
+        """One answer and its confidence per label, from a row of `answers` for each of the `annotators`.
+
+        The pool counts their agreements.
 
         The confidence is the weight by which the winning side is ahead, at most 1; a draw counts as not answered.
         """
@@ -74,8 +78,8 @@ class AnnotatorPool:
         votes = sides * np.array([self.weight(name) for name in names])[:, None]
         total = votes.sum(axis=0)
         self._compare(sides, votes, names)
-        told = (sides != 0.0).any(axis=0)
-        return np.where(told & (total != 0.0), total > 0.0, np.nan), np.minimum(np.abs(total), 1.0)
+        answered = (sides != 0.0).any(axis=0)
+        return np.where(answered & (total != 0.0), total > 0.0, np.nan), np.minimum(np.abs(total), 1.0)
 
     def _compare(self, sides: FloatArray, votes: FloatArray, annotators: Sequence[str]) -> None:
         """Count each annotator's agreements with the vote of the others."""
@@ -91,7 +95,7 @@ class AnnotatorPool:
 
     @classmethod
     def from_facts(cls, facts: StoredFacts) -> "AnnotatorPool":
-        """The pool from what `facts` gave; DataError if they are none of a pool."""
+        """The pool whose values are in `facts`; DataError if they are not those of a pool."""
         facts.only("fixed", "agreed", "compared")
         pool = cls(facts.value("fixed"))
         pool.agreed, pool.compared = facts.counts("agreed"), facts.counts("compared")
@@ -104,7 +108,7 @@ class AnnotatorPool:
 
 
 def read_names(annotators: object) -> tuple[str, ...]:
-    """Names of one annotator or several; text only, as files keep them as text."""
+    """Names of one annotator or several in `annotators`; text only, because files keep them as text."""
     alone = isinstance(annotators, str) or not isinstance(annotators, Iterable)
     names = (annotators,) if alone else tuple(annotators)  # type: ignore[arg-type]
     for name in names:

@@ -24,9 +24,9 @@ class Ledger:
     answered : int
         Labels that were asked for and answered.
     volunteered : int
-        Labels that were answered though nobody asked; they cost nothing.
+        Labels that were answered without being asked for; they cost nothing.
     reasons : Counter
-        How often each criterion fired for a question.
+        Number of questions for which each criterion exceeded its threshold.
     """
 
     questions: int = 0
@@ -36,21 +36,20 @@ class Ledger:
     reasons: Counter[str] = field(default_factory=Counter)
 
     def ask(self, query: Query) -> None:
-        """A question is on its way."""
+        """Count the question of `query`, if it has one."""
         if query.asked:
             self.questions += 1
             self.reasons.update(query.reasons)
 
-    def answer(self, query: Query, told: BoolArray | None) -> None:
-        """Labels that were answered, of all labels there are by now; None: there is no answer."""
-        if told is None:
+    def answer(self, query: Query, answered: BoolArray | None) -> None:
+        """Count the labels `answered`, of all labels known by now, to the question of `query`; None: no answer."""
+        if answered is None:
             self.refused += query.asked
             return
-        wanted = np.zeros(len(told), bool)
-        wanted[: len(query.labels)] = query.labels
-        self.answered += int((told & wanted).sum())
-        self.volunteered += int((told & ~wanted).sum())
-        self.refused += int(query.asked and not (told & wanted).any())
+        on_request = int(np.count_nonzero(answered[: len(query.labels)] & query.labels))
+        self.answered += on_request
+        self.volunteered += int(np.count_nonzero(answered)) - on_request
+        self.refused += query.asked and not on_request
 
     def facts(self) -> dict[str, Any]:
         """The counts as values that JSON can hold."""
@@ -58,7 +57,7 @@ class Ledger:
 
     @classmethod
     def from_facts(cls, facts: StoredFacts) -> "Ledger":
-        """The ledger from what `facts` gave; DataError if they are no counts."""
+        """The ledger whose counts are in `facts`; DataError if they are no counts."""
         facts.only("questions", "refused", "answered", "volunteered", "reasons")
         counts = {name: facts.whole(name) for name in ("questions", "refused", "answered", "volunteered")}
         return cls(**counts, reasons=Counter(facts.counts("reasons")))

@@ -1,4 +1,4 @@
-"""Answers as people give them: late, in part, by one annotator or several, with labels nobody has heard of."""
+"""Answers as people give them: in part, by one annotator or several, with new labels, by name or by order."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -15,18 +15,19 @@ from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 
 class Answer(NamedTuple):
-    """Checked rows of 0, 1 and NaN, one per annotator, as wide as the labels are by now; names, if they are known."""
+    """Checked rows of 0, 1 and NaN, one per annotator, a column per label; names of the annotators, if any."""
 
     rows: FloatArray
     names: tuple[str, ...]
 
     @property
-    def told(self) -> BoolArray:
-        """Labels that anyone has answered."""
-        return np.asarray(~np.isnan(self.rows).all(axis=0))
+    def answered(self) -> BoolArray:
+        """Labels that any annotator has answered."""
+        missing = np.isnan(self.rows)
+        return np.logical_not(missing[0] if len(missing) == 1 else missing.all(axis=0))
 
     def settle(self, pool: AnnotatorPool) -> tuple[FloatArray, FloatArray | None]:
-        """One answer, and how sure it is; the pool learns who agrees with whom."""
+        """One answer and the confidence of its labels, by the votes of `pool`, which also counts the agreements."""
         if not self.names:
             return self.rows[0], None
         y, confidence = pool.vote(self.rows, self.names)
@@ -36,9 +37,10 @@ class Answer(NamedTuple):
 def read_answer(
     y: object, annotator: str | Sequence[str] | None, query: Query, label_names: Sequence[str]
 ) -> Answer | None:
-    """The answer to a question, checked; None if there is none. `label_names`: the labels known by now."""
-    if y is None:
-        return None
+    """The answer `y` to a `query`, checked; None if it answers no label.
+
+    `annotator`: name or names of those who have answered; `label_names`: names of all labels known by now.
+    """
     names = () if annotator is None else read_names(annotator)
     rows = checked_labels(_table(y, label_names))
     if len(rows) != max(len(names), 1):
@@ -46,12 +48,14 @@ def read_answer(
     if len(set(names)) < len(names):
         raise DataError(f"annotator={list(names)} names one twice; pass one row of answers for each")
     if rows.shape[1] < len(query.labels):
-        told = counted(rows.shape[1], "label")
-        raise DataError(f"y answers {told}, but there are {len(query.labels)}; use NaN for those not answered")
+        given = counted(rows.shape[1], "label")
+        raise DataError(f"y answers {given}, but there are {len(query.labels)}; use NaN for those not answered")
     if np.isnan(rows).all():
         return None
-    missing = max(len(label_names) - rows.shape[1], 0)  # labels that have appeared since the question was asked
-    return Answer(np.pad(rows, ((0, 0), (0, missing)), constant_values=np.nan), names)
+    missing = len(label_names) - rows.shape[1]  # labels that have appeared since the question was asked
+    if missing > 0:
+        rows = np.pad(rows, ((0, 0), (0, missing)), constant_values=np.nan)
+    return Answer(rows, names)
 
 
 def _table(y: object, label_names: Sequence[str]) -> FloatArray:
@@ -61,24 +65,24 @@ def _table(y: object, label_names: Sequence[str]) -> FloatArray:
     table = as_array(y, "y")
     if table.ndim == 0:
         raise DataError(f"y is {y!r}; pass one answer per label: 0, 1, or NaN where it is not answered")
-    told, rows = _names_of(y), table[None] if table.ndim == 1 else table
-    nameless = are_generated(label_names)  # then only the order can tell
-    if told is None or (nameless and set(told).isdisjoint(label_names)):
+    given, rows = _names_of(y), table[None] if table.ndim == 1 else table
+    # Labels with generated names are matched by order, unless the answer uses these names.
+    if given is None or (are_generated(label_names) and set(given).isdisjoint(label_names)):
         return as_matrix(rows, "y", LABEL)
-    return _placed(rows, told, label_names)
+    return _placed(rows, given, label_names)
 
 
 def _names_of(y: object) -> list[str] | None:
-    """Names of the labels a frame or a row of a frame speaks of; None for anything without names."""
+    """Names of the labels in a frame or a row of a frame; None for anything without names."""
     index = getattr(y, "index", None)  # of a pandas series; a list has a method of that name
     names = column_names(y) if index is None or callable(index) or hasattr(y, "columns") else list(index)
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
-def _placed(rows: AnyArray, told: list[str], label_names: Sequence[str]) -> FloatArray:
-    """Columns in the order of the labels, NaN for labels nobody speaks of."""
-    if unknown := [name for name in told if name not in label_names]:
+def _placed(rows: AnyArray, given: list[str], label_names: Sequence[str]) -> FloatArray:
+    """Columns in the order of the labels, NaN for labels that are not given."""
+    if unknown := [name for name in given if name not in label_names]:
         raise DataError(f"y answers {unknown[0]!r}, which is no label; the labels are {', '.join(label_names)}")
     placed = np.full((len(rows), len(label_names)), np.nan)
-    placed[:, [list(label_names).index(name) for name in told]] = as_matrix(rows, "y", LABEL)
+    placed[:, [list(label_names).index(name) for name in given]] = as_matrix(rows, "y", LABEL)
     return placed

@@ -1,13 +1,12 @@
-"""`Experience`: what answers tell of the samples that follow, besides what the classifier learns of them."""
+"""`QueryContext`: what earlier answers add to the scores of the next rows, besides what the classifier learns."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from evolabel.active.query import Query
-from evolabel.active.scoring.new_labels import Newcomers
+from evolabel.active.scoring.new_labels import NewLabelExploration
 from evolabel.active.selection.token_bucket import TokenBucket
-from evolabel.classifier.inner import Pupil
 from evolabel.core.members.feedback.error_feedback import Correction, Echo
 from evolabel.core.model import StreamModel
 from evolabel.core.stored.array_checks import check_arrays, check_names, flags, inside
@@ -15,123 +14,127 @@ from evolabel.core.stored.named_arrays import part_of, prefixed
 from evolabel.kernels.feedback import DOUBT
 from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
-# Water quality in 35 other orders of its rows, 10 % of the answers, points of PA / AP gained over no haste (throw-away
-# code, gains not yet shrunk): labels +.21 / +.07, samples +.03 / +.26. With 20, labels lose where order ends.
-HASTE = 10.0
+# Water quality in 35 other orders of its rows, 10 % of the answers, points of PA / AP gained over no urgency
+# (throw-away code, gains not yet shrunk): labels +.21 / +.07, samples +.03 / +.26. With 20, labels lose where order
+# ends.
+_URGENCY_PER_GAIN = 10.0
 
 
-class Known(NamedTuple):
-    """What is known of one model: how its errors repeat, and which of its labels are new."""
+class ModelContext(NamedTuple):
+    """What answers have shown about one model: how its errors repeat, and which of its labels are new."""
 
     model: StreamModel
-    echo: Echo
-    newcomers: Newcomers
+    feedback: Echo
+    new_labels: NewLabelExploration
 
 
-class Expected(NamedTuple):
-    """What the answers so far let expect of some samples."""
+class RowContext(NamedTuple):
+    """What earlier answers add to the scores of some rows."""
 
     correction: Correction | None
-    """What is to be made of their outputs."""
-    doubts: FloatArray | None
-    """How much their labels are to be doubted, (n, K)."""
-    worth: FloatArray | None
-    """What a question is worth besides its scores, (n,): less where recent answers tell of the sample already."""
+    """Correction of their outputs by recent errors."""
+    exploration: FloatArray | None
+    """Exploration weights of their labels, (n, K), see `NewLabelExploration`."""
+    novelty_weight: FloatArray | None
+    """Factor of their selector values, (n,): smaller where recent answers already cover the row."""
 
 
-NOTHING_SPECIAL = Expected(None, None, None)
+NO_CONTEXT = RowContext(None, None, None)
 
 
-class Experience:
-    """Corrects outputs by the echo of recent errors, if wished, and doubts labels that are little known.
+class QueryContext:
+    """Error feedback and exploration of new labels for the model of one learner.
 
-    It belongs to one trained model, and begins anew with a model that was fitted anew. Asking changes nothing.
+    It belongs to one trained model and starts anew with a model that was fitted anew. Reading changes nothing.
+
+    Parameters
+    ----------
+    bucket : TokenBucket
+        Counts the samples; the next row has the number `bucket.seen + 1`.
+    error_feedback : bool
+        Whether recent errors correct outputs and raise the urgency of questions.
     """
 
-    def __init__(self, pupil: Pupil, bucket: TokenBucket, *, echo: bool) -> None:
-        self.pupil = pupil
+    def __init__(self, bucket: TokenBucket, *, error_feedback: bool) -> None:
         self.bucket = bucket
-        self.echoes = echo
-        self._known: Known | None = None
-        self._fresh: tuple[Known, int] | None = None  # as long as nothing was heard, and the samples learned by then
+        self.error_feedback = error_feedback
+        self._known: ModelContext | None = None
+        self._initial: tuple[ModelContext, int] | None = None  # before any answer, and `n_seen` of the model by then
 
-    def known(self) -> Known:
-        """What is known of the model as it is."""
-        model = self.pupil.model
+    def of_model(self, model: StreamModel) -> ModelContext:
+        """The context of `model` as it is."""
         if self._known is not None and self._known.model is model:
             return self._known
-        if self._fresh is None or self._fresh[0].model is not model or self._fresh[1] != model.n_seen:
-            self._fresh = Known(model, model.new_echo(), Newcomers(model)), model.n_seen
-        return self._fresh[0]
+        if self._initial is None or self._initial[0].model is not model or self._initial[1] != model.n_seen:
+            self._initial = ModelContext(model, model.new_echo(), NewLabelExploration(model)), model.n_seen
+        return self._initial[0]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_fresh": None}
+        return {**self.__dict__, "_initial": None}
 
-    @property
-    def changes(self) -> int:
-        """How often doubts have changed, other than by time and by what the model has learned."""
-        return self.known().newcomers.changes
+    def changes(self, model: StreamModel) -> int:
+        """How often exploration weights for `model` have changed other than with time and learning."""
+        return self.of_model(model).new_labels.changes
 
-    @property
-    def haste(self) -> float:
-        """How many times fuller the purse is to look: where errors repeat, an answer tells most of what comes next."""
-        return 1.0 + HASTE * self.known().echo.mean_gain if self.echoes else 1.0
+    def urgency(self, model: StreamModel) -> float:
+        """Factor >= 1 of the available budget: where errors of `model` repeat, an early answer corrects more rows."""
+        return 1.0 + _URGENCY_PER_GAIN * self.of_model(model).feedback.mean_gain if self.error_feedback else 1.0
 
-    def of_next(self, rows: FloatArray) -> Expected:
-        """What is to be expected of the next samples, whose raw rows these are."""
-        _, echo, newcomers = self.known()
-        if newcomers.settled and (echo.mean_gain == 0.0 or not self.echoes):
-            return NOTHING_SPECIAL
-        return self.of(rows, self.next_numbers(len(rows)))
-
-    def of(self, rows: FloatArray, numbers: IntArray) -> Expected:
-        """What is to be expected of the samples of these numbers, whose raw rows these are."""
-        model, echo, newcomers = self.known()
-        if model.warm_up is not None:
-            return NOTHING_SPECIAL
-        doubts = newcomers.doubts(numbers)
-        if not self.echoes or echo.mean_gain == 0.0:
-            return Expected(None, doubts, None)
-        correction = echo.correction(model.standardise(rows), numbers, model.n_labels)
-        worth = DOUBT / (echo.belief * correction.told + DOUBT) if self.bucket.per == "samples" else None
-        return Expected(correction, doubts, worth)
-
-    def next_numbers(self, rows: int) -> IntArray:
-        """Numbers of the next samples."""
+    def of_next(self, model: StreamModel, rows: FloatArray) -> RowContext:
+        """The context of the next raw `rows` of the stream, for `model`."""
+        _, feedback, new_labels = self.of_model(model)
+        if new_labels.finished and (feedback.mean_gain == 0.0 or not self.error_feedback):
+            return NO_CONTEXT
         first = self.bucket.seen + 1
-        return np.arange(first, first + rows, dtype=np.int64)
+        return self.of(model, rows, np.arange(first, first + len(rows), dtype=np.int64))
 
-    def met(self, query: Query, told: BoolArray | None) -> None:
-        """The labels in question were answered as far as `told`; None: not at all. Before the answer is learned."""
-        known = self.known()
-        if known.model.warm_up is None and not known.newcomers.settled:
-            nothing = np.zeros(known.model.n_labels, np.bool_)
-            known.newcomers.hear(self.bucket.seen, query.labels, nothing if told is None else told)
+    def of(self, model: StreamModel, rows: FloatArray, numbers: IntArray) -> RowContext:
+        """The context of raw `rows` that have these `numbers` in the stream, for `model`."""
+        _, feedback, new_labels = self.of_model(model)
+        if model.warm_up is not None:
+            return NO_CONTEXT
+        exploration = new_labels.weights(numbers)
+        if not self.error_feedback or feedback.mean_gain == 0.0:
+            return RowContext(None, exploration, None)
+        correction = feedback.correction(model.standardise(rows), numbers, model.n_labels)
+        novelty = DOUBT / (feedback.belief * correction.told + DOUBT) if self.bucket.per == "samples" else None
+        return RowContext(correction, exploration, novelty)
+
+    def record_answer(self, model: StreamModel, query: Query, answered: BoolArray | None) -> None:
+        """Record which labels of `query` were `answered` (None: none), before `model` learns the answer."""
+        known = self.of_model(model)
+        if model.warm_up is None and not known.new_labels.finished:
+            given = np.zeros(model.n_labels, np.bool_) if answered is None else answered
+            known.new_labels.record_answer(self.bucket.seen, query.labels, given)
             self._known = known
 
-    def heard(self, query: Query, y: FloatArray, f: FloatArray, confidence: FloatArray | None) -> None:
-        """The sample in question was answered by y; a trained model's plain outputs for it were f."""
+    def record_error(
+        self, model: StreamModel, query: Query, y: FloatArray, f: FloatArray, confidence: FloatArray | None
+    ) -> None:
+        """Record the answer `y` to a counted `query`; before learning, `model` gave the plain outputs `f`.
+
+        `confidence` of every label in [0, 1]; None stands for 1.
+        """
         assert query.number is not None
-        known = self.known()
-        number = query.number if query.about is None else query.about
-        known.echo.answer(known.model.standardise(query.x[None])[0], number, y, f, confidence)
+        known = self.of_model(model)
+        known.feedback.answer(model.standardise(query.x[None])[0], query.number, y, f, confidence)
         self._known = known
 
-    def arrays(self) -> Arrays:
-        """All that is remembered, by name."""
-        known = self.known()
-        echo, newcomers = prefixed("echo", known.echo.arrays()), prefixed("newcomers", known.newcomers.arrays())
-        return {**echo, **newcomers, "heard": np.array([known is self._known])}
+    def arrays(self, model: StreamModel) -> Arrays:
+        """The state for `model`, by name."""
+        known = self.of_model(model)
+        feedback = prefixed("feedback", known.feedback.arrays())
+        new_labels = prefixed("new_labels", known.new_labels.arrays())
+        return {**feedback, **new_labels, "answered": np.array([known is self._known])}
 
-    def restore(self, arrays: Arrays) -> None:
-        """Take over what was remembered; DataError if it does not fit the model."""
-        model, seen = self.pupil.model, self.bucket.seen
-        parts = {name: part_of(arrays, name) for name in ("echo", "newcomers")}
-        check_names(arrays, ["heard", *(f"{part}.{name}" for part, held in parts.items() for name in held)])
-        check_arrays({"heard": arrays["heard"]}, {"heard": flags(1)})
-        with inside("echo"):
-            echo = Echo.from_arrays(parts["echo"], model.n_labels, seen)
-        with inside("newcomers"):
-            newcomers = Newcomers.from_arrays(parts["newcomers"], model, seen)
-        if model.warm_up is None and arrays["heard"].all():
-            self._known = Known(model, echo, newcomers)
+    def restore(self, arrays: Arrays, model: StreamModel) -> None:
+        """Take over the state in `arrays`; DataError if it does not fit `model`."""
+        parts = {name: part_of(arrays, name) for name in ("feedback", "new_labels")}
+        check_names(arrays, ["answered", *(f"{part}.{name}" for part, held in parts.items() for name in held)])
+        check_arrays({"answered": arrays["answered"]}, {"answered": flags(1)})
+        with inside("feedback"):
+            feedback = Echo.from_arrays(parts["feedback"], model.n_labels, self.bucket.seen)
+        with inside("new_labels"):
+            new_labels = NewLabelExploration.from_arrays(parts["new_labels"], model, self.bucket.seen)
+        if model.warm_up is None and arrays["answered"].all():
+            self._known = ModelContext(model, feedback, new_labels)

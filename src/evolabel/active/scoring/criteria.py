@@ -1,7 +1,7 @@
-"""Why a sample may be worth a question: small objects that score what a model makes of it.
+"""Criteria: scores of samples by how much an answer would help.
 
 The paper has three (section 4): novelty, ambiguity, instability. The others were measured to be better where a budget
-binds: they rank samples, and a filter takes the best of them.
+binds: they rank samples, and a selector takes the best of them.
 """
 
 from abc import ABC, abstractmethod
@@ -19,19 +19,19 @@ from evolabel.errors import DataError, ParameterError
 from evolabel.kernels.scores import AMBIGUITY, FLOOR, SOFT_COUNT
 from evolabel.typing import FloatArray
 
-CLOSEST = 1e-12  # outputs nearer to 0.5 are as ambiguous as can be
+_CLOSEST = 1e-12  # distance of an output to 0.5 below which it is as ambiguous as can be
 
 
 @dataclass(frozen=True)
 class Criterion(ABC):
-    """A reason to ask. Subclasses are frozen dataclasses with a `name`, made known to files by `register`.
+    """A reason to ask. Subclasses are frozen dataclasses with a `name`; `register` makes them available by it.
 
     Parameters
     ----------
     threshold : float
-        Where the criterion fires by itself; infinity if it only ranks.
+        Score above which the criterion asks by itself; infinity if it only ranks.
     weight : float
-        How much it counts among several: as a factor of its rank (token filter), or as a power (quantile filter).
+        Weight among several criteria: a factor of its rank (token selector), or a power (quantile selector).
     """
 
     threshold: float = np.inf
@@ -39,7 +39,7 @@ class Criterion(ABC):
 
     name: ClassVar[str] = ""
     whole: ClassVar[bool] = True
-    """Whether it asks for all labels of a sample, or scores and asks for them one by one."""
+    """Whether it gives one score per sample, or one per label."""
 
     def __post_init__(self) -> None:
         if self.threshold != np.inf:
@@ -48,26 +48,26 @@ class Criterion(ABC):
 
     @abstractmethod
     def score(self, look: Look) -> FloatArray:
-        """Higher is more worth asking, never negative: (n,), or (n, K) if not `whole`."""
+        """Scores of the rows of `look`, (n,), or (n, K) if not `whole`; at least 0, larger is more useful."""
 
     def strength(self, scores: FloatArray) -> FloatArray:
-        """Scores relative to the threshold: above 1 the criterion fires."""
+        """`scores` relative to the threshold: above 1 the criterion asks by itself."""
         return scores / self.threshold
 
 
 def can_fire(criterion: Criterion) -> bool:
-    """False: it only ranks, because no score exceeds its threshold."""
+    """Whether a score can exceed the threshold of `criterion`; if not, it only ranks."""
     return criterion.threshold != np.inf or type(criterion).strength is not Criterion.strength
 
 
 C = TypeVar("C", bound=type[Criterion])
 
 CRITERIA: dict[str, type[Criterion]] = {}
-"""Criteria that go by a name."""
+"""Criteria by name."""
 
 
 def register(criterion: C) -> C:
-    """Let a criterion go by its name, in `criteria=` and in files."""
+    """Make the class `criterion` available by its name, in `criteria=` and in files; returns it."""
     if not criterion.name:
         raise ParameterError(f"{criterion.__name__} has no name; give the class an attribute `name`")
     if CRITERIA.setdefault(criterion.name, criterion) is not criterion:
@@ -82,18 +82,18 @@ def register(criterion: C) -> C:
 class Novelty(Criterion):
     """Criterion 1: the evolution criterion, eq. (5), in the input space, because labels are not known yet.
 
-    It fires, or it does not: its threshold does not move with the budget.
+    All or nothing: its threshold does not move with the budget.
     """
 
     threshold: float = 1.0
     name: ClassVar[str] = "novelty"
 
     def score(self, look: Look) -> FloatArray:
-        """Distance over the distance at which a rule is born."""
+        """Distances of the rows of `look` over the distance at which a rule is created."""
         return look.novelty
 
     def strength(self, scores: FloatArray) -> FloatArray:
-        """All or nothing."""
+        """Infinity where `scores` exceed the threshold, else 0."""
         return np.where(scores > self.threshold, np.inf, 0.0)
 
 
@@ -102,17 +102,17 @@ class Novelty(Criterion):
 class Ambiguity(Criterion):
     """Criterion 2, eq. (30): an output between 1 - thresh2 and thresh2 is ambiguous, label by label.
 
-    As a score f (1 - f) of the output f: the variance of an answer that is 1 with probability f. Outputs of labels that
-    are little known are drawn towards 0.5, as far as they are to be doubted.
+    The score is f (1 - f) of the output f: the variance of an answer that is 1 with probability f. Outputs of labels
+    with few answers are drawn towards 0.5 by their exploration weight.
 
     Parameters
     ----------
-    newcomers : bool
-        Whether labels may be doubted because few answers are known of them.
+    new_labels : bool
+        Whether labels with few answers are explored, see `NewLabelExploration`.
     """
 
     threshold: float = 0.6
-    newcomers: bool = True
+    new_labels: bool = True
     name: ClassVar[str] = "ambiguity"
     whole: ClassVar[bool] = False
 
@@ -121,14 +121,14 @@ class Ambiguity(Criterion):
         check_number("threshold", self.threshold, 0.5, 1, open_low=True)
 
     def score(self, look: Look) -> FloatArray:
-        """Variance of every answer, and a floor, (n, K)."""
-        doubts = NO_ROWS if look.doubts is None or not self.newcomers else look.doubts
+        """Variance of every answer to the rows of `look`, and a floor, (n, K)."""
+        doubts = NO_ROWS if look.doubts is None or not self.new_labels else look.doubts
         return criterion_scores(AMBIGUITY, look.outputs, doubts=doubts)
 
     def strength(self, scores: FloatArray) -> FloatArray:
-        """Half width of the band over the distance to 0.5, so that a moving threshold scales the band."""
+        """Half width of the band over the distance to 0.5 that follows from the `scores`: 1 at the edge of the band."""
         distance = np.sqrt(np.maximum(0.25 + FLOOR - scores, 0.0))
-        return np.asarray((self.threshold - 0.5) / np.maximum(distance, CLOSEST))
+        return np.asarray((self.threshold - 0.5) / np.maximum(distance, _CLOSEST))
 
 
 @register
@@ -141,7 +141,7 @@ class Uncertainty(Criterion):
     whole: ClassVar[bool] = False
 
     def score(self, look: Look) -> FloatArray:
-        """0.5 where both answers are as likely, (n, K)."""
+        """0.5 where both answers to a row of `look` are as likely, (n, K)."""
         return np.asarray(0.5 - np.abs(np.clip(look.outputs, 0.0, 1.0) - 0.5))
 
 
@@ -159,20 +159,20 @@ class SoftCount(Criterion):
         check_number("width", self.width, 0, open_low=True)
 
     def score(self, look: Look) -> FloatArray:
-        """Ambiguous labels of each sample."""
+        """Number of ambiguous labels of each row of `look`."""
         return criterion_scores(SOFT_COUNT, look.outputs, width=self.width)[:, 0]
 
 
 @register
 @dataclass(frozen=True)
 class Instability(Criterion):
-    """Criterion 3, eq. (32): by which share the sample would let the trace of a rule's P sink, at most."""
+    """Criterion 3, eq. (32): the largest relative drop of the trace of a rule's P that the sample would bring."""
 
     threshold: float = 0.075
     name: ClassVar[str] = "instability"
 
     def score(self, look: Look) -> FloatArray:
-        """Largest relative drop over the rules, without updating anything."""
+        """Largest relative drop over the rules for each row of `look`; nothing is updated."""
         return look.trace_drop
 
 
@@ -181,46 +181,46 @@ class Instability(Criterion):
 class Leverage(Criterion):
     """Instability without units: the share of the output's variance at the sample that learning it would remove.
 
-    Deviation: the trace drop depends on the features' units and fires in a narrow range of support only.
+    Deviation: the trace drop depends on the features' units and is large in a narrow range of support only.
     """
 
     threshold: float = 0.5
     name: ClassVar[str] = "leverage"
 
     def score(self, look: Look) -> FloatArray:
-        """In [0, 1)."""
+        """Leverage of each row of `look`, in [0, 1)."""
         return look.leverage
 
 
 @register
 @dataclass(frozen=True)
 class VarianceReduction(Criterion):
-    """How much surer the outputs on the whole stream would become (I-optimality); it only ranks.
+    """Drop of the mean variance of the outputs over the whole stream (I-optimality); it only ranks.
 
-    The one measured use of unlabelled samples: they tell where the stream is.
+    It uses the second moments of all samples, labelled or not.
     """
 
     name: ClassVar[str] = "variance_reduction"
 
     def score(self, look: Look) -> FloatArray:
-        """Mean drop of the variance of outputs."""
+        """Mean drop of the variance of outputs for each row of `look`."""
         return look.variance_reduction
 
 
-DEFAULTS: dict[str, tuple[Criterion, ...]] = {
+DEFAULT_CRITERIA: dict[str, tuple[Criterion, ...]] = {
     "labels": (Ambiguity(), Leverage(weight=0.1)),
     "samples": (SoftCount(), VarianceReduction()),
 }
-"""What was measured to close most of the gap between a static and a fully taught model."""
+"""Criteria measured to close most of the gap between a static and a fully trained model."""
 
-PAPER: tuple[Criterion, ...] = (Novelty(), Ambiguity(newcomers=False), Instability())
+PAPER_CRITERIA: tuple[Criterion, ...] = (Novelty(), Ambiguity(new_labels=False), Instability())
 """The paper's three, with its thresholds."""
 
 
 def read_criteria(criteria: "str | Criterion | Sequence[str | Criterion] | None", per: str) -> tuple[Criterion, ...]:
-    """Criteria by name, as objects, or the measured ones."""
+    """The `criteria` given by name or as objects; by default those measured to be best for `per`."""
     if criteria is None:
-        return DEFAULTS[per]
+        return DEFAULT_CRITERIA[per]
     given = (criteria,) if isinstance(criteria, str | Criterion) else tuple(criteria)
     found = tuple(_find(criterion) for criterion in given)
     names = [criterion.name for criterion in found]
@@ -240,7 +240,7 @@ def _find(criterion: object) -> Criterion:
 
 
 def score_table(criteria: Sequence[Criterion], look: Look, n_labels: int) -> ScoreTable:
-    """Scores of all criteria, checked: (n,) or (n, K) each."""
+    """Scores of the rows of `look` by all `criteria`, checked: (n,) or (n, `n_labels`) each."""
     shapes = [(look.n,) if criterion.whole else (look.n, n_labels) for criterion in criteria]
     return ScoreTable.of(
         [_checked(criterion, criterion.score(look), shape) for criterion, shape in zip(criteria, shapes, strict=True)]

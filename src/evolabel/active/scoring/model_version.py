@@ -1,4 +1,4 @@
-"""`Version` and `StandingModel`: is a model still as it was? What was made of samples is valid as long as it is."""
+"""`ModelVersion` and `WeightCache`: whether a model has changed, and its weights for as long as it has not."""
 
 from typing import NamedTuple
 
@@ -8,22 +8,22 @@ from evolabel.core.second_moments import SecondMoments
 from evolabel.typing import FloatArray
 
 
-class Version(NamedTuple):
-    """All that judgements depend on, held by reference: as long as it is the same, so are they."""
+class ModelVersion(NamedTuple):
+    """All that scores depend on, held by reference: equal versions give equal scores."""
 
     model: StreamModel
     arrays: object
     settings: object
     event: object
-    """The last thing that happened to a rule."""
+    """The last event of a rule."""
     scaler: object
     n_seen: int
     n_labels: int
     n_in_moments: int
 
     @classmethod
-    def of(cls, model: StreamModel, moments: SecondMoments | None) -> "Version":
-        """The version of today."""
+    def of(cls, model: StreamModel, moments: SecondMoments | None) -> "ModelVersion":
+        """The present version of `model` and of the second `moments` of its rows."""
         n_in_moments = 0 if moments is None else moments.n_seen
         rules = model.rules
         if rules is None:
@@ -32,7 +32,7 @@ class Version(NamedTuple):
         return cls(model, rules.arrays, rules.settings, event, model.scaler, rules.n_seen, model.n_labels, n_in_moments)
 
     def is_still(self, model: StreamModel, moments: SecondMoments | None) -> bool:
-        """Would `of` find the same? Cheaper than to ask it, and asked for every sample."""
+        """Whether `of(model, moments)` would be the same; cheaper, because every query needs it."""
         rules = model.rules
         return (
             rules is not None
@@ -46,14 +46,14 @@ class Version(NamedTuple):
             and self.n_in_moments == (0 if moments is None else moments.n_seen)
         )
 
-    def same(self, other: "Version") -> bool:
-        """Are samples judged as they were?"""
+    def same(self, other: "ModelVersion") -> bool:
+        """Whether rows have the same scores by both versions."""
         if self is other:
             return True
         return self.same_rules(other) and self.scaler is other.scaler and self.n_in_moments == other.n_in_moments
 
-    def same_rules(self, other: "Version") -> bool:
-        """Has nothing been learned or edited between the two?"""
+    def same_rules(self, other: "ModelVersion") -> bool:
+        """Whether no rule has learned or was edited between this version and `other`."""
         return self is other or (
             self.n_seen == other.n_seen
             and self.model is other.model
@@ -64,44 +64,43 @@ class Version(NamedTuple):
         )
 
 
-class StandingModel:
-    """Weights of a model that many rows have passed by, formed once and never stale.
+class WeightCache:
+    """Weights W of all rules, computed once the model has not changed for many rows.
 
-    Only rows that were counted tell whether a model stands, so that a query is the same however often it is made.
+    Only counted rows decide whether W is used, so a query gives the same bits however often it is made.
 
     Parameters
     ----------
     rows : int
-        Rows that have passed the model of this `version` already.
-    version : Version, optional
-        Not needed where no row has passed.
+        Rows counted since the model last changed.
+    version : ModelVersion, optional
+        The version that has not changed for these rows; not needed where `rows` is 0.
     """
 
-    def __init__(self, rows: int = 0, version: Version | None = None) -> None:
+    def __init__(self, rows: int = 0, version: ModelVersion | None = None) -> None:
         self._rows = rows
         self._version = version
         self._weights: FloatArray | None = None
 
-    def rows(self, version: Version) -> int:
-        """How many rows have passed since the model last changed."""
+    def rows_unchanged(self, version: ModelVersion) -> int:
+        """Rows counted since the model of this `version` last changed."""
         return self._rows if self._version is not None and self._version.same_rules(version) else 0
 
-    def pass_by(self, version: Version, rows: int) -> None:
-        """Further rows have passed."""
-        self._meet(version)
+    def count(self, version: ModelVersion, rows: int) -> None:
+        """Count further `rows` of the stream, seen by the model of this `version`."""
+        self._restart_if_changed(version)
         self._rows += rows
 
-    def weights(self, version: Version, ahead: int = 0) -> FloatArray | None:
-        """Formed weights to judge rows by; None as long as those that passed and those ahead are too few."""
-        if self.rows(version) + ahead < MANY_ROWS:
+    def weights(self, version: ModelVersion, ahead: int = 0) -> FloatArray | None:
+        """Weights of the rules of `version`; None where the rows counted and the rows `ahead` are too few."""
+        if self.rows_unchanged(version) + ahead < MANY_ROWS:
             return None
-        self._meet(version)
+        self._restart_if_changed(version)
         if self._weights is None:
             self._weights = formed_weights(version.model.trained())
         return self._weights
 
-    def _meet(self, version: Version) -> None:
-        """Forget what was known of the model before it changed."""
+    def _restart_if_changed(self, version: ModelVersion) -> None:
         if self._version is None or not self._version.same_rules(version):
             self._rows, self._weights = 0, None
         self._version = version

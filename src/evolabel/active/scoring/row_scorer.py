@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evolabel.active.scoring.context import Expected
+from evolabel.active.scoring.context import RowContext
 from evolabel.active.scoring.criteria import Ambiguity, Criterion, Leverage, SoftCount, VarianceReduction
-from evolabel.active.scoring.model_version import Version
-from evolabel.active.scoring.score_table import ScoreTable, places_of
+from evolabel.active.scoring.model_version import ModelVersion
+from evolabel.active.scoring.score_table import ScoreTable, columns_of
 from evolabel.core.rules.rule_base import NO_ROWS
 from evolabel.core.rules.weights import MANY_ROWS, NO_MOMENTS, NO_WEIGHTS, SOME_ROWS
 from evolabel.core.second_moments import SecondMoments
@@ -17,84 +17,98 @@ from evolabel.kernels import scores as kernels
 from evolabel.kernels.compile import direct
 from evolabel.typing import FloatArray, IntArray
 
-KINDS: dict[type[Criterion], int] = {
+_KINDS: dict[type[Criterion], int] = {  # a class derived from one of these may score differently
     Ambiguity: kernels.AMBIGUITY,
     SoftCount: kernels.SOFT_COUNT,
     Leverage: kernels.LEVERAGE,
     VarianceReduction: kernels.VARIANCE_REDUCTION,
 }
-"""Criteria that the kernel computes; classes derived from them may score differently."""
-
-NOT_CORRECTED = np.empty(0), NO_ROWS  # trust and shift
+_NOT_CORRECTED = np.empty(0), NO_ROWS  # scale and offset
 
 _score_rows: Any = direct(kernels.score_rows)
 
 
-class Kept(NamedTuple):
-    """What does not change from row to row: for which model, weights and number of rows, and what follows from them."""
+class _Layout(NamedTuple):
+    """Where the scores of each criterion stand in a table, for one number of labels."""
 
-    version: Version
-    weights: FloatArray | None
-    n: int
-    arguments: tuple[Any, ...]
-    """Arguments of the kernel between the corrections and the results."""
+    n_labels: int
     sizes: IntArray
-    places: list[int | slice]
+    columns: list[int | slice]
     width: int
 
 
-class RowScorer:
-    """Scores few rows by `criteria`, with the bits of `Look`, at a fraction of its price.
+class _Arguments(NamedTuple):
+    """Arguments of the kernel that depend on the model, the weights and the number of rows only."""
 
-    The arguments of the kernel that do not change from row to row are kept for as long as the model is the same.
+    version: ModelVersion
+    weights: FloatArray | None
+    n: int
+    constant: tuple[Any, ...]
+    """Arguments between the corrections and the results."""
+    layout: _Layout
+
+
+class RowScorer:
+    """Scores few rows by built-in `criteria`, with the bits of `Look` at a fraction of its time.
+
+    Parameters
+    ----------
+    criteria : sequence of Criterion
+        Criteria of the learner.
     """
 
     def __init__(self, criteria: Sequence[Criterion]) -> None:
         self._by_label = [not criterion.whole for criterion in criteria]
-        self._kinds = np.array([KINDS.get(type(criterion), -1) for criterion in criteria], np.int64)
+        self._kinds = np.array([_KINDS.get(type(criterion), -1) for criterion in criteria], np.int64)
         self._widths = np.array([getattr(criterion, "width", np.nan) for criterion in criteria], np.float64)
         self._built_in = bool((self._kinds >= 0).all())
-        self._uses_doubts = any(isinstance(criterion, Ambiguity) and criterion.newcomers for criterion in criteria)
-        self._kept: Kept | None = None
+        self._explores = any(isinstance(criterion, Ambiguity) and criterion.new_labels for criterion in criteria)
+        self._arguments: _Arguments | None = None
 
-    def suits(self, rows: int, version: Version, weights: FloatArray | None) -> bool:
-        """Whether the kernel can score so many rows of this model: built-in criteria, a trained model, few rows."""
+    def can_score(self, rows: int, version: ModelVersion, weights: FloatArray | None) -> bool:
+        """Whether the kernel scores this number of `rows` by `version`: few rows, built-in criteria, a trained model.
+
+        `weights` W of the rules, if they are given, lower the number of rows.
+        """
         few = rows < (MANY_ROWS if weights is None else SOME_ROWS)
         return few and self._built_in and version.model.warm_up is None
 
     def score(
         self,
         rows: FloatArray,
-        expected: Expected,
-        version: Version,
+        context: RowContext,
+        version: ModelVersion,
         weights: FloatArray | None,
         moments: SecondMoments | None,
     ) -> tuple[FloatArray, ScoreTable]:
-        """Outputs of raw rows, (n, K), and their scores by each criterion."""
-        kept, n = self._kept, len(rows)
+        """Outputs of raw `rows`, (n, K), and their scores by each criterion.
+
+        `context` of the rows, `version` of the model, its `weights` W if they are computed already, and second
+        `moments` if a criterion needs them.
+        """
+        kept, n = self._arguments, len(rows)
         check_rows(rows, version.model.n_features)
         if kept is None or kept.weights is not weights or kept.n != n or not kept.version.same(version):
-            sizes = np.where(self._by_label, version.n_labels, 1)
             constant = self._constant_arguments(n, version, weights, moments)
-            kept = Kept(version, weights, n, constant, sizes, places_of(sizes, self._by_label), int(sizes.sum()))
-            self._kept = kept  # one step: Ctrl-C leaves the old one or the new one
-        outputs, table = np.empty((n, version.n_labels)), np.empty((n, kept.width))
-        correction, doubts = expected.correction, expected.doubts
-        correct = NOT_CORRECTED if correction is None else (correction.trust, correction.shift)
-        _score_rows(
-            rows,
-            *correct,
-            NO_ROWS if doubts is None or not self._uses_doubts else doubts,
-            *kept.arguments,
-            outputs,
-            table,
-        )
-        return outputs, ScoreTable(table, kept.sizes, kept.places)
+            layout = kept.layout if kept is not None else None
+            if layout is None or layout.n_labels != version.n_labels:
+                layout = self._new_layout(version.n_labels)
+            kept = _Arguments(version, weights, n, constant, layout)
+            self._arguments = kept  # in one step, so that Ctrl-C leaves the old ones or the new ones
+        outputs, table = np.empty((n, version.n_labels)), np.empty((n, kept.layout.width))
+        correction, exploration = context.correction, context.exploration
+        scale, offset = _NOT_CORRECTED if correction is None else (correction.trust, correction.shift)
+        explored = NO_ROWS if exploration is None or not self._explores else exploration
+        _score_rows(rows, scale, offset, explored, *kept.constant, outputs, table)
+        return outputs, ScoreTable(table, kept.layout.sizes, kept.layout.columns)
+
+    def _new_layout(self, n_labels: int) -> _Layout:
+        sizes = np.where(self._by_label, n_labels, 1)
+        return _Layout(n_labels, sizes, columns_of(sizes, self._by_label), int(sizes.sum()))
 
     def _constant_arguments(
-        self, n: int, version: Version, weights: FloatArray | None, moments: SecondMoments | None
+        self, n: int, version: ModelVersion, weights: FloatArray | None, moments: SecondMoments | None
     ) -> tuple[Any, ...]:
-        """Arguments of the kernel between the corrections and the results."""
         model = version.model
         assert model.scaler is not None
         rules = model.trained()

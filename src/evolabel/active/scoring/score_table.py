@@ -8,29 +8,29 @@ from evolabel.typing import FloatArray, IntArray
 
 
 class ScoreTable:
-    """Scores of n rows by all criteria: one (n,) or (n, K) array per criterion, and all of them side by side.
+    """Scores of n rows by all criteria: one (n,) or (n, K) array per criterion, side by side in one table.
 
     Parameters
     ----------
     table : array (n, S)
         Scores of all criteria side by side, C-contiguous float64.
     sizes : int array
-        How many columns each criterion has.
-    places : sequence of int or slice
+        Number of columns of each criterion.
+    columns : sequence of int or slice
         The column of each criterion, or its columns if it scores label by label.
     """
 
-    def __init__(self, table: FloatArray, sizes: IntArray, places: Sequence[int | slice]) -> None:
+    def __init__(self, table: FloatArray, sizes: IntArray, columns: Sequence[int | slice]) -> None:
         self.table = table
         self.sizes = sizes
-        self.places = places
+        self.columns = columns
 
     @classmethod
-    def of(cls, columns: Sequence[FloatArray]) -> "ScoreTable":
-        """The scores in `columns`, (n,) or (n, K) each."""
-        tables = [np.asarray(column, np.float64).reshape(len(column), -1) for column in columns]
+    def of(cls, scores: Sequence[FloatArray]) -> "ScoreTable":
+        """The table of `scores`, one (n,) or (n, K) array per criterion."""
+        tables = [np.asarray(score, np.float64).reshape(len(score), -1) for score in scores]
         sizes = np.array([table.shape[1] for table in tables], np.int64)
-        return cls(np.hstack(tables), sizes, places_of(sizes, [column.ndim == 2 for column in columns]))
+        return cls(np.hstack(tables), sizes, columns_of(sizes, [score.ndim == 2 for score in scores]))
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -38,16 +38,16 @@ class ScoreTable:
 
     def __iter__(self) -> Iterator[FloatArray]:
         """Scores by each criterion, (n,) or (n, K)."""
-        return (self.table[:, place] for place in self.places)
+        return (self.table[:, column] for column in self.columns)
 
     def of_row(self, row: int) -> list[FloatArray]:
-        """Scores of one row by each criterion: a number, or (K,)."""
+        """Scores of one `row` by each criterion: a number, or (K,)."""
         scores = self.table[row]
-        return [scores[place] for place in self.places]
+        return [scores[column] for column in self.columns]
 
 
-def places_of(sizes: IntArray, by_label: Sequence[bool]) -> list[int | slice]:
-    """Where the scores of each criterion stand in a table; `by_label`: whether it scores label by label."""
+def columns_of(sizes: IntArray, by_label: Sequence[bool]) -> list[int | slice]:
+    """The column or columns of each criterion, from the `sizes` and from whether it scores `by_label`."""
     ends = np.cumsum(sizes).tolist()
     starts = [end - size for end, size in zip(ends, sizes.tolist(), strict=True)]
     bounds = zip(starts, ends, by_label, strict=True)

@@ -1,31 +1,36 @@
-"""`Judged`: what a model makes of some rows. What lies behind a question stays valid until something is learned."""
+"""`ScoredRows`: rows with their outputs and scores, valid until the model or its context changes."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.active.scoring.model_version import Version
+from evolabel.active.scoring.model_version import ModelVersion
 from evolabel.active.scoring.score_table import ScoreTable
 from evolabel.typing import FloatArray
 
 
-class Judged(NamedTuple):
-    """Rows, their outputs, their scores by each criterion, and what the filter needs to know of these."""
+class ScoredRows(NamedTuple):
+    """Consecutive rows of the stream, scored by one version of the model."""
 
-    version: Version
+    version: ModelVersion
     number: int
-    """Of the first row in the stream."""
+    """Number of the first row in the stream."""
     changes: int
-    """How often doubts had changed by then, see `Experience`."""
+    """`QueryContext.changes` when the rows were scored."""
     rows: FloatArray
     outputs: FloatArray
     scores: ScoreTable
-    parts: FloatArray
+    values: FloatArray
+    """What the selector compares the rows by, see `Selector.values`."""
 
-    def holds_for(self, rows: FloatArray, first: int, version: Version, number: int, changes: int) -> bool:
-        """Are these the rows from the `first` on, of the same number, and nothing has been learned since?"""
+    def holds_for(self, rows: FloatArray, first: int, version: ModelVersion, number: int, changes: int) -> bool:
+        """Whether the scores are those of `rows`, found from row `first` on.
+
+        They are if the rows are the same bits, the first of them has the `number` given, and neither the `version` of
+        the model nor the `changes` of its context differ.
+        """
         known = self.rows[first : first + len(rows)]
         moved = self.number + first != number or self.changes != changes
         if len(known) < len(rows) or moved or not self.version.same(version):
             return False
-        return np.array_equal(known.view(np.int64), rows.view(np.int64))  # NaN as well
+        return np.array_equal(known.view(np.int64), rows.view(np.int64))  # as bits: NaN equals NaN

@@ -1,39 +1,37 @@
-"""Filters: which of the samples that are worth a question is asked about, given what can be paid."""
+"""Selectors decide which rows are asked about; the token bucket keeps the budget."""
 
-from evolabel.active.selection.quantile import QuantileFilter
-from evolabel.active.selection.random import RandomFilter
-from evolabel.active.selection.selector import Filter, Purse
+from evolabel.active.selection.quantile import QuantileSelector
+from evolabel.active.selection.random import RandomSelector
+from evolabel.active.selection.selector import Selector
 from evolabel.active.selection.thresholds import FirstCome, VariableThresholds
-from evolabel.active.selection.tokens import TokenFilter
+from evolabel.active.selection.tokens import TokenSelector
 from evolabel.errors import ParameterError
 
 __all__ = [
-    "FILTERS",
-    "Filter",
+    "SELECTORS",
     "FirstCome",
-    "Purse",
-    "QuantileFilter",
-    "RandomFilter",
-    "TokenFilter",
+    "QuantileSelector",
+    "RandomSelector",
+    "Selector",
+    "TokenSelector",
     "VariableThresholds",
-    "read_filter",
+    "read_selector",
 ]
 
-FILTERS: dict[str, type[Filter]] = {
-    kind.name: kind for kind in (QuantileFilter, TokenFilter, FirstCome, VariableThresholds, RandomFilter)
+SELECTORS: dict[str, type[Selector]] = {
+    kind.name: kind for kind in (QuantileSelector, TokenSelector, FirstCome, VariableThresholds, RandomSelector)
 }
-"""Filters that go by a name."""
+"""Selectors by name."""
 
-TAUS = {"labels": 5.0, "samples": 10.0}
-"""What was measured to be best: a quantile filter, more patient where questions are fewer."""
+_TAUS = {"labels": 5.0, "samples": 10.0}  # samples; measured to be best for a quantile selector
 
 
-def read_filter(selection: str | Filter | None, per: str) -> Filter:
-    """A filter by name, as an object, or the measured one."""
-    if isinstance(selection, Filter):
+def read_selector(selection: str | Selector | None, per: str) -> Selector:
+    """The selector given by `selection`, a name or an object; by default the one measured to be best for `per`."""
+    if isinstance(selection, Selector):
         return selection
     if selection is None:
-        return QuantileFilter(TAUS[per])
-    if not isinstance(selection, str) or selection not in FILTERS:
-        raise ParameterError(f"selection={selection!r} is unknown; use one of {', '.join(FILTERS)}, or a Filter")
-    return FILTERS[selection]()
+        return QuantileSelector(_TAUS[per])
+    if not isinstance(selection, str) or selection not in SELECTORS:
+        raise ParameterError(f"selection={selection!r} is unknown; use one of {', '.join(SELECTORS)}, or a Selector")
+    return SELECTORS[selection]()

@@ -1,4 +1,4 @@
-"""`QuantileFilter`: ask for the labels, or the samples, that stand out from the last ones. The measured default."""
+"""`QuantileSelector`: asks for the labels, or samples, whose score is high among the last ones. The default."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -8,7 +8,8 @@ import numpy as np
 from evolabel._utils.validation import check_number
 from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.score_table import ScoreTable
-from evolabel.active.selection.selector import Filter, Purse, widened
+from evolabel.active.selection.selector import Selector, widened
+from evolabel.active.selection.token_bucket import Allowance
 from evolabel.core.sizes import misfit
 from evolabel.core.stored.array_checks import Expected, floats, whole
 from evolabel.kernels.compile import direct
@@ -16,22 +17,24 @@ from evolabel.kernels.scores import combine_rows
 from evolabel.kernels.selection import FILLED, NEXT, remember, walk_quantile
 from evolabel.typing import Arrays, BoolArray, FloatArray
 
-SHORTEST, LONGEST, SCORES = 15, 100, 1500  # samples the window holds, and scores it aims at
+_SHORTEST_WINDOW, _LONGEST_WINDOW = 15, 100  # samples
+_SCORES_IN_WINDOW = 1500  # scores that the window holds, within these bounds
 
 _walk_quantile, _combine_rows, _remember = direct(walk_quantile), direct(combine_rows), direct(remember)
 
 
-class QuantileFilter(Filter):
-    """Ask for a label if its score is among the best tok / (K tau) of a running window, tok = how full the purse looks.
+class QuantileSelector(Selector):
+    """Asks for a label if its score is among the best share tok / (K tau) of a running window.
 
-    The fuller the purse, the more is asked: all of a sample once it pays for `tau` whole samples. Scores of several
-    criteria are multiplied, each to the power of its weight. A fixed band, as in the paper, starves where
-    labels are rare; a quantile does not. Where whole samples are counted, a sample is one label wide, K = 1.
+    `tok` is the available budget (`Allowance.paced`): the more is available, the more is asked, all labels of a sample
+    once it pays for `tau` whole samples. Scores of several criteria are multiplied, each to the power of its weight.
+    Where labels are rare, a fixed band as in the paper hardly ever asks; a quantile does. Where whole samples are
+    counted, K = 1.
 
     Parameters
     ----------
     tau : float
-        Samples over which the purse is meant to be spent.
+        Samples over which the available budget is meant to be spent.
     """
 
     name: ClassVar[str] = "quantile"
@@ -42,60 +45,60 @@ class QuantileFilter(Filter):
         check_number("tau", tau, 0, open_low=True)
         self.tau = float(tau)
 
-    def begin(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
-        """See `Filter`."""
+    def reset(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
+        """See `Selector`."""
         self._ring = np.zeros((0, width))
-        self._tally = np.zeros(2, np.int64)
+        self._counters = np.zeros(2, np.int64)
         self._powers = np.array([criterion.weight for criterion in criteria], np.float64)
-        super().begin(criteria, budget, width, least)
+        super().reset(criteria, budget, width, least)
 
     def resize(self, width: int) -> None:
-        """The window keeps its latest samples."""
+        """Extend the window to rows of this `width`; it keeps its latest samples."""
         super().resize(width)
-        filled, following = (int(place) for place in self._tally)
+        filled, following = self._counters.tolist()
         latest = np.roll(self._ring, -following, axis=0)[len(self._ring) - filled :]  # oldest first
-        length = max(SHORTEST, min(LONGEST, SCORES // width))
+        length = max(_SHORTEST_WINDOW, min(_LONGEST_WINDOW, _SCORES_IN_WINDOW // width))
         kept = widened(latest[-length:], width)
         self._ring = np.zeros((length, width))
         self._ring[: len(kept)] = kept
-        self._tally[FILLED], self._tally[NEXT] = len(kept), len(kept) % length
+        self._counters[FILLED], self._counters[NEXT] = len(kept), len(kept) % length
 
-    def parts(self, scores: ScoreTable) -> FloatArray:
-        """Products of the scores, (n, width)."""
+    def values(self, scores: ScoreTable) -> FloatArray:
+        """Products of the `scores`, (n, width)."""
         if len(scores.sizes) != len(self._powers):
             raise misfit({"scores": scores.table}, f"{len(self._powers)} criteria")
-        parts = np.empty((len(scores), self.width))
-        _combine_rows(scores.table, scores.sizes, self._powers, parts)
-        return parts
+        values = np.empty((len(scores), self.width))
+        _combine_rows(scores.table, scores.sizes, self._powers, values)
+        return values
 
-    def weighed(self, parts: FloatArray, worth: FloatArray) -> FloatArray:
-        """See `Filter`."""
-        return parts * worth[:, None]
+    def weighted(self, values: FloatArray, weights: FloatArray) -> FloatArray:
+        """See `Selector`."""
+        return values * weights[:, None]
 
-    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
-        """See `Filter`."""
-        self.check_rows(parts, purse)
+    def select(self, values: FloatArray, allowance: Allowance, *, commit: bool) -> tuple[int, BoolArray]:
+        """See `Selector`."""
+        self.check_rows(values, allowance)
         mask = np.zeros(self.width, np.bool_)
         at = _walk_quantile(
-            parts, purse.tokens, purse.free, self.tau, self.least, self._ring, self._tally, mask, commit
+            values, allowance.paced, allowance.limit, self.tau, self.least, self._ring, self._counters, mask, commit
         )
         return at, mask
 
     @property
     def row_shape(self) -> tuple[int, ...]:
-        """See `Filter`."""
+        """See `Selector`."""
         return (self.width,)
 
-    def note(self, part: FloatArray, free: int, *, asked: bool) -> None:
-        """See `Filter`."""
-        if not self.fits(part):
-            raise misfit({"part": part}, f"rows of {self.width} labels")
-        _remember(widened(part, self.width), self._ring, self._tally)
+    def record(self, value: FloatArray, limit: int, *, asked: bool) -> None:
+        """See `Selector`."""
+        if not self.fits(value):
+            raise misfit({"value": value}, f"rows of {self.width} labels")
+        _remember(widened(value, self.width), self._ring, self._counters)
 
     def arrays(self) -> Arrays:
-        """See `Filter`."""
-        return {"ring": self._ring, "tally": self._tally}
+        """See `Selector`."""
+        return {"ring": self._ring, "counters": self._counters}
 
     def table(self) -> dict[str, Expected]:
-        """See `Filter`."""
-        return {"ring": floats(*self._ring.shape, low=0.0, high=np.inf), "tally": whole(2)}
+        """See `Selector`."""
+        return {"ring": floats(*self._ring.shape, low=0.0, high=np.inf), "counters": whole(2)}

@@ -1,4 +1,4 @@
-"""`RandomFilter`: ask at random, at the same pace and under the same limit. What every selection has to beat."""
+"""`RandomSelector`: asks at random, at the same pace and under the same limit: the baseline of every selection."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -10,20 +10,20 @@ import numpy as np
 from evolabel._utils.validation import check_number
 from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.score_table import ScoreTable
-from evolabel.active.selection.selector import Filter, Purse
-from evolabel.active.selection.token_bucket import exact_share
+from evolabel.active.selection.selector import Selector
+from evolabel.active.selection.token_bucket import Allowance, exact_share
 from evolabel.core.stored.array_checks import Expected, require, whole
 from evolabel.errors import ParameterError
 from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
-UNITS, TOKEN = 0, 1
-BLOCK = 1024  # tokens drawn together
+_UNITS, _TOKEN = 0, 1  # places in `_place`
+_BLOCK = 1024  # tokens drawn together
 
 
-class RandomFilter(Filter):
+class RandomSelector(Selector):
     """One question per token, at a moment drawn uniformly from the time until the next token comes in.
 
-    Criteria are not looked at. Draws depend on the seed and the number of the token only, and no two tokens are spent
+    Scores are ignored. Draws depend on the seed and the number of the token only, and no two tokens are spent
     at the same moment: n units are asked about floor(budget * n) times, or once less.
 
     Parameters
@@ -34,54 +34,54 @@ class RandomFilter(Filter):
 
     name: ClassVar[str] = "random"
     parameters: ClassVar[tuple[str, ...]] = ("seed",)
-    blind: ClassVar[bool] = True
+    ignores_criteria: ClassVar[bool] = True
 
     def __init__(self, seed: int = 0) -> None:
         check_number("seed", seed, 0, whole=True)
         self.seed = int(seed)
 
-    def begin(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
-        """See `Filter`."""
+    def reset(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
+        """See `Selector`."""
         if least > 1:
             raise ParameterError(f"min_labels={least} is not for random questions; use another selection")
-        super().begin(criteria, budget, width, least)
+        super().reset(criteria, budget, width, least)
         self._place = np.array([0, 1], np.int64)  # units that have come, token to be spent next
 
-    def parts(self, scores: ScoreTable) -> FloatArray:
-        """Nothing of a row matters."""
+    def values(self, scores: ScoreTable) -> FloatArray:
+        """Empty rows, one per row of `scores`."""
         return np.zeros((len(scores), 0))
 
-    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
-        """See `Filter`. A moment that cannot be paid, because others draw from the bucket, passes."""
-        row, label = np.divmod(self._moments_within(len(parts)) - self._place[UNITS] - 1, self.width)
-        payable = np.flatnonzero(purse.free[row] > 0)
-        passed = int(row[payable[0]]) if len(payable) else len(parts)
+    def select(self, values: FloatArray, allowance: Allowance, *, commit: bool) -> tuple[int, BoolArray]:
+        """See `Selector`. A moment that cannot be paid, because others draw from the bucket, passes."""
+        row, label = np.divmod(self._moments_within(len(values)) - self._place[_UNITS] - 1, self.width)
+        payable = np.flatnonzero(allowance.limit[row] > 0)
+        passed = int(row[payable[0]]) if len(payable) else len(values)
         mask: BoolArray = np.zeros(self.width, np.bool_)
-        if passed < len(parts):
-            mask[label[row == passed][: purse.free[passed]]] = True
+        if passed < len(values):
+            mask[label[row == passed][: allowance.limit[passed]]] = True
         if commit:
             self._pass(passed)
         return passed, mask
 
     @property
     def row_shape(self) -> tuple[int, ...]:
-        """See `Filter`."""
+        """See `Selector`."""
         return (0,)
 
-    def note(self, part: FloatArray, free: int, *, asked: bool) -> None:
-        """See `Filter`."""
+    def record(self, value: FloatArray, limit: int, *, asked: bool) -> None:
+        """See `Selector`."""
         self._pass(1)
 
     def arrays(self) -> Arrays:
-        """See `Filter`."""
+        """See `Selector`."""
         return {"place": self._place}
 
     def table(self) -> dict[str, Expected]:
-        """See `Filter`."""
+        """See `Selector`."""
         return {"place": whole(2)}
 
     def restore(self, arrays: Arrays, units: int) -> None:
-        """See `Filter`. The token to be spent next follows from the units that have come, up to one."""
+        """See `Selector`. The token to be spent next follows from the units that have come, up to one."""
         super().restore(arrays, units)
         come, token = self._place.tolist()
         earned = int(exact_share(self.budget) * come)
@@ -90,27 +90,27 @@ class RandomFilter(Filter):
 
     def _moments_within(self, rows: int) -> IntArray:
         """The units of the next rows at which a token is to be spent."""
-        end, token = self._place[UNITS] + rows * self.width, int(self._place[TOKEN])
+        end, token = self._place[_UNITS] + rows * self.width, int(self._place[_TOKEN])
         moments = random_moments(self.budget, self.seed, token, int(self.budget * end) + 1)
         return moments[: np.searchsorted(moments, end, side="right")]
 
     def _pass(self, rows: int) -> None:
-        self._place[TOKEN] += len(self._moments_within(rows))
-        self._place[UNITS] += rows * self.width
+        self._place[_TOKEN] += len(self._moments_within(rows))
+        self._place[_UNITS] += rows * self.width
 
 
 def random_moments(budget: float, seed: int, first: int, last: int) -> IntArray:
     """The units, counted from 1, at which the tokens from `first` to `last` are spent: not before they are earned."""
     share = exact_share(budget)
-    blocks = range(first // BLOCK, last // BLOCK + 1)
+    blocks = range(first // _BLOCK, last // _BLOCK + 1)
     moments = np.concatenate([_block_of_moments(share, seed, block) for block in blocks])
-    return moments[first - blocks.start * BLOCK : last + 1 - blocks.start * BLOCK]
+    return moments[first - blocks.start * _BLOCK : last + 1 - blocks.start * _BLOCK]
 
 
 @lru_cache(maxsize=64)
 def _block_of_moments(share: Fraction, seed: int, block: int) -> IntArray:
     """The moments of a block of tokens; each lies between the unit that earns its token and the one before the next."""
-    tokens = range(block * BLOCK, (block + 1) * BLOCK + 1)
+    tokens = range(block * _BLOCK, (block + 1) * _BLOCK + 1)
     earned = np.array([-(-token * share.denominator // share.numerator) for token in tokens], np.int64)
-    jitter = np.random.default_rng([seed, block]).random(BLOCK)
+    jitter = np.random.default_rng([seed, block]).random(_BLOCK)
     return earned[:-1] + (jitter * np.diff(earned)).astype(np.int64)

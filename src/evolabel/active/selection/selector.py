@@ -1,13 +1,14 @@
-"""What a filter is: it compares a row with the last ones and with what can be paid, and says ask or pass."""
+"""`Selector`: decides which rows a person is asked about, from their scores and the available budget."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
 from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.score_table import ScoreTable
+from evolabel.active.selection.token_bucket import Allowance
 from evolabel.core.sizes import misfit
 from evolabel.core.stored.array_checks import Expected, check_arrays, require
 from evolabel.kernels.compile import direct
@@ -16,115 +17,111 @@ from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 _best_scores = direct(best_scores)
 
-
-class Purse(NamedTuple):
-    """What each of some rows may cost, if none before it is asked about (see `TokenBucket`)."""
-
-    tokens: FloatArray
-    """How full the purse looks: fuller than it is where questions hurry."""
-    free: IntArray
-    """What may be spent, at most."""
+NOTHING_ALLOWED = Allowance(np.zeros(1), np.full(1, -1, np.int64))
+"""Allowance of one row that cannot be asked about, so that selecting only records it."""
 
 
-EMPTY = Purse(np.zeros(1), np.full(1, -1, np.int64))
-"""With this a row is remembered, whatever it is worth: it cannot be paid."""
+class Selector(ABC):
+    """Decides which rows are asked about. Its state is a few arrays; the same rows give the same decisions.
 
-
-class Filter(ABC):
-    """Decides which rows are asked about. Its memory is a few arrays; its decisions are the same in every run.
-
-    Rows are `width` labels wide: 1 where whole samples are asked, which is also their price. A subclass turns scores
-    into `parts`, one entry per row and all it needs to know of the row, and walks over them.
+    Rows are `width` labels wide: 1 where whole samples are asked about, which is also their price. A subclass turns
+    scores into `values`, one entry per row, and selects by them.
     """
 
     name: ClassVar[str] = ""
     parameters: ClassVar[tuple[str, ...]] = ()
     by_label: ClassVar[bool] = False
-    """Does a row of `parts` have a value for every label?"""
-    blind: ClassVar[bool] = False
-    """Whether criteria do not matter to it."""
+    """Whether a row of `values` has an entry for every label."""
+    ignores_criteria: ClassVar[bool] = False
+    """Whether the scores do not matter."""
 
     ease = 1.0
-    """How much easier than written the thresholds of criteria are at the moment."""
+    """Factor by which the thresholds of criteria are exceeded more easily at the moment."""
 
-    def begin(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
-        """Forget everything. `least` labels are asked at a time, if any."""
+    def reset(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
+        """Start with an empty state.
+
+        `criteria` give the scores, `budget` is the share of the stream that may be asked, rows are `width` labels
+        wide, and a question asks for at least `least` labels.
+        """
         self.criteria = tuple(criteria)
         self.budget = budget
-        self.asked_least = least
+        self.min_labels = least
         self.resize(width)
 
     def resize(self, width: int) -> None:
-        """Make room for rows of this width; what is remembered stays."""
+        """Extend the state to rows of this `width`; what it holds stays."""
         self.width = width
-        self.least = min(self.asked_least, width)
+        self.least = min(self.min_labels, width)
 
     @abstractmethod
-    def parts(self, scores: ScoreTable) -> FloatArray:
-        """What the filter needs to know of each row, from the scores of all criteria."""
+    def values(self, scores: ScoreTable) -> FloatArray:
+        """What rows are compared by, one entry per row, from the `scores` of all criteria."""
 
-    def weighed(self, parts: FloatArray, worth: FloatArray) -> FloatArray:
-        """The parts of rows that are worth this much besides their scores, (n,); no matter to most filters."""
-        return parts
+    def weighted(self, values: FloatArray, weights: FloatArray) -> FloatArray:
+        """`values` of rows times their `weights`, (n,); most selectors ignore the weights."""
+        return values
 
     @abstractmethod
-    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
+    def select(self, values: FloatArray, allowance: Allowance, *, commit: bool) -> tuple[int, BoolArray]:
         """The first row to ask about and the labels to ask for; the number of rows if there is none.
 
-        With `commit` the rows before it are remembered; without it nothing is.
+        Rows have these `values` and this `allowance`. With `commit` the rows before it are recorded.
         """
 
     @property
     @abstractmethod
     def row_shape(self) -> tuple[int, ...]:
-        """Shape of one row of `parts`."""
+        """Shape of one entry of `values`."""
 
-    def check_rows(self, parts: FloatArray, purse: Purse) -> None:
-        """InternalError unless the parts of the rows have their shape and the purse has an entry for every row."""
-        if parts.shape[1:] != self.row_shape or not len(parts) <= len(purse.free) == len(purse.tokens):
-            arrays = {"parts": parts, "tokens": purse.tokens, "free": purse.free}
+    def check_rows(self, values: FloatArray, allowance: Allowance) -> None:
+        """InternalError unless `values` have their shape and `allowance` has an entry for every row."""
+        if values.shape[1:] != self.row_shape or not len(values) <= len(allowance.limit) == len(allowance.paced):
+            arrays = {"values": values, "paced": allowance.paced, "limit": allowance.limit}
             raise misfit(arrays, f"rows of shape {self.row_shape}")
 
-    def fits(self, part: FloatArray) -> bool:
-        """Can this row be noted? Kernels do not look at bounds. Labels may have appeared since it was made."""
+    def fits(self, value: FloatArray) -> bool:
+        """Whether the `value` of one row can be recorded; it may be narrower if labels have appeared since."""
+        if value.shape == self.row_shape:
+            return True
         *rest, last = self.row_shape
-        narrower = self.by_label and 0 < part.shape[-1] < last
-        return part.shape[:-1] == tuple(rest) and (part.shape[-1] == last or narrower)
+        narrower = self.by_label and value.ndim > 0 and 0 < value.shape[-1] < last
+        return narrower and value.shape[:-1] == tuple(rest)
 
     @abstractmethod
-    def note(self, part: FloatArray, free: int, *, asked: bool) -> None:
-        """Remember one row that was asked about, or passed; `free` is what it could have cost."""
+    def record(self, value: FloatArray, limit: int, *, asked: bool) -> None:
+        """Record the `value` of one row that was `asked` about or not; `limit` is what it could have cost at most."""
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.parameters)
-        return f"{type(self).__name__}({told})"
+        settings = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.parameters)
+        return f"{type(self).__name__}({settings})"
 
     def arrays(self) -> Arrays:
-        """The memory, by name."""
+        """The state, by name."""
         return {}
 
     def table(self) -> dict[str, Expected]:
-        """What a stored memory must be, by name."""
+        """Expected shape and range of each array of a stored state, by name."""
         return {}
 
     def restore(self, arrays: Arrays, units: int) -> None:
-        """Take over a stored memory, from when so many units were seen; DataError if it is none of this filter."""
+        """Take over the state in `arrays`, stored after `units` units were seen; DataError if it does not fit."""
         check_arrays(arrays, self.table())
-        if "tally" in arrays:
-            check_ring(arrays["tally"], len(arrays["ring"]))
+        if "counters" in arrays:
+            _check_ring(arrays["counters"], len(arrays["ring"]))
         for name, array in self.arrays().items():
             array[...] = arrays[name]
 
 
-def check_ring(tally: IntArray, size: int) -> None:
-    """Kernels do not look at bounds, so stored counts must not lead them beyond a window of this size."""
-    filled, place = tally.tolist()
-    require(filled <= size and place < size, "tally", f"counts within a window of {size}")
-    require(filled == size or place == filled, "tally", "the next row behind the last one")
+def _check_ring(counters: IntArray, size: int) -> None:
+    """DataError if stored `counters` point beyond a window of this `size`: kernels do not check bounds."""
+    filled, following = counters.tolist()
+    require(filled <= size and following < size, "counters", f"counts within a window of {size}")
+    require(filled == size or following == filled, "counters", "the next row behind the last one")
 
 
 def by_sample(scores: FloatArray) -> FloatArray:
-    """Scores of whole samples: that of the label most worth asking."""
+    """Scores of whole samples, (n,): the largest over the labels of `scores`, (n,) or (n, K)."""
     if scores.ndim == 1:
         return scores
     best = np.empty(len(scores))
@@ -133,13 +130,13 @@ def by_sample(scores: FloatArray) -> FloatArray:
 
 
 def by_label(scores: FloatArray, width: int) -> FloatArray:
-    """Scores of every label, (n, width); those of whole samples hold for all of them: (n, 1), to be broadcast."""
+    """`scores` of every label, (n, width); those of whole samples hold for all labels: (n, 1), to be broadcast."""
     if scores.ndim == 2 and scores.shape[1] == width:
         return scores
     return by_sample(scores)[:, None]
 
 
-def widened(part: FloatArray, width: int) -> FloatArray:
-    """A row from before labels appeared: nothing is known of them, so they score 0."""
-    missing = width - part.shape[-1]
-    return part if missing == 0 else np.pad(part, [(0, 0)] * (part.ndim - 1) + [(0, missing)])
+def widened(value: FloatArray, width: int) -> FloatArray:
+    """`value` with 0 for labels that have appeared since, up to `width`."""
+    missing = width - value.shape[-1]
+    return value if missing == 0 else np.pad(value, [(0, 0)] * (value.ndim - 1) + [(0, missing)])

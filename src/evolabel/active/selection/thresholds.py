@@ -1,4 +1,4 @@
-"""`FirstCome` and `VariableThresholds`: ask as soon as a criterion fires, as in the paper."""
+"""`FirstCome` and `VariableThresholds`: ask as soon as a criterion exceeds its threshold, as in the paper."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -8,27 +8,28 @@ import numpy as np
 from evolabel._utils.validation import check_number
 from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.score_table import ScoreTable
-from evolabel.active.selection.selector import Filter, Purse, by_label
+from evolabel.active.selection.selector import Selector, by_label
+from evolabel.active.selection.token_bucket import Allowance
 from evolabel.core.stored.array_checks import Expected, floats
 from evolabel.errors import ParameterError
 from evolabel.kernels.compile import direct
 from evolabel.kernels.selection import walk_thresholds
 from evolabel.typing import Arrays, BoolArray, FloatArray
 
-LOWEST, HIGHEST = 0.1, 5.0  # thresh2 stays between 0.51 and 1, thresh3 between 0.015 and 0.75
+_LOWEST_EASE, _HIGHEST_EASE = 0.1, 5.0  # thresh2 stays between 0.51 and 1, thresh3 between 0.015 and 0.75
 
 _walk_thresholds = direct(walk_thresholds)
 
 
-class VariableThresholds(Filter):
-    """Thresholds that tighten with every question and ease with every sample that could be paid and was not asked.
+class VariableThresholds(Selector):
+    """Thresholds that tighten with every question and ease with every sample that could have been asked about.
 
     One number, the ease, moves them all: the band of ambiguity is `ease` times as wide as written, a drop of the trace
     must exceed thresh3 / ease. So thresh2 falls while thresh3 rises. Deviation: the paper raises both, which for
     thresh2 would mean to ask more. The ease has a floor and a ceiling, because a band that is nearly closed takes
     hundreds of samples to open; the hard limit of the budget rules out a burst at the start.
 
-    Criteria of whole samples ask for all labels, if they can be paid, others for the labels that fire.
+    Criteria of whole samples ask for all labels, if the budget allows, others for the labels above their threshold.
 
     Parameters
     ----------
@@ -44,15 +45,15 @@ class VariableThresholds(Filter):
         check_number("step", step, 0, 0.5)
         self.step = float(step)
 
-    def begin(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
-        """See `Filter`."""
+    def reset(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
+        """See `Selector`."""
         ranking = [criterion.name for criterion in criteria if criterion.threshold == np.inf]
         if ranking:
             raise ParameterError(
-                f"{', '.join(ranking)} has no threshold to fire at; name criteria that have one, such as ambiguity, "
+                f"{', '.join(ranking)} has no threshold; name criteria that have one, such as ambiguity, "
                 "or use another selection"
             )
-        super().begin(criteria, budget, width, least)
+        super().reset(criteria, budget, width, least)
         self._whole = np.array([criterion.whole for criterion in criteria])
         self._ease = np.ones(1)
 
@@ -61,28 +62,28 @@ class VariableThresholds(Filter):
         """Factor by which thresholds are easier than written."""
         return float(self._ease[0])
 
-    def parts(self, scores: ScoreTable) -> FloatArray:
-        """Strengths, (n, criteria, width)."""
+    def values(self, scores: ScoreTable) -> FloatArray:
+        """Strengths of the `scores`, (n, criteria, width)."""
         strengths = [criterion.strength(column) for criterion, column in zip(self.criteria, scores, strict=True)]
         table = np.empty((len(scores), len(strengths), self.width))
         for place, strength in enumerate(strengths):
             table[:, place] = by_label(strength, self.width)
         return table
 
-    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
-        """See `Filter`."""
-        self.check_rows(parts, purse)
-        loudest, mask = np.zeros(self.width), np.zeros(self.width, np.bool_)
+    def select(self, values: FloatArray, allowance: Allowance, *, commit: bool) -> tuple[int, BoolArray]:
+        """See `Selector`."""
+        self.check_rows(values, allowance)
+        strongest, mask = np.zeros(self.width), np.zeros(self.width, np.bool_)
         at = _walk_thresholds(
-            parts,
+            values,
             self._whole,
-            purse.free,
+            allowance.limit,
             self.least,
             self.step,
             self._ease,
-            LOWEST,
-            HIGHEST,
-            loudest,
+            _LOWEST_EASE,
+            _HIGHEST_EASE,
+            strongest,
             mask,
             commit,
         )
@@ -90,26 +91,26 @@ class VariableThresholds(Filter):
 
     @property
     def row_shape(self) -> tuple[int, ...]:
-        """See `Filter`."""
+        """See `Selector`."""
         return len(self.criteria), self.width
 
-    def note(self, part: FloatArray, free: int, *, asked: bool) -> None:
-        """See `Filter`."""
-        if asked or free >= self.least:
+    def record(self, value: FloatArray, limit: int, *, asked: bool) -> None:
+        """See `Selector`."""
+        if asked or limit >= self.least:
             change = 1.0 - self.step if asked else 1.0 + self.step
-            self._ease[0] = min(max(self._ease[0] * change, LOWEST), HIGHEST)
+            self._ease[0] = min(max(self._ease[0] * change, _LOWEST_EASE), _HIGHEST_EASE)
 
     def arrays(self) -> Arrays:
-        """See `Filter`."""
+        """See `Selector`."""
         return {"ease": self._ease}
 
     def table(self) -> dict[str, Expected]:
-        """See `Filter`."""
-        return {"ease": floats(1, low=LOWEST, high=HIGHEST)}
+        """See `Selector`."""
+        return {"ease": floats(1, low=_LOWEST_EASE, high=_HIGHEST_EASE)}
 
 
 class FirstCome(VariableThresholds):
-    """Thresholds that stay as they are: whatever fires is asked while it can be paid."""
+    """Fixed thresholds: every score above them is asked about while the budget allows."""
 
     name: ClassVar[str] = "first_come"
     parameters: ClassVar[tuple[str, ...]] = ()

@@ -1,4 +1,4 @@
-"""`TokenFilter`: with a token in hand, ask about a sample that ranks high by several criteria."""
+"""`TokenSelector`: asks about samples that rank high by several criteria while a token is available."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -8,22 +8,23 @@ import numpy as np
 from evolabel._utils.validation import check_number
 from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.score_table import ScoreTable
-from evolabel.active.selection.selector import EMPTY, Filter, Purse, by_sample
+from evolabel.active.selection.selector import NOTHING_ALLOWED, Selector, by_sample
+from evolabel.active.selection.token_bucket import Allowance
 from evolabel.core.stored.array_checks import Expected, floats, whole
 from evolabel.kernels.compile import direct
 from evolabel.kernels.selection import walk_tokens
 from evolabel.typing import Arrays, BoolArray, FloatArray
 
-LONGEST = 100_000  # samples a window may hold: every row is compared with all of them
+_LONGEST_WINDOW = 100_000  # samples; every row is compared with all of them
 
 _walk_tokens = direct(walk_tokens)
 
 
-class TokenFilter(Filter):
-    """Ask about a whole sample if its rank sum is among the best generosity * budget * tok of the last ones.
+class TokenSelector(Selector):
+    """Asks about a whole sample if its rank sum is among the best generosity * budget * tok of the last ones.
 
     The rank of a sample by a criterion is the share of the window it beats, so criteria of any scale can be added;
-    each counts by its weight. `tok` are the samples that may be asked about, more in haste.
+    each counts by its weight. `tok` is the available budget in samples (`Allowance.paced`).
 
     Parameters
     ----------
@@ -38,57 +39,57 @@ class TokenFilter(Filter):
 
     def __init__(self, generosity: float = 2.0, window: int = 100) -> None:
         check_number("generosity", generosity, 0, open_low=True)
-        check_number("window", window, 1, LONGEST, whole=True)
+        check_number("window", window, 1, _LONGEST_WINDOW, whole=True)
         self.generosity = float(generosity)
         self.window = int(window)
 
-    def begin(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
-        """See `Filter`."""
-        super().begin(criteria, budget, width, least)
+    def reset(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
+        """See `Selector`."""
+        super().reset(criteria, budget, width, least)
         self._weights = np.array([criterion.weight for criterion in self.criteria], np.float64)
         self._ring = np.zeros((len(self.criteria), self.window))
         self._sums = np.zeros(self.window)
-        self._tally = np.zeros(2, np.int64)
+        self._counters = np.zeros(2, np.int64)
 
-    def parts(self, scores: ScoreTable) -> FloatArray:
-        """Scores of whole samples, (n, criteria)."""
+    def values(self, scores: ScoreTable) -> FloatArray:
+        """`scores` of whole samples, (n, criteria)."""
         table = np.empty((len(scores), len(scores.sizes)))
         for place, column in enumerate(scores):
             table[:, place] = by_sample(column)
         return table
 
-    def walk(self, parts: FloatArray, purse: Purse, *, commit: bool) -> tuple[int, BoolArray]:
-        """See `Filter`."""
-        self.check_rows(parts, purse)
+    def select(self, values: FloatArray, allowance: Allowance, *, commit: bool) -> tuple[int, BoolArray]:
+        """See `Selector`."""
+        self.check_rows(values, allowance)
         at = _walk_tokens(
-            parts,
+            values,
             self._weights,
-            purse.tokens,
-            purse.free,
+            allowance.paced,
+            allowance.limit,
             self.width,
             self.generosity * self.budget,
             self._ring,
             self._sums,
-            self._tally,
+            self._counters,
             commit,
         )
         return at, np.ones(self.width, np.bool_)
 
     @property
     def row_shape(self) -> tuple[int, ...]:
-        """See `Filter`."""
+        """See `Selector`."""
         return (len(self.criteria),)
 
-    def note(self, part: FloatArray, free: int, *, asked: bool) -> None:
-        """See `Filter`."""
-        self.walk(part[None], EMPTY, commit=True)
+    def record(self, value: FloatArray, limit: int, *, asked: bool) -> None:
+        """See `Selector`."""
+        self.select(value[None], NOTHING_ALLOWED, commit=True)
 
     def arrays(self) -> Arrays:
-        """See `Filter`."""
-        return {"ring": self._ring.T, "sums": self._sums, "tally": self._tally}
+        """See `Selector`."""
+        return {"ring": self._ring.T, "sums": self._sums, "counters": self._counters}
 
     def table(self) -> dict[str, Expected]:
-        """See `Filter`."""
+        """See `Selector`."""
         scores = {"ring": self._ring.T.shape, "sums": self._sums.shape}
         table = {name: floats(*shape, low=0.0, high=np.inf) for name, shape in scores.items()}
-        return table | {"tally": whole(2)}
+        return table | {"counters": whole(2)}

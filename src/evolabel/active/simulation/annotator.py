@@ -1,4 +1,4 @@
-"""`SimulatedAnnotator`: who answers in an evaluation, and how well."""
+"""`SimulatedAnnotator`: answers in an evaluation, with errors, refusals and delays."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from evolabel.typing import BoolArray, FloatArray
 
 
 class SimulatedAnnotator:
-    """A person who errs, refuses and takes time, the same in every run.
+    """Answers with errors, refusals and delays, the same in every run.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ class SimulatedAnnotator:
     delay : (int, int)
         Samples that come before an answer does, uniformly between these two; 0 is at once.
     seed : int
-        Of all that is random here.
+        Seed of all draws.
     """
 
     def __init__(
@@ -36,17 +36,17 @@ class SimulatedAnnotator:
         self._rng = np.random.default_rng(seed)
 
     def answer(self, truth: FloatArray, asked: BoolArray) -> FloatArray | None:
-        """What comes back when these labels are asked for."""
+        """The answer where the labels `asked` are asked for and `truth` is right; None: refused."""
         refused = self._rng.random() < self.refusals
         wrong = self._rng.random(len(truth)) < self.noise
         return None if refused else np.where(asked, np.where(wrong, 1.0 - truth, truth), np.nan)
 
     def wait(self) -> int:
-        """How many samples come before the answer does."""
+        """Number of samples before the answer arrives."""
         return int(self._rng.integers(self.delay[0], self.delay[1] + 1))
 
     def anew(self) -> "SimulatedAnnotator":
-        """The same person at the beginning of the stream."""
+        """The same annotator at the beginning of the stream."""
         return SimulatedAnnotator(self.noise, self.refusals, self.delay, self.seed)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Active learning in the evaluation harness: the labels of the stream answer, but only where they are asked for."""
+"""`BudgetedLearner`: active learning in the evaluation harness; labels of the stream are the answers."""
 
 from typing import Any, NamedTuple, Self
 
@@ -7,17 +7,17 @@ import numpy as np
 from evolabel import errors
 from evolabel.active.learner import ActiveLearner
 from evolabel.active.query import Query
-from evolabel.active.selection import RandomFilter
+from evolabel.active.selection import RandomSelector
 from evolabel.active.simulation.annotator import SimulatedAnnotator
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.evaluate import Questions
 from evolabel.typing import FloatArray
 
-BLOCK = 64  # rows handed to `watch` at a time
+_BLOCK = 64  # rows passed to `next_query` at a time
 
 
-class _Letter(NamedTuple):
-    """An answer on its way, and how many samples must have been seen when it arrives."""
+class _LateAnswer(NamedTuple):
+    """An answer that has not arrived yet; `due`: samples seen when it arrives."""
 
     due: int
     query: Query
@@ -25,18 +25,18 @@ class _Letter(NamedTuple):
 
 
 class BudgetedLearner:
-    """An `ActiveLearner` as a learner of the harness: it sees all rows, but only the labels it has asked for.
+    """An `ActiveLearner` as a learner of the harness: it gets all rows, but only the labels it has asked for.
 
     It needs an initial batch, which is fully labelled and not counted.
 
     Parameters
     ----------
     base : EvolvingFuzzyClassifier, optional
-        The classifier to be taught; it is copied.
+        The classifier to be trained; it is copied.
     budget, per
         As for `ActiveLearner`.
     annotator : SimulatedAnnotator, optional
-        Who answers; by default a person who knows everything at once.
+        Who answers; by default correct and at once.
     options
         Further parameters of `ActiveLearner`, such as `criteria`.
 
@@ -44,7 +44,7 @@ class BudgetedLearner:
     ----------
     learner_ : ActiveLearner
     share_ : float, share of the stream asked for so far
-    reasons_ : dict, how often each criterion fired for a question
+    reasons_ : dict, number of questions by criterion that exceeded its threshold
 
     Examples
     --------
@@ -74,18 +74,17 @@ class BudgetedLearner:
         self.options = options
 
     def fit(self, X: FloatArray, y: FloatArray) -> Self:
-        """Learn an initial batch; the budget is counted from there on."""
+        """Train on an initial batch of rows `X` and labels `y`; the budget is counted from there on."""
         from sklearn.base import clone
 
         classifier = clone(EvolvingFuzzyClassifier() if self.base is None else self.base).fit(X, y)
-        self.learner_ = ActiveLearner(classifier, self.budget, self.per, **self._ways())
+        self.learner_ = ActiveLearner(classifier, self.budget, self.per, **self._settings())
         self._person = SimulatedAnnotator() if self.annotator is None else self.annotator.anew()
-        self._letters: list[_Letter] = []
-        self._truths: dict[int, FloatArray] = {}
+        self._late: list[_LateAnswer] = []
         return self
 
     def test_then_train(self, X: FloatArray, y: FloatArray) -> FloatArray:
-        """Answer every row, then ask about it, or not."""
+        """Outputs for the rows `X`, each from before its labels `y` may be asked for and learned."""
         self._check_fitted()
         scores, done = np.empty(y.shape), 0
         while done < len(X):
@@ -94,25 +93,24 @@ class BudgetedLearner:
             query, outputs = self._go_on(rows)
             scores[done : done + len(outputs)] = outputs
             done += len(outputs)
-            self._remember(y[done - len(outputs) : done], counted=query is None)
             if query is not None:
-                self._send(query)
+                self._ask(query, y[done - 1])
         self._deliver()
         return scores
 
     def partial_fit(self, X: FloatArray, y: FloatArray) -> Self:
-        """Go along further rows."""
+        """Continue with further rows `X`; their labels `y` are used where they are asked for."""
         self.test_then_train(X, y)
         return self
 
     def decision_function(self, X: FloatArray) -> FloatArray:
-        """Outputs for the rows that come next."""
+        """Outputs for the next rows `X`."""
         self._check_fitted()
         return self.learner_.decision_function(X)
 
     @property
     def n_rules_(self) -> int:
-        """Rules of the classifier."""
+        """Number of rules of the classifier."""
         self._check_fitted()
         return self.learner_.classifier.n_rules_
 
@@ -124,7 +122,7 @@ class BudgetedLearner:
 
     @property
     def reasons_(self) -> dict[str, int]:
-        """How often each criterion fired for a question."""
+        """Number of questions for which each criterion exceeded its threshold."""
         self._check_fitted()
         return dict(self.learner_.ledger.reasons)
 
@@ -136,68 +134,55 @@ class BudgetedLearner:
         return Questions(bucket.asked, bucket.share, bucket.per, self.reasons_)
 
     def _go_on(self, rows: FloatArray) -> tuple[Query | None, FloatArray]:
-        """Up to the next question: the question, if there is one, and the outputs of all rows up to there."""
+        """The next question, if there is one, and the outputs of all rows up to and including its row."""
         learner = self.learner_
-        if self.options.get("refine", "none") != "none":  # the classifier changes with every row
-            query = learner.query(rows[0])
-            if not query.asked:
-                learner.update(query, None)
-            return query if query.asked else None, query.arrived.prediction[None]
         first = learner.bucket.seen + 1
-        found, passed = learner.watch(rows)
+        found, passed = learner.next_query(rows)
         return found, learner.decision_function(rows[: passed + (found is not None)], first)
 
-    def _remember(self, labels: FloatArray, *, counted: bool) -> None:
-        """The labels of the rows that have come, as long as a question can be about them."""
-        last = self.learner_.bucket.seen + (not counted)
-        self._truths |= {last - len(labels) + 1 + i: y for i, y in enumerate(labels)}
-        for number in list(self._truths)[: -max(self.options.get("recent", 0), 1)]:
-            del self._truths[number]
-
-    def _send(self, query: Query) -> None:
-        """Put a question to the person; the answer may take time."""
-        number = self.learner_.pend(query)
-        truth = self._truths[number if query.about is None else query.about]
+    def _ask(self, query: Query, truth: FloatArray) -> None:
+        """Ask the annotator about a sample with these true labels; the answer may arrive later."""
+        number = self.learner_.mark_pending(query)
         answer = self._person.answer(truth, query.labels)
-        self._letters.append(_Letter(number + self._person.wait(), query, answer))
+        self._late.append(_LateAnswer(number + self._person.wait(), query, answer))
 
     def _deliver(self) -> None:
-        """Hand over the answers whose time has come."""
+        """Pass the answers that have arrived to the learner."""
         seen = self.learner_.bucket.seen
-        for letter in [letter for letter in self._letters if letter.due <= seen]:
-            self._letters.remove(letter)
-            self.learner_.update(letter.query, letter.answer)
+        for late in [late for late in self._late if late.due <= seen]:
+            self._late.remove(late)
+            self.learner_.update(late.query, late.answer)
 
     def _stop(self, row: int) -> int:
-        """The row before which the next answer arrives; not too far away, as all rows are checked again by `watch`."""
+        """The row before which the next answer arrives; near, because `next_query` checks all rows again."""
         seen = self.learner_.bucket.seen
-        return row + min((letter.due - seen for letter in self._letters if letter.due < seen + BLOCK), default=BLOCK)
+        return row + min((late.due - seen for late in self._late if late.due < seen + _BLOCK), default=_BLOCK)
 
     def _check_fitted(self) -> None:
         if "learner_" not in self.__dict__:
-            raise errors.NotTrainedError("this learner knows no labels yet; call fit with an initial batch first")
+            raise errors.NotTrainedError("this learner has no labels yet; call fit with an initial batch first")
 
-    def _ways(self) -> dict[str, Any]:
-        """How the active learner is to ask."""
+    def _settings(self) -> dict[str, Any]:
+        """Further parameters of the active learner."""
         return self.options
 
     def __repr__(self) -> str:
         settings = {"base": self.base, "budget": self.budget, "per": self.per, "annotator": self.annotator}
-        told = ", ".join(f"{name}={value!r}" for name, value in {**settings, **self.options}.items())
-        return f"{type(self).__name__}({told})"
+        settings_text = ", ".join(f"{name}={value!r}" for name, value in {**settings, **self.options}.items())
+        return f"{type(self).__name__}({settings_text})"
 
 
 class RandomSelection(BudgetedLearner):
-    """The same number of questions at random, under the same limit: what every selection has to beat.
+    """The same number of questions at random, under the same limit: the baseline of every selection.
 
     Parameters
     ----------
     base, budget, per, annotator
         As for `BudgetedLearner`.
     seed : int
-        Of the draws.
+        Seed of the draws.
     options
-        Further parameters of `ActiveLearner` that do not say what to ask, such as `echo`.
+        Further parameters of `ActiveLearner` that do not choose questions, such as `error_feedback`.
     """
 
     def __init__(
@@ -213,8 +198,8 @@ class RandomSelection(BudgetedLearner):
         super().__init__(base, budget, per, annotator=annotator, **options)
         self.seed = seed
 
-    def _ways(self) -> dict[str, Any]:
-        return {"criteria": "ambiguity", "selection": RandomFilter(self.seed), **self.options}
+    def _settings(self) -> dict[str, Any]:
+        return {"criteria": "ambiguity", "selection": RandomSelector(self.seed), **self.options}
 
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, seed={self.seed})"
