@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.active.learner import MOBILITY
+from evolabel.active.learner import DEFAULT_ANTECEDENT_RATE
 from evolabel.active.selection.random import random_moments
 
 
@@ -31,7 +31,7 @@ def learned(classifier: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, a
     touched, told = asked.any(axis=1), np.where(asked, Y, np.nan)
     outputs = np.empty(Y.shape)
     borders = [0, *(np.flatnonzero(np.diff(touched)) + 1), len(X)]
-    with classifier._model.trained().moving_by(MOBILITY):
+    with classifier._model.trained().moving_by(DEFAULT_ANTECEDENT_RATE):
         for start, stop in pairwise(borders):
             rows = slice(start, stop)
             learns = touched[start]

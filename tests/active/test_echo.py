@@ -20,7 +20,9 @@ def test_an_echo_helps_where_errors_repeat(events, per):
     X, Y = events
     scores = {}
     for echo in (False, True):
-        learner = BudgetedLearner(EvolvingFuzzyClassifier(max_rules=4), 0.2, per, echo=echo).fit(X[:200], Y[:200])
+        learner = BudgetedLearner(EvolvingFuzzyClassifier(max_rules=4), 0.2, per, error_feedback=echo).fit(
+            X[:200], Y[:200]
+        )
         scores[echo] = partial_accuracy(Y[200:], learner.test_then_train(X[200:], Y[200:]))
     assert scores[True] > scores[False] + 0.02
 
@@ -43,7 +45,7 @@ def test_nothing_changes_where_errors_do_not_repeat(shuffled):
     X, Y = shuffled
     outputs = []
     for echo in (False, True):
-        learner = BudgetedLearner(EvolvingFuzzyClassifier(max_rules=4), 0.2, echo=echo).fit(X[:200], Y[:200])
+        learner = BudgetedLearner(EvolvingFuzzyClassifier(max_rules=4), 0.2, error_feedback=echo).fit(X[:200], Y[:200])
         outputs.append(learner.test_then_train(X[200:260], Y[200:260]))
     np.testing.assert_array_equal(*outputs)
 
@@ -79,7 +81,7 @@ def test_the_classifier_itself_knows_of_no_echo(events):
     X, Y = events
     outputs = []
     for echo in (True, False):
-        learner = ActiveLearner(trained(X, Y), echo=echo)
+        learner = ActiveLearner(trained(X, Y), error_feedback=echo)
         for x, y in zip(X[200:240], Y[200:240], strict=True):
             learner.update(learner.query(x), y)
         outputs.append(learner.classifier.decision_function(X[240:]))

@@ -40,7 +40,7 @@ def test_files_from_before_the_first_answer_know_what_the_classifier_learns_else
     loaded = ActiveLearner.load(tmp_path / "learner.evolabel")
     for each in (learner, loaded):
         each.classifier.partial_fit(X[240:245], np.column_stack([Y[240:245], [0, 1, 0, 1, 1]]))
-    known, also = (each.strategy.context.arrays() for each in (learner, loaded))
+    known, also = (each.strategy.context.arrays(each.classifier._model) for each in (learner, loaded))
     for name, array in known.items():
         np.testing.assert_array_equal(also[name], array)
 

@@ -8,7 +8,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, Ambiguity
-from evolabel.active.scoring.new_labels import ENOUGH, NewLabelExploration
+from evolabel.active.scoring.new_labels import _ENOUGH_ANSWERS, NewLabelExploration
 from evolabel.errors import DataError
 from evolabel.streams import DriftingStream
 
@@ -63,7 +63,7 @@ def test_doubts_end_with_enough_answers(grown, taught):
     classifier = copy.deepcopy(taught)
     newcomers = NewLabelExploration(classifier._model)
     np.testing.assert_array_equal(newcomers.weights(NEXT)[0], [0, 0, 0, 1, 1])
-    rows, told = grown[0][:ENOUGH], np.tile([np.nan, np.nan, np.nan, 1.0, np.nan], (ENOUGH, 1))
+    rows, told = grown[0][:_ENOUGH_ANSWERS], np.tile([np.nan, np.nan, np.nan, 1.0, np.nan], (_ENOUGH_ANSWERS, 1))
     classifier.partial_fit(rows[::2], told[::2])
     np.testing.assert_allclose(newcomers.weights(NEXT)[0], [0, 0, 0, 0.5, 1])
     classifier.partial_fit(rows[::2], told[::2])
@@ -110,9 +110,9 @@ def test_answers_learned_outside_the_learner_make_labels_known(grown, taught, as
     X, Y = grown
     learner = ActiveLearner(copy.deepcopy(taught), 0.2, "labels")
     asked_about(learner, X[200 : 200 + asked_before], np.nan_to_num(Y[200 : 200 + asked_before]))
-    told = np.nan_to_num(Y[250 : 250 + ENOUGH])
-    told[ENOUGH // 2 :, 4] = np.nan
-    learner.classifier.partial_fit(X[250 : 250 + ENOUGH], told)
+    told = np.nan_to_num(Y[250 : 250 + _ENOUGH_ANSWERS])
+    told[_ENOUGH_ANSWERS // 2 :, 4] = np.nan
+    learner.classifier.partial_fit(X[250 : 250 + _ENOUGH_ANSWERS], told)
     doubts = learner.strategy.context.of_next(learner.classifier._model, X[400:401]).exploration
     assert doubts[0, 3] == 0.0
     assert 0.0 < doubts[0, 4] <= 0.5
@@ -162,7 +162,7 @@ def test_files_keep_who_is_new(grown, taught, tmp_path):
     asked_about(learner, X[200:400], Y[200:400])
     learner.save(tmp_path / "learner.evolabel")
     loaded = ActiveLearner.load(tmp_path / "learner.evolabel")
-    kept, found = (one.strategy.context.arrays() for one in (learner, loaded))
+    kept, found = (one.strategy.context.arrays(one.classifier._model) for one in (learner, loaded))
     assert kept.keys() == found.keys()
     for name, array in kept.items():
         np.testing.assert_array_equal(found[name], array)

@@ -88,7 +88,7 @@ def test_an_interrupted_query_leaves_nothing_half_made(classifier, stream, monke
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(row_scorer, "places_of", interrupted)
+        patch.setattr(row_scorer, "columns_of", interrupted)
         with pytest.raises(KeyboardInterrupt):
             learner.query(stream[0][60])
     assert_same(learner.query(stream[0][60]), expected)

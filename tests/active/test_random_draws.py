@@ -10,12 +10,12 @@ from random_draws import drawn, learned, matched_budget
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import RandomSelection, TokenBucket
-from evolabel.active.selection.random import BLOCK, random_moments
+from evolabel.active.selection.random import _BLOCK, random_moments
 
 BASE = EvolvingFuzzyClassifier(max_rules=4)
 
 
-@given(budget=st.floats(0.001, 1.0), seed=st.integers(0, 9), first=st.integers(1, 3 * BLOCK))
+@given(budget=st.floats(0.001, 1.0), seed=st.integers(0, 9), first=st.integers(1, 3 * _BLOCK))
 def test_every_token_has_a_moment_of_its_own_once_it_is_earned(budget, seed, first):
     moments = random_moments(budget, seed, first, first + 50)
     assert (np.diff(moments) > 0).all()
@@ -25,10 +25,10 @@ def test_every_token_has_a_moment_of_its_own_once_it_is_earned(budget, seed, fir
 
 
 def test_moments_do_not_depend_on_how_they_are_asked_for():
-    whole = random_moments(0.1, 5, 1, 3 * BLOCK)
-    parts = [random_moments(0.1, 5, token, token + 99) for token in range(1, 3 * BLOCK - 99, 100)]
+    whole = random_moments(0.1, 5, 1, 3 * _BLOCK)
+    parts = [random_moments(0.1, 5, token, token + 99) for token in range(1, 3 * _BLOCK - 99, 100)]
     np.testing.assert_array_equal(np.concatenate(parts), whole[: 100 * len(parts)])
-    assert not np.array_equal(whole, random_moments(0.1, 6, 1, 3 * BLOCK))
+    assert not np.array_equal(whole, random_moments(0.1, 6, 1, 3 * _BLOCK))
 
 
 @given(data=st.data(), rows=st.integers(1, 400), K=st.integers(1, 7), draw=st.integers(0, 99))

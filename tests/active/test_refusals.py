@@ -99,13 +99,13 @@ def test_queries_of_another_learner_are_refused(classifier, stream):
 @pytest.mark.parametrize("what", [None, [1.0, 0.0, 0.0, 0.0]])
 def test_what_is_no_query_is_refused(classifier, what):
     learner = ActiveLearner(classifier)
-    for act in (learner.update, learner.pend):
+    for act in (learner.update, learner.mark_pending):
         with pytest.raises(DataTypeError, match="pass the result of query or next_query"):
             act(what)
 
 
 def test_the_classifier_must_know_its_labels(blobs):
-    with pytest.raises(errors.NotTrainedError, match="knows no labels"):
+    with pytest.raises(errors.NotTrainedError, match="has no labels"):
         ActiveLearner(EvolvingFuzzyClassifier()).query([1.0])
     with pytest.raises(StateError, match="label matrix"):
         ActiveLearner(EvolvingFuzzyClassifier().fit(*blobs)).query(blobs[0][0])

@@ -105,7 +105,7 @@ def test_utilities_that_are_nan_are_seen_but_never_queried_nor_compared_with(uti
     assert not np.isnan(values[queried]).any()
     manager.update(values[:, None], queried, values)
     assert (manager.bucket_.seen, manager.bucket_.asked) == (len(values), len(queried))
-    assert manager.selector_.arrays()["tally"][0] == min(np.isfinite(values).sum(), manager.window)
+    assert manager.selector_.arrays()["counters"][0] == min(np.isfinite(values).sum(), manager.window)
 
 
 def test_a_sample_of_utility_nan_that_was_queried_anyhow_is_paid():

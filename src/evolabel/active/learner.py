@@ -33,7 +33,7 @@ _MOST_ROWS_AHEAD = 2048  # rows that `next_query` scores together at most
 
 # Shuffles 10-15 of four sets, samples-based: .32 / .28 of the gap in PA / AP; with 1 it was .27 / .26, with 0 new rules
 # would stay young for ever.
-_DEFAULT_ANTECEDENT_RATE = 0.2
+DEFAULT_ANTECEDENT_RATE = 0.2
 
 
 class ActiveLearner:
@@ -114,7 +114,7 @@ class ActiveLearner:
         credit: int = 0,
         burst: int | None = DEFAULT_BURST,
         min_labels: int = 1,
-        antecedent_rate: float = _DEFAULT_ANTECEDENT_RATE,
+        antecedent_rate: float = DEFAULT_ANTECEDENT_RATE,
         error_feedback: bool = True,
         max_pending: int = 10_000,
         annotators: AnnotatorPool | None = None,

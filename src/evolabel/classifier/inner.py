@@ -111,11 +111,13 @@ class ClassifierInner:
 
         Where the classifier has feature names, scikit-learn's warning of an array without names is given once.
         """
-        width = self.model.n_features
-        if self._by_order and type(X) is np.ndarray:
+        model = self.classifier.__dict__.get("_model")
+        if self._by_order and type(X) is np.ndarray and model is not None:
+            width = model.n_features
             array = X if is_checked_shape(X, width) else as_matrix(X, "X")
             if is_checked_shape(array, width):
                 return checked_values(array)
+        self.model  # noqa: B018 (an error if it is not trained on a label matrix)
         rows = self.classifier._read(X)
         self._by_order = self._by_order or type(X) is np.ndarray
         return rows
