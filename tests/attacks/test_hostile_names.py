@@ -12,7 +12,7 @@ from rich.console import Console
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.text import one_line, visible
 from evolabel.cli.model import names_are_checked
-from evolabel.cli.tables import markdown_table, terminal_table
+from evolabel.cli.output import markdown_table, result_table
 from evolabel.evaluate import prequential, repeat
 from evolabel.explain.figures import all_figures as album_module
 from evolabel.explain.figures.canvas import as_png, as_svg, figure_of, in_legend, plain
@@ -138,7 +138,7 @@ def test_tables_keep_their_columns(repeated, name):
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines[:-1]} == {5}
     check_page(re.sub("`[^`]*`", "", "\n".join(lines)))
     with io.StringIO() as text:
-        Console(file=text, width=10**6).print(terminal_table(results))
+        Console(file=text, width=10**6).print(result_table(results))
         assert visible(text.getvalue()) == text.getvalue()
 
 

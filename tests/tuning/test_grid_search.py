@@ -223,7 +223,7 @@ def test_a_score_below_everything_still_beats_none(batch):
 
 def test_a_grid_on_which_everything_blows_up_is_told_and_leaves_no_result(batch):
     literal = GridSearch(EvolvingFuzzyClassifier.paper(coupling="paper"), {"beta": [1000.0, 2000.0]}, cv=2)
-    with pytest.raises(DivergenceError, match="no point of the grid gave finite answers"):
+    with pytest.raises(DivergenceError, match="no point of the grid gave finite outputs"):
         literal.fit(*batch)
     with pytest.raises(NotTrainedError):
         literal.frame()
