@@ -8,7 +8,7 @@ import errno
 from collections.abc import Callable, Sequence
 from signal import SIGINT
 
-from cyclopts import App, CycloptsError, Group, UnusedCliTokensError
+from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 from rich.console import Console
 
 from evolabel import __version__
@@ -32,15 +32,15 @@ _HELP = """Learn several labels at once from a stream, with rules a person can r
 
 First steps:
 
-`evolabel run` learns a data set and shows how accurate it is
+Learn a data set and show the accuracy: `evolabel run`
 
-`evolabel run my.csv --labels fault_a,fault_b --out results` learns a file and saves a report and the model
+Learn a file, write a report and the model: `evolabel run my.csv --labels fault_a,fault_b --out results`
 
-`evolabel rules results/model.safetensors` prints the rules of that model
+Print the rules of that model: `evolabel rules results/model.safetensors`
 
-`evolabel predict results/model.safetensors today.csv` predicts the labels of new rows
+Predict the labels of new rows: `evolabel predict results/model.safetensors today.csv`
 
-Every command has examples in its own help, such as `evolabel run --help`."""
+Examples of each command: `evolabel run --help` and so on"""
 
 _EPILOGUE = "Exit codes: 0 done, 1 failed, 2 wrong usage or data, 3 a package or data set is missing, 130 interrupted."
 
@@ -53,7 +53,14 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
 
 def make_app() -> App:
     """Return the command line with all its commands."""
-    app = App("evolabel", help=_HELP, help_epilogue=_EPILOGUE, version=__version__, suppress_keyboard_interrupt=False)
+    app = App(
+        "evolabel",
+        help=_HELP,
+        help_epilogue=_EPILOGUE,
+        version=__version__,
+        default_parameter=Parameter(show_default=lambda value: None if value == "" or value is False else value),
+        suppress_keyboard_interrupt=False,
+    )
     app["--help"].group = app["--version"].group = Group("Options", sort_key=len(_COMMANDS))
     for order, (title, commands) in enumerate(_COMMANDS.items()):
         group = Group(title, sort_key=order)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.validation import check_number
@@ -22,7 +22,7 @@ _COMPILING_BUDGET = 0.5  # with this budget a few rows are enough to run all ker
 _COMPILING_PARAMS = {"max_rules": 3, "prune_after": 5, "min_support": 50}  # few rules, which are soon removed
 
 
-@Parameter(name="*")  # its fields are options of the command itself
+@Parameter(name="*", group=Group("Active learning", sort_key=1))  # its fields are options of the command itself
 @dataclass(frozen=True)
 class BudgetOptions:
     """Options of active learning.

@@ -29,7 +29,7 @@ def edit(
     """Add, change, rename, lock, merge or delete rules of a saved model.
 
     Options may be given several times. The changes are made in the order of the options below, all of them or none, and
-    printed one per line. RULE is the number or the name of a rule.
+    printed one per line. Rules are given by number or by name.
 
     For example:
 
