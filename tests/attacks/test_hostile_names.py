@@ -11,8 +11,8 @@ from rich.console import Console
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.text import one_line, visible
-from evolabel.cli.model import names_are_checked
-from evolabel.cli.tables import markdown_table, terminal_table
+from evolabel.cli.model import no_name_warnings
+from evolabel.cli.output import markdown_table, result_table
 from evolabel.evaluate import prequential, repeat
 from evolabel.explain.figures import all_figures as album_module
 from evolabel.explain.figures.canvas import as_png, as_svg, figure_of, in_legend, plain
@@ -138,7 +138,7 @@ def test_tables_keep_their_columns(repeated, name):
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines[:-1]} == {5}
     check_page(re.sub("`[^`]*`", "", "\n".join(lines)))
     with io.StringIO() as text:
-        Console(file=text, width=10**6).print(terminal_table(results))
+        Console(file=text, width=10**6).print(result_table(results))
         assert visible(text.getvalue()) == text.getvalue()
 
 
@@ -156,7 +156,7 @@ def test_the_report_has_no_script(repeated, name, tmp_path):
 def test_texts_of_rules_and_explanations_keep_their_lines(trained, name):
     classifier, X, _ = renamed(trained, name)
     plainly, _, _ = renamed((EvolvingFuzzyClassifier(max_rules=3).fit(*trained[1:]), *trained[1:]), "x")
-    with names_are_checked():
+    with no_name_warnings():
         explained = classifier.explain(X[0]), plainly.explain(X[0])
     pairs = [(classifier.rules_, plainly.rules_), (classifier.rules_[0], plainly.rules_[0]), explained]
     for told, expected in pairs:

@@ -177,10 +177,10 @@ def test_scores_beside_results_are_not_unpickled(kind, payloads, marker, tmp_pat
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_notes_of_a_search_are_not_unpickled(kind, payloads, marker, tmp_path, stream):
-    notes = tmp_path / "notes.jsonl"
-    notes.write_bytes(payloads[kind])
-    search = GridSearch(EvolvingFuzzyClassifier(), {"vigilance": (0.5,)}, cv=2, checkpoint=notes)
+def test_the_checkpoint_of_a_search_is_not_unpickled(kind, payloads, marker, tmp_path, stream):
+    checkpoint = tmp_path / "checkpoint.jsonl"
+    checkpoint.write_bytes(payloads[kind])
+    search = GridSearch(EvolvingFuzzyClassifier(), {"vigilance": (0.5,)}, cv=2, checkpoint=checkpoint)
     with pytest.raises(EvolabelError, match="holds no search") as error:
         search.fit(stream[0][:40], stream[1][:40])
     assert "\n" not in str(error.value)
@@ -235,7 +235,7 @@ COMMANDS = {
         ("bench", "--sets", "plant.npz", "--learner", "prior", "--against", "", "--seeds", 2, "--out", "out", "--json"),
         {0},
     ),
-    "tune": (["out/notes.jsonl"], ("tune", "plant.csv", *LABELS, *GRID, "--out", "out", "--json"), {2}),
+    "tune": (["out/checkpoint.jsonl"], ("tune", "plant.csv", *LABELS, *GRID, "--out", "out", "--json"), {2}),
     "predict": (["bad.parquet"], ("predict", "model.safetensors", "bad.parquet"), {2}),
     "predict with a model": (["bad.model"], ("predict", "bad.model", "plant.csv"), {2}),
     "rules": (["bad.model"], ("rules", "bad.model"), {2}),

@@ -59,7 +59,7 @@ def test_nothing_is_said_of_questions_where_nobody_asks(command, tmp_path):
         (["--per", "labels"], "give a --budget"),
         (["--budget", "0.1", "--criteria", "luck"], "'luck' is no criterion"),
         (["--budget", "0.1", "--selection", "variable"], "has no threshold"),
-        (["--budget", "0.1", "--learner", "knn"], "needs a fuzzy classifier to teach, not knn"),
+        (["--budget", "0.1", "--learner", "knn"], "needs a fuzzy classifier to train, not knn"),
         (["--budget", "0.1", "--initial", "0"], "needs an initial batch"),
     ],
 )

@@ -16,4 +16,4 @@ def test_figures_and_an_index_are_written(command, plant_model, plant, tmp_path)
 def test_data_of_another_kind_is_refused(command, plant_model, tmp_path):
     told = command("figures", plant_model, "--out", tmp_path / "pictures", "--data", "drift")
     assert told.code == 2
-    assert "the model knows 2" in told.err
+    assert "the model has 2" in told.err

@@ -1,4 +1,4 @@
-"""A full disk is told in the same way by every command: which file, what to do, and one exit code."""
+"""Every command reports a full disk in the same way: which file, what to do, and one exit code."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def full_disk(monkeypatch):
     ("words", "file"),
     [
         (("run", "plant.csv", *LABELS, "--learner", "prior", "--json", "--out", "out"), "out/seed-0/results.json"),
-        (("tune", "plant.csv", *LABELS, *GRID, "--out", "out"), "out/notes.jsonl"),
+        (("tune", "plant.csv", *LABELS, *GRID, "--out", "out"), "out/checkpoint.jsonl"),
         (("figures", "model.safetensors", "--out", "out"), "out/rule-map.png"),
         (("rules", "model.safetensors", "--out", "rules.md"), "rules.md"),
         (("edit", "model.safetensors", "--lock", "0"), "model.safetensors"),
@@ -31,12 +31,12 @@ def full_disk(monkeypatch):
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
 @pytest.mark.usefixtures("plant_model")
-def test_the_file_and_a_way_out_are_told(command, full_disk, tmp_path, monkeypatch, words, file):
+def test_the_message_has_the_file_and_what_to_do(command, full_disk, tmp_path, monkeypatch, words, file):
     monkeypatch.chdir(tmp_path)
     full_disk()
     told = command(*words)
     assert told.code == 1
     assert told.err.splitlines() == [
         f"evolabel: No space left on device for {file}; free some space or write elsewhere, "
-        "what was there before is untouched"
+        "existing files are unchanged"
     ]

@@ -60,7 +60,7 @@ def test_the_data_sets_are_listed_though_a_file_is_damaged(command, tmp_path, mo
 
 def test_bench_writes_json_and_markdown(command, tmp_path, monkeypatch):
     pytest.importorskip("river")
-    monkeypatch.setattr("evolabel.cli.bench.METRICS", ("pa", "ap"))
+    monkeypatch.setattr("evolabel.cli.bench._METRICS", ("pa", "ap"))
     out = tmp_path / "bench"
     words = ("--sets", "yeast", "--learner", "prior", "--against", "rls", "--seeds", 2, "--out", out, "--json")
     told = command("bench", *words)

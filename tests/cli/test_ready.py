@@ -1,4 +1,4 @@
-"""What is made sure of before a run: kernels that are compiled before any clock starts."""
+"""Kernels are compiled before a run starts its clock."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ RUN = """
 import importlib, pkgutil, sys
 import evolabel.kernels
 from numba.core.dispatcher import Dispatcher
-from evolabel.cli.budgets import Asking, rehearsing, with_budgets
+from evolabel.cli.budgets import BudgetOptions, compiling_learners, with_budgets
 from evolabel.cli.learners import chosen_learners
 from evolabel.cli.ready import compile_kernels
 from evolabel.evaluate import prequential
@@ -24,10 +24,10 @@ def loaded():
     return {(name, signature) for name, kernel in kernels.items() for signature in kernel.overloads}
 
 def run(per, selection):
-    asking, taught = Asking("0.1", per, selection=selection), chosen_learners("evolabel", "", None)
-    compile_kernels(rehearsing(taught, asking), quiet=True)
+    options, trained = BudgetOptions("0.1", per, selection=selection), chosen_learners("evolabel", "", None)
+    compile_kernels(compiling_learners(trained, options), quiet=True)
     before = loaded()
-    learners = {name: make(0) for name, make in with_budgets(taught, asking, 0.2).items()}
+    learners = {name: make(0) for name, make in with_budgets(trained, options, 0.2).items()}
     prequential(learners, DriftingStream(seed=1), samples=2500, initial=0.2, every=80)
     print(*sorted({name for name, _ in loaded() - before}))
 

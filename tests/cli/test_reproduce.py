@@ -49,7 +49,7 @@ def test_a_quick_look_writes_a_report_results_and_verdicts(command, tiny, tmp_pa
 def test_without_any_set_there_is_nothing_to_do(command, tmp_path, empty_handed):
     told = command("reproduce", "--sets", "emotions,yeast", "--out", tmp_path)
     assert told.code == 3
-    assert "no data set is at hand" in told.err
+    assert "no data set was found" in told.err
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_one_row_is_explained(command, plant_model, plant):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["rules", "{model}", "--label", "hail"], "no label 'hail'; it knows fault_a, fault_b"),
+        (["rules", "{model}", "--label", "hail"], "no label 'hail'; it has fault_a, fault_b"),
         (["rules", "{model}", "--top", "0"], "top=0"),
         (["rules", "nowhere.safetensors"], "no model file at"),
         (
@@ -64,7 +64,7 @@ def test_one_row_is_explained(command, plant_model, plant):
         ),
         (["rules", "{model}", "--out", "."], "cannot write . (Is a directory); choose another file"),
         (["explain", "{model}", "--row", "300", "--data", "{plant}"], "has rows 0 to 299"),
-        (["explain", "{model}", "--row", "0", "--data", "drift"], "features, the model knows 2"),
+        (["explain", "{model}", "--row", "0", "--data", "drift"], "features, the model has 2"),
         (["explain", "{model}", "--row", "0", "--data", "{other}"], "the model knows heat, flow"),
     ],
 )

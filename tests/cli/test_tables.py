@@ -2,7 +2,7 @@
 
 import pytest
 
-from evolabel.cli.tables import cells, markdown_table, terminal_table
+from evolabel.cli.output import markdown_table, result_cells, result_table
 from evolabel.evaluate import Repeated, Results, Spread, Standing, Summary
 
 
@@ -21,7 +21,7 @@ def standing(value, deviation=0.0):
     ],
 )
 def test_only_leading_zeros_are_left_out(value, deviation, told):
-    assert cells(standing(value, deviation))[1] == told
+    assert result_cells(standing(value, deviation))[1] == told
 
 
 def repeated(metric, ours, theirs):
@@ -43,7 +43,7 @@ def repeated(metric, ours, theirs):
 
 @pytest.mark.parametrize(("metric", "best"), [("pa", 0), ("hamming_loss", 1)])
 def test_the_best_is_bold_also_where_less_is_better(metric, best):
-    column = terminal_table(repeated(metric, 0.8, 0.2)).columns[1]
+    column = result_table(repeated(metric, 0.8, 0.2)).columns[1]
     bold = [any(span.style == "bold" for span in cell.spans) for cell in column.cells]
     assert bold == [place == best for place in range(2)]
 
@@ -54,5 +54,5 @@ def test_the_first_learner_is_ahead_where_its_loss_is_smaller():
 
 
 def test_titles_are_shown_as_they_are():
-    assert "toy [b]" in terminal_table(repeated("pa", 0.8, 0.2)).title.plain
+    assert "toy [b]" in result_table(repeated("pa", 0.8, 0.2)).title.plain
     assert "| ours | .8000 |" in markdown_table(repeated("pa", 0.8, 0.2))

@@ -8,7 +8,7 @@ import pytest
     [
         (["run", "--label", "fault"], "Unknown option: --label. Did you mean --labels? Try `evolabel run --help`."),
         (["run", "--protocol", "best"], 'Choose from: "benchmark", "paper", "order". Try `evolabel run --help`.'),
-        (["run", "a.csv", "b.csv"], "there is no place for b.csv. Try `evolabel run --help`."),
+        (["run", "a.csv", "b.csv"], "unexpected argument: b.csv. Try `evolabel run --help`."),
         (["runn"], " Try `evolabel --help`."),
         (["explain", "model"], "--row requires an argument. Try `evolabel explain --help`."),
     ],

@@ -63,7 +63,7 @@ def interrupted(path, batch, tasks, **options):
 @pytest.mark.parametrize("tasks", [1, 4, TASKS])
 def test_finished_tasks_are_not_repeated(tmp_path, batch, finished, tasks):
     expected = grid_search().fit(*batch)
-    path = interrupted(tmp_path / "notes", batch, tasks)
+    path = interrupted(tmp_path / "checkpoint", batch, tasks)
     finished.clear()
     found = grid_search(path).fit(*batch)
     assert len(finished) == TASKS - tasks
@@ -72,7 +72,7 @@ def test_finished_tasks_are_not_repeated(tmp_path, batch, finished, tasks):
 
 
 def test_a_search_killed_again_and_again_comes_to_its_end(tmp_path, batch, finished):
-    path = tmp_path / "notes"
+    path = tmp_path / "checkpoint"
     for tasks in range(1, TASKS + 1):
         interrupted(path, batch, tasks)
     assert len(finished) == TASKS
@@ -82,14 +82,14 @@ def test_a_search_killed_again_and_again_comes_to_its_end(tmp_path, batch, finis
 def test_tasks_that_are_given_up_are_not_complained_about(tmp_path, batch):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        interrupted(tmp_path / "notes", batch, 1, n_jobs=2, backend="threading")
+        interrupted(tmp_path / "checkpoint", batch, 1, n_jobs=2, backend="threading")
         gc.collect()
     assert [str(warning.message) for warning in told] == []
 
 
 @pytest.mark.parametrize("missing", [1, 20])
 def test_a_last_line_that_was_cut_is_done_again(tmp_path, batch, finished, missing):
-    path = interrupted(tmp_path / "notes", batch, 3)
+    path = interrupted(tmp_path / "checkpoint", batch, 3)
     whole = path.read_bytes()
     path.write_bytes(whole[:-missing])
     finished.clear()
@@ -100,21 +100,21 @@ def test_a_last_line_that_was_cut_is_done_again(tmp_path, batch, finished, missi
 
 
 def test_a_search_that_is_over_is_only_read(tmp_path, batch, finished):
-    expected = grid_search(tmp_path / "notes").fit(*batch)
+    expected = grid_search(tmp_path / "checkpoint").fit(*batch)
     finished.clear()
-    assert grid_search(tmp_path / "notes").fit(*batch).surface_ == expected.surface_
+    assert grid_search(tmp_path / "checkpoint").fit(*batch).surface_ == expected.surface_
     assert finished == []
 
 
 def test_progress_goes_on_counting(tmp_path, batch):
-    path, told = interrupted(tmp_path / "notes", batch, 4), []
+    path, told = interrupted(tmp_path / "checkpoint", batch, 4), []
     grid_search(path, progress=lambda *news: told.append(news)).fit(*batch)
     assert told == [(5, TASKS), (6, TASKS)]
 
 
 def test_points_without_a_score_are_noted_too(tmp_path, batch, finished):
     options = {"estimator": EvolvingFuzzyClassifier.paper(coupling="paper"), "grid": {"beta": [1000.0, 0.0]}}
-    path = interrupted(tmp_path / "notes", batch, 2, **options)
+    path = interrupted(tmp_path / "checkpoint", batch, 2, **options)
     finished.clear()
     found = grid_search(path, **options).fit(*batch)
     assert len(finished) == 1
@@ -122,9 +122,9 @@ def test_points_without_a_score_are_noted_too(tmp_path, batch, finished):
 
 
 @pytest.mark.parametrize("backend", [None, "sequential", "threading"])
-def test_notes_are_taken_along_the_way(tmp_path, batch, finished, monkeypatch, backend):
+def test_the_checkpoint_is_written_after_every_task(tmp_path, batch, finished, monkeypatch, backend):
     """Killed in the middle of a task, not between two."""
-    path, count = tmp_path / "notes", search.shared_answers
+    path, count = tmp_path / "checkpoint", search.shared_answers
 
     def killed_at_the_fourth(*arguments):
         if len(finished) == 3:
@@ -153,31 +153,31 @@ def test_notes_are_taken_along_the_way(tmp_path, batch, finished, monkeypatch, b
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_notes_of_another_search_are_refused_and_kept(tmp_path, batch, change, told):
-    path = interrupted(tmp_path / "notes", batch, 2)
+def test_the_checkpoint_of_another_search_is_refused_and_kept(tmp_path, batch, change, told):
+    path = interrupted(tmp_path / "checkpoint", batch, 2)
     before = path.read_bytes()
     with pytest.raises(CheckpointError, match=rf"belongs to another search \({told} differ\)"):
         grid_search(path, **change).fit(*batch)
     assert path.read_bytes() == before
 
 
-def test_notes_on_other_data_are_refused(tmp_path, batch):
-    path = interrupted(tmp_path / "notes", batch, 2)
+def test_a_checkpoint_of_other_data_is_refused(tmp_path, batch):
+    path = interrupted(tmp_path / "checkpoint", batch, 2)
     X, Y = batch
     for other in ((X + 1e-9, Y), (X, 1.0 - Y), (X[::-1], Y[::-1]), (X[:-1], Y[:-1])):
         with pytest.raises(CheckpointError, match=r"\(data differ\)"):
             grid_search(path).fit(*other)
 
 
-def test_how_a_search_is_run_makes_no_difference_to_its_notes(tmp_path, batch, finished):
-    path = interrupted(tmp_path / "notes", batch, 4)
+def test_how_a_search_is_run_makes_no_difference_to_its_checkpoint(tmp_path, batch, finished):
+    path = interrupted(tmp_path / "checkpoint", batch, 4)
     finished.clear()
     grid_search(path, n_jobs=1, backend="sequential", progress=lambda *_: None).fit(*batch)
     assert len(finished) == 2
 
 
 def test_a_score_of_ones_own_is_known_again(tmp_path, batch, finished):
-    path = interrupted(tmp_path / "notes", batch, 4, score=agreement)
+    path = interrupted(tmp_path / "checkpoint", batch, 4, score=agreement)
     finished.clear()
     grid_search(path, score=agreement).fit(*batch)
     assert len(finished) == 2
@@ -187,14 +187,14 @@ def test_a_score_of_ones_own_is_known_again(tmp_path, batch, finished):
 
 def test_a_score_of_ones_own_is_noted_without_its_address(tmp_path, batch):
     """The next process has it elsewhere."""
-    path = interrupted(tmp_path / "notes", batch, 1, score=agreement)
+    path = interrupted(tmp_path / "checkpoint", batch, 1, score=agreement)
     head = path.read_text().splitlines()[0]
     assert "agreement" in head
     assert " at 0x" not in head
 
 
 def test_numbers_of_numpy_can_be_noted(tmp_path, batch, finished):
-    path = interrupted(tmp_path / "notes", batch, 1, grid={"max_rules": list(np.arange(2, 4))})
+    path = interrupted(tmp_path / "checkpoint", batch, 1, grid={"max_rules": list(np.arange(2, 4))})
     finished.clear()
     assert grid_search(path, grid={"max_rules": [2, 3]}).fit(*batch).best_params_["max_rules"] in (2, 3)
     assert len(finished) == 5

@@ -58,8 +58,8 @@ def test_values_a_rival_cannot_take_are_refused(grid, told, batch):
     assert str(refusal.value).startswith(told)
 
 
-def test_notes_of_one_rival_are_not_those_of_another(batch, tmp_path):
-    path, grid = tmp_path / "notes", {"base__vigilance": [0.5, 1.5]}
+def test_the_checkpoint_of_one_rival_is_not_that_of_another(batch, tmp_path):
+    path, grid = tmp_path / "checkpoint", {"base__vigilance": [0.5, 1.5]}
     once = GridSearch(rival(EvolvingOneVsRest), grid, cv=2, checkpoint=path).fit(*batch)
     again = GridSearch(rival(EvolvingOneVsRest), grid, cv=2, checkpoint=path).fit(*batch)
     assert again.surface_ == once.surface_

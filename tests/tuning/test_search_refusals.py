@@ -54,7 +54,7 @@ def idle(monkeypatch):
 def test_parameters_out_of_range_are_refused_before_the_search_starts(tmp_path, batch, changes, told):
     options = {"estimator": EvolvingFuzzyClassifier(), "grid": {"alpha": [0.1]}, "cv": 2} | changes
     with pytest.raises(ParameterError) as refusal:
-        GridSearch(**options, checkpoint=tmp_path / "notes").fit(*batch)
+        GridSearch(**options, checkpoint=tmp_path / "checkpoint").fit(*batch)
     assert told in str(refusal.value)
     assert "\n" not in str(refusal.value)
     assert list(tmp_path.iterdir()) == []
@@ -93,7 +93,7 @@ def test_data_that_the_classifier_refuses_is_refused(batch, spoil):
 def test_a_fold_that_cannot_be_judged_is_not_called_a_blow_up(batch):
     X, Y = batch[0], batch[1].copy()
     Y[list(folds(60, 5, 0))[1]] = np.nan
-    with pytest.raises(DataError, match="cannot be judged"):
+    with pytest.raises(DataError, match="cannot be scored"):
         GridSearch(EvolvingFuzzyClassifier(), {"alpha": [0.0, 0.1]}).fit(X, Y)
 
 

@@ -1,12 +1,11 @@
 """The `evolabel` command."""
 
 import sys
-
-INTERRUPTED = 130
+from signal import SIGINT
 
 
 def main() -> None:
-    """Entry point of the command; says what is missing where the packages for it are not installed."""
+    """Run the command line in `sys.argv` and exit with its code, or with a message if its packages are missing."""
     from evolabel._utils.optional import load
     from evolabel.errors import MissingDependencyError
 
@@ -21,4 +20,4 @@ def main() -> None:
 
         sys.exit(run_command(sys.argv[1:]))
     except KeyboardInterrupt:  # while modules were still loading
-        sys.exit(INTERRUPTED)
+        sys.exit(128 + SIGINT)

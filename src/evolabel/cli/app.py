@@ -1,102 +1,113 @@
-"""All commands together, and what becomes of errors.
+"""All commands together, and how errors become messages and exit codes.
 
-Exit codes: 0 done, 1 unexpected failure (such as a full disk), 2 wrong usage or data that cannot be used, 3 something
-that must be there is not (a package, a data set), 130 interrupted.
+Exit codes: 0 done, 1 unexpected failure (such as a full disk), 2 wrong usage or data that cannot be used, 3 a missing
+package or data set, 130 interrupted.
 """
 
 import errno
 from collections.abc import Callable, Sequence
+from signal import SIGINT
 
-from cyclopts import App, CycloptsError, UnusedCliTokensError
+from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 from rich.console import Console
 
 from evolabel import __version__
 from evolabel._utils.text import one_line
-from evolabel.cli import INTERRUPTED
 from evolabel.cli.bench import bench
-from evolabel.cli.convert import convert
-from evolabel.cli.datasets import datasets
+from evolabel.cli.data import convert, datasets
 from evolabel.cli.edit import edit
 from evolabel.cli.explain import explain
 from evolabel.cli.figures import figures
 from evolabel.cli.predict import predict
-from evolabel.cli.reproduce import reproduce
+from evolabel.cli.reproduce import reproduce_paper
 from evolabel.cli.rules import rules
 from evolabel.cli.run import run
 from evolabel.cli.tune import tune
 from evolabel.errors import DatasetNotFoundError, EvolabelError, MissingDependencyError
 
-DONE, FAILED, UNUSABLE, ABSENT = 0, 1, 2, 3
-FULL = errno.ENOSPC, errno.EDQUOT
+_DONE, _FAILED, _UNUSABLE, _MISSING, _INTERRUPTED = 0, 1, 2, 3, 128 + SIGINT
+_FULL_DISK = errno.ENOSPC, errno.EDQUOT
 
-HELP = """Learn several labels at once from a stream, with rules a person can read.
+_HELP = """Learn several labels at once from a stream, with rules a person can read.
 
-Start with `evolabel run`: it learns a stream and shows how well, beside what you would use instead."""
+First steps:
 
-EPILOGUE = "Exit codes: 0 done, 1 failed, 2 wrong usage or data, 3 a package or data set is absent, 130 interrupted."
+Learn a data set and show the accuracy: `evolabel run`
+
+Learn a file, write a report and the model: `evolabel run my.csv --labels fault_a,fault_b --out results`
+
+Print the rules of that model: `evolabel rules results/model.safetensors`
+
+Predict the labels of new rows: `evolabel predict results/model.safetensors today.csv`
+
+Examples of each command: `evolabel run --help` and so on"""
+
+_EPILOGUE = "Exit codes: 0 done, 1 failed, 2 wrong usage or data, 3 a package or data set is missing, 130 interrupted."
+
+_COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
+    "Learn and compare": {"run": run, "tune": tune, "bench": bench, "reproduce": reproduce_paper},
+    "Use a saved model": {"predict": predict, "rules": rules, "explain": explain, "figures": figures, "edit": edit},
+    "Data": {"datasets": datasets, "convert": convert},
+}
 
 
 def make_app() -> App:
-    """The command line with all its commands."""
-    app = App("evolabel", help=HELP, help_epilogue=EPILOGUE, version=__version__, suppress_keyboard_interrupt=False)
-    commands: tuple[Callable[..., None], ...] = (
-        run,
-        predict,
-        rules,
-        explain,
-        figures,
-        edit,
-        tune,
-        bench,
-        reproduce,
-        datasets,
-        convert,
+    """Return the command line with all its commands."""
+    app = App(
+        "evolabel",
+        help=_HELP,
+        help_epilogue=_EPILOGUE,
+        version=__version__,
+        default_parameter=Parameter(show_default=lambda value: None if value == "" or value is False else value),
+        suppress_keyboard_interrupt=False,
     )
-    for place, command in enumerate(commands):
-        app.command(command, sort_key=place)
+    app["--help"].group = app["--version"].group = Group("Options", sort_key=len(_COMMANDS))
+    for order, (title, commands) in enumerate(_COMMANDS.items()):
+        group = Group(title, sort_key=order)
+        for place, (name, command) in enumerate(commands.items()):
+            app.command(command, name=name, group=group, sort_key=place)
     return app
 
 
 def run_command(words: Sequence[str]) -> int:
-    """Run a command line; returns its exit code, after saying in one line what went wrong."""
-    complain = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
+    """Run the command line `words`; print an error as one line on stderr and return the exit code."""
+    console = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
     try:
         make_app()(list(words), exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
-        complain.print(one_line(f"evolabel: {_misunderstood(error, words)}"), markup=False)
-        return UNUSABLE
+        code, message = _UNUSABLE, _usage_message(error, words)
     except KeyboardInterrupt:
-        complain.print("evolabel: interrupted", markup=False)
-        return INTERRUPTED
+        code, message = _INTERRUPTED, "interrupted"
     except (EvolabelError, OSError) as error:
-        code, message = _verdict(error)
-        complain.print(one_line(f"evolabel: {message}"), markup=False)
-        return code
-    return DONE
+        code, message = _code_and_message(error)
+    else:
+        return _DONE
+    console.print(one_line(f"evolabel: {message}"), markup=False)
+    return code
 
 
-def _misunderstood(error: CycloptsError, words: Sequence[str]) -> str:
-    """What cannot be read as a command, in one line, and where it is told how to write it."""
-    told = " ".join(str(error).split())
+def _usage_message(error: CycloptsError, words: Sequence[str]) -> str:
+    """Return in one line what is wrong with the command line `words`, and which help explains it."""
+    message = " ".join(str(error).split())
     if isinstance(error, UnusedCliTokensError):
-        told = f"there is no place for {' '.join(error.unused_tokens or ())}."
+        message = f"unexpected argument: {' '.join(error.unused_tokens or ())}."
     command = f"{words[0]} " if words and words[0] in make_app() else ""
-    return f"{told} Try `evolabel {command}--help`."
+    return f"{message} Try `evolabel {command}--help`."
 
 
-def _verdict(error: Exception) -> tuple[int, str]:
-    """Exit code and what to say; the cause counts, whoever has met it."""
+def _code_and_message(error: Exception) -> tuple[int, str]:
+    """Return exit code and message; a full disk behind another error is reported as a full disk."""
     full = _full_disk(error)
     if full is not None:
         where = f" for {full.filename}" if full.filename else ""
-        return FAILED, f"{full.strerror}{where}; free some space or write elsewhere, what was there before is untouched"
+        return _FAILED, f"{full.strerror}{where}; free some space or write elsewhere, existing files are unchanged"
     if isinstance(error, DatasetNotFoundError | MissingDependencyError):
-        return ABSENT, str(error)
-    return (UNUSABLE if isinstance(error, EvolabelError) else FAILED), str(error)
+        return _MISSING, str(error)
+    return (_UNUSABLE if isinstance(error, EvolabelError) else _FAILED), str(error)
 
 
 def _full_disk(error: BaseException | None) -> OSError | None:
-    """The full disk behind an error, if there is one."""
-    if error is None or (isinstance(error, OSError) and error.errno in FULL):
+    """Return the first error in the chain of causes that is a full disk, or None."""
+    if error is None or (isinstance(error, OSError) and error.errno in _FULL_DISK):
         return error
     return _full_disk(error.__cause__ or error.__context__)

@@ -8,31 +8,38 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from evolabel._utils.atomic_files import write_atomically
-from evolabel.cli.json_output import print_json, write_json
 from evolabel.cli.learners import Factory, chosen_learners
-from evolabel.cli.progress import LiveBars
-from evolabel.cli.ready import compile_kernels, ready_folder
+from evolabel.cli.output import (
+    LiveBars,
+    check_folder,
+    markdown_table,
+    print_json,
+    print_table,
+    result_table,
+    result_title,
+    write_json,
+)
+from evolabel.cli.ready import compile_kernels
 from evolabel.cli.run import check_seeds
 from evolabel.cli.source import DataSource, open_source, split_names
-from evolabel.cli.tables import markdown_table, print_table, terminal_table, title
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
 from evolabel.evaluate.learner import Learner, described
 from evolabel.explain.markup import words
 from evolabel.streams import Dataset
 
-SETS = "emotions,yeast,water-quality,birds,mediamill-5k"
-RIVALS = "tuned,macro-f1,paper-tuned,ovr,chain,static,paper,rfwls,rls,knn,prior,river-br-lr,river-cc-lr,forest"
-METRICS = ("pa", "ap", "macro_f1", "subset_accuracy")
-STEP = 500  # rows between two updates of the bars
-UNFINISHED = "unfinished"  # folder for the rounds that are done while others are not
-ROUND = re.compile(r"\d+-\d+\.json")  # place of the set, and seed
+_SETS = "emotions,yeast,water-quality,birds,mediamill-5k"
+_RIVALS = "tuned,macro-f1,paper-tuned,ovr,chain,static,paper,rfwls,rls,knn,prior,river-br-lr,river-cc-lr,forest"
+_METRICS = ("pa", "ap", "macro_f1", "subset_accuracy")
+_STEP = 500  # rows between two updates of the bars
+_UNFINISHED = "unfinished"  # folder for finished rounds while others are missing
+_ROUND_FILE = re.compile(r"\d+-\d+\.json")  # index of the set, and seed
 
 
 def bench(
     *,
-    sets: str = SETS,
-    against: str = RIVALS,
+    sets: str = _SETS,
+    against: str = _RIVALS,
     learner: str = "evolabel",
     seeds: int = 5,
     out: Path = Path("bench"),
@@ -41,50 +48,56 @@ def bench(
 ) -> None:
     """Compare learners on the paper's five data sets, under the benchmark protocol.
 
-    Rows are shuffled by the seed, the first fifth is the initial batch (scaling, ridge and rules see nothing else), the
-    rest is answered and then learned. The tables show mean and spread over the seeds; every learner meets the same rows
-    in the same run.
+    Rows are shuffled by the seed; the first fifth is the initial batch (scaling, ridge and first rules use nothing
+    else), and every further row is predicted and then learned. The tables show mean and deviation over the seeds; every
+    learner gets the same rows in the same run.
+
+    For example:
+
+    `evolabel bench --sets emotions,yeast --against ovr,knn --seeds 3`
+
+    `evolabel bench --out bench`
 
     Parameters
     ----------
     sets
         Names of data sets, separated by commas.
     against
-        Rivals, as in `evolabel run`; river's Hoeffding trees, which are slow, only if they are named.
+        Learners to compare with, as in `evolabel run`; by default all except river's Hoeffding trees, which are slow.
     learner
-        Who the rivals are compared with.
+        The learner that the others are compared with.
     seeds
-        Shuffles 0 .. SEEDS-1.
+        Number of shuffles; their seeds are 0 .. SEEDS-1.
     out
-        Folder for comparison.json and comparison.md; written anew after every set. The same command goes on after an
-        interruption: shuffles that were learned are kept until all is written.
+        Folder for comparison.json and comparison.md, written again after every set. The same command continues after an
+        interruption: finished shuffles are kept until all are done.
     json
-        Print the outcome as JSON instead of tables.
+        Print the results as JSON instead of tables.
     quiet
         No progress bars.
     """
     learners = chosen_learners(learner, against)
-    sources = [open_source(name, (), "benchmark", None, None) for name in split_names(sets)]
+    sources = [open_source(name, protocol="benchmark") for name in split_names(sets)]
     if not sources:
         raise ParameterError("--sets names no data set; `evolabel datasets` lists them")
-    ready_folder(out)
+    check_folder(out)
     compile_kernels(quiet=quiet or json)
     found: dict[str, Repeated] = {}
     for place, source in enumerate(sources):
         check_seeds(seeds, source, 1.0)
         with threadpool_limits(1), LiveBars(list(learners), quiet=quiet or json) as bars:
-            found[source.name] = repeat(_Round(source, learners, bars, out / UNFINISHED, place), range(seeds))
-        write(found, out)
+            found[source.name] = repeat(_Round(source, learners, bars, out / _UNFINISHED, place), range(seeds))
+        _write(found, out)
         if not json:
-            print_table(terminal_table(found[source.name]))
-    _remove_rounds(out / UNFINISHED)
+            print_table(result_table(found[source.name]))
+    _remove_rounds(out / _UNFINISHED)
     if json:
-        print_json(documents(found))
+        print_json(_documents(found))
 
 
 @dataclass(frozen=True)
 class _Round:
-    """All learners over one shuffle of one set; its results are kept in a folder, and the round is not run again."""
+    """A run of all learners on one shuffle of one set; its results are kept in `folder` and not computed again."""
 
     source: DataSource
     learners: dict[str, Factory]
@@ -101,23 +114,23 @@ class _Round:
         if kept is not None:
             return kept
         results = prequential(
-            learners, stream, initial=initial, metrics=METRICS, every=STEP, seed=seed, progress=self.bars.step
+            learners, stream, initial=initial, metrics=_METRICS, every=_STEP, seed=seed, progress=self.bars.step
         )
         self.folder.mkdir(exist_ok=True)
         results.write(file)
-        return replace(results, learners={})  # many rule bases, and nobody looks at them any more
+        return replace(results, learners={})  # many rule bases, which are not needed any more
 
 
 def _kept(file: Path, learners: dict[str, Learner], stream: Dataset) -> Results | None:
-    """What these learners have found in this stream before; None if the file does not tell.
+    """Return the stored results of these learners on this stream; None if the file has others, or is damaged.
 
-    Their order counts: others are compared with the first.
+    The order of the learners matters: the others are compared with the first.
     """
     if not file.exists():
         return None
     try:
         kept = Results.read(file)
-    except FileFormatError:  # damaged: the round is done again
+    except FileFormatError:  # damaged: the round is run again
         return None
     then = kept.settings
     same = list(then["learners"].items()) == [(name, described(learner)) for name, learner in learners.items()]
@@ -125,25 +138,25 @@ def _kept(file: Path, learners: dict[str, Learner], stream: Dataset) -> Results 
 
 
 def _remove_rounds(folder: Path) -> None:
-    """Our own files, and the folder if nothing else is in it."""
+    """Delete the files of finished rounds, and the folder if nothing else is in it."""
     for file in folder.glob("*.json"):
-        if ROUND.fullmatch(file.name):
+        if _ROUND_FILE.fullmatch(file.name):
             file.unlink()
     with suppress(OSError):
         folder.rmdir()
 
 
-def documents(found: dict[str, Repeated]) -> dict[str, object]:
-    """Everything measured, as plain values."""
+def _documents(found: dict[str, Repeated]) -> dict[str, object]:
+    """Return all results as plain values."""
     return {name: repeated.document() for name, repeated in found.items()}
 
 
-def write(found: dict[str, Repeated], out: Path) -> None:
-    """Both files, as far as the sets are done."""
+def _write(found: dict[str, Repeated], out: Path) -> None:
+    """Write both files with the sets that are finished."""
     out.mkdir(parents=True, exist_ok=True)
-    write_json(out / "comparison.json", documents(found))
+    write_json(out / "comparison.json", _documents(found))
     sections = [
-        f"## {words(name)}\n\n{words(title(repeated))}\n\n{markdown_table(repeated)}"
+        f"## {words(name)}\n\n{words(result_title(repeated))}\n\n{markdown_table(repeated)}"
         for name, repeated in found.items()
     ]
     write_atomically(out / "comparison.md", "\n".join(sections).encode())

@@ -1,9 +1,9 @@
-"""Learners that ask for labels, as a command line wishes them: active, by the paper's criteria, and at random."""
+"""Learners with a label budget for `evolabel run --budget`: active, by the paper's criteria, and at random."""
 
 from dataclasses import dataclass
 from typing import Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.validation import check_number
@@ -17,28 +17,29 @@ from evolabel.cli.source import split_names
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Learner
 
-STATIC = "static"
-OFTEN = 0.5  # a budget with which a few rows are enough to see all that asking takes
-HURRIED = {"max_rules": 3, "prune_after": 5, "min_support": 50}
+_STATIC = "static"
+_COMPILING_BUDGET = 0.5  # with this budget a few rows are enough to run all kernels of a query
+_COMPILING_PARAMS = {"max_rules": 3, "prune_after": 5, "min_support": 50}  # few rules, which are soon removed
 
 
-@Parameter(name="*")  # its fields are options of the command itself
+@Parameter(name="*", group=Group("Active learning", sort_key=1))  # its fields are options of the command itself
 @dataclass(frozen=True)
-class Asking:
-    """How labels are asked for.
+class BudgetOptions:
+    """Options of active learning.
 
     Parameters
     ----------
     budget
-        Ask for labels, for at most this share of the stream: active learning beside the paper's criteria and random
-        questions of the same budget, the full update, and no update at all. Several as in 0.1,0.2,0.3.
+        Ask for labels, for at most this share of the stream; several as in 0.1,0.2,0.3. The run then compares active
+        learning, the paper's criteria and random questions with this budget, training on all labels, and no training
+        after the initial batch.
     per
         What is asked for and counted: whole samples, or single labels.
     criteria
-        What makes a sample worth a question, separated by commas: novelty, ambiguity, uncertainty, instability,
-        leverage, soft_count, variance_reduction. By default what was measured to help most.
+        How samples are scored, separated by commas: novelty, ambiguity, uncertainty, instability, leverage, soft_count,
+        variance_reduction. By default those that helped most in experiments.
     selection
-        How samples are chosen by these scores: quantile (the default), tokens, first_come, variable.
+        How samples are selected by these scores: quantile (the default), tokens, first_come, variable.
     """
 
     budget: str = ""
@@ -47,69 +48,72 @@ class Asking:
     selection: Literal["quantile", "tokens", "first_come", "variable"] | None = None
 
 
-def with_budgets(learners: dict[str, Factory], asking: Asking, initial: float | str) -> dict[str, Factory]:
-    """The learners that ask first, then those that take all labels, and one that takes none."""
-    budgets = read_budgets(asking)
+def with_budgets(learners: dict[str, Factory], options: BudgetOptions, initial: float | str) -> dict[str, Factory]:
+    """Return learners with each budget of `options`, then the given `learners`, then one that is not trained further.
+
+    Without a budget these are the given `learners`. `initial` is the size of the initial batch, which must not be 0.
+    """
+    budgets = read_budgets(options)
     if not budgets:
         return learners
     if initial == 0:
-        raise ParameterError("--budget needs an initial batch to judge samples by; use --initial 0.2")
+        raise ParameterError("--budget needs an initial batch to score samples by; use --initial 0.2")
     base = next(iter(learners.values()))
     if not isinstance(base(0), EvolvingFuzzyClassifier):
-        raise ParameterError(f"--budget needs a fuzzy classifier to teach, not {next(iter(learners))}; use another")
-    asked: dict[str, Factory] = {}
+        raise ParameterError(f"--budget needs a fuzzy classifier to train, not {next(iter(learners))}; use another")
+    budgeted: dict[str, Factory] = {}
     for budget in budgets:
-        asked |= _who_ask(base, budget, asking)
-    return {**asked, **learners, STATIC: lambda seed: make_learner(STATIC, seed)}
+        budgeted |= _budgeted(base, budget, options)
+    return {**budgeted, **learners, _STATIC: lambda seed: make_learner(_STATIC, seed)}
 
 
-def rehearsing(learners: dict[str, Factory], asking: Asking) -> dict[str, Learner]:
-    """One of each kind that `with_budgets` puts beside the given ones, in a hurry: few rules, which die soon."""
-    if not asking.budget:
+def compiling_learners(learners: dict[str, Factory], options: BudgetOptions) -> dict[str, Learner]:
+    """Return one learner of each kind that `with_budgets` adds to `learners` for `options`, small enough to compile."""
+    if not options.budget:
         return {}
     base = next(iter(learners.values()))
-    kinds = _who_ask(lambda seed: _taught(base, seed).set_params(**HURRIED), OFTEN, asking)
-    return {**{name: make(0) for name, make in kinds.items()}, STATIC: make_learner(STATIC, 0)}
+    kinds = _budgeted(lambda seed: _classifier(base, seed).set_params(**_COMPILING_PARAMS), _COMPILING_BUDGET, options)
+    return {**{name: make(0) for name, make in kinds.items()}, _STATIC: make_learner(_STATIC, 0)}
 
 
-def read_budgets(asking: Asking) -> list[float]:
-    """The budgets, and nothing wrong with the other options."""
+def read_budgets(options: BudgetOptions) -> list[float]:
+    """Return the budgets of `options`; ParameterError if one of its fields is not allowed."""
     try:
-        budgets = [float(part) for part in split_names(asking.budget)]
+        budgets = [float(part) for part in split_names(options.budget)]
     except ValueError:
-        raise ParameterError(f"--budget {asking.budget} is not allowed; use a share as 0.1, or several") from None
+        raise ParameterError(f"--budget {options.budget} is not allowed; use a share as 0.1, or several") from None
     for budget in budgets:
         check_number("budget", budget, 0, 1, open_low=True)
-    if not budgets and asking != Asking():
-        raise ParameterError("--per, --criteria and --selection say how to ask; give a --budget, too")
-    criteria = read_criteria(split_names(asking.criteria) or None, asking.per)
-    read_selector(asking.selection, asking.per).reset(criteria, 1.0, 1, 1)  # some need criteria with thresholds
+    if not budgets and options != BudgetOptions():
+        raise ParameterError("--per, --criteria and --selection need a budget; give a --budget, too")
+    criteria = read_criteria(split_names(options.criteria) or None, options.per)
+    read_selector(options.selection, options.per).reset(criteria, 1.0, 1, 1)  # some need criteria with thresholds
     return budgets
 
 
-def classifier_of(learner: Learner) -> Learner:
-    """The classifier that a learner teaches; itself, if it asks nobody."""
+def trained_classifier(learner: Learner) -> Learner:
+    """Return the classifier that `learner` trains, or `learner` itself if it has no budget."""
     return learner.learner_.classifier if isinstance(learner, BudgetedLearner) else learner
 
 
-def _who_ask(base: Factory, budget: float, asking: Asking) -> dict[str, Factory]:
-    """Three ways to spend a budget."""
-    share, per = f"{100 * budget:g} %", asking.per
-    criteria = split_names(asking.criteria) or None
+def _budgeted(base: Factory, budget: float, options: BudgetOptions) -> dict[str, Factory]:
+    """Return three learners by name that spend `budget` in different ways on classifiers made by `base`."""
+    share, per = f"{100 * budget:g} %", options.per
+    criteria = split_names(options.criteria) or None
 
     def active(seed: int) -> Learner:
-        return BudgetedLearner(_taught(base, seed), budget, per, criteria=criteria, selection=asking.selection)
+        return BudgetedLearner(_classifier(base, seed), budget, per, criteria=criteria, selection=options.selection)
 
     def paper(seed: int) -> Learner:
-        return BudgetedLearner(_taught(base, seed), budget, per, **paper_settings())
+        return BudgetedLearner(_classifier(base, seed), budget, per, **paper_asking())
 
     def random(seed: int) -> Learner:
-        return RandomSelection(_taught(base, seed), budget, per, seed=seed)
+        return RandomSelection(_classifier(base, seed), budget, per, seed=seed)
 
     return {f"active {share}": active, f"paper {share}": paper, f"random {share}": random}
 
 
-def _taught(base: Factory, seed: int) -> EvolvingFuzzyClassifier:
+def _classifier(base: Factory, seed: int) -> EvolvingFuzzyClassifier:
     classifier = base(seed)
     assert isinstance(classifier, EvolvingFuzzyClassifier)
     return classifier

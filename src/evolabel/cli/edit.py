@@ -1,4 +1,4 @@
-"""`evolabel edit`: a person's acts on the rules of a saved model."""
+"""`evolabel edit`: changes a person makes to the rules of a saved model."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,32 +6,33 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.cli.ready import tell
+from evolabel.cli.output import print_message
 from evolabel.errors import ParameterError
 
-Rules = Annotated[tuple[str, ...], Parameter(negative="")]
-Pairs = Annotated[tuple[tuple[str, str], ...], Parameter(negative="")]
+_Rules = Annotated[tuple[str, ...], Parameter(negative="")]
+_Pairs = Annotated[tuple[tuple[str, str], ...], Parameter(negative="")]
 
 
 def edit(
     model: Path,
     *,
     undo: Annotated[bool, Parameter(negative="")] = False,
-    unlock: Rules = (),
-    rename: Pairs = (),
-    change: Pairs = (),
-    merge: Pairs = (),
-    delete: Rules = (),
-    add: Rules = (),
-    lock: Rules = (),
+    unlock: _Rules = (),
+    rename: _Pairs = (),
+    change: _Pairs = (),
+    merge: _Pairs = (),
+    delete: _Rules = (),
+    add: _Rules = (),
+    lock: _Rules = (),
     out: Path | None = None,
 ) -> None:
     """Add, change, rename, lock, merge or delete rules of a saved model.
 
-    Options may be given several times; acts happen in the order in which they are listed here, all of them or none.
-    What was done is told line by line. A rule is called by its number or its name.
+    Options may be given several times. The changes are made in the order of the options below, all of them or none, and
+    printed one per line. Rules are given by number or by name.
 
-    Examples:
+    For example:
+
     `evolabel edit plant.model --add 'IF heat IS high THEN fault_a LIKELY CALLED "hot idle"' --lock "hot idle"`
 
     `evolabel edit plant.model --undo`
@@ -39,53 +40,53 @@ def edit(
     Parameters
     ----------
     model
-        File written by `save`.
+        A model file, written by `evolabel run --out` or by `save`.
     undo
-        Take back the last act, as long as nothing was learned since.
+        Undo the last change, if nothing was learned since.
     unlock
-        Rule that shall learn again.
+        Let this rule learn again.
     rename
-        Rule and its new name; an empty name takes it away.
+        Rule and its new name; an empty name removes the name.
     change
-        Rule and the text it shall become.
+        Rule and its new text.
     merge
-        Two rules to unite.
+        Two rules to merge into one.
     delete
         Rule to remove.
     add
         New rule, as text or JSON: `IF heat IS high AND flow BETWEEN 2 AND 5 THEN fault LIKELY WITH CONFIDENCE 0.8`.
     lock
-        Rule that learning shall leave alone.
+        Keep this rule as it is: it does not learn any more.
     out
         File to write; without it the model file itself is replaced.
     """
     if not (undo or unlock or rename or change or merge or delete or add or lock):
-        raise ParameterError("nothing to do; give at least one act, such as --add or --lock")
+        raise ParameterError("nothing to do; give at least one change, such as --add or --lock")
     classifier = EvolvingFuzzyClassifier.load(model)
     book = classifier.rulebook
     undone = book.undo() if undo else None
     before = len(book.acts)
     for rule in unlock:
-        book.unlock(_called(rule))
+        book.unlock(_rule_key(rule))
     for rule, name in rename:
-        book.rename(_called(rule), name)
+        book.rename(_rule_key(rule), name)
     for rule, form in change:
-        book.edit(_called(rule), form)
+        book.edit(_rule_key(rule), form)
     for rule, other in merge:
-        book.merge(_called(rule), _called(other))
+        book.merge(_rule_key(rule), _rule_key(other))
     for rule in delete:
-        book.delete(_called(rule))
+        book.delete(_rule_key(rule))
     for form in add:
         book.add(form)
     for rule in lock:
-        book.lock(_called(rule))
+        book.lock(_rule_key(rule))
     classifier.save(out or model)
     if undone is not None:
-        tell(f"undone: {undone}")
+        print_message(f"undone: {undone}")
     for act in book.acts[before:]:
-        tell(str(act))
+        print_message(str(act))
 
 
-def _called(rule: str) -> int | str:
-    """A rule's number, or its name."""
+def _rule_key(rule: str) -> int | str:
+    """Return the number of a rule as int, or its name."""
     return int(rule) if rule.isdecimal() else rule

@@ -1,9 +1,9 @@
-"""`evolabel explain`: one prediction of a saved model, in parts that add up."""
+"""`evolabel explain`: one prediction of a saved model as a sum of contributions."""
 
 from pathlib import Path
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.cli.model import Format, names_are_checked, rows_for, write
+from evolabel.cli.model import Format, no_name_warnings, print_formatted, rows_for
 from evolabel.cli.source import default_data, split_names
 from evolabel.errors import DataError, ParameterError
 
@@ -17,11 +17,11 @@ def explain(
     format: Format = "text",
     out: Path | None = None,
 ) -> None:
-    """Explain one prediction: what every feature gave to every label, and what would have to change.
+    """Explain one prediction: the contribution of every feature to every label, and what would change the label.
 
-    For each label the output is shown with its largest contributions, which add up with the rest, and the smallest
-    change of a single feature that would turn the label within the active rules. Then which rules were active, and
-    whether the sample lies in known territory.
+    For each label this shows the output, its largest contributions and the sum of the rest, and the smallest change of
+    a single feature that would change the predicted label within the active rules. Then it lists the active rules, and
+    shows whether the sample is like those the model has learned.
 
     For example:
 
@@ -32,11 +32,11 @@ def explain(
     Parameters
     ----------
     model
-        A model file, as `evolabel run --out` or `save` writes it.
+        A model file, written by `evolabel run --out` or by `save`.
     row
-        Which row of the data, in the order of the file; the first is 0.
+        Index of the row, in the order of the file; the first is 0.
     data
-        A known data set or file the row comes from, with or without labels; as in `evolabel run` without arguments if
+        A known data set or file with the row, with or without labels; the data of `evolabel run` without arguments if
         not given.
     labels
         Columns of that file that are labels, separated by commas; the labels of the model if not given.
@@ -52,7 +52,7 @@ def explain(
     except DataError as error:
         raise error if data else ParameterError(f"--data is missing, and {error}") from None
     if not 0 <= row < len(X):
-        raise ParameterError(f"--row {row} is not there; {name} has rows 0 to {len(X) - 1}")
-    with names_are_checked():
+        raise ParameterError(f"--row {row} is not allowed; {name} has rows 0 to {len(X) - 1}")
+    with no_name_warnings():
         why = classifier.explain(X[row])
-    write(why, format, out)
+    print_formatted(why, format, out)

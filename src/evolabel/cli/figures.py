@@ -1,4 +1,4 @@
-"""`evolabel figures`: what a saved model has learned, as pictures."""
+"""`evolabel figures`: figures of a saved model."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.atomic_files import write_atomically
 from evolabel.cli.model import samples_for
-from evolabel.cli.ready import FIGURES, ready_folder, tell
+from evolabel.cli.output import check_folder, print_message
 from evolabel.cli.source import split_names
 from evolabel.explain.markup import escape, page
 
 if TYPE_CHECKING:
     from evolabel.explain.figures.all_figures import Picture
 
-DOTS_PER_INCH = 150
+_DOTS_PER_INCH = 150
 
 
 def figures(model: Path, *, out: Path, data: str | None = None, labels: str = "") -> None:
-    """Draw a saved model: rule maps, membership functions, weights, lives of rules, novelty.
+    """Draw a saved model: rule maps, membership functions, weights, life times of rules, novelty.
 
     Every figure is written as SVG and PNG, and `index.html` shows them all.
 
@@ -30,7 +30,7 @@ def figures(model: Path, *, out: Path, data: str | None = None, labels: str = ""
     Parameters
     ----------
     model
-        A model file, as `evolabel run --out` or `save` writes it.
+        A model file, written by `evolabel run --out` or by `save`.
     out
         Folder to write into.
     data
@@ -40,7 +40,7 @@ def figures(model: Path, *, out: Path, data: str | None = None, labels: str = ""
     """
     classifier = EvolvingFuzzyClassifier.load(model)
     samples = None if data is None else samples_for(classifier, data, split_names(labels))
-    ready_folder(out, FIGURES, "a figure")
+    check_folder(out, {"matplotlib": "plots"}, "a figure")
     from evolabel.explain.figures.all_figures import album
 
     given = () if samples is None else (samples.X, samples.Y)
@@ -53,12 +53,12 @@ def figures(model: Path, *, out: Path, data: str | None = None, labels: str = ""
         for picture in pictures
     )
     write_atomically(out / "index.html", page(f"{model.stem}: {classifier.n_rules_} rules", body).encode())
-    tell(f"Written: {out / 'index.html'} ({len(pictures)} figures)")
+    print_message(f"Written: {out / 'index.html'} ({len(pictures)} figures)")
 
 
 def _write(picture: "Picture", out: Path) -> None:
     from evolabel.explain.figures.canvas import as_png, as_svg, figure_of
 
     figure = figure_of(picture.axes)
-    write_atomically(out / f"{picture.name}.png", as_png(figure, DOTS_PER_INCH))
+    write_atomically(out / f"{picture.name}.png", as_png(figure, _DOTS_PER_INCH))
     write_atomically(out / f"{picture.name}.svg", as_svg(figure).encode())

@@ -1,4 +1,4 @@
-"""`evolabel predict`: what a saved model says of the rows of a file."""
+"""`evolabel predict`: predictions of a saved model for the rows of a file."""
 
 import csv
 import io
@@ -8,7 +8,8 @@ import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.text import counted
-from evolabel.cli.model import hand_over, names_are_checked, samples_for
+from evolabel.cli.model import no_name_warnings, samples_for
+from evolabel.cli.output import print_or_write
 from evolabel.cli.source import split_names, usable
 from evolabel.typing import AnyArray
 
@@ -16,7 +17,7 @@ from evolabel.typing import AnyArray
 def predict(model: Path, data: str, *, labels: str = "", proba: bool = False, out: Path | None = None) -> None:
     """Predict the labels of every row of a file with a saved model, as CSV.
 
-    The file needs the features of the model, by name; labels need not be there, and other columns do not matter.
+    The file needs the features of the model, by name; it may have no labels, and other columns are ignored.
 
     For example:
 
@@ -27,25 +28,25 @@ def predict(model: Path, data: str, *, labels: str = "", proba: bool = False, ou
     Parameters
     ----------
     model
-        A model file, as `evolabel run --out` or `save` writes it.
+        A model file, written by `evolabel run --out` or by `save`.
     data
         A file as in `evolabel run`, or a known data set.
     labels
-        Columns of that file that are labels, separated by commas; needed only where the model knows no names.
+        Columns of that file that are labels, separated by commas; needed only if the model has no feature names.
     proba
-        Outputs from 0 to 1 instead of labels that are 0 or 1.
+        Print outputs from 0 to 1 instead of predicted labels (0 or 1).
     out
         File to write to, instead of the terminal.
     """
     classifier = EvolvingFuzzyClassifier.load(model)
     X = usable(samples_for(classifier, data, split_names(labels))).X
-    with names_are_checked():
+    with no_name_warnings():
         answers = classifier.predict_proba(X).round(4) if proba else classifier.predict(X)
-    hand_over(_table(classifier, answers), out, f" ({counted(len(X), 'row')})")
+    print_or_write(_table(classifier, answers), out, f" ({counted(len(X), 'row')})")
 
 
 def _table(classifier: EvolvingFuzzyClassifier, answers: AnyArray) -> str:
-    """One line per row; a classifier of classes has a single column when it decides."""
+    """Return one CSV line per row; predicted classes are a single column."""
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(["row", *(classifier.label_names_ if answers.ndim == 2 else ["class"])])

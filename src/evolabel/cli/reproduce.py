@@ -7,26 +7,24 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from evolabel.cli.json_output import print_json, write_json
-from evolabel.cli.ready import compile_kernels, ready_folder, tell
+from evolabel.cli.output import check_folder, empty_table, print_json, print_message, print_table, write_json
+from evolabel.cli.ready import compile_kernels
 from evolabel.cli.source import open_source, split_names
-from evolabel.cli.tables import plain_table, print_table
 from evolabel.errors import DatasetNotFoundError, ParameterError
 from evolabel.evaluate.source import initial_rows
-from evolabel.reproduce import FULL, QUICK, Findings, chosen_experiments, verdicts, write_page
-from evolabel.reproduce import reproduce as run_experiments
+from evolabel.reproduce import FULL, QUICK, Findings, chosen_experiments, reproduce, verdicts, write_page
 from evolabel.reproduce.claims import Verdict
 from evolabel.reproduce.experiments import MEDIAMILL
 from evolabel.reproduce.page import by_claim
 from evolabel.reproduce.runner import Listener
 from evolabel.streams import Dataset
 
-SETS = "birds,emotions,water-quality,yeast"
-QUICK_SETS = f"{SETS},mediamill-5k"
-STAND_INS = {"mediamill-5k": MEDIAMILL}  # its first rows, for those in a hurry
+_SETS = "birds,emotions,water-quality,yeast"
+_QUICK_SETS = f"{_SETS},mediamill-5k"
+_STAND_INS = {"mediamill-5k": MEDIAMILL}  # its first rows, which take less time
 
 
-def reproduce(
+def reproduce_paper(
     what: str = "all",
     *,
     sets: str | None = None,
@@ -37,10 +35,10 @@ def reproduce(
     json: bool = False,
     quiet: bool = False,
 ) -> None:
-    """Run the paper's experiments and hold each of its claims against the numbers.
+    """Run the paper's experiments and check each of its claims.
 
-    Every method is tuned on the initial batch (the official training part, or the first third) and then answers and
-    learns the rest. An interrupted run goes on where it was.
+    Every method is tuned on the initial batch (the official training part, or the first third) and then predicts and
+    learns the rest. The same command continues an interrupted run.
 
     For example:
 
@@ -56,11 +54,11 @@ def reproduce(
         Names of data sets or files, separated by commas; the paper's without mediamill, which takes long, if not given.
         mediamill-5k stands for mediamill's first rows. Other sets join the paper's four.
     quick
-        A look within minutes: few rows of each set, small grids.
+        A run of minutes: few rows of each set, small grids.
     seed
-        Of folds and random selections.
+        Random seed of folds and random selections.
     jobs
-        Processes for tuning and running; -1 for all cores. Times are measured alone.
+        Number of processes for tuning and running; -1 for all cores. Times are measured in one process, alone.
     out
         Folder for report.html, the figures, results.json, times.json and verdicts.json.
     json
@@ -73,14 +71,14 @@ def reproduce(
         raise ParameterError(f"--jobs {jobs} is not allowed; use at least 1, or -1 for all cores")
     if seed < 0:
         raise ParameterError(f"--seed {seed} is not allowed; use 0 or more")
-    names = split_names((QUICK_SETS if quick else SETS) if sets is None else sets)
+    names = split_names((_QUICK_SETS if quick else _SETS) if sets is None else sets)
     datasets, skipped = _opened(names)
     for line in skipped:
-        tell(line)
-    ready_folder(out)
+        print_message(line)
+    check_folder(out)
     compile_kernels(quiet=quiet or json)
     with _Bar(quiet=quiet or json) as bar:
-        findings = run_experiments(
+        findings = reproduce(
             experiments, datasets, out, effort=QUICK if quick else FULL, seed=seed, jobs=jobs, progress=bar.step
         )
     page = write_page(findings, experiments, out, skipped)
@@ -91,31 +89,31 @@ def reproduce(
         print_json(_plain(found))
     else:
         _print(found, findings)
-    tell(f"Report: {page}")
+    print_message(f"Report: {page}")
 
 
 def _opened(names: tuple[str, ...]) -> tuple[dict[str, Dataset], list[str]]:
-    """Sets by the paper's names, as the paper splits them, and a line for each that is not at hand."""
+    """Return the data sets by the paper's names with the paper's splits, and a message for each that is missing."""
     if not names:
         raise ParameterError("--sets names no data set; `evolabel datasets` lists them")
     datasets: dict[str, Dataset] = {}
     skipped: list[str] = []
     for name in names:
         try:
-            source = open_source(name, (), "paper", None, None)
+            source = open_source(name, protocol="paper")
         except DatasetNotFoundError as error:
             skipped.append(f"{name} is left out: {error}")
             continue
         stream = source.stream(0)
         split = initial_rows(source.initial, stream, len(stream))
-        datasets[STAND_INS.get(source.name, source.name)] = replace(stream, split=split)
+        datasets[_STAND_INS.get(source.name, source.name)] = replace(stream, split=split)
     if not datasets:
-        raise DatasetNotFoundError(f"no data set is at hand: {'; '.join(skipped)}")
+        raise DatasetNotFoundError(f"no data set was found: {'; '.join(skipped)}")
     return datasets, skipped
 
 
 class _Bar:
-    """How many tasks are done, and which was the last."""
+    """Progress bar with the number of finished tasks and the name of the last one."""
 
     def __init__(self, *, quiet: bool) -> None:
         console = Console(stderr=True)
@@ -129,15 +127,15 @@ class _Bar:
             disable=quiet or not console.is_terminal,
         )
         self._task = self._progress.add_task("tuning", total=None)
-        self.step: Listener = lambda told, done, total: self._progress.update(
-            self._task, description=told, completed=done, total=total
+        self.step: Listener = lambda name, done, total: self._progress.update(
+            self._task, description=name, completed=done, total=total
         )
 
     def __enter__(self) -> "_Bar":
         self._progress.start()
         return self
 
-    def __exit__(self, *trouble: object) -> None:
+    def __exit__(self, *error: object) -> None:
         self._progress.stop()
 
 
@@ -158,10 +156,8 @@ def _plain(found: list[Verdict]) -> list[dict[str, Any]]:
 
 
 def _print(found: list[Verdict], findings: Findings) -> None:
-    quick = ", a quick look" if findings.settings["effort"] == QUICK.name else ""
-    table = plain_table(
-        f"What the paper says, and what we found{quick}", ["where", "the paper says", "paper()", "default"]
-    )
+    quick = ", quick run" if findings.settings["effort"] == QUICK.name else ""
+    table = empty_table(f"Claims of the paper, and results{quick}", ["where", "the paper says", "paper()", "default"])
     for claim, verdict in by_claim(found):
         cells = (f"{v.ruling}: {v.measured}" if (v := verdict.get(p)) else "" for p in ("paper", "default"))
         table.add_row(claim.where, claim.words, *cells)

@@ -1,10 +1,10 @@
-"""`evolabel rules`: what a saved model has learned, in words."""
+"""`evolabel rules`: the rules of a saved model as text."""
 
 from pathlib import Path
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.validation import check_number
-from evolabel.cli.model import Format, names_are_checked, rows_for, write
+from evolabel.cli.model import Format, no_name_warnings, print_formatted, rows_for
 from evolabel.cli.source import split_names
 from evolabel.errors import ParameterError
 
@@ -20,11 +20,11 @@ def rules(
     labels: str = "",
     out: Path | None = None,
 ) -> None:
-    """Read the rules of a saved model: IF few features are such, THEN these labels are likely, and what drives them.
+    """Print the rules of a saved model: IF some features have these values, THEN these labels are likely.
 
-    Terms such as "low to medium" are fifths of the stream the model has seen; ranges are in the units of the features.
-    Every rule names only the features it needs: the fewest with which the rules still predict nearly all labels as
-    before. What that costs is told as fidelity.
+    Terms such as "low to medium" are fifths of the stream the model has learned; ranges are in the units of the
+    features. Rules are shortened to the fewest features with which they still predict nearly all labels as before; the
+    share of equal predictions is printed as fidelity.
 
     For example:
 
@@ -37,18 +37,18 @@ def rules(
     Parameters
     ----------
     model
-        A model file, as `evolabel run --out` or `save` writes it.
+        A model file, written by `evolabel run --out` or by `save`.
     format
         text, markdown, html (a page) or json (all labels of every rule).
     top
-        Show only so many rules: the best supported ones.
+        Number of rules to show, those with the most samples; all if not given.
     label
         Show the rules in which this label is most frequent first.
     fidelity
-        Share of the labels that the shortened rules must predict as the whole ones do; 1 shortens nothing that matters.
+        Share of the labels that the shortened rules must predict as the whole ones do; 1: no prediction may change.
     data
-        A known data set or file: fidelity and activity are measured on its rows, else on rows like those the model
-        remembers.
+        A known data set or file: fidelity and activity are measured on its rows; if not given, on rows drawn from the
+        statistics of the rules.
     labels
         Columns of that file that are labels, separated by commas; the labels of the model if not given.
     out
@@ -59,10 +59,10 @@ def rules(
         check_number("top", top, 1, whole=True)
     names = list(classifier.label_names_)
     if label is not None and label not in names:
-        raise ParameterError(f"the model has no label {label!r}; it knows {', '.join(names)}")
+        raise ParameterError(f"the model has no label {label!r}; it has {', '.join(names)}")
     X = None if data is None else rows_for(classifier, data, split_names(labels))
-    with names_are_checked():
+    with no_name_warnings():
         found = classifier.describe(X, fidelity=fidelity)
     if top is not None or label is not None:
         found = found.top(len(found) if top is None else top, label)
-    write(found, format, out)
+    print_formatted(found, format, out)

@@ -1,4 +1,4 @@
-"""What DATA on the command line means: a known data set, a synthetic stream, or a file."""
+"""The argument DATA of the commands: a known data set, a synthetic stream, or a file."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,16 +16,27 @@ from evolabel.streams import DRIFT_KINDS, Dataset, DriftingStream, Nominal, data
 
 Protocol = Literal["benchmark", "paper", "order"]
 
-DRIFT = "drift"
-DRIFT_SAMPLES, DRIFT_EVERY = 5000, 1000
-INITIAL_SHARE = 0.2
-FEWEST_ROWS = 10  # fewer say nothing about the scale of a feature
-FIRST_THIRD = 1 / 3
+_DRIFT = "drift"
+_DRIFT_SAMPLES, _DRIFT_EVERY = 5000, 1000
+_INITIAL_SHARE = 0.2
+_MIN_ROWS = 10  # fewer are not enough to scale a feature
+_FIRST_THIRD = 1 / 3
 
 
 @dataclass(frozen=True)
 class DataSource:
-    """A stream for every seed, and how much of it is the initial batch; `by_seed`: do seeds make a difference?"""
+    """A stream for every seed.
+
+    Parameters
+    ----------
+    name : str
+    stream : callable
+        Returns the data set for a seed.
+    initial : float or str
+        Size of the initial batch: a share, a number of rows, or "split" for the official training part.
+    by_seed : bool
+        Whether seeds change the order or the values of the rows.
+    """
 
     name: str
     stream: Callable[[int], Dataset]
@@ -34,31 +45,45 @@ class DataSource:
 
 
 def default_data() -> str:
-    """Yeast where it needs no download, else the synthetic stream."""
-    return "yeast" if find_spec("river") else DRIFT
+    """Return "yeast" where it needs no download (river has it), else the synthetic stream."""
+    return "yeast" if find_spec("river") else _DRIFT
 
 
 def open_source(
     data: str,
-    labels: tuple[str, ...],
-    protocol: Protocol | None,
-    initial: float | None,
-    samples: int | None,
+    labels: tuple[str, ...] = (),
+    *,
+    protocol: Protocol | None = None,
+    initial: float | None = None,
+    samples: int | None = None,
     drop: tuple[str, ...] = (),
 ) -> DataSource:
-    """Find the data and decide on the order of its rows.
+    """Return the data source named by `data`, with the order of rows given by `protocol`.
 
-    Known sets are shuffled by the seed and start with a fifth ("benchmark"); files and synthetic streams keep their
-    order. The paper's protocol starts with the official training part, or with the first third.
+    Parameters
+    ----------
+    data : str
+        Name of a known data set, "drift" or "drift:KIND", or a path.
+    labels : tuple of str
+        Label columns of a file; ("-2",) for the last two.
+    protocol : str, optional
+        "benchmark" (default for known sets): rows shuffled by the seed, a fifth as initial batch. "order" (default for
+        files): rows in their order, a fifth as initial batch. "paper": the official training part, or the first third.
+    initial : float, optional
+        Size of the initial batch instead of that of the protocol: a share below 1, or a number of rows.
+    samples : int, optional
+        Number of rows to use.
+    drop : tuple of str
+        Columns to leave out.
     """
     if samples is not None:
         check_number("samples", samples, 1, whole=True)
     kind, _, drift = data.partition(":")
     known = data.lower() in dataset_names()
-    if labels and (known or kind == DRIFT):
-        raise ParameterError(f"{data} says itself what its labels are; leave --labels {','.join(labels)} away")
-    if kind == DRIFT:
-        return _synthetic(drift or "abrupt", protocol, initial, DRIFT_SAMPLES if samples is None else samples, drop)
+    if labels and (known or kind == _DRIFT):
+        raise ParameterError(f"{data} has labels of its own; leave out --labels {','.join(labels)}")
+    if kind == _DRIFT:
+        return _synthetic(drift or "abrupt", protocol, initial, _DRIFT_SAMPLES if samples is None else samples, drop)
     protocol = protocol or ("benchmark" if known else "order")
     nominal: Nominal = "one-hot" if protocol == "order" else "codes"  # the published numbers of birds are by codes
     dataset = load_dataset(data, nominal=nominal).without(drop) if known else _from_file(data, labels, drop)
@@ -70,16 +95,16 @@ def open_source(
         rows = dataset.shuffled(seed) if protocol == "benchmark" else dataset
         return rows.take(samples) if samples is not None else rows
 
-    share = "split" if official else (FIRST_THIRD if protocol == "paper" else INITIAL_SHARE)
+    share = "split" if official else (_FIRST_THIRD if protocol == "paper" else _INITIAL_SHARE)
     return DataSource(dataset.name, stream, _initial(initial, share), by_seed=protocol == "benchmark")
 
 
 def usable(dataset: Dataset) -> Dataset:
-    """The data set, if every row has a feature; the reader still knows where the others are in the file."""
+    """Return `dataset`; DataError with the place in the file if a row has no feature at all."""
     empty = np.flatnonzero(np.isnan(dataset.X).all(axis=1))
     if empty.size:
         where = dataset.place(int(empty[0]))
-        raise DataError(f"{where} of X has no feature at all (only NaN); drop it or fill in what is known")
+        raise DataError(f"{where} of X has no feature at all (only NaN); remove it or fill in some features")
     return dataset
 
 
@@ -91,20 +116,20 @@ def _synthetic(
             f"there is no drift {drift!r}; use drift:none or {', '.join(f'drift:{d}' for d in DRIFT_KINDS)}"
         )
     if protocol not in (None, "order"):
-        raise ParameterError(f"a synthetic stream comes in its own order; leave --protocol {protocol} away")
+        raise ParameterError(f"a synthetic stream has its own order; leave out --protocol {protocol}")
 
     def stream(seed: int) -> Dataset:
-        source = DriftingStream(drift=drift, drift_every=DRIFT_EVERY, seed=seed)
-        return source.dataset(samples, f"{DRIFT}:{drift}").without(drop)
+        source = DriftingStream(drift=drift, drift_every=_DRIFT_EVERY, seed=seed)
+        return source.dataset(samples, f"{_DRIFT}:{drift}").without(drop)
 
-    return DataSource(f"{DRIFT}:{drift}", stream, _initial(initial, INITIAL_SHARE), by_seed=True)
+    return DataSource(f"{_DRIFT}:{drift}", stream, _initial(initial, _INITIAL_SHARE), by_seed=True)
 
 
 def _from_file(data: str, labels: tuple[str, ...], drop: tuple[str, ...]) -> Dataset:
     path = Path(data)
     if not path.suffix and not path.exists():
         close = get_close_matches(data.lower(), dataset_names(), n=1)
-        hint = f"did you mean {close[0]!r}?" if close else "`evolabel datasets` lists those that are known"
+        hint = f"did you mean {close[0]!r}?" if close else "`evolabel datasets` lists the known ones"
         raise DatasetNotFoundError(f"{data!r} is neither a known data set nor a file; {hint}")
     last = labels[0] if len(labels) == 1 else ""
     count = int(last) if last.startswith("-") and last[1:].isdecimal() else None  # as in MEKA: the last n
@@ -114,13 +139,13 @@ def _from_file(data: str, labels: tuple[str, ...], drop: tuple[str, ...]) -> Dat
 def _initial(asked: float | None, usual: float | str) -> float | str:
     if asked is None:
         return usual
-    if not 0.0 <= asked < inf or (asked >= 1.0 and asked != int(asked)) or 1.0 <= asked < FEWEST_ROWS:
+    if not 0.0 <= asked < inf or (asked >= 1.0 and asked != int(asked)) or 1.0 <= asked < _MIN_ROWS:
         raise ParameterError(
-            f"--initial {asked:g} is not allowed; use a share below 1, at least {FEWEST_ROWS} rows, or 0: a cold start"
+            f"--initial {asked:g} is not allowed; use a share below 1, at least {_MIN_ROWS} rows, or 0 (cold start)"
         )
     return asked if 0.0 < asked < 1.0 else int(asked)
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """The parts of "a,b,c"."""
+    """Return the parts of `text` between commas, without spaces around them."""
     return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -1,4 +1,4 @@
-"""Parameters found on an initial batch."""
+"""Search for parameters on an initial batch."""
 
 from typing import TYPE_CHECKING
 
@@ -6,18 +6,16 @@ from evolabel._utils.lazy import loader
 
 if TYPE_CHECKING:
     from evolabel.tuning.grid import PAPER_GRID
-    from evolabel.tuning.halving import HalvingSearch
     from evolabel.tuning.heat_map import heat_map
     from evolabel.tuning.search import GridSearch
     from evolabel.tuning.tuned import SMALL_PAPER_GRID, TunedClassifier
 
-__all__ = ["PAPER_GRID", "SMALL_PAPER_GRID", "GridSearch", "HalvingSearch", "TunedClassifier", "heat_map"]
+__all__ = ["PAPER_GRID", "SMALL_PAPER_GRID", "GridSearch", "TunedClassifier", "heat_map"]
 
 _HOMES = {
     "PAPER_GRID": "evolabel.tuning.grid",
     "SMALL_PAPER_GRID": "evolabel.tuning.tuned",
     "GridSearch": "evolabel.tuning.search",
-    "HalvingSearch": "evolabel.tuning.halving",
     "TunedClassifier": "evolabel.tuning.tuned",
     "heat_map": "evolabel.tuning.heat_map",
 }

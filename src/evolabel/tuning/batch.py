@@ -1,54 +1,45 @@
-"""What a search starts from: an estimator, values and an initial batch, checked."""
+"""Checks of what a search is given: the estimator, the values to try, the initial batch."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 from evolabel._utils.text import with_article
 from evolabel._utils.validation import check_number
+from evolabel.core.options import Options, option_names
 from evolabel.errors import ParameterError
 from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 
-
-# Parameters of the classifier that a search cannot judge: outputs after `fit` are the same for all their values.
-WITHOUT_SAY = ("warm_up",)
-ONLY_DECIDING = ("threshold", "optimise")  # the same, unless decisions are judged
+# Parameters without any effect on the outputs after `fit`: a search could not compare their values.
+_NO_EFFECT = ("warm_up",)
+_ONLY_ON_DECISIONS = ("threshold", "optimise")  # no effect either, unless the score is computed from predicted labels
 
 
 @runtime_checkable
 class Tunable(Protocol):
-    """A learner of label matrices with parameters, as scikit-learn knows them: the classifier, or one of its rivals."""
+    """A learner of label matrices with scikit-learn's parameter methods: the classifier, or one of its rivals."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; those of an estimator inside as `base__vigilance`."""
+        """Return parameters by name; with `deep` also those of an inner estimator, as `base__vigilance`."""
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters."""
+        """Change the parameters named in `params`."""
 
     def fit(self, X: FloatArray, Y: FloatArray, /) -> Self:
-        """Learn an initial batch."""
+        """Train on the initial batch `X` (rows, features), `Y` (rows, labels)."""
 
     def decision_function(self, X: FloatArray, /) -> FloatArray:
-        """Outputs (rows, labels)."""
-
-
-def read_estimator(given: object, *, paper: bool) -> "EvolvingFuzzyClassifier":
-    """The classifier given, or the paper's profile or the default in its place."""
-    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-
-    if given is None:
-        return EvolvingFuzzyClassifier.paper() if paper else EvolvingFuzzyClassifier()
-    if not isinstance(given, EvolvingFuzzyClassifier):
-        raise ParameterError(f"estimator is {with_article(type(given).__name__)}; pass an EvolvingFuzzyClassifier")
-    return given
+        """Return the outputs (rows, labels) for `X`."""
 
 
 def read_tunable(given: object) -> Tunable:
-    """The estimator given, or the paper's profile in its place."""
+    """Return `given` if it can be tuned, or the paper's profile if it is None; else raise ParameterError."""
+    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+
     if given is None:
-        return read_estimator(None, paper=True)
+        return EvolvingFuzzyClassifier.paper()
     if isinstance(given, type) or not isinstance(given, Tunable):
         raise ParameterError(
             f"estimator is {with_article(type(given).__name__)}; pass an EvolvingFuzzyClassifier, or a learner made of "
@@ -58,7 +49,7 @@ def read_tunable(given: object) -> Tunable:
 
 
 def read_batch(estimator: Tunable, X: object, y: object) -> tuple[FloatArray, FloatArray]:
-    """Checked tables, as the estimator would read them."""
+    """Return samples `X` and labels `y` as checked arrays, read as `estimator` reads them."""
     from sklearn.base import clone
 
     from evolabel.classifier.samples import read_samples
@@ -72,7 +63,7 @@ def read_batch(estimator: Tunable, X: object, y: object) -> tuple[FloatArray, Fl
 
 
 def check_search(cv: object, seed: object, n_jobs: object) -> None:
-    """How the search is to run."""
+    """Raise ParameterError unless `cv` >= 2, `seed` >= 0 and `n_jobs` >= 1 (or -1) are whole numbers."""
     check_number("cv", cv, 2, whole=True)
     check_number("seed", seed, 0, whole=True)
     if n_jobs != -1:
@@ -80,12 +71,15 @@ def check_search(cv: object, seed: object, n_jobs: object) -> None:
 
 
 def check_values(estimator: Tunable, values: Mapping[str, Sequence[Any]], *, decided: bool) -> None:
-    """Every value is one the estimator takes, or the classifier inside it; `decided`: points differ by decisions."""
+    """Raise ParameterError if a value is one that `estimator`, or a classifier inside it, does not take.
+
+    `values` has a sequence per parameter. `decided`: the score is computed from predicted labels.
+    """
     from sklearn.base import clone
 
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 
-    known, unseen = estimator.get_params(), WITHOUT_SAY if decided else (*WITHOUT_SAY, *ONLY_DECIDING)
+    known, unseen = estimator.get_params(), _NO_EFFECT if decided else (*_NO_EFFECT, *_ONLY_ON_DECISIONS)
     for name, given in values.items():
         if name not in known:
             raise ParameterError(f"{name!r} is no parameter of the estimator; use some of {', '.join(known)}")
@@ -95,4 +89,11 @@ def check_values(estimator: Tunable, values: Mapping[str, Sequence[Any]], *, dec
             changed = clone(estimator).set_params(**{name: value})
             for part in (changed, *changed.get_params().values()):
                 if isinstance(part, EvolvingFuzzyClassifier):
-                    part._options()
+                    options_of(part)
+
+
+def options_of(classifier: "EvolvingFuzzyClassifier") -> Options:
+    """Return the parameters of `classifier` as checked options; ParameterError if one is not allowed."""
+    params = classifier.get_params()
+    check_number("threshold", params["threshold"], 0, 1)
+    return Options(**{name: params[name] for name in option_names()}).check()

@@ -1,6 +1,7 @@
-"""What a search has found so far, kept in a file: an interrupted search goes on where it was.
+"""The checkpoint file of a search: an interrupted search continues from it.
 
-JSON lines: the first says what is searched, every further one holds the scores of one structure on one fold.
+The file has JSON lines. The first line describes the search, every further line has the scores of one structure on one
+fold.
 """
 
 import hashlib
@@ -16,50 +17,62 @@ from evolabel.errors import CheckpointError
 from evolabel.typing import FloatArray
 
 Task = tuple[int, int]
-"""Number of the structure, number of the fold."""
+"""Index of the structure, index of the fold."""
 
 
-class Notes:
-    """Scores by task, in memory and, if there is a path, in a file."""
+class SearchCheckpoint:
+    """Scores of the finished tasks, in memory and, if there is a path, in a file.
 
-    def __init__(self, path: "str | PathLike[str] | None", facts: dict[str, Any]) -> None:
+    Parameters
+    ----------
+    path : path or None
+        The file; it is created, or continued if it belongs to the same search. None: memory only.
+    settings : dict
+        Everything the scores depend on. A file with other settings is refused with CheckpointError.
+
+    Attributes
+    ----------
+    scores : dict of (structure, fold) to list of float
+    """
+
+    def __init__(self, path: "str | PathLike[str] | None", settings: dict[str, Any]) -> None:
         self.path = None if path is None else Path(path)
         self.scores: dict[Task, list[float]] = {}
         try:
-            self._open(facts)
+            self._open(settings)
         except OSError as error:
-            raise CheckpointError(f"{path} cannot hold the notes of a search ({error}); give another path") from None
+            raise CheckpointError(f"{path} cannot hold a checkpoint ({error}); give another path") from None
 
     def add(self, task: Task, scores: list[float]) -> None:
-        """A task is done."""
+        """Record the `scores` of a finished `task`, and append them to the file."""
         self.scores[task] = scores
         if self.path is None:
             return
         with naming(self.path), self.path.open("a") as file:
             file.write(_line({"task": task, "scores": scores}))
 
-    def _open(self, facts: dict[str, Any]) -> None:
-        """Go on with what is there; a file that holds nothing but the beginning of the first line is begun anew."""
+    def _open(self, settings: dict[str, Any]) -> None:
+        """Read the file, or create it where it is absent, empty or cut within its first line."""
         if self.path is None:
             return
-        head = _line({"search": facts})
+        head = _line({"search": settings})
         if self.path.exists() and not head.encode().startswith(self.path.read_bytes()):
-            self._read(self.path, facts)
+            self._read(self.path, settings)
         else:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(self.path, head.encode())
 
-    def _read(self, path: Path, facts: dict[str, Any]) -> None:
-        """Complete lines only: the last one may have been cut when the search was killed."""
+    def _read(self, path: Path, settings: dict[str, Any]) -> None:
+        """Read complete lines only: the last one may have been cut when the search was killed."""
         try:
             lines = path.read_text().splitlines(keepends=True)
             whole = [line for line in lines if line.endswith("\n")]
             first, *rest = map(json.loads, whole)
-            known = dict(first["search"])
+            stored = dict(first["search"])
             self.scores = {tuple(line["task"]): line["scores"] for line in rest}
         except (ValueError, KeyError, TypeError) as error:
-            raise CheckpointError(f"{path} holds no search ({error}); delete it to start anew") from None
-        different = sorted(name for name in facts if known.get(name) != json.loads(_line(facts[name])))
+            raise CheckpointError(f"{path} holds no search ({error}); delete it to start again") from None
+        different = sorted(name for name in settings if stored.get(name) != json.loads(_line(settings[name])))
         if different:
             raise CheckpointError(
                 f"{path} belongs to another search ({', '.join(different)} differ); delete it, or give another path"
@@ -69,12 +82,12 @@ class Notes:
 
 
 def _line(value: object) -> str:
-    """A line of JSON; numbers of numpy are plain numbers."""
+    """Return `value` as a line of JSON; numpy numbers are written as plain numbers."""
     return json.dumps(value, default=np.generic.item) + "\n"
 
 
 def fingerprint(*tables: FloatArray) -> str:
-    """A digest of the data."""
+    """Return the SHA-256 digest of the shapes and values of `tables`."""
     digest = hashlib.sha256()
     for table in tables:
         digest.update(str(table.shape).encode() + table.tobytes())

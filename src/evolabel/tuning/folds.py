@@ -1,4 +1,4 @@
-"""Cross-validation on an initial batch: who is held out when, and how a fold is scored."""
+"""Cross-validation on an initial batch: which rows are held out, and how outputs are scored."""
 
 from collections.abc import Callable, Iterator
 
@@ -9,11 +9,11 @@ from evolabel.evaluate import METRICS, metric_named
 from evolabel.typing import BoolArray, FloatArray
 
 Score = Callable[[FloatArray, FloatArray], float]
-"""Takes true labels and outputs, both (rows, labels); larger is better."""
+"""Function of true labels and outputs, both (rows, labels); larger is better."""
 
 
 def folds(rows: int, cv: int, seed: int) -> Iterator[BoolArray]:
-    """Masks of the rows held out: `cv` parts of nearly equal size, drawn at random."""
+    """Return `cv` masks of the held-out ones of `rows` rows: parts of nearly equal size, shuffled by `seed`."""
     if rows < 2 * cv:
         raise DataError(f"{rows} rows are too few for {cv} folds; use a larger initial batch or fewer folds")
     part = np.arange(rows) % cv
@@ -22,7 +22,7 @@ def folds(rows: int, cv: int, seed: int) -> Iterator[BoolArray]:
 
 
 def read_score(score: str | Score) -> Score:
-    """A function to be maximised; losses are turned round."""
+    """Return `score`, a metric's name or a function, as a function to be maximised; losses change their sign."""
     if callable(score):
         return score
     if not isinstance(score, str):
@@ -32,18 +32,21 @@ def read_score(score: str | Score) -> Score:
     return lambda truth, outputs: sign * metric.fresh().update(truth, outputs).get()
 
 
-def judges_decisions(score: str | Score) -> bool:
-    """Does it look at predicted labels, so that thresholds matter? Functions see outputs."""
+def scores_decisions(score: str | Score) -> bool:
+    """Return whether `score` is a metric of predicted labels, so that thresholds matter; functions get outputs."""
     return isinstance(score, str) and metric_named(score).takes_decisions
 
 
-def check_judgeable(score: Score, labels: FloatArray, held_out: list[BoolArray]) -> None:
-    """Raise DataError if a fold has no score even for perfect answers, as one without annotated labels has not."""
+def check_scorable(score: Score, labels: FloatArray, held_out: list[BoolArray]) -> None:
+    """Raise DataError if `score` is NaN on one of the folds `held_out` even where the outputs equal the `labels`.
+
+    This happens where a fold has no annotated labels.
+    """
     for fold in held_out:
         if np.isnan(score(labels[fold], np.nan_to_num(labels[fold]))):
-            raise DataError("a fold cannot be judged, too few labels are annotated; use fewer folds or a larger batch")
+            raise DataError("a fold cannot be scored, too few labels are annotated; use fewer folds or a larger batch")
 
 
 def scored(score: Score, truth: FloatArray, answers: FloatArray) -> list[float]:
-    """The score of every point, NaN where it gave no answer."""
+    """Return the `score` of every point of `answers` (points, rows, labels) against `truth`; NaN if not finite."""
     return [float(score(truth, outputs)) if np.isfinite(outputs).all() else float("nan") for outputs in answers]

@@ -1,4 +1,4 @@
-"""The points of a search: a grid of parameters, cut into what changes the structure and what does not."""
+"""The points of a search: a grid of parameters, split into those that change the structure and those that do not."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ import numpy as np
 
 from evolabel.errors import ParameterError
 
-# alpha and beta never touch antecedents, memberships or statistics: one structure pass serves all their values.
-CONSEQUENT_PARAMETERS = ("alpha", "beta")
+# alpha and beta never change antecedents, memberships or statistics: one structure pass serves all their values.
+_CONSEQUENT_PARAMETERS = ("alpha", "beta")
 
 # The paper's grid (section 5.2): 17 x 10 x 8 points.
 PAPER_GRID: dict[str, tuple[float, ...]] = {
@@ -20,17 +20,23 @@ PAPER_GRID: dict[str, tuple[float, ...]] = {
 }
 
 Point = dict[str, Any]
+"""Values by parameter."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """All combinations of the values of each parameter."""
+    """All combinations of the values of each parameter.
+
+    Parameters
+    ----------
+    values : dict of str to tuple
+    """
 
     values: dict[str, tuple[Any, ...]]
 
     @classmethod
     def of(cls, values: Mapping[str, Sequence[Any]]) -> "Grid":
-        """A checked grid; single values need not be wrapped."""
+        """Return a checked grid of `values`; a single value counts as a sequence of one."""
         if not isinstance(values, Mapping):
             raise ParameterError(f"the grid is a {type(values).__name__}; pass a dict of values by parameter")
         wrapped = {
@@ -45,12 +51,12 @@ class Grid:
     @property
     def structures(self) -> list[Point]:
         """Combinations that each need a structure pass of their own."""
-        return _combinations({n: v for n, v in self.values.items() if n not in CONSEQUENT_PARAMETERS})
+        return _combinations({n: v for n, v in self.values.items() if n not in _CONSEQUENT_PARAMETERS})
 
     @property
     def consequents(self) -> list[Point]:
-        """Combinations of alpha and beta, which share it."""
-        return _combinations({n: v for n, v in self.values.items() if n in CONSEQUENT_PARAMETERS})
+        """Combinations of alpha and beta, which share one structure pass."""
+        return _combinations({n: v for n, v in self.values.items() if n in _CONSEQUENT_PARAMETERS})
 
     def __len__(self) -> int:
         return len(self.structures) * len(self.consequents)

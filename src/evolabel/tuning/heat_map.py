@@ -1,4 +1,4 @@
-"""The surface of a search as a picture."""
+"""The surface of a search as a heat map."""
 
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -7,25 +7,29 @@ import numpy as np
 
 from evolabel.errors import ParameterError
 from evolabel.explain.figures.canvas import figure_of, new_axes, plain, short
+from evolabel.tuning.search import GridSearch, surface_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from evolabel.tuning.search import GridSearch
     from evolabel.typing import FloatArray
 
 
-def heat_map(search: "GridSearch", across: str = "alpha", down: str = "beta", *, ax: "Axes | None" = None) -> "Axes":
-    """Scores over two parameters, each cell the best over all others; the best cell is marked.
+def heat_map(search: GridSearch, across: str = "alpha", down: str = "beta", *, ax: "Axes | None" = None) -> "Axes":
+    """Draw the scores of a search over two parameters; each cell is the best over all others, the best cell is marked.
 
     Parameters
     ----------
     search : GridSearch
-        One that has run.
+        A search that has run.
     across, down : str
         Parameters of its grid.
     ax : matplotlib Axes, optional
         Where to draw; a new figure otherwise.
+
+    Returns
+    -------
+    matplotlib Axes
     """
     columns, rows, table = _table(search, across, down)
     if ax is None:
@@ -42,21 +46,22 @@ def heat_map(search: "GridSearch", across: str = "alpha", down: str = "beta", *,
     return ax
 
 
-def _table(search: "GridSearch", across: str, down: str) -> "tuple[list[Any], list[Any], FloatArray]":
-    points = search._found()
+def _table(search: GridSearch, across: str, down: str) -> "tuple[list[Any], list[Any], FloatArray]":
+    """Return the values across, the values down, and the best score of each pair."""
+    points = surface_of(search)
     for name in (across, down):
         if name not in search.best_params_:
             raise ParameterError(f"{name!r} was not searched; use two of {', '.join(search.best_params_)}")
     columns, rows = (_values(points, name) for name in (across, down))
     table = np.full((len(rows), len(columns)), np.nan)
     for point in points:
-        place = rows.index(point[down]), columns.index(point[across])
-        table[place] = np.fmax(table[place], point["score"])
+        cell = rows.index(point[down]), columns.index(point[across])
+        table[cell] = np.fmax(table[cell], point["score"])
     return columns, rows, table
 
 
 def _values(points: list[dict[str, Any]], name: str) -> list[Any]:
-    """Numbers by size, choices as they come."""
+    """Return the values of the parameter `name`: numbers sorted, others in the order of the grid."""
     found = list(dict.fromkeys(point[name] for point in points))
     return sorted(found) if all(isinstance(value, Real) for value in found) else found
 

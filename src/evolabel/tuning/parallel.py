@@ -1,4 +1,4 @@
-"""Many tasks at once, on this machine or on a cluster, by the name of a joblib backend."""
+"""Tasks run in parallel by joblib, on this machine or on a cluster."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
@@ -9,12 +9,16 @@ from joblib import Parallel, parallel_config
 from evolabel._utils import optional
 from evolabel.errors import ParameterError
 
-CLUSTERS = {"dask": "distributed", "ray": "ray.util.joblib"}
-"""Backends that joblib has to be told of, and the modules they live in."""
+_CLUSTERS = {"dask": "distributed", "ray": "ray.util.joblib"}
+"""Backends outside joblib, and the modules that provide them."""
 
 
 def run_all(calls: Iterable[Any], n_jobs: int, backend: str | None = None) -> Iterator[Any]:
-    """Results as they come; some backends can only hand over all of them at the end."""
+    """Yield the results of `calls` (joblib's `delayed` calls) as they are finished.
+
+    `n_jobs` is the number of processes, -1 for all cores; `backend` the name of a joblib backend. Some backends return
+    all results at the end.
+    """
     _register(backend)
     try:
         with nullcontext() if backend is None else parallel_config(backend):  # where joblib looks for clusters
@@ -26,9 +30,9 @@ def run_all(calls: Iterable[Any], n_jobs: int, backend: str | None = None) -> It
 
 
 def _register(backend: str | None) -> None:
-    """Make sure that a cluster's package is there; ray's backend must also be announced."""
-    if backend in CLUSTERS:
-        module: Any = optional.load(CLUSTERS[backend], backend, f"backend={backend!r}")
+    """Raise MissingDependencyError if the cluster's package is absent; ray's backend must also be registered."""
+    if backend in _CLUSTERS:
+        module: Any = optional.load(_CLUSTERS[backend], backend, f"backend={backend!r}")
         if backend == "ray":
             module.register_ray()
 
@@ -36,5 +40,5 @@ def _register(backend: str | None) -> None:
 def _pool(n_jobs: int) -> Parallel:
     try:
         return Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-    except ValueError:
+    except ValueError:  # the backend cannot return results one by one
         return Parallel(n_jobs=n_jobs)

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Self
 
@@ -14,50 +15,47 @@ from evolabel.errors import DivergenceError, NotTrainedError
 from evolabel.evaluate.frames import Backend, frame_of
 from evolabel.evaluate.learner import described
 from evolabel.tuning.batch import Tunable, check_search, check_values, read_batch, read_tunable
-from evolabel.tuning.checkpoint import Notes, Task, fingerprint
-from evolabel.tuning.folds import Score, check_judgeable, folds, judges_decisions, read_score, scored
+from evolabel.tuning.checkpoint import SearchCheckpoint, Task, fingerprint
+from evolabel.tuning.folds import Score, check_scorable, folds, read_score, scored, scores_decisions
 from evolabel.tuning.grid import PAPER_GRID, Grid, Point
 from evolabel.tuning.parallel import run_all
 from evolabel.tuning.shared import shared_answers
 from evolabel.typing import BoolArray, FloatArray
 
-Listener = Callable[[int, int], object]
-"""Receives the tasks done and the tasks there are."""
-
 
 class GridSearch:
     """Search a grid of parameters by cross-validation on an initial batch.
 
-    alpha and beta never touch the structure of a rule base, so one structure pass per fold serves all their values:
-    the answers are those of separate runs.
+    alpha and beta never change the structure of a rule base, so one structure pass per fold serves all their values;
+    the outputs are those of separate runs.
 
     Parameters
     ----------
     estimator : EvolvingFuzzyClassifier or other learner of label matrices, optional
-        Where all parameters outside the grid come from; the paper's profile if not given. Its own values of parameters
-        in the grid are tried only if the grid has them. Rivals made of classifiers are searched in the same way.
+        Gives all parameters outside the grid; the paper's profile if not given. Its own values of parameters in the
+        grid are tried only if the grid has them. Rivals made of classifiers are searched in the same way.
     grid : dict of str to sequence, optional
-        Values by parameter, any of the estimator (`base__vigilance` of the one inside a rival) but those that the score
-        cannot see (`warm_up`; `threshold` and `optimise`, unless it judges predicted labels); the paper's grid
-        (17 vigilance x 10 alpha x 8 beta) if not given.
+        Values by parameter, any of the estimator (`base__vigilance` of the one inside a rival) except those without
+        effect on the score (`warm_up`; `threshold` and `optimise`, unless the score is computed from predicted labels).
+        The paper's grid (17 vigilance x 10 alpha x 8 beta) if not given.
     cv : int
-        Folds.
+        Number of folds.
     score : str or callable
         What to maximise: "pa", "ap", "macro_f1" or any other metric by name (losses are minimised), or a function of
-        true labels and outputs. Metrics of predicted labels judge them by the thresholds of the trained estimator.
+        true labels and outputs. Metrics of predicted labels use the thresholds of the trained estimator.
     seed : int
-        Of the folds.
+        Random seed of the folds.
     n_jobs : int
-        Processes; -1 for all cores.
+        Number of processes; -1 for all cores.
     backend : str, optional
-        A joblib backend by name ("loky", "threading", "dask" once a `distributed.Client` is running, "ray" ...);
+        Name of a joblib backend ("loky", "threading", "dask" once a `distributed.Client` is running, "ray" ...);
         joblib's own choice if not given.
     checkpoint : path, optional
-        File of notes: the same search goes on where it was interrupted.
+        Checkpoint file: the same search continues from it after an interruption.
     refit : bool
-        Train the best on the whole batch in the end; without, there is no `best_estimator_`.
+        Train the best point on the whole batch at the end; without, there is no `best_estimator_`.
     progress : callable, optional
-        Receives the number of tasks done and of all tasks.
+        Called with the number of finished tasks and the number of all tasks.
 
     Attributes
     ----------
@@ -68,8 +66,7 @@ class GridSearch:
 
     See Also
     --------
-    HalvingSearch : random points of the default, not the paper's profile, where no estimator is given.
-    TunedClassifier : the search as a learner; it tunes the default, too, where no estimator is given.
+    TunedClassifier : the search as a learner; without an estimator it tunes the default profile, not the paper's.
 
     Examples
     --------
@@ -99,7 +96,7 @@ class GridSearch:
         backend: str | None = None,
         checkpoint: "str | PathLike[str] | None" = None,
         refit: bool = True,
-        progress: Listener | None = None,
+        progress: Callable[[int, int], object] | None = None,
     ) -> None:
         self.estimator = estimator
         self.grid = grid
@@ -113,21 +110,41 @@ class GridSearch:
         self.progress = progress
 
     def fit(self, X: object, y: object) -> Self:
-        """Search on the initial batch X, y (a label matrix), then train the best on all of it."""
+        """Search on the initial batch `X`, `y`, then train the best point on all of it.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        y : array or frame of shape (n_samples, n_labels)
+
+        Returns
+        -------
+        GridSearch
+            The search itself.
+
+        Raises
+        ------
+        DataError
+            If there are too few rows or annotated labels for the folds.
+        CheckpointError
+            If the checkpoint file belongs to another search.
+        DivergenceError
+            If no point of the grid gave finite outputs.
+        """
         from sklearn.base import clone
 
         base, grid = read_tunable(self.estimator), Grid.of(PAPER_GRID if self.grid is None else self.grid)
-        check_search(self.cv, self.seed, self.n_jobs)  # now, not in a worker, and before notes are begun
-        check_values(base, grid.values, decided=judges_decisions(self.score))
+        check_search(self.cv, self.seed, self.n_jobs)  # now, not in a worker, and before a checkpoint is created
+        check_values(base, grid.values, decided=scores_decisions(self.score))
         rows, labels = read_batch(base, X, y)
         held_out = list(folds(len(rows), int(self.cv), self.seed))
-        check_judgeable(read_score(self.score), labels, held_out)
-        notes = Notes(self.checkpoint, self._facts(base, grid, rows, labels))
-        self._run(base, grid, rows, labels, held_out, notes)
-        surface = _surface(grid, notes, len(held_out))
+        check_scorable(read_score(self.score), labels, held_out)
+        checkpoint = SearchCheckpoint(self.checkpoint, self._settings(base, grid, rows, labels))
+        self._run(_Search(base, grid, rows, labels, held_out, self.score), checkpoint)
+        surface = _surface(grid, checkpoint.scores, len(held_out))
         best = max(surface, key=lambda point: (not np.isnan(point["score"]), point["score"]))
         if np.isnan(best["score"]):
-            raise DivergenceError("no point of the grid gave finite answers; use a safe coupling, or smaller values")
+            raise DivergenceError("no point of the grid gave finite outputs; use a safe coupling, or smaller values")
         params = {name: best[name] for name in grid.values}
         if self.refit:
             self.best_estimator_ = clone(base).set_params(**params).fit(X, y)
@@ -135,11 +152,21 @@ class GridSearch:
         return self
 
     def frame(self, backend: Backend = "pandas") -> Any:
-        """The whole surface as a frame, one row per point."""
-        points = [{name: value for name, value in point.items() if name != "folds"} for point in self._found()]
+        """Return the whole surface as a frame, one row per point.
+
+        Parameters
+        ----------
+        backend : "pandas", "polars" or "pyarrow"
+
+        Returns
+        -------
+        frame of that library
+        """
+        points = [{name: value for name, value in point.items() if name != "folds"} for point in surface_of(self)]
         return frame_of({name: [point[name] for point in points] for name in points[0]}, backend)
 
-    def _facts(self, base: Tunable, grid: Grid, rows: FloatArray, labels: FloatArray) -> dict[str, Any]:
+    def _settings(self, base: Tunable, grid: Grid, rows: FloatArray, labels: FloatArray) -> dict[str, Any]:
+        """Return everything the scores depend on, as plain values."""
         return {
             "estimator": _described(base),
             "grid": grid.values,
@@ -149,70 +176,66 @@ class GridSearch:
             "data": fingerprint(rows, labels),
         }
 
-    def _run(
-        self,
-        base: Tunable,
-        grid: Grid,
-        rows: FloatArray,
-        labels: FloatArray,
-        held_out: list[BoolArray],
-        notes: Notes,
-    ) -> None:
-        """Every structure on every fold that is not done yet, the slow ones (small vigilance) first."""
-        tasks = [(s, f) for s in range(len(grid.structures)) for f in range(len(held_out))]
-        waiting = [task for task in tasks if task not in notes.scores]
-        calls = (delayed(_scores)(task, base, grid, rows, labels, held_out[task[1]], self.score) for task in waiting)
+    def _run(self, search: "_Search", checkpoint: SearchCheckpoint) -> None:
+        """Score every structure on every fold that is not finished yet, the slow ones (small vigilance) first."""
+        tasks = [(s, f) for s in range(len(search.grid.structures)) for f in range(len(search.held_out))]
+        waiting = [task for task in tasks if task not in checkpoint.scores]
         done = len(tasks) - len(waiting)
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", r"\d+ tasks ", UserWarning)  # given up, because an error is on its way
-            for task, scores in run_all(calls, self.n_jobs, self.backend):
-                notes.add(task, scores)
+            warnings.filterwarnings("ignore", r"\d+ tasks ", UserWarning)  # cancelled, because another task failed
+            for task, scores in run_all((delayed(search.run)(task) for task in waiting), self.n_jobs, self.backend):
+                checkpoint.add(task, scores)
                 done += 1
                 if self.progress is not None:
                     self.progress(done, len(tasks))
-
-    def _found(self) -> list[dict[str, Any]]:
-        if not hasattr(self, "surface_"):
-            raise NotTrainedError("this search has not run yet; call fit first")
-        return self.surface_
 
     def __repr__(self) -> str:
         return call_of(self)
 
 
-def _scores(
-    task: Task,
-    base: Tunable,
-    grid: Grid,
-    rows: FloatArray,
-    labels: FloatArray,
-    held_out: BoolArray,
-    score: str | Score,
-) -> tuple[Task, list[float]]:
-    """All (alpha, beta) of one structure on one fold."""
-    from sklearn.base import clone
+@dataclass(frozen=True)
+class _Search:
+    """Everything a worker process needs to run a task."""
 
-    structure = clone(base).set_params(**grid.structures[task[0]])
-    batch = rows[~held_out], labels[~held_out]
-    with threadpool_limits(1):  # the matrices are small: threads would only wait for each other
-        answers = shared_answers(structure, grid.consequents, batch, rows[held_out], judges_decisions(score))
-    return task, scored(read_score(score), labels[held_out], answers)
+    base: Tunable
+    grid: Grid
+    rows: FloatArray
+    labels: FloatArray
+    held_out: list[BoolArray]
+    score: str | Score
+
+    def run(self, task: Task) -> tuple[Task, list[float]]:
+        """Return `task`, a structure and a fold, with the scores of all its (alpha, beta)."""
+        from sklearn.base import clone
+
+        structure, out = clone(self.base).set_params(**self.grid.structures[task[0]]), self.held_out[task[1]]
+        batch, decided = (self.rows[~out], self.labels[~out]), scores_decisions(self.score)
+        with threadpool_limits(1):  # the matrices are small: more threads would only wait for each other
+            answers = shared_answers(structure, self.grid.consequents, batch, self.rows[out], decided)
+        return task, scored(read_score(self.score), self.labels[out], answers)
+
+
+def surface_of(search: GridSearch) -> list[dict[str, Any]]:
+    """Return the points of `search` with their scores; NotTrainedError before `fit`."""
+    if not hasattr(search, "surface_"):
+        raise NotTrainedError("this search has not run yet; call fit first")
+    return search.surface_
 
 
 def _described(estimator: Tunable) -> dict[str, Any]:
-    """Plain values; an estimator inside another one is told by its name, its parameters are there anyway."""
+    """Return kind and parameters of `estimator`; of an inner estimator its class name, its parameters are there too."""
     params = estimator.get_params().items()
     plain = {name: type(value).__name__ if isinstance(value, Tunable) else value for name, value in params}
     return {"kind": type(estimator).__name__, **plain}
 
 
-def _surface(grid: Grid, notes: Notes, n_folds: int) -> list[dict[str, Any]]:
+def _surface(grid: Grid, scores: dict[Task, list[float]], n_folds: int) -> list[dict[str, Any]]:
+    """Return every point of `grid` with the mean, the deviation and the list of its scores over the folds."""
     points = []
     for s, structure in enumerate(grid.structures):
-        by_fold = np.array([notes.scores[s, fold] for fold in range(n_folds)])
-        for place, consequents in enumerate(grid.consequents):
-            values = by_fold[:, place]
-            spread = float(values.std(ddof=1))
-            points.append({**structure, **consequents, "score": float(values.mean()), "deviation": spread})
-            points[-1]["folds"] = values.tolist()
+        by_fold = np.array([scores[s, fold] for fold in range(n_folds)])
+        for at, consequents in enumerate(grid.consequents):
+            values = by_fold[:, at]
+            found = {"score": float(values.mean()), "deviation": float(values.std(ddof=1)), "folds": values.tolist()}
+            points.append({**structure, **consequents, **found})
     return points

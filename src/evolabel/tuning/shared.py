@@ -1,4 +1,4 @@
-"""Answers for many (alpha, beta) from one structure pass, and the same the long way."""
+"""Outputs for many (alpha, beta) from one structure pass, and the same by separate runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,25 +12,37 @@ from evolabel.core.rules.proximal import Problem, minimise_all
 from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.errors import DivergenceError
 from evolabel.evaluate.learner import ON
+from evolabel.tuning.batch import Tunable, options_of
 from evolabel.tuning.checkpoint import fingerprint
 from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-    from evolabel.tuning.batch import Tunable
 
-E = TypeVar("E", bound="Tunable")
-Batch = tuple[FloatArray, FloatArray]
+E = TypeVar("E", bound=Tunable)
+Rows = tuple[FloatArray, FloatArray]
+"""Samples (rows, features) and labels (rows, labels)."""
 
-KEPT = 32  # descents: more than there are rules and folds between two structures that agree
+_CACHED_MINIMA = 32  # more than there are rules and folds between two structures with the same rules
 
 
 def separate_answers(
-    estimator: "Tunable", points: Sequence[dict[str, Any]], batch: Batch, X: FloatArray, decided: bool = False
+    estimator: Tunable, points: Sequence[dict[str, Any]], batch: Rows, X: FloatArray, decided: bool = False
 ) -> FloatArray:
-    """Fit once per point; outputs (points, rows, labels), NaN where the consequents blew up.
+    """Fit `estimator` once per point; return its outputs (points, rows, labels), NaN where the weights diverged.
 
-    `decided`: instead of outputs 1 where they reach the thresholds of the trained estimator, else 0.
+    Parameters
+    ----------
+    estimator : Tunable
+        Gives all parameters that are not in `points`.
+    points : sequence of dict
+        Values by parameter.
+    batch : tuple of arrays
+        Samples and labels to train on.
+    X : array
+        Samples to answer.
+    decided : bool
+        Return 1 and 0 instead of outputs, by the thresholds of the trained estimator.
     """
     answers = []
     for point in points:
@@ -44,16 +56,18 @@ def separate_answers(
 
 
 def shared_answers(
-    estimator: "Tunable", points: Sequence[dict[str, Any]], batch: Batch, X: FloatArray, decided: bool = False
+    estimator: Tunable, points: Sequence[dict[str, Any]], batch: Rows, X: FloatArray, decided: bool = False
 ) -> FloatArray:
-    """The same for points that differ in alpha and beta only, from one structure pass.
+    """Return what `separate_answers` returns, for points that differ in alpha and beta only, from one structure pass.
 
-    Statistics do not depend on alpha and beta; the consequents of all points are minimised on them together.
+    Statistics do not depend on alpha and beta; the consequents of all `points` are minimised on them together. The
+    arguments `estimator`, `batch`, `X` and `decided` are those of `separate_answers`.
     """
     if not can_share(estimator):
         return separate_answers(estimator, points, batch, X, decided)
-    alphas, betas = (np.array([float({**_own(estimator), **p}[name]) for p in points]) for name in ("alpha", "beta"))
-    options = _fresh(estimator, _most_demanding(alphas, betas))._options()
+    own = {"alpha": estimator.alpha, "beta": estimator.beta}
+    alphas, betas = (np.array([float({**own, **point}[name]) for point in points]) for name in own)
+    options = options_of(_fresh(estimator, _most_demanding(alphas, betas)))
     model = StreamModel(X.shape[1], batch[1].shape[1], options)
     rules, Z = model.gather(*batch, NOTHING, NO_ROWS), model.scale(X)
     answers = np.zeros((len(points), len(X), batch[1].shape[1]))
@@ -62,18 +76,18 @@ def shared_answers(
         minima = _minima(_Descent(rules.problem(slot), np.array(rules.arrays.W[slot]), alphas, betas))
         regressors = _regressors(rules, Z, slot)
         answers += memberships[:, slot - 1, None] * (regressors @ minima.transpose(0, 2, 1))
-    limits = estimator.threshold if model.counts is None else model.counts.thresholds()
-    return _decisions(answers, limits) if decided else answers
+    thresholds = estimator.threshold if model.counts is None else model.counts.thresholds()
+    return _decisions(answers, thresholds) if decided else answers
 
 
-def _decisions(outputs: FloatArray, limits: float | FloatArray) -> FloatArray:
-    """1 where outputs reach the limits, else 0; NaN where there are none."""
-    return np.where(np.isfinite(outputs), outputs >= limits, np.nan)
+def _decisions(outputs: FloatArray, thresholds: float | FloatArray) -> FloatArray:
+    """Return 1 where `outputs` reach the `thresholds`, else 0; NaN where outputs are not finite."""
+    return np.where(np.isfinite(outputs), outputs >= thresholds, np.nan)
 
 
 @dataclass(frozen=True, eq=False)
 class _Descent:
-    """What the minima of a rule follow from, as a key: two of them are equal if all their numbers are."""
+    """All inputs of the minimisation of one rule, as a cache key: two are equal if all their numbers are equal."""
 
     problem: Problem
     start: FloatArray
@@ -81,27 +95,28 @@ class _Descent:
     betas: FloatArray
 
     @cached_property
-    def _digest(self) -> str:
+    def digest(self) -> str:
+        """Digest of all numbers."""
         p = self.problem
         return fingerprint(p.H, p.G, p.penalty, p.anchor, p.B, self.start, self.alphas, self.betas)
 
     def __hash__(self) -> int:
-        return hash(self._digest)
+        return hash(self.digest)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Descent) and self._digest == other._digest
+        return isinstance(other, _Descent) and self.digest == other.digest
 
 
-@lru_cache(KEPT)
+@lru_cache(_CACHED_MINIMA)
 def _minima(descent: _Descent) -> FloatArray:
-    """Minima for all pairs. Another vigilance often leaves the same rules: with few samples, or all in one."""
+    """Return the minima for all pairs. Another vigilance often gives the same rules, so results are cached."""
     return minimise_all(descent.problem, descent.start, descent.alphas, descent.betas)
 
 
-def can_share(estimator: "Tunable") -> TypeGuard["EvolvingFuzzyClassifier"]:
-    """Is it one rule base, and are the minima those of a convex objective, reached by safe steps?
+def can_share(estimator: Tunable) -> TypeGuard["EvolvingFuzzyClassifier"]:
+    """Return whether all (alpha, beta) of `estimator` can use one structure pass; else every point is fitted alone.
 
-    Else every point goes its own way.
+    This needs a single rule base and a convex objective that is minimised by safe steps.
     """
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 
@@ -110,12 +125,8 @@ def can_share(estimator: "Tunable") -> TypeGuard["EvolvingFuzzyClassifier"]:
     return bool(estimator.prox_steps) and estimator.coupling != "paper" and estimator.lipschitz != "paper"
 
 
-def _own(estimator: "EvolvingFuzzyClassifier") -> dict[str, float]:
-    return {"alpha": estimator.alpha, "beta": estimator.beta}
-
-
 def _most_demanding(alphas: FloatArray, betas: FloatArray) -> dict[str, float]:
-    """Parameters with which all statistics are gathered that any point needs: some L1, and coupling if any has it."""
+    """Return parameters with which all statistics are collected that a point needs: L1, and coupling if any has it."""
     return {"alpha": max(float(alphas.max()), 1.0), "beta": float(betas.max())}
 
 
@@ -127,7 +138,7 @@ def _fresh(estimator: E, changes: dict[str, Any]) -> E:
 
 
 def _regressors(rules: RuleBase, Z: FloatArray, slot: int) -> FloatArray:
-    """Rows (z, 1) as the rule sees them."""
+    """Return the regressors (z, 1) of the rows `Z` for the rule in `slot`; missing features are filled in by it."""
     if not np.isnan(Z).any():
         return np.hstack([Z, np.ones((len(Z), 1))])
     return np.array([rules.regressor(z, slot) for z in Z])

@@ -1,4 +1,4 @@
-"""`TunedClassifier`: a classifier that tunes itself on its initial batch, for runs beside others."""
+"""`TunedClassifier`: a classifier whose `fit` searches its parameters on the initial batch."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
     from evolabel.explain.rules import RuleSet
 
-# Small grids: what is worth trying around each profile without making anybody wait.
-DEFAULT_GRID: dict[str, tuple[Any, ...]] = {
+# Small grids around each profile.
+_DEFAULT_GRID: dict[str, tuple[Any, ...]] = {
     "vigilance": (0.25, 0.5, 1.0),
     "temperature": ("0.05p", "0.1p", "0.2p"),
     "local_ridge": (0.1, 0.2, 0.5),
@@ -27,27 +27,29 @@ SMALL_PAPER_GRID: dict[str, tuple[Any, ...]] = {
 
 
 class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """`fit` searches a grid by cross-validation on the batch it gets; the best then learns the stream.
+    """A classifier whose `fit` searches a grid by cross-validation; the best point then learns the stream.
 
     Parameters
     ----------
     estimator : EvolvingFuzzyClassifier, optional
-        Where all parameters outside the grid come from; the default if not given.
+        Gives all parameters outside the grid; the default profile if not given.
     grid : dict of str to sequence, optional
-        As in `GridSearch`; a small one around the default if not given.
+        As in `GridSearch`; 27 points around the default profile if not given.
     cv : int
+        Number of folds.
     score : str
+        Metric to maximise, as in `GridSearch`.
     seed : int
+        Random seed of the folds.
 
     Attributes
     ----------
-    search_ : GridSearch, as it ran
-    best_estimator_ : EvolvingFuzzyClassifier, which goes on learning
+    search_ : GridSearch, after its run
+    best_estimator_ : EvolvingFuzzyClassifier, which continues to learn
 
     See Also
     --------
-    GridSearch : the search alone; it tunes the paper's profile, not the default, where no estimator is given.
-    HalvingSearch : all parameters of the default at once, worse points dropped early.
+    GridSearch : the search alone; without an estimator it tunes the paper's profile, not the default.
     """
 
     search_: GridSearch
@@ -69,49 +71,49 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.seed = seed
 
     def fit(self, X: object, y: object = None) -> Self:
-        """Tune on the initial batch and learn it."""
+        """Search on the initial batch `X`, `y` (a label matrix) and train the best point on it."""
         from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 
         base = EvolvingFuzzyClassifier() if self.estimator is None else self.estimator
-        grid = DEFAULT_GRID if self.grid is None else self.grid
+        grid = _DEFAULT_GRID if self.grid is None else self.grid
         search = GridSearch(base, grid, cv=self.cv, score=self.score, seed=self.seed).fit(X, y)
         self.search_, self.best_estimator_ = search, search.best_estimator_
         return self
 
     def partial_fit(self, X: object, y: object = None) -> Self:
-        """Learn further rows with the parameters found."""
+        """Learn further rows `X`, `y` with the parameters found."""
         self._best().partial_fit(X, y)
         return self
 
     def test_then_train(self, X: object, y: object) -> FloatArray:
-        """Answer every row, then learn it."""
+        """Return the outputs for every row of `X`, each computed before the row is learned with its labels `y`."""
         return self._best().test_then_train(X, y)
 
     def decide_then_train(self, X: object, y: object) -> tuple[FloatArray, BoolArray]:
-        """Answer every row, decide which labels are predicted, then learn it."""
+        """Return the outputs of `test_then_train` for `X`, `y`, and which labels were predicted."""
         return self._best().decide_then_train(X, y)
 
     def decision_function(self, X: object) -> FloatArray:
-        """Continuous outputs, (n_samples, n_labels)."""
+        """Return the outputs (n_samples, n_labels) for `X`."""
         return self._best().decision_function(X)
 
     def predict(self, X: object) -> "AnyArray":
-        """Labels as 0/1, (n_samples, n_labels)."""
+        """Return labels as 0 and 1, (n_samples, n_labels), for `X`."""
         return self._best().predict(X)
 
     @property
     def thresholds_(self) -> FloatArray:
-        """Outputs of at least this much are predicted as 1, label by label."""
+        """Decision threshold of each label: outputs of at least this value are predicted as 1."""
         return self._best().thresholds_
 
     @property
     def n_rules_(self) -> int:
-        """Rules there are now."""
+        """Number of rules."""
         return self._best().n_rules_
 
     @property
     def rules_(self) -> "RuleSet":
-        """The rules, readable."""
+        """The rules as readable objects."""
         return self._best().rules_
 
     def _best(self) -> "EvolvingFuzzyClassifier":

@@ -1,0 +1,220 @@
+"""What commands print and write: messages, JSON, tables, progress bars, and checks of the places to write to.
+
+Results go to standard output; messages and progress bars go to standard error, so that results can be piped on.
+"""
+
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from json import dumps
+from math import isnan
+from pathlib import Path
+from typing import Self
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from evolabel._utils.atomic_files import write_atomically
+from evolabel._utils.optional import load
+from evolabel._utils.text import counted, one_line
+from evolabel.errors import ParameterError
+from evolabel.evaluate import METRICS, Repeated, Spread, Standing, best_value
+from evolabel.evaluate import Progress as Step
+from evolabel.explain import markup
+
+REPORT_PACKAGES = {"matplotlib": "plots", "jinja2": "report"}
+"""Optional packages that a report needs, and the extras that install them."""
+
+_PIPED_WIDTH = 240  # columns of a table that does not go to a terminal
+_COLUMN_NAMES = {key: metric.name for key, metric in METRICS.items()}
+_BAR_METRICS = ("pa", "ap")  # the two scores of the paper, where they are measured
+
+
+# ---------------------------------------------------------------------- messages and files
+
+
+def print_message(message: str) -> None:
+    """Print `message` as one line on standard error."""
+    Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False).print(one_line(message))
+
+
+def print_json(document: object) -> None:
+    """Print `document` as JSON on standard output."""
+    sys.stdout.write(_json(document))
+
+
+def write_json(path: Path, document: object) -> None:
+    """Write `document` as JSON to the file `path`."""
+    write_atomically(path, _json(document).encode())
+
+
+def _json(document: object) -> str:
+    return dumps(document, indent=1) + "\n"
+
+
+def print_or_write(content: str, out: Path | None, note: str = "") -> None:
+    """Print `content`, or write it to the file `out` and report that with `note` at the end of the message."""
+    if out is None:
+        sys.stdout.write(content)
+        return
+    with file_errors(out):
+        write_atomically(out, content.encode())
+    print_message(f"Written: {out}{note}")
+
+
+@contextmanager
+def file_errors(out: Path) -> Iterator[None]:
+    """Raise errors of the operating system as a ParameterError that names the file `out`."""
+    try:
+        yield
+    except OSError as error:
+        raise ParameterError(f"cannot write {out} ({error.strerror or error}); choose another file") from None
+
+
+def check_folder(out: Path, packages: Mapping[str, str] = REPORT_PACKAGES, purpose: str = "a report") -> None:
+    """Create the folder `out`; raise before a long run if it cannot be written or a package is missing.
+
+    `packages` are optional packages with the extras that install them, `purpose` what they are needed for.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise ParameterError(f"cannot write into {out} ({error.strerror or error}); choose another folder") from None
+    for package, extra in packages.items():
+        load(package, extra, purpose)
+
+
+# ---------------------------------------------------------------------- tables
+
+
+def empty_table(title: str, heads: Sequence[str]) -> Table:
+    """Return a table with `title` and columns `heads`; cells are folded where the terminal is narrow, never cut."""
+    table = Table(title=Text(one_line(title)), box=SIMPLE, pad_edge=False)
+    for head in heads:
+        table.add_column(Text(one_line(head)), overflow="fold")
+    return table
+
+
+def print_table(table: Table) -> None:
+    """Print `table` on standard output, wide enough for all columns where that is no terminal."""
+    console = Console()
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console = Console(width=_PIPED_WIDTH)
+    console.print(table)
+
+
+def result_table(repeated: Repeated) -> Table:
+    """Return the results of all learners in `repeated` as a table; the best value of each metric is bold."""
+    standings = repeated.standings()
+    best = {name: best_value(standings, name) for name in repeated.metrics}
+    table = empty_table(result_title(repeated), _heads(repeated))
+    for standing in standings:
+        line = [Text(one_line(cell)) for cell in result_cells(standing, asked=_has_queries(repeated))]
+        for column, (name, value) in enumerate(standing.metrics.items(), start=1):
+            if value.mean == best[name]:
+                line[column].stylize("bold")
+        table.add_row(*line)
+    return table
+
+
+def markdown_table(repeated: Repeated) -> str:
+    """Return the results of all learners in `repeated` as a Markdown table."""
+    lines = [result_cells(standing, asked=_has_queries(repeated)) for standing in repeated.standings()]
+    rows = [[markup.cell(text) for text in line] for line in (_heads(repeated), *lines)]
+    return markup.table(rows[0], rows[1:]) + "\n"
+
+
+def result_cells(standing: Standing, *, asked: bool = False) -> list[str]:
+    """Return the cells of one learner, `standing`; with `asked` also the share of labels it asked for."""
+    rules = "" if isnan(standing.rules.mean) else f"{standing.rules.mean:.0f}"
+    scores = [_score_text(spread) for spread in standing.metrics.values()]
+    queries = [str(standing.questions or "")] if asked else []
+    return [standing.learner, *scores, rules, f"{standing.ms_per_sample:.3f}".replace(" ± ", " ±"), *queries]
+
+
+def result_title(repeated: Repeated) -> str:
+    """Return the stream, its size and the number of seeds of `repeated` in one line."""
+    run, seeds = repeated.settings, len(repeated.runs)
+    width = f"{counted(run['features'], 'feature')}, {counted(run['labels'], 'label')}"
+    title = f"{run['stream']}: {width}, {run['rows'] - run['initial']} streamed after {run['initial']} initial rows"
+    return title + (f", mean of {seeds} seeds" if seeds > 1 else "")
+
+
+def _heads(repeated: Repeated) -> list[str]:
+    asked = ["asked"] if _has_queries(repeated) else []
+    return ["learner", *(_COLUMN_NAMES.get(name, name) for name in repeated.metrics), "rules", "ms", *asked]
+
+
+def _has_queries(repeated: Repeated) -> bool:
+    return any(standing.questions is not None for standing in repeated.standings())
+
+
+def _score_text(spread: Spread) -> str:
+    """Return mean and deviation without leading zeros, so that the table fits into a narrow terminal."""
+    return re.sub(r"(?<!\d)0\.", ".", f"{spread:.4f}").replace(" ± ", " ±")
+
+
+# ---------------------------------------------------------------------- progress bars
+
+
+class LiveBars:
+    """One progress bar per learner on standard error: rows done, scores, rules, speed.
+
+    Parameters
+    ----------
+    learners : sequence of str
+        Names of the learners.
+    quiet : bool
+        Draw nothing.
+    """
+
+    def __init__(self, learners: Sequence[str], *, quiet: bool = False) -> None:
+        console = Console(stderr=True)
+        self._bars = Progress(
+            TextColumn("{task.description}", style="bold", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[state]}", markup=False),
+            TimeRemainingColumn(),
+            console=console,
+            disable=quiet or not console.is_terminal,
+            transient=True,
+        )
+        self._learners = learners
+        self._tasks: dict[str, TaskID] = {}
+
+    def begin(self, title: str) -> None:
+        """Set all bars to zero for a new run called `title`."""
+        for task in self._tasks.values():
+            self._bars.remove_task(task)
+        self._tasks = {
+            name: self._bars.add_task(one_line(f"{title} {name}"), total=None, state="initial batch")
+            for name in self._learners
+        }
+
+    def step(self, step: Step) -> None:
+        """Move the bar of the learner of `step`."""
+        self._bars.update(self._tasks[step.learner], completed=step.done, total=step.total, state=_bar_text(step))
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bars.stop()
+
+
+def _bar_text(step: Step) -> str:
+    """Return scores, number of rules and speed as one short text."""
+    parts = [f"{name.upper()} {step.metrics[name]:.3f}" for name in _BAR_METRICS if name in step.metrics]
+    if not isnan(step.rules):
+        parts.append(f"{step.rules:.0f} rules")
+    return "  ".join([*parts, f"{step.samples_per_second:,.0f}/s"])
