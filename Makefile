@@ -6,10 +6,10 @@ READY := $(VENV)/.ready
 PARALLEL := -n auto --dist loadfile
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test explore check lint types layers coverage bounds accuracy comparison benchmarks active readme gallery clean help
+.PHONY: demo test explore check lint types layers coverage bounds accuracy comparison benchmarks same-bits active readme gallery clean help
 
 help:  ## show this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evolabel needs Python 3.11 or newer; try make PYTHON=python3.12")'
@@ -55,6 +55,9 @@ comparison: $(READY)  ## every rival on the five data sets, five shuffles (EVOLA
 benchmarks: $(READY)  ## speed against a BLAS floor, and a million samples
 	$(BIN)/python benchmarks/update_speed.py
 	$(BIN)/python benchmarks/soak.py
+
+same-bits: $(READY)  ## outputs of the commits BEFORE=... and AFTER=... (HEAD), bit for bit
+	$(BIN)/python benchmarks/same_bits.py $(BEFORE) $(AFTER)
 
 active: $(READY)  ## what questions are worth, also where answers are bad or the stream drifts, and what they cost
 	$(BIN)/python benchmarks/active_learning.py
