@@ -3,8 +3,9 @@
     python benchmarks/same_bits.py BEFORE [AFTER]         # AFTER is HEAD by default; "." is the checkout as it lies
 
 Both commits are checked out into a temporary folder, and `same_bits_calls.py` of this checkout runs with the code of
-each, in a process of its own, both at a time in the same environment. Prints how many outputs of each group were compared and differ;
-exit code 1 if one differs or could not be compared. Nothing is stored: bits differ between processors and libraries.
+each, in a process of its own, both at a time in the same environment. Prints how many outputs of each group were
+compared and differ; exit code 1 if one differs or could not be compared. Nothing is stored: bits differ between
+processors and libraries.
 """
 
 import argparse

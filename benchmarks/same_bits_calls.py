@@ -136,7 +136,10 @@ def learned(make: Profile, *, wide: bool = False, **changes: Any) -> Outputs:
     yield "test_then_train", clf.test_then_train(X[INITIAL:], Y[INITIAL:])
     yield from facts(clf)
     yield from answers(clf, wide=wide)
-    yield "test_then_train by row", np.array([clf.test_then_train(x[None], y[None]) for x, y in zip(X[:40], Y[:40])])
+    yield (
+        "test_then_train by row",
+        np.array([clf.test_then_train(x[None], y[None]) for x, y in zip(X[:40], Y[:40], strict=True)]),
+    )
 
 
 def gaps(make: Profile) -> Outputs:
@@ -282,7 +285,7 @@ def queried(make: Profile, per: str, *, wide: bool = False, **options: Any) -> O
 def walked(learner: Any, X: np.ndarray, Y: np.ndarray, n: int = QUERIES) -> Outputs:
     """Yield labels, scores, costs and predictions of the queries about the first `n` rows."""
     queries = []
-    for x, y in zip(X[:n], Y[:n]):
+    for x, y in zip(X[:n], Y[:n], strict=True):
         query = learner.query(x)
         learner.update(query, np.where(query.labels, y, np.nan) if query.asked else None)
         queries.append(query)
@@ -329,7 +332,7 @@ def stored_learner(make: Profile) -> Outputs:
 
     X, Y = stream(1600)
     learner = ActiveLearner(trained(make), 0.15, "labels")
-    for x, y in zip(X[600:800], Y[600:800]):
+    for x, y in zip(X[600:800], Y[600:800], strict=True):
         query = learner.query(x)
         if query.asked and not learner.pending:
             current(learner, "mark_pending")(query)
