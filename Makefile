@@ -6,10 +6,10 @@ READY := $(VENV)/.ready
 PARALLEL := -n auto --dist loadfile
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test explore check lint types layers coverage bounds accuracy comparison benchmarks same-bits active readme gallery clean help
+.PHONY: demo test explore gates check house words public-api lint types layers coverage bounds accuracy comparison benchmarks same-bits active readme gallery clean help
 
 help:  ## show this list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 15
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evolabel needs Python 3.11 or newer; try make PYTHON=python3.12")'
@@ -27,7 +27,18 @@ test: $(READY)  ## run all tests but the slow ones
 explore: $(READY)  ## run the tests that draw examples, with new and more of them
 	$(BIN)/python -m pytest --hypothesis-profile=explore -m 'not data'
 
-check: lint types layers coverage bounds  ## everything: linters, types, layers, all tests compiled, interpreted and with bounds checks
+gates: house lint types layers  ## what must hold before a commit: measures, linters, types, layers (a minute)
+
+check: gates coverage bounds  ## everything: gates, all tests compiled, interpreted and with bounds checks
+
+house:  ## measures of the source against tools/house_limits.toml, which only gets tighter
+	$(PYTHON) tools/check_house.py
+
+words: $(READY)  ## places that use a word of tests/banned_words.txt
+	$(BIN)/python tools/plain_words.py src/evolabel
+
+public-api: $(READY)  ## write every public name and signature to tests/public_api.txt
+	$(BIN)/python tools/public_api.py
 
 lint: $(READY)  ## ruff
 	$(BIN)/ruff check .
