@@ -44,6 +44,8 @@ _LONGEST_DEFAULT = 60  # characters
 
 def api_lines() -> list[str]:
     """Return one line per public name, sorted within each package."""
+    from evolabel.errors import NotTrainedError  # noqa: F401 (made on first use)
+
     modules = [importlib.import_module(package) for package in PACKAGES]
     found = {f"{m.__name__}.{name}": getattr(m, name) for m in modules for name in sorted(_exported(m))}
     for place in HELD:
