@@ -6,10 +6,10 @@ READY := $(VENV)/.ready
 PARALLEL := -n auto --dist loadfile
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test explore check lint types layers coverage bounds accuracy comparison benchmarks active readme gallery clean help
+.PHONY: demo test explore gates check house words public-api lint types layers coverage bounds accuracy comparison benchmarks same-bits active readme gallery clean help
 
 help:  ## show this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 15
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evolabel needs Python 3.11 or newer; try make PYTHON=python3.12")'
@@ -27,7 +27,18 @@ test: $(READY)  ## run all tests but the slow ones
 explore: $(READY)  ## run the tests that draw examples, with new and more of them
 	$(BIN)/python -m pytest --hypothesis-profile=explore -m 'not data'
 
-check: lint types layers coverage bounds  ## everything: linters, types, layers, all tests compiled, interpreted and with bounds checks
+gates: house lint types layers  ## what must hold before a commit: measures, linters, types, layers (a minute)
+
+check: gates coverage bounds  ## everything: gates, all tests compiled, interpreted and with bounds checks
+
+house:  ## measures of the source against tools/house_limits.toml, which only gets tighter
+	$(PYTHON) tools/check_house.py
+
+words: $(READY)  ## places that use a word of tests/banned_words.txt
+	$(BIN)/python tools/plain_words.py src/evolabel
+
+public-api: $(READY)  ## write every public name and signature to tests/public_api.txt
+	$(BIN)/python tools/public_api.py
 
 lint: $(READY)  ## ruff
 	$(BIN)/ruff check .
@@ -55,6 +66,9 @@ comparison: $(READY)  ## every rival on the five data sets, five shuffles (EVOLA
 benchmarks: $(READY)  ## speed against a BLAS floor, and a million samples
 	$(BIN)/python benchmarks/update_speed.py
 	$(BIN)/python benchmarks/soak.py
+
+same-bits: $(READY)  ## outputs of the commits BEFORE=... and AFTER=... (HEAD), bit for bit
+	$(BIN)/python benchmarks/same_bits.py $(BEFORE) $(AFTER)
 
 active: $(READY)  ## what questions are worth, also where answers are bad or the stream drifts, and what they cost
 	$(BIN)/python benchmarks/active_learning.py

@@ -105,7 +105,7 @@ def _budgeted(base: Factory, budget: float, options: BudgetOptions) -> dict[str,
         return BudgetedLearner(_classifier(base, seed), budget, per, criteria=criteria, selection=options.selection)
 
     def paper(seed: int) -> Learner:
-        return BudgetedLearner(_classifier(base, seed), budget, per, **paper_asking())
+        return BudgetedLearner(_classifier(base, seed), budget, per, **paper_settings())
 
     def random(seed: int) -> Learner:
         return RandomSelection(_classifier(base, seed), budget, per, seed=seed)

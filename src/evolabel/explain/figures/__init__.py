@@ -15,41 +15,17 @@ Examples
 ('x0', 4)
 """
 
-from typing import TYPE_CHECKING
+from evolabel._utils.lazy import attach
 
-from evolabel._utils.lazy import loader
-
-if TYPE_CHECKING:
-    from evolabel.explain.figures.budget import budget_use
-    from evolabel.explain.figures.consequents import consequent_map
-    from evolabel.explain.figures.correlations import label_correlations
-    from evolabel.explain.figures.lives import life_lines
-    from evolabel.explain.figures.memberships import membership_functions
-    from evolabel.explain.figures.novelty import novelty_map
-    from evolabel.explain.figures.regions import rule_map
-
-__all__ = [
-    "budget_use",
-    "consequent_map",
-    "label_correlations",
-    "life_lines",
-    "membership_functions",
-    "novelty_map",
-    "rule_map",
-]
-
-_HOMES = {
-    "budget_use": "evolabel.explain.figures.budget",
-    "consequent_map": "evolabel.explain.figures.consequents",
-    "label_correlations": "evolabel.explain.figures.correlations",
-    "life_lines": "evolabel.explain.figures.lives",
-    "membership_functions": "evolabel.explain.figures.memberships",
-    "novelty_map": "evolabel.explain.figures.novelty",
-    "rule_map": "evolabel.explain.figures.regions",
-}
-
-__getattr__ = loader(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "budget": ["budget_use"],
+        "consequents": ["consequent_map"],
+        "correlations": ["label_correlations"],
+        "lives": ["life_lines"],
+        "memberships": ["membership_functions"],
+        "novelty": ["novelty_map"],
+        "regions": ["rule_map"],
+    },
+)

@@ -1,0 +1,3 @@
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier as EvolvingFuzzyClassifier
+
+__version__: str

@@ -1,0 +1,13 @@
+from evolabel.baselines.base import StreamLearner as StreamLearner
+from evolabel.baselines.chain import EvolvingChain as EvolvingChain
+from evolabel.baselines.feedback_classifier import EchoingClassifier as EchoingClassifier
+from evolabel.baselines.forest import RefittedForest as RefittedForest
+from evolabel.baselines.global_rls import GlobalRLS as GlobalRLS
+from evolabel.baselines.one_vs_rest import EvolvingOneVsRest as EvolvingOneVsRest
+from evolabel.baselines.registry import LEARNERS as LEARNERS
+from evolabel.baselines.registry import make_learner as make_learner
+from evolabel.baselines.river_learner import RiverLearner as RiverLearner
+from evolabel.baselines.river_learner import river_model as river_model
+from evolabel.baselines.running_prior import RunningPrior as RunningPrior
+from evolabel.baselines.sliding_knn import SlidingKNN as SlidingKNN
+from evolabel.baselines.static import StaticClassifier as StaticClassifier
