@@ -52,7 +52,7 @@ def test_parameters_that_are_not_there(command, plant, tmp_path):
 
 
 def test_models_that_are_none(command, plant, plant_model):
-    assert f"{plant} is no model file" in command("rules", plant).err
+    assert f"{plant} is not a model file" in command("rules", plant).err
     assert "is a folder; pass the model file in it" in command("rules", plant.parent).err
 
 

@@ -1,4 +1,4 @@
-"""A check of numbers that says which parameter is wrong, what came, and what is allowed."""
+"""Checks of numbers; the error names the parameter, its value and the allowed range."""
 
 from math import inf
 from numbers import Real
@@ -16,7 +16,11 @@ def check_number(
     whole: bool = False,
     also: str = "",
 ) -> float:
-    """The number, or ParameterError unless it is one of the range; `also` tells what else would be allowed."""
+    """Return `value` as a float, or raise ParameterError if it is not a finite number within a range.
+
+    The range is `low` <= `value` <= `high`, with `open_low` `low` < `value`. With `whole`, only whole numbers are
+    allowed. The message begins with `name` and ends with `also`, a text on other allowed values.
+    """
     if not isinstance(value, bool) and isinstance(value, Real):
         number = _as_float(value)
         inside = (low < number if open_low else low <= number) and number <= high and number < inf
@@ -28,7 +32,7 @@ def check_number(
 
 
 def _as_float(value: Real) -> float:
-    """The number, or infinity where it is too large for a float."""
+    """Return `value` as a float, infinity if it is too large for one."""
     try:
         return float(value)
     except OverflowError:
@@ -36,5 +40,5 @@ def _as_float(value: Real) -> float:
 
 
 def whole_number(name: str, value: object, low: int) -> int:
-    """The whole number, or ParameterError unless it is at least `low`."""
+    """Return `value` as an int, or raise ParameterError with `name` if it is not a whole number >= `low`."""
     return int(check_number(name, value, low, whole=True))

@@ -78,7 +78,7 @@ def usable(dataset: Dataset) -> Dataset:
     """The data set, if every row has a feature; the reader still knows where the others are in the file."""
     empty = np.flatnonzero(np.isnan(dataset.X).all(axis=1))
     if empty.size:
-        where = dataset.place(int(empty[0]))
+        where = dataset.describe_row(int(empty[0]))
         raise DataError(f"{where} of X has no feature at all (only NaN); drop it or fill in what is known")
     return dataset
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from evolabel._utils.atomic_files import naming, write_atomically
+from evolabel._utils.atomic_files import name_in_errors, write_atomically
 from evolabel.errors import CheckpointError
 from evolabel.typing import FloatArray
 
@@ -35,7 +35,7 @@ class Notes:
         self.scores[task] = scores
         if self.path is None:
             return
-        with naming(self.path), self.path.open("a") as file:
+        with name_in_errors(self.path), self.path.open("a") as file:
             file.write(_line({"task": task, "scores": scores}))
 
     def _open(self, facts: dict[str, Any]) -> None:

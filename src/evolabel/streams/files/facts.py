@@ -1,4 +1,4 @@
-"""What a data set is besides its numbers, as text: the files of `write_dataset` carry it along."""
+"""Names, split and order of a data set as JSON text, stored in the files of `write_dataset`."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -9,48 +9,48 @@ from evolabel.errors import FileFormatError
 from evolabel.streams.dataset import Dataset
 from evolabel.typing import FloatArray
 
-VERSION = 1
+_VERSION = 1  # of the format of the files
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Names, official split and published order; `version` is that of the form of the files."""
+    """What a file stores about a data set besides its numbers; the fields are those of `Dataset`."""
 
     name: str
     split: int | None
     feature_names: tuple[str, ...]
     label_names: tuple[str, ...]
     starts_at: int = 0
-    version: int = VERSION
+    version: int = _VERSION
 
     @classmethod
     def of(cls, dataset: Dataset) -> Self:
-        """The facts of a data set."""
+        """Return the facts about `dataset`."""
         return cls(dataset.name, dataset.split, dataset.feature_names, dataset.label_names, dataset.starts_at)
 
     @classmethod
     def parse(cls, text: str, path: Path) -> Self:
-        """Facts that a file holds as text."""
-        known = json.loads(text)
-        if known["version"] > VERSION:
+        """Return the facts in the JSON `text` of the file `path`."""
+        stored = json.loads(text)
+        if stored["version"] > _VERSION:
             raise FileFormatError(
-                f"{path} has version {known['version']} of its form, this evolabel reads up to {VERSION}; update it"
+                f"{path} has format version {stored['version']}, this evolabel reads up to {_VERSION}; update evolabel"
             )
-        names = tuple(known["feature_names"]), tuple(known["label_names"])
-        return cls(known["name"], known["split"], *names, known["starts_at"])
+        names = tuple(stored["feature_names"]), tuple(stored["label_names"])
+        return cls(stored["name"], stored["split"], *names, stored["starts_at"])
 
     def text(self) -> str:
-        """Facts as text."""
+        """Return the facts as JSON text."""
         return json.dumps(asdict(self))
 
     def dataset(self, X: FloatArray, Y: FloatArray) -> Dataset:
-        """The data set of which these are the facts."""
+        """Return the data set of features `X` and labels `Y` with these facts."""
         names = self.feature_names, self.label_names
         return Dataset(X, Y, *names, self.name, split=self.split, starts_at=self.starts_at)
 
 
-def broken(path: Path, error: Exception) -> FileFormatError:
-    """The error of a file that does not hold what it should; one that already is such an error stays as it is."""
+def damaged_file(path: Path, error: Exception) -> FileFormatError:
+    """Return `error` if it is a FileFormatError, else one that names the damaged file `path` and the `error`."""
     if isinstance(error, FileFormatError):
         return error
-    return FileFormatError(f"{path} is not a whole file of write_dataset ({error}); write it again")
+    return FileFormatError(f"{path} is not a complete file of write_dataset ({error}); write it again")
