@@ -8,6 +8,7 @@ from typing import get_args
 
 import numpy as np
 
+from evolabel._utils.validation import check_number
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.streams.arff.columns import ColumnReader, Nominal, feature_reader, label_reader
 from evolabel.streams.arff.header import Attribute, Header, read_header
@@ -85,7 +86,8 @@ def read_arff(
            [1., 1.]])
     """
     check_nominal(nominal)
-    _check_rows(rows)
+    if rows is not None:
+        rows = int(check_number("rows", rows, 1, whole=True, also=", or None for all rows"))
     source = Path(path)
     with closing(read_lines(source, ".arff")) as texts:
         lines = ContentLines(texts)
@@ -108,11 +110,6 @@ def check_nominal(nominal: str) -> None:
     """Raise ParameterError unless `nominal` is a way to read nominal features."""
     if nominal not in get_args(Nominal):
         raise ParameterError(f"nominal={nominal!r} is not allowed; use {' or '.join(map(repr, get_args(Nominal)))}")
-
-
-def _check_rows(rows: int | None) -> None:
-    if rows is not None and (not isinstance(rows, int | np.integer) or rows < 1):
-        raise ParameterError(f"rows={rows!r} is not allowed; use a whole number >= 1, or None for all rows")
 
 
 def _dropped(header: Header, drop: Sequence[str], path: Path) -> set[str]:

@@ -13,7 +13,7 @@ from evolabel.errors import DatasetNotFoundError, FileFormatError, ParameterErro
 from evolabel.streams.arff.columns import Nominal
 from evolabel.streams.arff.reader import read_arff
 from evolabel.streams.dataset import Dataset
-from evolabel.streams.files.facts import Facts, damaged_file
+from evolabel.streams.files.facts import damaged_file, facts_text, parse_facts
 from evolabel.streams.files.parquet_file import read_parquet, write_parquet
 from evolabel.streams.reading import COMPRESSIONS
 from evolabel.streams.tabular.csv_file import from_csv
@@ -120,12 +120,13 @@ def format_suffix(path: Path) -> str:
 
 def _write_npz(dataset: Dataset, path: Path) -> None:
     with path.open("wb") as file:  # given a name, numpy would add a suffix
-        np.savez_compressed(file, X=dataset.X, Y=dataset.Y, facts=np.array(Facts.of(dataset).text()))
+        np.savez_compressed(file, X=dataset.X, Y=dataset.Y, facts=np.array(facts_text(dataset)))
 
 
 def _read_npz(path: Path) -> Dataset:
     try:
         with np.load(path, allow_pickle=False) as arrays:
-            return Facts.parse(str(arrays["facts"]), path).dataset(arrays["X"], arrays["Y"])
+            facts = parse_facts(str(arrays["facts"]), path)
+            return Dataset(arrays["X"], arrays["Y"], **facts)
     except _NPZ_ERRORS as error:
         raise damaged_file(path, error) from None

@@ -1,52 +1,30 @@
 """Names, split and order of a data set as JSON text, stored in the files of `write_dataset`."""
 
 import json
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any
 
 from evolabel.errors import FileFormatError
 from evolabel.streams.dataset import Dataset
-from evolabel.typing import FloatArray
 
 _VERSION = 1  # of the format of the files
+_FIELDS = ("name", "split", "feature_names", "label_names", "starts_at")
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What a file stores about a data set besides its numbers; the fields are those of `Dataset`."""
+def facts_text(dataset: Dataset) -> str:
+    """Return the facts about `dataset`, all but its numbers, as JSON text."""
+    return json.dumps({field: getattr(dataset, field) for field in _FIELDS} | {"version": _VERSION})
 
-    name: str
-    split: int | None
-    feature_names: tuple[str, ...]
-    label_names: tuple[str, ...]
-    starts_at: int = 0
-    version: int = _VERSION
 
-    @classmethod
-    def of(cls, dataset: Dataset) -> Self:
-        """Return the facts about `dataset`."""
-        return cls(dataset.name, dataset.split, dataset.feature_names, dataset.label_names, dataset.starts_at)
-
-    @classmethod
-    def parse(cls, text: str, path: Path) -> Self:
-        """Return the facts in the JSON `text` of the file `path`."""
-        stored = json.loads(text)
-        if stored["version"] > _VERSION:
-            raise FileFormatError(
-                f"{path} has format version {stored['version']}, this evolabel reads up to {_VERSION}; update evolabel"
-            )
-        names = tuple(stored["feature_names"]), tuple(stored["label_names"])
-        return cls(stored["name"], stored["split"], *names, stored["starts_at"])
-
-    def text(self) -> str:
-        """Return the facts as JSON text."""
-        return json.dumps(asdict(self))
-
-    def dataset(self, X: FloatArray, Y: FloatArray) -> Dataset:
-        """Return the data set of features `X` and labels `Y` with these facts."""
-        names = self.feature_names, self.label_names
-        return Dataset(X, Y, *names, self.name, split=self.split, starts_at=self.starts_at)
+def parse_facts(text: str, path: Path) -> dict[str, Any]:
+    """Return the facts in the JSON `text` of the file `path`, as arguments of `Dataset`."""
+    stored = json.loads(text)
+    if stored["version"] > _VERSION:
+        raise FileFormatError(
+            f"{path} has format version {stored['version']}, this evolabel reads up to {_VERSION}; update evolabel"
+        )
+    names = {field: tuple(stored[field]) for field in ("feature_names", "label_names")}
+    return {field: stored[field] for field in _FIELDS} | names
 
 
 def damaged_file(path: Path, error: Exception) -> FileFormatError:

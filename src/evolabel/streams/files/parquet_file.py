@@ -10,7 +10,7 @@ import numpy as np
 from evolabel._utils import optional
 from evolabel.errors import DataError
 from evolabel.streams.dataset import Dataset
-from evolabel.streams.files.facts import Facts, damaged_file
+from evolabel.streams.files.facts import damaged_file, facts_text, parse_facts
 from evolabel.streams.tabular.frames import from_frame
 from evolabel.typing import FloatArray
 
@@ -25,7 +25,7 @@ def write_parquet(dataset: Dataset, path: Path) -> None:
     if times > 1:
         raise DataError(f"{times} columns are named {name!r}, Parquet needs different names; rename them, or use .npz")
     columns = [pyarrow.array(values, from_pandas=True) for values in (*dataset.X.T, *dataset.Y.T)]
-    table = pyarrow.table(columns, names=list(names), metadata={_FACTS_KEY: Facts.of(dataset).text()})
+    table = pyarrow.table(columns, names=list(names), metadata={_FACTS_KEY: facts_text(dataset)})
     _load("pyarrow.parquet").write_table(table, path)
 
 
@@ -41,8 +41,9 @@ def read_parquet(path: Path, labels: Iterable[str] | int | None, drop: Iterable[
     if text is None:
         raise DataError(f"the labels of {path} are not given; pass their names, or -n for the last n columns")
     try:
-        facts = Facts.parse(text.decode(), path)
-        dataset = facts.dataset(_numbers(table, facts.feature_names), _numbers(table, facts.label_names))
+        facts = parse_facts(text.decode(), path)
+        X, Y = _numbers(table, facts["feature_names"]), _numbers(table, facts["label_names"])
+        dataset = Dataset(X, Y, **facts)
     except (ValueError, KeyError, TypeError) as error:
         raise damaged_file(path, error) from None
     return dataset.without(drop)
