@@ -76,7 +76,7 @@ def test_endings_may_be_written_in_capitals(tmp_path, pond, name):
 
 def test_labels_of_a_npz_file_cannot_be_chosen_anew(tmp_path, pond):
     write_dataset(pond, tmp_path / "pond.npz")
-    with pytest.raises(ParameterError, match=r"stores which columns are labels; leave out labels=\['depth'\]"):
+    with pytest.raises(ParameterError, match=r"has labels of its own; leave out labels=\['depth'\]"):
         read_dataset(tmp_path / "pond.npz", ["depth"])
 
 

@@ -1,4 +1,4 @@
-"""Checks of numbers; the error names the parameter, its value and the allowed range."""
+"""A check of numbers that says which parameter is wrong, what came, and what is allowed."""
 
 from math import inf
 from numbers import Real
@@ -16,11 +16,7 @@ def check_number(
     whole: bool = False,
     also: str = "",
 ) -> float:
-    """Return `value` as a float, or raise ParameterError if it is not a finite number within a range.
-
-    The range is `low` <= `value` <= `high`, with `open_low` `low` < `value`. With `whole`, only whole numbers are
-    allowed. The message begins with `name` and ends with `also`, a text on other allowed values.
-    """
+    """The number, or ParameterError unless it is one of the range; `also` tells what else would be allowed."""
     if not isinstance(value, bool) and isinstance(value, Real):
         number = _as_float(value)
         inside = (low < number if open_low else low <= number) and number <= high and number < inf
@@ -32,7 +28,7 @@ def check_number(
 
 
 def _as_float(value: Real) -> float:
-    """Return `value` as a float, infinity if it is too large for one."""
+    """The number, or infinity where it is too large for a float."""
     try:
         return float(value)
     except OverflowError:
@@ -40,5 +36,5 @@ def _as_float(value: Real) -> float:
 
 
 def whole_number(name: str, value: object, low: int) -> int:
-    """Return `value` as an int, or raise ParameterError with `name` if it is not a whole number >= `low`."""
+    """The whole number, or ParameterError unless it is at least `low`."""
     return int(check_number(name, value, low, whole=True))

@@ -70,7 +70,7 @@ def _parse(text: str, target: Path) -> dict[str, Any]:
         raise ModelFileError(f"{target} has a broken manifest ({error}); restore it from a copy") from None
     if schema != SCHEMA:
         raise ModelFileError(
-            f"{target} has schema {schema}, this evolabel reads {SCHEMA}; update evolabel, or save the model again"
+            f"{target} has schema {schema}, this evolabel reads schema {SCHEMA}; open it with the version that wrote it"
         )
     return dict(manifest)
 

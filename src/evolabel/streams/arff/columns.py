@@ -7,6 +7,7 @@ from typing import Literal, cast
 
 import numpy as np
 
+from evolabel._utils.text import first_names
 from evolabel.streams.arff.header import Attribute
 from evolabel.streams.arff.lines import LineError, excerpt
 from evolabel.streams.arff.values import Value
@@ -16,7 +17,6 @@ from evolabel.typing import FloatArray
 Nominal = Literal["one-hot", "codes"]
 
 _ZERO_ONE = {0.0, 1.0}
-_MAX_LISTED = 8  # values of a nominal attribute in an error message
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def feature_reader(attribute: Attribute, nominal: Nominal) -> ColumnReader:
     return NominalReader(
         name=attribute.name,
         default=values[0],
-        expected=f"one of {', '.join(values[:_MAX_LISTED])}{', ...' if len(values) > _MAX_LISTED else ''}",
+        expected=f"one of {first_names(values)}",
         by_text={None: math.nan, **dict(zip(values, numbers, strict=True))},
         by_value=dict(zip(own, numbers, strict=False)),
         one_hot_values=texts,

@@ -90,7 +90,7 @@ def read_dataset(
     check_is_file(source)
     kind = format_suffix(source)
     if kind == ".npz" and labels is not None:
-        raise ParameterError(f"{source} stores which columns are labels; leave out labels={labels!r}")
+        raise ParameterError(f"{source} has labels of its own; leave out labels={labels!r}")
     match kind:
         case ".npz":
             return _read_npz(source).without(drop)

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
+from evolabel._utils.text import first_names
 from evolabel.errors import DataError
 from evolabel.streams.arff.label_files import read_label_names
 from evolabel.streams.cells import is_number, parse_number
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.reading import bare_name
 from evolabel.streams.tabular.csv_table import TextTable, read_table
-from evolabel.streams.tabular.tables import Column, Texts, abbreviate, build_dataset, columns_without
+from evolabel.streams.tabular.tables import Column, Texts, build_dataset, columns_without
 
 _MISSING = {"", "?", "#n/a", "<na>", "n/a", "na", "nan", "none", "null"}
 _MAX_NUMBERS = 20  # different numbers allowed among the values of a column of texts
@@ -116,7 +117,7 @@ def _labels_beside(path: Path, columns: list[str]) -> list[str]:
     beside = path.with_name(f"{_stem(path)}.xml")
     if not beside.is_file():
         raise DataError(
-            f"the labels of {path} are not given; pass their names (the columns are {abbreviate(columns)}), or -n for "
+            f"the labels of {path} are not given; pass their names (the columns are {first_names(columns)}), or -n for "
             "the last n columns"
         )
     return read_label_names(beside)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
+from evolabel._utils.text import first_names
 from evolabel.errors import DataError
 from evolabel.streams.cells import is_number
 from evolabel.streams.dataset import Dataset
@@ -12,7 +13,6 @@ from evolabel.streams.tabular.tables import (
     Column,
     DescribeRow,
     Texts,
-    abbreviate,
     check_finite,
     read_label,
 )
@@ -29,8 +29,8 @@ def known_columns(
     """
     if absent := [feature for feature in features if _column_of(feature, columns) is None]:
         raise DataError(
-            f"{name} has no column for {abbreviate(absent)}; the model needs {abbreviate(features)}, pass a table with "
-            "these columns"
+            f"{name} has no column for {first_names(absent)}; the model needs {first_names(features)}, pass "
+            "a table with these columns"
         )
     X = np.column_stack([_values(feature, columns, describe_row) for feature in features])
     missing = np.full(len(X), np.nan)

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 
 import numpy as np
 
+from evolabel._utils.text import first_names
 from evolabel.errors import DataError, ParameterError
 from evolabel.streams.cells import TRUTH_VALUES, one_hot
 from evolabel.streams.dataset import Dataset
@@ -13,7 +14,6 @@ from evolabel.typing import FloatArray
 
 EXPECTED_NUMBER = "expected a number, or nothing where it is missing"
 _MAX_CATEGORIES = 256
-_MAX_NAMED = 10  # columns in an error message
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,7 @@ def _first_or_last(count: int, columns: Sequence[str]) -> tuple[str, ...]:
 def _hint(name: str, columns: Sequence[str]) -> str:
     """Return the one of `columns` most similar to `name` as a suggestion, else a list of the columns."""
     close = get_close_matches(str(name), columns, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"the columns are {abbreviate(columns)}"
-
-
-def abbreviate(names: Sequence[str]) -> str:
-    """Return the first ten `names` as a text for a message, and "..." if there are more."""
-    return ", ".join(names[:_MAX_NAMED]) + (" ..." if len(names) > _MAX_NAMED else "")
+    return f"did you mean {close[0]!r}?" if close else f"the columns are {first_names(columns)}"
 
 
 def _feature_columns(name: str, column: Column, describe_row: DescribeRow) -> tuple[list[str], FloatArray]:
