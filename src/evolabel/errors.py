@@ -1,6 +1,6 @@
-"""Every error evolabel raises on purpose: one line that says what came, what was expected and what to do.
+"""Every error that evolabel raises on purpose. A message is one line: what came, what was expected, what to do.
 
-Each class also is the exception type that users of scikit-learn already catch.
+Each class is also a subclass of the exception that scikit-learn raises in the same case.
 """
 
 
@@ -13,7 +13,7 @@ class DataError(EvolabelError, ValueError):
 
 
 class DataTypeError(EvolabelError, TypeError):
-    """The data is of a kind that cannot be read as numbers, such as a sparse matrix or nested objects."""
+    """The data has a type that cannot be read as numbers, such as a sparse matrix or nested objects."""
 
 
 class ParameterError(EvolabelError, ValueError):
@@ -21,23 +21,23 @@ class ParameterError(EvolabelError, ValueError):
 
 
 class DivergenceError(EvolabelError, ArithmeticError):
-    """The consequents blew up: a literal formula of the paper was asked for and did what it does."""
+    """The rule weights diverged. Only literal formulas of the paper do this, see `lipschitz` and `coupling`."""
 
 
 class StateError(EvolabelError, RuntimeError):
-    """The model is not in a state in which the call makes sense."""
+    """The call is not possible in the present state of the model."""
 
 
 class InternalError(EvolabelError, AssertionError):
-    """Arrays of evolabel's own making do not fit together; raised before a kernel would write beyond them."""
+    """Arrays made by evolabel itself do not fit together; raised before a kernel writes outside of them."""
 
 
 class BudgetError(EvolabelError, RuntimeError):
-    """A question would cost more than the budget allows by now; nothing was counted or learned."""
+    """A query costs more than the budget allows at this row; nothing was spent or learned."""
 
 
 class FileFormatError(EvolabelError, ValueError):
-    """A data file is broken or of an unknown kind; the message names the file and, where there is one, the line."""
+    """A data file is damaged or of an unknown format; the message names the file and, if there is one, the line."""
 
 
 class DatasetNotFoundError(EvolabelError, FileNotFoundError):
@@ -49,25 +49,25 @@ class MissingDependencyError(EvolabelError, ImportError):
 
 
 class CheckpointError(EvolabelError, ValueError):
-    """The notes of a search, or the stored state of a metric, are broken or belong to another one."""
+    """The checkpoint of a search or the stored state of a metric is damaged, or belongs to another one."""
 
 
 class ModelFileError(EvolabelError, ValueError):
-    """A model file is missing, cut short, altered, or written by a newer version."""
+    """A model file is missing, incomplete, altered, or written by a newer version."""
 
 
 class ModelWriteError(EvolabelError, OSError):
-    """A model could not be written; what was stored before is untouched."""
+    """A model could not be written; the file stored before is unchanged."""
 
 
 def __getattr__(name: str) -> type[Exception]:
-    """`NotTrainedError` derives from scikit-learn's `NotFittedError`, so it is made only when it is asked for."""
+    """Define `NotTrainedError` on first use, because its base class is in scikit-learn; `name` is the missing name."""
     if name != "NotTrainedError":
         raise AttributeError(f"module 'evolabel.errors' has no attribute {name!r}")
     from sklearn.exceptions import NotFittedError
 
     class NotTrainedError(EvolabelError, NotFittedError):  # type: ignore[misc]
-        """The model was asked before it had learned anything."""
+        """The call needs a model that has learned from data; call `fit` or `partial_fit` first."""
 
     NotTrainedError.__qualname__ = "NotTrainedError"
     globals()[name] = NotTrainedError

@@ -62,7 +62,7 @@ def test_texts_are_read_as_the_model_knows_them(command, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("heat\n1\n", "has no column for flow; the model knows heat, flow, give it data of its kind"),
+        ("heat\n1\n", "has no column for flow; the model needs heat, flow, pass a table"),
         ("heat,flow\n1,2\nhot,3\n", "today.csv, line 3: 'heat' is 'hot'; expected a number"),
         ("heat,flow\n1,inf\n", "today.csv, line 2: 'flow' is infinite; expected a number"),
         ("heat,flow\n1,2\n\n,\n", "row 1 (line 4 of the file) of X has no feature at all"),

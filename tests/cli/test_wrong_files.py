@@ -10,7 +10,7 @@ import pytest
     [
         (b"", "is empty; expected a header, and one row or more"),
         (b"heat,fault\n", "has no rows; expected a header, and one row or more"),
-        (b"PK\x03\x04\0\0,\0\n1,2\n", "is no text file; expected a table with a header"),
+        (b"PK\x03\x04\0\0,\0\n1,2\n", "is not a text file; expected a table with a header"),
     ],
 )
 def test_a_table_that_is_none(command, tmp_path, content, told):
@@ -40,7 +40,7 @@ def test_a_name_that_is_nearly_known(command):
 
 
 def test_labels_that_nobody_named_are_asked_for_with_the_columns(command, plant):
-    assert "are labels (heat, flow, fault_a, fault_b); pass their names" in command("run", plant).err
+    assert "pass their names (the columns are heat, flow, fault_a, fault_b)" in command("run", plant).err
 
 
 def test_parameters_that_are_not_there(command, plant, tmp_path):
@@ -52,7 +52,7 @@ def test_parameters_that_are_not_there(command, plant, tmp_path):
 
 
 def test_models_that_are_none(command, plant, plant_model):
-    assert f"{plant} is no model file" in command("rules", plant).err
+    assert f"{plant} is not a model file" in command("rules", plant).err
     assert "is a folder; pass the model file in it" in command("rules", plant.parent).err
 
 

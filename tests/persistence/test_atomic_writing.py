@@ -27,7 +27,7 @@ def disk_full(*_):
 def test_a_failing_write_leaves_the_old_file_and_nothing_else(step, trained, saved, monkeypatch):
     before = saved.read_bytes()
     monkeypatch.setattr(os, step, disk_full)
-    with pytest.raises(ModelWriteError, match="untouched") as error:
+    with pytest.raises(ModelWriteError, match="the old file is unchanged") as error:
         trained.save(saved)
     monkeypatch.undo()
     assert isinstance(error.value, OSError)

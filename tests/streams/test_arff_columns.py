@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evolabel.errors import FileFormatError
 from evolabel.streams.arff import rows as arff_rows
-from evolabel.streams.arff.columns import feature_column, label_column
+from evolabel.streams.arff.columns import feature_reader, label_reader
 from evolabel.streams.arff.header import Attribute
 from evolabel.streams.arff.reader import read_arff
 
@@ -29,11 +29,11 @@ def read(tmp_path):
 
 
 COLUMNS = [
-    feature_column(Attribute("x", "numeric", (), 1), "codes"),
-    feature_column(Attribute("x", "nominal", ("a", "1", "nan"), 1), "codes"),
-    feature_column(Attribute("x", "nominal", ("2", "-1", "1e3"), 1), "codes"),
-    feature_column(Attribute("x", "nominal", ("2", "-1", "1e3"), 1), "one-hot"),
-    label_column(Attribute("x", "numeric", (), 1)),
+    feature_reader(Attribute("x", "numeric", (), 1), "codes"),
+    feature_reader(Attribute("x", "nominal", ("a", "1", "nan"), 1), "codes"),
+    feature_reader(Attribute("x", "nominal", ("2", "-1", "1e3"), 1), "codes"),
+    feature_reader(Attribute("x", "nominal", ("2", "-1", "1e3"), 1), "one-hot"),
+    label_reader(Attribute("x", "numeric", (), 1)),
 ]
 cells = st.sampled_from(
     [None, "0", "1", "1.0", "-1", "1000", "a", "2", "nan", "inf", "1_0", "", " 1", "1e999", "\u0661"]
@@ -46,8 +46,8 @@ cells = st.sampled_from(
 @example(values=["1", "inf"])
 def test_all_at_once_is_the_same_as_one_by_one_or_left_to_it(column, values):
     with suppress(KeyError, TypeError, ValueError):
-        at_once = column.numbers(values)
-        np.testing.assert_array_equal(at_once, [column.number(value) for value in values])
+        at_once = column.read_all(values)
+        np.testing.assert_array_equal(at_once, [column.read_one(value) for value in values])
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_one_name_can_be_dropped_without_a_list(read):
 
 @pytest.mark.parametrize("size", [1, 6, 7, 1000])
 def test_blocks_join_in_order(read, monkeypatch, size):
-    monkeypatch.setattr(arff_rows, "VALUES_PER_BLOCK", size)
+    monkeypatch.setattr(arff_rows, "_VALUES_PER_BLOCK", size)
     data = read(["x real", "m {a,b}"], [f"{row},{'ab'[row % 2]},1" for row in range(9)], nominal="codes")
     np.testing.assert_array_equal(data.X, [[row, row % 2] for row in range(9)])
 

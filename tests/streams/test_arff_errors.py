@@ -1,4 +1,4 @@
-"""What is wrong in a file is told with the name of the file and the number of the line."""
+"""What is wrong in a file is reported with the name of the file and the number of the line."""
 
 import re
 
@@ -20,7 +20,7 @@ GOOD = HEADER + "\n@data\n% rows\n1,red,0\n"
 
 
 @pytest.fixture
-def told(tmp_path):
+def reported(tmp_path):
     """Check that a text is refused in a line, and how."""
     path = tmp_path / "pond.arff"
 
@@ -52,14 +52,14 @@ def told(tmp_path):
         ("1,'red,0", 'the quote that opens "\'red,0" is never closed'),
         ("1,'red'x,0", "expected a comma or the end behind a quoted value, got 'x,0'"),
         ("{0 1, 3 5}", "index 3 is out of range; the 3 attributes are counted from 0"),
-        ("{0 1, 0 2}", "an index stands twice"),
-        ("{0 1, 00 2}", "an index stands twice"),
+        ("{0 1, 0 2}", "an index occurs twice"),
+        ("{0 1, 00 2}", "an index occurs twice"),
         ("{0 1, x 2}", "expected an index and a value, got 'x 2}'"),
         ("{-1 2}", "expected an index and a value"),
         ("{0 1,}", "expected an index and a value, got '}'"),
         ("{0}", "expected an index and a value"),
         ("{0 1", "expected a comma or a closing brace, got ''"),
-        ("{0 1} 2", "unexpected '2' behind a sparse row"),
+        ("{0 1} 2", "unexpected '2' after a sparse row"),
         ("{0 one}", "'x' is 'one'"),
         ("{1 green}", "'site' is 'green'"),
         ("1,red,0,{5}", "the row has a weight, '[{]5}'; .* remove it"),
@@ -68,12 +68,12 @@ def told(tmp_path):
         ("x" * 99 + ",red,0", "'x' is 'x{40}\\.\\.\\.'"),
     ],
 )
-def test_a_broken_row_is_told(told, row, problem):
-    told(f"{GOOD}\n{row}\n2,red,1\n", 11, problem)
+def test_a_broken_row_is_reported(reported, row, problem):
+    reported(f"{GOOD}\n{row}\n2,red,1\n", 11, problem)
 
 
-def test_the_line_is_right_far_down_the_file(told):
-    told(GOOD + "1,red,0\n" * 200_000 + "1,red,7\n", 200_010, "'y' is '7'")
+def test_the_line_is_right_far_down_the_file(reported):
+    reported(GOOD + "1,red,0\n" * 200_000 + "1,red,7\n", 200_010, "'y' is '7'")
 
 
 @pytest.mark.parametrize(
@@ -99,28 +99,28 @@ def test_the_line_is_right_far_down_the_file(told):
         ("@inputs x", "expected @relation, @attribute or .*@data, got '@inputs x'"),
     ],
 )
-def test_a_broken_header_is_told(told, line, problem):
-    told(f"{HEADER}\n{line}\n@data\n1,red,0", 7, problem)
+def test_a_broken_header_is_reported(reported, line, problem):
+    reported(f"{HEADER}\n{line}\n@data\n1,red,0", 7, problem)
 
 
 @pytest.mark.parametrize(("kind", "word"), [("string", "string"), ("DATE", "date"), ("date 'yyyy MM'", "date")])
-def test_texts_and_dates_are_told_with_a_way_out(told, kind, word):
+def test_texts_and_dates_are_reported_with_a_way_out(reported, kind, word):
     text = f"@relation r\n@attribute id {kind}\n@attribute x numeric\n@attribute y {{0,1}}\n@data\n'a, b',1,0"
-    told(text, 2, f"'id' is a {word}, not a number; leave it out by drop=\\['id'\\]", labels=-1)
-    told(text, 2, f"'id' is a {word}, not a number", labels=["id"])
+    reported(text, 2, f"'id' is a {word}, not a number; leave it out by drop=\\['id'\\]", labels=-1)
+    reported(text, 2, f"'id' is a {word}, not a number", labels=["id"])
 
 
-def test_files_that_end_early_are_told(told):
-    told("", 0, "ends without @data")
-    told(HEADER, 5, "ends without @data")
-    told("@relation r\n@data\n1", 2, "expected @relation, @attribute or \\(behind the attributes\\) @data")
-    told(HEADER + "@data\n\n% nothing\n", 8, "no rows behind @data")
+def test_files_that_end_early_are_reported(reported):
+    reported("", 0, "ends without @data")
+    reported(HEADER, 5, "ends without @data")
+    reported("@relation r\n@data\n1", 2, "expected @relation, @attribute or \\(behind the attributes\\) @data")
+    reported(HEADER + "@data\n\n% nothing\n", 8, "no rows after @data")
 
 
-def test_dropping_needs_known_names_and_leaves_something(told, tmp_path):
-    told(GOOD, 7, "0 labels and 2 features are left", drop=["y"])
-    told(GOOD, 7, "1 labels and 0 features are left", drop=["x", "site"])
-    with pytest.raises(FileFormatError, match=r"pond\.arff has no attribute 'z' that could be dropped"):
+def test_dropping_needs_known_names_and_leaves_something(reported, tmp_path):
+    reported(GOOD, 7, "0 labels and 2 features are left", drop=["y"])
+    reported(GOOD, 7, "1 labels and 0 features are left", drop=["x", "site"])
+    with pytest.raises(FileFormatError, match=r"pond\.arff has no attribute 'z' to leave out"):
         read_arff(tmp_path / "pond.arff", drop=["z"])
 
 

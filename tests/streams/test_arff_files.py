@@ -105,7 +105,7 @@ def test_a_zip_holds_exactly_one_file(tmp_path, members):
         read_arff(tmp_path / "r.zip")
 
 
-def test_a_missing_file_is_told(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(DatasetNotFoundError, match=r"no file .*pond\.arff\.gz; check the path"):
         read_arff(tmp_path / "pond.arff.gz")
 

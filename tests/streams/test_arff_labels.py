@@ -94,7 +94,7 @@ def test_labels_given_by_number_or_by_name(file, labels):
 
 
 @pytest.mark.parametrize("relation", ["r", "filter-C2", "'filter -C 2x'", "'-c 2'", "-Class 2"])
-def test_without_a_hint_all_ways_are_told(tmp_path, relation):
+def test_without_a_hint_all_ways_are_reported(tmp_path, relation):
     with pytest.raises(FileFormatError, match=r"pond\.arff.*pond\.xml beside it.*-C option.*labels="):
         read_arff(write(tmp_path / "pond.arff", relation))
 
@@ -107,7 +107,7 @@ def test_a_number_must_leave_features_and_labels(file, count):
         read_arff(write(file, f"'r: -C {count}'"))
 
 
-def test_labels_that_are_no_attributes_are_told(file):
+def test_labels_that_are_no_attributes_are_reported(file):
     with pytest.raises(FileFormatError, match=r"pond\.arff has no attribute 'x' nor 'y'"):
         read_arff(file, ["a", "x", "y"])
 
@@ -118,7 +118,7 @@ def test_labels_of_a_wrong_kind_are_refused(file, labels):
         read_arff(file, labels)
 
 
-def test_a_missing_label_file_is_told(file):
+def test_a_missing_label_file_is_reported(file):
     with pytest.raises(DatasetNotFoundError, match=r"no label file frogs; .*names as a list"):
         read_arff(file, "frogs")
 
@@ -127,7 +127,7 @@ def test_a_missing_label_file_is_told(file):
     "text",
     ["", "frogs", "<labels>", "<labels/>", "<labels><label/></labels>", "<other><label name='a'/></other>", "\0"],
 )
-def test_a_broken_label_file_is_told(file, text):
+def test_a_broken_label_file_is_reported(file, text):
     broken = Path(file.with_suffix(".xml"))
     broken.write_text(text)
     with pytest.raises(FileFormatError, match=r"pond\.xml .*<labels>"):

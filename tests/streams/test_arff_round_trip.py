@@ -72,8 +72,8 @@ class Writer:
         cells = [self.cell(values, cell) for (_, values), cell in zip(attributes, row, strict=True)]
         if self.pick(True, False):
             return self.pick(",", ", ", "\t", " ,\t").join(cells)
-        told = [f"{i} {text}" for i, text in enumerate(cells) if row[i] != 0 or self.pick(True, False)]
-        return "{" + self.pick(",", " , ").join(told) + "}"
+        reported = [f"{i} {text}" for i, text in enumerate(cells) if row[i] != 0 or self.pick(True, False)]
+        return "{" + self.pick(",", " , ").join(reported) + "}"
 
     def file(self, attributes, rows):
         head = ["% a comment", self.pick("@relation r", "@Relation 'r s'")]
@@ -115,8 +115,8 @@ def test_codes_come_back(path, table, style):
     read = read_arff(path, labels=-1, nominal="codes")
     assert read.feature_names == tuple(name for name, _ in attributes[:-1])
     assert read.label_names == (attributes[-1][0],)
-    wanted = [[expected_codes(v, cell) for (_, v), cell in zip(attributes, row, strict=True)] for row in rows]
-    np.testing.assert_array_equal(np.hstack([read.X, read.Y]), np.array(wanted, np.float64))
+    expected = [[expected_codes(v, cell) for (_, v), cell in zip(attributes, row, strict=True)] for row in rows]
+    np.testing.assert_array_equal(np.hstack([read.X, read.Y]), np.array(expected, np.float64))
 
 
 @settings(deadline=None)
@@ -125,7 +125,7 @@ def test_one_hot_columns_come_back(path, table, style):
     attributes, rows = table
     path.write_text(Writer(style).file(attributes, rows), encoding="utf-8", newline="")
     read = read_arff(path, labels=[attributes[-1][0]])
-    wanted = [
+    expected = [
         [
             pair
             for (name, v), cell in zip(attributes[:-1], row, strict=False)
@@ -133,8 +133,8 @@ def test_one_hot_columns_come_back(path, table, style):
         ]
         for row in rows
     ]
-    assert read.feature_names == tuple(name for name, _ in wanted[0])
-    np.testing.assert_array_equal(read.X, np.array([[value for _, value in row] for row in wanted], np.float64))
+    assert read.feature_names == tuple(name for name, _ in expected[0])
+    np.testing.assert_array_equal(read.X, np.array([[value for _, value in row] for row in expected], np.float64))
 
 
 @settings(deadline=None)
@@ -161,8 +161,8 @@ def test_files_of_another_writer_are_read(path, values, data):
     attributes = [("a b", "REAL"), ("c%", values), ("y", ["0", "1"])]
     path.write_text(arff.dumps({"relation": "r", "attributes": attributes, "data": rows}), "utf-8", newline="")
     read = read_arff(path, labels=["y"], nominal="codes")
-    wanted = [(a, None if c is None else values.index(c)) for a, c, _ in rows]
+    expected = [(a, None if c is None else values.index(c)) for a, c, _ in rows]
     assert read.feature_names == ("a b", "c%")
-    np.testing.assert_array_equal(read.X[:, 0], np.array([a for a, _ in wanted], np.float64))
-    np.testing.assert_array_equal(read.X[:, 1], [expected_codes(values, c) for _, c in wanted])
+    np.testing.assert_array_equal(read.X[:, 0], np.array([a for a, _ in expected], np.float64))
+    np.testing.assert_array_equal(read.X[:, 1], [expected_codes(values, c) for _, c in expected])
     np.testing.assert_array_equal(read.Y[:, 0], [float(y) for _, _, y in rows])

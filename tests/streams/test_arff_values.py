@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolabel.streams.arff.lines import BrokenLine, ContentLines
-from evolabel.streams.arff.values import NEEDS_CARE, read_braces, split_carefully, split_values
+from evolabel.streams.arff.lines import ContentLines, LineError
+from evolabel.streams.arff.values import HAS_MARKUP, read_braces, split_markup, split_values
 
 PLAIN = st.text(st.characters(exclude_characters="\"'{%\t\n\r,", exclude_categories=["Cs"]), max_size=6)
 ROWS = st.lists(PLAIN | st.sampled_from(["", "?", " ? ", "1", " -2.5e3", "a b ", "it's", "C:\\x", "}"]), min_size=1)
@@ -16,8 +16,8 @@ ROWS = st.lists(PLAIN | st.sampled_from(["", "?", " ? ", "1", " -2.5e3", "a b ",
 @given(ROWS)
 def test_the_short_cut_splits_like_the_careful_way(values):
     line = ",".join(values).strip(" ")
-    assert split_values(line) == split_carefully(line)
-    if not NEEDS_CARE.search(line):
+    assert split_values(line) == split_markup(line)
+    if not HAS_MARKUP.search(line):
         assert split_values(line) == [None if v.strip(" ") == "?" else v.strip(" ") for v in line.split(",")]
 
 
@@ -41,7 +41,7 @@ def test_the_short_cut_splits_like_the_careful_way(values):
 )
 def test_quotes_escapes_and_comments(line, values):
     assert split_values(line) == values
-    assert split_carefully(line) == values
+    assert split_markup(line) == values
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_braces_with_prefixes():
 
 @pytest.mark.parametrize("line", ["'open", '1,"open', r"'open\'", "'a'b,1", "'a''b'"])
 def test_quotes_that_do_not_close_are_refused(line):
-    with pytest.raises(BrokenLine):
+    with pytest.raises(LineError):
         split_values(line)
 
 
 @pytest.mark.parametrize("text", ["{a", "{'a'b}", "{a %}", "{'a}"])
 def test_braces_that_do_not_close_are_refused(text):
-    with pytest.raises(BrokenLine):
+    with pytest.raises(LineError):
         read_braces(text)
 
 

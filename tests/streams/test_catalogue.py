@@ -1,4 +1,4 @@
-"""The table of named data sets is sound, and tells what it knows."""
+"""The table of named data sets is complete, and unknown names are reported."""
 
 import re
 
@@ -69,12 +69,12 @@ def test_names_of_proteins_are_no_features():
 
 
 @pytest.mark.parametrize(("wrong", "meant"), [("emotion", "emotions"), ("waterquality", "water-quality")])
-def test_an_unknown_name_is_told_with_near_matches_and_all_names(wrong, meant):
-    with pytest.raises(DataError, match=f"no data set named '{wrong}'; did you mean '{meant}'") as told:
+def test_an_unknown_name_is_reported_with_near_matches_and_all_names(wrong, meant):
+    with pytest.raises(DataError, match=f"no data set named '{wrong}'; did you mean '{meant}'") as reported:
         find_entry(wrong)
-    assert all(name in str(told.value) for name in dataset_names())
+    assert all(name in str(reported.value) for name in dataset_names())
 
 
 def test_an_outlandish_name_gets_no_guess():
-    with pytest.raises(DataError, match="named '%%%'; known are bibtex, birds"):
+    with pytest.raises(DataError, match="named '%%%'; the names are bibtex, birds"):
         find_entry("%%%")

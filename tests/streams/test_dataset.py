@@ -75,5 +75,5 @@ def test_rows_keep_their_lines_wherever_they_go():
     table = Dataset(np.arange(6.0)[:, None], np.zeros((6, 1)), lines=np.arange(6) + 2)
     for picked in (table.take(4), table.shuffled(3), table.shuffled(3).take(2)):
         assert picked.lines.tolist() == (picked.X[:, 0] + 2).tolist()
-    assert table.place(1) == "row 1 (line 3 of the file)"
-    assert Dataset(table.X, table.Y).place(1) == "row 1"
+    assert table.describe_row(1) == "row 1 (line 3 of the file)"
+    assert Dataset(table.X, table.Y).describe_row(1) == "row 1"

@@ -76,7 +76,7 @@ def test_endings_may_be_written_in_capitals(tmp_path, pond, name):
 
 def test_labels_of_a_npz_file_cannot_be_chosen_anew(tmp_path, pond):
     write_dataset(pond, tmp_path / "pond.npz")
-    with pytest.raises(ParameterError, match=r"pond\.npz says itself what its labels are; leave labels=\['depth'\]"):
+    with pytest.raises(ParameterError, match=r"has labels of its own; leave out labels=\['depth'\]"):
         read_dataset(tmp_path / "pond.npz", ["depth"])
 
 
@@ -106,7 +106,7 @@ def test_a_parquet_file_of_others_is_read_with_the_labels_given(tmp_path):
     for labels in (["frogs"], -1):
         dataset = read_dataset(tmp_path / "pond.parquet", labels)
         assert (dataset.feature_names, dataset.label_names, dataset.name) == (("site=n", "site=s"), ("frogs",), "pond")
-    with pytest.raises(DataError, match=r"nothing says which columns of .*pond\.parquet are labels"):
+    with pytest.raises(DataError, match=r"the labels of .*pond\.parquet are not given"):
         read_dataset(tmp_path / "pond.parquet")
 
 
@@ -128,27 +128,27 @@ def test_arff_and_csv_are_read_by_their_endings(tmp_path):
 
 
 @each_format
-def test_a_damaged_file_is_told(tmp_path, pond, ending):
+def test_a_damaged_file_is_reported(tmp_path, pond, ending):
     path = tmp_path / f"pond{ending}"
     write_dataset(pond, path)
     whole = path.read_bytes()
     for damaged in (b"", b"not at all", whole[: len(whole) // 2]):
         path.write_bytes(damaged)
-        with pytest.raises(FileFormatError, match=rf"pond\{ending} is not a whole file of write_dataset"):
+        with pytest.raises(FileFormatError, match=rf"pond\{ending} is not a complete file of write_dataset"):
             read_dataset(path)
 
 
-def test_a_npz_file_of_others_is_told(tmp_path):
+def test_a_npz_file_of_others_is_reported(tmp_path):
     np.savez(tmp_path / "other.npz", X=np.zeros((2, 2)))
-    with pytest.raises(FileFormatError, match=r"not a whole file of write_dataset .*facts"):
+    with pytest.raises(FileFormatError, match=r"not a complete file of write_dataset .*facts"):
         read_dataset(tmp_path / "other.npz")
 
 
-def test_a_parquet_file_that_lost_a_column_is_told(tmp_path, pond):
+def test_a_parquet_file_that_lost_a_column_is_reported(tmp_path, pond):
     path = tmp_path / "pond.parquet"
     write_dataset(pond, path)
     pyarrow.parquet.write_table(pyarrow.parquet.read_table(path).drop_columns("depth"), path)
-    with pytest.raises(FileFormatError, match=r"not a whole file of write_dataset .*depth"):
+    with pytest.raises(FileFormatError, match=r"not a complete file of write_dataset .*depth"):
         read_dataset(path)
 
 
@@ -158,7 +158,7 @@ def test_a_file_of_a_newer_version_is_refused(tmp_path, pond, ending, monkeypatc
     dumps = json.dumps
     monkeypatch.setattr("evolabel.streams.files.facts.json.dumps", lambda facts: dumps(facts | {"version": 2}))
     write_dataset(pond, path)
-    with pytest.raises(FileFormatError, match="has version 2 of its form, this evolabel reads up to 1; update"):
+    with pytest.raises(FileFormatError, match="has format version 2, this evolabel reads up to 1; update"):
         read_dataset(path)
 
 
@@ -171,13 +171,13 @@ def test_names_that_occur_twice_do_not_fit_into_parquet(tmp_path, pond):
     assert_same(read_dataset(tmp_path / "twins.npz"), twins)
 
 
-def test_unknown_endings_are_told(tmp_path, pond):
+def test_unknown_endings_are_reported(tmp_path, pond):
     with pytest.raises(
-        FileFormatError, match=r"'pond\.xls' names no format that can be written; use \.npz or \.parquet"
+        FileFormatError, match=r"'pond\.xls' has no suffix of a format to write; use \.npz or \.parquet"
     ):
         write_dataset(pond, tmp_path / "pond.xls")
     (tmp_path / "pond.xls").write_text("")
-    with pytest.raises(FileFormatError, match=r"of no known kind \('\.xls'\); expected \.arff, \.csv, \.npz"):
+    with pytest.raises(FileFormatError, match=r"has an unknown format \('\.xls'\); expected \.arff, \.csv, \.npz"):
         read_dataset(tmp_path / "pond.xls")
     with pytest.raises(DatasetNotFoundError, match=r"no file .*pond\.npz; check the path"):
         read_dataset(tmp_path / "pond.npz")

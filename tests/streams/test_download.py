@@ -10,9 +10,8 @@ import pytest
 from pond import CONTENTS, digest, pond, publish
 
 from evolabel.errors import DatasetNotFoundError, FileFormatError
-from evolabel.streams.named import progress
-from evolabel.streams.named.cache import cache_folder, find_files
-from evolabel.streams.named.download import download, open_address
+from evolabel.streams.named.cache import cache_folder, find_checked_folder
+from evolabel.streams.named.download import download, open_address, progress_bar
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -73,17 +72,17 @@ def listing(folder):
 
 def assert_refused(entry, opener, reason, cache, check=accept):
     before = listing(cache)
-    with pytest.raises(DatasetNotFoundError, match=reason) as told:
+    with pytest.raises(DatasetNotFoundError, match=reason) as reported:
         download(entry, check, opener)
     assert listing(cache) == before
-    return str(told.value)
+    return str(reported.value)
 
 
 def test_files_come_over_http(server, cache):
     folder = download(pond(server), accept)
     assert folder == cache / "pond"
     assert {path.name: path.read_text() for path in folder.iterdir() if path.suffix != ".sha256"} == CONTENTS
-    assert find_files(pond(server)) == folder
+    assert find_checked_folder(pond(server)) == folder
 
 
 def test_files_come_from_a_folder(address):
@@ -100,16 +99,16 @@ def test_a_later_change_is_detected_even_where_the_catalogue_knows_no_digest(add
     entry = pond(address, known=False)
     file = download(entry, accept) / "pond-test.arff"
     file.write_text(file.read_text().replace("?,s", "9,s"))
-    with pytest.raises(FileFormatError, match=r"pond-test\.arff is not the file it should be .* delete it"):
-        find_files(entry)
+    with pytest.raises(FileFormatError, match=r"pond-test\.arff was changed .* delete it"):
+        find_checked_folder(entry)
 
 
 def test_a_deleted_file_is_fetched_again(address):
     entry = pond(address)
     (download(entry, accept) / "pond.xml").unlink()
-    assert find_files(entry) is None
+    assert find_checked_folder(entry) is None
     folder = download(entry, accept)
-    assert find_files(entry) == folder
+    assert find_checked_folder(entry) == folder
 
 
 def test_the_check_sees_all_files_before_they_are_in_the_cache(cache):
@@ -121,10 +120,10 @@ def test_the_check_sees_all_files_before_they_are_in_the_cache(cache):
     assert_refused(pond("x:"), published, r"downloading failed \(only a drawing of a pond\)", cache, check)
 
 
-def test_a_wrong_digest_is_refused_and_told(cache):
+def test_a_wrong_digest_is_refused_and_reported(cache):
     opener = fails_at("pond-test.arff", Answer("<html>try again later</html>"))
-    told = assert_refused(pond("x:"), opener, "x:/pond-test.arff gave a file with SHA-256", cache)
-    assert digest("pond-test.arff") in told
+    reported = assert_refused(pond("x:"), opener, "x:/pond-test.arff gave a file with SHA-256", cache)
+    assert digest("pond-test.arff") in reported
 
 
 def test_a_connection_that_breaks_leaves_nothing_behind(cache):
@@ -155,20 +154,23 @@ def test_a_full_disk_leaves_the_cache_as_it_was(cache, monkeypatch):
     assert_refused(entry, published, "No space left on device", cache)
 
 
-def test_an_address_without_the_file_is_told(server, cache):
-    told = assert_refused(pond(f"{server}/nowhere"), open_address, "404", cache)
-    assert "put pond-train.arff, pond-test.arff, pond.xml into the folder pond of a folder that EVOLABEL_DATA" in told
-    assert str(cache / "pond") in told
+def test_an_address_without_the_file_is_reported(server, cache):
+    reported = assert_refused(pond(f"{server}/nowhere"), open_address, "404", cache)
+    assert (
+        "put pond-train.arff, pond-test.arff, pond.xml into the folder pond of the folder named by EVOLABEL_DATA"
+        in reported
+    )
+    assert str(cache / "pond") in reported
 
 
 def test_a_set_without_addresses_says_where_to_put_what(cache, tmp_path, monkeypatch):
     monkeypatch.setenv("EVOLABEL_DATA", str(tmp_path / "mine"))
-    told = assert_refused(pond(None, note="drawn by hand"), published, "nobody publishes these files", cache)
+    reported = assert_refused(pond(None, note="drawn by hand"), published, "its files have no address", cache)
     names = "put pond-train.arff, pond-test.arff, pond.xml (drawn by hand)"
-    assert f"{names} into {tmp_path / 'mine' / 'pond'}, or into {cache / 'pond'}" in told
+    assert f"{names} into {tmp_path / 'mine' / 'pond'}, or into {cache / 'pond'}" in reported
 
 
-def test_a_folder_that_is_not_there_is_told(cache, tmp_path, monkeypatch):
+def test_a_folder_that_is_not_there_is_reported(cache, tmp_path, monkeypatch):
     monkeypatch.setenv("EVOLABEL_DATA", str(tmp_path / "mine"))
     absent = f"EVOLABEL_DATA (there is no folder {tmp_path / 'mine'})"
     assert absent in assert_refused(pond(None), published, "neither in", cache)
@@ -183,9 +185,9 @@ def test_downloads_are_logged(address, caplog):
 
 
 @pytest.mark.parametrize("installed", [True, False])
-def test_downloads_say_nothing_where_nobody_watches(address, capfd, monkeypatch, installed):
+def test_downloads_print_nothing_without_a_terminal(address, capfd, monkeypatch, installed):
     if not installed:
-        monkeypatch.setattr(progress, "find_spec", lambda _: None)
+        monkeypatch.setattr("evolabel.streams.named.download.find_spec", lambda _: None)
     download(pond(address), accept)
     assert "".join(capfd.readouterr()) == ""
 
@@ -193,7 +195,7 @@ def test_downloads_say_nothing_where_nobody_watches(address, capfd, monkeypatch,
 def test_the_bar_counts_bytes(monkeypatch):
     steps = []
     monkeypatch.setattr("rich.progress.Progress.advance", lambda self, task, size: steps.append(size))
-    with progress.progress_bar("pond.xml", 10) as advance:
+    with progress_bar("pond.xml", 10) as advance:
         advance(4)
         advance(6)
     assert steps == [4, 6]

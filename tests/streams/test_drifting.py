@@ -141,15 +141,15 @@ def test_whole_numbers_may_be_floats():
         ({"drift": "sudden"}, r"drift='sudden' is unknown; use one of abrupt, gradual, .*, new_label, none"),
         ({"drift_every": 10, "drift_width": 11}, r"drift_width=11 is not allowed; use a whole number >= 1 and <= 10"),
         ({"drift_width": 0}, r"drift_width=0 is not allowed; use a whole number >= 1 and <= 1000"),
-        ({"drift": "new_label", "n_labels": 1}, r"n_labels=1 leaves no label to be born; use at least 2"),
+        ({"drift": "new_label", "n_labels": 1}, r"n_labels=1 leaves no label to appear later; use at least 2"),
     ],
 )
-def test_a_wrong_parameter_is_told_at_once(parameters, message):
+def test_a_wrong_parameter_is_reported_at_once(parameters, message):
     with pytest.raises(ParameterError, match=message):
         DriftingStream(**parameters)
 
 
 @pytest.mark.parametrize("question", ["take", "dataset", "drift_points", "concept_at"])
-def test_a_wrong_number_of_samples_is_told(question):
+def test_a_wrong_number_of_samples_is_reported(question):
     with pytest.raises(ParameterError, match=r"=-1 is not allowed; use a whole number >= 0"):
         getattr(DriftingStream(), question)(-1)

@@ -106,8 +106,8 @@ def test_gradual_drift_takes_samples_from_both_concepts_and_then_from_the_new_on
 
 @pytest.mark.parametrize("every", [1, 7, 30])
 def test_gradual_drift_takes_half_of_the_time_by_default(every):
-    by_default, told = (make("gradual", drift_every=every, drift_width=width) for width in (None, (every + 1) // 2))
-    for one, other in zip(by_default.take(5 * every), told.take(5 * every), strict=True):
+    by_default, reported = (make("gradual", drift_every=every, drift_width=width) for width in (None, (every + 1) // 2))
+    for one, other in zip(by_default.take(5 * every), reported.take(5 * every), strict=True):
         np.testing.assert_array_equal(one, other)
 
 

@@ -85,6 +85,6 @@ def test_the_sample_given_is_left_alone():
     x, y = np.zeros(3), np.zeros(2)
     x.setflags(write=False)
     y.setflags(write=False)
-    spoiled_x, spoiled_y = Disturbances(outliers=1.0, missing_features=1.0, missing_labels=1.0, seed=0).spoil(x, y)
+    spoiled_x, spoiled_y = Disturbances(outliers=1.0, missing_features=1.0, missing_labels=1.0, seed=0).apply(x, y)
     assert np.nanmax(np.abs(spoiled_x)) == OUTLIER_DISTANCE
     assert np.isnan(spoiled_y).all()

@@ -52,9 +52,9 @@ def test_what_is_not_there_cannot_be_left_out(log):
 
 
 def test_the_command_leaves_columns_out(command, log):
-    told = command("run", log, "--labels", "fault", "--quiet")
-    assert told.code == 2
-    assert "column 'time' has 300 different texts" in told.err
-    told = command("run", log, "--labels", "fault", "--drop", "time,serial", "--quiet")
-    assert told.code == 0
-    assert "log: 1 feature, 1 label, " in told.out
+    reported = command("run", log, "--labels", "fault", "--quiet")
+    assert reported.code == 2
+    assert "column 'time' has 300 different texts" in reported.err
+    reported = command("run", log, "--labels", "fault", "--drop", "time,serial", "--quiet")
+    assert reported.code == 0
+    assert "log: 1 feature, 1 label, " in reported.out

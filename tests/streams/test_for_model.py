@@ -48,10 +48,10 @@ def test_a_column_without_any_value_is_missing(tmp_path):
     np.testing.assert_array_equal(read_for_model(path, ("a", "b"), LABELS).X, [[1, np.nan], [2, np.nan]])
 
 
-def test_what_is_not_there_is_told(tmp_path):
+def test_what_is_not_there_is_reported(tmp_path):
     path = tmp_path / "pond.csv"
     path.write_text("depth,frogs\n1,0\n")
-    with pytest.raises(DataError, match="no column for site=north, site=south; the model knows depth, site=north"):
+    with pytest.raises(DataError, match="no column for site=north, site=south; the model needs depth, site=north"):
         read_for_model(path, FEATURES, LABELS)
     with pytest.raises(DatasetNotFoundError, match="there is no file"):
         read_for_model(tmp_path / "sea.csv", FEATURES, LABELS)

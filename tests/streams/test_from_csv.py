@@ -1,4 +1,4 @@
-"""Tables in text files are read as a naive reading would, and broken ones are told with their lines."""
+"""Tables in text files are read as a naive reading would, and broken ones are reported with their lines."""
 
 import csv
 import gzip
@@ -167,7 +167,7 @@ def test_label_names_may_lie_beside_the_table(write):
         ('a,y\n1,1\n"1"x,1\n', "line 3: .* check the quotes"),
     ],
 )
-def test_broken_tables_are_told_with_their_lines(write, text, problem):
+def test_broken_tables_are_reported_with_their_lines(write, text, problem):
     with pytest.raises(FileFormatError, match=problem):
         from_csv(write(text), ["y"])
 
@@ -180,19 +180,19 @@ def test_broken_tables_are_told_with_their_lines(write, text, problem):
         ("a,y\n1,1\ninf,1\n", ["y"], r"line 3: 'a' is infinite"),
         ("a,y\n1,1\n1e999,1\n", ["y"], r"line 3: 'a' is infinite"),
         ("a,y\n1,1\n", ["z"], r"no column 'z' for a label"),
-        ("a,y\n1,1\n", None, r"nothing says which columns of .*pond\.csv are labels .a, y.; pass their names"),
+        ("a,y\n1,1\n", None, r"the labels of .*pond\.csv are not given; pass their names .the columns are a, y."),
         ("a,y\n1,1\n", 2, r"2 of 2 columns cannot be labels"),
     ],
 )
-def test_bad_values_are_told_with_their_lines(write, text, labels, problem):
+def test_bad_values_are_reported_with_their_lines(write, text, labels, problem):
     with pytest.raises(DataError, match=problem):
         from_csv(write(text), labels)
 
 
-def test_a_word_among_many_numbers_is_told_with_its_line(write):
+def test_a_word_among_many_numbers_is_reported_with_its_line(write):
     cells = [f"{i / 8}" for i in range(100)]
     text = "a,y\n" + "".join(f"{cell},1\n" for cell in [*cells[:60], "error", *cells[60:]])
-    with pytest.raises(DataError, match=r"pond\.csv, line 62: 'a' is 'error', but 100 other values of it are numbers"):
+    with pytest.raises(DataError, match=r"pond\.csv, line 62: 'a' is 'error', but 100 other values are numbers"):
         from_csv(write(text), ["y"])
 
 
@@ -201,12 +201,12 @@ def test_a_few_numbers_among_words_are_categories(write):
     assert dataset.feature_names == ("site=1", "site=2", "site=north")
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path):
+def test_a_file_that_is_not_there_is_reported(tmp_path):
     with pytest.raises(DatasetNotFoundError, match=r"no file .*pond\.csv"):
         from_csv(tmp_path / "pond.csv", ["y"])
 
 
-def test_a_damaged_compressed_file_is_told(tmp_path):
+def test_a_damaged_compressed_file_is_reported(tmp_path):
     path = tmp_path / "pond.csv.gz"
     path.write_bytes(gzip.compress(b"a,y\n" + b"1,1\n" * 999)[:-9])
     with pytest.raises(FileFormatError, match="cannot be read to its end"):

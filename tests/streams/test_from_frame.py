@@ -197,12 +197,12 @@ def test_bad_tables_end_in_one_clear_error(frame, labels, problem):
         (pd.DataFrame({"x": pd.Series(["a", 1], dtype=object), "y": [1, 0]}), "column 'x' mixes objects"),
     ],
 )
-def test_things_that_cannot_be_read_are_told(frame, problem):
+def test_things_that_cannot_be_read_are_reported(frame, problem):
     with pytest.raises(DataTypeError, match=problem):
         from_frame(frame, ["y"])
 
 
 @pytest.mark.parametrize("labels", [None, 1.5])
-def test_labels_of_a_wrong_kind_are_told(labels):
+def test_labels_of_a_wrong_kind_are_reported(labels):
     with pytest.raises(ParameterError, match=f"labels={labels} names no columns; use their names"):
         from_frame(FRAME, labels)

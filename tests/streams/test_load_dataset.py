@@ -8,7 +8,7 @@ import pytest
 from pond import CONTENTS, pond, publish
 
 from evolabel.errors import DataError, DatasetNotFoundError, FileFormatError, ParameterError
-from evolabel.streams.named import bundled, catalogue
+from evolabel.streams.named import catalogue
 from evolabel.streams.named.load import load_dataset
 
 pytestmark = pytest.mark.usefixtures("cache")
@@ -60,7 +60,7 @@ def test_the_cache_comes_before_the_download(enter, cache, tmp_path):
     assert len(load_dataset("pond")) == 3
 
 
-def test_files_that_nobody_publishes_may_be_put_into_the_cache_by_hand(enter, cache):
+def test_files_without_an_address_may_be_put_into_the_cache_by_hand(enter, cache):
     publish(cache / "pond")
     (cache / "pond" / "pond-test.arff").write_text(CONTENTS["pond-test.arff"].replace("?,s", "7,s"))
     enter(pond(None))
@@ -107,16 +107,16 @@ def test_what_is_not_arff_never_enters_the_cache(enter, tmp_path, cache):
     assert list(cache.iterdir()) == []
 
 
-def test_a_file_that_lost_rows_is_told(enter, own):
+def test_a_file_that_lost_rows_is_reported(enter, own):
     publish(own / "pond")
     (own / "pond" / "pond-train.arff").write_text(CONTENTS["pond-train.arff"].replace("0.25,w,0,0\n", ""))
     enter(pond(None))
-    told = "2 rows, 2 labels, 1 rows for training, expected 3 rows, 2 labels, 2 rows for training; fetch"
-    with pytest.raises(FileFormatError, match=told):
+    reported = "2 rows, 2 labels, 1 rows for training, expected 3 rows, 2 labels, 2 rows for training; fetch"
+    with pytest.raises(FileFormatError, match=reported):
         load_dataset("pond")
 
 
-def test_parts_with_different_columns_are_told(enter, own):
+def test_parts_with_different_columns_are_reported(enter, own):
     publish(own / "pond")
     (own / "pond" / "pond-test.arff").write_text(CONTENTS["pond-test.arff"].replace("{n,s,w}", "{n,s}"))
     enter(pond(None))
@@ -132,7 +132,7 @@ def test_only_the_first_rows_of_a_set_may_be_meant(enter, own):
     assert (len(dataset), dataset.name, dataset.split) == (1, "pond-1", None)
 
 
-def test_an_unknown_name_is_told():
+def test_an_unknown_name_is_reported():
     with pytest.raises(DataError, match="did you mean 'yeast'"):
         load_dataset("yeats")
 
@@ -151,7 +151,7 @@ def test_bundled_sets_refuse_what_all_others_refuse():
 
 
 def test_yeast_is_downloaded_where_river_is_not_installed(monkeypatch):
-    monkeypatch.setattr(bundled, "find_spec", lambda _: None)
+    monkeypatch.setattr("evolabel.streams.named.load.find_spec", lambda _: None)
     asked = []
 
     def offline(address):
@@ -170,8 +170,8 @@ def test_importing_the_readers_loads_nothing_heavy():
         "import sys, evolabel.streams.named.load, evolabel.streams.files.convert; "
         f"print([m for m in {heavy} if m in sys.modules])"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "[]"
+    reported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert reported.stdout.strip() == "[]"
 
 
 def test_another_entry_stands_in_for_files_that_cannot_be_fetched(own, tmp_path):

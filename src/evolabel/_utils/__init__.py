@@ -1,1 +1,1 @@
-"""Helpers that any room may import: files, text, checks of numbers, optional packages, lazy names."""
+"""Helpers for all packages: files, folders, texts, checks of numbers, interrupts, optional packages, lazy names."""

@@ -1,4 +1,4 @@
-"""Files that are never half written: readers see the old one or the new one, and both are whole."""
+"""Files that are written completely or not at all: readers see the old file or the new one, never a part."""
 
 import errno
 import os
@@ -12,21 +12,21 @@ from pathlib import Path
 
 
 def write_atomically(target: Path, data: bytes) -> None:
-    """Write to a temporary file beside the target, flush it to disk, then rename it.
+    """Write `data` to a temporary file beside `target`, flush it to disk, then rename it to `target`.
 
-    A file that is replaced passes on its mode and, where permitted, its owner. A link is followed: the file it points
-    to is replaced. A device or a pipe is written to directly, as there is nothing to keep.
+    The new file gets the mode and, where permitted, the owner of the file it replaces. A link is followed: the file it
+    points to is replaced. A device or a pipe is written to directly.
     """
     if not target.name:  # as in "." or "/"
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     if _is_device(target):
-        with naming(target):
+        with name_in_errors(target):
             target.write_bytes(data)
         return
-    place = followed(target)
+    place = resolve_link(target)
     part = place.with_name(f".{place.name}.{secrets.token_hex(8)}.part")
     try:
-        with naming(target):
+        with name_in_errors(target):
             mode = _first_mode(place)
             with open(part, "xb", opener=lambda path, flags: os.open(path, flags, mode)) as file:
                 file.write(data)
@@ -40,8 +40,8 @@ def write_atomically(target: Path, data: bytes) -> None:
     _flush_folder(place.parent)
 
 
-def followed(target: Path) -> Path:
-    """The path behind a link, or `target` itself; OSError if links lead in a circle."""
+def resolve_link(target: Path) -> Path:
+    """Return the path the link `target` points to, or `target` if it is no link; OSError if links form a circle."""
     if not target.is_symlink():
         return target
     place = Path(os.path.realpath(target))
@@ -51,17 +51,17 @@ def followed(target: Path) -> Path:
 
 
 def _is_device(target: Path) -> bool:
-    """Is there something that is neither a file nor a folder, such as a pipe?"""
+    """Return whether `target` exists and is neither a file nor a folder, such as a pipe."""
     return target.exists() and not (target.is_file() or target.is_dir())
 
 
 def _first_mode(place: Path) -> int:
-    """The mode to create the new file with: never wider than that of the file it replaces."""
+    """Return the mode to create a file with that replaces `place`: it permits no more than that of `place`."""
     return stat.S_IMODE(place.stat().st_mode) if place.is_file() else 0o666
 
 
 def _keep_rights(place: Path, part: Path) -> None:
-    """Give the new file `part` the owner, where permitted, and the mode of the file at `place`, if there is one."""
+    """Give the new file `part` the mode and, where permitted, the owner of the file at `place`, if there is one."""
     if not place.is_file():
         return
     old, new = place.stat(), part.stat()
@@ -72,8 +72,8 @@ def _keep_rights(place: Path, part: Path) -> None:
 
 
 @contextmanager
-def naming(target: Path) -> Iterator[None]:
-    """What the system refuses is told with the name of the file it is about: a full disk does not say which."""
+def name_in_errors(target: Path) -> Iterator[None]:
+    """Add the name of the file `target` to every OSError of the block: that of a full disk has none."""
     try:
         yield
     except OSError as error:
@@ -82,10 +82,10 @@ def naming(target: Path) -> Iterator[None]:
 
 @contextmanager
 def staged(target: Path, workplace: Path) -> Iterator[Path]:
-    """An empty folder to write files into; they move to `target` when the block ends well, and vanish when it fails.
+    """Yield an empty folder inside `workplace`; its files move to the folder `target` at the end of the block.
 
-    `workplace` must be on the same disk as `target`, so that moving a file is one rename. Files that are replaced pass
-    on their mode and owner, and links are followed, as in `write_atomically`.
+    If the block raises, they are deleted. `workplace` must be on the same disk as `target`, so that moving a file is
+    one rename. Modes, owners and links are treated as in `write_atomically`.
     """
     workplace.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=".", suffix=".part", dir=workplace))
@@ -96,7 +96,7 @@ def staged(target: Path, workplace: Path) -> Iterator[Path]:
             _flush(file)
         target.mkdir(parents=True, exist_ok=True)
         for file in files:
-            place = followed(target / file.name)
+            place = resolve_link(target / file.name)
             _keep_rights(place, file)
             os.replace(file, place)
         _flush_folder(target)
@@ -110,7 +110,7 @@ def _flush(path: Path) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make the renames themselves durable, where the system can."""
+    """Flush the renames inside `folder` to disk, where the system supports it."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:

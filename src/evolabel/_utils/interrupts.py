@@ -1,7 +1,7 @@
-"""Ctrl-C that waits until the state of a model is whole.
+"""Blocks of code that Ctrl-C does not interrupt, so that the state of a model stays consistent.
 
 Python may raise KeyboardInterrupt between any two steps of the main thread, also between two arrays that must change
-together. Inside a `held` block SIGINT is only remembered; it takes effect when the outermost block ends, or where
+together. Inside a `held` block SIGINT is only recorded; it takes effect when the outermost block ends, or where
 `deliver` is called. Other threads are never interrupted.
 """
 
@@ -11,32 +11,32 @@ from importlib import import_module
 from types import FrameType
 from typing import Any
 
-# The function in C: that of the module `signal` looks up enumerations, which takes as long as learning a row.
+# The function in C. The one of the module `signal` looks up enumerations, which takes as long as learning a row.
 try:
     _set: Any = import_module("_signal").signal
-except ImportError:  # another Python
+except ImportError:  # other implementations of Python
     _set = signal.signal
 
 _SIGINT = int(signal.SIGINT)
-_CAN_BE_PUT_BACK = signal.getsignal(_SIGINT) is not None  # Python does not know handlers that C has set
+_CAN_BE_RESTORED = signal.getsignal(_SIGINT) is not None  # None: the handler was set from C and cannot be restored
 
-_waiting = False  # has SIGINT come while it was held back?
-_handler: Any = None  # the handler that was put aside
+_waiting = False  # SIGINT has come inside a block
+_handler: Any = None  # the handler from before the outermost block
 
 
 class held:
-    """A block that Ctrl-C cannot interrupt. Blocks may be nested; the outermost one counts."""
+    """Context manager: Ctrl-C takes effect at the end of the block. Blocks may be nested; the outermost one counts."""
 
     def __enter__(self) -> None:
         global _handler
         self._handler: Any = None
-        if not _CAN_BE_PUT_BACK:
+        if not _CAN_BE_RESTORED:
             return
         try:
-            handler = _set(_SIGINT, _remember)
+            handler = _set(_SIGINT, _record)
         except ValueError:  # only the main thread receives signals
             return
-        if handler is not _remember:
+        if handler is not _record:
             self._handler = _handler = handler
 
     def __exit__(self, *_: object) -> None:
@@ -51,7 +51,7 @@ class held:
 
 
 def deliver() -> None:
-    """Let a Ctrl-C that waits take effect now, because the state is whole."""
+    """Let a recorded Ctrl-C take effect now; to be called where the state is consistent."""
     global _waiting, _handler
     if not _waiting or threading.current_thread() is not threading.main_thread():
         return
@@ -60,17 +60,17 @@ def deliver() -> None:
     try:
         _handle()
     finally:
-        _handler = _set(_SIGINT, _remember)  # the handler may have put another in its place
+        _handler = _set(_SIGINT, _record)  # the handler may have set another one
 
 
 def _handle() -> None:
-    """Run the handler that was put aside; a function is called, because a second signal would run asyncio's twice."""
+    """Run the handler from before the block. It is called, because a second signal would run that of asyncio twice."""
     if callable(_handler):
         _handler(_SIGINT, None)
     elif _handler == signal.SIG_DFL:
         signal.raise_signal(_SIGINT)
 
 
-def _remember(number: int, frame: FrameType | None) -> None:
+def _record(number: int, frame: FrameType | None) -> None:
     global _waiting
     _waiting = True

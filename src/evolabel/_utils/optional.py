@@ -1,4 +1,4 @@
-"""Optional packages, loaded when they are needed."""
+"""Optional packages, imported on first use."""
 
 from importlib import import_module
 from types import ModuleType
@@ -7,7 +7,7 @@ from evolabel.errors import MissingDependencyError
 
 
 def load(module: str, extra: str, purpose: str) -> ModuleType:
-    """Import an optional module, or say which extra brings it and what it is needed for."""
+    """Return the optional `module`; if it is missing, the error names the `extra` to install and the `purpose`."""
     try:
         return import_module(module)
     except ImportError as error:

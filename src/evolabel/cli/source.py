@@ -103,7 +103,7 @@ def usable(dataset: Dataset) -> Dataset:
     """Return `dataset`; DataError with the place in the file if a row has no feature at all."""
     empty = np.flatnonzero(np.isnan(dataset.X).all(axis=1))
     if empty.size:
-        where = dataset.place(int(empty[0]))
+        where = dataset.describe_row(int(empty[0]))
         raise DataError(f"{where} of X has no feature at all (only NaN); remove it or fill in some features")
     return dataset
 

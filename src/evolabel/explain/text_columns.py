@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from evolabel.core.rules.scaling import Scaler
-from evolabel.streams.tabular.cells import is_number
+from evolabel.streams.cells import is_number
 from evolabel.typing import BoolArray, FloatArray
 
 CLEAR = 0.8  # share of a rule's samples from which on a column is said to have a value, or not to have it

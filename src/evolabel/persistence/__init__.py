@@ -1,1 +1,1 @@
-"""Models on disk: one file without pickle, written atomically, checked when read."""
+"""Models on disk: one file without pickle, written atomically and verified when read."""

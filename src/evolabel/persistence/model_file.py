@@ -1,7 +1,7 @@
-"""The file format: safetensors arrays with a JSON manifest in the header, sealed by a checksum.
+"""The file format of models: safetensors arrays, with a JSON manifest and a checksum of both in the header.
 
-The manifest holds the schema version, so a file from a newer evolabel is refused instead of misread; the checksum
-covers manifest and arrays, so an altered file is, too.
+The manifest holds the version of the schema, so a file of a newer evolabel is refused and not misread. The checksum
+covers manifest and arrays, so an altered file is refused as well.
 """
 
 import hashlib
@@ -16,27 +16,27 @@ from evolabel._utils.atomic_files import write_atomically
 from evolabel.errors import ModelFileError, ModelWriteError
 from evolabel.typing import Arrays
 
-SCHEMA = 3  # 1 and 2 were never released
-KEY = "evolabel"
+SCHEMA = 1
+_MANIFEST_KEY = "evolabel"
 
 
 def write_model_file(path: str | os.PathLike[str], arrays: Arrays, manifest: dict[str, Any]) -> None:
-    """Write to a temporary file beside `path`, flush it to disk, then rename: readers see the old file or the new."""
+    """Write `arrays` and `manifest` to the file `path`, atomically: readers see the old file or the new one."""
     from safetensors.numpy import save
 
-    arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # single numbers stay such
+    arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # arrays of shape () keep it
     text = json.dumps({"schema": SCHEMA, **manifest}, sort_keys=True, allow_nan=False)
-    data = save(arrays, {KEY: text, "sha256": _seal(arrays, text)})
+    data = save(arrays, {_MANIFEST_KEY: text, "sha256": _checksum(arrays, text)})
     target = Path(path)
     try:
         write_atomically(target, data)
     except OSError as error:
         why = error.strerror or error
-        raise ModelWriteError(f"cannot write model file {target}: {why}; the file before it is untouched") from None
+        raise ModelWriteError(f"cannot write model file {target}: {why}; the old file is unchanged") from None
 
 
 def read_model_file(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
-    """Arrays and manifest of a model file, both verified."""
+    """Return the arrays and the manifest of the model file `path`, or raise ModelFileError if its checksum differs."""
     from safetensors import SafetensorError, safe_open
 
     target = Path(path)
@@ -50,12 +50,12 @@ def read_model_file(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError) as error:
         raise ModelFileError(
-            f"{target} is no model file, or not a whole one ({error}); pass a file of save(), or a copy"
+            f"{target} is not a model file, or is incomplete ({error}); pass a file written by save(), or a copy of it"
         ) from None
-    if KEY not in header:
+    if _MANIFEST_KEY not in header:
         raise ModelFileError(f"{target} is a safetensors file, but not of evolabel; pass a file written by save()")
-    manifest = _parse(header[KEY], target)
-    if header.get("sha256") != _seal(arrays, header[KEY]):
+    manifest = _parse(header[_MANIFEST_KEY], target)
+    if header.get("sha256") != _checksum(arrays, header[_MANIFEST_KEY]):
         raise ModelFileError(f"{target} was altered after it was written (checksum differs); restore it from a copy")
     return arrays, manifest
 
@@ -68,21 +68,20 @@ def _parse(text: str, target: Path) -> dict[str, Any]:
             raise TypeError(f"schema is {schema!r}, expected a whole number")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelFileError(f"{target} has a broken manifest ({error}); restore it from a copy") from None
-    if schema > SCHEMA:
+    if schema != SCHEMA:
         raise ModelFileError(
-            f"{target} has schema {schema}, this evolabel reads schema {SCHEMA}; update evolabel to open it"
+            f"{target} has schema {schema}, this evolabel reads schema {SCHEMA}; open it with the version that wrote it"
         )
-    if schema < SCHEMA:
-        raise ModelFileError(f"{target} has schema {schema}, this evolabel reads schema {SCHEMA}; save the model anew")
     return dict(manifest)
 
 
 def _refuse_constant(name: str) -> None:
-    """NaN and infinity are no JSON, and `write_model_file` never writes them."""
-    raise ValueError(f"{name} is no number")
+    """Raise ValueError for `name`, which is NaN or infinity: JSON has no such numbers."""
+    raise ValueError(f"{name} is not allowed in JSON")
 
 
-def _seal(arrays: Arrays, text: str) -> str:
+def _checksum(arrays: Arrays, text: str) -> str:
+    """Return the SHA-256 of the manifest `text` and of names, types, shapes and values of `arrays`."""
     digest = hashlib.sha256(text.encode())
     for name in sorted(arrays):
         array = arrays[name]

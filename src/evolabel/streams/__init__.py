@@ -1,4 +1,4 @@
-"""Where samples come from: known data sets, files, frames, synthetic streams."""
+"""Sources of samples: data sets by name, files, data frames and synthetic streams."""
 
 from evolabel.streams.arff.columns import Nominal
 from evolabel.streams.arff.reader import read_arff

@@ -1,4 +1,4 @@
-"""`Dataset`: features, labels and their names, in the order in which a stream would bring them."""
+"""`Dataset`: features, labels and their names, in the order of the stream."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -13,24 +13,33 @@ from evolabel.typing import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Samples and their labels; iterating gives the stream of pairs (x, y).
+    """Samples and their labels; iterating yields the pairs (x, y), row by row.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
         NaN is a missing value.
     Y : ndarray of shape (n_samples, n_labels)
-        0, 1, or NaN for a label nobody annotated.
+        0, 1, or NaN for a label without annotation.
     feature_names, label_names : tuple of str
-        Made up as x0, x1 ... and y0, y1 ... where left empty.
+        If empty: x0, x1 ... and y0, y1 ...
     name : str
+        Name for tables and messages.
     split : int or None
-        How many of the first rows are the official training part; None where there is no such thing.
+        Number of first rows that are the official training part; None if there is no official split.
     starts_at : int
-        Row with which the published whole file begins, where its test part comes first (yeast): shuffles follow the
-        order of the file, so that the same seed gives everybody the same stream.
+        Row with which the published file begins, if its test part comes first (yeast). `shuffled` follows the order of
+        the published file, so that a seed gives the same stream for both orders.
     lines : ndarray of shape (n_samples,) or None
-        Lines of the file on which the rows were found, for messages; None where nobody knows.
+        Line numbers of the rows in their file, for messages; None if there are no lines.
+
+    Examples
+    --------
+    >>> pond = Dataset([[0.5], [0.25]], [[1.0, 0.0], [0.0, 1.0]], ("depth",), ("frogs", "newts"), "pond")
+    >>> pond
+    Dataset('pond', 2 x 1, 2 labels)
+    >>> pond.take(1).Y
+    array([[1., 0.]])
     """
 
     X: FloatArray
@@ -65,42 +74,42 @@ class Dataset:
         return len(self.X)
 
     def __iter__(self) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Pairs (x, y), row by row."""
+        """Iterate over the pairs (x, y), row by row."""
         return zip(self.X, self.Y, strict=True)
 
     @property
     def n_features(self) -> int:
-        """Features per sample."""
+        """Number of features."""
         return int(self.X.shape[1])
 
     @property
     def n_labels(self) -> int:
-        """Labels per sample."""
+        """Number of labels."""
         return int(self.Y.shape[1])
 
     def take(self, rows: int) -> Self:
-        """The first rows only."""
+        """Return a data set of the first `rows` rows."""
         kept = None if self.split is None else min(self.split, rows)
         start = self.starts_at if rows >= len(self) else 0
         return replace(self._picked(slice(rows)), split=kept, starts_at=start)
 
     def without(self, features: Iterable[str]) -> Self:
-        """The same without some of its features."""
+        """Return a data set without the `features` of these names."""
         dropped = {features} if isinstance(features, str) else set(features)
         if unknown := dropped.difference(self.feature_names):
-            raise DataError(f"{self.name} has no feature {min(unknown)!r} to leave out; check its name")
-        left = [place for place, name in enumerate(self.feature_names) if name not in dropped]
+            raise DataError(f"{self.name} has no feature {min(unknown)!r} to leave out; check the name")
+        left = [column for column, name in enumerate(self.feature_names) if name not in dropped]
         if not left:
-            raise DataError(f"nothing is left of {self.name} without these features; keep some of them")
-        return replace(self, X=self.X[:, left], feature_names=tuple(self.feature_names[place] for place in left))
+            raise DataError(f"nothing is left of {self.name} without these features; keep at least one")
+        return replace(self, X=self.X[:, left], feature_names=tuple(self.feature_names[column] for column in left))
 
     def shuffled(self, seed: int) -> Self:
-        """Rows in a random order (`default_rng(seed).permutation`); the official split is lost with the order."""
+        """Return a data set with the rows in random order, by `default_rng(seed).permutation`, without the split."""
         order = (np.random.default_rng(seed).permutation(len(self)) + self.starts_at) % len(self)
         return replace(self._picked(order), split=None, starts_at=0)
 
-    def place(self, row: int) -> str:
-        """Where a row is to be found, for messages."""
+    def describe_row(self, row: int) -> str:
+        """Return the number of `row` and, if known, its line in the file, for messages."""
         return f"row {row}" + ("" if self.lines is None else f" (line {self.lines[row]} of the file)")
 
     def _picked(self, rows: slice | IntArray) -> Self:
@@ -109,7 +118,7 @@ class Dataset:
 
 
 def _numbers(table: str, values: object) -> FloatArray:
-    """The values as an array; one that is an array of float64 already stays the same."""
+    """Return `values` as an array of float64, without a copy if they are one; `table` is their name in the error."""
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

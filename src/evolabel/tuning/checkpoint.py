@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from evolabel._utils.atomic_files import naming, write_atomically
+from evolabel._utils.atomic_files import name_in_errors, write_atomically
 from evolabel.errors import CheckpointError
 from evolabel.typing import FloatArray
 
@@ -48,7 +48,7 @@ class SearchCheckpoint:
         self.scores[task] = scores
         if self.path is None:
             return
-        with naming(self.path), self.path.open("a") as file:
+        with name_in_errors(self.path), self.path.open("a") as file:
             file.write(_line({"task": task, "scores": scores}))
 
     def _open(self, settings: dict[str, Any]) -> None:

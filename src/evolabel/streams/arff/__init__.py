@@ -1,1 +1,1 @@
-"""ARFF files, with the label files of MULAN and MEKA."""
+"""ARFF files, with the label files of MULAN and the label option of MEKA."""

@@ -1,153 +1,148 @@
-"""How the values of one attribute become numbers, and those numbers columns of a data set."""
+"""Readers of one attribute: its values as numbers, and these numbers as columns of a data set."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, cast
+from typing import Literal, cast
 
 import numpy as np
 
+from evolabel._utils.text import first_names
 from evolabel.streams.arff.header import Attribute
-from evolabel.streams.arff.lines import BrokenLine, shown
+from evolabel.streams.arff.lines import LineError, excerpt
 from evolabel.streams.arff.values import Value
-from evolabel.streams.truth import TRUTH
+from evolabel.streams.cells import TRUTH_VALUES, one_hot, parse_number
 from evolabel.typing import FloatArray
 
 Nominal = Literal["one-hot", "codes"]
 
-ZERO_ONE = {0.0, 1.0}
-LISTED = 8
-
-
-class Column(Protocol):
-    """One attribute that is read."""
-
-    @property
-    def name(self) -> str:
-        """Name of the attribute."""
-
-    @property
-    def default(self) -> str:
-        """What a sparse row means where it says nothing."""
-
-    def numbers(self, values: Sequence[Value]) -> Sequence[float] | FloatArray:
-        """All values at once; ValueError, KeyError or TypeError where one of them needs a closer look."""
-
-    def number(self, value: Value) -> float:
-        """One value, looked at closely."""
-
-    def spread(self, numbers: FloatArray) -> tuple[list[str], FloatArray]:
-        """The columns of the data set, of shape (n, width), and their names."""
+_ZERO_ONE = {0.0, 1.0}
 
 
 @dataclass(frozen=True)
-class NumericColumn:
-    """Finite numbers; NaN is another way to write a missing value, as in Weka."""
+class NumericReader:
+    """Reader of a numeric attribute: finite numbers; NaN is a missing value, as in Weka.
+
+    `name` is that of the attribute, `default` the text that a sparse row leaves out.
+    """
 
     name: str
     default: str = "0"
 
-    def numbers(self, values: Sequence[Value]) -> FloatArray:
-        """All values at once."""
-        texts = cast("Sequence[str]", values)  # a missing value is the TypeError that is promised
+    def read_all(self, values: Sequence[Value]) -> FloatArray:
+        """Return `values` as numbers, fast; ValueError or TypeError if one of them needs `read_one`."""
+        texts = cast("Sequence[str]", values)  # a missing value is None and raises TypeError
         numbers = np.array(list(map(float, texts)))
         if np.isinf(numbers).any() or "_" in "".join(texts):
             raise ValueError
         return numbers
 
-    def number(self, value: Value) -> float:
-        """One value."""
+    def read_one(self, value: Value) -> float:
+        """Return `value` as a number, NaN if it is missing; LineError if it is not a finite number."""
         number = math.nan if value is None else _as_number(value)
         if number is None:
-            raise BrokenLine(f"{self.name!r} is {shown(value or '')}; expected a finite number, or ? if it is missing")
+            raise LineError(f"{self.name!r} is {excerpt(value or '')}; expected a finite number, or ? if it is missing")
         return number
 
-    def spread(self, numbers: FloatArray) -> tuple[list[str], FloatArray]:
-        """The numbers as they are."""
+    def to_columns(self, numbers: FloatArray) -> tuple[list[str], FloatArray]:
+        """Return the name of the attribute, and `numbers` as one column."""
         return [self.name], numbers[:, np.newaxis]
 
 
-@dataclass(frozen=True)
-class NominalColumn:
-    """Values of a list, each with its number; in lists of numbers, 1.0 is another way to write 1."""
+@dataclass(frozen=True, kw_only=True)
+class NominalReader:
+    """Reader of a nominal attribute; if all its values are numbers, 1.0 is read like 1.
+
+    `name` is that of the attribute, `default` the text that a sparse row leaves out, `expected` the allowed values as a
+    text. `by_text` and `by_value` give the number of a text and of the number it is read as. With `one_hot_values`,
+    there is one column per value.
+    """
 
     name: str
     default: str
     expected: str
     by_text: Mapping[Value, float]
     by_value: Mapping[float | None, float]
-    one_hot: Sequence[str] = ()
+    one_hot_values: Sequence[str] = ()
 
-    def numbers(self, values: Sequence[Value]) -> list[float]:
-        """All values at once."""
+    def read_all(self, values: Sequence[Value]) -> list[float]:
+        """Return `values` as numbers, fast; KeyError if one of them needs `read_one`."""
         return list(map(self.by_text.__getitem__, values))
 
-    def number(self, value: Value) -> float:
-        """One value."""
+    def read_one(self, value: Value) -> float:
+        """Return the number of `value`, NaN if it is missing; LineError if it is not an allowed value."""
         number = self.by_text.get(value)
         if number is None and value is not None:
             number = self.by_value.get(_as_number(value))
         if number is None:
-            raise BrokenLine(f"{self.name!r} is {shown(value or '')}; expected {self.expected}, or ? if it is missing")
+            raise LineError(f"{self.name!r} is {excerpt(value or '')}; expected {self.expected}, or ? if it is missing")
         return number
 
-    def spread(self, numbers: FloatArray) -> tuple[list[str], FloatArray]:
-        """One 0/1 column per value, or the numbers as they are."""
-        if not self.one_hot:
+    def to_columns(self, numbers: FloatArray) -> tuple[list[str], FloatArray]:
+        """Return names and columns: one 0/1 column per value of `one_hot_values`, else `numbers` as one column."""
+        if not self.one_hot_values:
             return [self.name], numbers[:, np.newaxis]
-        columns = (numbers[:, np.newaxis] == np.arange(len(self.one_hot))).astype(np.float64)
-        columns[np.isnan(numbers)] = np.nan
-        return [f"{self.name}={value}" for value in self.one_hot], columns
+        return [f"{self.name}={value}" for value in self.one_hot_values], one_hot(numbers, len(self.one_hot_values))
 
 
-def feature_column(attribute: Attribute, nominal: Nominal) -> Column:
-    """How a feature is read. Nominal {0,1} is 0 and 1; other values are one-hot, numbers by value, or positions."""
+ColumnReader = NumericReader | NominalReader
+
+
+def feature_reader(attribute: Attribute, nominal: Nominal) -> ColumnReader:
+    """Return the reader of the feature `attribute`; `nominal` is as in `read_arff`.
+
+    Nominal {0,1} is one column of 0 and 1. Codes are the values themselves if these are numbers, else positions.
+    """
     _refuse_text(attribute)
     if attribute.kind == "numeric":
-        return NumericColumn(attribute.name)
+        return NumericReader(attribute.name)
     values = attribute.values
     own = _own_numbers(values)
-    one_hot = values if nominal == "one-hot" and set(own) != ZERO_ONE else ()
-    numbers = [float(position) for position in range(len(values))] if one_hot or not own else own
-    return NominalColumn(
-        attribute.name,
-        values[0],
-        f"one of {', '.join(values[:LISTED])}{', ...' if len(values) > LISTED else ''}",
-        {None: math.nan, **dict(zip(values, numbers, strict=True))},
-        dict(zip(own, numbers, strict=False)),
-        one_hot,
+    texts = values if nominal == "one-hot" and set(own) != _ZERO_ONE else ()
+    numbers = [float(position) for position in range(len(values))] if texts or not own else own
+    return NominalReader(
+        name=attribute.name,
+        default=values[0],
+        expected=f"one of {first_names(values)}",
+        by_text={None: math.nan, **dict(zip(values, numbers, strict=True))},
+        by_value=dict(zip(own, numbers, strict=False)),
+        one_hot_values=texts,
     )
 
 
-def label_column(attribute: Attribute) -> Column:
-    """How a label is read: 0, 1, or missing, whatever its type."""
+def label_reader(attribute: Attribute) -> ColumnReader:
+    """Return the reader of the label `attribute`: 0, 1, true, false, yes, no or missing, whatever its type."""
     _refuse_text(attribute)
-    default = attribute.values[0] if attribute.kind == "nominal" else "0"
-    said: dict[Value, float] = {value: TRUTH[value.lower()] for value in attribute.values if value.lower() in TRUTH}
-    by_text = {None: math.nan, "0": 0.0, "1": 1.0} | said
-    return NominalColumn(
-        attribute.name, default, "0, 1, true, false, yes or no, because it is a label", by_text, {0.0: 0.0, 1.0: 1.0}
+    declared: dict[Value, float] = {
+        value: TRUTH_VALUES[value.lower()] for value in attribute.values if value.lower() in TRUTH_VALUES
+    }
+    return NominalReader(
+        name=attribute.name,
+        default=attribute.values[0] if attribute.kind == "nominal" else "0",
+        expected="0, 1, true, false, yes or no, because it is a label",
+        by_text={None: math.nan, "0": 0.0, "1": 1.0, **declared},
+        by_value={0.0: 0.0, 1.0: 1.0},
     )
 
 
 def _refuse_text(attribute: Attribute) -> None:
     if attribute.kind in ("string", "date"):
         name = attribute.name
-        raise BrokenLine(
+        raise LineError(
             f"{name!r} is a {attribute.kind}, not a number; leave it out by drop=[{name!r}]", attribute.line
         )
 
 
 def _own_numbers(values: Sequence[str]) -> list[float]:
-    """What the values are as numbers; nothing if one is not a number, or two are the same one."""
+    """Return `values` as numbers; an empty list if one is not a number, or two are equal."""
     numbers = [number for number in map(_as_number, values) if number is not None and not math.isnan(number)]
     return numbers if len(set(numbers)) == len(values) else []
 
 
 def _as_number(text: str) -> float | None:
-    """The number a text is, if it is one: not infinite, and without the underscores of Python."""
+    """Return `text` as a number, None if it is infinite or not a number."""
     try:
-        number = float(text)
+        number = parse_number(text)
     except ValueError:
         return None
-    return None if math.isinf(number) or "_" in text else number
+    return None if math.isinf(number) else number

@@ -1,29 +1,29 @@
-"""The header of an ARFF file: the name of the relation, and the attributes with their types."""
+"""The header of an ARFF file: the name of the relation and the attributes with their types."""
 
 import re
 from dataclasses import dataclass
 from typing import Literal
 
-from evolabel.streams.arff.lines import BrokenLine, ContentLines, shown
+from evolabel.streams.arff.lines import ContentLines, LineError, excerpt
 from evolabel.streams.arff.values import PLAIN_NAME, Cursor, read_braces
 
 Kind = Literal["numeric", "nominal", "string", "date"]
 
-KINDS: dict[str, Kind] = {
+_KINDS_BY_TYPE: dict[str, Kind] = {
     "numeric": "numeric",
     "real": "numeric",
     "integer": "numeric",
     "string": "string",
     "date": "date",
 }
-PLAIN_RELATION = re.compile(".*")  # all of the line, because MEKA's files have options in it
-DECLARATION = re.compile(r"(@\w+)[ \t]*(.*)", re.DOTALL)
-TYPE = re.compile(r"(\w+)[ \t]*(.*)", re.DOTALL)
+_PLAIN_RELATION = re.compile(".*")  # the whole line, because MEKA writes options into it
+_DECLARATION = re.compile(r"(@\w+)[ \t]*(.*)", re.DOTALL)
+_TYPE = re.compile(r"(\w+)[ \t]*(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """One column of the file; `values` are those of a nominal attribute, `line` is where it is declared."""
+    """One attribute: `values` are those of a nominal one, `line` is the number of the line that declares it."""
 
     name: str
     kind: Kind
@@ -33,39 +33,39 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Header:
-    """What stands before the rows."""
+    """Name of the relation and the attributes, in their order."""
 
     relation: str
     attributes: tuple[Attribute, ...]
 
     @property
     def names(self) -> list[str]:
-        """Names of the attributes; no two are the same."""
+        """Names of the attributes, all different."""
         return [attribute.name for attribute in self.attributes]
 
 
 def read_header(lines: ContentLines) -> Header:
-    """Read up to and including @data; the next line is the first row."""
+    """Return the header of the file with these `lines`; the next one of `lines` is then the first row."""
     relation, attributes = "", dict[str, Attribute]()
     for line in lines:
-        declaration = DECLARATION.match(line)
+        declaration = _DECLARATION.match(line)
         keyword, rest = (declaration[1].lower(), declaration[2]) if declaration else ("", line)
         if keyword == "@relation":
-            relation = Cursor(rest).take_value(PLAIN_RELATION) or ""
+            relation = Cursor(rest).take_value(_PLAIN_RELATION) or ""
         elif keyword == "@attribute":
             _add(_read_attribute(rest, lines.number), attributes)
         elif keyword == "@data" and attributes:
             _refuse_more(rest, "@data")
             return Header(relation, tuple(attributes.values()))
         else:
-            raise BrokenLine(f"expected @relation, @attribute or (behind the attributes) @data, got {shown(line)}")
-    raise BrokenLine("the file ends without @data; expected a line @data between the attributes and the rows")
+            raise LineError(f"expected @relation, @attribute or (behind the attributes) @data, got {excerpt(line)}")
+    raise LineError("the file ends without @data; expected a line @data between the attributes and the rows")
 
 
 def _add(attribute: Attribute, attributes: dict[str, Attribute]) -> None:
     if attribute.name in attributes:
         first = attributes[attribute.name].line
-        raise BrokenLine(f"attribute {attribute.name!r} is declared a second time (first in line {first}); rename one")
+        raise LineError(f"attribute {attribute.name!r} is declared a second time (first in line {first}); rename one")
     attributes[attribute.name] = attribute
 
 
@@ -73,18 +73,18 @@ def _read_attribute(rest: str, line: int) -> Attribute:
     cursor = Cursor(rest)
     name = cursor.take_value(PLAIN_NAME)
     if name == "":
-        raise BrokenLine("an attribute has no name; expected @attribute, a name and a type")
+        raise LineError("an attribute has no name; expected @attribute, a name and a type")
     declared = cursor.rest.lstrip(" \t")
     kind, values = _read_nominal(declared) if declared.startswith("{") else (_read_kind(declared), ())
     return Attribute("?" if name is None else name, kind, values, line)
 
 
 def _read_kind(declared: str) -> Kind:
-    word = TYPE.match(declared)
-    kind = KINDS.get(word[1].lower()) if word else None
+    word = _TYPE.match(declared)
+    kind = _KINDS_BY_TYPE.get(word[1].lower()) if word else None
     if word is None or kind is None:
-        raise BrokenLine(
-            f"{shown(declared)} is not a type that can be read; expected numeric, real, integer, {{value, ...}}, "
+        raise LineError(
+            f"{excerpt(declared)} is not a type that can be read; expected numeric, real, integer, {{value, ...}}, "
             "string or date"
         )
     if kind != "date":  # a date may have a format behind it
@@ -97,10 +97,10 @@ def _read_nominal(declared: str) -> tuple[Kind, tuple[str, ...]]:
     _refuse_more(behind, "the values")
     values = tuple(value for _, value in items if value is not None)
     if not values or len(set(values)) < len(values):
-        raise BrokenLine(f"{shown(declared)} must list one value or more, each once")
+        raise LineError(f"{excerpt(declared)} must list one value or more, each once")
     return "nominal", values
 
 
 def _refuse_more(rest: str, before: str) -> None:
     if rest and not rest.startswith("%"):
-        raise BrokenLine(f"expected the end of the line behind {before}, got {shown(rest)}")
+        raise LineError(f"expected the end of the line behind {before}, got {excerpt(rest)}")

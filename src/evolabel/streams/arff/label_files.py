@@ -1,4 +1,4 @@
-"""Which attributes of an ARFF file are its labels: MULAN says it in an XML file, MEKA in the name of the relation."""
+"""Label names of an ARFF file: MULAN has an XML file of labels, MEKA an option in the name of the relation."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,31 +10,34 @@ import numpy as np
 
 from evolabel.errors import DatasetNotFoundError, FileFormatError, ParameterError
 from evolabel.streams.arff.header import Header
-from evolabel.streams.files.opening import bare_name
+from evolabel.streams.reading import bare_name
 
 Labels = int | str | PathLike[str] | Iterable[str]
 
-MEKA_OPTION = re.compile(r"(?:^|[\s:])-C\s+(-?\d{1,9})(?!\S)")
-PART = re.compile(r"[-_](train|test)$", re.IGNORECASE)
+_MEKA_OPTION = re.compile(r"(?:^|[\s:])-C\s+(-?\d{1,9})(?!\S)")
+_PART = re.compile(r"[-_](train|test)$", re.IGNORECASE)
 
 
-def choose_labels(labels: Labels | None, path: Path, header: Header) -> set[str]:
-    """Names of the attributes that are labels."""
-    told = _hint(path, header.relation) if labels is None else labels
-    if isinstance(told, int | np.integer) and not isinstance(told, bool):
-        return _counted(int(told), path, header.names)
-    if isinstance(told, str | PathLike):
-        return _named(read_label_names(Path(told)), path, header.names)
-    names = list(told) if isinstance(told, Iterable) else []
+def find_label_names(labels: Labels | None, path: Path, header: Header) -> set[str]:
+    """Return the names of the attributes in `header` that are labels, by the argument `labels` of `read_arff`.
+
+    If `labels` is None, the XML file beside `path` or the option of MEKA in `header` is used.
+    """
+    given = _default_labels(path, header.relation) if labels is None else labels
+    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+        return _by_number(int(given), path, header.names)
+    if isinstance(given, str | PathLike):
+        return _by_name(read_label_names(Path(given)), path, header.names)
+    names = list(given) if isinstance(given, Iterable) else []
     if not names or not all(isinstance(name, str) for name in names):
         raise ParameterError(
-            f"labels={told!r} is not allowed; use names, a whole number like MEKA's -C, or an XML file"
+            f"labels={given!r} is not allowed; use names, a whole number like MEKA's -C, or an XML file"
         )
-    return _named(names, path, header.names)
+    return _by_name(names, path, header.names)
 
 
 def read_label_names(path: Path) -> list[str]:
-    """The names in MULAN's XML file, also of labels nested in others, with or without its namespace."""
+    """Return the names in MULAN's XML file `path`, nested labels included, with or without its namespace."""
     try:
         root = ElementTree.parse(path).getroot()
     except FileNotFoundError:
@@ -52,22 +55,23 @@ def _tag(element: ElementTree.Element) -> str:
     return element.tag.rpartition("}")[2]
 
 
-def _hint(path: Path, relation: str) -> Path | int:
-    """The XML file beside the data, else MEKA's option."""
+def _default_labels(path: Path, relation: str) -> Path | int:
+    """Return the XML file beside `path`, else the number in MEKA's option in the name `relation`."""
     stem = bare_name(path, ".arff")
-    for name in (stem, PART.sub("", stem)):
+    whole = _PART.sub("", stem)
+    for name in (stem, whole):
         beside = path.with_name(f"{name}.xml")
         if beside.is_file():
             return beside
-    if option := MEKA_OPTION.search(relation):
+    if option := _MEKA_OPTION.search(relation):
         return int(option[1])
     raise FileFormatError(
-        f"nothing says which attributes of {path} are labels; put MULAN's {PART.sub('', stem)}.xml beside it, write "
+        f"the labels of {path} are not given; put MULAN's {whole}.xml beside it, write "
         "MEKA's -C option into the name of the relation, or pass labels= (names, a number as in -C, or an XML file)"
     )
 
 
-def _counted(count: int, path: Path, names: Sequence[str]) -> set[str]:
+def _by_number(count: int, path: Path, names: Sequence[str]) -> set[str]:
     most = len(names) - 1
     if not 0 < abs(count) <= most:
         raise FileFormatError(
@@ -77,19 +81,19 @@ def _counted(count: int, path: Path, names: Sequence[str]) -> set[str]:
     return set(names[:count] if count > 0 else names[count:])
 
 
-def _named(labels: Sequence[str], path: Path, names: Sequence[str]) -> set[str]:
+def _by_name(labels: Sequence[str], path: Path, names: Sequence[str]) -> set[str]:
     known = set(names)
-    found = {label: label if label in known else _alike(label, names) for label in labels}
-    lost = [repr(label) for label, name in found.items() if name is None]
-    if lost:
-        raise FileFormatError(f"{path} has no attribute {' nor '.join(lost[:5])}; check the names of the labels")
+    found = {label: label if label in known else _similar(label, names) for label in labels}
+    missing = [repr(label) for label, name in found.items() if name is None]
+    if missing:
+        raise FileFormatError(f"{path} has no attribute {' nor '.join(missing[:5])}; check the names of the labels")
     return {name for name in found.values() if name is not None}
 
 
-def _alike(label: str, names: Sequence[str]) -> str | None:
-    """The only name that differs in quotes and backslashes alone: some label files keep those of the ARFF file."""
-    alike = [name for name in names if _unquoted(name) == _unquoted(label)]
-    return alike[0] if len(alike) == 1 else None
+def _similar(label: str, names: Sequence[str]) -> str | None:
+    """Return the only one of `names` that equals `label` without quotes and backslashes: some label files keep them."""
+    similar = [name for name in names if _unquoted(name) == _unquoted(label)]
+    return similar[0] if len(similar) == 1 else None
 
 
 def _unquoted(name: str) -> str:

@@ -1,13 +1,16 @@
-"""The lines of an ARFF file that say something, and the error of a line that says it wrong."""
+"""The lines of an ARFF file without comments, and the error for a line that cannot be read."""
 
 from collections.abc import Iterable, Iterator
 
-BLANK = " \t\r\n"
-SHOWN = 40
+_WHITESPACE = " \t\r\n"
+_EXCERPT_CHARACTERS = 40
 
 
-class BrokenLine(Exception):
-    """A line cannot be read: by default the one read last. `read_arff` adds the name of the file."""
+class LineError(Exception):
+    """The `line` of this number cannot be read because of a `problem`; None stands for the line read last.
+
+    `read_arff` turns it into a FileFormatError with the name of the file.
+    """
 
     def __init__(self, problem: str, line: int | None = None) -> None:
         super().__init__(problem)
@@ -15,7 +18,7 @@ class BrokenLine(Exception):
 
 
 class ContentLines(Iterator[str]):
-    """Lines without blanks around them, without blank lines and comments; `number` is that of the line given last."""
+    """Iterator over `lines`, stripped, without blank lines and comments; `number` is that of the line returned last."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = iter(lines)
@@ -24,12 +27,12 @@ class ContentLines(Iterator[str]):
     def __next__(self) -> str:
         for line in self._lines:
             self.number += 1
-            stripped = line.strip(BLANK)
+            stripped = line.strip(_WHITESPACE)
             if stripped and not stripped.startswith("%"):
                 return stripped
         raise StopIteration
 
 
-def shown(text: str) -> str:
-    """A text as error messages quote it: cut where it is long."""
-    return repr(text if len(text) <= SHOWN else text[:SHOWN] + "...")
+def excerpt(text: str) -> str:
+    """Return `text` in quotes for an error message, cut after 40 characters."""
+    return repr(text if len(text) <= _EXCERPT_CHARACTERS else text[:_EXCERPT_CHARACTERS] + "...")

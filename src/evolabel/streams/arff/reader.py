@@ -1,4 +1,4 @@
-"""`read_arff`: multi-label data sets of MULAN and MEKA."""
+"""`read_arff`: multi-label data sets in the formats of MULAN and MEKA."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -8,14 +8,15 @@ from typing import get_args
 
 import numpy as np
 
+from evolabel._utils.validation import check_number
 from evolabel.errors import FileFormatError, ParameterError
-from evolabel.streams.arff.columns import Column, Nominal, feature_column, label_column
+from evolabel.streams.arff.columns import ColumnReader, Nominal, feature_reader, label_reader
 from evolabel.streams.arff.header import Attribute, Header, read_header
-from evolabel.streams.arff.label_files import Labels, choose_labels
-from evolabel.streams.arff.lines import BrokenLine, ContentLines
-from evolabel.streams.arff.rows import read_rows
+from evolabel.streams.arff.label_files import Labels, find_label_names
+from evolabel.streams.arff.lines import ContentLines, LineError
+from evolabel.streams.arff.rows import read_data
 from evolabel.streams.dataset import Dataset
-from evolabel.streams.files.opening import bare_name, read_lines
+from evolabel.streams.reading import bare_name, read_lines
 from evolabel.typing import FloatArray
 
 
@@ -28,30 +29,37 @@ def read_arff(
     drop: Sequence[str] = (),
     counts: bool = False,
 ) -> Dataset:
-    """Read an ARFF file, dense or sparse, plain or compressed (.gz, .bz2, .zip).
+    """Return the data set in an ARFF file, dense or sparse, plain or compressed (.gz, .bz2, .zip).
 
     Features and labels keep the order of the file. Missing values (?) are NaN, in labels too.
 
     Parameters
     ----------
     path : str or path
+        The ARFF file.
     labels : None, int, sequence of str, or path
         Which attributes are labels. None looks for MULAN's XML file beside the data (of the same name, -train and
-        -test aside), then for MEKA's option -C in the name of the relation. A number is meant like that option: n for
-        the first n attributes, -n for the last n. Else their names, or an XML file.
+        -test aside), then for MEKA's option -C in the name of the relation. A number is read like that option: n for
+        the first n attributes, -n for the last n. Otherwise the names of the labels, or the path of an XML file.
     nominal : {"one-hot", "codes"}
-        A nominal feature becomes one 0/1 column per value, named like `site=3`; or a single column of codes: its
-        values if these are numbers, else their positions in the list. Nominal {0,1} is a single column either way.
+        "one-hot": a nominal feature becomes one 0/1 column per value, named like `site=3`. "codes": it becomes one
+        column with its values if these are numbers, else with their positions in the list. Nominal {0,1} always
+        becomes one column.
     rows : int or None
-        Read only the first rows.
+        Number of first rows to read; None for all.
     drop : sequence of str
-        Attributes to leave out. Texts and dates cannot be read, so they must be.
+        Attributes to leave out. Texts and dates must be left out, because they cannot be read.
     counts : bool
-        Labels are numbers such as abundances, and are on where they are more than 0.
+        Labels are numbers, such as abundances; a label is 1 where its number is above 0.
 
     Returns
     -------
     Dataset
+
+    Raises
+    ------
+    FileFormatError
+        If the file cannot be read; the message has the number of the line.
 
     Examples
     --------
@@ -78,57 +86,53 @@ def read_arff(
            [1., 1.]])
     """
     check_nominal(nominal)
-    _check_rows(rows)
+    if rows is not None:
+        rows = int(check_number("rows", rows, 1, whole=True, also=", or None for all rows"))
     source = Path(path)
     with closing(read_lines(source, ".arff")) as texts:
         lines = ContentLines(texts)
         try:
             header = read_header(lines)
-            targets = choose_labels(labels, source, header)
+            targets = find_label_names(labels, source, header)
             columns = _columns(header, targets, _dropped(header, drop, source), nominal, counts)
-            table = read_rows(lines, columns, rows)
-        except BrokenLine as broken:
-            raise FileFormatError(f"{source}, line {broken.line or lines.number}: {broken}") from None
-    read = [(column, numbers) for column, numbers in zip(filter(None, columns), table.T, strict=True)]
-    X, feature_names = _joined([column.spread(numbers) for column, numbers in read if column.name not in targets])
-    Y, label_names = _joined([column.spread(numbers) for column, numbers in read if column.name in targets])
+            table = read_data(lines, columns, rows)
+        except LineError as error:
+            raise FileFormatError(f"{source}, line {error.line or lines.number}: {error}") from None
+    read = list(zip([column for column in columns if column is not None], table.T, strict=True))
+    X, feature_names = _joined([column.to_columns(numbers) for column, numbers in read if column.name not in targets])
+    Y, label_names = _joined([column.to_columns(numbers) for column, numbers in read if column.name in targets])
     if counts:
         Y = np.where(np.isnan(Y), np.nan, Y > 0.0)
     return Dataset(X, Y, feature_names, label_names, bare_name(source, ".arff"))
 
 
 def check_nominal(nominal: str) -> None:
-    """Raise ParameterError unless it is one of the ways to read nominal features."""
+    """Raise ParameterError unless `nominal` is a way to read nominal features."""
     if nominal not in get_args(Nominal):
         raise ParameterError(f"nominal={nominal!r} is not allowed; use {' or '.join(map(repr, get_args(Nominal)))}")
-
-
-def _check_rows(rows: int | None) -> None:
-    if rows is not None and (not isinstance(rows, int | np.integer) or rows < 1):
-        raise ParameterError(f"rows={rows!r} is not allowed; use a whole number >= 1, or None for all rows")
 
 
 def _dropped(header: Header, drop: Sequence[str], path: Path) -> set[str]:
     dropped = {drop} if isinstance(drop, str) else set(drop)
     if unknown := dropped.difference(header.names):
-        raise FileFormatError(f"{path} has no attribute {min(unknown)!r} that could be dropped; check its name")
+        raise FileFormatError(f"{path} has no attribute {min(unknown)!r} to leave out; check the name")
     return dropped
 
 
 def _columns(
     header: Header, labels: set[str], dropped: set[str], nominal: Nominal, counts: bool
-) -> list[Column | None]:
-    """How each attribute is read; None for those left out."""
+) -> list[ColumnReader | None]:
+    """Return a reader for every attribute of `header`, None for those in `dropped`."""
     read = set(header.names) - dropped
     if not labels & read or not read - labels:
-        raise BrokenLine(f"{len(labels & read)} labels and {len(read - labels)} features are left; keep some of both")
+        raise LineError(f"{len(labels & read)} labels and {len(read - labels)} features are left; keep some of both")
     return [None if a.name in dropped else _column(a, a.name in labels, nominal, counts) for a in header.attributes]
 
 
-def _column(attribute: Attribute, is_label: bool, nominal: Nominal, counts: bool) -> Column:
+def _column(attribute: Attribute, is_label: bool, nominal: Nominal, counts: bool) -> ColumnReader:
     if is_label:
-        return feature_column(attribute, "codes") if counts else label_column(attribute)
-    return feature_column(attribute, nominal)
+        return feature_reader(attribute, "codes") if counts else label_reader(attribute)
+    return feature_reader(attribute, nominal)
 
 
 def _joined(parts: Sequence[tuple[list[str], FloatArray]]) -> tuple[FloatArray, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""The rows of an ARFF file, dense or sparse, as one table of numbers."""
+"""The rows of an ARFF file, dense or sparse, as one array of numbers."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,34 +6,35 @@ from itertools import islice
 
 import numpy as np
 
-from evolabel.streams.arff.columns import Column
-from evolabel.streams.arff.lines import BrokenLine, ContentLines, shown
+from evolabel.streams.arff.columns import ColumnReader
+from evolabel.streams.arff.lines import ContentLines, LineError, excerpt
 from evolabel.streams.arff.values import Value, read_braces, split_values
 from evolabel.typing import FloatArray
 
-VALUES_PER_BLOCK = 500_000  # texts in memory at a time
-INDEX = re.compile(r"([0-9]{1,9})[ \t]+")
+_VALUES_PER_BLOCK = 500_000  # texts in memory at a time
+_INDEX = re.compile(r"([0-9]{1,9})[ \t]+")
 
 Row = tuple[int, Sequence[Value]]
 
 
-def read_rows(lines: ContentLines, columns: Sequence[Column | None], limit: int | None) -> FloatArray:
-    """The table of all columns that are not None, of shape (n_rows, n_columns).
+def read_data(lines: ContentLines, columns: Sequence[ColumnReader | None], limit: int | None) -> FloatArray:
+    """Return the values of the first `limit` rows of `lines`, of shape (n_rows, n_columns); None reads all rows.
 
-    Rows are read in blocks and turned into numbers column by column, which is what makes it fast.
+    `columns` has a reader for every attribute, None for those that are left out. Rows are read in blocks and converted
+    column by column, which is faster than value by value.
     """
     rows = islice(_split_rows(lines, columns), limit)
-    height = max(1, VALUES_PER_BLOCK // len(columns))
+    height = max(1, _VALUES_PER_BLOCK // len(columns))
     blocks = []
     while block := list(islice(rows, height)):
         blocks.append(_numbers(block, columns))
     if not blocks:
-        raise BrokenLine("there are no rows behind @data; expected at least one")
+        raise LineError("there are no rows after @data; expected at least one")
     return np.concatenate(blocks)
 
 
-def _split_rows(lines: ContentLines, columns: Sequence[Column | None]) -> Iterator[Row]:
-    """Line numbers and as many values as there are columns."""
+def _split_rows(lines: ContentLines, columns: Sequence[ColumnReader | None]) -> Iterator[Row]:
+    """Yield the number of every one of `lines`, with one value per column of `columns`."""
     defaults = ["" if column is None else column.default for column in columns]
     for line in lines:
         yield lines.number, _split_sparse(line, defaults) if line.startswith("{") else _split_dense(line, len(columns))
@@ -44,7 +45,7 @@ def _split_dense(line: str, width: int) -> list[Value]:
     if len(values) == width + 1:
         _refuse_weight(values[-1] or "")
     if len(values) != width:
-        raise BrokenLine(
+        raise LineError(
             f"expected {width} values, one per attribute, got {len(values)}; "
             "separate them by commas and write ? for what is missing"
         )
@@ -53,40 +54,40 @@ def _split_dense(line: str, width: int) -> list[Value]:
 
 def _split_sparse(line: str, defaults: Sequence[str]) -> list[Value]:
     values: list[Value] = [*defaults]
-    pairs, behind = read_braces(line, INDEX)
-    extra = behind.partition("%")[0].strip(", \t")
+    pairs, rest = read_braces(line, _INDEX)
+    extra = rest.partition("%")[0].strip(", \t")
     _refuse_weight(extra)
     if extra:
-        raise BrokenLine(f"unexpected {shown(extra)} behind a sparse row; start a new line for the next row")
+        raise LineError(f"unexpected {excerpt(extra)} after a sparse row; start a new line for the next row")
     for index, value in pairs:
         if int(index) >= len(values):
-            raise BrokenLine(f"index {index} is out of range; the {len(values)} attributes are counted from 0")
+            raise LineError(f"index {index} is out of range; the {len(values)} attributes are counted from 0")
         values[int(index)] = value
     if len({int(index) for index, _ in pairs}) < len(pairs):
-        raise BrokenLine("an index stands twice in this sparse row; give each attribute at most one value")
+        raise LineError("an index occurs twice in this sparse row; give each attribute at most one value")
     return values
 
 
 def _refuse_weight(text: str) -> None:
     if text.startswith("{") and text.endswith("}"):
-        raise BrokenLine(f"the row has a weight, {shown(text)}; weights cannot be read from ARFF files, remove it")
+        raise LineError(f"the row has a weight, {excerpt(text)}; weights cannot be read from ARFF files, remove it")
 
 
-def _numbers(rows: Sequence[Row], columns: Sequence[Column | None]) -> FloatArray:
+def _numbers(rows: Sequence[Row], columns: Sequence[ColumnReader | None]) -> FloatArray:
     lines = [line for line, _ in rows]
     by_column = zip(columns, zip(*(values for _, values in rows), strict=True), strict=True)
     return np.column_stack([_column(column, values, lines) for column, values in by_column if column is not None])
 
 
-def _column(column: Column, values: Sequence[Value], lines: Sequence[int]) -> Sequence[float] | FloatArray:
+def _column(column: ColumnReader, values: Sequence[Value], lines: Sequence[int]) -> Sequence[float] | FloatArray:
     try:
-        return column.numbers(values)
+        return column.read_all(values)
     except (KeyError, TypeError, ValueError):
         return [_number(column, value, line) for value, line in zip(values, lines, strict=True)]
 
 
-def _number(column: Column, value: Value, line: int) -> float:
+def _number(column: ColumnReader, value: Value, line: int) -> float:
     try:
-        return column.number(value)
-    except BrokenLine as broken:
-        raise BrokenLine(str(broken), line) from None
+        return column.read_one(value)
+    except LineError as error:
+        raise LineError(str(error), line) from None

@@ -1,1 +1,1 @@
-"""Data sets as files: opening, writing, reading back."""
+"""Data sets as files: reading and writing."""

@@ -1,33 +1,38 @@
-"""Data sets in files: `write_dataset` to NumPy's .npz or to Parquet, `read_dataset` from these, from ARFF and CSV."""
+"""Data sets in files: `write_dataset` writes NumPy's .npz or Parquet, `read_dataset` reads these, ARFF and CSV."""
 
-from collections.abc import Callable, Iterable, Sequence
+import zlib
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
+from zipfile import BadZipFile
 
-from evolabel._utils.atomic_files import followed, staged
+import numpy as np
+
+from evolabel._utils.atomic_files import resolve_link, staged
 from evolabel.errors import DatasetNotFoundError, FileFormatError, ParameterError
 from evolabel.streams.arff.columns import Nominal
 from evolabel.streams.arff.reader import read_arff
 from evolabel.streams.dataset import Dataset
-from evolabel.streams.files.numpy_file import read_npz, write_npz
-from evolabel.streams.files.opening import COMPRESSIONS
+from evolabel.streams.files.facts import damaged_file, facts_text, parse_facts
 from evolabel.streams.files.parquet_file import read_parquet, write_parquet
+from evolabel.streams.reading import COMPRESSIONS
 from evolabel.streams.tabular.csv_file import from_csv
 
-WRITERS: dict[str, Callable[[Dataset, Path], None]] = {".npz": write_npz, ".parquet": write_parquet}
-READABLE = (".arff", ".csv", ".npz", ".parquet", ".tsv")
+_READABLE = (".arff", ".csv", ".npz", ".parquet", ".tsv")
+_NPZ_ERRORS = (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile, zlib.error)  # of damaged files
 
 
 def write_dataset(dataset: Dataset, path: str | PathLike[str]) -> None:
-    """Write a data set, with all names and the official split, to a .npz or .parquet file, by the ending of its name.
+    """Write a data set with its names and its split to a .npz or .parquet file, by the suffix of `path`.
 
-    The file appears when it is complete; if writing fails, what was there before is untouched.
+    The file is written atomically: if writing fails, an older file of this name is unchanged.
 
     Parameters
     ----------
     dataset : Dataset
+        The data set to write.
     path : str or path
-        Folders that do not exist yet are made.
+        The file. Its folders are created if they do not exist.
 
     Examples
     --------
@@ -42,10 +47,11 @@ def write_dataset(dataset: Dataset, path: str | PathLike[str]) -> None:
     (array([0.5]), ('frogs',), 1)
     """
     target = Path(path)
-    writer = WRITERS.get(target.suffix.lower())
+    writers = {".npz": _write_npz, ".parquet": write_parquet}
+    writer = writers.get(target.suffix.lower())
     if writer is None:
-        raise FileFormatError(f"{target.name!r} names no format that can be written; use {' or '.join(WRITERS)}")
-    place = followed(target)
+        raise FileFormatError(f"{target.name!r} has no suffix of a format to write; use {' or '.join(writers)}")
+    place = resolve_link(target)
     with staged(place.parent, workplace=place.parent) as stage:
         writer(dataset, stage / place.name)
 
@@ -57,14 +63,15 @@ def read_dataset(
     drop: Sequence[str] = (),
     nominal: Nominal = "one-hot",
 ) -> Dataset:
-    """Read a data set from a .npz, .parquet, .arff or .csv file, the latter two also compressed.
+    """Return the data set in a .npz, .parquet, .arff, .csv or .tsv file; the last three may be compressed.
 
     Parameters
     ----------
     path : str or path
+        The file; its suffix names the format.
     labels : sequence of str, int or None
-        Which columns are labels: their names, n for the first n, -n for the last n. None where the file says it itself
-        (files of `write_dataset`), or MULAN's XML file of the same name lies beside it.
+        Which columns are labels: their names, n for the first n, -n for the last n. None for files of `write_dataset`,
+        which store their labels, and if MULAN's XML file of the same name is beside the file.
     drop : sequence of str
         Columns to leave out, such as times and serial numbers.
     nominal : {"one-hot", "codes"}
@@ -73,15 +80,20 @@ def read_dataset(
     Returns
     -------
     Dataset
+
+    Raises
+    ------
+    FileFormatError
+        If the file is damaged, or its format unknown.
     """
     source = Path(path)
-    check_there(source)
-    kind = format_of(source)
+    check_is_file(source)
+    kind = format_suffix(source)
     if kind == ".npz" and labels is not None:
-        raise ParameterError(f"{source} says itself what its labels are; leave labels={labels!r} away")
+        raise ParameterError(f"{source} has labels of its own; leave out labels={labels!r}")
     match kind:
         case ".npz":
-            return read_npz(source).without(drop)
+            return _read_npz(source).without(drop)
         case ".parquet":
             return read_parquet(source, labels, drop)
         case ".arff":
@@ -89,18 +101,32 @@ def read_dataset(
         case ".csv" | ".tsv":
             return from_csv(source, labels, drop=drop)
         case other:
-            raise FileFormatError(f"{source} is of no known kind ({other!r}); expected {', '.join(READABLE)}")
+            raise FileFormatError(f"{source} has an unknown format ({other!r}); expected {', '.join(_READABLE)}")
 
 
-def check_there(path: Path) -> None:
-    """Is it a file?"""
+def check_is_file(path: Path) -> None:
+    """Raise DatasetNotFoundError unless `path` is a file."""
     if path.is_dir():
         raise DatasetNotFoundError(f"{path} is a folder; pass a file in it")
     if not path.is_file():
         raise DatasetNotFoundError(f"there is no file {path}; check the path")
 
 
-def format_of(path: Path) -> str:
-    """The ending of the name, that of a compression aside."""
+def format_suffix(path: Path) -> str:
+    """Return the suffix of `path` in lower case; that of a compression is removed first."""
     inner = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
     return inner.suffix.lower()
+
+
+def _write_npz(dataset: Dataset, path: Path) -> None:
+    with path.open("wb") as file:  # given a name, numpy would add a suffix
+        np.savez_compressed(file, X=dataset.X, Y=dataset.Y, facts=np.array(facts_text(dataset)))
+
+
+def _read_npz(path: Path) -> Dataset:
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            facts = parse_facts(str(arrays["facts"]), path)
+            return Dataset(arrays["X"], arrays["Y"], **facts)
+    except _NPZ_ERRORS as error:
+        raise damaged_file(path, error) from None

@@ -1,4 +1,4 @@
-"""`read_for_model`: rows of a file for a model that knows its columns by name."""
+"""`read_for_model`: the columns of a file that a trained model needs, found by their names."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,27 +8,27 @@ from pathlib import Path
 import numpy as np
 
 from evolabel.streams.dataset import Dataset
-from evolabel.streams.files.convert import check_there, format_of, read_dataset
+from evolabel.streams.files.convert import check_is_file, format_suffix, read_dataset
 from evolabel.streams.files.parquet_file import read_parquet_table
 from evolabel.streams.tabular.csv_file import read_columns
 from evolabel.streams.tabular.csv_table import read_table
 from evolabel.streams.tabular.frames import frame_columns
-from evolabel.streams.tabular.known_columns import known_columns, wanted
-from evolabel.streams.tabular.tables import Column, Where
+from evolabel.streams.tabular.known_columns import known_columns, used_columns
+from evolabel.streams.tabular.tables import Column, DescribeRow
 from evolabel.typing import IntArray
 
 
 def read_for_model(path: str | PathLike[str], features: Sequence[str], labels: Sequence[str]) -> Dataset:
-    r"""Read the columns a trained model knows from a file of any readable kind, and leave all others alone.
+    r"""Return the features and labels of a trained model from a file; other columns are ignored.
 
-    So rows that nobody has labelled yet can be predicted, whatever else the file holds, in any order of columns.
+    Labels may be missing, so that new rows can be predicted. Columns are found by name, in any order.
 
     Parameters
     ----------
     path : str or path
         A .csv, .parquet, .arff or .npz file.
     features, labels : sequence of str
-        Names the model knows. All features must be there; labels that are not are NaN.
+        Names of the features and labels of the model. Every feature needs a column; labels without one are NaN.
 
     Returns
     -------
@@ -50,27 +50,28 @@ def read_for_model(path: str | PathLike[str], features: Sequence[str], labels: S
            [nan]])
     """
     source = Path(path)
-    check_there(source)
-    columns, where, lines = _columns(source, features, labels)
-    return replace(known_columns(columns, features, labels, str(source), where), lines=lines)
+    check_is_file(source)
+    columns, describe_row, lines = _columns(source, features, labels)
+    return replace(known_columns(columns, features, labels, str(source), describe_row), lines=lines)
 
 
 def for_model(dataset: Dataset, features: Sequence[str], labels: Sequence[str]) -> Dataset:
-    """The same from a data set."""
+    """Return the `features` and `labels` of a trained model from `dataset`, as `read_for_model` does from a file."""
     return known_columns(_columns_of(dataset), features, labels, dataset.name, _numbered)
 
 
 def _columns(
     path: Path, features: Sequence[str], labels: Sequence[str]
-) -> tuple[dict[str, Column], Where, IntArray | None]:
-    """The columns, the place of a row in words, and the lines of all rows, where there are lines."""
-    match format_of(path):
+) -> tuple[dict[str, Column], DescribeRow, IntArray | None]:
+    """Return the columns, a function that describes a row, and the line numbers of all rows (None: no lines)."""
+    match format_suffix(path):
         case ".csv" | ".tsv":
             table = read_table(path)
-            return read_columns(table, wanted(table.names, features, labels)), table.where, np.array(table.lines)
+            columns = read_columns(table, used_columns(table.names, features, labels))
+            return columns, table.describe_row, np.array(table.lines)
         case ".parquet":
             frame = read_parquet_table(path)
-            return frame_columns(frame.select(wanted(frame.column_names, features, labels))), _numbered, None
+            return frame_columns(frame.select(used_columns(frame.column_names, features, labels))), _numbered, None
         case ".arff":
             return _columns_of(read_dataset(path, labels)), _numbered, None
         case _:

@@ -1,1 +1,1 @@
-"""Well-known data sets, by name: catalogue, cache, download."""
+"""Published data sets by name: catalogue, cache, download."""

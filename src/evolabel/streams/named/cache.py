@@ -1,64 +1,64 @@
-"""Where the files of named data sets lie: the user's own folder, and the cache of what was downloaded.
+"""Folders with the files of named data sets: the user's folder (EVOLABEL_DATA), and the cache of downloads.
 
-The user's files are taken as they are. The cache is ours: a file there must have the digest of the catalogue, or else
-the one that was noted beside it when it was downloaded.
+Files in the user's folder are not checked. A file in the cache must have the SHA-256 of the catalogue, or the one that
+was written beside it when it was downloaded.
 """
 
 import hashlib
 import os
-import sys
 from pathlib import Path
 
+from evolabel._utils.folders import user_cache_folder
 from evolabel.errors import FileFormatError
 from evolabel.streams.named.catalogue import Entry
 
 
 def data_folder() -> Path | None:
-    """The user's folder of data sets, named by EVOLABEL_DATA."""
-    named = os.environ.get("EVOLABEL_DATA")
-    return Path(named).expanduser() if named else None
+    """Return the user's folder of data sets, the value of EVOLABEL_DATA; None if it is not set."""
+    value = os.environ.get("EVOLABEL_DATA")
+    return Path(value).expanduser() if value else None
 
 
 def cache_folder() -> Path:
-    """Where downloads go: EVOLABEL_CACHE, else `evolabel` among the caches of the user."""
-    named = os.environ.get("EVOLABEL_CACHE")
-    return Path(named).expanduser() if named else _user_caches() / "evolabel"
+    """Return the folder of downloads: EVOLABEL_CACHE, else `evolabel` in the user's cache folder."""
+    value = os.environ.get("EVOLABEL_CACHE")
+    return Path(value).expanduser() if value else user_cache_folder() / "evolabel"
 
 
-def find_files(entry: Entry) -> Path | None:
-    """The folder that holds all files of a data set, None if there is none; files of the cache are checked."""
-    folder = folder_of(entry)
+def find_checked_folder(entry: Entry) -> Path | None:
+    """Return the folder with all files of `entry`, or None; FileFormatError if a file in the cache was changed."""
+    folder = find_folder(entry)
     if folder is not None and folder == cache_folder() / entry.folder:
         _check_unchanged(folder, entry)
     return folder
 
 
-def folder_of(entry: Entry) -> Path | None:
-    """The same, unchecked."""
+def find_folder(entry: Entry) -> Path | None:
+    """Return the first folder with all files of `entry`, in the user's folder or in the cache, or None."""
     folders = [folder / entry.folder for folder in (data_folder(), cache_folder()) if folder is not None]
     return next((folder for folder in folders if _holds(folder, entry)), None)
 
 
-def own_place() -> str:
-    """The user's folder, for messages; told where it does not exist."""
+def describe_data_folder() -> str:
+    """Return "EVOLABEL_DATA" for messages, with the path it names if there is no such folder."""
     own = data_folder()
     return "EVOLABEL_DATA" if own is None or own.is_dir() else f"EVOLABEL_DATA (there is no folder {own})"
 
 
-def places(entry: Entry) -> str:
-    """The folders in which a person may put the files, for messages."""
+def describe_target_folders(entry: Entry) -> str:
+    """Return the folders into which a user can put the files of `entry`, for messages."""
     own = data_folder()
-    first = f"the folder {entry.folder} of a folder that EVOLABEL_DATA names" if own is None else own / entry.folder
+    first = f"the folder {entry.folder} of the folder named by EVOLABEL_DATA" if own is None else own / entry.folder
     return f"{first}, or into {cache_folder() / entry.folder}"
 
 
-def note_digest(path: Path, digest: str) -> None:
-    """Write the digest of a file beside it, in the form that sha256sum checks."""
-    _note_of(path).write_text(f"{digest}  {path.name}\n", "utf-8")
+def write_digest(path: Path, digest: str) -> None:
+    """Write the SHA-256 `digest` of the file `path` to a file beside it, in the format of sha256sum."""
+    _digest_file(path).write_text(f"{digest}  {path.name}\n", "utf-8")
 
 
 def sha256_of(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal digits."""
+    """Return the SHA-256 of the file `path` in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -70,26 +70,18 @@ def _holds(folder: Path, entry: Entry) -> bool:
 def _check_unchanged(folder: Path, entry: Entry) -> None:
     for file in entry.files:
         path = folder / file.name
-        known = (file.address and file.sha256) or _noted_digest(path)  # else somebody put it there by hand
+        known = (file.address and file.sha256) or _stored_digest(path)  # None: a user copied the file into the cache
         if known and sha256_of(path) != known:
             raise FileFormatError(
-                f"{path} is not the file it should be (its SHA-256 differs from {known}); delete it to fetch it again, "
+                f"{path} was changed (its SHA-256 is not {known}); delete it to fetch it again, "
                 "or put your own version into the folder named by EVOLABEL_DATA"
             )
 
 
-def _noted_digest(path: Path) -> str | None:
-    note = _note_of(path)
-    return note.read_text("utf-8", "replace").partition(" ")[0] if note.is_file() else None
+def _stored_digest(path: Path) -> str | None:
+    file = _digest_file(path)
+    return file.read_text("utf-8", "replace").partition(" ")[0] if file.is_file() else None
 
 
-def _note_of(path: Path) -> Path:
+def _digest_file(path: Path) -> Path:
     return path.with_name(f"{path.name}.sha256")
-
-
-def _user_caches() -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

@@ -1,4 +1,4 @@
-"""The data sets that `load_dataset` knows by name; the table itself is `catalogue.toml`."""
+"""The data sets that `load_dataset` can load, read from `catalogue.toml`."""
 
 import tomllib
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from evolabel.errors import DataError
 
 @dataclass(frozen=True)
 class DataFile:
-    """One file: its name in the folder of its data set, where it can be fetched, and the SHA-256 of its bytes."""
+    """One file: its name in the folder of its data set, its address on the web, and its SHA-256."""
 
     name: str
     address: str | None = None
@@ -21,11 +21,12 @@ class DataFile:
 
 @dataclass(frozen=True)
 class Entry:
-    """One data set: its ARFF files (training part first), its label file, and what they must hold together.
+    """One data set: its ARFF files (training part first), its label file, and the sizes they must have.
 
-    `features` counts attributes, before nominal ones are spread, and with those of `drop`, which are left out;
-    `starts_at` is explained by `Dataset`. Where `first` is given, only so many first rows are meant; where `folder`
-    differs from the name, the files are those of another data set.
+    `features` is the number of attributes in the files, those of `drop` included, which are left out; `split` and
+    `starts_at` are as in `Dataset`. With `first`, only this number of first rows is read. If `folder` differs from
+    `name`, the files are those of another data set. `counts` is as in `read_arff`. `stand_in` names the entry that is
+    loaded if these files are not there; `note` describes them in messages.
     """
 
     name: str
@@ -45,17 +46,17 @@ class Entry:
 
     @property
     def files(self) -> tuple[DataFile, ...]:
-        """All files."""
+        """All files: the parts and the label file."""
         return self.parts if self.label_file is None else (*self.parts, self.label_file)
 
     @property
     def can_be_fetched(self) -> bool:
-        """Is there an address for every file?"""
+        """Whether every file has an address."""
         return all(file.address for file in self.files)
 
 
 def dataset_names() -> list[str]:
-    """Names that `load_dataset` knows, in alphabetical order.
+    """Return the names that `load_dataset` accepts, in alphabetical order.
 
     Examples
     --------
@@ -66,19 +67,19 @@ def dataset_names() -> list[str]:
 
 
 def find_entry(name: str) -> Entry:
-    """The entry of a name, upper or lower case; an unknown name is told together with those that are close to it."""
+    """Return the entry of the data set `name`, in any case; DataError with similar names if there is none."""
     entries = read_catalogue()
-    wanted = str(name).lower()
-    if wanted in entries:
-        return entries[wanted]
-    close = get_close_matches(wanted, entries, n=3, cutoff=0.5)
+    key = str(name).lower()
+    if key in entries:
+        return entries[key]
+    close = get_close_matches(key, entries, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
-    raise DataError(f"there is no data set named {name!r}; {hint}known are {', '.join(dataset_names())}")
+    raise DataError(f"there is no data set named {name!r}; {hint}the names are {', '.join(dataset_names())}")
 
 
 @cache
 def read_catalogue() -> dict[str, Entry]:
-    """All entries by name."""
+    """Return all entries, by name."""
     table = tomllib.loads(files("evolabel.streams.named").joinpath("catalogue.toml").read_text("utf-8"))
     return {name: _entry(name, row) for name, row in table.items()}
 

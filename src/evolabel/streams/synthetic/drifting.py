@@ -18,50 +18,52 @@ from evolabel.typing import FloatArray
 
 
 class Sample(NamedTuple):
-    """One sample before it is disturbed, and what only its generator knows."""
+    """One sample without disturbances, with the rules that made it."""
 
     x: FloatArray
-    y: FloatArray  # with noise, as an annotator would say it
-    truth: FloatArray  # without noise, as the rules say it
+    y: FloatArray  # labels with noise
+    truth: FloatArray  # labels without noise
     region: int
     concept: Concept
 
 
 @dataclass(frozen=True, kw_only=True)
 class DriftingStream:
-    """Samples from a few Gaussian regions, each with its own linear labels; every now and then a drift begins.
+    """Stream of samples from Gaussian regions, each with linear rules for the labels, and with drift.
 
-    Labels are correlated, because they share hidden causes. The same seed gives the same stream, and what is known
-    about it can be asked: `concept_at`, `drift_points`, `samples`. Iterating never ends.
+    Labels are correlated, because they share hidden causes. The same seed gives the same stream. `samples`,
+    `concept_at` and `drift_points` return the true rules and where drifts begin. Iterating yields pairs (x, y) without
+    end.
 
     Parameters
     ----------
     n_features, n_labels, n_regions : int
+        Numbers of features, labels and Gaussian regions.
     drift : {"abrupt", "gradual", "incremental", "recurring", "new_label", "none"}
-        What happens every `drift_every` samples. A region, chosen at random, is somewhere else with other labels: at
-        once ("abrupt"), after a while in which samples of the old and of the new concept alternate at random
-        ("gradual"), or by a small step with each sample until the next drift begins ("incremental"). "recurring" is
-        abrupt, but only three concepts take turns. "new_label": a label is born; the stream starts with half of
-        them, rounded up. Y has all columns from the start, with NaN before a label's birth: nobody annotates what
-        nobody knows.
+        What changes every `drift_every` samples. A region, chosen at random, gets another centre and other rules: at
+        once ("abrupt"), after some samples in which the old and the new concept alternate at random ("gradual"), or
+        in small steps until the next drift begins ("incremental"). "recurring" is abrupt, but three concepts repeat.
+        "new_label": a new label appears; the stream starts with half of them, rounded up. Y has all columns from the
+        start, with NaN for labels that have not appeared yet.
     drift_every : int
-        Samples between the beginnings of two drifts; 0 for a stationary stream.
+        Number of samples from the start of one drift to that of the next; 0 for a stationary stream.
     drift_width : int, optional
-        Samples a gradual drift takes, at most `drift_every`; half of it by default.
+        Number of samples that a gradual drift takes, at most `drift_every`; by default half of it.
     noise : float
         Share of labels flipped at random.
     outliers : float
-        Share of samples thrown far off; their labels stay.
+        Share of samples of which all features are moved far away; their labels stay.
     missing_features : float
         Share of the values that are NaN; each sample keeps at least one value.
     missing_labels : float
         Share of the labels that are NaN.
     seed : int
+        Seed of all random draws.
 
     Notes
     -----
-    All kinds of drift have the samples before the first drift in common. Noise and disturbances do not change which
-    samples come: they only spoil the ones they hit.
+    The samples before the first drift are the same for all kinds of drift. Noise and disturbances do not change which
+    samples are drawn.
 
     Examples
     --------
@@ -99,13 +101,13 @@ class DriftingStream:
         if self.drift not in (*DRIFT_KINDS, "none"):
             raise ParameterError(f"drift={self.drift!r} is unknown; use one of {', '.join(DRIFT_KINDS)}, none")
         if self.drift == "new_label" and self.n_labels == 1:
-            raise ParameterError("n_labels=1 leaves no label to be born; use at least 2 with drift='new_label'")
+            raise ParameterError("n_labels=1 leaves no label to appear later; use at least 2 with drift='new_label'")
         if self.drift_width is not None:
             check_number("drift_width", self.drift_width, 1, self.drift_every or inf, whole=True)
             object.__setattr__(self, "drift_width", int(self.drift_width))
 
     def samples(self) -> Iterator[Sample]:
-        """Endless undisturbed samples, each with the rules that made it."""
+        """Yield samples without disturbances and without end, each with the rules that made it."""
         rng = np.random.default_rng(self.seed)
         start = Concept.draw(rng, self.n_features, self.n_labels, self.n_regions)
         width = self.drift_width or (self.drift_every + 1) // 2
@@ -117,17 +119,17 @@ class DriftingStream:
             yield Sample(concept.centres[region] + local, np.abs(truth - flipped), truth, region, concept)
 
     def __iter__(self) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Endless pairs (x, y), disturbed as asked for."""
+        """Iterate over pairs (x, y) with disturbances, without end."""
         disturbances = Disturbances(
             outliers=self.outliers,
             missing_features=self.missing_features,
             missing_labels=self.missing_labels,
             seed=self.seed,
         )
-        return (disturbances.spoil(sample.x, sample.y) for sample in self.samples())
+        return (disturbances.apply(sample.x, sample.y) for sample in self.samples())
 
     def take(self, samples: int) -> tuple[FloatArray, FloatArray]:
-        """The first samples as arrays (X, Y)."""
+        """Return the first `samples` samples as arrays (X, Y)."""
         check_number("samples", samples, 0, whole=True)
         samples = int(samples)
         X, Y = np.empty((samples, self.n_features)), np.empty((samples, self.n_labels))
@@ -136,19 +138,19 @@ class DriftingStream:
         return X, Y
 
     def dataset(self, samples: int, name: str | None = None) -> Dataset:
-        """The first samples as a data set, named after the kind of drift unless a name is given."""
+        """Return the first `samples` samples as a data set called `name`, by default after the kind of drift."""
         return Dataset(*self.take(samples), name=name or f"drifting-{self.drift}")
 
     def concept_at(self, sample: int) -> Concept:
-        """The rules that made this sample (the first is 0); the stream is replayed up to there."""
+        """Return the rules that made the sample of number `sample`, from 0; all samples before it are drawn again."""
         check_number("sample", sample, 0, whole=True)
         return next(islice(self.samples(), int(sample), None)).concept
 
     def drift_points(self, samples: int) -> list[int]:
-        """Which of the first samples are the first ones of a drift."""
+        """Return the numbers of those of the first `samples` samples with which a drift begins."""
         check_number("samples", samples, 0, whole=True)
         if self.drift == "none" or not self.drift_every:
             return []
         points = list(range(self.drift_every, int(samples), self.drift_every))
-        births = self.n_labels - labels_at_start(self.n_labels)
-        return points[:births] if self.drift == "new_label" else points
+        n_new = self.n_labels - labels_at_start(self.n_labels)
+        return points[:n_new] if self.drift == "new_label" else points

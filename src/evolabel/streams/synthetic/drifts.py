@@ -1,7 +1,7 @@
-"""The five kinds of drift: which concepts follow each other, and how one gives way to the next.
+"""The five kinds of drift: which concepts follow each other, and how one is replaced by the next.
 
-A stream of concepts holds one concept per sample and never ends. Concepts are drawn when they are needed, not before,
-so that all kinds share the samples before their first drift.
+Every function yields concepts without end. Concepts are drawn only when they are needed, so that the samples before the
+first drift are the same for all kinds.
 """
 
 from collections.abc import Iterator
@@ -12,55 +12,62 @@ import numpy as np
 from evolabel.streams.synthetic.concepts import Concept
 
 DRIFT_KINDS = ("abrupt", "gradual", "incremental", "recurring", "new_label")
-RECURRING_CONCEPTS = 3
+_N_RECURRING = 3
 
 
 def concept_per_sample(
     drift: str, start: Concept, rng: np.random.Generator, every: int, width: int
 ) -> Iterator[Concept]:
-    """The concept behind each sample, from `start` on; a drift begins every `every` samples, never if that is 0."""
+    """Return an iterator over the concept of each sample, from `start` on, for the kind of `drift`.
+
+    A drift begins every `every` samples, never if that is 0. `rng` draws the concepts. `width` is the number of samples
+    that a gradual drift takes.
+    """
     if drift == "none" or not every:
         return repeat(start)
     match drift:
         case "abrupt":
-            return at_once(moving(start, rng), every)
+            return _abrupt(_moving(start, rng), every)
         case "gradual":
-            return mixed(moving(start, rng), rng, every, width)
+            return _gradual(_moving(start, rng), rng, every, width)
         case "incremental":
-            return gliding(moving(start, rng), every)
+            return _incremental(_moving(start, rng), every)
         case "recurring":
-            return at_once(cycle(islice(moving(start, rng), RECURRING_CONCEPTS)), every)
+            return _abrupt(cycle(islice(_moving(start, rng), _N_RECURRING)), every)
         case _:
-            return at_once(growing(start), every)
+            return _abrupt(_growing(start), every)
 
 
 def labels_at_start(n_labels: int) -> int:
-    """Labels that exist before any is born: half of them, rounded up."""
+    """Return the number of labels at the start of a stream with new labels: half of `n_labels`, rounded up."""
     return (n_labels + 1) // 2
 
 
-def moving(concept: Concept, rng: np.random.Generator) -> Iterator[Concept]:
-    """Concepts that differ from the one before in one region."""
+def _moving(concept: Concept, rng: np.random.Generator) -> Iterator[Concept]:
+    """Yield `concept`, then concepts that differ from the one before in one region."""
     while True:
         yield concept
         concept = concept.moved(rng)
 
 
-def growing(concept: Concept) -> Iterator[Concept]:
-    """One label more each time, until all are there."""
+def _growing(concept: Concept) -> Iterator[Concept]:
+    """Yield `concept` with one more label each time, until it has all labels."""
     for n_known in range(labels_at_start(concept.n_known), concept.n_known):
-        yield concept.knowing(n_known)
+        yield concept.with_labels(n_known)
     yield from repeat(concept)
 
 
-def at_once(concepts: Iterator[Concept], every: int) -> Iterator[Concept]:
-    """Each concept lasts `every` samples."""
+def _abrupt(concepts: Iterator[Concept], every: int) -> Iterator[Concept]:
+    """Yield each of `concepts` for `every` samples."""
     for concept in concepts:
         yield from repeat(concept, every)
 
 
-def mixed(concepts: Iterator[Concept], rng: np.random.Generator, every: int, width: int) -> Iterator[Concept]:
-    """For `width` samples old and new concept take turns at random, the new one more and more often."""
+def _gradual(concepts: Iterator[Concept], rng: np.random.Generator, every: int, width: int) -> Iterator[Concept]:
+    """Yield `concepts` for `every` samples each; for `width` samples the old and the new one alternate at random.
+
+    The probability of the new one grows linearly.
+    """
     old = next(concepts)
     yield from repeat(old, every)
     for new in concepts:
@@ -70,8 +77,8 @@ def mixed(concepts: Iterator[Concept], rng: np.random.Generator, every: int, wid
         old = new
 
 
-def gliding(concepts: Iterator[Concept], every: int) -> Iterator[Concept]:
-    """After the first `every` samples the concept moves with each sample, and arrives at the next after `every`."""
+def _incremental(concepts: Iterator[Concept], every: int) -> Iterator[Concept]:
+    """Yield the first of `concepts` for `every` samples, then move to each next one in `every` equal steps."""
     old = next(concepts)
     yield from repeat(old, every)
     for new in concepts:

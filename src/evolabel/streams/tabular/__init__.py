@@ -1,1 +1,1 @@
-"""Tables with named columns: data frames and CSV."""
+"""Tables with named columns: data frames and CSV files."""

@@ -1,4 +1,4 @@
-"""The cells of a table in a text file, as texts: separators, quotes, header and widths."""
+"""The cells of a CSV file as texts: separators, quotes, header and number of columns."""
 
 import csv
 from collections.abc import Sequence
@@ -8,15 +8,15 @@ from itertools import chain
 from pathlib import Path
 
 from evolabel.errors import FileFormatError
-from evolabel.streams.files.opening import read_lines
-from evolabel.streams.tabular.cells import is_number
+from evolabel.streams.cells import is_number
+from evolabel.streams.reading import read_lines
 
-SEPARATORS = ",;\t"
+_SEPARATORS = ",;\t"
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """Rows of cells without blanks around them; `lines` are the numbers of the lines on which the rows end."""
+    """Cells of the file `path` by row, stripped; `lines` are the numbers of the lines on which the rows end."""
 
     path: Path
     separator: str
@@ -26,24 +26,24 @@ class TextTable:
 
     @property
     def decimal(self) -> str:
-        """The mark in its numbers; where this is a comma, the point is one, too."""
+        """Decimal mark of the numbers; in a table with decimal commas, a point is read as decimal mark as well."""
         return _decimal(self.separator)
 
-    def where(self, row: int) -> str:
-        """The place of a row, for messages."""
+    def describe_row(self, row: int) -> str:
+        """Return the file and the line of `row`, for messages."""
         return f"{self.path}, line {self.lines[row]}"
 
     def columns(self) -> dict[str, Sequence[str]]:
-        """Cells by the names of their columns."""
+        """Return the cells of every column, by its name."""
         return dict(zip(self.names, zip(*self.rows, strict=True), strict=True))
 
 
 def read_table(path: Path) -> TextTable:
-    """Read a table with a header, separated by whatever its first line has most of."""
+    """Return the table in the file `path`; the separator is the one that occurs most often in the header."""
     with closing(read_lines(path, ".csv", ".tsv")) as lines:
         head = next(lines, "")
         _check_text(head, path)
-        separator = max(SEPARATORS, key=lambda mark: _width(head, mark))
+        separator = max(_SEPARATORS, key=lambda mark: _width(head, mark))
         reader = csv.reader(chain([head], lines), delimiter=separator, strict=True, skipinitialspace=True)
         try:
             names = _names(next(reader, []), path, _decimal(separator))
@@ -56,11 +56,11 @@ def read_table(path: Path) -> TextTable:
 
 
 def _check_text(head: str, path: Path) -> None:
-    """Is there a first line, and is it text?"""
+    """Raise FileFormatError if the first line `head` of the file `path` is empty or binary."""
     if not head:
         raise FileFormatError(f"{path} is empty; expected a header, and one row or more")
     if "\0" in head:
-        raise FileFormatError(f"{path} is no text file; expected a table with a header")
+        raise FileFormatError(f"{path} is not a text file; expected a table with a header")
 
 
 def _width(head: str, separator: str) -> int:

@@ -1,4 +1,4 @@
-"""`from_frame`: data frames of pandas, polars and pyarrow as data sets."""
+"""`from_frame`: data sets from data frames of pandas, polars and pyarrow."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from evolabel.errors import DataError, DataTypeError
 from evolabel.streams.dataset import Dataset
-from evolabel.streams.tabular.tables import Column, Texts, assemble, kept
+from evolabel.streams.tabular.tables import Column, Texts, build_dataset, columns_without
 from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -15,20 +15,21 @@ if TYPE_CHECKING:
 
 
 def from_frame(frame: object, labels: Iterable[str] | int, *, drop: Iterable[str] = (), name: str = "frame") -> Dataset:
-    """A data set from a data frame of any library that narwhals knows: pandas, polars, pyarrow and others.
+    """Return a data set made from a data frame of any library that narwhals supports: pandas, polars, pyarrow, others.
 
     Parameters
     ----------
     frame : data frame
-        Numbers and booleans become features as they are. Texts and categories become one 0/1 column per value, named
-        like `site=north`: the declared values of an enumeration or ordered category, else those that occur, sorted.
-        Missing values become NaN.
+        Numbers and booleans become one feature each. Texts and categories become one 0/1 column per value, named like
+        `site=north`: the declared values of an enumeration or ordered category, else those that occur, sorted. Missing
+        values become NaN.
     labels : sequence of str, or int
-        Names of the label columns, which must hold 0, 1, booleans, true, false, yes, no or nothing. A number n means
-        the first n columns, -n the last n. All other columns are features.
+        Names of the label columns, which must hold 0, 1, booleans, true, false, yes, no or missing values. A
+        number n stands for the first n columns, -n for the last n. All other columns are features.
     drop : sequence of str
         Columns to leave out, such as times and serial numbers.
     name : str
+        Name of the data set.
 
     Returns
     -------
@@ -49,12 +50,12 @@ def from_frame(frame: object, labels: Iterable[str] | int, *, drop: Iterable[str
            [nan]])
     """
     table = {series.name: series for series in _series(frame)}
-    columns = {column: _read(column, table[column]) for column in kept(list(table), drop)}
-    return assemble(columns, labels, name, lambda row: f"row {row}")
+    columns = {column: _read(column, table[column]) for column in columns_without(list(table), drop)}
+    return build_dataset(columns, labels, name, lambda row: f"row {row}")
 
 
 def frame_columns(frame: object) -> dict[str, Column]:
-    """All columns of a data frame."""
+    """Return all columns of the data frame `frame`, by name."""
     return {series.name: _read(series.name, series) for series in _series(frame)}
 
 
@@ -86,7 +87,8 @@ def _read(name: str, series: "nw.Series[Any]") -> Column:
     if kind == nw.Boolean or kind.is_numeric():
         return _numbers(series)
     if isinstance(kind, nw.Enum):
-        names = {category: str(category) for category in kind.categories}  # a value may print otherwise than its equal
+        # Equal values may have different texts, such as 1 and True; all get the text of the category.
+        names = {category: str(category) for category in kind.categories}
         return Texts(_texts(series, names.__getitem__), list(names.values()))
     if kind in (nw.String, nw.Categorical):
         return Texts.of(_texts(series))
@@ -111,7 +113,7 @@ def _texts(series: "nw.Series[Any]", text: Callable[[Any], str] = str) -> list[s
 
 
 def _from_objects(name: str, values: list[Any], missing: list[bool]) -> FloatArray:
-    """Python objects, as pandas stores booleans among which one is missing."""
+    """Return Python objects as numbers; pandas stores booleans with missing values in this way."""
     try:
         return np.array([np.nan if none else float(value) for value, none in zip(values, missing, strict=True)])
     except (TypeError, ValueError):

@@ -22,7 +22,7 @@ def test_an_article_goes_by_the_first_letter():
     ]
 
 
-def test_a_file_of_something_else_is_told_by_its_kind(tmp_path, stream):
+def test_a_file_of_something_else_is_reported_by_its_kind(tmp_path, stream):
     classifier = EvolvingFuzzyClassifier().fit(stream[0][:60], stream[1][:60])
     classifier.save(tmp_path / "classifier")
     ActiveLearner(classifier).save(tmp_path / "learner")

@@ -13,13 +13,13 @@ from zipfile import BadZipFile, ZipFile
 from evolabel.errors import DatasetNotFoundError, FileFormatError
 
 COMPRESSIONS = (".gz", ".bz2", ".zip")
-DAMAGE = (OSError, EOFError, RuntimeError, ValueError, zlib.error, BadZipFile)  # what decompressors raise on it
+_READ_ERRORS = (OSError, EOFError, RuntimeError, ValueError, zlib.error, BadZipFile)  # of damaged compressed files
 
 
 def read_lines(path: Path, *suffixes: str) -> Generator[str]:
-    """Lines of a text file, or of the only file with one of these suffixes inside a .zip.
+    """Yield the lines of the text file `path`; in a .zip, those of the only file with one of the `suffixes`.
 
-    Read as UTF-8; bytes that are not UTF-8 are taken as Latin-1, the other encoding old data files come in.
+    The file is read as UTF-8. Bytes that are not UTF-8 are read as Latin-1, the encoding of many old data files.
     """
     try:
         with TextIOWrapper(_open(path, suffixes), encoding="utf-8-sig", errors="evolabel.latin-1") as lines:
@@ -28,12 +28,12 @@ def read_lines(path: Path, *suffixes: str) -> Generator[str]:
         raise DatasetNotFoundError(f"there is no file {path}; check the path") from None
     except FileFormatError:
         raise
-    except DAMAGE as error:
+    except _READ_ERRORS as error:
         raise FileFormatError(f"{path} cannot be read to its end ({error}); check it, or fetch it again") from None
 
 
 def bare_name(path: Path, suffix: str) -> str:
-    """The file's name without the suffixes of its compression and its format."""
+    """Return the name of the file `path` without the suffix of its compression and without the format's `suffix`."""
     inner = Path(path.stem) if path.suffix.lower() in COMPRESSIONS else path
     return inner.stem if inner.suffix.lower() == suffix else inner.name
 
@@ -45,7 +45,7 @@ def _open(path: Path, suffixes: tuple[str, ...]) -> IO[bytes] | gzip.GzipFile:
         case ".bz2":
             return bz2.open(path)
         case ".zip":
-            with ZipFile(path) as archive:  # the member keeps the file open as long as it needs it
+            with ZipFile(path) as archive:  # the opened member keeps the file open after this block
                 return archive.open(_only_member(archive, path, suffixes))
         case _:
             return path.open("rb")
@@ -64,8 +64,9 @@ def _only_member(archive: ZipFile, path: Path, suffixes: tuple[str, ...]) -> str
 
 
 def _as_latin_1(error: UnicodeError) -> tuple[str, int]:
-    broken = cast("UnicodeDecodeError", error)  # nothing is encoded here
-    return broken.object[broken.start : broken.end].decode("latin-1"), broken.end
+    """Return the bytes that are not UTF-8 as Latin-1, and the position behind them (see `codecs.register_error`)."""
+    undecoded = cast("UnicodeDecodeError", error)  # this handler is used for reading only
+    return undecoded.object[undecoded.start : undecoded.end].decode("latin-1"), undecoded.end
 
 
 codecs.register_error("evolabel.latin-1", _as_latin_1)
