@@ -10,7 +10,8 @@ from washing_machine import MODES, frames, learned, machine, of_mode
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.rules.scaling import KINDS
 from evolabel.errors import DataError
-from evolabel.explain.expert_form import OFF, ON, Condition, Expectation, ExpertRule, read_form
+from evolabel.explain.expert_form import NO, YES, Condition, Expectation, ExpertRule
+from evolabel.explain.expert_text import read_form
 
 
 @pytest.fixture
@@ -38,11 +39,11 @@ words = st.text(min_size=1, max_size=8) | st.sampled_from(
 )
 
 
-@given(words, words, words, st.sampled_from([ON, OFF]))
+@given(words, words, words, st.sampled_from([YES, NO]))
 def test_what_is_said_of_texts_comes_back_from_text_and_json(column, value, other, term):
     conditions = (
         Condition(f"{column}={value}", term),
-        Condition(f"{column}={value} {other}", OFF),
+        Condition(f"{column}={value} {other}", NO),
         Condition(f" {other}", "low"),
     )
     rule = ExpertRule(conditions, (Expectation("leak", 0.9),))
@@ -53,12 +54,12 @@ def test_what_is_said_of_texts_comes_back_from_text_and_json(column, value, othe
 @pytest.mark.parametrize(
     ("text", "condition"),
     [
-        ("mode IS idle", Condition("mode=idle", ON)),
-        ("mode is not idle", Condition("mode=idle", OFF)),
-        ("mode IS very slow", Condition("mode=very slow", ON)),
-        ('mode IS NOT "very slow"', Condition("mode=very slow", OFF)),
-        ('mode IS "not"', Condition("mode=not", ON)),
-        ('level IS "low"', Condition("level=low", ON)),
+        ("mode IS idle", Condition("mode=idle", YES)),
+        ("mode is not idle", Condition("mode=idle", NO)),
+        ("mode IS very slow", Condition("mode=very slow", YES)),
+        ('mode IS NOT "very slow"', Condition("mode=very slow", NO)),
+        ('mode IS "not"', Condition("mode=not", YES)),
+        ('level IS "low"', Condition("level=low", YES)),
         ("level IS low", Condition("level", "low")),
         ("not IS low", Condition("not", "low")),
     ],
@@ -68,7 +69,7 @@ def test_texts_are_written_as_people_say_them(text, condition):
 
 
 def test_json_takes_a_text_by_its_column():
-    assert read_form({"if": {"mode": "Idle"}, "then": {"leak": 1}}).conditions == (Condition("mode=Idle", ON),)
+    assert read_form({"if": {"mode": "Idle"}, "then": {"leak": 1}}).conditions == (Condition("mode=Idle", YES),)
 
 
 @pytest.mark.parametrize("scaling", KINDS)
@@ -119,21 +120,21 @@ def test_texts_that_are_terms_are_understood_by_what_the_model_knows():
     table = machine().assign(mode=np.tile(["Low", "high", "none"], 80))
     book = EvolvingFuzzyClassifier(max_rules=4).fit(*frames(table)).rulebook
     number = book.add('IF mode IS low AND heat IS "high" THEN leak LIKELY')
-    assert book.form(number).conditions == (Condition("mode=Low", ON), Condition("heat", "high"))
+    assert book.form(number).conditions == (Condition("mode=Low", YES), Condition("heat", "high"))
     assert str(book.form(number)).startswith('IF mode IS "Low" AND heat IS high THEN')
 
 
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        ("mode IS dry", "there is no text 'dry' in mode; the model knows idle, spin, very slow, wash"),
+        ("mode IS dry", "there is no text 'dry' in mode; its texts are idle, spin, very slow, wash"),
         ("mode IS NOT dry", "there is no text 'dry' in mode"),
         ("mode IS high", "there is no text 'high' in mode"),
         ("mode IS idle AND mode IS wash", "mode cannot be idle and wash at once; write two rules"),
         ("heat IS hot", "there is no term 'hot'; use one of very low"),
-        ("heat IS NOT high", "heat is a number, and IS NOT is said of texts only"),
+        ("heat IS NOT high", "heat is a number, and IS NOT is for texts only"),
         ("lag IS 1", "lag=1 is a number to this model, and no text"),
-        ("flow IS wet", "there is no feature 'flow'; the model knows"),
+        ("flow IS wet", "there is no feature 'flow'; the features are"),
         ("mode ABOVE 1", "there is no feature 'mode'"),
     ],
 )

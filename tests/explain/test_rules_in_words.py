@@ -8,7 +8,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, ParameterError, StateError
-from evolabel.explain.statements import Condition, judge, read_drivers
+from evolabel.explain.statements import RuleCondition, rule_outcomes, strongest_drivers
 from evolabel.explain.terms import stream_terms
 
 pd = pytest.importorskip("pandas")
@@ -75,7 +75,7 @@ def test_outcomes_are_the_shares_of_the_rule_beside_the_usual_ones(clf, stream):
 
 def test_drivers_are_the_strongest_local_weights_with_their_sign():
     effects = np.array([[0.3, 0.0], [-0.4, 0.005], [0.2, 0.0], [0.1, -0.02]])
-    first, second = read_drivers(effects, ["a", "b", "c", "d"])
+    first, second = strongest_drivers(effects, ["a", "b", "c", "d"])
     assert [(driver.feature, driver.effect) for driver in first] == [("b", -0.4), ("a", 0.3), ("c", 0.2)]
     assert [driver.feature for driver in second] == ["d"]
 
@@ -85,7 +85,7 @@ def test_drivers_are_the_strongest_local_weights_with_their_sign():
     [(0.7, 0.9, "likely"), (0.3, 0.1, "more likely than usual"), (0.3, 0.29, "unlikely"), (0.02, 0.001, "unlikely")],
 )
 def test_labels_are_judged_by_their_share(share, usual, told):
-    (outcome,) = judge(["a"], np.array([share]), np.array([usual]), [()])
+    (outcome,) = rule_outcomes(["a"], np.array([share]), np.array([usual]), [()])
     assert outcome.judgement == told
 
 
@@ -115,7 +115,7 @@ def test_json_holds_everything_and_survives_the_trip(clf):
     assert again == document
     assert [rule["rule"] for rule in again["rules"]] == [rule.identity for rule in clf.rules_]
     first = clf.rules_[0]
-    assert tuple(Condition(**condition) for condition in again["rules"][0]["if"]) == first.conditions
+    assert tuple(RuleCondition(**condition) for condition in again["rules"][0]["if"]) == first.conditions
     assert {outcome["label"]: outcome["share"] for outcome in again["rules"][0]["then"]} == dict(
         zip(LABELS, first.label_shares, strict=True)
     )

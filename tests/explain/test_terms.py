@@ -90,7 +90,7 @@ def test_any_is_the_whole_range():
 @pytest.mark.parametrize(
     ("feature", "term", "told"),
     [
-        ("cold", "low", "there is no feature 'cold'; the model knows heat"),
+        ("cold", "low", "there is no feature 'cold'; the features are heat"),
         ("heat", "hot", "there is no term 'hot'; use one of very low"),
         ("heat", "high to low", "runs downwards; write it as low to high"),
     ],

@@ -126,7 +126,7 @@ def test_a_label_turns_by_another_text_and_never_by_a_part_of_one(clf):
     for mode in MODES:
         x = of_mode(mode)[:1]
         why = clf.explain(x)
-        (flip,) = why.flips
+        (flip,) = why.counterfactuals
         if flip is None or not flip.feature.startswith("mode="):
             continue
         assert (flip.before, flip.after) == (0.0, 1.0)

@@ -5,6 +5,7 @@ safe to show: on a terminal, in XML and HTML, and in figures.
 """
 
 import re
+from collections.abc import Sequence
 from inspect import signature
 
 BREAKS = re.compile("[\t\n\v\f\r\x85\u2028\u2029]")
@@ -53,3 +54,14 @@ def counted(number: int, thing: str) -> str:
 def with_article(name: object) -> str:
     """The name with a or an before it, by its first letter."""
     return f"{'an' if str(name)[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def first_names(names: Sequence[str], most: int = 8) -> str:
+    """Return the first `most` of `names`, separated by commas, with "..." at the end if there are more.
+
+    Examples
+    --------
+    >>> first_names(["heat", "flow", "noise"], most=2)
+    'heat, flow, ...'
+    """
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")

@@ -18,7 +18,7 @@ from evolabel.cli.tables import markdown_table, print_table, terminal_table, tit
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
 from evolabel.evaluate.learner import Learner, described
-from evolabel.explain.markup import words
+from evolabel.explain.markup import markdown_text
 from evolabel.streams import Dataset
 
 SETS = "emotions,yeast,water-quality,birds,mediamill-5k"
@@ -143,7 +143,7 @@ def write(found: dict[str, Repeated], out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / "comparison.json", documents(found))
     sections = [
-        f"## {words(name)}\n\n{words(title(repeated))}\n\n{markdown_table(repeated)}"
+        f"## {markdown_text(name)}\n\n{markdown_text(title(repeated))}\n\n{markdown_table(repeated)}"
         for name, repeated in found.items()
     ]
     write_atomically(out / "comparison.md", "\n".join(sections).encode())
