@@ -74,7 +74,7 @@ def test_json_takes_a_text_by_its_column():
 
 @pytest.mark.parametrize("scaling", KINDS)
 @pytest.mark.parametrize("make", [EvolvingFuzzyClassifier, EvolvingFuzzyClassifier.paper], ids=["default", "paper"])
-def test_a_rule_about_a_text_speaks_where_the_text_is_and_nowhere_else(make, scaling):
+def test_a_rule_about_a_text_is_active_where_the_text_is_and_nowhere_else(make, scaling):
     clf = learned(make, scaling=scaling)
     number = clf.rulebook.add("IF mode IS idle THEN leak LIKELY WITH WEIGHT 200")
     slot = [rule.identity for rule in clf.rules_].index(number)
@@ -84,7 +84,7 @@ def test_a_rule_about_a_text_speaks_where_the_text_is_and_nowhere_else(make, sca
     assert clf.rules_[slot].text_shares["mode=wash"] == pytest.approx(0.0)
 
 
-def test_a_rule_about_what_a_text_is_not_speaks_everywhere_else(book):
+def test_a_rule_about_what_a_text_is_not_is_active_everywhere_else(book):
     clf = book._classifier
     number = book.add("IF mode IS NOT idle THEN leak LIKELY")
     slot = [rule.identity for rule in clf.rules_].index(number)
@@ -125,7 +125,7 @@ def test_texts_that_are_terms_are_understood_by_what_the_model_knows():
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "message"),
     [
         ("mode IS dry", "there is no text 'dry' in mode; its texts are idle, spin, very slow, wash"),
         ("mode IS NOT dry", "there is no text 'dry' in mode"),
@@ -138,14 +138,14 @@ def test_texts_that_are_terms_are_understood_by_what_the_model_knows():
         ("mode ABOVE 1", "there is no feature 'mode'"),
     ],
 )
-def test_what_cannot_be_meant_is_told_in_one_line(book, said, told):
-    with pytest.raises(DataError, match=told) as caught:
+def test_what_cannot_be_meant_is_refused_in_one_line(book, said, message):
+    with pytest.raises(DataError, match=message) as caught:
         book.add(f"IF {said} THEN leak LIKELY")
     assert "\n" not in str(caught.value)
     assert book.acts == []
 
 
-def test_a_text_that_has_never_come_cannot_be_told_apart():
+def test_a_text_that_has_never_come_cannot_be_distinguished():
     table = machine()
     table["mode"] = pd.Categorical(table["mode"], [*MODES, "dry"], ordered=True)
     book = EvolvingFuzzyClassifier(max_rules=4).fit(*frames(table)).rulebook

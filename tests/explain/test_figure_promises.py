@@ -85,7 +85,7 @@ def test_features_whose_names_look_alike_have_files_of_their_own():
     assert max(map(len, files)) < 70
 
 
-def test_the_album_has_all_that_apply(six_rules, rotated_rules, stream):
+def test_all_figures_has_all_that_apply(six_rules, rotated_rules, stream):
     plain = [figure.name for figure in all_figures(six_rules)]
     assert "label-correlations" not in plain
     assert "label-correlations" in [figure.name for figure in all_figures(rotated_rules)]

@@ -33,9 +33,9 @@ def test_membership_functions_are_gaussians_in_scores(six_rules):
 
 
 def test_terms_are_marked(six_rules):
-    told = [text.get_text().replace("\n", " ") for text in figures.membership_functions(six_rules).texts]
-    assert "medium" in told
-    assert "very high" in told
+    texts = [text.get_text().replace("\n", " ") for text in figures.membership_functions(six_rules).texts]
+    assert "medium" in texts
+    assert "very high" in texts
 
 
 def test_correlations_on_samples_are_weighted_by_membership(six_rules, stream):
@@ -70,9 +70,9 @@ def test_the_heat_map_shows_the_weights(six_rules):
     features = [text.get_text() for text in axes.get_xticklabels()]
     labels = [text.get_text() for text in axes.get_yticklabels()]
     rule = six_rules.rules_[1]
-    wanted = rule.weights[[rule.feature_names.index(name) for name in features]].T
+    expected = rule.weights[[rule.feature_names.index(name) for name in features]].T
     assert labels == rule.label_names
-    np.testing.assert_array_equal(axes.images[0].get_array(), wanted)
+    np.testing.assert_array_equal(axes.images[0].get_array(), expected)
 
 
 def test_of_many_features_the_strongest_are_shown_and_the_title_says_so():

@@ -1,4 +1,4 @@
-"""One prediction explained: parts that add up, territory, ambiguity, and what would turn a label."""
+"""One prediction explained: parts that add up, novelty, ambiguity, and what would turn a label."""
 
 import json
 
@@ -128,7 +128,7 @@ def test_nothing_is_novel_before_enough_was_seen(stream):
     assert "too early to call anything novel" in str(why)
 
 
-def test_the_text_tells_every_label_its_parts_and_the_territory():
+def test_the_text_shows_every_label_with_its_parts_and_the_novelty():
     clf = classifier("default")
     x = np.array([0.5, np.nan, 1.0, -1.0, 0.0])
     why = clf.explain(x)
@@ -136,8 +136,8 @@ def test_the_text_tells_every_label_its_parts_and_the_territory():
     for c, name in enumerate(why.label_names):
         (line,) = (line for line in text.splitlines() if line.startswith(f"{name}: "))
         assert f"({why.total[c]:.3f}" in line
-        told = sum(float(part.split()[0]) for part in line.split(" = ")[1].split(", ") if part[0] in "+-")
-        assert told == pytest.approx(why.total[c], abs=0.004)
+        total = sum(float(part.split()[0]) for part in line.split(" = ")[1].split(", ") if part[0] in "+-")
+        assert total == pytest.approx(why.total[c], abs=0.004)
     assert "(missing)" in text
     assert f"Distance to rule {why.novelty.rule}: {why.novelty.distance:.2f} spreads" in text
     assert "Active rules: " in text
@@ -156,7 +156,7 @@ def test_json_holds_every_contribution():
     assert [rule["rule"] for rule in again["rules"]] == why.rules.tolist()
 
 
-def test_markdown_and_html_tell_the_same_labels():
+def test_markdown_and_html_show_the_same_labels():
     why = classifier("default").explain(np.zeros(5))
     for name in why.label_names:
         assert f"`{name}`" in why.markdown()
@@ -164,7 +164,7 @@ def test_markdown_and_html_tell_the_same_labels():
     assert why.html().startswith("<!doctype html>")
 
 
-def test_of_many_labels_the_strongest_are_told():
+def test_of_many_labels_the_strongest_are_shown():
     X, Y = DriftingStream(n_features=3, n_labels=14, drift_every=0, seed=0).take(150)
     why = EvolvingFuzzyClassifier(max_rules=3).fit(X, Y).explain(X[0])
     assert "4 labels with smaller outputs are not shown." in str(why)
@@ -184,9 +184,9 @@ def test_between_classes_the_strongest_rival_decides(blobs):
         assert (clf.predict(changed[None])[0] == flip.label) == flip.turns_on
 
 
-@pytest.mark.parametrize(("n_features", "told"), [(4, "from 1 other"), (5, "from 2 others")])
-def test_what_is_left_out_is_counted_in_good_words(n_features, told):
+@pytest.mark.parametrize(("n_features", "ending"), [(4, "from 1 other"), (5, "from 2 others")])
+def test_what_is_left_out_is_counted_in_good_words(n_features, ending):
     X, Y = DriftingStream(n_features=n_features, n_labels=11, seed=4).take(100)
     lines = str(EvolvingFuzzyClassifier(max_rules=3).fit(X, Y).explain(X[0])).splitlines()
-    assert any(line.endswith(told) for line in lines)
+    assert any(line.endswith(ending) for line in lines)
     assert "1 label with a smaller output is not shown." in lines

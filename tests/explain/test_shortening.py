@@ -87,16 +87,16 @@ def test_fidelity_is_the_share_of_labels_alike(model, rows):
     np.testing.assert_allclose(fidelity.activity, psi.mean(axis=0), atol=1e-12)
 
 
-@pytest.mark.parametrize("wanted", [0.8, 0.95, 1.0])
-def test_the_shortest_rules_that_are_faithful_enough_are_taken(model, wanted):
+@pytest.mark.parametrize("fidelity", [0.8, 0.95, 1.0])
+def test_the_shortest_rules_that_are_faithful_enough_are_taken(model, fidelity):
     rows = reference_rows(model)
-    short = shorten(model, wanted)
+    short = shorten(model, fidelity)
     reached = {m: measure_fidelity(ShortRules(model, short.order, m), rows).labels for m in range(3, 7)}
-    assert short.length == min((m for m, labels in reached.items() if labels >= wanted), default=6)
+    assert short.length == min((m for m, labels in reached.items() if labels >= fidelity), default=6)
     assert reached[6] == 1.0
 
 
-def test_the_feature_that_tells_rules_apart_is_kept():
+def test_the_feature_that_separates_rules_is_kept():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 6))
     X[30:, 4] += 100.0

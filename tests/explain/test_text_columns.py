@@ -1,4 +1,4 @@
-"""Columns of texts are told as texts; whatever might be a number is told as before."""
+"""Categorical columns are shown as texts; whatever might be a number is shown as a number."""
 
 import re
 
@@ -50,7 +50,7 @@ def test_the_scaler_notes_what_was_only_0_or_1(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("ones", [1, 7, 150, 299])
-def test_a_mean_of_scores_tells_how_many_are_on(kind, ones):
+def test_a_mean_of_scores_gives_how_many_are_on(kind, ones):
     column = (np.arange(300) < ones).astype(float)[:, None]
     scaler = fit_scaler(column, kind, 32)
     centre = scaler.transform(column).mean(axis=0)
@@ -102,7 +102,7 @@ def test_markdown_and_html_say_the_same_and_json_is_for_machines(clf):
     assert any(said["feature"].startswith("mode=") for rule in rules.to_dict()["rules"] for said in rule["if"])
 
 
-def test_rules_of_plain_arrays_speak_of_texts_once_their_columns_are_named():
+def test_rules_of_plain_arrays_show_texts_once_their_columns_are_named():
     X, Y = frames(machine())
     unnamed = EvolvingFuzzyClassifier(max_rules=6).fit(X.to_numpy(), Y.to_numpy())
     assert not SAYS.search(unnamed.rules_.text)
