@@ -5,10 +5,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from washing_machine import MODES, frames, learned, machine, of_mode
+from washing_machine import MODES, SCALINGS, frames, learned, machine, of_mode
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.rules.scaling import KINDS
 from evolabel.errors import DataError
 from evolabel.explain.expert_form import NO, YES, Condition, Expectation, ExpertRule
 from evolabel.explain.expert_text import read_form
@@ -72,7 +71,7 @@ def test_json_takes_a_text_by_its_column():
     assert read_form({"if": {"mode": "Idle"}, "then": {"leak": 1}}).conditions == (Condition("mode=Idle", YES),)
 
 
-@pytest.mark.parametrize("scaling", KINDS)
+@pytest.mark.parametrize("scaling", SCALINGS)
 @pytest.mark.parametrize("make", [EvolvingFuzzyClassifier, EvolvingFuzzyClassifier.paper], ids=["default", "paper"])
 def test_a_rule_about_a_text_is_active_where_the_text_is_and_nowhere_else(make, scaling):
     clf = learned(make, scaling=scaling)

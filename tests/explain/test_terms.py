@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
+from washing_machine import SCALINGS
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError
 from evolabel.explain.terms import ANY, TERMS, Vocabulary, stream_terms
-
-SCALINGS = ["quantile", "standard", "minmax", "none"]
 
 
 def skewed(rows, seed, shift=0.0):
