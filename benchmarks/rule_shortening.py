@@ -13,9 +13,8 @@ import result_files
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.model import StreamModel
-from evolabel.explain.reference import reference_rows
 from evolabel.explain.relevance import feature_relevance
-from evolabel.explain.shortening import FIDELITY, ShortRules, measure, ranked, shorten
+from evolabel.explain.shortening import FIDELITY, ShortRules, measure_fidelity, rank_features, reference_rows, shorten
 from evolabel.explain.terms import SHARES, stream_terms
 from evolabel.typing import FloatArray
 
@@ -41,7 +40,7 @@ def study(name: str, profile: str) -> dict[str, Any]:
     Z = model.scale(split.X[split.initial :][:ROWS])
     Z = np.where(np.isnan(Z), model.trained().arrays.c[0, : model.n_features], Z)
     relevance = feature_relevance(model, [], []).overall
-    order = ranked(model, reference_rows(model))
+    order = rank_features(model, reference_rows(model))
     outcome = {
         "rules": clf.n_rules_,
         "antecedents": model.n_features,
@@ -57,7 +56,7 @@ def study(name: str, profile: str) -> dict[str, Any]:
 
 
 def judged(short: ShortRules, Z: FloatArray) -> dict[str, float]:
-    fidelity = measure(short, Z)
+    fidelity = measure_fidelity(short, Z)
     return {"antecedents": short.length, "labels": fidelity.labels, "positives": fidelity.positives}
 
 

@@ -87,7 +87,7 @@ def test_changes_that_would_turn_a_label_are_those_of_the_learner(learner):
     found = 0
     for x in X[400:430]:
         now = learner.predict(x[None])[0]
-        for c, flip in enumerate(learner.explain(x).flips):
+        for c, flip in enumerate(learner.explain(x).counterfactuals):
             if flip is None:
                 continue
             found += 1

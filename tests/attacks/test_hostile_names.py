@@ -14,7 +14,7 @@ from evolabel._utils.text import one_line, visible
 from evolabel.cli.model import no_name_warnings
 from evolabel.cli.output import markdown_table, result_table
 from evolabel.evaluate import prequential, repeat
-from evolabel.explain.figures import all_figures as album_module
+from evolabel.explain.figures.all_figures import all_figures
 from evolabel.explain.figures.canvas import as_png, as_svg, figure_of, in_legend, plain
 from evolabel.report import write_report
 from evolabel.report.figures import trend_lines
@@ -109,7 +109,7 @@ def renamed(trained, name):
 @hostile
 def test_figures_of_a_classifier_are_drawn(trained, name):
     classifier, X, Y = renamed(trained, name)
-    for picture in album_module.album(classifier, X, Y):
+    for picture in all_figures(classifier, X, Y):
         figure = figure_of(picture.axes)
         checked(as_svg(figure))
         assert re.fullmatch(r"[\w-]+", picture.name)

@@ -181,12 +181,12 @@ def test_rules_of_another_classifier_bring_names_and_locks(clf, book):
 @pytest.mark.parametrize(
     ("form", "told"),
     [
-        ("IF haet IS high THEN fault_a LIKELY", "no feature 'haet'; the model knows heat, flow, noise"),
+        ("IF haet IS high THEN fault_a LIKELY", "no feature 'haet'; the features are heat, flow, noise"),
         ("IF heat IS hot THEN fault_a LIKELY", "no term 'hot'"),
-        ("IF heat IS high THEN fault_c LIKELY", "no label 'fault_c'; the model knows fault_a, fault_b"),
-        ("IF heat BETWEEN 500 AND 600 THEN fault_a LIKELY", "is empty for the model, which tells values apart from"),
-        ("IF heat ABOVE 500 THEN fault_a LIKELY", "where the stream has never been"),
-        ("IF heat BELOW -500 THEN fault_a LIKELY", "where the stream has never been"),
+        ("IF heat IS high THEN fault_c LIKELY", "no label 'fault_c'; the labels are fault_a, fault_b"),
+        ("IF heat BETWEEN 500 AND 600 THEN fault_a LIKELY", "is empty for the model, which distinguishes values from"),
+        ("IF heat ABOVE 500 THEN fault_a LIKELY", "outside of the stream"),
+        ("IF heat BELOW -500 THEN fault_a LIKELY", "outside of the stream"),
         ("IF heat IS high THEN fault_a LIKELY WITH CONFIDENCE 2", "confidence=2"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Trained classifiers that nobody changes."""
+"""Trained classifiers that no test changes."""
 
 import pytest
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evolabel.errors import DataError, ParameterError
-from evolabel.explain.expert_form import LIKELY, UNLIKELY, Condition, Expectation, ExpertRule, read_form
+from evolabel.explain.expert_form import LIKELY, UNLIKELY, Condition, Expectation, ExpertRule
+from evolabel.explain.expert_text import read_form
 from evolabel.explain.terms import TERMS
 
 names = st.text(min_size=1, max_size=8) | st.sampled_from(["heat", "flow rate", "and", "50%", '"', "\\", "a,b", "THEN"])
@@ -58,7 +59,7 @@ def test_the_text_reads_as_a_person_would_write_it():
 
 
 @pytest.mark.parametrize(
-    ("form", "told"),
+    ("form", "message"),
     [
         ("", "has the end where IF was expected"),
         ("heat IS high", "has 'heat' where IF"),
@@ -86,14 +87,14 @@ def test_the_text_reads_as_a_person_would_write_it():
         (7, "got int"),
     ],
 )
-def test_a_bad_form_ends_in_one_clear_line(form, told):
-    with pytest.raises(DataError, match=told) as caught:
+def test_a_bad_form_ends_in_one_clear_line(form, message):
+    with pytest.raises(DataError, match=message) as caught:
         read_form(form)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("ending", "told"),
+    ("ending", "message"),
     [
         ("WITH CONFIDENCE 1.2", "confidence=1.2"),
         ("WITH CONFIDENCE -1", "confidence=-1"),
@@ -101,8 +102,8 @@ def test_a_bad_form_ends_in_one_clear_line(form, told):
         ("WEIGHT 0", "weight=0"),
     ],
 )
-def test_numbers_outside_their_range_are_refused(ending, told):
-    with pytest.raises(ParameterError, match=told):
+def test_numbers_outside_their_range_are_refused(ending, message):
+    with pytest.raises(ParameterError, match=message):
         read_form(f"IF heat IS high THEN a LIKELY {ending}")
 
 

@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from washing_machine import MODES, frames, learned, machine, of_mode
+from washing_machine import MODES, SCALINGS, frames, learned, machine, of_mode
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.rules.scaling import KINDS
 from evolabel.errors import DataError
-from evolabel.explain.expert_form import OFF, ON, Condition, Expectation, ExpertRule, read_form
+from evolabel.explain.expert_form import NO, YES, Condition, Expectation, ExpertRule
+from evolabel.explain.expert_text import read_form
 
 
 @pytest.fixture
@@ -38,11 +38,11 @@ words = st.text(min_size=1, max_size=8) | st.sampled_from(
 )
 
 
-@given(words, words, words, st.sampled_from([ON, OFF]))
+@given(words, words, words, st.sampled_from([YES, NO]))
 def test_what_is_said_of_texts_comes_back_from_text_and_json(column, value, other, term):
     conditions = (
         Condition(f"{column}={value}", term),
-        Condition(f"{column}={value} {other}", OFF),
+        Condition(f"{column}={value} {other}", NO),
         Condition(f" {other}", "low"),
     )
     rule = ExpertRule(conditions, (Expectation("leak", 0.9),))
@@ -53,12 +53,12 @@ def test_what_is_said_of_texts_comes_back_from_text_and_json(column, value, othe
 @pytest.mark.parametrize(
     ("text", "condition"),
     [
-        ("mode IS idle", Condition("mode=idle", ON)),
-        ("mode is not idle", Condition("mode=idle", OFF)),
-        ("mode IS very slow", Condition("mode=very slow", ON)),
-        ('mode IS NOT "very slow"', Condition("mode=very slow", OFF)),
-        ('mode IS "not"', Condition("mode=not", ON)),
-        ('level IS "low"', Condition("level=low", ON)),
+        ("mode IS idle", Condition("mode=idle", YES)),
+        ("mode is not idle", Condition("mode=idle", NO)),
+        ("mode IS very slow", Condition("mode=very slow", YES)),
+        ('mode IS NOT "very slow"', Condition("mode=very slow", NO)),
+        ('mode IS "not"', Condition("mode=not", YES)),
+        ('level IS "low"', Condition("level=low", YES)),
         ("level IS low", Condition("level", "low")),
         ("not IS low", Condition("not", "low")),
     ],
@@ -68,12 +68,12 @@ def test_texts_are_written_as_people_say_them(text, condition):
 
 
 def test_json_takes_a_text_by_its_column():
-    assert read_form({"if": {"mode": "Idle"}, "then": {"leak": 1}}).conditions == (Condition("mode=Idle", ON),)
+    assert read_form({"if": {"mode": "Idle"}, "then": {"leak": 1}}).conditions == (Condition("mode=Idle", YES),)
 
 
-@pytest.mark.parametrize("scaling", KINDS)
+@pytest.mark.parametrize("scaling", SCALINGS)
 @pytest.mark.parametrize("make", [EvolvingFuzzyClassifier, EvolvingFuzzyClassifier.paper], ids=["default", "paper"])
-def test_a_rule_about_a_text_speaks_where_the_text_is_and_nowhere_else(make, scaling):
+def test_a_rule_about_a_text_is_active_where_the_text_is_and_nowhere_else(make, scaling):
     clf = learned(make, scaling=scaling)
     number = clf.rulebook.add("IF mode IS idle THEN leak LIKELY WITH WEIGHT 200")
     slot = [rule.identity for rule in clf.rules_].index(number)
@@ -83,7 +83,7 @@ def test_a_rule_about_a_text_speaks_where_the_text_is_and_nowhere_else(make, sca
     assert clf.rules_[slot].text_shares["mode=wash"] == pytest.approx(0.0)
 
 
-def test_a_rule_about_what_a_text_is_not_speaks_everywhere_else(book):
+def test_a_rule_about_what_a_text_is_not_is_active_everywhere_else(book):
     clf = book._classifier
     number = book.add("IF mode IS NOT idle THEN leak LIKELY")
     slot = [rule.identity for rule in clf.rules_].index(number)
@@ -119,32 +119,32 @@ def test_texts_that_are_terms_are_understood_by_what_the_model_knows():
     table = machine().assign(mode=np.tile(["Low", "high", "none"], 80))
     book = EvolvingFuzzyClassifier(max_rules=4).fit(*frames(table)).rulebook
     number = book.add('IF mode IS low AND heat IS "high" THEN leak LIKELY')
-    assert book.form(number).conditions == (Condition("mode=Low", ON), Condition("heat", "high"))
+    assert book.form(number).conditions == (Condition("mode=Low", YES), Condition("heat", "high"))
     assert str(book.form(number)).startswith('IF mode IS "Low" AND heat IS high THEN')
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "message"),
     [
-        ("mode IS dry", "there is no text 'dry' in mode; the model knows idle, spin, very slow, wash"),
+        ("mode IS dry", "there is no text 'dry' in mode; its texts are idle, spin, very slow, wash"),
         ("mode IS NOT dry", "there is no text 'dry' in mode"),
         ("mode IS high", "there is no text 'high' in mode"),
         ("mode IS idle AND mode IS wash", "mode cannot be idle and wash at once; write two rules"),
         ("heat IS hot", "there is no term 'hot'; use one of very low"),
-        ("heat IS NOT high", "heat is a number, and IS NOT is said of texts only"),
+        ("heat IS NOT high", "heat is a number, and IS NOT is for texts only"),
         ("lag IS 1", "lag=1 is a number to this model, and no text"),
-        ("flow IS wet", "there is no feature 'flow'; the model knows"),
+        ("flow IS wet", "there is no feature 'flow'; the features are"),
         ("mode ABOVE 1", "there is no feature 'mode'"),
     ],
 )
-def test_what_cannot_be_meant_is_told_in_one_line(book, said, told):
-    with pytest.raises(DataError, match=told) as caught:
+def test_what_cannot_be_meant_is_refused_in_one_line(book, said, message):
+    with pytest.raises(DataError, match=message) as caught:
         book.add(f"IF {said} THEN leak LIKELY")
     assert "\n" not in str(caught.value)
     assert book.acts == []
 
 
-def test_a_text_that_has_never_come_cannot_be_told_apart():
+def test_a_text_that_has_never_come_cannot_be_distinguished():
     table = machine()
     table["mode"] = pd.Categorical(table["mode"], [*MODES, "dry"], ordered=True)
     book = EvolvingFuzzyClassifier(max_rules=4).fit(*frames(table)).rulebook

@@ -9,8 +9,8 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, MissingDependencyError, NotTrainedError, ParameterError, StateError
 from evolabel.explain import figures
-from evolabel.explain.figures.all_figures import _files as album_files
-from evolabel.explain.figures.all_figures import album
+from evolabel.explain.figures.all_figures import _files as file_names
+from evolabel.explain.figures.all_figures import all_figures
 from evolabel.explain.figures.canvas import as_svg, figure_of, new_axes
 
 FIGURES = {
@@ -79,20 +79,20 @@ def test_a_budget_is_a_share():
 
 
 def test_features_whose_names_look_alike_have_files_of_their_own():
-    files = album_files(["x(1)", "x[1]", "heat", "long " * 99, "long " * 98])
+    files = file_names(["x(1)", "x[1]", "heat", "long " * 99, "long " * 98])
     assert files[:3] == ["x-1--0", "x-1--1", "heat"]
     assert len(set(files)) == 5
     assert max(map(len, files)) < 70
 
 
-def test_the_album_has_all_that_apply(six_rules, rotated_rules, stream):
-    plain = [picture.name for picture in album(six_rules)]
+def test_all_figures_has_all_that_apply(six_rules, rotated_rules, stream):
+    plain = [figure.name for figure in all_figures(six_rules)]
     assert "label-correlations" not in plain
-    assert "label-correlations" in [picture.name for picture in album(rotated_rules)]
-    assert "label-correlations" in [picture.name for picture in album(six_rules, *stream)]
+    assert "label-correlations" in [figure.name for figure in all_figures(rotated_rules)]
+    assert "label-correlations" in [figure.name for figure in all_figures(six_rules, *stream)]
     assert len(set(plain)) == len(plain)
     with pytest.raises(DataError, match="belong together"):
-        list(album(six_rules, stream[0]))
+        list(all_figures(six_rules, stream[0]))
 
 
 def test_the_gallery_shows_every_figure_and_stays_small():

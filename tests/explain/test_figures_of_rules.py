@@ -9,8 +9,8 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.rules.events import Event
 from evolabel.errors import DataError
 from evolabel.explain import figures
-from evolabel.explain.figures.canvas import SHOWN
-from evolabel.explain.figures.correlations import Moments, correlations, pooled
+from evolabel.explain.figures.canvas import MAX_SHOWN
+from evolabel.explain.figures.correlations import LabelMoments, correlations, pooled
 from evolabel.explain.figures.lives import Life, lives
 from evolabel.explain.figures.memberships import gaussian
 
@@ -23,16 +23,19 @@ def test_membership_functions_are_gaussians_in_scores(six_rules):
         rule, peak = rules[line.get_label()], line.get_xdata()[np.argmax(line.get_ydata())]
         assert abs(rule.centre[1] - peak) <= np.diff(line.get_xdata())[0]
         one_spread = gaussian(
-            six_rules.anatomy(), six_rules.anatomy().slot(rule.identity), 1, np.array([rule.low[1], rule.high[1]])
+            six_rules.figure_data(),
+            six_rules.figure_data().slot(rule.identity),
+            1,
+            np.array([rule.low[1], rule.high[1]]),
         )
         np.testing.assert_allclose(one_spread, np.exp(-0.5), rtol=1e-9)
     assert len(lines) == six_rules.n_rules_
 
 
 def test_terms_are_marked(six_rules):
-    told = [text.get_text().replace("\n", " ") for text in figures.membership_functions(six_rules).texts]
-    assert "medium" in told
-    assert "very high" in told
+    texts = [text.get_text().replace("\n", " ") for text in figures.membership_functions(six_rules).texts]
+    assert "medium" in texts
+    assert "very high" in texts
 
 
 def test_correlations_on_samples_are_weighted_by_membership(six_rules, stream):
@@ -50,7 +53,7 @@ def test_correlations_on_samples_are_weighted_by_membership(six_rules, stream):
 def test_models_that_couple_labels_need_no_samples(rotated_rules):
     a, C = rotated_rules._model.rules.arrays, rotated_rules.n_rules_
     used = slice(1, C + 1)
-    moments = Moments(a.Q[used], a.ybar[used], a.mass[used])
+    moments = LabelMoments(a.Q[used], a.ybar[used], a.mass[used])
     axes = figures.label_correlations(rotated_rules, int(a.identity[1]))
     values = axes.images[0].get_array()
     np.testing.assert_allclose(values[1, 0], correlations(moments)[0][1, 0])
@@ -67,9 +70,9 @@ def test_the_heat_map_shows_the_weights(six_rules):
     features = [text.get_text() for text in axes.get_xticklabels()]
     labels = [text.get_text() for text in axes.get_yticklabels()]
     rule = six_rules.rules_[1]
-    wanted = rule.weights[[rule.feature_names.index(name) for name in features]].T
+    expected = rule.weights[[rule.feature_names.index(name) for name in features]].T
     assert labels == rule.label_names
-    np.testing.assert_array_equal(axes.images[0].get_array(), wanted)
+    np.testing.assert_array_equal(axes.images[0].get_array(), expected)
 
 
 def test_of_many_features_the_strongest_are_shown_and_the_title_says_so():
@@ -78,7 +81,7 @@ def test_of_many_features_the_strongest_are_shown_and_the_title_says_so():
     clf = EvolvingFuzzyClassifier(max_rules=3, scaling="standard").fit(X, (X[:, 5:8] > 0.0).astype(float))
     axes = figures.consequent_map(clf)
     names = [text.get_text() for text in axes.get_xticklabels()]
-    assert len(names) == SHOWN
+    assert len(names) == MAX_SHOWN
     assert set(names[:3]) == {"x5", "x6", "x7"}
     assert "20 of 40 features, the strongest first" in axes.get_title(loc="left")
 
@@ -88,7 +91,7 @@ def test_a_rule_that_is_not_there_is_one_clear_error(six_rules):
         figures.consequent_map(six_rules, 99)
 
 
-def _anatomy_with(events, rules=(), n_seen=100):
+def _data_with(events, rules=(), n_seen=100):
     arrays = SimpleNamespace(identity=np.array([0, *(r for r, _ in rules)]), born=np.array([0, *(b for _, b in rules)]))
     base = SimpleNamespace(events=events, n_rules=len(rules), n_seen=n_seen, arrays=arrays)
     return SimpleNamespace(rules=base)
@@ -104,7 +107,7 @@ def test_lives_follow_the_events():
         Event(40, "death", 2, None),
         Event(50, "added", 3, None),
     ]
-    assert lives(_anatomy_with(events, [(0, 3), (3, 50)])) == {
+    assert lives(_data_with(events, [(0, 3), (3, 50)])) == {
         0: Life(0, 3, 100),
         1: Life(1, 5, 20, alive=False, heir=0),
         2: Life(2, 8, 40, alive=False),
@@ -113,7 +116,7 @@ def test_lives_follow_the_events():
 
 
 def test_rules_whose_birth_was_forgotten_have_a_life_as_well():
-    found = lives(_anatomy_with([Event(60, "merge", 1, 7)], [(1, 2), (4, 9)]))
+    found = lives(_data_with([Event(60, "merge", 1, 7)], [(1, 2), (4, 9)]))
     assert found[7] == Life(7, 60, 60, alive=False, heir=1)
     assert found[1] == Life(1, 2, 100)
     assert found[4] == Life(4, 9, 100)

@@ -1,4 +1,4 @@
-"""One prediction explained: parts that add up, territory, ambiguity, and what would turn a label."""
+"""One prediction explained: parts that add up, novelty, ambiguity, and what would turn a label."""
 
 import json
 
@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.explain.counterfactuals import smallest_flips
-from evolabel.explain.novelty_check import locate
+from evolabel.explain.counterfactuals import find_counterfactuals
+from evolabel.explain.novelty_check import check_novelty
 from evolabel.kernels.structure import is_novel
 from evolabel.streams import DriftingStream
 
@@ -54,7 +54,7 @@ def test_parts_add_up_to_the_output(profile, x):
 @settings(max_examples=40, deadline=None)
 def test_a_confirmed_change_turns_the_label_and_a_missing_feature_is_left_alone(profile, x):
     clf = classifier(profile)
-    for c, flip in enumerate(clf.explain(x).flips):
+    for c, flip in enumerate(clf.explain(x).counterfactuals):
         if flip is None:
             continue
         j = int(flip.feature[1:])
@@ -72,7 +72,7 @@ def test_no_smaller_change_would_do_within_one_rule():
     clf = EvolvingFuzzyClassifier(max_rules=1, scaling="standard").fit(X, Y)
     model = clf._model
     for x in X[:20]:
-        for c, flip in enumerate(clf.explain(x).flips):
+        for c, flip in enumerate(clf.explain(x).counterfactuals):
             z, w = model.scale(x[None])[0], model.trained().weights(1)
             reach = (0.5 - clf.decision_function(x[None])[0, c]) / w[:-1, c]
             reach = np.where(np.abs(z + reach) <= 4.0, np.abs(reach), np.inf)  # scores are cut at 4
@@ -87,8 +87,9 @@ def test_no_smaller_change_would_do_within_one_rule():
 
 def test_what_no_feature_moves_has_no_change(trained, stream):
     x = stream[0][0]
-    names = [f"x{j}" for j in range(4)], ["a", "b"]
-    assert smallest_flips(trained._model, x, np.zeros((4, 2)), np.array([0.2, 0.7]), names, 0.5) == [None, None]
+    names = {"feature_names": [f"x{j}" for j in range(4)], "label_names": ["a", "b"]}
+    found = find_counterfactuals(trained._model, x, np.zeros((4, 2)), np.array([0.2, 0.7]), threshold=0.5, **names)
+    assert found == [None, None]
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -100,15 +101,13 @@ def test_novelty_is_the_models_own_criterion(profile):
     for x in rng.normal(size=(60, 5)) * rng.uniform(0.1, 6.0, size=(60, 1)):
         why = clf.explain(x)
         D = rules.memberships(clf._model.scale(x[None]))[1][0]
-        assert why.territory.distance == pytest.approx(np.sqrt(D.min()))
-        assert why.territory.novel == (why.territory.distance > why.territory.border)
+        assert why.novelty.distance == pytest.approx(np.sqrt(D.min()))
+        assert why.novelty.novel == (why.novelty.distance > why.novelty.border)
         if profile == "default":
             slot = int(np.argmin(D)) + 1
             support = float(rules.arrays.k[slot])
-            assert why.territory.novel == is_novel(
-                D.min(), support, rules.n_rules, rules.arrays.strange, rules.settings
-            )
-        novel.append(why.territory.novel)
+            assert why.novelty.novel == is_novel(D.min(), support, rules.n_rules, rules.arrays.strange, rules.settings)
+        novel.append(why.novelty.novel)
     assert 0 < sum(novel) < 60
 
 
@@ -117,19 +116,19 @@ def test_a_full_rule_base_measures_by_what_it_is_used_to():
     rules = clf._model.trained()
     strange = rules.arrays.strange
     border = np.sqrt(strange[1] + 6.0 * np.sqrt(strange[2]))
-    assert locate(clf._model, np.full(rules.n_rules, 0.1)).border == pytest.approx(border)
+    assert check_novelty(clf._model, np.full(rules.n_rules, 0.1)).border == pytest.approx(border)
 
 
 def test_nothing_is_novel_before_enough_was_seen(stream):
     clf = EvolvingFuzzyClassifier(max_rules=2).fit(stream[0][:20], stream[1][:20])
     why = clf.explain(stream[0][0])
-    assert why.territory.border == np.inf
-    assert not why.territory.novel
-    assert why.to_dict()["territory"]["border"] is None
+    assert why.novelty.border == np.inf
+    assert not why.novelty.novel
+    assert why.to_dict()["novelty"]["border"] is None
     assert "too early to call anything novel" in str(why)
 
 
-def test_the_text_tells_every_label_its_parts_and_the_territory():
+def test_the_text_shows_every_label_with_its_parts_and_the_novelty():
     clf = classifier("default")
     x = np.array([0.5, np.nan, 1.0, -1.0, 0.0])
     why = clf.explain(x)
@@ -137,10 +136,10 @@ def test_the_text_tells_every_label_its_parts_and_the_territory():
     for c, name in enumerate(why.label_names):
         (line,) = (line for line in text.splitlines() if line.startswith(f"{name}: "))
         assert f"({why.total[c]:.3f}" in line
-        told = sum(float(part.split()[0]) for part in line.split(" = ")[1].split(", ") if part[0] in "+-")
-        assert told == pytest.approx(why.total[c], abs=0.004)
+        total = sum(float(part.split()[0]) for part in line.split(" = ")[1].split(", ") if part[0] in "+-")
+        assert total == pytest.approx(why.total[c], abs=0.004)
     assert "(missing)" in text
-    assert f"Distance to rule {why.territory.rule}: {why.territory.distance:.2f} spreads" in text
+    assert f"Distance to rule {why.novelty.rule}: {why.novelty.distance:.2f} spreads" in text
     assert "Active rules: " in text
     assert "within the active rules" in text
 
@@ -157,7 +156,7 @@ def test_json_holds_every_contribution():
     assert [rule["rule"] for rule in again["rules"]] == why.rules.tolist()
 
 
-def test_markdown_and_html_tell_the_same_labels():
+def test_markdown_and_html_show_the_same_labels():
     why = classifier("default").explain(np.zeros(5))
     for name in why.label_names:
         assert f"`{name}`" in why.markdown()
@@ -165,7 +164,7 @@ def test_markdown_and_html_tell_the_same_labels():
     assert why.html().startswith("<!doctype html>")
 
 
-def test_of_many_labels_the_strongest_are_told():
+def test_of_many_labels_the_strongest_are_shown():
     X, Y = DriftingStream(n_features=3, n_labels=14, drift_every=0, seed=0).take(150)
     why = EvolvingFuzzyClassifier(max_rules=3).fit(X, Y).explain(X[0])
     assert "4 labels with smaller outputs are not shown." in str(why)
@@ -177,7 +176,7 @@ def test_between_classes_the_strongest_rival_decides(blobs):
     clf = EvolvingFuzzyClassifier(max_rules=3).fit(X, np.array(["ash", "birch", "cedar"])[y])
     why = clf.explain(X[0])
     assert [why.label_names[c] for c in np.flatnonzero(why.predicted)] == [clf.predict(X[:1])[0]]
-    confirmed = [flip for flip in why.flips if flip is not None and flip.confirmed]
+    confirmed = [flip for flip in why.counterfactuals if flip is not None and flip.confirmed]
     assert confirmed
     for flip in confirmed:
         changed = X[0].copy()
@@ -185,9 +184,9 @@ def test_between_classes_the_strongest_rival_decides(blobs):
         assert (clf.predict(changed[None])[0] == flip.label) == flip.turns_on
 
 
-@pytest.mark.parametrize(("n_features", "told"), [(4, "from 1 other"), (5, "from 2 others")])
-def test_what_is_left_out_is_counted_in_good_words(n_features, told):
+@pytest.mark.parametrize(("n_features", "ending"), [(4, "from 1 other"), (5, "from 2 others")])
+def test_what_is_left_out_is_counted_in_good_words(n_features, ending):
     X, Y = DriftingStream(n_features=n_features, n_labels=11, seed=4).take(100)
     lines = str(EvolvingFuzzyClassifier(max_rules=3).fit(X, Y).explain(X[0])).splitlines()
-    assert any(line.endswith(told) for line in lines)
+    assert any(line.endswith(ending) for line in lines)
     assert "1 label with a smaller output is not shown." in lines

@@ -8,7 +8,7 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, DataTypeError, ParameterError
 from evolabel.explain import figures
-from evolabel.explain.figures.all_figures import album
+from evolabel.explain.figures.all_figures import all_figures
 from evolabel.explain.figures.canvas import figure_of
 from evolabel.explain.figures.planes import discriminants, plane_of
 
@@ -19,9 +19,9 @@ def test_outlines_are_the_marginal_covariance_in_units(kind, request):
     clf = request.getfixturevalue(kind)
     model, p = clf._model, 4
     axes = figures.rule_map(clf, ("x2", 0), top=100)
-    plane = plane_of(clf.anatomy(), ("x2", 0))
+    plane = plane_of(clf.figure_data(), ("x2", 0))
     assert len(axes.patches) == clf.n_rules_
-    for patch, slot in zip(axes.patches, clf.anatomy().best_supported(100), strict=True):
+    for patch, slot in zip(axes.patches, clf.figure_data().best_supported(100), strict=True):
         a = model.rules.arrays
         if model.rules.settings.rotated:
             F = np.tril(a.F[slot])
@@ -29,7 +29,7 @@ def test_outlines_are_the_marginal_covariance_in_units(kind, request):
         else:
             sigma = np.diag(1.0 / a.inv[slot, :p])
         sigma = sigma[np.ix_([2, 0], [2, 0])]
-        np.testing.assert_allclose(plane.shadow(slot), sigma, rtol=1e-9)
+        np.testing.assert_allclose(plane.covariance(slot), sigma, rtol=1e-9)
         X = np.full((len(patch.get_xy()), p), np.nan)
         X[:, [2, 0]] = patch.get_xy()
         scores = _unclipped(model.scaler, X)[:, [2, 0]] - a.c[slot, [2, 0]]
@@ -86,7 +86,7 @@ def test_few_rules_are_shown_and_the_title_says_so(six_rules):
         ({"X": np.zeros((3, 2))}, r"expected \(n_samples, 4\)"),
         ({"X": np.zeros((3, 4)), "label": 0}, "pass the label matrix"),
         ({"X": np.zeros((3, 4)), "Y": np.zeros((2, 3)), "label": 0}, "one row per row of X"),
-        ({"X": np.zeros((3, 4)), "Y": np.zeros((3, 3))}, "say which"),
+        ({"X": np.zeros((3, 4)), "Y": np.zeros((3, 3))}, "name the label that colours"),
         ({"X": np.zeros((3, 4)), "Y": np.zeros((3, 3)), "label": "rain"}, "no label 'rain'"),
     ],
 )
@@ -108,7 +108,7 @@ def test_one_feature_is_no_map_but_has_membership_functions():
     for draw in (figures.rule_map, figures.novelty_map):
         with pytest.raises(DataError, match="one feature only"):
             draw(clf)
-    assert [picture.name for picture in album(clf)] == [
+    assert [figure.name for figure in all_figures(clf)] == [
         "memberships-x0",
         "weights-global",
         "weights-best-rule",
@@ -124,8 +124,8 @@ def test_the_border_of_the_map_is_where_samples_become_novel(six_rules, stream):
     np.testing.assert_allclose([*where.get_xdata(), *where.get_ydata()], x[:2])
     border = line.get_paths()[0].vertices
     for place in border[:: max(len(border) // 10, 1)]:
-        territory = six_rules.explain(np.array([*place, *x[2:]])).territory
-        assert territory.distance == pytest.approx(territory.border, rel=0.05)
+        novelty = six_rules.explain(np.array([*place, *x[2:]])).novelty
+        assert novelty.distance == pytest.approx(novelty.border, rel=0.05)
 
 
 def test_where_nothing_is_novel_yet_the_map_shows_spreads(stream):

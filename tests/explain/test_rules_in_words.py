@@ -8,7 +8,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, ParameterError, StateError
-from evolabel.explain.statements import Condition, judge, read_drivers
+from evolabel.explain.statements import RuleCondition, rule_outcomes, strongest_drivers
 from evolabel.explain.terms import stream_terms
 
 pd = pytest.importorskip("pandas")
@@ -75,18 +75,18 @@ def test_outcomes_are_the_shares_of_the_rule_beside_the_usual_ones(clf, stream):
 
 def test_drivers_are_the_strongest_local_weights_with_their_sign():
     effects = np.array([[0.3, 0.0], [-0.4, 0.005], [0.2, 0.0], [0.1, -0.02]])
-    first, second = read_drivers(effects, ["a", "b", "c", "d"])
+    first, second = strongest_drivers(effects, ["a", "b", "c", "d"])
     assert [(driver.feature, driver.effect) for driver in first] == [("b", -0.4), ("a", 0.3), ("c", 0.2)]
     assert [driver.feature for driver in second] == ["d"]
 
 
 @pytest.mark.parametrize(
-    ("share", "usual", "told"),
+    ("share", "usual", "judgement"),
     [(0.7, 0.9, "likely"), (0.3, 0.1, "more likely than usual"), (0.3, 0.29, "unlikely"), (0.02, 0.001, "unlikely")],
 )
-def test_labels_are_judged_by_their_share(share, usual, told):
-    (outcome,) = judge(["a"], np.array([share]), np.array([usual]), [()])
-    assert outcome.judgement == told
+def test_labels_are_judged_by_their_share(share, usual, judgement):
+    (outcome,) = rule_outcomes(["a"], np.array([share]), np.array([usual]), [()])
+    assert outcome.judgement == judgement
 
 
 def test_certainty_is_what_one_more_sample_would_leave(clf):
@@ -115,7 +115,7 @@ def test_json_holds_everything_and_survives_the_trip(clf):
     assert again == document
     assert [rule["rule"] for rule in again["rules"]] == [rule.identity for rule in clf.rules_]
     first = clf.rules_[0]
-    assert tuple(Condition(**condition) for condition in again["rules"][0]["if"]) == first.conditions
+    assert tuple(RuleCondition(**condition) for condition in again["rules"][0]["if"]) == first.conditions
     assert {outcome["label"]: outcome["share"] for outcome in again["rules"][0]["then"]} == dict(
         zip(LABELS, first.label_shares, strict=True)
     )
@@ -143,24 +143,24 @@ def test_the_best_rules_come_first(clf):
     assert len(shares) == len(clf.rules_)
 
 
-def test_a_rule_can_be_told_under_other_names(clf):
+def test_a_rule_can_be_shown_under_other_names(clf):
     rule = clf.rules_[0].renamed(["a1", "b2", "c3", "d4"], ["k", "l", "m"])
     assert {condition.feature for condition in rule.conditions} <= {"a1", "b2", "c3", "d4"}
     assert {outcome.label for outcome in rule.outcomes} == {"k", "l", "m"}
     assert not any(name in rule.text for name in FEATURES)
 
 
-def test_rules_tell_the_same_after_loading(clf, tmp_path):
+def test_rules_are_shown_the_same_after_loading(clf, tmp_path):
     clf.save(tmp_path / "model.safetensors")
     assert EvolvingFuzzyClassifier.load(tmp_path / "model.safetensors").rules_.text == clf.rules_.text
 
 
-def test_there_are_no_rules_to_tell_while_the_warm_up_lasts(warming):
+def test_there_are_no_rules_to_show_while_the_warm_up_lasts(warming):
     assert warming.rules_ == []
     assert warming.rules_.text == "There are no rules yet.\n"
 
 
-def test_a_sibling_has_nothing_to_tell_yet_but_knows_its_terms(clf, stream):
+def test_a_sibling_has_no_rules_yet_but_has_terms(clf, stream):
     twin = clf.sibling()
     assert twin.rules_ == []
     edges = stream_terms(twin._model, FEATURES).edges
@@ -176,15 +176,15 @@ def test_columns_that_came_without_names_can_be_named(trained):
 
 
 @pytest.mark.parametrize(
-    ("features", "labels", "told"),
+    ("features", "labels", "message"),
     [
         (FEATURES[:3], LABELS, "3 names were given for 4 features"),
         (["heat"] * 4, LABELS, "all different"),
         (FEATURES, [*LABELS, "hail"], "4 names were given for 3 labels"),
     ],
 )
-def test_names_that_do_not_fit_are_refused(trained, features, labels, told):
-    with pytest.raises(DataError, match=told):
+def test_names_that_do_not_fit_are_refused(trained, features, labels, message):
+    with pytest.raises(DataError, match=message):
         trained.name_columns(features, labels)
     assert list(trained.label_names_) == ["label0", "label1", "label2"]
 

@@ -6,9 +6,16 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.rules.feature_weights import squared_correlations
 from evolabel.errors import DataError
-from evolabel.explain.reference import reference_rows
 from evolabel.explain.relevance import feature_relevance
-from evolabel.explain.shortening import ShortRules, decided, measure, prefix_distances, ranked, shorten
+from evolabel.explain.shortening import (
+    ShortRules,
+    labels_on,
+    measure_fidelity,
+    prefix_distances,
+    rank_features,
+    reference_rows,
+    shorten,
+)
 from evolabel.streams import DriftingStream
 
 PROFILES = [EvolvingFuzzyClassifier, EvolvingFuzzyClassifier.paper]
@@ -26,13 +33,13 @@ def rows(model):
 
 
 def test_rules_that_drop_nothing_answer_as_the_model(model, rows):
-    whole = ShortRules(model, ranked(model, rows), model.n_features)
+    whole = ShortRules(model, rank_features(model, rows), model.n_features)
     np.testing.assert_allclose(whole.outputs(rows), model.trained().outputs(rows), atol=1e-10)
 
 
 def test_a_prefix_is_the_marginal_distance_of_its_features(model, rows):
     rules = model.trained()
-    order = ranked(model, rows)
+    order = rank_features(model, rows)
     found = prefix_distances(model, rows, order)
     for i in range(rules.n_rules):
         for length in (1, 3, 6):
@@ -65,8 +72,8 @@ def test_a_dropped_feature_is_treated_as_the_model_treats_a_missing_one(model, r
 
 
 def test_fidelity_is_the_share_of_labels_alike(model, rows):
-    short = ShortRules(model, ranked(model, rows), 2)
-    fidelity = measure(short, rows)
+    short = ShortRules(model, rank_features(model, rows), 2)
+    fidelity = measure_fidelity(short, rows)
     full = model.trained().outputs(rows) >= 0.5
     psi = model.trained().memberships(rows)[0]
     other = short.outputs(rows) >= 0.5
@@ -80,16 +87,16 @@ def test_fidelity_is_the_share_of_labels_alike(model, rows):
     np.testing.assert_allclose(fidelity.activity, psi.mean(axis=0), atol=1e-12)
 
 
-@pytest.mark.parametrize("wanted", [0.8, 0.95, 1.0])
-def test_the_shortest_rules_that_are_faithful_enough_are_taken(model, wanted):
+@pytest.mark.parametrize("fidelity", [0.8, 0.95, 1.0])
+def test_the_shortest_rules_that_are_faithful_enough_are_taken(model, fidelity):
     rows = reference_rows(model)
-    short = shorten(model, wanted)
-    reached = {m: measure(ShortRules(model, short.order, m), rows).labels for m in range(3, 7)}
-    assert short.length == min((m for m, labels in reached.items() if labels >= wanted), default=6)
+    short = shorten(model, fidelity)
+    reached = {m: measure_fidelity(ShortRules(model, short.order, m), rows).labels for m in range(3, 7)}
+    assert short.length == min((m for m, labels in reached.items() if labels >= fidelity), default=6)
     assert reached[6] == 1.0
 
 
-def test_the_feature_that_tells_rules_apart_is_kept():
+def test_the_feature_that_separates_rules_is_kept():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 6))
     X[30:, 4] += 100.0
@@ -109,7 +116,7 @@ def test_reference_rows_look_like_the_stream():
 
 def test_the_largest_output_decides_between_classes():
     outputs = np.array([[0.2, 0.7, 0.7], [0.1, -0.2, 0.0]])
-    assert decided(outputs, None).tolist() == [[False, True, False], [True, False, False]]
+    assert labels_on(outputs, None).tolist() == [[False, True, False], [True, False, False]]
 
 
 def test_relevance_is_the_squared_correlation_with_each_label(stream):
@@ -122,7 +129,7 @@ def test_relevance_is_the_squared_correlation_with_each_label(stream):
     np.testing.assert_allclose(clf.relevance_.overall, overall / overall.max(), atol=1e-9)
     (best, share), *_ = clf.relevance_.strongest("label0", 2)
     assert (best, share) == (f"x{np.argmax(expected[0])}", pytest.approx(np.max(expected[0])))
-    with pytest.raises(DataError, match="no label 'hail'; the model knows label0, label1, label2"):
+    with pytest.raises(DataError, match="no label 'hail'; the labels are label0, label1, label2"):
         clf.relevance_.strongest("hail")
 
 
@@ -135,5 +142,5 @@ def test_what_never_varies_is_irrelevant():
 
 def test_relevance_may_rank_antecedents(model):
     relevance = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
-    assert (ranked(model, reference_rows(model), relevance)[:, 0] == 3).all()
+    assert (rank_features(model, reference_rows(model), relevance)[:, 0] == 3).all()
     assert feature_relevance(model, [], []).overall.max() == 1.0

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
+from washing_machine import SCALINGS
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError
 from evolabel.explain.terms import ANY, TERMS, Vocabulary, stream_terms
-
-SCALINGS = ["quantile", "standard", "minmax", "none"]
 
 
 def skewed(rows, seed, shift=0.0):
@@ -88,15 +87,15 @@ def test_any_is_the_whole_range():
 
 
 @pytest.mark.parametrize(
-    ("feature", "term", "told"),
+    ("feature", "term", "message"),
     [
-        ("cold", "low", "there is no feature 'cold'; the model knows heat"),
+        ("cold", "low", "there is no feature 'cold'; the features are heat"),
         ("heat", "hot", "there is no term 'hot'; use one of very low"),
         ("heat", "high to low", "runs downwards; write it as low to high"),
     ],
 )
-def test_unknown_words_are_refused(feature, term, told):
-    with pytest.raises(DataError, match=told):
+def test_unknown_words_are_refused(feature, term, message):
+    with pytest.raises(DataError, match=message):
         Vocabulary(["heat"], np.arange(6.0)[None]).range_of(feature, term)
 
 

@@ -1,14 +1,14 @@
-"""Columns of texts are told as texts; whatever might be a number is told as before."""
+"""Categorical columns are shown as texts; whatever might be a number is shown as a number."""
 
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
-from washing_machine import MODES, frames, learned, machine, of_mode
+from washing_machine import MODES, SCALINGS, frames, learned, machine, of_mode
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.rules.scaling import KINDS, fit_scaler
+from evolabel.core.rules.scaling import fit_scaler
 from evolabel.explain.text_columns import shares_on, text_features
 
 SAYS = re.compile(r"mode is (not |sometimes )?(idle|spin|wash|very slow) \((\d+)% of its samples\)")
@@ -40,7 +40,7 @@ def test_a_column_may_have_numbers_among_its_texts():
     assert text_features(names, np.full(4, True)) == set(names)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SCALINGS)
 def test_the_scaler_notes_what_was_only_0_or_1(kind):
     X = np.array(
         [[0.0, 1.0, 0.5, np.nan, 0.0, np.nan], [1.0, 1.0, 1.0, 1.0, 2.0, np.nan], [1.0, 1.0, 0.0, 0.0, 1.0, np.nan]]
@@ -48,9 +48,9 @@ def test_the_scaler_notes_what_was_only_0_or_1(kind):
     assert fit_scaler(X, kind, 8).binary.tolist() == [True, True, False, True, False, False]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SCALINGS)
 @pytest.mark.parametrize("ones", [1, 7, 150, 299])
-def test_a_mean_of_scores_tells_how_many_are_on(kind, ones):
+def test_a_mean_of_scores_gives_how_many_are_on(kind, ones):
     column = (np.arange(300) < ones).astype(float)[:, None]
     scaler = fit_scaler(column, kind, 32)
     centre = scaler.transform(column).mean(axis=0)
@@ -62,7 +62,7 @@ def test_a_constant_is_on_always_or_never_and_a_number_has_no_share():
     np.testing.assert_array_equal(shares_on(scaler, np.zeros((1, 3))), [[0.0, 1.0, np.nan]])
 
 
-@pytest.mark.parametrize("scaling", KINDS)
+@pytest.mark.parametrize("scaling", SCALINGS)
 def test_rules_say_what_the_texts_of_their_samples_are(scaling):
     rules = learned(scaling=scaling).rules_
     said = SAYS.findall(rules.text)
@@ -102,7 +102,7 @@ def test_markdown_and_html_say_the_same_and_json_is_for_machines(clf):
     assert any(said["feature"].startswith("mode=") for rule in rules.to_dict()["rules"] for said in rule["if"])
 
 
-def test_rules_of_plain_arrays_speak_of_texts_once_their_columns_are_named():
+def test_rules_of_plain_arrays_show_texts_once_their_columns_are_named():
     X, Y = frames(machine())
     unnamed = EvolvingFuzzyClassifier(max_rules=6).fit(X.to_numpy(), Y.to_numpy())
     assert not SAYS.search(unnamed.rules_.text)
@@ -126,7 +126,7 @@ def test_a_label_turns_by_another_text_and_never_by_a_part_of_one(clf):
     for mode in MODES:
         x = of_mode(mode)[:1]
         why = clf.explain(x)
-        (flip,) = why.flips
+        (flip,) = why.counterfactuals
         if flip is None or not flip.feature.startswith("mode="):
             continue
         assert (flip.before, flip.after) == (0.0, 1.0)

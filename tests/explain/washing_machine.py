@@ -7,6 +7,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.streams import from_frame
 
 MODES = ("idle", "spin", "wash", "very slow")
+SCALINGS = ("quantile", "standard", "minmax", "none")
 
 
 def machine(rows=240, seed=7):

@@ -144,7 +144,7 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
 
     Threads: all methods can be called at any time from any thread; one waits for the other, and every answer is that of
     the model before or after a whole call. `fit` takes its time beside the others and replaces the model at its end.
-    Not guarded: `copy`, `deepcopy` and `pickle` (use `save`), and what `anatomy`, `rules_` and `figures` read later.
+    Not guarded: `copy`, `deepcopy` and `pickle` (use `save`), and what `figure_data`, `rules_`, `figures` read later.
     Ctrl-C waits until the model is whole: at most for 4,096 rows of `partial_fit`, of which those before are learned.
 
     References

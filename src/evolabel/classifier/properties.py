@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
     from evolabel.classifier.rule_book import RuleBook
-    from evolabel.explain.figures.figure_data import Anatomy
+    from evolabel.explain.figures.figure_data import FigureData
     from evolabel.explain.prediction import Correct, Explanation
     from evolabel.explain.relevance import Relevance
     from evolabel.explain.rules import RuleSet
@@ -59,11 +59,11 @@ class Readable(WithLock):
         return read_rules(model, names, self._targets.names, rows=rows, fidelity=fidelity, threshold=threshold)
 
     @exclusive
-    def anatomy(self) -> "Anatomy":
-        """What `evolabel.explain.figures` look at: the trained model and the names of its features and labels."""
-        from evolabel.explain.figures.figure_data import Anatomy
+    def figure_data(self) -> "FigureData":
+        """Return what `evolabel.explain.figures` draw: the trained model and the names of its features and labels."""
+        from evolabel.explain.figures.figure_data import FigureData
 
-        return Anatomy(self._trained(), self._feature_names(), self._targets.names)
+        return FigureData(self._trained(), self._feature_names(), self._targets.names)
 
     @property
     def rules_(self) -> "RuleSet":
@@ -181,7 +181,7 @@ class Readable(WithLock):
         if len(rows) != 1:
             raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
         names = self._feature_names(), self._targets.names
-        return explain_sample(self._trained(), rows, *names, self._decision_threshold(), correct)
+        return explain_sample(self._trained(), rows, *names, threshold=self._decision_threshold(), correct=correct)
 
     def _outputs(self, X: object) -> FloatArray:
         return self._fitted_model().outputs(self._read(X))

@@ -11,9 +11,10 @@ from evolabel.core.edits.undo import undo
 from evolabel.core.rules.events import ACTS, Event
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.errors import DataError
-from evolabel.explain.expert_form import ExpertRule, read_form
+from evolabel.explain.expert_form import ExpertRule
 from evolabel.explain.expert_region import claim_of, form_of
-from evolabel.explain.resolve import understood
+from evolabel.explain.expert_text import read_form
+from evolabel.explain.resolve import resolve
 from evolabel.explain.terms import stream_terms
 
 if TYPE_CHECKING:
@@ -125,5 +126,5 @@ class RuleBook:
 
     def _read(self, form: object) -> tuple[ExpertRule, Claim]:
         model, features = self._classifier._trained(), self._classifier._feature_names()
-        rule = understood(read_form(form), stream_terms(model, features))
+        rule = resolve(read_form(form), stream_terms(model, features))
         return rule, claim_of(rule, model, features, self._classifier._targets.names)

@@ -25,7 +25,7 @@ from evolabel.cli.source import DataSource, open_source, split_names
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
 from evolabel.evaluate.learner import Learner, described
-from evolabel.explain.markup import words
+from evolabel.explain.markup import markdown_text
 from evolabel.streams import Dataset
 
 _SETS = "emotions,yeast,water-quality,birds,mediamill-5k"
@@ -156,7 +156,7 @@ def _write(found: dict[str, Repeated], out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / "comparison.json", _documents(found))
     sections = [
-        f"## {words(name)}\n\n{words(result_title(repeated))}\n\n{markdown_table(repeated)}"
+        f"## {markdown_text(name)}\n\n{markdown_text(result_title(repeated))}\n\n{markdown_table(repeated)}"
         for name, repeated in found.items()
     ]
     write_atomically(out / "comparison.md", "\n".join(sections).encode())

@@ -11,7 +11,7 @@ from evolabel.cli.source import split_names
 from evolabel.explain.markup import escape, page
 
 if TYPE_CHECKING:
-    from evolabel.explain.figures.all_figures import Picture
+    from evolabel.explain.figures.all_figures import CaptionedFigure
 
 _DOTS_PER_INCH = 150
 
@@ -41,24 +41,24 @@ def figures(model: Path, *, out: Path, data: str | None = None, labels: str = ""
     classifier = EvolvingFuzzyClassifier.load(model)
     samples = None if data is None else samples_for(classifier, data, split_names(labels))
     check_folder(out, {"matplotlib": "plots"}, "a figure")
-    from evolabel.explain.figures.all_figures import album
+    from evolabel.explain.figures.all_figures import all_figures
 
     given = () if samples is None else (samples.X, samples.Y)
-    pictures = list(album(classifier, *given))
-    for picture in pictures:
-        _write(picture, out)
+    drawn = list(all_figures(classifier, *given))
+    for figure in drawn:
+        _write(figure, out)
     body = "".join(
-        f'<h2>{escape(picture.caption)}</h2><img src="{picture.name}.svg" alt="{escape(picture.caption)}" '
+        f'<h2>{escape(figure.caption)}</h2><img src="{figure.name}.svg" alt="{escape(figure.caption)}" '
         'style="max-width:100%;background:white">'
-        for picture in pictures
+        for figure in drawn
     )
     write_atomically(out / "index.html", page(f"{model.stem}: {classifier.n_rules_} rules", body).encode())
-    print_message(f"Written: {out / 'index.html'} ({len(pictures)} figures)")
+    print_message(f"Written: {out / 'index.html'} ({len(drawn)} figures)")
 
 
-def _write(picture: "Picture", out: Path) -> None:
+def _write(captioned: "CaptionedFigure", out: Path) -> None:
     from evolabel.explain.figures.canvas import as_png, as_svg, figure_of
 
-    figure = figure_of(picture.axes)
-    write_atomically(out / f"{picture.name}.png", as_png(figure, _DOTS_PER_INCH))
-    write_atomically(out / f"{picture.name}.svg", as_svg(figure).encode())
+    figure = figure_of(captioned.axes)
+    write_atomically(out / f"{captioned.name}.png", as_png(figure, _DOTS_PER_INCH))
+    write_atomically(out / f"{captioned.name}.svg", as_svg(figure).encode())

@@ -1,4 +1,4 @@
-"""What a person can read: rules in words, single predictions in parts, and which features matter.
+"""Texts and figures of a trained model: rules, explanations of single predictions, and the relevance of features.
 
-`clf.rules_`, `clf.describe(X)`, `clf.explain(x)` and `clf.relevance_` lead here.
+`clf.rules_`, `clf.describe(X)`, `clf.explain(x)`, `clf.relevance_` and `clf.rulebook` use this package.
 """

@@ -1,10 +1,10 @@
-"""The smallest change of a single feature that would turn a label.
+"""Counterfactuals: the smallest change of a single feature that would turn a label on or off.
 
-With the memberships held, the output is linear in every score: y_c moves by sum_i psi_i w_ijc per unit of feature j. So
-the change that brings a label to its border has a closed form within the active rules. The whole model, whose
-memberships move along, then says whether it really turns.
+With the memberships held fixed, the output is linear in every scaled feature: y_c moves by sum_i psi_i w_ijc per unit
+of feature j. So the change that brings a label to its border has a closed form within the active rules. The outputs of
+the whole model, whose memberships change as well, then confirm it or not.
 
-A column of texts changes as a whole: one text comes, the one before goes.
+A categorical column changes as a whole: one of its 0/1 features becomes 1 and the others 0.
 """
 
 from collections.abc import Callable
@@ -14,28 +14,28 @@ import numpy as np
 
 from evolabel.core.model import StreamModel
 from evolabel.explain.shortening import Threshold
-from evolabel.explain.terms import stream_moments
+from evolabel.explain.terms import scaled_moments
 from evolabel.explain.text_columns import column_and_value, text_features
 from evolabel.typing import FloatArray, IntArray
 
-TRIED = 5  # changes per label that are put to the whole model, the smallest first
-BEYOND = 1e-6  # how far past the border an output is brought
-SMALLEST_SLOPE = 1e-12  # what moves less does not move
+_MAX_TRIED = 5  # changes per label that the whole model is tried on, the smallest first
+_BEYOND = 1e-6  # how far past the border an output is brought
+_MIN_SLOPE = 1e-12  # smaller slopes count as 0
 
-Answer = Callable[[FloatArray], FloatArray]
+OutputFunction = Callable[[FloatArray], FloatArray]
 """Outputs (n, n_labels) of raw rows (n, n_features)."""
 
-Texts = dict[int, list[int]]
-"""Places of features that stand for texts, with those of all texts of the column."""
+_Texts = dict[int, list[int]]
+"""For each 0/1 feature of a categorical column the features of the whole column, by their numbers."""
 
 
 @dataclass(frozen=True)
-class Flip:
-    """Feature from one value to another, in its own units, turns a label on or off.
+class Counterfactual:
+    """A change of `feature` from `before` to `after`, in its own units, that turns `label` on (`turns_on`) or off.
 
-    A feature that stands for a text goes from 0 to 1, and the other texts of its column are 0 then.
-    `confirmed`: does the whole model agree, or does this hold within the active rules only? `size` is the change in
-    standard deviations of the stream's scores.
+    A 0/1 feature of a categorical column goes from 0 to 1, and the others of its column become 0. `size` is the change
+    in standard deviations of the scaled stream. `confirmed`: the whole model turns the label as well; otherwise the
+    change does so within the active rules only.
     """
 
     label: str
@@ -47,39 +47,62 @@ class Flip:
     confirmed: bool
 
 
-def smallest_flips(
+def find_counterfactuals(
     model: StreamModel,
     x: FloatArray,
     slopes: FloatArray,
     outputs: FloatArray,
-    names: tuple[list[str], list[str]],
+    *,
+    feature_names: list[str],
+    label_names: list[str],
     threshold: Threshold,
-    answer: Answer | None = None,
-) -> list[Flip | None]:
-    """For each label the smallest change that turns it; None where no feature reaches that far.
+    answer: OutputFunction | None = None,
+) -> list[Counterfactual | None]:
+    """Return for each label the smallest change that turns it; None where no feature reaches that far.
 
-    `x` is the raw row (n_features,), `slopes` (n_features, n_labels) and `outputs` (n_labels,) of the active rules. The
-    smallest change that `answer` confirms, by default the outputs of the whole model, is preferred among the first few.
+    Parameters
+    ----------
+    model : StreamModel
+    x : array of shape (n_features,)
+        The raw sample.
+    slopes : array of shape (n_features, n_labels)
+        Change of the outputs per unit of each scaled feature, of the active rules.
+    outputs : array of shape (n_labels,)
+        Outputs for `x`.
+    feature_names, label_names : list of str
+    threshold : array, float or None
+        Outputs of at least this much are on; None: the largest output is.
+    answer : function, optional
+        Outputs of the model for raw rows. Of the five smallest changes the first that it confirms is returned, else
+        the smallest. By default `model.outputs`.
     """
     gaps, slopes = _margins(outputs, slopes, threshold)
-    texts = _texts(model, names[0])
+    texts = _texts(model, feature_names)
     tried = _candidates(model, x, gaps, slopes, texts)
     changed = [_changed(x, j, after, texts) for found in tried for j, after, _ in found]
     if not changed:
         return [None] * len(gaps)
     answers = iter(_gaps((answer or model.outputs)(np.array(changed)), threshold))
-    flips: list[Flip | None] = []
+    smallest: list[Counterfactual | None] = []
     for c, found in enumerate(tried):
-        options = []
-        for j, after, size in found:
-            confirmed = bool((next(answers)[c] >= 0.0) != (gaps[c] >= 0.0))
-            options.append(Flip(names[1][c], bool(gaps[c] < 0.0), names[0][j], float(x[j]), after, size, confirmed))
-        flips.append(next((flip for flip in options if flip.confirmed), options[0] if options else None))
-    return flips
+        options = [
+            Counterfactual(
+                label_names[c],
+                turns_on=bool(gaps[c] < 0.0),
+                feature=feature_names[j],
+                before=float(x[j]),
+                after=after,
+                size=size,
+                confirmed=bool((next(answers)[c] >= 0.0) != (gaps[c] >= 0.0)),
+            )
+            for j, after, size in found
+        ]
+        smallest.append(next((option for option in options if option.confirmed), options[0] if options else None))
+    return smallest
 
 
 def _margins(outputs: FloatArray, slopes: FloatArray, threshold: Threshold) -> tuple[FloatArray, FloatArray]:
-    """What a label's output is above its border, and how that moves: the threshold, or the strongest rival."""
+    """Return how far each output is above its border (the threshold, or the strongest other label), and its slopes."""
     if threshold is not None:
         return outputs - threshold, slopes
     if len(outputs) == 1:
@@ -89,32 +112,32 @@ def _margins(outputs: FloatArray, slopes: FloatArray, threshold: Threshold) -> t
 
 
 def _gaps(outputs: FloatArray, threshold: Threshold) -> FloatArray:
-    """The margins of whole rows."""
+    """Return how far the outputs (rows, n_labels) are above their borders."""
     if threshold is not None:
         return outputs - threshold
     return np.array([row - row[_rivals(row)] for row in outputs])
 
 
 def _rivals(outputs: FloatArray) -> IntArray:
-    """For every label the strongest of the others."""
+    """Return for every label the one with the largest output among the others."""
     order = np.argsort(-outputs, kind="stable")
     return np.asarray(np.where(np.arange(len(outputs)) == order[0], order[1], order[0]))
 
 
 def _candidates(
-    model: StreamModel, x: FloatArray, gaps: FloatArray, slopes: FloatArray, texts: Texts
+    model: StreamModel, x: FloatArray, gaps: FloatArray, slopes: FloatArray, texts: _Texts
 ) -> list[list[tuple[int, float, float]]]:
-    """Per label: feature, new raw value and size of the smallest changes that bring its gap across zero."""
+    """Return per label feature, new raw value and size of the smallest changes that bring its gap across zero."""
     scaler = model.scaler
     assert scaler is not None
     z = scaler.transform(x[None])[0]
     slope = slopes.T
-    movable = (np.abs(slope) > SMALLEST_SLOPE) & ~np.isnan(z) & (scaler.used > 0)
-    wanted = -gaps + np.where(gaps < 0.0, BEYOND, -BEYOND)
-    step = wanted[:, None] / np.where(movable, slope, 1.0)
+    movable = (np.abs(slope) > _MIN_SLOPE) & ~np.isnan(z) & (scaler.used > 0)
+    move = -gaps + np.where(gaps < 0.0, _BEYOND, -_BEYOND)
+    step = move[:, None] / np.where(movable, slope, 1.0)
     target = np.nan_to_num(z) + step
     movable &= (target >= scaler.low) & (target <= scaler.high)
-    width = stream_moments(model)[1]
+    width = scaled_moments(model)[1]
     size = np.where(movable, np.abs(step) / width, np.inf)
     raw = scaler.inverse(np.where(movable, target, 0.0))
     for j in texts:
@@ -123,23 +146,24 @@ def _candidates(
         movable[:, j] = ((turned >= 0.0) != (gaps >= 0.0)) & (x[j] == 0.0)
         size[:, j] = np.where(movable[:, j], np.linalg.norm(np.nan_to_num(moved) / width), np.inf)
         raw[:, j] = 1.0
-    smallest = np.argsort(size, axis=1, kind="stable")[:, :TRIED]
+    smallest = np.argsort(size, axis=1, kind="stable")[:, :_MAX_TRIED]
     return [
         [(int(j), float(raw[c, j]), float(size[c, j])) for j in smallest[c] if movable[c, j]] for c in range(len(gaps))
     ]
 
 
-def _texts(model: StreamModel, features: list[str]) -> Texts:
+def _texts(model: StreamModel, features: list[str]) -> _Texts:
     assert model.scaler is not None
     columns: dict[str, list[int]] = {}
-    told = text_features(features, model.scaler.binary)
+    texts = text_features(features, model.scaler.binary)
     for j, feature in enumerate(features):
-        if feature in told:
+        if feature in texts:
             columns.setdefault(column_and_value(feature)[0], []).append(j)
-    return {j: places for places in columns.values() for j in places}
+    return {j: column for column in columns.values() for j in column}
 
 
-def _changed(x: FloatArray, j: int, value: float, texts: Texts) -> FloatArray:
+def _changed(x: FloatArray, j: int, value: float, texts: _Texts) -> FloatArray:
+    """Return a copy of `x` with feature `j` at `value`; other texts of its column become 0."""
     other = x.copy()
     other[texts.get(j, [])] = 0.0
     other[j] = value

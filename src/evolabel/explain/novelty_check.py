@@ -1,4 +1,4 @@
-"""How far a sample is from what the rules know, and whether that is far enough to be novel (eq. 5, input space)."""
+"""The distance of a sample to the nearest rule, and whether it counts as novel (eq. 5, input space)."""
 
 from dataclasses import dataclass, replace
 
@@ -12,10 +12,10 @@ from evolabel.typing import FloatArray
 
 
 @dataclass(frozen=True)
-class Territory:
-    """Distance to the nearest rule, and the `border` beyond which a sample counts as novel (inf: never).
+class NoveltyCheck:
+    """The `distance` of a sample to the nearest `rule`, and the `border` beyond which it is `novel` (inf: never).
 
-    Both are root mean squared distances in spreads of that rule: 1 is typical of its own samples.
+    Distance and border are root mean squared distances in spreads of that rule: 1 is typical of its own samples.
     """
 
     rule: int
@@ -24,27 +24,27 @@ class Territory:
     novel: bool
 
 
-def locate(model: StreamModel, distances: FloatArray) -> Territory:
-    """Where a sample lies, by its mean squared distances to all rules."""
+def check_novelty(model: StreamModel, distances: FloatArray) -> NoveltyCheck:
+    """Return the novelty of a sample for `model`, from its mean squared `distances` (rules,) to all rules."""
     rules = model.trained()
     slot = int(np.argmin(distances)) + 1
     support, settings = float(rules.arrays.k[slot]), _input_settings(model)
-    border = borders(model)[slot - 1]
+    border = novelty_borders(model)[slot - 1]
     novel = is_novel(float(distances[slot - 1]), support, rules.n_rules, rules.arrays.strange, settings)
-    return Territory(
+    return NoveltyCheck(
         int(rules.arrays.identity[slot]), float(np.sqrt(distances[slot - 1])), float(np.sqrt(border)), bool(novel)
     )
 
 
-def borders(model: StreamModel) -> FloatArray:
-    """The mean squared distance beyond which a sample is novel, rule by rule; inf: never."""
+def novelty_borders(model: StreamModel) -> FloatArray:
+    """Return the mean squared distance beyond which a sample is novel, for each rule of `model`; inf: never."""
     rules, settings = model.trained(), _input_settings(model)
     supports = rules.arrays.k[1 : rules.n_rules + 1]
     return np.array([novelty_bound(float(k), rules.n_rules, rules.arrays.strange, settings) for k in supports])
 
 
 def _input_settings(model: StreamModel) -> Settings:
-    """Settings whose radius counts features only: a sample to be explained has no labels yet."""
+    """Return settings whose radius counts features only: a sample to be explained has no labels yet."""
     settings = model.trained().settings
     if not settings.product:
         return settings

@@ -1,4 +1,4 @@
-"""One prediction in parts that add up: rules, features, labels, and the feedback of recent errors."""
+"""`Explanation`: one prediction as a sum of contributions of rules and features, and of the recent errors."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,14 +10,14 @@ from evolabel.core.members.feedback.error_feedback import Correction
 from evolabel.core.model import StreamModel
 from evolabel.errors import StateError
 from evolabel.explain import prediction_text
-from evolabel.explain.counterfactuals import Flip, smallest_flips
-from evolabel.explain.novelty_check import Territory, locate
-from evolabel.explain.shortening import Threshold, decided
+from evolabel.explain.counterfactuals import Counterfactual, find_counterfactuals
+from evolabel.explain.novelty_check import NoveltyCheck, check_novelty
+from evolabel.explain.shortening import Threshold, labels_on
 from evolabel.explain.terms import Vocabulary, stream_terms
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
-UNDECIDED = 0.5
-AMBIGUOUS = 0.6  # thresh2 of eq. (30)
+_CLASS_THRESHOLD = 0.5  # stands in for the threshold where the largest output is predicted
+_AMBIGUOUS_WITHIN = 0.6 - 0.5  # thresh2 of eq. (30), minus 0.5
 
 Correct = Callable[[FloatArray], Correction | None]
 """The correction of the outputs of raw rows by recent errors; None where there is none."""
@@ -25,15 +25,32 @@ Correct = Callable[[FloatArray], Correction | None]
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why the model answers what it answers for one sample.
+    """The parts of one prediction, which add up to its outputs.
 
-    `contributions[i, j, c]` is what feature j (the last: the intercept) gives label c through active rule i:
-    psi_i r_j w_ijc. They sum to the output, eq. (2). `territory` says how far the sample is from what is known,
-    `flips` which smallest change of one feature would turn each label within the active rules (None: no feature can).
-    `threshold` None: the label of the largest output is predicted.
-
-    `feedback[c]` is what the errors of recent answers add to label c, of an `ActiveLearner` in a stream where errors
-    repeat: (scale - 1) times the sum of the contributions, plus the offset. None where outputs are not corrected.
+    Attributes
+    ----------
+    rules : array of shape (n_active,)
+        Numbers of the active rules.
+    memberships, distances : arrays of shape (n_active,)
+        Their memberships psi_i and mean squared distances.
+    contributions : array of shape (n_active, n_features + 1, n_labels)
+        `contributions[i, j, c]` is what feature j (the last: the intercept) adds to label c through active rule i:
+        psi_i r_j w_ijc. They sum to the output, eq. (2).
+    feature_names, label_names : list of str
+    x : array of shape (n_features,)
+        The raw sample.
+    novelty : NoveltyCheck
+        Distance of the sample to the nearest rule.
+    counterfactuals : tuple of Counterfactual or None
+        For each label the smallest change of one feature that would turn it within the active rules (None: no feature
+        can).
+    words : Vocabulary
+        Terms of the features.
+    threshold : array, float or None
+        Outputs of at least this much are on; None: the label of the largest output is predicted.
+    feedback : array of shape (n_labels,), optional
+        What the errors of recent answers add to each label, of an `ActiveLearner` in a stream where errors repeat:
+        (scale - 1) times the sum of the contributions, plus the offset. None where outputs are not corrected.
     """
 
     rules: IntArray
@@ -43,8 +60,8 @@ class Explanation:
     feature_names: list[str] = field(repr=False)
     label_names: list[str] = field(repr=False)
     x: FloatArray = field(repr=False)
-    territory: Territory
-    flips: tuple[Flip | None, ...] = field(repr=False)
+    novelty: NoveltyCheck
+    counterfactuals: tuple[Counterfactual | None, ...] = field(repr=False)
     words: Vocabulary = field(repr=False)
     threshold: Threshold = 0.5
     feedback: FloatArray | None = None
@@ -57,41 +74,41 @@ class Explanation:
 
     @property
     def by_feature(self) -> FloatArray:
-        """What each feature (the last: the base rate) gives each label, (n_features + 1, n_labels)."""
+        """What each feature (the last: the base rate) adds to each label, (n_features + 1, n_labels)."""
         return np.asarray(self.contributions.sum(axis=0))
 
     @property
     def by_rule(self) -> FloatArray:
-        """What each active rule gives each label, (rules, n_labels)."""
+        """What each active rule adds to each label, (n_active, n_labels)."""
         return np.asarray(self.contributions.sum(axis=1))
 
     @property
     def predicted(self) -> BoolArray:
         """Labels that are on, eq. (4)."""
-        return np.asarray(decided(self.total[None], self.threshold)[0])
+        return np.asarray(labels_on(self.total[None], self.threshold)[0])
 
     @property
     def ambiguous(self) -> BoolArray:
-        """Labels whose output is too close to call: within 0.1 of the threshold; eq. (30) where that is 0.5."""
-        border = UNDECIDED if self.threshold is None else self.threshold
-        return np.asarray(np.abs(self.total - border) < AMBIGUOUS - UNDECIDED)
+        """Labels whose output is within 0.1 of the threshold; eq. (30) where that is 0.5."""
+        border = _CLASS_THRESHOLD if self.threshold is None else self.threshold
+        return np.asarray(np.abs(self.total - border) < _AMBIGUOUS_WITHIN)
 
     @property
     def text(self) -> str:
         """The explanation in words."""
-        return prediction_text.plain(self)
+        return prediction_text.explanation_to_text(self)
 
     def markdown(self) -> str:
-        """The explanation in Markdown."""
-        return prediction_text.markdown(self)
+        """Return the explanation in Markdown."""
+        return prediction_text.explanation_to_markdown(self)
 
     def html(self) -> str:
-        """The explanation as a whole HTML page."""
-        return prediction_text.html(self)
+        """Return the explanation as a whole HTML page."""
+        return prediction_text.explanation_to_html(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as values that JSON can hold, every contribution included."""
-        return prediction_text.document(self)
+        """Return the explanation as values that JSON can hold, with every contribution."""
+        return prediction_text.explanation_to_dict(self)
 
     def __str__(self) -> str:
         return self.text
@@ -102,16 +119,26 @@ def explain_sample(
     x: FloatArray,
     feature_names: list[str],
     label_names: list[str],
+    *,
     threshold: Threshold = 0.5,
     correct: Correct | None = None,
 ) -> Explanation:
-    """Explanation of one raw sample, x of shape (1, p); a missing feature takes each rule's mean.
+    """Return the explanation of one raw sample.
 
-    `correct` gives the correction of outputs by recent errors, which becomes the `feedback` of the explanation.
+    Parameters
+    ----------
+    model : StreamModel
+    x : array of shape (1, n_features)
+        The sample; a missing feature takes each rule's mean.
+    feature_names, label_names : list of str
+    threshold : array, float or None
+        Outputs of at least this much are on; None: the largest output is.
+    correct : function, optional
+        Correction of outputs by recent errors, which becomes the `feedback` of the explanation.
     """
     rules = model.trained()
     if rules.n_rules == 0:
-        raise StateError("there are no rules yet that could explain anything; let the classifier learn first")
+        raise StateError("there are no rules yet, so nothing can be explained; call fit or partial_fit first")
     z = model.scale(x)
     psi, distance = rules.memberships(z)
     active = np.flatnonzero(psi[0])
@@ -122,7 +149,6 @@ def explain_sample(
         weights = psi[0, rule] * rules.weights(slot)
         parts[i] = rules.regressor(z[0], slot)[:, None] * weights
         slopes += weights[:-1]
-    names = feature_names, label_names
     plain = parts.sum(axis=(0, 1))
     correction = None if correct is None else correct(x)
     feedback, outputs = None, plain
@@ -135,6 +161,16 @@ def explain_sample(
         found = None if correct is None else correct(rows)
         return model.outputs(rows) if found is None else found.of(model.outputs(rows))
 
+    counterfactuals = find_counterfactuals(
+        model,
+        x[0],
+        slopes,
+        outputs,
+        feature_names=feature_names,
+        label_names=label_names,
+        threshold=threshold,
+        answer=answer,
+    )
     return Explanation(
         rules=rules.arrays.identity[active + 1].copy(),
         memberships=psi[0, active],
@@ -143,8 +179,8 @@ def explain_sample(
         feature_names=feature_names,
         label_names=label_names,
         x=x[0].copy(),
-        territory=locate(model, distance[0]),
-        flips=tuple(smallest_flips(model, x[0], slopes, outputs, names, threshold, answer)),
+        novelty=check_novelty(model, distance[0]),
+        counterfactuals=tuple(counterfactuals),
         words=stream_terms(model, feature_names),
         threshold=threshold,
         feedback=feedback,

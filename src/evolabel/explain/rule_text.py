@@ -5,58 +5,62 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
 from evolabel._utils.text import counted, one_line
-from evolabel.explain.markup import bold, code, escape, page, words
-from evolabel.explain.statements import Condition, Outcome
+from evolabel.explain.markup import bold, code, escape, markdown_text, page
+from evolabel.explain.statements import RuleCondition, RuleOutcome
 from evolabel.explain.terms import ANY, TERMS
-from evolabel.explain.text_columns import CLEAR, column_and_value
+from evolabel.explain.text_columns import CLEAR_SHARE, column_and_value
 
 if TYPE_CHECKING:
     from evolabel.explain.rules import Rule
     from evolabel.explain.shortening import Fidelity
 
-SHOWN_LABELS = 5
-SPECIAL = 0.25  # standard deviations of a label between its share in the rule and its usual one
-Form = Literal["text", "markdown", "html"]
+_MAX_LABELS = 5
+_MIN_APART = 0.25  # standard deviations of a label between its share in the rule and its usual one
+_Form = Literal["text", "markdown", "html"]
 
 
-def plain(rule: "Rule") -> str:
-    """One rule in words, on a few lines."""
-    lines = [title(rule)]
-    for word, (name, said, proof) in zip(["IF  ", *["AND "] * len(rule.conditions)], _told(rule), strict=False):
-        lines.append(f"  {word}{one_line(name)} is {one_line(said)} ({proof})")
-    for word, outcome in zip(["THEN ", *[" and "] * len(rule.outcomes)], shown(rule), strict=False):
-        lines.append(f"  {word}{one_line(outcome.label)} is {_judged(outcome)}{_driven(outcome)}")
-    return "\n".join([*lines, f"  {life(rule)}"])
+def rule_to_text(rule: "Rule") -> str:
+    """Return `rule` in words, on a few lines."""
+    lines = [_title(rule)]
+    for word, (name, value, proof) in zip(["IF  ", *["AND "] * len(rule.conditions)], _conditions(rule), strict=False):
+        lines.append(f"  {word}{one_line(name)} is {one_line(value)} ({proof})")
+    for word, outcome in zip(["THEN ", *[" and "] * len(rule.outcomes)], _shown(rule), strict=False):
+        lines.append(
+            f"  {word}{one_line(outcome.label)} is {outcome.judgement} here ({_shares(outcome)}){_driven(outcome)}"
+        )
+    return "\n".join([*lines, f"  {_life(rule)}"])
 
 
-def markdown(rule: "Rule") -> str:
-    """One rule as a heading, a condition line and a list of labels."""
-    conditions = " **AND** ".join(f"{code(name)} is {bold(said)} ({proof})" for name, said, proof in _told(rule))
-    labels = [f"- {code(o.label)} is {bold(o.judgement)} here ({_shares(o)}){words(_driven(o))}" for o in shown(rule)]
-    return "\n".join(
-        [f"#### {words(title(rule))}", "", f"**IF** {conditions} **THEN**", "", *labels, "", life(rule), ""]
-    )
+def rule_to_markdown(rule: "Rule") -> str:
+    """Return `rule` in Markdown: a heading, a line of conditions and a list of labels."""
+    conditions = [f"{code(name)} is {bold(value)} ({proof})" for name, value, proof in _conditions(rule)]
+    labels = [
+        f"- {code(o.label)} is {bold(o.judgement)} here ({_shares(o)}){markdown_text(_driven(o))}" for o in _shown(rule)
+    ]
+    condition_line = f"**IF** {' **AND** '.join(conditions)} **THEN**"
+    title = f"#### {markdown_text(_title(rule))}"
+    return "\n".join([title, "", condition_line, "", *labels, "", _life(rule), ""])
 
 
-def html(rule: "Rule") -> str:
-    """One rule as a section."""
+def rule_to_html(rule: "Rule") -> str:
+    """Return `rule` as a section of HTML."""
     conditions = "".join(
-        f"<li><code>{escape(name)}</code> is <b>{escape(said)}</b> ({escape(proof)})</li>"
-        for name, said, proof in _told(rule)
+        f"<li><code>{escape(name)}</code> is <b>{escape(value)}</b> ({escape(proof)})</li>"
+        for name, value, proof in _conditions(rule)
     )
     labels = "".join(
         f"<li><code>{escape(o.label)}</code> is <b>{escape(o.judgement)}</b> here ({escape(_shares(o))})"
         f"{escape(_driven(o))}</li>"
-        for o in shown(rule)
+        for o in _shown(rule)
     )
     return (
-        f'<section class="rule"><h2>{escape(title(rule))}</h2><p>IF</p><ul>{conditions}</ul>'
-        f"<p>THEN</p><ul>{labels}</ul><p>{escape(life(rule))}</p></section>"
+        f'<section class="rule"><h2>{escape(_title(rule))}</h2><p>IF</p><ul>{conditions}</ul>'
+        f"<p>THEN</p><ul>{labels}</ul><p>{escape(_life(rule))}</p></section>"
     )
 
 
-def document(rule: "Rule") -> dict[str, Any]:
-    """One rule for machines, with all its labels."""
+def rule_to_dict(rule: "Rule") -> dict[str, Any]:
+    """Return `rule` as values that JSON can hold, with all its labels."""
     return {
         "rule": rule.identity,
         "name": rule.name,
@@ -74,24 +78,24 @@ def document(rule: "Rule") -> dict[str, Any]:
     }
 
 
-def whole(rules: Sequence["Rule"], fidelity: "Fidelity | None", form: Form) -> str:
-    """Many rules with a line on what their shortened forms are worth."""
-    told = summary(rules, fidelity)
+def rules_to_text(rules: Sequence["Rule"], fidelity: "Fidelity | None", form: _Form) -> str:
+    """Return all `rules` in the given `form`, after one line about the `fidelity` of their shortened forms."""
+    first = summary(rules, fidelity)
     if form == "text":
-        return "\n\n".join([told, *map(plain, rules)]) + "\n"
+        return "\n\n".join([first, *map(rule_to_text, rules)]) + "\n"
     if form == "markdown":
-        return "\n".join([told, "", *map(markdown, rules)])
-    return page("Rules", f"<p>{escape(told)}</p>" + "".join(map(html, rules)))
+        return "\n".join([first, "", *map(rule_to_markdown, rules)])
+    return page("Rules", f"<p>{escape(first)}</p>" + "".join(map(rule_to_html, rules)))
 
 
-def whole_document(rules: Sequence["Rule"], fidelity: "Fidelity | None") -> dict[str, Any]:
-    """Many rules for machines."""
+def rules_to_dict(rules: Sequence["Rule"], fidelity: "Fidelity | None") -> dict[str, Any]:
+    """Return all `rules`, with their `fidelity`, as values that JSON can hold."""
     found = None if fidelity is None else {"labels": fidelity.labels, "positives": fidelity.positives}
-    return {"fidelity": found, "rules": [document(rule) for rule in rules]}
+    return {"fidelity": found, "rules": [rule_to_dict(rule) for rule in rules]}
 
 
 def summary(rules: Sequence["Rule"], fidelity: "Fidelity | None") -> str:
-    """How many rules, how short, how faithful."""
+    """Return one line: how many `rules`, how many features they keep, and the `fidelity` of the shortened ones."""
     if fidelity is None or not rules:
         return "There are no rules yet."
     kept = sum(len(rule.conditions) for rule in rules) / len(rules)
@@ -102,14 +106,14 @@ def summary(rules: Sequence["Rule"], fidelity: "Fidelity | None") -> str:
     )
 
 
-def title(rule: "Rule") -> str:
-    """Number, name and weight of a rule."""
-    called = (f' "{one_line(rule.name)}"' if rule.name else "") + (", locked" if rule.locked else "")
-    return f"Rule {rule.identity}{called} ({rule.support:.0f} samples, {rule.activity:.0%} of the activity)"
+def _title(rule: "Rule") -> str:
+    """Return number, name and support of a rule."""
+    name = (f' "{one_line(rule.name)}"' if rule.name else "") + (", locked" if rule.locked else "")
+    return f"Rule {rule.identity}{name} ({rule.support:.0f} samples, {rule.activity:.0%} of the activity)"
 
 
-def life(rule: "Rule") -> str:
-    """What is known about the rule itself."""
+def _life(rule: "Rule") -> str:
+    """Return age, certainty and fidelity of a rule."""
     won = "won the last sample" if rule.idle == 0 else f"last won {counted(rule.idle, 'sample')} ago"
     dropped = f"{counted(rule.dropped, 'feature')} dropped, " if rule.dropped else ""
     return (
@@ -118,14 +122,14 @@ def life(rule: "Rule") -> str:
     )
 
 
-def shown(rule: "Rule") -> tuple[Outcome, ...]:
-    """The labels that stand out in the rule; the one that does most in any case."""
-    special = tuple(outcome for outcome in rule.outcomes if outcome.apart >= SPECIAL)
-    return special[:SHOWN_LABELS] or rule.outcomes[:1]
+def _shown(rule: "Rule") -> tuple[RuleOutcome, ...]:
+    """Return the labels that differ clearly from the stream, but at least one."""
+    distinct = tuple(outcome for outcome in rule.outcomes if outcome.apart >= _MIN_APART)
+    return distinct[:_MAX_LABELS] or rule.outcomes[:1]
 
 
-def _told(rule: "Rule") -> list[tuple[str, str, str]]:
-    """For each condition what it is about, what is said, and by what numbers."""
+def _conditions(rule: "Rule") -> list[tuple[str, str, str]]:
+    """Return for each condition the feature or column, its term or text, and the numbers behind it."""
     shares = rule.text_shares
     return [
         _text(condition.feature, shares[condition.feature])
@@ -136,15 +140,15 @@ def _told(rule: "Rule") -> list[tuple[str, str, str]]:
 
 
 def _text(feature: str, share: float) -> tuple[str, str, str]:
-    """A column of texts and one of its values: those of the rule's samples that are as said."""
+    """Return column, value and share of the rule's samples of a 0/1 feature of a categorical column."""
     column, value = column_and_value(feature)
-    if share <= 1.0 - CLEAR:
+    if share <= 1.0 - CLEAR_SHARE:
         return column, f"not {value}", f"{1.0 - share:.0%} of its samples"
-    return column, value if share >= CLEAR else f"sometimes {value}", f"{share:.0%} of its samples"
+    return column, value if share >= CLEAR_SHARE else f"sometimes {value}", f"{share:.0%} of its samples"
 
 
-def _range(condition: Condition) -> str:
-    """In the units of the feature; an outermost term has no end on its side."""
+def _range(condition: RuleCondition) -> str:
+    """Return the range in the units of the feature; an outermost term has no end on its side."""
     if condition.term == ANY:
         return f"{condition.low:.4g} to {condition.high:.4g}"
     if condition.term.startswith(TERMS[0]):
@@ -154,16 +158,12 @@ def _range(condition: Condition) -> str:
     return f"{condition.low:.4g} to {condition.high:.4g}"
 
 
-def _judged(outcome: Outcome) -> str:
-    return f"{outcome.judgement} here ({_shares(outcome)})"
-
-
-def _shares(outcome: Outcome) -> str:
+def _shares(outcome: RuleOutcome) -> str:
     return f"{outcome.share:.0%}, usually {outcome.usual:.0%}"
 
 
-def _driven(outcome: Outcome) -> str:
-    """What moves the label inside the rule: the signs of its local weights."""
+def _driven(outcome: RuleOutcome) -> str:
+    """Return the features that move the label inside the rule, by the signs of their local weights."""
     up = [one_line(driver.feature) for driver in outcome.drivers if driver.effect > 0.0]
     down = [one_line(driver.feature) for driver in outcome.drivers if driver.effect < 0.0]
     parts = [f"up with {' and '.join(up)}"] if up else []

@@ -1,4 +1,4 @@
-"""Rules as views a person can read: IF few features are such, THEN these labels are likely, and why."""
+"""Rules as read-only views (`Rule`, `RuleSet`): a few conditions, the likely labels, and what drives them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,30 +6,62 @@ from typing import Any
 
 import numpy as np
 
+from evolabel._utils.text import first_names
 from evolabel.core.model import StreamModel
 from evolabel.errors import DataError
 from evolabel.explain import rule_text
-from evolabel.explain.reference import reference_rows
-from evolabel.explain.shortening import FIDELITY, Fidelity, ShortRules, Threshold, measure, shorten
-from evolabel.explain.statements import Condition, Outcome, judge, read_condition, read_drivers
-from evolabel.explain.terms import Vocabulary, stream_moments, stream_terms
+from evolabel.explain.shortening import (
+    FIDELITY,
+    Fidelity,
+    ShortRules,
+    Threshold,
+    measure_fidelity,
+    reference_rows,
+    shorten,
+)
+from evolabel.explain.statements import RuleCondition, RuleOutcome, rule_outcomes, strongest_drivers
+from evolabel.explain.terms import Vocabulary, scaled_moments, stream_terms
 from evolabel.explain.text_columns import shares_on, text_features
 from evolabel.typing import FloatArray
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule, eq. (1).
+    """One rule, eq. (1), as it was when it was read.
 
-    `centre`, `low` and `high` (centre minus and plus one spread) are in the units of the features; `weights` are the
-    consequents W_i, (n_features + 1, n_labels), on scaled features with the intercept last. `label_shares` is how
-    often each label was on among the samples of the rule; labels nobody annotated count as the rule predicted them.
-
-    `conditions` are the features that the shortened rule looks at, the most telling first, and `fidelity` the share of
-    labels that the shortened rules predict as the full ones do, where this rule speaks. `activity` is the rule's share
-    of what was learned (or of the rows it was read with), `certainty` 1 / (1 + r'Pr) at the centre: how little one more
-    sample there could change the weights. `n_seen` is the age of the stream when the rule was read. `shares_on` is how
-    often each feature is 1 in the rule, NaN where it is not known to be 0 or 1.
+    Attributes
+    ----------
+    identity : int
+        Number of the rule, which it keeps for life.
+    centre, low, high : arrays of shape (n_features,)
+        Centre, and centre minus and plus one spread, in the units of the features.
+    support : float
+        Samples that the rule has won.
+    born, last_won, n_seen : int
+        Sample at which the rule was created, sample it won last, and samples of the stream when it was read.
+    weights : array of shape (n_features + 1, n_labels)
+        The consequents W_i, on scaled features, with the intercept last.
+    label_shares : array of shape (n_labels,)
+        How often each label was on among the samples of the rule; labels that were not annotated count as predicted.
+    feature_names, label_names : list of str
+    contrast : array of shape (n_features,)
+        Distance of the centre from the mean of the stream, in spreads of the rule.
+    activity : float
+        The rule's share of what was learned, or of the memberships of the rows it was read with.
+    certainty : float
+        1 / (1 + r'Pr) at the centre: how little one more sample there could change the weights.
+    fidelity : float
+        Share of labels that the shortened rules predict as the full ones do, where this rule is active.
+    conditions : tuple of RuleCondition
+        The features that the shortened rule keeps, the most distinctive first.
+    outcomes : tuple of RuleOutcome
+        All labels, those that differ most from the stream first.
+    shares_on : array of shape (n_features,)
+        How often each feature is 1 in the rule; NaN where it had other values than 0 and 1.
+    name : str
+        The name that a person gave the rule; empty for none.
+    locked : bool
+        Whether a person has locked the rule.
     """
 
     identity: int
@@ -48,8 +80,8 @@ class Rule:
     activity: float
     certainty: float
     fidelity: float
-    conditions: tuple[Condition, ...] = field(repr=False)
-    outcomes: tuple[Outcome, ...] = field(repr=False)
+    conditions: tuple[RuleCondition, ...] = field(repr=False)
+    outcomes: tuple[RuleOutcome, ...] = field(repr=False)
     shares_on: FloatArray = field(repr=False)
     name: str = ""
     locked: bool = False
@@ -61,7 +93,7 @@ class Rule:
 
     @property
     def text_shares(self) -> dict[str, float]:
-        """How often columns of texts have each of their values, by the feature that stands for it, as `mode=idle`."""
+        """How often categorical columns have each of their values, by its 0/1 feature, such as `mode=idle`."""
         texts = text_features(self.feature_names, ~np.isnan(self.shares_on))
         return {
             name: float(share) for name, share in zip(self.feature_names, self.shares_on, strict=True) if name in texts
@@ -69,16 +101,16 @@ class Rule:
 
     @property
     def idle(self) -> int:
-        """Samples since the rule last won one."""
+        """Number of samples since the rule last won one."""
         return self.n_seen - self.last_won
 
     @property
     def dropped(self) -> int:
-        """Features that the shortened rule does not look at."""
+        """Number of features that the shortened rule ignores."""
         return len(self.feature_names) - len(self.conditions)
 
     def renamed(self, features: Sequence[str], labels: Sequence[str]) -> "Rule":
-        """The same rule under other names of its features and labels."""
+        """Return a copy whose columns are called `features` and `labels`."""
         names = dict(zip(self.feature_names, features, strict=True)), dict(zip(self.label_names, labels, strict=True))
         return replace(
             self,
@@ -91,28 +123,32 @@ class Rule:
     @property
     def text(self) -> str:
         """The rule in words."""
-        return rule_text.plain(self)
+        return rule_text.rule_to_text(self)
 
     def markdown(self) -> str:
-        """The rule in Markdown."""
-        return rule_text.markdown(self)
+        """Return the rule in Markdown."""
+        return rule_text.rule_to_markdown(self)
 
     def html(self) -> str:
-        """The rule as a piece of HTML."""
-        return rule_text.html(self)
+        """Return the rule as a section of HTML."""
+        return rule_text.rule_to_html(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The rule as values that JSON can hold, all labels included."""
-        return rule_text.document(self)
+        """Return the rule as values that JSON can hold, with all labels."""
+        return rule_text.rule_to_dict(self)
 
     def __str__(self) -> str:
         return self.text
 
 
 class RuleSet(list[Rule]):
-    """All rules, in the order of their slots, with the fidelity of their shortened forms together.
+    """The list of all rules, in the order of their slots.
 
-    `fidelity` is None while the warm-up lasts and there are no rules yet.
+    Parameters
+    ----------
+    rules : iterable of Rule
+    fidelity : Fidelity, optional
+        Fidelity of the shortened rules together; None while there are no rules yet.
     """
 
     def __init__(self, rules: Iterable[Rule] = (), fidelity: Fidelity | None = None) -> None:
@@ -120,26 +156,26 @@ class RuleSet(list[Rule]):
         self.fidelity = fidelity
 
     def top(self, count: int, label: str | None = None) -> "RuleSet":
-        """The best supported rules, or those in which a label is most frequent."""
+        """Return the `count` best supported rules, or those in which `label` is most frequent."""
         _check_known(label, self)
         return RuleSet(sorted(self, key=lambda rule: -_weight(rule, label))[:count], self.fidelity)
 
     @property
     def text(self) -> str:
         """All rules in words."""
-        return rule_text.whole(self, self.fidelity, "text")
+        return rule_text.rules_to_text(self, self.fidelity, "text")
 
     def markdown(self) -> str:
-        """All rules in Markdown."""
-        return rule_text.whole(self, self.fidelity, "markdown")
+        """Return all rules in Markdown."""
+        return rule_text.rules_to_text(self, self.fidelity, "markdown")
 
     def html(self) -> str:
-        """All rules as a whole HTML page."""
-        return rule_text.whole(self, self.fidelity, "html")
+        """Return all rules as a whole HTML page."""
+        return rule_text.rules_to_text(self, self.fidelity, "html")
 
     def to_dict(self) -> dict[str, Any]:
-        """All rules as values that JSON can hold."""
-        return rule_text.whole_document(self, self.fidelity)
+        """Return all rules as values that JSON can hold."""
+        return rule_text.rules_to_dict(self, self.fidelity)
 
     def __str__(self) -> str:
         return self.text
@@ -147,7 +183,7 @@ class RuleSet(list[Rule]):
 
 def _check_known(label: str | None, rules: Sequence[Rule]) -> None:
     if label is not None and rules and label not in rules[0].label_names:
-        raise DataError(f"there is no label {label!r}; the model knows {', '.join(rules[0].label_names)}")
+        raise DataError(f"there is no label {label!r}; the labels are {first_names(rules[0].label_names)}")
 
 
 def _weight(rule: Rule, label: str | None) -> float:
@@ -163,15 +199,25 @@ def read_rules(
     fidelity: float = FIDELITY,
     threshold: Threshold = 0.5,
 ) -> RuleSet:
-    """All rules of a model; none while the warm-up lasts, or in a sibling that has not learned yet.
+    """Return all rules of `model`; none while the warm-up lasts, or in a sibling that has not learned yet.
 
-    The rules are shortened as far as they keep `fidelity` on rows like the stream's. It is reported on the raw `rows`,
-    if there are any (missing features at the mean of the stream), else on other rows like the stream's.
+    Parameters
+    ----------
+    model : StreamModel
+    feature_names, label_names : list of str
+    rows : array of shape (n, n_features), optional
+        Raw rows on which fidelity and activity are reported (missing features at the mean of the stream); by default
+        rows drawn from the rules.
+    fidelity : float
+        Rules are shortened as far as they predict this share of the labels alike, on rows drawn from the rules.
+    threshold : array, float or None
+        Outputs of at least this much are on; None: the largest output is.
     """
     if model.rules is None or model.rules.n_rules == 0:
         return RuleSet()
     short = shorten(model, fidelity, threshold=threshold)
-    found = measure(short, reference_rows(model, seed=1) if rows is None else _complete(model, rows), threshold)
+    tested = reference_rows(model, seed=1) if rows is None else _complete(model, rows)
+    found = measure_fidelity(short, tested, threshold)
     words = stream_terms(model, feature_names)
     reader = _Reader(model, short, found, words, label_names, seen=rows is None)
     return RuleSet((reader.rule(i) for i in range(model.rules.n_rules)), found)
@@ -183,7 +229,7 @@ def _complete(model: StreamModel, rows: FloatArray) -> FloatArray:
 
 
 class _Reader:
-    """What all rules of a model have in common while they are read."""
+    """Quantities of all rules of a model, from which the views of single rules are made."""
 
     def __init__(
         self,
@@ -204,20 +250,20 @@ class _Reader:
         self.low, self.high = scaler.inverse(a.c[used, :p] - spread), scaler.inverse(a.c[used, :p] + spread)
         self.shares_on = shares_on(scaler, a.c[used, :p])
         self.contrast = np.abs(a.c[used, :p] - a.c[0, :p]) / spread
-        self.width = stream_moments(model)[1]
+        self.width = scaled_moments(model)[1]
         shares = [self._shares(slot) for slot in range(rules.n_rules + 1)]
         self.usual, self.shares = shares[0], shares[1:]
         evidence = np.array([rules.hessian(slot)[-1, -1] for slot in range(1, rules.n_rules + 1)])
         self.activity = evidence / max(evidence.sum(), 1e-300) if seen else found.activity
 
     def rule(self, i: int) -> Rule:
-        """The view of rule i."""
+        """Return the view of rule `i`, counted from 0."""
         rules, slot = self.model.trained(), i + 1
         a, names = rules.arrays, self.words.feature_names
         weights = rules.weights(slot)
         ranges = ((names[j], float(self.low[i, j]), float(self.high[i, j])) for j in self.short.kept[i])
-        drivers = read_drivers(weights[:-1] * self.width[:, None], names)
-        outcomes = judge(self.label_names, self.shares[i], self.usual, drivers)
+        drivers = strongest_drivers(weights[:-1] * self.width[:, None], names)
+        outcomes = rule_outcomes(self.label_names, self.shares[i], self.usual, drivers)
         r = np.append(a.c[slot, : self.model.n_features], 1.0)
         return Rule(
             identity=int(a.identity[slot]),
@@ -236,7 +282,10 @@ class _Reader:
             activity=float(self.activity[i]),
             certainty=float(1.0 / (1.0 + r @ rules.inverse(slot) @ r)),
             fidelity=float(self.found.by_rule[i]),
-            conditions=tuple(read_condition(self.words, *given) for given in ranges),
+            conditions=tuple(
+                RuleCondition(feature, self.words.term_for(feature, low, high), low, high)
+                for feature, low, high in ranges
+            ),
             outcomes=tuple(outcomes),
             shares_on=self.shares_on[i],
             name=rules.words.names.get(int(a.identity[slot]), ""),
@@ -244,7 +293,7 @@ class _Reader:
         )
 
     def _shares(self, slot: int) -> FloatArray:
-        """How often each label was on among the samples of a slot."""
+        """Return how often each label was on among the samples of a slot."""
         rules = self.model.trained()
         evidence = max(float(rules.hessian(slot)[-1, -1]), 1e-300)
         return np.asarray(np.clip(rules.arrays.G[slot, :, -1] / evidence, 0.0, 1.0))

@@ -1,11 +1,14 @@
 """Shorter rules: the fewest antecedents with which the rule base still predicts the same labels.
 
-A dropped antecedent is a feature that the rule does not look at. That is how the model treats a missing feature, too:
-the mean squared distance is taken over the features that are left, which for a rotated rule is the exact marginal (the
-shadow of the ellipsoid). Consequents keep all their features.
+A dropped antecedent is a feature that the rule ignores, as the model ignores a missing feature: the mean squared
+distance is taken over the features that are left, which for a rotated rule is the exact marginal (the projection of the
+ellipsoid). Consequents keep all their features.
 
-Antecedents are ranked by how much they tell rules apart: the variance, over rows like the stream's, of what the feature
-adds to the distance to this rule beyond what it adds to the others on average.
+Antecedents are ranked by how much they distinguish the rules: the variance, over rows like the stream's, of what the
+feature adds to the distance to this rule beyond what it adds to the others on average.
+
+Distances of all prefixes of an order of features are needed at once, so they are computed here by numpy and not by the
+kernels, which sum in another order; on the whole rule both agree up to rounding.
 """
 
 from dataclasses import dataclass
@@ -14,25 +17,57 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from evolabel.core.model import StreamModel
-from evolabel.explain.reference import reference_rows
+from evolabel.core.rules import inverses
 from evolabel.kernels.antecedents import degrees
 from evolabel.kernels.memberships import NOTHING
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 FIDELITY = 0.95
-FEWEST = 3  # antecedents a rule keeps at least: fewer hardly say where it is
+_MIN_LENGTH = 3  # antecedents a rule keeps at least: fewer hardly describe its region
+
+_N_REFERENCE_ROWS = 500
+_MIN_EIGENVALUE = 1e-9  # keeps the factor of a singular covariance defined
 
 Threshold = FloatArray | float | None
 """Outputs of at least this much are on, one for all labels or one for each; None: the largest output is."""
 
 
+def reference_rows(model: StreamModel, count: int = _N_REFERENCE_ROWS, seed: int = 0) -> FloatArray:
+    """Return `count` scaled rows like those of the stream, drawn from the rules of `model`.
+
+    A rule is drawn by its support, and a sample from the mean and spread of what the rule has seen. The same model and
+    `seed` always give the same rows.
+    """
+    rules, p = model.trained(), model.n_features
+    assert model.scaler is not None
+    rng = np.random.default_rng(seed)
+    support = rules.arrays.k[1 : rules.n_rules + 1]
+    slots = 1 + rng.choice(rules.n_rules, count, p=support / support.sum())
+    rows = rng.normal(size=(count, p))
+    for slot in np.unique(slots):
+        mine = slots == slot
+        rows[mine] = rules.arrays.c[slot, :p] + rows[mine] @ _covariance_root(model, int(slot)).T
+    return np.clip(rows, model.scaler.low, model.scaler.high)
+
+
+def _covariance_root(model: StreamModel, slot: int) -> FloatArray:
+    """Return a factor of the covariance of the samples that a rule has seen, without its prior."""
+    rules, p = model.trained(), model.n_features
+    a = rules.arrays
+    if not rules.settings.rotated:
+        return np.diag(np.sqrt(a.M[slot, :p] / np.maximum(a.n[slot, :p], 1e-300)))
+    seen = inverses.scatter(slot, a, rules.settings)[:p, :p] / max(float(a.k[slot]), 1e-300)
+    values, vectors = np.linalg.eigh(seen)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, _MIN_EIGENVALUE)))
+
+
 @dataclass(frozen=True)
 class Fidelity:
-    """How well a shortened rule base stands for the full one on some rows.
+    """How well a shortened rule base reproduces the full one on some rows.
 
     `labels` is the share of labels predicted alike, `positives` the same among the labels that either of the two
-    predicts as on (most labels are off, and easy), `by_rule` the share of labels predicted alike where each rule speaks
-    (weighted by membership), `activity` the mean membership of each rule in the full rule base.
+    predicts as on (most labels are off, and easy), `by_rule` the share of labels predicted alike where each rule is
+    active (weighted by membership), `activity` the mean membership of each rule in the full rule base.
     """
 
     labels: float
@@ -43,7 +78,7 @@ class Fidelity:
 
 @dataclass(frozen=True)
 class ShortRules:
-    """A rule base whose rules look at their first `length` features in `order`, (rules, n_features) each."""
+    """The rules of `model`, each with the first `length` features of its row of `order` (rules, n_features)."""
 
     model: StreamModel
     order: IntArray
@@ -51,47 +86,58 @@ class ShortRules:
 
     @property
     def kept(self) -> IntArray:
-        """Features of each rule, the most telling first, (rules, length)."""
+        """Features of each rule, the most distinctive first, (rules, length)."""
         return self.order[:, : self.length]
 
     def outputs(self, Z: FloatArray) -> FloatArray:
-        """Eq. (2) with the shortened antecedents, for complete scaled rows."""
+        """Return eq. (2) with the shortened antecedents for the complete scaled rows `Z`."""
         distance = prefix_distances(self.model, Z, self.order)[:, :, self.length - 1]
-        return _mixed(memberships(self.model, distance), local_outputs(self.model, Z))
+        return _mixed(_memberships(self.model, distance), _local_outputs(self.model, Z))
 
 
 def shorten(
     model: StreamModel,
     fidelity: float = FIDELITY,
-    fewest: int = FEWEST,
+    *,
+    fewest: int = _MIN_LENGTH,
     threshold: Threshold = 0.5,
     relevance: FloatArray | None = None,
 ) -> ShortRules:
-    """The shortest rules that predict at least this share of the labels alike, on rows like the stream's.
+    """Return the shortest rules that predict enough labels as the full rules do, on rows like the stream's.
 
-    `threshold` None: the largest output is predicted. `relevance` in [0, 1] per feature makes features count less in
-    the ranking; that helped on one data set of five and hurt on four (benchmarks/rule_shortening.py), so none is used.
+    Parameters
+    ----------
+    model : StreamModel
+    fidelity : float
+        Share of the labels that must be predicted alike.
+    fewest : int
+        Features that a rule keeps at least.
+    threshold : array, float or None
+        Outputs of at least this much are on; None: the largest output is.
+    relevance : array of shape (n_features,), optional
+        Factors in [0, 1] on the rank of the features. They helped on one data set of five and hurt on four
+        (benchmarks/rule_shortening.py), so none are used by default.
     """
     Z = reference_rows(model)
-    order = ranked(model, Z, relevance)
+    order = rank_features(model, Z, relevance)
     distances = prefix_distances(model, Z, order)
-    local = local_outputs(model, Z)
-    full = decided(_mixed(memberships(model, distances[:, :, -1]), local), threshold)
+    local = _local_outputs(model, Z)
+    full = labels_on(_mixed(_memberships(model, distances[:, :, -1]), local), threshold)
     longest = model.n_features
     for length in range(min(fewest, longest), longest):
-        short = decided(_mixed(memberships(model, distances[:, :, length - 1]), local), threshold)
+        short = labels_on(_mixed(_memberships(model, distances[:, :, length - 1]), local), threshold)
         if (short == full).mean() >= fidelity:
             return ShortRules(model, order, length)
     return ShortRules(model, order, longest)
 
 
-def measure(short: ShortRules, Z: FloatArray, threshold: Threshold = 0.5) -> Fidelity:
-    """Fidelity on complete scaled rows."""
+def measure_fidelity(short: ShortRules, Z: FloatArray, threshold: Threshold = 0.5) -> Fidelity:
+    """Return the fidelity of `short` on the complete scaled rows `Z`, with labels on by `threshold`."""
     distances = prefix_distances(short.model, Z, short.order)
-    psi = memberships(short.model, distances[:, :, -1])
-    local = local_outputs(short.model, Z)
-    one = decided(_mixed(psi, local), threshold)
-    other = decided(_mixed(memberships(short.model, distances[:, :, short.length - 1]), local), threshold)
+    psi = _memberships(short.model, distances[:, :, -1])
+    local = _local_outputs(short.model, Z)
+    one = labels_on(_mixed(psi, local), threshold)
+    other = labels_on(_mixed(_memberships(short.model, distances[:, :, short.length - 1]), local), threshold)
     alike = (one == other).mean(axis=1)
     either = one | other
     mass = psi.sum(axis=0)
@@ -103,24 +149,28 @@ def measure(short: ShortRules, Z: FloatArray, threshold: Threshold = 0.5) -> Fid
     )
 
 
-def ranked(model: StreamModel, Z: FloatArray, relevance: FloatArray | None = None) -> IntArray:
-    """Features of each rule, the one that sets it apart most first, (rules, n_features)."""
+def rank_features(model: StreamModel, Z: FloatArray, relevance: FloatArray | None = None) -> IntArray:
+    """Return the features of each rule of `model`, the most distinctive first, (rules, n_features).
+
+    They are ranked on the complete scaled rows `Z`; `relevance` (n_features,) multiplies the ranking, if given.
+    """
     a, used = model.trained().arrays, slice(1, model.trained().n_rules + 1)
     p = model.n_features
     added = (Z[:, None, :] - a.c[used, :p]) ** 2 * a.inv[used, :p]
-    telling = (added - added.mean(axis=1, keepdims=True)).var(axis=0)
-    if len(telling) == 1:
-        telling = added.var(axis=0)
+    distinctive = (added - added.mean(axis=1, keepdims=True)).var(axis=0)
+    if len(distinctive) == 1:
+        distinctive = added.var(axis=0)
     if relevance is not None:
-        telling = telling * relevance
-    return np.argsort(-telling, axis=1, kind="stable")
+        distinctive = distinctive * relevance
+    return np.argsort(-distinctive, axis=1, kind="stable")
 
 
 def prefix_distances(model: StreamModel, Z: FloatArray, order: IntArray) -> FloatArray:
-    """Mean squared distance of complete rows to each rule over its first 1, 2, ... features, (rows, rules, features).
+    """Return mean squared distances of the rows `Z` to the rules of `model` over 1, 2, ... features of `order`.
 
-    For a rotated rule the covariance is factored in the rule's order: partial sums of one forward substitution are the
-    marginal distances of all prefixes at once.
+    `Z` holds complete scaled rows, `order` (rules, n_features) the features of each rule; the result has the shape
+    (rows, rules, n_features). For a rotated rule the covariance is factored in the rule's order: partial sums of one
+    forward substitution are the marginal distances of all prefixes at once.
     """
     rules, p = model.trained(), model.n_features
     a, importance = rules.arrays, rules.settings.importance
@@ -138,8 +188,15 @@ def prefix_distances(model: StreamModel, Z: FloatArray, order: IntArray) -> Floa
     return out
 
 
-def memberships(model: StreamModel, distances: FloatArray) -> FloatArray:
-    """Eqs. (2), (3) as the model computes them, from mean squared distances (rows, rules)."""
+def labels_on(outputs: FloatArray, threshold: Threshold) -> BoolArray:
+    """Return which labels are on, eq. (4): `outputs` (rows, n_labels) of at least `threshold`, or the largest."""
+    if threshold is None:
+        return np.asarray(np.arange(outputs.shape[1]) == outputs.argmax(axis=1)[:, None])
+    return np.asarray(outputs >= threshold)
+
+
+def _memberships(model: StreamModel, distances: FloatArray) -> FloatArray:
+    """Return the memberships, eqs. (2), (3), of mean squared distances (rows, rules), as `kernels.memberships` does."""
     settings = model.trained().settings
     mu = np.exp(-0.5 * (distances - distances.min(axis=1, keepdims=True)) / settings.tau)
     share = mu / mu.sum(axis=1, keepdims=True)
@@ -148,18 +205,11 @@ def memberships(model: StreamModel, distances: FloatArray) -> FloatArray:
     return np.asarray(kept / kept.sum(axis=1, keepdims=True))
 
 
-def local_outputs(model: StreamModel, Z: FloatArray) -> FloatArray:
-    """What every rule would answer alone, (rows, rules, n_labels)."""
+def _local_outputs(model: StreamModel, Z: FloatArray) -> FloatArray:
+    """Return the outputs of every rule alone, (rows, rules, n_labels)."""
     rules = model.trained()
     R = np.column_stack([Z, np.ones(len(Z))])
     return np.stack([R @ rules.weights(slot) for slot in range(1, rules.n_rules + 1)], axis=1)
-
-
-def decided(outputs: FloatArray, threshold: Threshold) -> BoolArray:
-    """Eq. (4): labels that are on; with no threshold the one of the largest output."""
-    if threshold is None:
-        return np.asarray(np.arange(outputs.shape[1]) == outputs.argmax(axis=1)[:, None])
-    return np.asarray(outputs >= threshold)
 
 
 def _mixed(psi: FloatArray, local: FloatArray) -> FloatArray:

@@ -1,24 +1,23 @@
-"""What a rule states: conditions on features in words, and labels that are likely or not, with what drives them."""
+"""The parts of a rule in words: conditions on features, and labels that are likely or not, with what drives them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evolabel.explain.terms import Vocabulary
 from evolabel.typing import FloatArray
 
-LIKELY = 0.5
-RAISED = 1.5  # times the usual share
-FEWEST_PERCENT = 0.03  # a share this small is never "more likely than usual"
+_LIKELY_SHARE = 0.5
+_RAISED_FACTOR = 1.5  # a share of so many times the usual one is "more likely than usual"
+_MIN_RAISED_SHARE = 0.03  # a smaller share is never "more likely than usual"
 
-DRIVERS = 3
-SMALLEST_EFFECT = 0.01  # of one standard deviation of a feature on an output
+_MAX_DRIVERS = 3
+_MIN_EFFECT = 0.01  # smallest effect of one standard deviation of a feature on an output that is shown
 
 
 @dataclass(frozen=True)
-class Condition:
-    """A feature lies in a range, in its own units; `term` says so in words."""
+class RuleCondition:
+    """The range of a feature in a rule, `low` to `high` in its own units; `term` is the range in words."""
 
     feature: str
     term: str
@@ -28,15 +27,15 @@ class Condition:
 
 @dataclass(frozen=True)
 class Driver:
-    """A feature that moves a label inside the rule: by `effect` for one standard deviation of the feature."""
+    """A feature that moves a label inside the rule: by `effect` per standard deviation of `feature`."""
 
     feature: str
     effect: float
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """How a label stands inside the rule: its share there, its usual share in the stream, and what drives it."""
+class RuleOutcome:
+    """A label in a rule: its `share` there, its `usual` share in the stream, both in words, and what drives it."""
 
     label: str
     share: float
@@ -44,47 +43,47 @@ class Outcome:
     judgement: str
     drivers: tuple[Driver, ...]
 
-    def renamed(self, features: Mapping[str, str], labels: Mapping[str, str]) -> "Outcome":
-        """The same under other names."""
+    def renamed(self, features: Mapping[str, str], labels: Mapping[str, str]) -> "RuleOutcome":
+        """Return a copy with the names that `features` and `labels` map the present names to."""
         drivers = tuple(replace(driver, feature=features[driver.feature]) for driver in self.drivers)
         return replace(self, label=labels[self.label], drivers=drivers)
 
     @property
     def apart(self) -> float:
-        """How far the share is from the usual one, in standard deviations of the label."""
+        """Difference of the share from the usual one, in standard deviations of the label."""
         return abs(self.share - self.usual) / max(float(np.sqrt(self.usual * (1.0 - self.usual))), 1e-3)
 
 
-def read_condition(words: Vocabulary, feature: str, low: float, high: float) -> Condition:
-    """A condition with its term."""
-    return Condition(feature, words.term_for(feature, low, high), low, high)
+def strongest_drivers(effects: FloatArray, feature_names: list[str]) -> list[tuple[Driver, ...]]:
+    """Return the features with the largest absolute `effects` (n_features, n_labels), label by label.
 
-
-def read_drivers(effects: FloatArray, feature_names: list[str]) -> list[tuple[Driver, ...]]:
-    """Strongest features per label from the effects (n_features, n_labels); weights of zero never drive."""
-    strongest = np.argsort(-np.abs(effects), axis=0, kind="stable")[:DRIVERS]
+    `feature_names` are the names of the rows. Effects below 0.01 are left out.
+    """
+    strongest = np.argsort(-np.abs(effects), axis=0, kind="stable")[:_MAX_DRIVERS]
     return [
         tuple(
-            Driver(feature_names[j], float(effects[j, c]))
-            for j in strongest[:, c]
-            if abs(effects[j, c]) >= SMALLEST_EFFECT
+            Driver(feature_names[j], float(effects[j, c])) for j in strongest[:, c] if abs(effects[j, c]) >= _MIN_EFFECT
         )
         for c in range(effects.shape[1])
     ]
 
 
-def judge(
+def rule_outcomes(
     label_names: list[str], shares: FloatArray, usual: FloatArray, drivers: list[tuple[Driver, ...]]
-) -> list[Outcome]:
-    """All labels, the ones the rule is most special for first."""
+) -> list[RuleOutcome]:
+    """Return one outcome per label of `label_names`, those that differ most from the stream first.
+
+    `shares` (n_labels,) are the label shares in the rule, `usual` (n_labels,) those in the stream, `drivers` the
+    features that move each label.
+    """
     outcomes = [
-        Outcome(name, float(share), float(base), _judgement(float(share), float(base)), drives)
+        RuleOutcome(name, float(share), float(base), _judgement(float(share), float(base)), drives)
         for name, share, base, drives in zip(label_names, shares, usual, drivers, strict=True)
     ]
     return sorted(outcomes, key=lambda outcome: -outcome.apart)
 
 
 def _judgement(share: float, usual: float) -> str:
-    if share >= LIKELY:
+    if share >= _LIKELY_SHARE:
         return "likely"
-    return "more likely than usual" if share >= max(RAISED * usual, FEWEST_PERCENT) else "unlikely"
+    return "more likely than usual" if share >= max(_RAISED_FACTOR * usual, _MIN_RAISED_SHARE) else "unlikely"

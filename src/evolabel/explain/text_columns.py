@@ -1,8 +1,8 @@
-"""Columns of texts: the features `mode=idle` and `mode=wash` are 1 where the column mode says so, and are told so.
+"""Categorical columns: the features `mode=idle` and `mode=wash` are 1 where the column mode has that text.
 
-A name proves nothing: `lag=1` may be any number. Features are told as texts only if several share a column (what stands
-before the first "="), if at least one of them names a value that is no number, and if all of them were only 0 or 1 in
-the initial batch, which the scaler has noted. In any doubt they are told as numbers.
+A name alone is no proof: `lag=1` may be any number. Features are taken as texts only if several share a column (the
+part before the first "="), if at least one of them names a value that is no number, and if all of them were only 0 or 1
+in the initial batch, which the scaler records. Otherwise they are shown as numbers.
 """
 
 from collections import defaultdict
@@ -14,12 +14,19 @@ from evolabel.core.rules.scaling import Scaler
 from evolabel.streams.cells import is_number
 from evolabel.typing import BoolArray, FloatArray
 
-CLEAR = 0.8  # share of a rule's samples from which on a column is said to have a value, or not to have it
-CLOSE = 0.25  # half the width of the range that a value claims, in distances between the scores of 0 and 1
+CLEAR_SHARE = 0.8  # share of a rule's samples from which on a column is described by a value, or by not having it
+_HALF_WIDTH = 0.25  # of the range that stands for a value, in distances between the scaled 0 and 1
 
 
 def text_features(names: Sequence[str], binary: BoolArray) -> frozenset[str]:
-    """The features that stand for values of columns of texts; `binary` tells which were only 0 or 1.
+    """Return the features that stand for values of categorical columns.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of all features.
+    binary : array of shape (n_features,)
+        Which features were only 0 or 1 in the initial batch.
 
     Examples
     --------
@@ -37,32 +44,38 @@ def text_features(names: Sequence[str], binary: BoolArray) -> frozenset[str]:
 
 
 def _is_text(features: list[tuple[str, str, bool]]) -> bool:
-    several, known = len(features) > 1, all(only_0_and_1 for _, _, only_0_and_1 in features)
-    return several and known and not all(is_number(value, ".") for _, value, _ in features)
+    several, binary = len(features) > 1, all(only_0_and_1 for _, _, only_0_and_1 in features)
+    return several and binary and not all(is_number(value, ".") for _, value, _ in features)
 
 
 def column_and_value(feature: str) -> tuple[str, str]:
-    """What stands before and behind the first "="."""
+    """Return the parts of the name `feature` before and behind its first "="."""
     column, _, value = feature.partition("=")
     return column, value
 
 
 def shares_on(scaler: Scaler, centres: FloatArray) -> FloatArray:
-    """How many of the samples around each centre (rows, n_features) have a feature on; NaN where it is no 0 or 1."""
-    off, on = scores_of_0_and_1(scaler)
+    """Return the share of samples with each feature on, for rules with the scaled `centres` (rows, n_features).
+
+    A mean of scaled values lies between the scaled 0 and 1 as the share does; NaN where `scaler` has seen other values.
+    """
+    off, on = scaled_0_and_1(scaler)
     varied = on > off
     share = (centres - off) / np.where(varied, on - off, 1.0)
     constant = np.broadcast_to(scaler.x[:, 0], centres.shape)
     return np.where(scaler.binary, np.clip(np.where(varied, share, constant), 0.0, 1.0), np.nan)
 
 
-def range_of_value(scaler: Scaler, place: int, *, on: bool) -> tuple[float, float]:
-    """The range of scores that is meant by "mode is idle" (`on`) or "mode is not idle": close to 1, or to 0."""
-    scores = scores_of_0_and_1(scaler)[:, place]
-    reach = CLOSE * (scores[1] - scores[0])
-    return float(scores[int(on)] - reach), float(scores[int(on)] + reach)
+def range_of_value(scaler: Scaler, j: int, *, on: bool) -> tuple[float, float]:
+    """Return the scaled range of feature `j` that stands for "mode is idle" (`on`) or "mode is not idle".
+
+    It lies around the value of 1, or of 0, in the scale of `scaler`.
+    """
+    values = scaled_0_and_1(scaler)[:, j]
+    half = _HALF_WIDTH * (values[1] - values[0])
+    return float(values[int(on)] - half), float(values[int(on)] + half)
 
 
-def scores_of_0_and_1(scaler: Scaler) -> FloatArray:
-    """Where every feature would be off, and on, (2, n_features)."""
+def scaled_0_and_1(scaler: Scaler) -> FloatArray:
+    """Return the values 0 and 1 of every feature in the scale of `scaler`, (2, n_features)."""
     return scaler.transform(np.repeat([[0.0], [1.0]], len(scaler.used), axis=1))

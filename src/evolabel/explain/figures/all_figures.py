@@ -8,7 +8,7 @@ import numpy as np
 from evolabel.errors import DataError
 from evolabel.explain.figures.consequents import consequent_map
 from evolabel.explain.figures.correlations import label_correlations
-from evolabel.explain.figures.figure_data import Anatomy, Drawable
+from evolabel.explain.figures.figure_data import Drawable, FigureData
 from evolabel.explain.figures.lives import life_lines
 from evolabel.explain.figures.memberships import membership_functions
 from evolabel.explain.figures.novelty import novelty_map
@@ -17,59 +17,63 @@ from evolabel.explain.figures.regions import rule_map
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FEATURES = 3  # whose membership functions are drawn
-LONGEST_NAME = 60  # letters of a feature's name that a file is called by
+_N_FEATURES = 3  # whose membership functions are drawn
+_MAX_FILE_NAME = 60  # letters of a feature's name in the name of a file
 
 
-class Picture(NamedTuple):
-    """A figure, the name of its file, and what a person should know to read it."""
+class CaptionedFigure(NamedTuple):
+    """The Axes of a figure, with the `name` of its file and a `caption`."""
 
     name: str
     caption: str
     axes: "Axes"
 
 
-def album(classifier: Drawable, X: object = None, Y: object = None) -> Iterator[Picture]:
-    """Draw everything that can be drawn; samples X with labels Y, if given, are shown on the maps."""
+def all_figures(classifier: Drawable, X: object = None, Y: object = None) -> Iterator[CaptionedFigure]:
+    """Yield all figures that apply to `classifier`; the samples `X` with labels `Y`, if given, are drawn on maps."""
     if (X is None) != (Y is None):
         raise DataError("samples and their labels belong together; pass both X and Y, or none")
-    anatomy = classifier.anatomy()
-    if anatomy.model.n_features > 1:
-        yield from _maps(classifier, anatomy, X, Y)
-    files = _files(anatomy.feature_names)
-    for j in anatomy.most_relevant(FEATURES):
-        told = "What the rules see of one feature. Bands are the terms the rules are told in: fifths of the stream."
-        yield Picture(f"memberships-{files[j]}", told, membership_functions(classifier, j))
-    if anatomy.model.n_labels > 1 and (X is not None or anatomy.rules.arrays.Q.shape[1]):
-        told = "Labels that go together (red) or exclude each other (blue): in the rule that differs most, and in all."
-        yield Picture("label-correlations", told, label_correlations(classifier, X=X, Y=Y))
-    told = "Which feature raises (red) or lowers (blue) which label over the whole stream."
-    yield Picture("weights-global", told, consequent_map(classifier))
-    best = int(anatomy.rules.arrays.identity[anatomy.best_supported(1)[0]])
-    told = "The same inside the best supported rule."
-    yield Picture("weights-best-rule", told, consequent_map(classifier, best))
-    yield Picture("life-lines", "When rules were born, merged, changed by hand and removed.", life_lines(classifier))
+    data = classifier.figure_data()
+    if data.model.n_features > 1:
+        yield from _maps(classifier, data, X, Y)
+    files = _files(data.feature_names)
+    for j in data.most_relevant(_N_FEATURES):
+        caption = "The rules along one feature. Bands are the terms of the rules: fifths of the stream."
+        yield CaptionedFigure(f"memberships-{files[j]}", caption, membership_functions(classifier, j))
+    if data.model.n_labels > 1 and (X is not None or data.rules.arrays.Q.shape[1]):
+        caption = (
+            "Labels that go together (red) or exclude each other (blue): in the rule that differs most, and in all."
+        )
+        yield CaptionedFigure("label-correlations", caption, label_correlations(classifier, X=X, Y=Y))
+    caption = "Which feature raises (red) or lowers (blue) which label over the whole stream."
+    yield CaptionedFigure("weights-global", caption, consequent_map(classifier))
+    best = int(data.rules.arrays.identity[data.best_supported(1)[0]])
+    caption = "The same inside the best supported rule."
+    yield CaptionedFigure("weights-best-rule", caption, consequent_map(classifier, best))
+    yield CaptionedFigure(
+        "life-lines", "When rules were born, merged, changed by hand and removed.", life_lines(classifier)
+    )
 
 
-def _maps(classifier: Drawable, anatomy: Anatomy, X: object, Y: object) -> Iterator[Picture]:
-    label = None if Y is None else _most_balanced(anatomy, Y)
-    told = "Where the rules are, along the two directions that tell the labels apart best."
-    yield Picture("rule-map", told, rule_map(classifier, X=X, Y=Y, label=label))
-    pair = anatomy.most_relevant(2)
-    told = "The same rules over the two features that explain most of some label."
-    yield Picture("rule-map-features", told, rule_map(classifier, pair, X=X, Y=Y, label=label))
-    told = "How far a sample would be from what the rules know, and where it would count as novel."
-    yield Picture("novelty-map", told, novelty_map(classifier, pair))
+def _maps(classifier: Drawable, data: FigureData, X: object, Y: object) -> Iterator[CaptionedFigure]:
+    label = None if Y is None else _most_balanced(data, Y)
+    caption = "Where the rules are, along the two directions that separate the labels best."
+    yield CaptionedFigure("rule-map", caption, rule_map(classifier, X=X, Y=Y, label=label))
+    pair = data.most_relevant(2)
+    caption = "The same rules over the two features that explain most of some label."
+    yield CaptionedFigure("rule-map-features", caption, rule_map(classifier, pair, X=X, Y=Y, label=label))
+    caption = "How far a sample would be from the nearest rule, and where it would count as novel."
+    yield CaptionedFigure("novelty-map", caption, novelty_map(classifier, pair))
 
 
-def _most_balanced(anatomy: Anatomy, Y: object) -> int:
-    """The label that is on about as often as off: the most to see."""
-    labels = anatomy.answers(Y, len(np.asarray(Y)))
+def _most_balanced(data: FigureData, Y: object) -> int:
+    """Return the label that is on about as often as off."""
+    labels = data.read_labels(Y, len(np.asarray(Y)))
     known = np.maximum((~np.isnan(labels)).sum(axis=0), 1)
     return int(np.abs(np.nansum(labels, axis=0) / known - 0.5).argmin())
 
 
 def _files(features: Sequence[str]) -> list[str]:
-    """Names of features as parts of file names, all different and none too long for a file."""
-    plain = ["".join(letter if letter.isalnum() else "-" for letter in name)[:LONGEST_NAME] for name in features]
+    """Return names of features as parts of file names, all different and none too long for a file."""
+    plain = ["".join(letter if letter.isalnum() else "-" for letter in name)[:_MAX_FILE_NAME] for name in features]
     return [name if plain.count(name) == 1 else f"{name}-{j}" for j, name in enumerate(plain)]

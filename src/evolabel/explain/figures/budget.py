@@ -1,4 +1,4 @@
-"""`budget_use`: how much was asked, against what may be asked."""
+"""`budget_use`: the share of questions asked along the stream, beside the budget."""
 
 from typing import TYPE_CHECKING
 
@@ -12,14 +12,14 @@ from evolabel.typing import FloatArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-POINTS = 400  # of the line at most
-SETTLED = 0.1  # share of the stream before which the numbers mean little: the first are 0 or 1
+_MAX_POINTS = 400  # of the line
+_SETTLED = 0.1  # share of the stream before which the numbers mean little: the first are 0 or 1
 
 
 def budget_use(asked: object, budget: float, *, possible: object = 1, ax: "Axes | None" = None) -> "Axes":
-    """The share of all questions so far that was asked, along the stream, and the budget as a line.
+    """Draw the share of possible questions asked so far, along the stream, and the budget as a line.
 
-    Where more was asked than the budget allows, the excess is shaded, the first tenth of the stream left aside.
+    Where more was asked than the budget allows, the excess is shaded, except in the first tenth of the stream.
 
     Parameters
     ----------
@@ -29,6 +29,8 @@ def budget_use(asked: object, budget: float, *, possible: object = 1, ax: "Axes 
         Share that may be asked, above 0.
     possible : int or array of shape (n_samples,)
         What could have been asked at each sample: 1, or the number of labels.
+    ax : matplotlib Axes, optional
+        Axes to draw on; a new figure by default.
 
     Examples
     --------
@@ -47,15 +49,15 @@ def budget_use(asked: object, budget: float, *, possible: object = 1, ax: "Axes 
     if (counts > chances).any() or not (chances > 0.0).all():
         raise DataError("more was asked than possible, or nothing was possible; `possible` is what could be asked")
     share = np.cumsum(counts) / np.cumsum(chances)
-    kept = np.unique(np.linspace(0, len(share) - 1, min(POINTS, len(share))).astype(int))
+    kept = np.unique(np.linspace(0, len(share) - 1, min(_MAX_POINTS, len(share))).astype(int))
     ax = ax if ax is not None else new_axes()
     ax.plot(kept + 1, share[kept], color=BLUE, linewidth=1.8, label="asked so far")
     ax.axhline(budget, color=BLACK, linestyle="--", linewidth=1.0, label=f"budget: {budget:.0%}")
-    over = (share[kept] > budget) & (kept >= SETTLED * len(share))
+    over = (share[kept] > budget) & (kept >= _SETTLED * len(share))
     if over.any():
         excess = ax.fill_between(kept + 1, budget, share[kept], where=over.tolist(), color=VERMILION, alpha=0.25)
         excess.set_label("over budget")
-    ax.set_ylim(0.0, min(1.02, max(1.4 * budget, 1.1 * float(share[int(SETTLED * len(share)) :].max()))))
+    ax.set_ylim(0.0, min(1.02, max(1.4 * budget, 1.1 * float(share[int(_SETTLED * len(share)) :].max()))))
     ax.set_xlabel("samples seen")
     ax.set_ylabel("share asked")
     tidy(ax, f"Questions: {counts.sum():.0f} of {chances.sum():.0f} asked ({share[-1]:.1%})")

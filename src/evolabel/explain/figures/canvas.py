@@ -1,7 +1,7 @@
-"""What all figures have in common: colours, Axes without windows, names as text, heat maps, and drawings as files.
+"""Shared parts of all figures: colours, Axes without windows, names as text, heat maps, and figures as files.
 
-Every name from outside passes `plain`, `short` or `in_legend` on its way to matplotlib, which would read `$` as
-mathematics and a leading `_` in a legend as hidden.
+Names from users pass `plain`, `short` or `in_legend` on their way to matplotlib, which would read `$` as mathematics
+and a leading `_` in a legend as hidden.
 """
 
 import io
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Hues that people with any kind of colour vision can tell apart (after Okabe and Ito).
+# Hues that people with any kind of colour vision can distinguish (after Okabe and Ito).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 BLUE, VERMILION, GREEN, PINK, ORANGE, SKY, BLACK = COLOURS
 GREY = "#8a8a8a"
 STROKES = ("-", "--", "-.", ":")
-SIGNED = "RdBu_r"  # blue below zero, red above: told apart by lightness as well
+_SIGNED = "RdBu_r"  # blue below zero, red above
 
-SIZE = (6.4, 3.4)
-SHOWN = 20  # rules, features or labels at most, unless asked for more
-LONGEST_NAME = 22  # letters at a tick
-LONGEST_IN_LEGEND = 30  # longer ones would leave the Axes no room
-LONGEST_LINE = 60
-NO_GLYPH = "Glyph .* missing from|Matplotlib currently does not support"  # drawn as a box: no reason to fail
-CELLS_WITH_NUMBERS = 12  # rows and columns of a heat map at most
-DARK = 0.6  # share of the largest value from which numbers are written in white
+MAX_SHOWN = 20  # rules, features or labels, unless `top` is given
+_SIZE = (6.4, 3.4)  # inches
+_MAX_AT_TICK = 22  # letters
+_MAX_IN_LEGEND = 30  # letters; longer names would make the Axes too narrow
+_MAX_IN_LINE = 60  # letters
+_NO_GLYPH = "Glyph .* missing from|Matplotlib currently does not support"  # drawn as a box: no reason to fail
+_MAX_CELLS_WITH_NUMBERS = 12  # rows and columns of a heat map
+_DARK = 0.6  # share of the largest value from which numbers are written in white
 
 
-def new_axes(width: float = SIZE[0], height: float = SIZE[1]) -> "Axes":
-    """Axes of a figure that belongs to no window."""
+def new_axes(width: float = _SIZE[0], height: float = _SIZE[1]) -> "Axes":
+    """Return Axes of a new figure of `width` times `height` inches that belongs to no window."""
     figure: Figure = load("matplotlib.figure", "plots", "a figure").Figure(
         figsize=(width, height), layout="constrained"
     )
@@ -46,67 +46,78 @@ def new_axes(width: float = SIZE[0], height: float = SIZE[1]) -> "Axes":
 
 
 def figure_of(ax: "Axes") -> "Figure":
-    """The whole figure the Axes are on."""
+    """Return the whole figure that the Axes `ax` are on."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     return figure
 
 
 def tidy(ax: "Axes", title: str) -> None:
-    """A title to the left, and no frame where there are no numbers."""
+    """Set a left-aligned `title` on the Axes `ax`, and hide the frame at the top and right."""
     ax.set_title(title, loc="left", fontsize=10)
     ax.spines[["top", "right"]].set_visible(False)
 
 
 def legend_beside(ax: "Axes") -> None:
-    """The legend to the right of the Axes, where it hides nothing."""
+    """Place the legend to the right of the Axes `ax`, where it hides nothing."""
     ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
 
 
-def plain(name: str, longest: int = LONGEST_LINE) -> str:
-    """`name` as matplotlib shows it letter by letter: on one line, cut to `longest` letters, `$` escaped."""
+def plain(name: str, longest: int = _MAX_IN_LINE) -> str:
+    """Return `name` as matplotlib shows it unchanged: on one line, cut to `longest` letters, `$` escaped."""
     line = one_line(name)
     return (line if len(line) <= longest else f"{line[: longest - 1]}…").replace("$", r"\$")
 
 
 def short(name: str) -> str:
-    """A name cut to what fits at a tick."""
-    return plain(name, LONGEST_NAME)
+    """Return `name` cut to what fits at a tick."""
+    return plain(name, _MAX_AT_TICK)
 
 
 def in_legend(name: str) -> str:
-    """A name for a legend; matplotlib hides those that begin with an underscore, so a space comes before it."""
-    return plain(f" {name}" if name.startswith("_") else name, LONGEST_IN_LEGEND)
+    """Return `name` for a legend, a space before a leading underscore: matplotlib hides names that begin with one."""
+    return plain(f" {name}" if name.startswith("_") else name, _MAX_IN_LEGEND)
 
 
 def of_all(shown: int, total: int, things: str, which: str) -> str:
-    """How to say in a title that not everything is shown: "20 of 103 features, those with ..."."""
+    """Return how many of `total` `things` are `shown`, and `which`: "20 of 103 features, those with ..."."""
     return f"all {total} {things}" if shown == total else f"{shown} of {total} {things}, {which}"
 
 
-def heat_map(
-    ax: "Axes | None", values: FloatArray, rows: Sequence[str], columns: Sequence[str], limit: float, meaning: str
+def draw_heat_map(
+    ax: "Axes | None",
+    values: FloatArray,
+    *,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    limit: float,
+    meaning: str,
 ) -> "Axes":
-    """Signed values as colours, zero white, NaN left out; with numbers where there is room."""
+    """Draw signed values as colours, and return the Axes; zero is white, NaN is left out.
+
+    `values` (rows, columns) are drawn on `ax`, or on a new figure if it is None, with numbers if there are at most 12
+    rows and columns. `rows` and `columns` are their names, `limit` the absolute value of the darkest colours, and
+    `meaning` the label of the colour bar.
+    """
     height, width = values.shape
     if ax is None:
         ax = new_axes(max(6.4, 2.6 + 0.3 * width), 1.6 + 0.27 * max(height, 5))
-    image = ax.imshow(values, cmap=SIGNED, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
+    image = ax.imshow(values, cmap=_SIGNED, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
     ax.set_xticks(range(width), [short(name) for name in columns], rotation=60, ha="right", rotation_mode="anchor")
     ax.set_yticks(range(height), [short(name) for name in rows])
     ax.tick_params(length=0, labelsize=8)
     ax.spines[:].set_visible(False)
     figure_of(ax).colorbar(image, ax=ax, label=meaning, shrink=0.9)
-    if max(values.shape) <= CELLS_WITH_NUMBERS:
+    if max(values.shape) <= _MAX_CELLS_WITH_NUMBERS:
         for i, j in np.argwhere(~np.isnan(values)):
             value = values[i, j]
-            colour = "white" if abs(value) > DARK * limit else "black"
+            colour = "white" if abs(value) > _DARK * limit else "black"
             ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=6.5, color=colour)
     return ax
 
 
 def as_svg(figure: "Figure") -> str:
-    """The drawing without the XML header, and without a date: the same figure gives the same bytes."""
+    """Return `figure` as SVG without XML header and date: the same figure gives the same bytes."""
     matplotlib = load("matplotlib", "plots", "a figure")
     text = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": "evolabel"}), _without_glyph_warnings():
@@ -116,7 +127,7 @@ def as_svg(figure: "Figure") -> str:
 
 
 def as_png(figure: "Figure", dots_per_inch: int) -> bytes:
-    """The drawing as pixels."""
+    """Return `figure` as PNG with the resolution `dots_per_inch`."""
     image = io.BytesIO()
     with _without_glyph_warnings():
         figure.savefig(image, format="png", dpi=dots_per_inch)
@@ -125,7 +136,7 @@ def as_png(figure: "Figure", dots_per_inch: int) -> bytes:
 
 @contextmanager
 def _without_glyph_warnings() -> Iterator[None]:
-    """Let matplotlib draw a box for a letter its fonts lack, without a warning, which may be an error elsewhere."""
+    """Ignore the warning that a font lacks a letter (drawn as a box): callers may turn warnings into errors."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", NO_GLYPH, UserWarning)
+        warnings.filterwarnings("ignore", _NO_GLYPH, UserWarning)
         yield

@@ -1,22 +1,22 @@
-"""`consequent_map`: which feature moves which label, in one rule or in the global model."""
+"""`consequent_map`: the weights of one rule or of the global model."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.explain.figures.canvas import SHOWN, heat_map, of_all, plain
+from evolabel.explain.figures.canvas import MAX_SHOWN, draw_heat_map, of_all, plain
 from evolabel.explain.figures.figure_data import Drawable
-from evolabel.explain.terms import stream_moments
+from evolabel.explain.terms import scaled_moments
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 def consequent_map(
-    classifier: Drawable, rule: int | None = None, *, top: int = SHOWN, ax: "Axes | None" = None
+    classifier: Drawable, rule: int | None = None, *, top: int = MAX_SHOWN, ax: "Axes | None" = None
 ) -> "Axes":
-    """The weights of one rule (or of the global model) as colours, labels by features, without the intercept.
+    """Draw the weights of one rule, or of the global model, as colours: labels by features, without the intercept.
 
     A weight is the change of the output by one unit of the scaled feature, which is about a standard deviation.
 
@@ -27,26 +27,28 @@ def consequent_map(
         Number of the rule; the global model if not given.
     top : int
         Features, and labels, shown at most: those with the largest effects, a weight times the feature's spread.
+    ax : matplotlib Axes, optional
+        Axes to draw on; a new figure by default.
     """
-    anatomy = classifier.anatomy()
+    data = classifier.figure_data()
     check_number("top", top, 1, whole=True)
-    slot = 0 if rule is None else anatomy.slot(rule)
-    weights = anatomy.rules.weights(slot)[:-1].T
-    effect = np.abs(weights) * stream_moments(anatomy.model)[1]
+    slot = 0 if rule is None else data.slot(rule)
+    weights = data.rules.weights(slot)[:-1].T
+    effect = np.abs(weights) * scaled_moments(data.model)[1]
     labels = np.sort(np.argsort(-effect.max(axis=1), kind="stable")[:top])
     features = np.argsort(-effect[labels].max(axis=0), kind="stable")[:top]
     shown = weights[np.ix_(labels, features)]
-    ax = heat_map(
+    ax = draw_heat_map(
         ax,
         shown,
-        [anatomy.label_names[c] for c in labels],
-        [anatomy.feature_names[j] for j in features],
-        float(np.abs(shown).max()) or 1.0,
-        "weight (output per scaled unit)",
+        rows=[data.label_names[c] for c in labels],
+        columns=[data.feature_names[j] for j in features],
+        limit=float(np.abs(shown).max()) or 1.0,
+        meaning="weight (output per scaled unit)",
     )
-    told = of_all(len(features), weights.shape[1], "features", "the strongest first")
+    parts = of_all(len(features), weights.shape[1], "features", "the strongest first")
     if len(labels) < len(weights):
-        told += f"; {of_all(len(labels), len(weights), 'labels', 'the strongest')}"
-    whose = "the global model" if slot == 0 else plain(anatomy.name_of(slot))
-    ax.set_title(f"Weights of {whose}\n({told})", loc="left", fontsize=10)
+        parts += f"; {of_all(len(labels), len(weights), 'labels', 'the strongest')}"
+    whose = "the global model" if slot == 0 else plain(data.rule_name(slot))
+    ax.set_title(f"Weights of {whose}\n({parts})", loc="left", fontsize=10)
     return ax

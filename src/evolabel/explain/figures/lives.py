@@ -1,4 +1,4 @@
-"""`life_lines`: when rules were born, merged, changed by hand, and removed."""
+"""`life_lines`: when rules were created, merged, changed by hand, and removed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -11,9 +11,9 @@ from evolabel.explain.figures.canvas import (
     BLUE,
     GREEN,
     GREY,
+    MAX_SHOWN,
     ORANGE,
     PINK,
-    SHOWN,
     VERMILION,
     legend_beside,
     new_axes,
@@ -21,22 +21,22 @@ from evolabel.explain.figures.canvas import (
     short,
     tidy,
 )
-from evolabel.explain.figures.figure_data import Anatomy, Drawable
+from evolabel.explain.figures.figure_data import Drawable, FigureData
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BEGINNINGS = ("birth", "joined", "added")
-ENDS = ("death", "deleted")
+_BEGINNINGS = ("birth", "joined", "added")
+_ENDS = ("death", "deleted")
 
-# Marker, colour and words of each kind of event.
-LOOKS = {
+# Marker, colour and legend of each kind of event.
+_MARKS = {
     "birth": ("o", BLUE, "born"),
     "joined": (">", ORANGE, "joined from another classifier"),
     "added": ("P", PINK, "added by hand"),
     "merge": ("s", GREEN, "merged into another"),
     "merged by hand": ("D", GREEN, "merged by hand"),
-    "death": ("X", VERMILION, "starved"),
+    "death": ("X", VERMILION, "removed (inactive)"),
     "deleted": ("X", PINK, "deleted by hand"),
     "act": ("*", PINK, "changed by hand"),
 }
@@ -44,7 +44,7 @@ LOOKS = {
 
 @dataclass(frozen=True)
 class Life:
-    """From `start` to `end`; `heir` is the rule it was merged into, `alive` if nothing has ended it."""
+    """The time of `rule` from sample `start` to `end`; `heir` is the rule it was merged into, if `alive` is False."""
 
     rule: int
     start: int
@@ -53,21 +53,23 @@ class Life:
     heir: int | None = None
 
 
-def life_lines(classifier: Drawable, *, top: int = SHOWN, ax: "Axes | None" = None) -> "Axes":
-    """One line per rule over the samples of the stream, oldest at the top, with marks for what happened to it.
+def life_lines(classifier: Drawable, *, top: int = MAX_SHOWN, ax: "Axes | None" = None) -> "Axes":
+    """Draw one line per rule over the samples of the stream, oldest at the top, with marks for its events.
 
-    Only the last 10,000 events are known; a rule whose birth is not among them starts where it was born, if it lives,
-    else at the first event that is known.
+    Only the last 10,000 events are kept. The line of a rule whose birth is not among them starts where the rule was
+    born, if it is alive, else at the first event that is kept.
 
     Parameters
     ----------
     classifier : EvolvingFuzzyClassifier
     top : int
         Rules drawn at most: those that lived longest.
+    ax : matplotlib Axes, optional
+        Axes to draw on; a new figure by default.
     """
-    anatomy = classifier.anatomy()
+    data = classifier.figure_data()
     check_number("top", top, 1, whole=True)
-    known = lives(anatomy)
+    known = lives(data)
     longest = sorted(known.values(), key=lambda life: life.start - life.end)[:top]
     shown = sorted(longest, key=lambda life: (life.start, life.rule))
     ax = ax if ax is not None else new_axes(7.4, 1.4 + 0.19 * max(len(shown), 6))
@@ -77,8 +79,8 @@ def life_lines(classifier: Drawable, *, top: int = SHOWN, ax: "Axes | None" = No
         ax.plot([life.start, life.end], [rows[life.rule]] * 2, color=colour, linewidth=width, zorder=1)
         if life.heir in rows:
             ax.plot([life.end] * 2, [rows[life.rule], rows[life.heir]], color=GREEN, lw=0.8, ls=":", zorder=1)
-    _mark_events(ax, anatomy.rules.events, rows)
-    names = {int(anatomy.rules.arrays.identity[s]): anatomy.name_of(s) for s in range(1, anatomy.rules.n_rules + 1)}
+    _mark_events(ax, data.rules.events, rows)
+    names = {int(data.rules.arrays.identity[s]): data.rule_name(s) for s in range(1, data.rules.n_rules + 1)}
     ax.set_yticks(range(len(shown)), [short(names.get(life.rule, f"rule {life.rule}")) for life in shown], fontsize=8)
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlabel("samples seen")
@@ -87,9 +89,9 @@ def life_lines(classifier: Drawable, *, top: int = SHOWN, ax: "Axes | None" = No
     return ax
 
 
-def lives(anatomy: Anatomy) -> dict[int, Life]:
-    """The lives of all rules that are there or in the events, by rule."""
-    rules = anatomy.rules
+def lives(data: FigureData) -> dict[int, Life]:
+    """Return the lives of all rules of `data` that are alive or named in its events, by rule."""
+    rules = data.rules
     used = slice(1, rules.n_rules + 1)
     born = dict(zip(rules.arrays.identity[used].tolist(), rules.arrays.born[used].tolist(), strict=True))
     events = list(rules.events)
@@ -97,10 +99,10 @@ def lives(anatomy: Anatomy) -> dict[int, Life]:
     for event in events:
         for rule in (event.rule, event.other):
             if rule is not None and rule not in found:
-                begins = rule == event.rule and event.kind in BEGINNINGS
+                begins = rule == event.rule and event.kind in _BEGINNINGS
                 start = event.sample if begins else born.get(rule, events[0].sample)
                 found[rule] = Life(rule, start, rules.n_seen)
-        if event.kind in ENDS:
+        if event.kind in _ENDS:
             found[event.rule] = replace(found[event.rule], end=event.sample, alive=False)
         elif event.kind in MERGES and event.other is not None:
             found[event.other] = replace(found[event.other], end=event.sample, alive=False, heir=event.rule)
@@ -108,8 +110,8 @@ def lives(anatomy: Anatomy) -> dict[int, Life]:
 
 
 def _mark_events(ax: "Axes", events: Iterable[Event], rows: dict[int, int]) -> None:
-    """A mark per event on the line of the rule it happened to, at a merge the one that ended."""
-    marks: dict[str, list[tuple[int, int]]] = {kind: [] for kind in LOOKS}
+    """Draw a mark per event on the line of its rule; at a merge, of the rule that ended."""
+    marks: dict[str, list[tuple[int, int]]] = {kind: [] for kind in _MARKS}
     for event in events:
         rule = event.other if event.kind in MERGES else event.rule
         kind = event.kind if event.kind in marks else "act"
@@ -117,8 +119,8 @@ def _mark_events(ax: "Axes", events: Iterable[Event], rows: dict[int, int]) -> N
             marks[kind].append((event.sample, rows[rule]))
     for kind, places in marks.items():
         if places:
-            marker, colour, told = LOOKS[kind]
+            marker, colour, legend = _MARKS[kind]
             x, y = zip(*places, strict=True)
             ax.scatter(
-                x, y, marker=marker, color=colour, s=60 if marker == "*" else 24, linewidths=0, label=told, zorder=3
+                x, y, marker=marker, color=colour, s=60 if marker == "*" else 24, linewidths=0, label=legend, zorder=3
             )
