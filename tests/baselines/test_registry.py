@@ -13,7 +13,7 @@ NAMES = [
     *(
         "evolabel",
         "macro-f1",
-        "echo",
+        "feedback",
         "paper",
         "tuned",
         "paper-tuned",
@@ -58,7 +58,7 @@ def test_rfwls_is_the_paper_without_what_the_paper_adds():
 
 def test_an_unknown_name_is_told_with_all_known_ones():
     with pytest.raises(
-        ParameterError, match=r"'svm' is unknown; use one of evolabel, macro-f1, echo, paper, .*, forest"
+        ParameterError, match=r"'svm' is unknown; use one of evolabel, macro-f1, feedback, paper, .*, forest"
     ):
         make_learner("svm")
 

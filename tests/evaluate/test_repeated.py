@@ -20,12 +20,12 @@ def repeated():
 
 def test_standings_are_means_and_sample_deviations(repeated):
     values = [run.summary["slow"].metrics["pa"] for run in repeated.runs.values()]
-    assert repeated.standings()[0].metrics["pa"] == Spread(np.mean(values), np.std(values, ddof=1))
+    assert repeated.ranking()[0].metrics["pa"] == Spread(np.mean(values), np.std(values, ddof=1))
 
 
 def test_learners_that_do_the_same_are_not_ahead(repeated):
-    for standing in repeated.standings():
-        assert standing.ahead == {"pa": Spread(0.0, 0.0), "ap": Spread(0.0, 0.0)}
+    for row in repeated.ranking():
+        assert row.ahead == {"pa": Spread(0.0, 0.0), "ap": Spread(0.0, 0.0)}
 
 
 def test_trend_lines_hold_all_seeds(repeated):

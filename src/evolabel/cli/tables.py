@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evolabel._utils.text import counted, one_line
-from evolabel.evaluate import METRICS, Repeated, Spread, Standing, best_value
+from evolabel.evaluate import METRICS, RankingRow, Repeated, Spread, best_value
 from evolabel.explain import markup
 
 WIDE = 240  # columns of a table that is piped on
@@ -24,7 +24,7 @@ def heads(repeated: Repeated) -> list[str]:
     return ["learner", *(HEADS.get(name, name) for name in repeated.metrics), "rules", "ms", *asked]
 
 
-def cells(standing: Standing, *, asked: bool = False) -> list[str]:
+def cells(standing: RankingRow, *, asked: bool = False) -> list[str]:
     """One line of the table, with what was asked for if wished."""
     rules = "" if isnan(standing.rules.mean) else f"{standing.rules.mean:.0f}"
     scores = [_told(spread) for spread in standing.metrics.values()]
@@ -34,7 +34,7 @@ def cells(standing: Standing, *, asked: bool = False) -> list[str]:
 
 def terminal_table(repeated: Repeated) -> Table:
     """All learners; the best value of each metric is bold."""
-    standings = repeated.standings()
+    standings = repeated.ranking()
     best = {name: best_value(standings, name) for name in repeated.metrics}
     table = plain_table(title(repeated), heads(repeated))
     for standing in standings:
@@ -64,7 +64,7 @@ def print_table(table: Table) -> None:
 
 def markdown_table(repeated: Repeated) -> str:
     """The same as Markdown."""
-    told = [cells(standing, asked=_asks(repeated)) for standing in repeated.standings()]
+    told = [cells(standing, asked=_asks(repeated)) for standing in repeated.ranking()]
     rows = [[markup.cell(text) for text in line] for line in (heads(repeated), *told)]
     return markup.table(rows[0], rows[1:]) + "\n"
 
@@ -79,7 +79,7 @@ def title(repeated: Repeated) -> str:
 
 def _asks(repeated: Repeated) -> bool:
     """Is there a learner that asks for labels?"""
-    return any(standing.questions is not None for standing in repeated.standings())
+    return any(standing.questions is not None for standing in repeated.ranking())
 
 
 def _told(spread: Spread) -> str:

@@ -1,10 +1,10 @@
-"""A learner with an echo is better where errors repeat, and itself where they do not."""
+"""A learner corrected by recent errors is better where errors repeat, and itself where they do not."""
 
 import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.baselines import EchoingClassifier, GlobalRLS
+from evolabel.baselines import FeedbackClassifier, GlobalRLS
 from evolabel.errors import DataError, ParameterError
 from evolabel.evaluate import partial_accuracy
 
@@ -23,27 +23,27 @@ def score(learner, X, Y):
 
 
 @pytest.mark.parametrize("base", [EvolvingFuzzyClassifier(max_rules=4), GlobalRLS()])
-def test_an_echo_helps_where_errors_repeat(events, base):
-    echoing = EchoingClassifier(base)
-    assert score(echoing, *events) > score(base, *events) + 0.05
-    assert echoing.gains_.min() > 0.3
+def test_the_correction_helps_where_errors_repeat(events, base):
+    learner = FeedbackClassifier(base)
+    assert score(learner, *events) > score(base, *events) + 0.05
+    assert learner.gains_.min() > 0.3
 
 
 @pytest.mark.parametrize("base", [EvolvingFuzzyClassifier(max_rules=4), GlobalRLS()])
 def test_a_shuffled_stream_has_none(events, base):
     order = np.random.default_rng(1).permutation(len(events[0]))
     X, Y = (part[order] for part in events)
-    assert abs(score(EchoingClassifier(base), X, Y) - score(base, X, Y)) < 0.005
+    assert abs(score(FeedbackClassifier(base), X, Y) - score(base, X, Y)) < 0.005
 
 
 def test_nothing_is_expected_before_there_is_a_model(events):
-    echoing = EchoingClassifier().partial_fit(events[0][:10], events[1][:10])
-    np.testing.assert_array_equal(echoing.gains_, np.zeros(3))
+    learner = FeedbackClassifier().partial_fit(events[0][:10], events[1][:10])
+    np.testing.assert_array_equal(learner.gains_, np.zeros(3))
 
 
 def test_outputs_are_those_of_the_next_sample(events):
     X, Y = events
-    learner = EchoingClassifier(EvolvingFuzzyClassifier(max_rules=4)).fit(X[:200], Y[:200])
+    learner = FeedbackClassifier(EvolvingFuzzyClassifier(max_rules=4)).fit(X[:200], Y[:200])
     learner.partial_fit(X[200:300], Y[200:300])
     expected = learner.decision_function(X[300:301])
     np.testing.assert_allclose(learner.test_then_train(X[300:301], Y[300:301]), expected, rtol=1e-9)
@@ -52,18 +52,18 @@ def test_outputs_are_those_of_the_next_sample(events):
 
 def test_samples_are_compared_by_features_if_their_scaling_is_known(events):
     X, Y = events
-    ours, other = (EchoingClassifier(base).fit(X[:200], Y[:200]) for base in (None, GlobalRLS()))
+    ours, other = (FeedbackClassifier(base).fit(X[:200], Y[:200]) for base in (None, GlobalRLS()))
     for learner in (ours, other):
         learner.partial_fit(X[200:203], Y[200:203])
-        np.testing.assert_allclose(learner._echo.rates, Y[:200].mean(axis=0), rtol=1e-12)
-    remembered = ours._echo.answered
+        np.testing.assert_allclose(learner._feedback.rates, Y[:200].mean(axis=0), rtol=1e-12)
+    remembered = ours._feedback.answered
     np.testing.assert_array_equal(remembered.Z[remembered.at > 0], ours._model._model.standardise(X[200:203]))
-    assert other._echo.answered.Z.shape[1] == 0
+    assert other._feedback.answered.Z.shape[1] == 0
 
 
 def test_what_is_no_learner_is_refused():
     with pytest.raises(ParameterError, match="base"):
-        EchoingClassifier(base=3).fit([[0.0], [1.0]], [[0], [1]])
+        FeedbackClassifier(base=3).fit([[0.0], [1.0]], [[0], [1]])
 
 
 class Odd(GlobalRLS):
@@ -83,13 +83,13 @@ class Narrow(GlobalRLS):
 
 def test_whatever_numbers_the_learner_inside_gives(events):
     X, Y = events
-    learner = EchoingClassifier(Odd()).fit(X[:200], Y[:200])
+    learner = FeedbackClassifier(Odd()).fit(X[:200], Y[:200])
     scores = learner.test_then_train(X[200:250], Y[200:250])
     assert scores.dtype == np.float64
     assert np.abs(scores).max() < 1000.0
     np.testing.assert_array_equal(learner._model.said, np.round(learner._model.said))
     with pytest.raises(DataError, match="shape"):
-        EchoingClassifier(Narrow()).fit(X[:200], Y[:200]).test_then_train(X[200:250], Y[200:250])
+        FeedbackClassifier(Narrow()).fit(X[:200], Y[:200]).test_then_train(X[200:250], Y[200:250])
 
 
 class Wide(GlobalRLS):
@@ -100,6 +100,6 @@ class Wide(GlobalRLS):
 
 
 def test_labels_that_only_the_learner_inside_knows_are_refused(events):
-    learner = EchoingClassifier(Wide()).fit(events[0][:200], events[1][:200])
+    learner = FeedbackClassifier(Wide()).fit(events[0][:200], events[1][:200])
     with pytest.raises(DataError, match="4 labels, 3 were expected"):
         learner.decision_function(events[0][200:202])
