@@ -11,7 +11,7 @@ from evolabel.evaluate import partial_accuracy
 
 @pytest.fixture(scope="module")
 def events():
-    """Labels that follow a slow wave nobody measures, besides their features."""
+    """Labels that follow a slow wave that is no feature, besides their features."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 4))
     wave = np.sin(np.arange(500) / 15.0)[:, None] * np.array([1.5, -1.5, 1.5])
@@ -67,11 +67,11 @@ def test_what_is_no_learner_is_refused():
 
 
 class Odd(GlobalRLS):
-    """A learner that speaks in whole numbers, and keeps what it has said."""
+    """A learner that returns whole numbers, and keeps its last scores."""
 
     def test_then_train(self, X, y):
-        self.said = np.round(100.0 * super().test_then_train(X, y)).astype(np.int64)
-        return self.said
+        self.scores = np.round(100.0 * super().test_then_train(X, y)).astype(np.int64)
+        return self.scores
 
 
 class Narrow(GlobalRLS):
@@ -87,13 +87,13 @@ def test_whatever_numbers_the_learner_inside_gives(events):
     scores = learner.test_then_train(X[200:250], Y[200:250])
     assert scores.dtype == np.float64
     assert np.abs(scores).max() < 1000.0
-    np.testing.assert_array_equal(learner._model.said, np.round(learner._model.said))
+    np.testing.assert_array_equal(learner._model.scores, np.round(learner._model.scores))
     with pytest.raises(DataError, match="shape"):
         FeedbackClassifier(Narrow()).fit(X[:200], Y[:200]).test_then_train(X[200:250], Y[200:250])
 
 
 class Wide(GlobalRLS):
-    """A learner that scores a label nobody has told it of."""
+    """A learner that scores a label it was not fitted on."""
 
     def decision_function(self, X):
         return np.pad(super().decision_function(X), ((0, 0), (0, 1)))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from prequential_helpers import Echo, SwiftEcho, small_stream, without_times
+from prequential_helpers import MeanLearner, OnePassLearner, small_stream, without_times
 
 from evolabel.errors import FileFormatError, MissingDependencyError, ParameterError
 from evolabel.evaluate import results as results_module
@@ -30,7 +30,9 @@ def run():
     """Two learners, one of them without rules; some metrics have nothing to say."""
     X, Y = small_stream(30)
     Y[:12] = 0.0
-    return prequential({"plain": Echo(), "swift/ä": SwiftEcho()}, (X, Y), initial=4, every=5, keep_scores=True)
+    return prequential(
+        {"plain": MeanLearner(), "swift/ä": OnePassLearner()}, (X, Y), initial=4, every=5, keep_scores=True
+    )
 
 
 # ---------------------------------------------------------------------- frames
@@ -189,6 +191,6 @@ def test_results_do_not_change():
 
 
 def test_scores_are_kept_only_where_asked(run):
-    assert prequential(Echo(), small_stream(30)).scores == {}
+    assert prequential(MeanLearner(), small_stream(30)).scores == {}
     assert {name: scores.shape for name, scores in run.scores.items()} == {"plain": (26, 3), "swift/ä": (26, 3)}
     assert np.isfinite(run.scores["plain"]).all()
