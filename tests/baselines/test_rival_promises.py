@@ -266,7 +266,7 @@ def test_a_sensor_gone_wild_does_no_lasting_harm(name, stream):
 
 
 @every_rival
-def test_tells_scikit_learn_what_it_can_do(name):
+def test_has_the_tags_of_scikit_learn(name):
     learner = small(name)
     tags = learner.__sklearn_tags__()
     assert isinstance(learner, StreamLearner)

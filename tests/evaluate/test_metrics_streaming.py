@@ -43,7 +43,7 @@ def test_rows_and_a_batch_give_the_same_bits(metric, stream):
 @EVERY
 @SOME
 @given(stream=streams(min_rows=5))
-def test_long_batches_are_judged_in_blocks_that_nobody_notices(metric, stream):
+def test_blocks_of_long_batches_do_not_change_the_value(metric, stream):
     whole = metric.fresh().update(*stream)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scored_labels, "_BLOCK_ROWS", 2)

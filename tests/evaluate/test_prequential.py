@@ -129,7 +129,7 @@ def forms_of(X, Y):
         "data set": (Dataset(X, Y), {}),
         "pairs": (pairs, {}),
         "generator": ((pair for pair in pairs), {"samples": len(X)}),
-        "longer than wanted": (pairs * 2, {"samples": len(X)}),
+        "longer than needed": (pairs * 2, {"samples": len(X)}),
         "shorter than announced": ((pair for pair in pairs), {"samples": 2 * len(X)}),
     }
 

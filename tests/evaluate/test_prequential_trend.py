@@ -96,7 +96,7 @@ def test_a_clock_that_stands_still_harms_nothing(monkeypatch):
     assert events[-1].samples_per_second == np.inf
 
 
-def test_progress_is_told_after_every_step_of_each_learner():
+def test_progress_is_reported_after_every_step_of_each_learner():
     events = []
     learners = {"a": MeanLearner(), "b": OnePassLearner()}
     results = prequential(learners, small_stream(ROWS), initial=INITIAL, every=10, progress=events.append)

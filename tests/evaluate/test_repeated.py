@@ -65,7 +65,7 @@ def test_a_file_is_no_folder(repeated, tmp_path):
     assert (tmp_path / "taken").read_text() == "mine"
 
 
-def test_spreads_are_told_shortly():
+def test_spreads_are_written_shortly():
     assert f"{Spread(0.81234, 0.0):.3f}" == "0.812"
     assert f"{Spread(0.81234, 0.00456):.3f}" == "0.812 ± 0.005"
 

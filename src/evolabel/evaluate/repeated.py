@@ -184,7 +184,7 @@ def repeat(run: Callable[[int], Results], seeds: Iterable[int]) -> Repeated:
     >>> from evolabel.streams import DriftingStream
     >>> repeated = repeat(lambda seed: prequential(RunningPrior(), DriftingStream(seed=seed), samples=200), range(3))
     >>> print(f"PA {repeated.ranking()[0].metrics['pa']:.2f}")
-    PA 0.6
+    PA 0.57 ± 0.04
     """
     return Repeated({seed: run(seed) for seed in seeds})
 

@@ -83,8 +83,8 @@ class LearnerMetrics:
     def update(self, Y: FloatArray, scores: FloatArray, decisions: BoolArray, rules: float, seconds: float) -> None:
         """Add one step to metrics and trend.
 
-        `Y` holds the true labels, `decisions` the predicted ones, `rules` the number of rules after the step, which
-        took `seconds`.
+        `Y` holds the true labels, `scores` their scores, `decisions` the predicted labels; `rules` is the number of
+        rules after the step, which took `seconds`.
         """
         predicted = decisions.astype(np.float64)
         for metric in (*self._cumulative.values(), *self._sliding.values()):
