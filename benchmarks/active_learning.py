@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner
 from evolabel.active.presets import paper_settings
-from evolabel.baselines import EchoingClassifier
+from evolabel.baselines import FeedbackClassifier
 from evolabel.evaluate import average_precision, partial_accuracy
 from evolabel.explain import markup
 
@@ -127,7 +127,7 @@ def in_order_from(split: Split, kinds: list[str]) -> Iterator[tuple[str, Outcome
 
 def echoing(split: Split) -> Outcome:
     """Every label is learned, and recent errors shift the outputs."""
-    learner = EchoingClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
+    learner = FeedbackClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
     return scores(split, [learner.test_then_train(split.X[split.initial :], split.Y[split.initial :])])
 
 

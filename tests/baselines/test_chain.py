@@ -21,10 +21,10 @@ def naive_chain(X, Y, order):
         links.append(base().fit(np.hstack([X, Y[:, order[:place]]])[:INITIAL], Y[:INITIAL, [k]]))
     scores = np.zeros(Y[INITIAL:].shape)
     for i in range(INITIAL, len(X)):
-        told = X[i].tolist()
+        row = X[i].tolist()
         for link, k in zip(links, order, strict=True):
-            scores[i - INITIAL, k] = link.decision_function([told])[0, 0]
-            told = [*told, float(scores[i - INITIAL, k] >= 0.5)]
+            scores[i - INITIAL, k] = link.decision_function([row])[0, 0]
+            row = [*row, float(scores[i - INITIAL, k] >= 0.5)]
         for place, k in enumerate(order):
             links[place].partial_fit([[*X[i], *Y[i, order[:place]]]], [[Y[i, k]]])
     return scores
@@ -48,15 +48,15 @@ def test_link_by_link_is_row_by_row(profile, gappy_stream):
     np.testing.assert_array_equal(by_link.decision_function(X), by_row.decision_function(X))
 
 
-def test_later_links_use_what_earlier_labels_tell():
+def test_later_links_use_what_earlier_labels_show():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3))
     first = (X[:, 0] > 0.0).astype(float)
     Y = np.column_stack([first, np.where(rng.random(400) < 0.9, first, 1.0 - first)])
     chain = EvolvingChain(base()).fit(X, Y)
-    told = chain._links[1].decision_function(np.array([[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]))
-    assert told[0, 0] < 0.3
-    assert told[1, 0] > 0.7
+    scores = chain._links[1].decision_function(np.array([[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]))
+    assert scores[0, 0] < 0.3
+    assert scores[1, 0] > 0.7
 
 
 @pytest.mark.parametrize("threshold", [0.5, 0.3])
@@ -102,7 +102,7 @@ def test_labels_that_appear_go_to_the_end(stream):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"order": "sorted"}, 'use None, "random"'),
         ({"order": [0, 1]}, "each column of y once, 0 to 2"),
@@ -113,6 +113,6 @@ def test_labels_that_appear_go_to_the_end(stream):
         ({"base": "paper"}, "use an EvolvingFuzzyClassifier"),
     ],
 )
-def test_parameters_outside_their_range_are_named(change, told, stream):
-    with pytest.raises(ParameterError, match=told):
+def test_parameters_outside_their_range_are_named(change, message, stream):
+    with pytest.raises(ParameterError, match=message):
         EvolvingChain(**change).fit(*stream)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evolabel.baselines import GlobalRLS
-from evolabel.baselines.global_rls import WIDEST
+from evolabel.baselines.global_rls import MAX_VARIANCE_GROWTH
 from evolabel.errors import ParameterError
 
 
@@ -81,7 +81,7 @@ def test_directions_the_stream_never_excites_stay_bounded():
     X, Y = streams(2, 400, 2, 1)
     X[:, 1] = 0.0
     learner = GlobalRLS(forgetting=0.9, ridge=2.0).fit(X, Y)
-    assert learner._P.diagonal().max() <= 1.0001 * WIDEST / 2.0
+    assert learner._P.diagonal().max() <= 1.0001 * MAX_VARIANCE_GROWTH / 2.0
     assert np.linalg.eigvalsh(learner._P).min() > 0.0
     assert np.isfinite(learner.decision_function(X)).all()
 

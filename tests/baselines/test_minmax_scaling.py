@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evolabel.baselines.scaling import FARTHEST, MinMaxScaling
+from evolabel.baselines.scaling import MAX_SCALED, MinMaxScaling
 
 values = st.floats(-1e6, 1e6, width=32)
 tables = st.integers(1, 4).flatmap(
@@ -39,7 +39,7 @@ def test_the_mean_stands_in_for_what_is_missing(X):
 
 def test_later_values_may_leave_the_interval_but_stay_finite():
     scaling = MinMaxScaling.of(np.array([[0.0], [10.0]]))
-    np.testing.assert_array_equal(scaling.transform(np.array([[-20.0], [30.0], [1e99]])), [[-2.0], [3.0], [FARTHEST]])
+    np.testing.assert_array_equal(scaling.transform(np.array([[-20.0], [30.0], [1e99]])), [[-2.0], [3.0], [MAX_SCALED]])
 
 
 def test_a_spread_too_narrow_to_divide_by_is_none():

@@ -25,7 +25,7 @@ def test_equals_separate_classifiers(base, stream):
     assert together.n_rules_ == sum(one.n_rules_ for one in apart)
 
 
-def test_a_label_skips_the_rows_nobody_annotated_it_in(gappy_stream):
+def test_a_label_skips_the_rows_without_its_annotation(gappy_stream):
     X, Y = gappy_stream
     learner = EvolvingOneVsRest().fit(X[:INITIAL], Y[:INITIAL]).partial_fit(X[INITIAL:], Y[INITIAL:])
     for k in range(3):

@@ -13,7 +13,7 @@ NAMES = [
     *(
         "evolabel",
         "macro-f1",
-        "echo",
+        "feedback",
         "paper",
         "tuned",
         "paper-tuned",
@@ -33,7 +33,7 @@ def test_the_names_are_those_users_rely_on():
     assert list(LEARNERS) == NAMES
     descriptions = [kind.description for kind in LEARNERS.values()]
     assert len(set(descriptions)) == len(NAMES)
-    assert all("\n" not in told and len(told) < 90 for told in descriptions)
+    assert all("\n" not in text and len(text) < 90 for text in descriptions)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -56,9 +56,9 @@ def test_rfwls_is_the_paper_without_what_the_paper_adds():
     assert make_learner("evolabel").get_params() == EvolvingFuzzyClassifier().get_params()
 
 
-def test_an_unknown_name_is_told_with_all_known_ones():
+def test_an_unknown_name_is_refused_with_all_known_ones():
     with pytest.raises(
-        ParameterError, match=r"'svm' is unknown; use one of evolabel, macro-f1, echo, paper, .*, forest"
+        ParameterError, match=r"'svm' is unknown; use one of evolabel, macro-f1, feedback, paper, .*, forest"
     ):
         make_learner("svm")
 
@@ -68,11 +68,11 @@ def test_listing_the_names_loads_nothing_heavy():
         "import sys; from evolabel.baselines import LEARNERS; "
         "print([m for m in ('numba', 'sklearn', 'river', 'pandas') if m in sys.modules])"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "[]"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
 
 
-def test_unknown_attributes_are_told():
+def test_unknown_attributes_are_errors():
     with pytest.raises(AttributeError, match="no attribute 'SVM'"):
         _ = baselines.SVM
     assert set(dir(baselines)) == set(baselines.__all__)

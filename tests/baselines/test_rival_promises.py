@@ -16,7 +16,7 @@ from evolabel.baselines import (
     StreamLearner,
     make_learner,
 )
-from evolabel.baselines.base import WARM_UP
+from evolabel.baselines.base import WARM_UP_ROWS
 from evolabel.errors import DataError, EvolabelError, NotTrainedError
 
 RIVALS = [name for name in LEARNERS if name not in ("evolabel", "macro-f1", "paper", "rfwls", "tuned", "paper-tuned")]
@@ -156,7 +156,7 @@ def test_survives_pickling(name, stream):
 @every_rival
 def test_without_an_initial_batch_the_first_annotated_rows_are_one(name, gappy_stream):
     X, Y = gappy_stream
-    annotated = np.flatnonzero(~np.isnan(Y).all(axis=1))[:WARM_UP]
+    annotated = np.flatnonzero(~np.isnan(Y).all(axis=1))[:WARM_UP_ROWS]
     expected = small(name).fit(X[annotated], Y[annotated])
     start = annotated[-1] + 1
     expected_scores = expected.test_then_train(X[start:], Y[start:])
@@ -242,7 +242,7 @@ def test_labels_may_appear_mid_stream(name, stream):
     scores = learner.test_then_train(X[INITIAL:], Y[INITIAL:])
     assert scores.shape == (len(X) - INITIAL, 3)
     assert np.isfinite(scores).all()
-    nothing = 0.02 if name == "echo" else 0.0  # the classifier inside begins with a base rate
+    nothing = 0.02 if name == "feedback" else 0.0  # the classifier inside begins with a base rate
     np.testing.assert_allclose(scores[0, 1:], 0.0, atol=nothing)
     later = learner.partial_fit(np.tile(X, (2, 1)), np.tile(Y, (2, 1))).decision_function(X)
     assert (later[:, 1:] != 0.0).any() or name == "static"
@@ -266,7 +266,7 @@ def test_a_sensor_gone_wild_does_no_lasting_harm(name, stream):
 
 
 @every_rival
-def test_tells_scikit_learn_what_it_can_do(name):
+def test_has_the_tags_of_scikit_learn(name):
     learner = small(name)
     tags = learner.__sklearn_tags__()
     assert isinstance(learner, StreamLearner)

@@ -62,12 +62,12 @@ def test_only_river_models_are_taken(stream):
 
 
 @pytest.mark.parametrize("kind", [("stack", "logistic"), ("chain", "perceptron")])
-def test_unknown_models_are_told_with_the_known_ones(kind):
+def test_unknown_models_are_refused_with_the_known_ones(kind):
     with pytest.raises(ParameterError, match=r"is unknown; use one of (per_output, chain|logistic, hoeffding)"):
         river_model(*kind)
 
 
-def test_without_river_the_command_that_installs_it_is_told(monkeypatch):
+def test_without_river_the_command_that_installs_it_is_shown(monkeypatch):
     monkeypatch.setitem(sys.modules, "river.multioutput", None)
     with pytest.raises(MissingDependencyError, match=r"pip install .*evolabel\[river\]"):
         river_model("chain", "logistic")

@@ -3,11 +3,11 @@
 import pytest
 
 from evolabel.cli.output import markdown_table, result_cells, result_table
-from evolabel.evaluate import Repeated, Results, Spread, Standing, Summary
+from evolabel.evaluate import RankingRow, Repeated, Results, Spread, Summary
 
 
 def standing(value, deviation=0.0):
-    return Standing("ours", {"coverage": Spread(value, deviation)}, {}, Spread(30.0, 0.0), Spread(0.5, 0.0))
+    return RankingRow("ours", {"coverage": Spread(value, deviation)}, {}, Spread(30.0, 0.0), Spread(0.5, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def test_the_best_is_bold_also_where_less_is_better(metric, best):
 
 
 def test_the_first_learner_is_ahead_where_its_loss_is_smaller():
-    assert repeated("hamming_loss", 0.2, 0.3).standings()[1].ahead["hamming_loss"].mean == pytest.approx(0.1)
-    assert repeated("pa", 0.8, 0.7).standings()[1].ahead["pa"].mean == pytest.approx(0.1)
+    assert repeated("hamming_loss", 0.2, 0.3).ranking()[1].ahead["hamming_loss"].mean == pytest.approx(0.1)
+    assert repeated("pa", 0.8, 0.7).ranking()[1].ahead["pa"].mean == pytest.approx(0.1)
 
 
 def test_titles_are_shown_as_they_are():

@@ -39,16 +39,16 @@ def naive(metric, samples, weights=None):
     weights = [1.0] * len(samples) if weights is None else weights
     if metric.name == "macro F1":
         return naive_macro_f1(samples, weights)
-    judged = [(w, metric_of(metric, annotated(y, s))) for w, (y, s) in zip(weights, samples, strict=True)]
-    judged = [(w, found) for w, found in judged if found is not None]
-    if not judged:
+    counted = [(w, metric_of(metric, annotated(y, s))) for w, (y, s) in zip(weights, samples, strict=True)]
+    counted = [(w, found) for w, found in counted if found is not None]
+    if not counted:
         return math.nan
-    part, whole = (sum(w * found[i] for w, found in judged) for i in (0, 1))
+    part, whole = (sum(w * found[i] for w, found in counted) for i in (0, 1))
     return part / whole if whole else 0.0
 
 
 def naive_skipped(metric, samples):
-    """How many samples a plain metric cannot judge."""
+    """How many samples a plain metric skips."""
     return sum(metric_of(metric, annotated(y, s)) is None for y, s in samples)
 
 
@@ -57,7 +57,7 @@ def annotated(y, s):
 
 
 def metric_of(metric, pairs):
-    """(part, whole) of one sample, or None where it cannot be judged."""
+    """(part, whole) of one sample, or None where it is skipped."""
     if not pairs:
         return None
     if metric.name == "AP":
@@ -106,7 +106,7 @@ NAIVE = {
     "subset accuracy": lambda pairs: (all((score >= 0.5) == label for label, score in pairs), 1),
     "example F1": example_f1,
     "micro F1": counts,
-    "macro F1": counts,  # only to tell which samples are judged
+    "macro F1": counts,  # only to find which samples count
     "ranking loss": ranking_loss,
     "one-error": one_error,
     "coverage": coverage,

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 
-class Echo:
+class MeanLearner:
     """Scores fade towards the labels seen; a label that is NaN leaves its score alone."""
 
     def __init__(self, rate=0.25):
@@ -33,7 +33,7 @@ class Echo:
         return f"{type(self).__name__}({self.rate})"
 
 
-class SwiftEcho(Echo):
+class OnePassLearner(MeanLearner):
     """The same, with its own `test_then_train`, and with something it calls rules."""
 
     def __init__(self, rate=0.25):

@@ -65,7 +65,7 @@ def test_labels_that_have_faded_away_count_as_labels_that_never_occurred():
     assert Fading(MacroF1(), 0.5).update([1, 1], [1, 1]).update(nothing[:, :1], nothing[:, :1]).get() == 0.0
 
 
-def test_forms_start_afresh_and_speak_for_their_metric():
+def test_forms_start_without_counts_and_share_the_traits_of_their_metric():
     used = Coverage().update([1, 0], [0.1, 0.9])
     for form, name in ((Sliding(used, 20), "coverage (last 20)"), (Fading(used, 0.99), "coverage (fading 0.99)")):
         assert np.isnan(form.get())

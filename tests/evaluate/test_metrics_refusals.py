@@ -13,8 +13,8 @@ BAD = {
     "NaN score": ([1, 0], [0.5, np.nan], DataError, "y_score is nan at row 0, label 1; a score is a finite number"),
     "infinite score": ([[1, 0], [0, 1]], [[0, 0], [-np.inf, 0]], DataError, "y_score is -inf at row 1, label 0"),
     "label of 2": ([1, 2], [0.5, 0.5], DataError, r"y_true is 2 at row 0, label 1; a label is 0, 1, or NaN"),
-    "widths differ": ([1, 0, 1], [0.5, 0.5], DataError, r"y_true holds \(1, 3\) .* y_score \(1, 2\)"),
-    "heights differ": ([[1, 0]], [[0.5, 0.5], [1, 1]], DataError, "give every label one score"),
+    "widths differ": ([1, 0, 1], [0.5, 0.5], DataError, r"y_true has the shape \(1, 3\), y_score \(1, 2\)"),
+    "heights differ": ([[1, 0]], [[0.5, 0.5], [1, 1]], DataError, "expected one score for every label"),
     "a cube": (np.zeros((1, 1, 1)), np.zeros((1, 1, 1)), DataError, r"y_true has shape \(1, 1, 1\); expected \(K,\)"),
     "no labels": ([], [], DataError, "y_true has shape"),
     "text": (["a", "b"], [0.5, 0.5], DataTypeError, r"y_true \(list\) cannot be read as numbers"),
@@ -27,9 +27,9 @@ BAD = {
 @EVERY
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_refused_and_changes_nothing(metric, case):
-    y, s, error, told = BAD[case]
+    y, s, error, message = BAD[case]
     used, untouched = metric.fresh().update(*GOOD), metric.fresh().update(*GOOD)
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         used.update(y, s)
     assert_same_state(used, untouched)
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from metric_twins import FORMS, PLAIN, assert_same_state, growing_streams, naive, naive_skipped, streams
 
-from evolabel.evaluate.metrics import MacroF1, PartialAccuracy, Sliding, rows
+from evolabel.evaluate.metrics import MacroF1, PartialAccuracy, Sliding, scored_labels
 
 SOME = settings(max_examples=20, deadline=None)
 EVERY = pytest.mark.parametrize("metric", [*PLAIN, *FORMS], ids=repr)
@@ -43,10 +43,10 @@ def test_rows_and_a_batch_give_the_same_bits(metric, stream):
 @EVERY
 @SOME
 @given(stream=streams(min_rows=5))
-def test_long_batches_are_judged_in_blocks_that_nobody_notices(metric, stream):
+def test_blocks_of_long_batches_do_not_change_the_value(metric, stream):
     whole = metric.fresh().update(*stream)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "BLOCK", 2)
+        patch.setattr(scored_labels, "_BLOCK_ROWS", 2)
         assert_same_state(metric.fresh().update(*stream), whole)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from prequential_helpers import Echo, SwiftEcho, small_stream, without_times
+from prequential_helpers import MeanLearner, OnePassLearner, small_stream, without_times
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.evaluate import AveragePrecision, MacroF1, PartialAccuracy
@@ -40,7 +40,7 @@ delay_ranges = st.tuples(st.integers(0, 8), st.integers(0, 8)).map(lambda ends: 
 
 @MANY
 @given(
-    kind=st.sampled_from([Echo, SwiftEcho]),
+    kind=st.sampled_from([MeanLearner, OnePassLearner]),
     initial=st.integers(0, ROWS - 1),
     every=st.integers(1, ROWS + 5),
     delay=delay_ranges,
@@ -49,10 +49,10 @@ delay_ranges = st.tuples(st.integers(0, 8), st.integers(0, 8)).map(lambda ends: 
 )
 def test_scores_and_trained_learner_are_those_of_the_obvious_loop(kind, initial, every, delay, annotated, seed):
     X, Y = small_stream(ROWS, seed)
-    twin = Echo()
+    twin = MeanLearner()
     expected = obvious_loop(twin, X, Y, initial, delay, annotated, seed)
     results = prequential(
-        {"echo": kind()},
+        {"mean": kind()},
         (X, Y),
         initial=initial,
         every=every,
@@ -61,8 +61,8 @@ def test_scores_and_trained_learner_are_those_of_the_obvious_loop(kind, initial,
         seed=seed,
         keep_scores=True,
     )
-    np.testing.assert_array_equal(results.scores["echo"], expected)
-    np.testing.assert_array_equal(results.learners["echo"].memory, twin.memory)
+    np.testing.assert_array_equal(results.scores["mean"], expected)
+    np.testing.assert_array_equal(results.learners["mean"].memory, twin.memory)
 
 
 @FEW
@@ -86,33 +86,35 @@ def test_without_delay_the_classifier_gives_what_test_then_train_gives(stream):
 @FEW
 @given(every=st.integers(1, 40))
 def test_a_learner_that_answers_and_learns_in_one_go_gets_whole_steps(every):
-    batches = prequential(SwiftEcho(), small_stream(ROWS), initial=5, every=every).learners["SwiftEcho"].batches
+    batches = (
+        prequential(OnePassLearner(), small_stream(ROWS), initial=5, every=every).learners["OnePassLearner"].batches
+    )
     assert sum(batches) == ROWS - 5
     assert all(size == every for size in batches[:-1])
 
 
 def test_with_a_delay_every_learner_is_asked_row_by_row():
-    learner = prequential(SwiftEcho(), small_stream(ROWS), delay=1).learners["SwiftEcho"]
+    learner = prequential(OnePassLearner(), small_stream(ROWS), delay=1).learners["OnePassLearner"]
     assert learner.batches == []
 
 
 @pytest.mark.parametrize("options", [{}, {"delay": (1, 5), "annotated": 0.5}])
 def test_the_length_of_a_step_changes_no_score(options):
-    runs = [prequential(Echo(), small_stream(ROWS), every=n, keep_scores=True, **options) for n in (1, 7, 100)]
-    assert len({run.scores["Echo"].tobytes() for run in runs}) == 1
+    runs = [prequential(MeanLearner(), small_stream(ROWS), every=n, keep_scores=True, **options) for n in (1, 7, 100)]
+    assert len({run.scores["MeanLearner"].tobytes() for run in runs}) == 1
 
 
 def test_another_seed_draws_other_delays_and_other_labels():
     for options in ({"delay": (0, 9)}, {"annotated": 0.5}):
-        runs = [prequential(Echo(), small_stream(ROWS), seed=s, keep_scores=True, **options) for s in (0, 1)]
-        assert not np.array_equal(runs[0].scores["Echo"], runs[1].scores["Echo"])
+        runs = [prequential(MeanLearner(), small_stream(ROWS), seed=s, keep_scores=True, **options) for s in (0, 1)]
+        assert not np.array_equal(runs[0].scores["MeanLearner"], runs[1].scores["MeanLearner"])
 
 
 def test_metrics_see_labels_that_learners_do_not():
     X, Y = small_stream(ROWS)
     Y = np.nan_to_num(Y)
-    results = prequential({"echo": Echo()}, (X, Y), annotated=0.2, initial=10, keep_scores=True)
-    assert results.summary["echo"].metrics["pa"] == ((results.scores["echo"] >= 0.5) == Y[10:]).mean()
+    results = prequential({"mean": MeanLearner()}, (X, Y), annotated=0.2, initial=10, keep_scores=True)
+    assert results.summary["mean"].metrics["pa"] == ((results.scores["mean"] >= 0.5) == Y[10:]).mean()
 
 
 # ---------------------------------------------------------------------- streams and initial batches
@@ -127,7 +129,7 @@ def forms_of(X, Y):
         "data set": (Dataset(X, Y), {}),
         "pairs": (pairs, {}),
         "generator": ((pair for pair in pairs), {"samples": len(X)}),
-        "longer than wanted": (pairs * 2, {"samples": len(X)}),
+        "longer than needed": (pairs * 2, {"samples": len(X)}),
         "shorter than announced": ((pair for pair in pairs), {"samples": 2 * len(X)}),
     }
 
@@ -136,10 +138,10 @@ def forms_of(X, Y):
 def test_every_form_of_a_stream_gives_the_same_scores(form):
     X, Y = small_stream(ROWS)
     stream, options = forms_of(X, Y)[form]
-    expected = prequential({"echo": Echo()}, (X, Y), initial=6, keep_scores=True)
-    results = prequential({"echo": Echo()}, stream, initial=6, keep_scores=True, **options)
-    np.testing.assert_array_equal(results.scores["echo"], expected.scores["echo"])
-    assert results.summary["echo"].samples == ROWS - 6
+    expected = prequential({"mean": MeanLearner()}, (X, Y), initial=6, keep_scores=True)
+    results = prequential({"mean": MeanLearner()}, stream, initial=6, keep_scores=True, **options)
+    np.testing.assert_array_equal(results.scores["mean"], expected.scores["mean"])
+    assert results.summary["mean"].samples == ROWS - 6
 
 
 def test_an_endless_stream_is_read_once_and_only_as_far_as_needed():
@@ -151,11 +153,11 @@ def test_an_endless_stream_is_read_once_and_only_as_far_as_needed():
             given_out += 1
             yield pair
 
-    learners = {"one": Echo(), "other": SwiftEcho()}
+    learners = {"one": MeanLearner(), "other": OnePassLearner()}
     results = prequential(learners, endless(), samples=50, initial=10, every=7, keep_scores=True)
     assert given_out == 50
     X, Y = DriftingStream(seed=1).take(50)
-    np.testing.assert_array_equal(results.scores["one"], obvious_loop(Echo(), X, Y, 10, (0, 0), 1.0, 0))
+    np.testing.assert_array_equal(results.scores["one"], obvious_loop(MeanLearner(), X, Y, 10, (0, 0), 1.0, 0))
     np.testing.assert_array_equal(results.scores["other"], results.scores["one"])
 
 
@@ -163,15 +165,15 @@ def test_an_endless_stream_is_read_once_and_only_as_far_as_needed():
     ("initial", "rows"), [(0.2, 6), (0.25, 8), (12, 12), (0, 0), (0.0, 0), ("split", 9), (np.int64(3), 3)]
 )
 def test_the_initial_batch_is_a_share_a_number_or_the_official_split(initial, rows):
-    results = prequential(Echo(), Dataset(*small_stream(ROWS), split=9), initial=initial)
+    results = prequential(MeanLearner(), Dataset(*small_stream(ROWS), split=9), initial=initial)
     assert results.settings["initial"] == rows
-    assert results.summary["Echo"].samples == ROWS - rows
+    assert results.summary["MeanLearner"].samples == ROWS - rows
 
 
 def test_only_the_first_samples_are_used_where_a_limit_is_given():
     X, Y = small_stream(ROWS)
-    assert without_times(prequential(Echo(), (X, Y), samples=20)) == without_times(
-        prequential(Echo(), (X[:20], Y[:20]))
+    assert without_times(prequential(MeanLearner(), (X, Y), samples=20)) == without_times(
+        prequential(MeanLearner(), (X[:20], Y[:20]))
     )
 
 
@@ -181,7 +183,7 @@ def test_only_the_first_samples_are_used_where_a_limit_is_given():
 @FEW
 @given(delay=delay_ranges, annotated=st.sampled_from([0.5, 1.0]), initial=st.sampled_from([0, 8]))
 def test_several_learners_in_one_pass_do_what_each_does_alone(delay, annotated, initial):
-    learners = {"slow": Echo(0.1), "fast": Echo(0.9), "swift": SwiftEcho(0.5)}
+    learners = {"slow": MeanLearner(0.1), "fast": MeanLearner(0.9), "swift": OnePassLearner(0.5)}
     options = {"delay": delay, "annotated": annotated, "initial": initial, "every": 5, "keep_scores": True}
     together = prequential(learners, small_stream(ROWS), **options)
     for name, learner in learners.items():
@@ -191,7 +193,7 @@ def test_several_learners_in_one_pass_do_what_each_does_alone(delay, annotated, 
 
 
 def test_the_learners_passed_stay_as_they_are():
-    learner = SwiftEcho()
+    learner = OnePassLearner()
     results = prequential({"one": learner, "same": learner}, small_stream(ROWS), keep_scores=True)
     assert learner.memory is None
     assert learner.batches == []
@@ -200,13 +202,13 @@ def test_the_learners_passed_stay_as_they_are():
 
 def test_a_learner_trained_before_is_asked_from_the_first_row_on():
     X, Y = small_stream(ROWS)
-    trained = Echo().fit(X[:10], Y[:10])
+    trained = MeanLearner().fit(X[:10], Y[:10])
     results = prequential(trained, (X[10:], Y[10:]), initial=0, keep_scores=True)
-    from_the_start = prequential(Echo(), (X, Y), initial=10, keep_scores=True)
-    np.testing.assert_array_equal(results.scores["Echo"], from_the_start.scores["Echo"])
+    from_the_start = prequential(MeanLearner(), (X, Y), initial=10, keep_scores=True)
+    np.testing.assert_array_equal(results.scores["MeanLearner"], from_the_start.scores["MeanLearner"])
 
 
-class Strict(SwiftEcho):
+class Strict(OnePassLearner):
     """Predicts a label only while few rows were learned: its own thresholds rise row by row."""
 
     learned = 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from prequential_helpers import Echo, SwiftEcho
+from prequential_helpers import MeanLearner, OnePassLearner
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.evaluate.prequential import prequential
@@ -27,7 +27,7 @@ def flipped(Y, rows):
 
 
 @SOME
-@given(st.sampled_from([Echo, SwiftEcho]), st.integers(0, 6), st.integers(INITIAL, ROWS - 1))
+@given(st.sampled_from([MeanLearner, OnePassLearner]), st.integers(0, 6), st.integers(INITIAL, ROWS - 1))
 def test_an_answer_does_not_know_the_labels_that_are_still_on_their_way(kind, delay, row):
     X, Y = DriftingStream(seed=2).take(ROWS)
     on_their_way = np.arange(max(INITIAL, row - delay), ROWS)
@@ -36,7 +36,7 @@ def test_an_answer_does_not_know_the_labels_that_are_still_on_their_way(kind, de
 
 
 @SOME
-@given(st.sampled_from([Echo, SwiftEcho]), st.integers(0, 6), st.integers(INITIAL, ROWS - 8))
+@given(st.sampled_from([MeanLearner, OnePassLearner]), st.integers(0, 6), st.integers(INITIAL, ROWS - 8))
 def test_labels_are_used_from_the_first_row_after_their_delay(kind, delay, row):
     X, Y = DriftingStream(seed=2).take(ROWS)
     before, after = (scores(kind(), X, labels, delay=delay) for labels in (Y, flipped(Y, [row])))
@@ -49,7 +49,7 @@ def test_labels_are_used_from_the_first_row_after_their_delay(kind, delay, row):
 def test_with_random_delays_labels_are_never_used_too_early(seed, row):
     X, Y = DriftingStream(seed=2).take(ROWS)
     delays = np.random.default_rng((seed, 1)).integers(2, 5, ROWS - INITIAL, endpoint=True)
-    before, after = (scores(Echo(), X, labels, delay=(2, 5), seed=seed) for labels in (Y, flipped(Y, [row])))
+    before, after = (scores(MeanLearner(), X, labels, delay=(2, 5), seed=seed) for labels in (Y, flipped(Y, [row])))
     known_from = row + delays[row - INITIAL] + 1
     np.testing.assert_array_equal(before[: known_from - INITIAL], after[: known_from - INITIAL])
     if known_from < ROWS:
@@ -64,7 +64,7 @@ def test_labels_that_are_not_shown_change_nothing(seed):
     other = Y.copy()
     other[INITIAL:][hidden] = 1.0 - other[INITIAL:][hidden]
     options = {"annotated": 0.4, "seed": seed}
-    np.testing.assert_array_equal(scores(Echo(), X, Y, **options), scores(Echo(), X, other, **options))
+    np.testing.assert_array_equal(scores(MeanLearner(), X, Y, **options), scores(MeanLearner(), X, other, **options))
 
 
 @pytest.mark.parametrize("delay", [0, 3])

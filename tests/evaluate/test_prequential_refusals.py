@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from prequential_helpers import Echo, SwiftEcho, small_stream
+from prequential_helpers import MeanLearner, OnePassLearner, small_stream
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, EvolabelError, ParameterError
@@ -14,34 +14,34 @@ from evolabel.streams.dataset import Dataset
 X, Y = small_stream(20)
 
 
-class Wide(Echo):
+class Wide(MeanLearner):
     def decision_function(self, X):
         return np.zeros((len(X), 4))
 
 
-class Flat(SwiftEcho):
+class Flat(OnePassLearner):
     def test_then_train(self, X, Y):
         return np.zeros(len(X))
 
 
-class Lost(Echo):
+class Lost(MeanLearner):
     def decision_function(self, X):
         return np.full((len(X), 3), np.nan)
 
 
-class Endless(SwiftEcho):
+class Endless(OnePassLearner):
     def test_then_train(self, X, Y):
         scores = np.zeros(Y.shape)
         scores[1, 2] = np.inf
         return scores
 
 
-class Choosy(Echo):
+class Choosy(MeanLearner):
     def partial_fit(self, X, Y):
         raise DataError("X is not to my taste; send better rows")
 
 
-class Broken(Echo):
+class Broken(MeanLearner):
     def decision_function(self, X):
         raise ValueError("a bug")
 
@@ -49,14 +49,14 @@ class Broken(Echo):
 def refusal(kind, learner=None, stream=(X, Y), **options):
     """The message of the one error a call ends in."""
     with pytest.raises(kind) as caught:
-        prequential(Echo() if learner is None else learner, stream, **options)
+        prequential(MeanLearner() if learner is None else learner, stream, **options)
     assert isinstance(caught.value, EvolabelError)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("stream", "told"),
+    ("stream", "message"),
     [
         ((X[:0], Y[:0]), "at least one"),
         ((X, Y[:5]), r"(20, 2) and Y (5, 3)"),
@@ -74,8 +74,8 @@ def refusal(kind, learner=None, stream=(X, Y), **options):
         (7, "int is no stream"),
     ],
 )
-def test_a_stream_that_cannot_be_read_is_refused(stream, told):
-    assert told in refusal(DataError, stream=stream, initial=0, every=5)
+def test_a_stream_that_cannot_be_read_is_refused(stream, message):
+    assert message in refusal(DataError, stream=stream, initial=0, every=5)
 
 
 def test_an_endless_stream_needs_a_number_of_samples():
@@ -84,7 +84,7 @@ def test_an_endless_stream_needs_a_number_of_samples():
 
 @pytest.mark.parametrize("initial", [20, 0.99, 100])
 def test_an_initial_batch_that_leaves_nothing_is_refused(initial):
-    assert "20 row(s), which leaves nothing" in refusal(DataError, initial=initial)
+    assert "20 row(s), which leaves none" in refusal(DataError, initial=initial)
 
 
 def test_a_stream_that_ends_within_the_initial_batch_is_refused():
@@ -93,7 +93,7 @@ def test_a_stream_that_ends_within_the_initial_batch_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("learner", "told"),
+    ("learner", "message"),
     [
         (Wide(), "shape (1, 4); expected (1, 3)"),
         (Flat(), "shape (8,); expected (8, 3)"),
@@ -101,10 +101,10 @@ def test_a_stream_that_ends_within_the_initial_batch_is_refused():
         (Endless(), "label 2 is inf"),
     ],
 )
-def test_scores_that_are_none_are_refused_with_the_name_of_the_learner(learner, told):
-    message = refusal(DataError, {"odd": learner}, every=8)
-    assert message.startswith("learner 'odd', rows 1 to 8 after the initial batch: ")
-    assert told in message
+def test_scores_that_are_none_are_refused_with_the_name_of_the_learner(learner, message):
+    refused = refusal(DataError, {"odd": learner}, every=8)
+    assert refused.startswith("learner 'odd', rows 1 to 8 after the initial batch: ")
+    assert message in refused
 
 
 def test_wide_scores_are_refused_where_labels_are_late():
@@ -112,7 +112,7 @@ def test_wide_scores_are_refused_where_labels_are_late():
 
 
 def test_the_learner_that_refuses_a_row_is_named():
-    learners = {"good": Echo(), "choosy": Choosy()}
+    learners = {"good": MeanLearner(), "choosy": Choosy()}
     assert refusal(DataError, learners).startswith("learner 'choosy', initial batch: X is not to my taste")
     message = refusal(DataError, learners, initial=0, every=4)
     assert message.startswith("learner 'choosy', rows 1 to 4 after the initial batch: X is not to my taste")
@@ -123,7 +123,9 @@ def test_other_errors_of_a_learner_pass_unchanged():
         prequential(Broken(), (X, Y))
 
 
-@pytest.mark.parametrize("learners", [{}, {"a": None}, Echo, {"class": EvolvingFuzzyClassifier}, [Echo()], "Echo"])
+@pytest.mark.parametrize(
+    "learners", [{}, {"a": None}, MeanLearner, {"class": EvolvingFuzzyClassifier}, [MeanLearner()], "MeanLearner"]
+)
 def test_what_is_no_learner_is_refused(learners):
     assert "learner" in refusal(ParameterError, learners)
 

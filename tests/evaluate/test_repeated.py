@@ -20,12 +20,12 @@ def repeated():
 
 def test_standings_are_means_and_sample_deviations(repeated):
     values = [run.summary["slow"].metrics["pa"] for run in repeated.runs.values()]
-    assert repeated.standings()[0].metrics["pa"] == Spread(np.mean(values), np.std(values, ddof=1))
+    assert repeated.ranking()[0].metrics["pa"] == Spread(np.mean(values), np.std(values, ddof=1))
 
 
 def test_learners_that_do_the_same_are_not_ahead(repeated):
-    for standing in repeated.standings():
-        assert standing.ahead == {"pa": Spread(0.0, 0.0), "ap": Spread(0.0, 0.0)}
+    for row in repeated.ranking():
+        assert row.ahead == {"pa": Spread(0.0, 0.0), "ap": Spread(0.0, 0.0)}
 
 
 def test_trend_lines_hold_all_seeds(repeated):
@@ -65,7 +65,7 @@ def test_a_file_is_no_folder(repeated, tmp_path):
     assert (tmp_path / "taken").read_text() == "mine"
 
 
-def test_spreads_are_told_shortly():
+def test_spreads_are_written_shortly():
     assert f"{Spread(0.81234, 0.0):.3f}" == "0.812"
     assert f"{Spread(0.81234, 0.00456):.3f}" == "0.812 ± 0.005"
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from prequential_helpers import Echo, SwiftEcho, small_stream, without_times
+from prequential_helpers import MeanLearner, OnePassLearner, small_stream, without_times
 
 from evolabel.errors import FileFormatError, MissingDependencyError, ParameterError
 from evolabel.evaluate import results as results_module
-from evolabel.evaluate.formats import READERS, WRITERS
+from evolabel.evaluate.formats import RESULT_FORMATS
 from evolabel.evaluate.prequential import prequential
 from evolabel.evaluate.results import Results
 from evolabel.evaluate.trend import Point, Summary
@@ -30,7 +30,9 @@ def run():
     """Two learners, one of them without rules; some metrics have nothing to say."""
     X, Y = small_stream(30)
     Y[:12] = 0.0
-    return prequential({"plain": Echo(), "swift/ä": SwiftEcho()}, (X, Y), initial=4, every=5, keep_scores=True)
+    return prequential(
+        {"plain": MeanLearner(), "swift/ä": OnePassLearner()}, (X, Y), initial=4, every=5, keep_scores=True
+    )
 
 
 # ---------------------------------------------------------------------- frames
@@ -85,7 +87,7 @@ names = st.text(max_size=5)
 def test_whatever_the_values_are_they_come_back_bit_for_bit(kind, points, metrics, rules):
     summary = Summary("it", metrics, rules, 0.125, 1.5, 7, dict.fromkeys(metrics, 3))
     written = Results({"it": summary}, points, {"learners": {"it": "It()"}, "delay": [0, 3], "note": "\n"})
-    read = Results._from_document(READERS[kind](WRITERS[kind](written._document())), {})
+    read = Results._from_document(RESULT_FORMATS[kind].read(RESULT_FORMATS[kind].write(written._document())), {})
     assert everything(read) == everything(written)
 
 
@@ -178,7 +180,7 @@ def test_a_file_that_is_missing_or_of_another_kind_is_refused(tmp_path):
     with pytest.raises(FileFormatError, match=r"no results at .*results\.json"):
         Results.read(tmp_path)
     with pytest.raises(
-        FileFormatError, match=r"run\.csv is of an unknown kind; results end in .json, .jsonl, .parquet"
+        FileFormatError, match=r"run\.csv is of an unknown format; results end in .json, .jsonl, .parquet"
     ):
         Results.read(tmp_path / "run.csv")
 
@@ -189,6 +191,6 @@ def test_results_do_not_change():
 
 
 def test_scores_are_kept_only_where_asked(run):
-    assert prequential(Echo(), small_stream(30)).scores == {}
+    assert prequential(MeanLearner(), small_stream(30)).scores == {}
     assert {name: scores.shape for name, scores in run.scores.items()} == {"plain": (26, 3), "swift/ä": (26, 3)}
     assert np.isfinite(run.scores["plain"]).all()

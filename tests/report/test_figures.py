@@ -43,7 +43,7 @@ def test_the_band_reaches_from_the_worst_to_the_best_seed(repeated):
     assert band[:, 1].max() == pytest.approx(0.9)
 
 
-def test_lines_are_told_apart_by_stroke_as_well_as_colour(repeated):
+def test_lines_differ_by_stroke_as_well_as_colour(repeated):
     ours, theirs = trend_lines(repeated, "pa").get_lines()
     assert ours.get_linestyle() != theirs.get_linestyle()
     assert ours.get_color() != theirs.get_color()

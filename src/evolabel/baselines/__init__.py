@@ -1,4 +1,4 @@
-"""Rivals: what a user would try instead, and what the paper compares with, in the same harness.
+"""Rivals: other learners for comparison, those of the paper included, with the same interface.
 
 Each is a scikit-learn estimator of label matrices: `fit` an initial batch, then `test_then_train` or `partial_fit`.
 """
@@ -10,7 +10,7 @@ __getattr__, __dir__, __all__ = attach(
     {
         "base": ["StreamLearner"],
         "chain": ["EvolvingChain"],
-        "feedback_classifier": ["EchoingClassifier"],
+        "feedback_classifier": ["FeedbackClassifier"],
         "forest": ["RefittedForest"],
         "global_rls": ["GlobalRLS"],
         "one_vs_rest": ["EvolvingOneVsRest"],
@@ -18,6 +18,6 @@ __getattr__, __dir__, __all__ = attach(
         "river_learner": ["RiverLearner", "river_model"],
         "running_prior": ["RunningPrior"],
         "sliding_knn": ["SlidingKNN"],
-        "static": ["StaticClassifier"],
+        "wrapper": ["StaticClassifier"],
     },
 )

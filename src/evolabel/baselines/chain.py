@@ -1,4 +1,4 @@
-"""`EvolvingChain`: one evolving rule base per label; each also sees the labels before it."""
+"""`EvolvingChain`: one evolving rule base per label; each also takes the labels before it as features."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,14 @@ import numpy as np
 
 from evolabel._utils.validation import check_number
 from evolabel.baselines.base import StreamLearner
-from evolabel.baselines.engine import ask, check_base, count_rules, new_engine, taught_engine, thresholds
+from evolabel.baselines.engine import (
+    check_base,
+    engine_scores,
+    engine_thresholds,
+    fitted_engine,
+    new_engine,
+    total_rules,
+)
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.core.rules.rule_base import NO_ROWS
 from evolabel.errors import ParameterError
@@ -14,28 +21,29 @@ from evolabel.typing import BoolArray, FloatArray
 
 
 class EvolvingChain(StreamLearner):
-    """A chain of evolving classifiers: each gets the features and 0/1 indicators of all labels before it.
+    """A chain of evolving classifiers: each takes the features and 0/1 indicators of all labels before it.
 
-    The paper's second rival. Indicators are the truth in training and thresholded predictions in inference (cut at
-    `threshold`, also where the base learns thresholds); where the truth was not annotated, training takes the
-    prediction of the link in question. A row without an annotation of a label teaches that link nothing. Labels that
-    appear mid-stream are appended and start with a `warm_up`.
+    The paper's second rival. Indicators are the true labels in training and predictions in inference (by the parameter
+    `threshold`, also where `base` learns thresholds); where a label is not annotated, training takes the prediction of
+    its link. A row without an annotation of a label does not train that link. Labels that appear mid-stream are
+    appended and start with a `warm_up`.
 
     Parameters
     ----------
     base : EvolvingFuzzyClassifier or None
-        Whose parameters every link gets; None for the defaults. The paper's rival updates by recursive least squares
-        alone: `EvolvingFuzzyClassifier.paper(alpha=0.0, beta=0.0, prox_steps=0)`.
+        Parameters of every link; None for the defaults. The paper's rival updates by recursive least squares alone:
+        `EvolvingFuzzyClassifier.paper(alpha=0.0, beta=0.0, prox_steps=0)`.
     order : None, "random" or sequence of int
-        Columns of y from the first link to the last: as they come, shuffled by `seed`, or as given.
+        Columns of y from the first link to the last: in their order (None), shuffled, or as given.
     seed : int
-        See `order`.
+        Seed of the "random" order.
 
     Attributes
     ----------
     order_ : list of int
+        Columns of y from the first link to the last.
     n_rules_ : int
-        Rules of all links together.
+        Number of rules of all links together.
 
     Examples
     --------
@@ -57,60 +65,60 @@ class EvolvingChain(StreamLearner):
 
     @property
     def n_rules_(self) -> int:
-        """Rules of all links together."""
+        """Number of rules of all links together."""
         self._check_fitted()
-        return count_rules(list(self._links.values()))
+        return total_rules(self._links.values())
 
     def _check_parameters(self) -> None:
         check_base(self.base)
         check_number("seed", self.seed, 0, whole=True)
 
-    def _begin(self, rows: FloatArray, labels: FloatArray) -> None:
+    def _fit_initial(self, rows: FloatArray, labels: FloatArray) -> None:
         self.order_ = self._first_order(labels.shape[1])
         self._links: dict[int, EvolvingFuzzyClassifier] = {}
         for k in self.order_:
-            link = self._links[k] = taught_engine(self.base, rows, labels[:, [k]])
-            answers = ask(link, rows) if np.isnan(labels[:, k]).any() else NO_ROWS
-            rows = self._with_truth(rows, labels[:, [k]], answers)
+            link = self._links[k] = fitted_engine(self.base, rows, labels[:, [k]])
+            scores = engine_scores(link, rows) if np.isnan(labels[:, k]).any() else NO_ROWS
+            rows = self._with_label(rows, labels[:, [k]], scores)
 
-    def _grow(self, n_labels: int) -> None:
+    def _grow_labels(self, n_labels: int) -> None:
         new = range(len(self.order_), n_labels)
         self.order_ = [*self.order_, *new]
         self._links |= {k: new_engine(self.base) for k in new}
 
-    def _learn(self, rows: FloatArray, labels: FloatArray) -> None:
+    def _learn_rows(self, rows: FloatArray, labels: FloatArray) -> None:
         for k in self.order_:
-            rows = self._with_truth(rows, labels[:, [k]], self._links[k].test_then_train(rows, labels[:, [k]]))
+            rows = self._with_label(rows, labels[:, [k]], self._links[k].test_then_train(rows, labels[:, [k]]))
 
     def _thresholds(self) -> FloatArray:
-        return thresholds(self._links[k] for k in range(len(self._links)))
+        return engine_thresholds(self._links[k] for k in range(len(self._links)))
 
-    def _answer(self, rows: FloatArray) -> FloatArray:
+    def _score_rows(self, rows: FloatArray) -> FloatArray:
         scores = np.empty((len(rows), len(self.order_)))
         for k in self.order_:
-            scores[:, [k]] = ask(self._links[k], rows)
+            scores[:, [k]] = engine_scores(self._links[k], rows)
             rows = np.hstack([rows, scores[:, [k]] >= self._threshold()])
         return scores
 
-    def _answer_and_learn(self, rows: FloatArray, labels: FloatArray) -> FloatArray:
-        """Link by link instead of row by row, with the same results: what one link knows fits into a cache, all do not.
+    def _score_and_learn(self, rows: FloatArray, labels: FloatArray) -> FloatArray:
+        """Score and train link by link instead of row by row, with the same results: one link fits into the cache.
 
-        A link answers rows as they are told to it, with predictions of earlier labels, and learns them as they are.
+        A link scores rows with the predictions of earlier labels, and is trained on rows with the true labels.
         """
-        scores, told, known = np.empty(labels.shape), rows, rows
-        right = np.ones(len(rows), bool)  # rows of which all predictions so far were true
+        scores, with_predictions, with_labels = np.empty(labels.shape), rows, rows
+        same = np.ones(len(rows), bool)  # rows whose predictions so far were all correct
         for k in self.order_:
             column = labels[:, [k]]
-            scores[:, [k]], answers = _told_and_taught(self._links[k], told, known, right, column)
-            told = np.hstack([told, scores[:, [k]] >= self._threshold()])
-            known = self._with_truth(known, column, answers)
-            right &= told[:, -1] == known[:, -1]
+            scores[:, [k]], trained = _score_and_train(self._links[k], with_predictions, with_labels, same, column)
+            with_predictions = np.hstack([with_predictions, scores[:, [k]] >= self._threshold()])
+            with_labels = self._with_label(with_labels, column, trained)
+            same &= with_predictions[:, -1] == with_labels[:, -1]
         return scores
 
-    def _with_truth(self, rows: FloatArray, column: FloatArray, answers: FloatArray) -> FloatArray:
-        """Inputs of the next link in training: one more indicator, the label or (not annotated) its prediction."""
+    def _with_label(self, rows: FloatArray, column: FloatArray, scores: FloatArray) -> FloatArray:
+        """Input of the next link in training: one more indicator, the label or (not annotated) its prediction."""
         unknown = np.isnan(column)
-        return np.hstack([rows, np.where(unknown, answers >= self._threshold(), column) if unknown.any() else column])
+        return np.hstack([rows, np.where(unknown, scores >= self._threshold(), column) if unknown.any() else column])
 
     def _first_order(self, n_labels: int) -> list[int]:
         columns = list(range(n_labels))
@@ -129,19 +137,23 @@ class EvolvingChain(StreamLearner):
         return [int(k) for k in self.order]
 
 
-def _told_and_taught(
-    link: EvolvingFuzzyClassifier, told: FloatArray, known: FloatArray, right: BoolArray, column: FloatArray
+def _score_and_train(
+    link: EvolvingFuzzyClassifier,
+    with_predictions: FloatArray,
+    with_labels: FloatArray,
+    same: BoolArray,
+    column: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Scores of the rows as told, each from before it was learned, and of the rows as known, which the link learns.
+    """Scores of both kinds of rows, each from before it was learned; the link is trained on those `with_labels`.
 
-    Where the two are the same they are answered once, and as many at a time as follow each other.
+    Consecutive rows that are the same in both are scored once, and all at a time.
     """
-    scores, answers = np.empty(column.shape), np.empty(column.shape)
-    same = right & link.__sklearn_is_fitted__()  # who has learned nothing is asked and taught row by row
+    scores, trained = np.empty(column.shape), np.empty(column.shape)
+    same = same & link.__sklearn_is_fitted__()  # an untrained link is scored and trained row by row
     starts = [0, *np.flatnonzero(~(same[1:] & same[:-1])) + 1]
     for start, end in zip(starts, [*starts[1:], len(same)], strict=True):
         piece = slice(start, end)
         if not same[start]:
-            scores[piece] = ask(link, told[piece])
-        answers[piece] = link.test_then_train(known[piece], column[piece])
-    return np.where(same[:, None], answers, scores), answers
+            scores[piece] = engine_scores(link, with_predictions[piece])
+        trained[piece] = link.test_then_train(with_labels[piece], column[piece])
+    return np.where(same[:, None], trained, scores), trained

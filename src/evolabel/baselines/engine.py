@@ -1,4 +1,4 @@
-"""The evolving classifier as an engine of rivals that learn every label apart (a label matrix of one column)."""
+"""Evolving classifiers for one label each (a label matrix of one column), for the rivals that learn labels apart."""
 
 from collections.abc import Iterable
 
@@ -11,33 +11,33 @@ from evolabel.typing import FloatArray
 
 
 def check_base(base: object) -> None:
-    """Raise ParameterError unless `base` can be an engine."""
+    """Raise ParameterError unless `base` is an EvolvingFuzzyClassifier or None."""
     if base is not None and not isinstance(base, EvolvingFuzzyClassifier):
         raise ParameterError(f"base={base!r} is not allowed; use an EvolvingFuzzyClassifier, or None for the default")
 
 
 def new_engine(base: EvolvingFuzzyClassifier | None) -> EvolvingFuzzyClassifier:
-    """A classifier with the parameters of `base` that has learned nothing."""
+    """Return an untrained classifier with the parameters of `base`."""
     engine: EvolvingFuzzyClassifier = EvolvingFuzzyClassifier() if base is None else clone(base)
     return engine
 
 
-def taught_engine(base: EvolvingFuzzyClassifier | None, X: FloatArray, column: FloatArray) -> EvolvingFuzzyClassifier:
-    """An engine after its initial batch; one whose label nobody has annotated yet starts cold later."""
+def fitted_engine(base: EvolvingFuzzyClassifier | None, X: FloatArray, column: FloatArray) -> EvolvingFuzzyClassifier:
+    """Return a classifier with the parameters of `base`, fitted on `X` and `column`; untrained without annotations."""
     engine = new_engine(base)
     return engine if np.isnan(column).all() else engine.fit(X, column)
 
 
-def ask(engine: EvolvingFuzzyClassifier, X: FloatArray) -> FloatArray:
-    """Scores (n_samples, 1); 0 from an engine that has learned nothing."""
+def engine_scores(engine: EvolvingFuzzyClassifier, X: FloatArray) -> FloatArray:
+    """Return the scores (n_samples, 1) of `engine` for the rows `X`; 0 if it is untrained."""
     return engine.decision_function(X) if engine.__sklearn_is_fitted__() else np.zeros((len(X), 1))
 
 
-def thresholds(engines: Iterable[EvolvingFuzzyClassifier]) -> FloatArray:
-    """Where each engine predicts its label; `threshold` of one that has learned nothing."""
+def engine_thresholds(engines: Iterable[EvolvingFuzzyClassifier]) -> FloatArray:
+    """Return the threshold of each of `engines`; the parameter `threshold` of an untrained one."""
     return np.array([e.thresholds_[0] if e.__sklearn_is_fitted__() else float(e.threshold) for e in engines])
 
 
-def count_rules(engines: list[EvolvingFuzzyClassifier]) -> int:
-    """Rules of all engines together: what a person would have to read."""
+def total_rules(engines: Iterable[EvolvingFuzzyClassifier]) -> int:
+    """Return the number of rules of all `engines` together."""
     return sum(engine.n_rules_ for engine in engines if engine.__sklearn_is_fitted__())

@@ -1,4 +1,4 @@
-"""`EchoingClassifier`: a learner whose recent errors correct its next answers, as far as errors repeat."""
+"""`FeedbackClassifier`: a learner whose outputs are corrected by its recent errors, as far as errors repeat."""
 
 from typing import ClassVar
 
@@ -12,29 +12,29 @@ from evolabel.errors import DataError
 from evolabel.typing import FloatArray
 
 
-class EchoingClassifier(Wrapper):
-    """Any learner, its outputs corrected by the echo of its recent errors (`docs/active-learning.md`).
+class FeedbackClassifier(Wrapper):
+    """Any learner, its outputs corrected by its recent errors (`docs/active-learning.md`).
 
-    For streams that are a course of events, in their order, with answers that come before the next sample does. Where
-    rows were shuffled the echo is none. The learner inside never knows of it.
+    For streams in their natural order whose labels arrive before the next sample. For shuffled rows the correction is
+    0. The wrapped learner is trained as without the correction.
 
     Parameters
     ----------
     base : estimator or None
         Any learner of label matrices with `fit`, `test_then_train` and `decision_function`; None for an
-        EvolvingFuzzyClassifier, which also tells whether errors repeated in its initial batch.
+        EvolvingFuzzyClassifier, which also estimates from its initial batch whether errors repeat.
 
     Examples
     --------
     >>> import numpy as np
     >>> from evolabel import EvolvingFuzzyClassifier
-    >>> from evolabel.baselines import EchoingClassifier
+    >>> from evolabel.baselines import FeedbackClassifier
     >>> from evolabel.evaluate import partial_accuracy
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(600, 4))
-    >>> wave = np.sin(np.arange(600) / 15)[:, None]  # nobody measures it
+    >>> wave = np.sin(np.arange(600) / 15)[:, None]  # not among the features
     >>> Y = (X[:, :2] + 1.5 * wave > 0).astype(float)
-    >>> for learner in (EvolvingFuzzyClassifier(), EchoingClassifier()):
+    >>> for learner in (EvolvingFuzzyClassifier(), FeedbackClassifier()):
     ...     scores = learner.fit(X[:200], Y[:200]).test_then_train(X[200:], Y[200:])
     ...     print(f"{partial_accuracy(Y[200:], scores):.2f}")
     0.68
@@ -45,43 +45,43 @@ class EchoingClassifier(Wrapper):
 
     @property
     def gains_(self) -> FloatArray:
-        """The part of its mean recent error that each label is expected to repeat, in [0, 1]."""
+        """Part of the mean recent error that is expected to repeat, for each label, in [0, 1]."""
         self._check_fitted()
-        return self._echo.gains.copy() if self._warm_up is None else np.zeros(self._targets.size)
+        return self._feedback.gains.copy() if self._warm_up is None else np.zeros(self._targets.size)
 
-    def _begin(self, rows: FloatArray, labels: FloatArray) -> None:
-        super()._begin(rows, labels)
-        if self._is_ours:
-            self._echo = self._model._model.new_echo()
+    def _fit_initial(self, rows: FloatArray, labels: FloatArray) -> None:
+        super()._fit_initial(rows, labels)
+        if self._is_evolving:
+            self._feedback = self._model._model.new_echo()
             return
         counts = LabelCounts(labels.shape[1])
         counts.add(labels)
-        self._echo = Echo(0, base_rates(counts.positive, counts.annotated), NO_EVIDENCE)
+        self._feedback = Echo(0, base_rates(counts.positive, counts.annotated), NO_EVIDENCE)
 
     @property
-    def _is_ours(self) -> bool:
+    def _is_evolving(self) -> bool:
         return isinstance(self._model, EvolvingFuzzyClassifier)
 
     def _comparable(self, rows: FloatArray) -> FloatArray:
-        """Features that samples can be compared by: only our own learner knows how they are scaled."""
-        return self._model._model.standardise(rows) if self._is_ours else rows[:, :0]
+        """Scaled features by which samples are compared; none for a learner whose scaling is not known."""
+        return self._model._model.standardise(rows) if self._is_evolving else rows[:, :0]
 
-    def _learn(self, rows: FloatArray, labels: FloatArray) -> None:
-        self._answer_and_learn(rows, labels)
+    def _learn_rows(self, rows: FloatArray, labels: FloatArray) -> None:
+        self._score_and_learn(rows, labels)
 
-    def _answer(self, rows: FloatArray) -> FloatArray:
-        scores = super()._answer(rows)
-        if self._echo.mean_gain == 0.0:
+    def _score_rows(self, rows: FloatArray) -> FloatArray:
+        scores = super()._score_rows(rows)
+        if self._feedback.mean_gain == 0.0:
             return scores
-        next_numbers = np.full(len(rows), self._echo.next_number)
-        return self._echo.correction(self._comparable(rows), next_numbers, scores.shape[1]).of(scores)
+        next_numbers = np.full(len(rows), self._feedback.next_number)
+        return self._feedback.correction(self._comparable(rows), next_numbers, scores.shape[1]).of(scores)
 
-    def _answer_and_learn(self, rows: FloatArray, labels: FloatArray) -> FloatArray:
+    def _score_and_learn(self, rows: FloatArray, labels: FloatArray) -> FloatArray:
         scores = np.array(self._model.test_then_train(rows, labels), np.float64, order="C")
         if scores.shape != labels.shape:
             raise DataError(
-                f"the learner inside gave scores of shape {scores.shape}, expected {labels.shape}; "
+                f"the learner inside returned scores of shape {scores.shape}, expected {labels.shape}; "
                 "use one that scores every label of every row"
             )
-        self._echo.follow(self._comparable(rows), scores, labels)
+        self._feedback.follow(self._comparable(rows), scores, labels)
         return scores

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
     from evolabel.tuning import TunedClassifier
 
-Learner: TypeAlias = "EvolvingFuzzyClassifier | StreamLearner | TunedClassifier"
+RegisteredLearner: TypeAlias = "EvolvingFuzzyClassifier | StreamLearner | TunedClassifier"
 
 
 class LearnerKind(NamedTuple):
-    """What a short name stands for; `make` takes a seed, which most learners have no use for."""
+    """A registered learner; `make` takes a seed, which most learners do not use."""
 
     description: str
-    make: Callable[[int], Learner]
+    make: Callable[[int], RegisteredLearner]
 
 
 LEARNERS: dict[str, LearnerKind] = {
@@ -31,9 +31,9 @@ LEARNERS: dict[str, LearnerKind] = {
         "evolving fuzzy classifier with thresholds learned for macro-F1",
         lambda seed: evolabel.EvolvingFuzzyClassifier(optimise="macro_f1"),
     ),
-    "echo": LearnerKind(
-        "evolving fuzzy classifier whose recent errors correct its answers, where errors repeat",
-        lambda seed: baselines.EchoingClassifier(),
+    "feedback": LearnerKind(
+        "evolving fuzzy classifier, outputs corrected by recent errors where errors repeat",
+        lambda seed: baselines.FeedbackClassifier(),
     ),
     "paper": LearnerKind(
         "evolving fuzzy classifier with the paper's profile",
@@ -54,7 +54,7 @@ LEARNERS: dict[str, LearnerKind] = {
         lambda seed: baselines.EvolvingOneVsRest(),
     ),
     "chain": LearnerKind(
-        "chain of evolving fuzzy classifiers, each sees the labels before it",
+        "chain of evolving fuzzy classifiers, each uses the labels before it",
         lambda seed: baselines.EvolvingChain(seed=seed),
     ),
     "static": LearnerKind(
@@ -74,7 +74,7 @@ LEARNERS: dict[str, LearnerKind] = {
         lambda seed: baselines.SlidingKNN(),
     ),
     "prior": LearnerKind(
-        "how common each label has been so far",
+        "share of each label so far",
         lambda seed: baselines.RunningPrior(),
     ),
     "river-br-lr": LearnerKind(
@@ -100,8 +100,20 @@ LEARNERS: dict[str, LearnerKind] = {
 }
 
 
-def make_learner(name: str, seed: int = 0) -> Learner:
-    """A fresh learner by its short name.
+def make_learner(name: str, seed: int = 0) -> RegisteredLearner:
+    """Return a new learner.
+
+    Parameters
+    ----------
+    name : str
+        One of `LEARNERS`.
+    seed : int
+        Seed of learners that use random numbers.
+
+    Raises
+    ------
+    ParameterError
+        If there is no learner `name`.
 
     Examples
     --------

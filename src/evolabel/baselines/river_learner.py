@@ -1,4 +1,4 @@
-"""`RiverLearner`: river's multi-label models (dictionaries in and out) in the harness of label matrices."""
+"""`RiverLearner`: river's multi-label models, which work on dictionaries, as learners of label matrices."""
 
 from typing import Any
 
@@ -10,20 +10,20 @@ from evolabel.baselines.scaling import MinMaxScaling
 from evolabel.errors import ParameterError
 from evolabel.typing import FloatArray
 
-ARRANGEMENTS = {"per_output": "PerOutputClassifier", "chain": "ClassifierChain"}
-ALGORITHMS = ("logistic", "hoeffding")
+_ARRANGEMENTS = {"per_output": "PerOutputClassifier", "chain": "ClassifierChain"}
+_ALGORITHMS = ("logistic", "hoeffding")
 
 
 class RiverLearner(StreamLearner):
     """Any multi-label model of river; features are scaled to [0, 1] by the initial batch.
 
-    Missing features and labels not annotated are left out of the dictionaries. Scores are the probabilities of True
-    where the model gives them, else its predictions; 0 for a label the model does not know.
+    Missing features and labels that are not annotated are left out of the dictionaries. Scores are the probabilities of
+    True if the model has them, else its predictions; 0 for a label the model was not trained on.
 
     Parameters
     ----------
     model : river estimator
-        A multi-label classifier, or a pipeline that ends in one. It is never trained itself: `fit` clones it.
+        A multi-label classifier, or a pipeline that ends in one. It is not changed: `fit` clones it.
 
     Examples
     --------
@@ -43,21 +43,21 @@ class RiverLearner(StreamLearner):
         if not all(hasattr(self.model, name) for name in ("learn_one", "predict_one", "clone")):
             raise ParameterError(f"model={self.model!r} is not allowed; use a river model, such as river_model(...)")
 
-    def _begin(self, rows: FloatArray, labels: FloatArray) -> None:
+    def _fit_initial(self, rows: FloatArray, labels: FloatArray) -> None:
         self._scaling = MinMaxScaling.of(rows)
         self._trained = self.model.clone()
-        self._learn(rows, labels)
+        self._learn_rows(rows, labels)
 
-    def _grow(self, n_labels: int) -> None:
-        pass  # river's models grow when they meet a new key
+    def _grow_labels(self, n_labels: int) -> None:
+        pass  # river's models grow with each new key
 
-    def _learn(self, rows: FloatArray, labels: FloatArray) -> None:
+    def _learn_rows(self, rows: FloatArray, labels: FloatArray) -> None:
         for z, y in zip(self._scaling.transform(rows), labels, strict=True):
             known = {name: value == 1.0 for name, value in _named("y", y).items()}
             if known:
                 self._trained.learn_one(_named("x", z), known)
 
-    def _answer(self, rows: FloatArray) -> FloatArray:
+    def _score_rows(self, rows: FloatArray) -> FloatArray:
         names = [f"y{k}" for k in range(self._targets.size)]
         found = [self._scores(_named("x", z)) for z in self._scaling.transform(rows)]
         return np.array([[scores.get(name, 0.0) for name in names] for scores in found])
@@ -71,12 +71,25 @@ class RiverLearner(StreamLearner):
 
 
 def river_model(arrangement: str, algorithm: str) -> Any:
-    """A multi-label model of river: "per_output" or "chain", over "logistic" regressions or "hoeffding" trees."""
-    if arrangement not in ARRANGEMENTS:
-        raise ParameterError(f"arrangement={arrangement!r} is unknown; use one of {', '.join(ARRANGEMENTS)}")
-    if algorithm not in ALGORITHMS:
-        raise ParameterError(f"algorithm={algorithm!r} is unknown; use one of {', '.join(ALGORITHMS)}")
-    arrange = getattr(optional.load("river.multioutput", "river", "this rival"), ARRANGEMENTS[arrangement])
+    """Return an untrained multi-label model of river.
+
+    Parameters
+    ----------
+    arrangement : {"per_output", "chain"}
+        One model per label (`PerOutputClassifier`), or a `ClassifierChain`.
+    algorithm : {"logistic", "hoeffding"}
+        Logistic regression on standardised features, or a Hoeffding tree.
+
+    Raises
+    ------
+    MissingDependencyError
+        If river is not installed.
+    """
+    if arrangement not in _ARRANGEMENTS:
+        raise ParameterError(f"arrangement={arrangement!r} is unknown; use one of {', '.join(_ARRANGEMENTS)}")
+    if algorithm not in _ALGORITHMS:
+        raise ParameterError(f"algorithm={algorithm!r} is unknown; use one of {', '.join(_ALGORITHMS)}")
+    arrange = getattr(optional.load("river.multioutput", "river", "this rival"), _ARRANGEMENTS[arrangement])
     if algorithm == "hoeffding":
         return arrange(optional.load("river.tree", "river", "this rival").HoeffdingTreeClassifier())
     scaler = optional.load("river.preprocessing", "river", "this rival").StandardScaler()
@@ -84,5 +97,5 @@ def river_model(arrangement: str, algorithm: str) -> Any:
 
 
 def _named(letter: str, values: FloatArray) -> dict[str, float]:
-    """What is known, by names such as x0, x1, ..."""
+    """Values that are not NaN, by names such as x0, x1, ..."""
     return {f"{letter}{i}": value for i, value in enumerate(values.tolist()) if value == value}

@@ -1,4 +1,4 @@
-"""`RunningPrior`: how common each label has been so far, whatever the features say."""
+"""`RunningPrior`: the share of each label so far, without regard to the features."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from evolabel.typing import FloatArray
 
 
 class RunningPrior(StreamLearner):
-    """Scores every row with the share of each label among its annotations so far: the mark every learner must beat.
+    """Scores every row with the share of each label among its annotations so far: a lower bound for other learners.
 
     Examples
     --------
@@ -21,15 +21,15 @@ class RunningPrior(StreamLearner):
     0.56
     """
 
-    def _begin(self, rows: FloatArray, labels: FloatArray) -> None:
+    def _fit_initial(self, rows: FloatArray, labels: FloatArray) -> None:
         self._counts = LabelCounts(labels.shape[1])
         self._counts.add(labels)
 
-    def _grow(self, n_labels: int) -> None:
+    def _grow_labels(self, n_labels: int) -> None:
         self._counts.grow(n_labels)
 
-    def _learn(self, rows: FloatArray, labels: FloatArray) -> None:
+    def _learn_rows(self, rows: FloatArray, labels: FloatArray) -> None:
         self._counts.add(labels)
 
-    def _answer(self, rows: FloatArray) -> FloatArray:
+    def _score_rows(self, rows: FloatArray) -> FloatArray:
         return np.tile(self._counts.shares, (len(rows), 1))

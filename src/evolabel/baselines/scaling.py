@@ -1,4 +1,4 @@
-"""Min-max scaling by the initial batch, as simple learners want it: nothing is cut that could be real."""
+"""Min-max scaling by the initial batch, for simple learners; later values outside its range are not clipped."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -7,15 +7,15 @@ import numpy as np
 
 from evolabel.typing import FloatArray
 
-FARTHEST = 1e6  # scaled values are cut here, so that a sensor gone wild overflows nothing
-NARROWEST = 1e-150  # a feature that spreads less never varied: dividing by its width would overflow
+MAX_SCALED = 1e6  # scaled values are clipped here, so that a broken sensor causes no overflow
+_MIN_WIDTH = 1e-150  # a feature with a smaller range counts as constant: dividing by its width would overflow
 
 
 @dataclass(frozen=True)
 class MinMaxScaling:
-    """Smallest value of the initial batch to 0, largest to 1; a feature that never varied is only shifted to 0.
+    """Maps the smallest value of the initial batch to 0, the largest to 1; a constant feature is only shifted to 0.
 
-    `mean` is the mean of the scaled feature, which stands in for missing values.
+    `mean` is the mean of the scaled feature, which replaces missing values.
     """
 
     low: FloatArray
@@ -24,20 +24,20 @@ class MinMaxScaling:
 
     @classmethod
     def of(cls, X: FloatArray) -> Self:
-        """Learn from an initial batch; a feature nobody has seen yet is taken as it comes."""
+        """Return the scaling of the initial batch `X`; a feature without any value there is not scaled."""
         seen = ~np.isnan(X)
         known = seen.any(axis=0)
         low = np.where(known, np.min(X, axis=0, initial=np.inf, where=seen), 0.0)
         width = np.where(known, np.max(X, axis=0, initial=-np.inf, where=seen), 0.0) - low
-        unmeant = cls(low, np.where(width > NARROWEST, width, 1.0), np.zeros(X.shape[1]))
-        total = np.sum(unmeant.transform(X), axis=0, where=seen)
-        return cls(unmeant.low, unmeant.width, total / np.maximum(seen.sum(axis=0), 1))
+        without_mean = cls(low, np.where(width > _MIN_WIDTH, width, 1.0), np.zeros(X.shape[1]))
+        total = np.sum(without_mean.transform(X), axis=0, where=seen)
+        return cls(without_mean.low, without_mean.width, total / np.maximum(seen.sum(axis=0), 1))
 
     def transform(self, X: FloatArray) -> FloatArray:
-        """Scaled rows; NaN stays NaN."""
-        return np.clip((X - self.low) / self.width, -FARTHEST, FARTHEST)
+        """Return the scaled rows `X`; NaN stays NaN."""
+        return np.clip((X - self.low) / self.width, -MAX_SCALED, MAX_SCALED)
 
     def complete(self, X: FloatArray) -> FloatArray:
-        """Scaled rows; the mean stands in for NaN."""
+        """Return the scaled rows `X` with the mean in place of NaN."""
         Z = self.transform(X)
         return np.where(np.isnan(Z), self.mean, Z)

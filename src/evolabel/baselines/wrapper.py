@@ -1,5 +1,6 @@
-"""`Wrapper`: what rivals share that are made of one learner and change when it learns, or what it says."""
+"""`Wrapper`: base class of rivals around one other learner; `StaticClassifier`: a learner that stops learning."""
 
+import sys
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,14 +16,14 @@ class Wrapper(StreamLearner):
     """A learner of label matrices around another one, `base`; None is an EvolvingFuzzyClassifier."""
 
     needed: ClassVar[tuple[str, ...]] = ("fit", "decision_function")
-    """Methods a base must have."""
+    """Methods that `base` must have."""
 
     def __init__(self, base: Any = None) -> None:
         self.base = base
 
     @property
     def n_rules_(self) -> int:
-        """Rules of the learner inside, if it has any."""
+        """Number of rules of the wrapped learner, if it has any."""
         self._check_fitted()
         rules: int = self._model.n_rules_
         return rules
@@ -32,20 +33,20 @@ class Wrapper(StreamLearner):
             methods = ", ".join(self.needed)
             raise ParameterError(f"base={self.base!r} is not allowed; use an estimator with {methods}")
 
-    def _begin(self, rows: FloatArray, labels: FloatArray) -> None:
+    def _fit_initial(self, rows: FloatArray, labels: FloatArray) -> None:
         learner = EvolvingFuzzyClassifier() if self.base is None else clone(self.base)
         self._model = learner.fit(rows, labels)
 
-    def _grow(self, n_labels: int) -> None:
-        """Nothing to do: labels the learner inside does not know score 0."""
+    def _grow_labels(self, n_labels: int) -> None:
+        """Nothing to do: labels that the wrapped learner does not score get 0."""
 
-    def _answer(self, rows: FloatArray) -> FloatArray:
+    def _score_rows(self, rows: FloatArray) -> FloatArray:
         scores = np.asarray(self._model.decision_function(rows))
         known, missing = scores.shape[1], self._targets.size - scores.shape[1]
         if missing < 0:
             raise DataError(
                 f"the learner inside scores {known} labels, {known + missing} were expected; "
-                "use one that scores the labels it was told of"
+                "use one that scores the labels it was fitted on"
             )
         return np.pad(scores, ((0, 0), (0, missing)))
 
@@ -53,3 +54,31 @@ class Wrapper(StreamLearner):
         known = getattr(self._model, "thresholds_", None)
         common = super()._thresholds()
         return common if known is None else np.append(known, common[len(known) :])
+
+
+class StaticClassifier(Wrapper):
+    """A classifier that stops learning after its initial batch, to measure what updates are worth.
+
+    Later batches are checked but not learned; labels that appear mid-stream score 0.
+
+    Parameters
+    ----------
+    base : estimator or None
+        Any learner of label matrices with `fit` and `decision_function`; None for an EvolvingFuzzyClassifier.
+
+    Examples
+    --------
+    >>> from evolabel.baselines import StaticClassifier
+    >>> from evolabel.evaluate import partial_accuracy
+    >>> from evolabel.streams import DriftingStream
+    >>> X, Y = DriftingStream(seed=0).take(600)
+    >>> learner = StaticClassifier().fit(X[:200], Y[:200])
+    >>> print(f"{partial_accuracy(Y[200:], learner.test_then_train(X[200:], Y[200:])):.2f}")
+    0.83
+    """
+
+    def _learn_rows(self, rows: FloatArray, labels: FloatArray) -> None:
+        pass
+
+    def _rows_until_change(self) -> int:
+        return sys.maxsize

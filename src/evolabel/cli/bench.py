@@ -24,7 +24,7 @@ from evolabel.cli.run import check_seeds
 from evolabel.cli.source import DataSource, open_source, split_names
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
-from evolabel.evaluate.learner import Learner, described
+from evolabel.evaluate.learner import Learner, stable_repr
 from evolabel.explain.markup import markdown_text
 from evolabel.streams import Dataset
 
@@ -133,7 +133,7 @@ def _kept(file: Path, learners: dict[str, Learner], stream: Dataset) -> Results 
     except FileFormatError:  # damaged: the round is run again
         return None
     then = kept.settings
-    same = list(then["learners"].items()) == [(name, described(learner)) for name, learner in learners.items()]
+    same = list(then["learners"].items()) == [(name, stable_repr(learner)) for name, learner in learners.items()]
     return kept if same and (then.get("stream"), then.get("rows")) == (stream.name, len(stream)) else None
 
 

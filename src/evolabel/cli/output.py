@@ -24,7 +24,7 @@ from evolabel._utils.atomic_files import write_atomically
 from evolabel._utils.optional import load
 from evolabel._utils.text import counted, one_line
 from evolabel.errors import ParameterError
-from evolabel.evaluate import METRICS, Repeated, Spread, Standing, best_value
+from evolabel.evaluate import METRICS, RankingRow, Repeated, Spread, best_value
 from evolabel.evaluate import Progress as Step
 from evolabel.explain import markup
 
@@ -113,7 +113,7 @@ def print_table(table: Table) -> None:
 
 def result_table(repeated: Repeated) -> Table:
     """Return the results of all learners in `repeated` as a table; the best value of each metric is bold."""
-    standings = repeated.standings()
+    standings = repeated.ranking()
     best = {name: best_value(standings, name) for name in repeated.metrics}
     table = empty_table(result_title(repeated), _heads(repeated))
     for standing in standings:
@@ -127,12 +127,12 @@ def result_table(repeated: Repeated) -> Table:
 
 def markdown_table(repeated: Repeated) -> str:
     """Return the results of all learners in `repeated` as a Markdown table."""
-    lines = [result_cells(standing, asked=_has_queries(repeated)) for standing in repeated.standings()]
+    lines = [result_cells(standing, asked=_has_queries(repeated)) for standing in repeated.ranking()]
     rows = [[markup.cell(text) for text in line] for line in (_heads(repeated), *lines)]
     return markup.table(rows[0], rows[1:]) + "\n"
 
 
-def result_cells(standing: Standing, *, asked: bool = False) -> list[str]:
+def result_cells(standing: RankingRow, *, asked: bool = False) -> list[str]:
     """Return the cells of one learner, `standing`; with `asked` also the share of labels it asked for."""
     rules = "" if isnan(standing.rules.mean) else f"{standing.rules.mean:.0f}"
     scores = [_score_text(spread) for spread in standing.metrics.values()]
@@ -154,7 +154,7 @@ def _heads(repeated: Repeated) -> list[str]:
 
 
 def _has_queries(repeated: Repeated) -> bool:
-    return any(standing.questions is not None for standing in repeated.standings())
+    return any(standing.questions is not None for standing in repeated.ranking())
 
 
 def _score_text(spread: Spread) -> str:

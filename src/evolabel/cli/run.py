@@ -69,9 +69,9 @@ def run(
     drop
         Columns to leave out, separated by commas, such as times and serial numbers.
     against
-        Other learners in the same run, separated by commas: ovr, chain, static, macro-f1, echo, paper, rfwls, rls, knn,
-        prior, tuned, paper-tuned, forest, river-br-lr, river-cc-lr, river-br-ht, river-cc-ht; or all (without those of
-        river and the slow tuned, paper-tuned and forest).
+        Other learners in the same run, separated by commas: ovr, chain, static, macro-f1, feedback, paper, rfwls, rls,
+        knn, prior, tuned, paper-tuned, forest, river-br-lr, river-cc-lr, river-br-ht, river-cc-ht; or all (without
+        those of river and the slow tuned, paper-tuned and forest).
     learner
         The learner that the others are compared with.
     params

@@ -1,4 +1,4 @@
-"""How good a model is: metrics along a stream, test-then-train runs, their results."""
+"""Evaluation of learners on streams: metrics, test-then-train runs (`prequential`), results."""
 
 from evolabel.evaluate.learner import Learner
 from evolabel.evaluate.metrics import (
@@ -18,11 +18,12 @@ from evolabel.evaluate.metrics import (
     SubsetAccuracy,
     metric_named,
 )
+from evolabel.evaluate.metrics.label_sets import partial_accuracy
+from evolabel.evaluate.metrics.ranking import average_precision
 from evolabel.evaluate.prequential import prequential
 from evolabel.evaluate.questions import Questions
-from evolabel.evaluate.repeated import Repeated, Spread, Standing, best_value, repeat
+from evolabel.evaluate.repeated import RankingRow, Repeated, Spread, best_value, repeat
 from evolabel.evaluate.results import Results
-from evolabel.evaluate.scores import average_precision, partial_accuracy
 from evolabel.evaluate.trend import Point, Progress, Summary
 
 __all__ = [
@@ -42,11 +43,11 @@ __all__ = [
     "Progress",
     "Questions",
     "RankingLoss",
+    "RankingRow",
     "Repeated",
     "Results",
     "Sliding",
     "Spread",
-    "Standing",
     "SubsetAccuracy",
     "Summary",
     "average_precision",

@@ -1,37 +1,62 @@
-"""Results as files: one JSON document, JSON lines, or Parquet. All three hold the same.
+"""Results as files (one JSON document, JSON lines, or Parquet, all with the same content) and as data frames.
 
-JSON has no NaN: it is written as null. In JSON lines, `kind` tells settings, trend and summary apart, and a summary
-line per learner closes the file; in Parquet, the table is the trend, and settings and summary are in its metadata.
+JSON has no NaN: it is written as null. In JSON lines, the field `kind` marks a line as settings, trend or summary; one
+summary line per learner ends the file. In Parquet, the table is the trend; settings and summary are in its metadata.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from math import isnan, nan
-from typing import Any, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 from evolabel._utils import optional
+from evolabel.errors import MissingDependencyError, ParameterError
 
-METADATA = b"evolabel"
-COLUMNS = {"learner": "string", "sample": "int64", "metric": "string", "form": "string", "value": "float64"}
+Backend = Literal["pandas", "polars", "pyarrow"]
+
+_METADATA_KEY = b"evolabel"
+_TREND_COLUMNS = {"learner": "string", "sample": "int64", "metric": "string", "form": "string", "value": "float64"}
 
 
 class Document(TypedDict):
-    """Plain values only; NaN is None."""
+    """Results in plain values; None stands for NaN."""
 
     settings: dict[str, Any]
     summary: list[dict[str, Any]]
     trend: list[dict[str, Any]]
 
 
-def without_nan(values: Any) -> Any:
-    """The same values, None for NaN; dictionaries are looked into."""
+class ResultFormat(NamedTuple):
+    """A file format of results: one function that writes a document as bytes, one that reads it."""
+
+    write: Callable[[Document], bytes]
+    read: Callable[[bytes], Document]
+
+
+def to_frame(columns: Mapping[str, Sequence[Any]], backend: Backend) -> Any:
+    """Return a data frame of the library `backend` with the given `columns`."""
+    import narwhals as nw
+
+    if backend not in get_args(Backend):
+        raise ParameterError(f"backend={backend!r} is unknown; use one of {', '.join(get_args(Backend))}")
+    try:
+        import_module(backend)
+    except ImportError as error:
+        message = f"a {backend} frame needs {backend}, which is not installed; run: pip install {backend}"
+        raise MissingDependencyError(message) from error
+    return nw.from_dict(columns, backend=backend).to_native()
+
+
+def nan_to_none(values: Any) -> Any:
+    """Return `values` with None for NaN; nested dictionaries are converted as well."""
     if isinstance(values, dict):
-        return {key: without_nan(value) for key, value in values.items()}
+        return {key: nan_to_none(value) for key, value in values.items()}
     return None if isinstance(values, float) and isnan(values) else values
 
 
-def with_nan(value: float | None) -> float:
-    """The number that was written, NaN for None."""
+def none_to_nan(value: float | None) -> float:
+    """Return the number `value`, or NaN for None."""
     return nan if value is None else value
 
 
@@ -67,9 +92,10 @@ def _read_lines(data: bytes) -> Document:
 
 def _write_parquet(document: Document) -> bytes:
     pyarrow, parquet = _load_parquet()
-    facts = json.dumps({"settings": document["settings"], "summary": document["summary"]}, allow_nan=False)
+    metadata = json.dumps({"settings": document["settings"], "summary": document["summary"]}, allow_nan=False)
     schema = pyarrow.schema(
-        [(name, getattr(pyarrow, kind)()) for name, kind in COLUMNS.items()], metadata={METADATA: facts.encode()}
+        [(name, getattr(pyarrow, kind)()) for name, kind in _TREND_COLUMNS.items()],
+        metadata={_METADATA_KEY: metadata.encode()},
     )
     file = pyarrow.BufferOutputStream()
     parquet.write_table(pyarrow.Table.from_pylist(document["trend"], schema), file)
@@ -78,13 +104,13 @@ def _write_parquet(document: Document) -> bytes:
 
 def _read_parquet(data: bytes) -> Document:
     pyarrow, parquet = _load_parquet()
-    # Arrow's reading threads can abort the interpreter at its exit if polars is loaded, too: read without any.
+    # Arrow's reading threads can abort the interpreter at its exit if polars is loaded too: read without threads.
     try:
         table = parquet.ParquetFile(pyarrow.BufferReader(data)).read(use_threads=False)
-    except OSError as error:  # of bytes in memory: they are damaged
+    except OSError as error:  # the bytes are in memory, so this means that they are damaged
         raise ValueError(str(error)) from None
-    facts = json.loads(table.schema.metadata[METADATA])
-    return {"settings": facts["settings"], "summary": facts["summary"], "trend": table.to_pylist()}
+    metadata = json.loads(table.schema.metadata[_METADATA_KEY])
+    return {"settings": metadata["settings"], "summary": metadata["summary"], "trend": table.to_pylist()}
 
 
 def _load_parquet() -> tuple[Any, Any]:
@@ -92,13 +118,9 @@ def _load_parquet() -> tuple[Any, Any]:
     return optional.load("pyarrow", "parquet", purpose), optional.load("pyarrow.parquet", "parquet", purpose)
 
 
-WRITERS: dict[str, Callable[[Document], bytes]] = {
-    ".json": _write_json,
-    ".jsonl": _write_lines,
-    ".parquet": _write_parquet,
+RESULT_FORMATS = {
+    ".json": ResultFormat(_write_json, _read_json),
+    ".jsonl": ResultFormat(_write_lines, _read_lines),
+    ".parquet": ResultFormat(_write_parquet, _read_parquet),
 }
-READERS: dict[str, Callable[[bytes], Document]] = {
-    ".json": _read_json,
-    ".jsonl": _read_lines,
-    ".parquet": _read_parquet,
-}
+"""File formats by the ending of the file name."""

@@ -1,7 +1,7 @@
-"""What a learner must be able to do to be evaluated, and how it is asked.
+"""The interface of a learner that can be evaluated, and the loop that predicts and trains it.
 
-Scores are answers of shape (n, K); a label counts as predicted where its score is at least 0.5, or where the learner
-decides so itself.
+Scores have the shape (n, K). A label counts as predicted where its score is at least 0.5, or at least the learner's own
+threshold.
 """
 
 import re
@@ -11,58 +11,58 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from evolabel.errors import DataError, ParameterError
+from evolabel.evaluate.metrics.label_sets import DEFAULT_THRESHOLD
 from evolabel.evaluate.questions import Questions
 from evolabel.typing import BoolArray, FloatArray
 
-ON = 0.5  # the threshold of learners that have none of their own
-
-Lesson = tuple[FloatArray, FloatArray]
-"""Rows whose labels have become known, and those labels (NaN: nobody told); there may be none."""
+LabelledRows = tuple[FloatArray, FloatArray]
+"""Rows X (n, p) and their labels Y (n, K), NaN where not annotated; n may be 0."""
 
 
 @runtime_checkable
 class Learner(Protocol):
-    """Learns rows X (n, p), where NaN is a missing value, with labels Y (n, K) of 0, 1 and NaN for "not annotated".
+    """A multi-label classifier of rows `X` (n, p), NaN for missing values, with labels `Y` (n, K): 0, 1, NaN (unknown).
 
-    A learner may have `n_rules_`, and then its number of rules is followed, too. It may have `thresholds_`, one for
-    each label, and then these decide, as they are at the time of each answer, which labels count as predicted. It may
-    have `questions_`, if it asks for the labels it learns, and then these are reported.
+    Three attributes are optional. `n_rules_`: the number of rules, which is recorded. `thresholds_`, one per label:
+    they decide which labels count as predicted, with the values they have when a row is predicted. `questions_`, a
+    `Questions`: reported for a learner that queries the labels it is trained on.
     """
 
     def fit(self, X: FloatArray, Y: FloatArray, /) -> object:
-        """Learn an initial batch, as if nothing had been learned before."""
+        """Train on an initial batch `X`, `Y`; everything learned before is discarded."""
 
     def partial_fit(self, X: FloatArray, Y: FloatArray, /) -> object:
-        """Learn further rows, one after the other; may be the very first call."""
+        """Train on further rows `X`, `Y`, one after the other; may be the very first call."""
 
     def decision_function(self, X: FloatArray, /) -> FloatArray:
-        """Scores (n, K), without learning anything. Before the first lesson: scikit-learn's NotFittedError."""
+        """Return the scores (n, K) of the rows `X` without training; before any training raise NotFittedError."""
 
 
 @runtime_checkable
 class SinglePassLearner(Learner, Protocol):
-    """A learner that can answer and learn in one go, which is faster than row by row from outside."""
+    """A learner that predicts and trains in one call, which is faster than row by row from outside."""
 
     def test_then_train(self, X: FloatArray, Y: FloatArray, /) -> FloatArray:
-        """Answer each row before it is learned: exactly `decision_function`, then `partial_fit`, row by row.
+        """Return the scores of each row of `X` from before it was trained on with its labels in `Y`.
 
-        May be the very first call; the scores of a row before which nothing was learned are 0.
+        Must equal `decision_function`, then `partial_fit`, row by row. May be the very first call; the scores of a row
+        that no training preceded are 0.
         """
 
 
 @runtime_checkable
 class DecidingLearner(Learner, Protocol):
-    """A learner with thresholds of its own that can answer, decide and learn in one go."""
+    """A learner with its own thresholds that predicts, decides and trains in one call."""
 
     def decide_then_train(self, X: FloatArray, Y: FloatArray, /) -> tuple[FloatArray, BoolArray]:
-        """The scores of `test_then_train`, and which labels are predicted by the thresholds of that moment."""
+        """Return the scores of `test_then_train(X, Y)`, and the labels predicted by the thresholds at each row."""
 
 
 def named_learners(learners: Learner | Mapping[str, Learner]) -> dict[str, Learner]:
-    """Learners by name; a single one goes by the name of its class."""
+    """Return `learners` by name; a single learner gets the name of its class."""
     named = dict(learners) if isinstance(learners, Mapping) else {type(learners).__name__: learners}
     if not named:
-        raise ParameterError("there is no learner to evaluate; pass one, or a dict of them by name")
+        raise ParameterError("learners is empty; pass a learner, or a dict of learners by name")
     for name, learner in named.items():
         if isinstance(learner, type) or not isinstance(learner, Learner):
             raise ParameterError(
@@ -71,66 +71,65 @@ def named_learners(learners: Learner | Mapping[str, Learner]) -> dict[str, Learn
     return named
 
 
-def described(learner: object) -> str:
-    """The learner (or a score) as text, without its address in memory: the same in every process."""
-    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(learner))
+def stable_repr(thing: object) -> str:
+    """Return the repr of `thing` without memory addresses, so that it is the same in every process."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(thing))
 
 
 def answer_and_learn(
-    learner: Learner, X: FloatArray, Y: FloatArray, lessons: list[Lesson] | None
+    learner: Learner, X: FloatArray, Y: FloatArray, deliveries: list[LabelledRows] | None
 ) -> tuple[FloatArray, BoolArray]:
-    """Scores of all rows, and which labels count as predicted, while the learner learns.
+    """Return the scores of the rows `X` and the predicted labels while `learner` is trained.
 
-    `lessons` has, for each row, what becomes known once the row is answered; None stands for the row's own labels Y.
+    `deliveries` holds, for each row, the rows whose labels become known after it is predicted; None: its own labels in
+    `Y`.
     """
-    if lessons is None and isinstance(learner, DecidingLearner):
+    if deliveries is None and isinstance(learner, DecidingLearner):
         scores, decisions = (_with_shape(table, Y.shape) for table in learner.decide_then_train(X, Y))
         return _finite(scores), decisions > 0.0
-    if lessons is None and isinstance(learner, SinglePassLearner) and not hasattr(learner, "thresholds_"):
+    if deliveries is None and isinstance(learner, SinglePassLearner) and not hasattr(learner, "thresholds_"):
         scores = _finite(_with_shape(learner.test_then_train(X, Y), Y.shape))
-        return scores, scores >= ON
-    after = zip(X[:, None], Y[:, None], strict=True) if lessons is None else lessons
-    scores, limits = np.empty(Y.shape), np.full(Y.shape, ON)
-    for row, (taught, labels) in enumerate(after):
+        return scores, scores >= DEFAULT_THRESHOLD
+    arrivals = zip(X[:, None], Y[:, None], strict=True) if deliveries is None else deliveries
+    scores, thresholds = np.empty(Y.shape), np.full(Y.shape, DEFAULT_THRESHOLD)
+    for row, (arrived, labels) in enumerate(arrivals):
         scores[row] = _answer(learner, X[row : row + 1], Y.shape[1])
-        limits[row] = getattr(learner, "thresholds_", ON)
-        if len(taught):
-            learner.partial_fit(taught, labels)
-    return _finite(scores), scores >= limits
+        thresholds[row] = getattr(learner, "thresholds_", DEFAULT_THRESHOLD)
+        if len(arrived):
+            learner.partial_fit(arrived, labels)
+    return _finite(scores), scores >= thresholds
 
 
 def count_rules(learner: Learner) -> float:
-    """How many rules there are; NaN for a learner without rules."""
+    """Return the number of rules of `learner`, NaN for a learner without rules."""
     return float(getattr(learner, "n_rules_", np.nan))
 
 
-def asked_by(learner: Learner) -> Questions | None:
-    """What was asked so far; None for a learner that takes the labels as they come."""
+def questions_of(learner: Learner) -> Questions | None:
+    """Return what `learner` has queried so far, None for a learner that does not query labels."""
     questions: Questions | None = getattr(learner, "questions_", None)
     return questions
 
 
 def _answer(learner: Learner, x: FloatArray, n_labels: int) -> FloatArray:
-    """Scores of one row; who has learned nothing yet says nothing, which counts as 0."""
+    """Scores of one row; zeros from a learner that was not trained yet."""
     try:
         scores = learner.decision_function(x)
     except ValueError as error:
-        if not _never_trained(error):
+        from sklearn.exceptions import NotFittedError
+
+        if not isinstance(error, NotFittedError):
             raise
         return np.zeros((1, n_labels))
     return _with_shape(scores, (1, n_labels))
 
 
-def _never_trained(error: ValueError) -> bool:
-    from sklearn.exceptions import NotFittedError
-
-    return isinstance(error, NotFittedError)
-
-
 def _with_shape(scores: object, shape: tuple[int, ...]) -> FloatArray:
     table = np.asarray(scores, np.float64)
     if table.shape != shape:
-        raise DataError(f"scores came with shape {table.shape}; expected {shape}, a row per sample, a column per label")
+        raise DataError(
+            f"scores have the shape {table.shape}; expected {shape}, a row per sample and a column per label"
+        )
     return table
 
 

@@ -1,4 +1,4 @@
-"""How a run is done: the checked parameters that all learners share."""
+"""`Plan`: the checked parameters of a run that all learners share."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 from evolabel._utils.validation import check_number, whole_number
 from evolabel.errors import ParameterError
 from evolabel.evaluate.metrics import Metric, metric_named
-from evolabel.evaluate.metrics.names import key_of
+from evolabel.evaluate.metrics.names import metric_key
 
 Metrics = str | Metric | Iterable[str | Metric]
 
@@ -25,13 +25,14 @@ class Plan:
     keep_scores: bool
 
     def settings(self) -> dict[str, Any]:
-        """The same in plain values, for results."""
+        """Return the parameters as plain values, for results."""
         metrics = {name: repr(metric) for name, metric in self.metrics.items()}
         return {**vars(self), "metrics": metrics, "delay": list(self.delay)}
 
 
 def read_plan(
     metrics: Metrics,
+    *,
     window: int,
     every: int,
     delay: int | tuple[int, int],
@@ -39,7 +40,10 @@ def read_plan(
     seed: int,
     keep_scores: bool,
 ) -> Plan:
-    """Check all parameters; the first bad one is a ParameterError."""
+    """Return a `Plan` of checked parameters; raise ParameterError for the first bad one.
+
+    `metrics`, `window`, `every`, `delay`, `annotated`, `seed` and `keep_scores` are those of `prequential`.
+    """
     return Plan(
         metrics=_named_metrics(metrics),
         window=whole_number("window", window, 1),
@@ -60,7 +64,7 @@ def _delay_range(delay: int | tuple[int, int]) -> tuple[int, int]:
 
 
 def _named_metrics(metrics: Metrics) -> dict[str, Metric]:
-    """Metrics by the name they are asked for, or by their own."""
+    """Metrics by the name under which they were requested, or by their own name."""
     chosen = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     named = dict(map(_named_metric, chosen))
     if not named or len(named) < len(chosen):
@@ -70,7 +74,7 @@ def _named_metrics(metrics: Metrics) -> dict[str, Metric]:
 
 def _named_metric(metric: object) -> tuple[str, Metric]:
     if isinstance(metric, str):
-        return key_of(metric), metric_named(metric)
+        return metric_key(metric), metric_named(metric)
     if isinstance(metric, Metric):
         return metric.name, metric
     raise ParameterError(f'{metric!r} is no metric; use a name such as "pa", or a metric such as PartialAccuracy()')

@@ -1,14 +1,14 @@
-"""`prequential`: every sample is answered first and learned afterwards."""
+"""`prequential`: test-then-train evaluation; every sample is predicted first and trained on afterwards."""
 
 import copy
 from collections.abc import Mapping
 
 from evolabel.errors import DataError
-from evolabel.evaluate.learner import Learner, described, named_learners
+from evolabel.evaluate.learner import Learner, named_learners, stable_repr
 from evolabel.evaluate.plan import Metrics, read_plan
 from evolabel.evaluate.results import Results
-from evolabel.evaluate.run import Listener, Run
-from evolabel.evaluate.source import Source, Stream, initial_rows, name_of, open_stream
+from evolabel.evaluate.run import ProgressCallback, Run
+from evolabel.evaluate.source import Stream, initial_rows, open_stream, stream_name
 
 
 def prequential(
@@ -24,45 +24,55 @@ def prequential(
     annotated: float = 1.0,
     seed: int = 0,
     keep_scores: bool = False,
-    progress: Listener | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Results:
-    """Test, then train: fit an initial batch, then answer every further sample before its labels are learned.
+    """Evaluate learners on a stream: fit an initial batch, then predict every sample before its labels are learned.
 
-    All learners walk through the stream together, in one pass. The learners passed stay as they are; the trained
-    copies are in the results.
+    All learners receive the same rows, in one pass over the stream. The learners passed are not changed; trained
+    copies of them are in the results.
 
     Parameters
     ----------
     learners : Learner or dict of str to Learner
-        A single learner goes by the name of its class.
+        A single learner gets the name of its class.
     stream : Dataset, tuple (X, Y), or iterable of pairs (x, y)
+        Features, NaN where missing, and labels of 0, 1 or NaN (not annotated).
     initial : float, int or "split"
         Initial batch: a share of the rows, a number of rows, or the official training part of a Dataset. Without one
-        (0), `partial_fit` is the first call; the scores of a learner that has learned nothing yet count as 0.
+        (0), `partial_fit` is the first call; the scores of a learner that was not trained yet count as 0.
     samples : int, optional
-        Most rows to use, the initial batch included; needed where the stream is endless.
-    metrics : names, metrics, or one of these
-        See `evolabel.evaluate.metrics`. They always compare with the true labels, whatever the learners see of them.
+        Maximum number of rows, the initial batch included; required if the stream is endless.
+    metrics : str, Metric, or iterable of these
+        See `evolabel.evaluate.metrics`. Metrics compare with the true labels, including those hidden from the learners.
     window : int
-        Rows the sliding form of each metric looks back.
+        Number of rows in the sliding form of each metric.
     every : int
-        Rows between two points of the trend lines. This is also how many rows a learner with `test_then_train` gets
-        at a time; the scores do not depend on it.
+        Rows between two points of the trend. A learner with `test_then_train` also receives so many rows at a time;
+        the scores do not depend on it.
     delay : int or tuple (shortest, longest)
-        How many further samples are answered before the labels of a sample arrive; with two numbers each delay is
-        drawn evenly between them, and labels overtake each other. Labels still on their way at the end are not learned.
+        Number of further samples predicted before the labels of a sample arrive. With two numbers each delay is drawn
+        uniformly between them, and labels can arrive out of order. Labels that have not arrived at the end are not
+        learned.
     annotated : float
-        Share of the labels that learners see, the others are NaN for them. The initial batch keeps all its labels.
+        Share of the labels that the learners receive; the others are NaN. The initial batch keeps all its labels.
     seed : int
-        Of the random delays and of the labels seen.
+        Seed of the random delays and of the hidden labels.
     keep_scores : bool
-        Keep every learner's scores in the results.
+        Store every learner's scores in the results.
     progress : callable, optional
-        Receives a `Progress` after every step of each learner.
+        Called with a `Progress` after every step of each learner.
 
     Returns
     -------
     Results
+        Metrics, trend, settings, and the trained learners.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is not allowed.
+    DataError
+        If the stream cannot be read, ends within the initial batch, or a learner returns unusable scores.
 
     Examples
     --------
@@ -75,30 +85,33 @@ def prequential(
     default: PA 0.81, AP 0.90, 30 rules
     few rules: PA 0.81, AP 0.89, 3 rules
     """
-    plan = read_plan(metrics, window, every, delay, annotated, seed, keep_scores)
+    plan = read_plan(
+        metrics,
+        window=window,
+        every=every,
+        delay=delay,
+        annotated=annotated,
+        seed=seed,
+        keep_scores=keep_scores,
+    )
     named = named_learners(learners)
     source = open_stream(stream, samples)
     n_initial = initial_rows(initial, stream, source.n_rows)
     settings = {
-        "stream": name_of(stream),
+        "stream": stream_name(stream),
         "rows": source.n_rows,
         "features": source.n_features,
         "labels": source.n_labels,
         "initial": n_initial,
-        "learners": {name: described(learner) for name, learner in named.items()},
+        "learners": {name: stable_repr(learner) for name, learner in named.items()},
         **plan.settings(),
     }
     copies = {name: copy.deepcopy(learner) for name, learner in named.items()}
     run = Run(copies, plan, source.n_rows - n_initial)
     X, Y = source.take(n_initial)
-    run.begin(X, Y)
-    _walk(run, source, plan.every, progress)
+    run.fit_initial(X, Y)
+    while len((block := source.take(plan.every))[0]):
+        run.step(*block, progress)
     if run.done == 0:
         raise DataError(f"the stream has ended after {len(X)} row(s), within the initial batch; make that smaller")
     return run.results(settings)
-
-
-def _walk(run: Run, source: Source, every: int, progress: Listener | None) -> None:
-    """Pass the rest of the stream to `run`, `every` rows at a time."""
-    while len((block := source.take(every))[0]):
-        run.step(*block, progress)

@@ -1,4 +1,4 @@
-"""`Questions`: what a learner that asks for labels has asked, and why."""
+"""`Questions`: how many labels a learner has queried, and why."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,18 +8,18 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class Questions:
-    """How much a learner has asked for. A learner of the harness shows it as `questions_`.
+    """Number of queries of a learner. A learner that queries labels offers it as attribute `questions_`.
 
     Parameters
     ----------
     asked : int
-        Samples, or labels, asked for.
+        Number of samples, or of labels, queried.
     share : float
         The same as a share of the stream.
     per : str
         What is counted: "samples" or "labels".
     reasons : dict of str to int
-        For how many questions each criterion fired; several can fire for one.
+        Number of queries for which each criterion fired; several can fire for one query.
 
     Examples
     --------
@@ -37,8 +37,8 @@ class Questions:
         return f"{100 * self.share:.1f} % of {self.per}"
 
     @classmethod
-    def over(cls, runs: Sequence[Self]) -> Self:
-        """Of several runs: everything asked, by whatever reason, and the mean share."""
+    def pooled(cls, runs: Sequence[Self]) -> Self:
+        """Return the sums over several `runs`, with the mean of their shares."""
         reasons: Counter[str] = Counter()
         for run in runs:
             reasons.update(run.reasons)
@@ -46,6 +46,6 @@ class Questions:
         return cls(sum(run.asked for run in runs), share, runs[0].per, dict(reasons.most_common()))
 
     @classmethod
-    def read(cls, values: dict[str, Any] | None) -> Self | None:
-        """From what was written to a file."""
+    def from_dict(cls, values: dict[str, Any] | None) -> Self | None:
+        """Return the questions stored in a file as `values`, None where there are none."""
         return None if values is None else cls(**values)

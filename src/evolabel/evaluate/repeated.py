@@ -1,4 +1,4 @@
-"""The same comparison on several seeds: means, spreads, and differences seed by seed."""
+"""The same comparison on several seeds: means, standard deviations, and differences seed by seed."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import numpy as np
 
 from evolabel._utils.atomic_files import write_atomically
 from evolabel.errors import FileFormatError, ParameterError
-from evolabel.evaluate.formats import without_nan
+from evolabel.evaluate.formats import nan_to_none
 from evolabel.evaluate.metrics import METRICS
 from evolabel.evaluate.questions import Questions
 from evolabel.evaluate.results import Results, remove_results
@@ -26,21 +26,22 @@ class Spread(NamedTuple):
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Self:
-        """Of these values."""
+        """Return mean and standard deviation of `values`."""
         series = np.array(list(values), np.float64)
         return cls(float(series.mean()), float(series.std(ddof=1)) if len(series) > 1 else 0.0)
 
     def __format__(self, form: str) -> str:
-        """The mean, and the deviation where there is one."""
+        """The mean, followed by the deviation if it is not 0."""
         mean = format(self.mean, form)
         return f"{mean} ± {format(self.deviation, form)}" if self.deviation > 0.0 else mean
 
 
 @dataclass(frozen=True)
-class Standing:
-    """How one learner did over all seeds; `ahead` is by how much the first learner of the run beat it, seed by seed.
+class RankingRow:
+    """Results of one learner over all seeds.
 
-    `questions` is None for a learner that does not ask.
+    `ahead` is the advantage of the first learner of the run over this one, compared seed by seed. `questions` is None
+    for a learner that does not query labels.
     """
 
     learner: str
@@ -53,7 +54,13 @@ class Standing:
 
 @dataclass(frozen=True, eq=False)
 class Repeated:
-    """Results of the same learners on the same stream, by seed."""
+    """Results of the same learners on the same stream with several seeds.
+
+    Parameters
+    ----------
+    runs : dict of int to Results
+        Results by seed, at least one.
+    """
 
     runs: Mapping[int, Results]
 
@@ -63,12 +70,12 @@ class Repeated:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What was run: the settings of the first seed."""
+        """Settings of the run with the first seed."""
         return next(iter(self.runs.values())).settings
 
     @property
     def learners(self) -> list[str]:
-        """Names of the learners, the one that the others are compared with first."""
+        """Names of the learners; the others are compared with the first."""
         return list(next(iter(self.runs.values())).summary)
 
     @property
@@ -76,12 +83,22 @@ class Repeated:
         """Names of the metrics."""
         return list(self.settings["metrics"])
 
-    def standings(self) -> list[Standing]:
-        """One line per learner."""
-        return [self._standing(learner) for learner in self.learners]
+    def ranking(self) -> list[RankingRow]:
+        """Return one row per learner, in the order of the learners."""
+        return [self._ranking_row(learner) for learner in self.learners]
 
     def trend(self, learner: str, metric: str, form: str) -> tuple[list[int], list[list[float]]]:
-        """Samples, and the values of all seeds at each of them."""
+        """Return the sample numbers, and the values of all seeds at each of them.
+
+        Parameters
+        ----------
+        learner : str
+            Name of the learner.
+        metric : str
+            Name of a metric of the run, "rules" or "ms_per_sample".
+        form : {"cumulative", "sliding", "current"}
+            "current" for "rules" and "ms_per_sample", one of the others for metrics.
+        """
         points: dict[int, list[float]] = {}
         for run in self.runs.values():
             for point in run.trend:
@@ -90,19 +107,30 @@ class Repeated:
         return list(points), list(points.values())
 
     def document(self) -> dict[str, Any]:
-        """Settings, standings and the summaries of all seeds, as plain values."""
+        """Return settings, ranking ("standings") and the summaries of all seeds as plain values."""
         return {
             "settings": self.settings,
             "seeds": list(self.runs),
-            "standings": [_plain(standing) for standing in self.standings()],
+            "standings": [_plain_values(row) for row in self.ranking()],
             "runs": {
-                str(seed): [without_nan(asdict(summary)) for summary in run.summary.values()]
+                str(seed): [nan_to_none(asdict(summary)) for summary in run.summary.values()]
                 for seed, run in self.runs.items()
             },
         }
 
     def write(self, folder: str | os.PathLike[str]) -> None:
-        """Write `summary.json`, and a folder `seed-N` with the results of each seed; results of other seeds go."""
+        """Write `summary.json` and one folder `seed-N` per seed into `folder`; results of other seeds are removed.
+
+        Parameters
+        ----------
+        folder : str or path
+            Created if it does not exist.
+
+        Raises
+        ------
+        FileFormatError
+            If `folder` is a file.
+        """
         target = Path(folder)
         if target.is_file():
             raise FileFormatError(f"{target} is a file; give a folder for the results")
@@ -115,48 +143,70 @@ class Repeated:
             if re.fullmatch(r"seed-\d+", old.parent.name) and old.parent.name not in folders:
                 remove_results(old.parent)
 
-    def _standing(self, learner: str) -> Standing:
-        mine = [run.summary[learner] for run in self.runs.values()]
+    def _ranking_row(self, learner: str) -> RankingRow:
+        own = [run.summary[learner] for run in self.runs.values()]
         first = [run.summary[self.learners[0]] for run in self.runs.values()]
-        return Standing(
+        return RankingRow(
             learner,
-            {name: Spread.of(one.metrics[name] for one in mine) for name in self.metrics},
+            {name: Spread.of(one.metrics[name] for one in own) for name in self.metrics},
             {
                 name: Spread.of(
-                    _sign(name) * (best.metrics[name] - one.metrics[name])
-                    for best, one in zip(first, mine, strict=True)
+                    _sign(name) * (other.metrics[name] - one.metrics[name])
+                    for other, one in zip(first, own, strict=True)
                 )
                 for name in self.metrics
             },
-            Spread.of(one.rules for one in mine),
-            Spread.of(one.ms_per_sample for one in mine),
-            Questions.over(asked) if (asked := [one.questions for one in mine if one.questions]) else None,
+            Spread.of(one.rules for one in own),
+            Spread.of(one.ms_per_sample for one in own),
+            Questions.pooled(asked) if (asked := [one.questions for one in own if one.questions]) else None,
         )
 
 
-def best_value(standings: list[Standing], metric: str) -> float:
-    """The best mean of a metric: the largest, or the smallest of a loss."""
-    return _sign(metric) * max(_sign(metric) * standing.metrics[metric].mean for standing in standings)
+def repeat(run: Callable[[int], Results], seeds: Iterable[int]) -> Repeated:
+    """Run the same comparison once per seed.
+
+    Parameters
+    ----------
+    run : callable
+        Takes a seed and returns the `Results` of `prequential`.
+    seeds : iterable of int
+        At least one seed.
+
+    Returns
+    -------
+    Repeated
+        All results, with means and standard deviations over the seeds.
+
+    Examples
+    --------
+    >>> from evolabel.baselines import RunningPrior
+    >>> from evolabel.evaluate import prequential, repeat
+    >>> from evolabel.streams import DriftingStream
+    >>> repeated = repeat(lambda seed: prequential(RunningPrior(), DriftingStream(seed=seed), samples=200), range(3))
+    >>> print(f"PA {repeated.ranking()[0].metrics['pa']:.2f}")
+    PA 0.57 ± 0.04
+    """
+    return Repeated({seed: run(seed) for seed in seeds})
+
+
+def best_value(ranking: list[RankingRow], metric: str) -> float:
+    """Return the best mean of `metric` in `ranking`: the largest, or the smallest of a loss."""
+    return _sign(metric) * max(_sign(metric) * row.metrics[metric].mean for row in ranking)
 
 
 def _sign(metric: str) -> float:
     return 1.0 if metric not in METRICS or METRICS[metric].bigger_is_better else -1.0
 
 
-def _plain(standing: Standing) -> dict[str, Any]:
-    def told(spread: Spread) -> dict[str, float]:
-        return dict(without_nan(spread._asdict()))
+def _plain_values(row: RankingRow) -> dict[str, Any]:
+    def plain(spread: Spread) -> dict[str, float]:
+        return dict(nan_to_none(spread._asdict()))
 
     return {
-        "learner": standing.learner,
-        "metrics": {name: told(spread) for name, spread in standing.metrics.items()},
-        "ahead": {name: told(spread) for name, spread in standing.ahead.items()},
-        "rules": told(standing.rules),
-        "ms_per_sample": told(standing.ms_per_sample),
-        "questions": None if standing.questions is None else asdict(standing.questions),
+        "learner": row.learner,
+        "metrics": {name: plain(spread) for name, spread in row.metrics.items()},
+        "ahead": {name: plain(spread) for name, spread in row.ahead.items()},
+        "rules": plain(row.rules),
+        "ms_per_sample": plain(row.ms_per_sample),
+        "questions": None if row.questions is None else asdict(row.questions),
     }
-
-
-def repeat(run: Callable[[int], Results], seeds: Iterable[int]) -> Repeated:
-    """Run once per seed."""
-    return Repeated({seed: run(seed) for seed in seeds})

@@ -1,4 +1,4 @@
-"""What an evaluation leaves behind: summaries, trend lines, settings; as frames and as files."""
+"""`Results` of an evaluation: summaries, trend and settings, as data frames and as files."""
 
 import os
 from contextlib import suppress
@@ -14,31 +14,30 @@ import numpy as np
 
 from evolabel._utils.atomic_files import write_atomically
 from evolabel.errors import FileFormatError
-from evolabel.evaluate.formats import READERS, WRITERS, Document, with_nan, without_nan
-from evolabel.evaluate.frames import Backend, frame_of
+from evolabel.evaluate.formats import RESULT_FORMATS, Backend, Document, nan_to_none, none_to_nan, to_frame
 from evolabel.evaluate.learner import Learner
 from evolabel.evaluate.questions import Questions
 from evolabel.evaluate.trend import Point, Summary
 from evolabel.typing import FloatArray
 
-DAMAGE = (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile, ZlibError)
-RESULTS, SCORES = "results", "scores.npz"  # files in a folder; of the first there are several kinds
+_ERRORS_OF_DAMAGED_FILES = (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile, ZlibError)
+_RESULTS_NAME, _SCORES_FILE = "results", "scores.npz"  # in a folder; the first without its ending
 
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """Outcome of `prequential`.
+    """Results of `prequential`.
 
     Parameters
     ----------
     summary : dict of str to Summary
-        By the names of the learners.
+        Metrics and costs over the whole stream, by the names of the learners.
     trend : tuple of Point
-        All trend lines, tidy: one value each.
+        All trends in long format, one value per point.
     settings : dict
-        What was run: plain values, as they are written to files.
+        Parameters of the run, in plain values as they are written to files.
     scores : dict of str to ndarray of shape (n_samples, n_labels)
-        By the names of the learners; empty unless they were to be kept.
+        Scores by the names of the learners; empty unless `prequential` was called with `keep_scores=True`.
     learners : dict of str to Learner
         The trained learners; empty in results read from a file.
 
@@ -58,46 +57,71 @@ class Results:
     learners: dict[str, Learner] = field(default_factory=dict, repr=False)
 
     def to_frame(self, backend: Backend = "pandas") -> Any:
-        """The trend as a frame of `backend` ("pandas", "polars" or "pyarrow"), one row per value."""
+        """Return the trend as a data frame, one row per value.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            Library of the frame.
+
+        Raises
+        ------
+        MissingDependencyError
+            If `backend` is not installed.
+        """
         columns = zip(*self.trend, strict=True) if self.trend else ((),) * len(Point._fields)
-        data = {name: list(values) for name, values in zip(Point._fields, columns, strict=True)}
-        return frame_of(data, backend)
+        return to_frame({name: list(values) for name, values in zip(Point._fields, columns, strict=True)}, backend)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write a file, its kind by its ending: .json, .jsonl or .parquet; any other path is a folder.
+        """Write the results to a file or a folder.
 
-        A folder receives `results` in all three kinds (Parquet where pyarrow is installed) and, where they were kept,
-        the scores as `scores.npz`.
+        Parameters
+        ----------
+        path : str or path
+            A file that ends in .json, .jsonl or .parquet; any other path is a folder. A folder receives `results` in
+            all three formats (Parquet if pyarrow is installed) and the scores, if they were kept, as `scores.npz`.
         """
         target = Path(path)
-        if target.suffix in WRITERS:
-            write_atomically(target, WRITERS[target.suffix](self._document()))
+        if target.suffix in RESULT_FORMATS:
+            write_atomically(target, RESULT_FORMATS[target.suffix].write(self._document()))
             return
         target.mkdir(parents=True, exist_ok=True)
-        for kind in WRITERS:
-            if kind != ".parquet" or find_spec("pyarrow"):
-                self.write(target / f"{RESULTS}{kind}")
-        _write_scores(target / SCORES, self.scores)
+        for ending in RESULT_FORMATS:
+            if ending != ".parquet" or find_spec("pyarrow"):
+                self.write(target / f"{_RESULTS_NAME}{ending}")
+        _write_scores(target / _SCORES_FILE, self.scores)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `write` has written, a file or a folder."""
+        """Return the results that `write` has written.
+
+        Parameters
+        ----------
+        path : str or path
+            A file or a folder.
+
+        Raises
+        ------
+        FileFormatError
+            If there are no results at `path`, or they are damaged.
+        """
         target = Path(path)
-        file = target / f"{RESULTS}.json" if target.is_dir() else target
-        if file.suffix not in READERS:
-            raise FileFormatError(f"{file} is of an unknown kind; results end in {', '.join(READERS)}")
+        file = target / f"{_RESULTS_NAME}.json" if target.is_dir() else target
+        if file.suffix not in RESULT_FORMATS:
+            raise FileFormatError(f"{file} is of an unknown format; results end in {', '.join(RESULT_FORMATS)}")
         try:
-            return cls._from_document(READERS[file.suffix](file.read_bytes()), _read_scores(target / SCORES))
+            document = RESULT_FORMATS[file.suffix].read(file.read_bytes())
+            return cls._from_document(document, _read_scores(target / _SCORES_FILE))
         except FileNotFoundError:
             raise FileFormatError(f"there are no results at {file}; check the path") from None
-        except DAMAGE as error:
+        except _ERRORS_OF_DAMAGED_FILES as error:
             raise FileFormatError(f"{file} does not hold complete results ({error!r}); write them again") from None
 
     def _document(self) -> Document:
         return {
             "settings": self.settings,
-            "summary": [without_nan(asdict(summary)) for summary in self.summary.values()],
-            "trend": [without_nan(point._asdict()) for point in self.trend],
+            "summary": [nan_to_none(asdict(summary)) for summary in self.summary.values()],
+            "trend": [nan_to_none(point._asdict()) for point in self.trend],
         }
 
     @classmethod
@@ -105,26 +129,26 @@ class Results:
         summary = {entry["learner"]: _summary(entry) for entry in document["summary"]}
         if list(summary) != list(document["settings"]["learners"]):
             raise ValueError("the summary of a learner is missing")
-        trend = tuple(Point(**{**point, "value": with_nan(point["value"])}) for point in document["trend"])
+        trend = tuple(Point(**{**point, "value": none_to_nan(point["value"])}) for point in document["trend"])
         return cls(summary, trend, document["settings"], scores)
 
 
 def remove_results(folder: Path) -> None:
-    """Remove what `write` has left in a folder, and the folder itself unless something else is in it."""
-    for name in (*(f"{RESULTS}{kind}" for kind in WRITERS), SCORES):
+    """Remove the files that `Results.write` has written into `folder`, and the folder if it is empty then."""
+    for name in (*(f"{_RESULTS_NAME}{ending}" for ending in RESULT_FORMATS), _SCORES_FILE):
         (folder / name).unlink(missing_ok=True)
     with suppress(OSError):
         folder.rmdir()
 
 
 def _summary(entry: dict[str, Any]) -> Summary:
-    metrics = {name: with_nan(value) for name, value in entry["metrics"].items()}
-    questions = Questions.read(entry.get("questions"))
-    return Summary(**{**entry, "metrics": metrics, "rules": with_nan(entry["rules"]), "questions": questions})
+    metrics = {name: none_to_nan(value) for name, value in entry["metrics"].items()}
+    questions = Questions.from_dict(entry.get("questions"))
+    return Summary(**{**entry, "metrics": metrics, "rules": none_to_nan(entry["rules"]), "questions": questions})
 
 
 def _write_scores(target: Path, scores: dict[str, FloatArray]) -> None:
-    """One array for all learners; without scores, those of an earlier run must not stay."""
+    """Write one array for all learners; without scores, remove those of an earlier run."""
     if not scores:
         target.unlink(missing_ok=True)
         return

@@ -1,4 +1,4 @@
-"""A stream as the harness reads it: checked rows, taken from the front, in one pass."""
+"""Streams as `prequential` reads them: checked rows, in order, in one pass."""
 
 from collections.abc import Iterable, Iterator, Sized
 from itertools import chain, islice
@@ -13,22 +13,22 @@ from evolabel.typing import FloatArray
 
 Row = tuple[FloatArray, FloatArray]
 Stream = Dataset | tuple[object, object] | Iterable[Row]
-"""A data set, a tuple of two tables (X, Y), or pairs (x, y), which may be endless."""
+"""A data set, a tuple of two tables (X, Y), or pairs (x, y), possibly without end."""
 
 
 class Source(Protocol):
-    """Rows of a stream, each of which can be taken once."""
+    """Rows of a stream; each can be read once."""
 
     n_rows: int
     n_features: int
     n_labels: int
 
     def take(self, rows: int) -> tuple[FloatArray, FloatArray]:
-        """The next rows, X and Y; fewer where the stream ends."""
+        """Return X and Y of the next `rows` rows, fewer where the stream ends."""
 
 
 class Tables:
-    """A stream that lies in memory."""
+    """A stream in memory: tables `X` and `Y`."""
 
     def __init__(self, X: FloatArray, Y: FloatArray) -> None:
         self._X, self._Y = X, Y
@@ -36,14 +36,14 @@ class Tables:
         self._taken = 0
 
     def take(self, rows: int) -> tuple[FloatArray, FloatArray]:
-        """The next rows, as views."""
+        """Return the next `rows` rows as views."""
         part = slice(self._taken, self._taken + rows)
         self._taken += rows
         return self._X[part], self._Y[part]
 
 
 class Pairs:
-    """A stream of pairs (x, y), read only as far as it is needed."""
+    """A stream of `pairs` (x, y), read only as far as needed; at most `rows` of them."""
 
     def __init__(self, pairs: Iterator[Row], rows: int) -> None:
         first = list(islice(pairs, 1))
@@ -55,7 +55,7 @@ class Pairs:
         self._taken = 0
 
     def take(self, rows: int) -> tuple[FloatArray, FloatArray]:
-        """The next rows, as new arrays."""
+        """Return the next `rows` rows as new arrays."""
         pairs = list(islice(self._pairs, rows))
         if not pairs:
             return np.empty((0, self.n_features)), np.empty((0, self.n_labels))
@@ -64,13 +64,13 @@ class Pairs:
         if (X.shape[1], Y.shape[1]) != (self.n_features, self.n_labels):
             raise DataError(
                 f"the stream has changed its width from {self.n_features} features and {self.n_labels} labels to "
-                f"{X.shape[1]} and {Y.shape[1]}; give every row the same columns, NaN where nothing is known"
+                f"{X.shape[1]} and {Y.shape[1]}; give every row the same columns, NaN where a value is missing"
             )
         return X, Y
 
 
 def open_stream(stream: Stream, samples: int | None) -> Source:
-    """A stream of at most `samples` rows, ready to be read."""
+    """Return a source of at most `samples` rows of `stream`; raise DataError or ParameterError for a bad one."""
     if samples is not None:
         samples = whole_number("samples", samples, 1)
     if isinstance(stream, Dataset):
@@ -79,26 +79,29 @@ def open_stream(stream: Stream, samples: int | None) -> Source:
         X, Y = (_table(table, name)[:samples] for table, name in zip(stream, "XY", strict=True))
         return Tables(*_checked(X, Y))
     if not isinstance(stream, Iterable):
-        raise DataError(f"a {type(stream).__name__} is no stream; pass a Dataset, a tuple (X, Y) or pairs (x, y)")
+        raise DataError(f"a {type(stream).__name__} is no stream; use a Dataset, a tuple (X, Y) or pairs (x, y)")
     length = len(stream) if isinstance(stream, Sized) else samples
     if length is None:
-        raise ParameterError("the stream does not say how long it is; pass samples=, the number of rows to use")
+        raise ParameterError("the stream has no length; pass samples=, the number of rows to use")
     return Pairs(iter(stream), length if samples is None else min(samples, length))
 
 
-def name_of(stream: Stream) -> str:
-    """What to call a stream in results."""
+def stream_name(stream: Stream) -> str:
+    """Return the name of `stream` in results."""
     if isinstance(stream, Dataset):
         return stream.name
     return "arrays" if isinstance(stream, tuple) else type(stream).__name__
 
 
 def initial_rows(initial: float | str, stream: Stream, n_rows: int) -> int:
-    """Length of the initial batch: a share of the rows, a number of rows, or "split" for the official training part."""
+    """Return the length of the initial batch of a `stream` of `n_rows` rows.
+
+    `initial` is a share of the rows, a number of rows, or "split" for the official training part.
+    """
     rows = _official(stream) if initial == "split" else _counted(initial, n_rows)
     if rows >= n_rows:
         raise DataError(
-            f"initial={initial!r} takes {rows} of {n_rows} row(s), which leaves nothing to be answered; "
+            f"initial={initial!r} takes {rows} of {n_rows} row(s), which leaves none to predict; "
             "make the initial batch smaller or the stream longer"
         )
     return rows
@@ -122,7 +125,7 @@ def _stacked(pairs: list[Row], before: int = 0) -> tuple[FloatArray, FloatArray]
     try:
         X, Y = ([pair[place] for pair in pairs] for place in (0, 1))
     except (TypeError, IndexError, KeyError):
-        raise DataError("the stream gives something else than pairs; expected (x, y), features and labels") from None
+        raise DataError("the items of the stream are no pairs; expected (x, y), features and labels") from None
     return _checked(_table(X, "x"), _table(Y, "y"), before)
 
 
@@ -130,9 +133,9 @@ def _table(values: object, name: str) -> FloatArray:
     try:
         table = np.ascontiguousarray(values, np.float64)
     except (TypeError, ValueError) as error:
-        told = " ".join(str(error).split())
+        reason = " ".join(str(error).split())
         raise DataError(
-            f"{name} cannot be read as a table of numbers ({told}); expected rows of equal length"
+            f"{name} cannot be read as a table of numbers ({reason}); expected rows of equal length"
         ) from None
     if table.ndim != 2:
         raise DataError(f"{name} has {table.ndim} dimension(s); expected a table, one row per sample")
@@ -140,7 +143,7 @@ def _table(values: object, name: str) -> FloatArray:
 
 
 def _checked(X: FloatArray, Y: FloatArray, before: int = 0) -> tuple[FloatArray, FloatArray]:
-    """Both tables, if they can be used; `before`: how many rows of the stream came before them."""
+    """Both tables, or DataError; `before` is the number of rows of the stream that came before them."""
     if len(X) != len(Y) or not X.size or not Y.size:
         raise DataError(
             f"X has shape {X.shape} and Y {Y.shape}; expected two tables with equally many rows, at least one"
@@ -149,10 +152,8 @@ def _checked(X: FloatArray, Y: FloatArray, before: int = 0) -> tuple[FloatArray,
         raise DataError("X holds an infinite value; use NaN where a value is missing")
     empty = np.flatnonzero(np.isnan(X).all(axis=1))
     if empty.size:
-        raise DataError(
-            f"row {before + empty[0]} of X has no feature at all (only NaN); drop it or fill in what is known"
-        )
-    strange = Y[(Y != 0.0) & (Y != 1.0) & ~np.isnan(Y)]
-    if strange.size:
-        raise DataError(f"Y holds {strange[0]:g}; a label is 0, 1, or NaN where nobody annotated it")
+        raise DataError(f"row {before + empty[0]} of X has no feature at all (only NaN); drop it or fill in a value")
+    invalid = Y[(Y != 0.0) & (Y != 1.0) & ~np.isnan(Y)]
+    if invalid.size:
+        raise DataError(f"Y holds {invalid[0]:g}; a label is 0, 1, or NaN where it is not annotated")
     return X, Y

@@ -1,4 +1,4 @@
-"""How one learner does along the stream: every metric, the rules and the time, at each step and at the end."""
+"""Metrics, number of rules and time of one learner: at each step of the stream, and at the end."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from evolabel.typing import BoolArray, FloatArray
 
 
 class Point(NamedTuple):
-    """One value on a trend line.
+    """One value of a trend.
 
-    `sample` is how many rows had been answered by then; the initial batch is not counted. Metrics come in the forms
-    "cumulative" (since the beginning) and "sliding" (the last rows only), "rules" and "ms_per_sample" as "current".
+    `sample` is the number of rows predicted so far, without the initial batch. The form is "cumulative" (since the
+    beginning) or "sliding" (the last rows only) for metrics, and "current" for "rules" and "ms_per_sample".
     """
 
     learner: str
@@ -28,7 +28,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a learner has come; metrics and speed are those since the beginning of the stream."""
+    """Progress of a learner; metrics and speed are those since the beginning of the stream."""
 
     learner: str
     done: int
@@ -40,11 +40,11 @@ class Progress:
 
 @dataclass(frozen=True)
 class Summary:
-    """What came out for one learner: every metric over the whole stream, and what it cost.
+    """Results of one learner: every metric over the whole stream, and the cost.
 
-    `rules` is NaN for a learner without rules. `skipped` counts, for each metric, samples it could not judge.
-    `fit_seconds` is the time the initial batch took; `ms_per_sample` is without it. `questions` is None for a learner
-    that does not ask.
+    `rules` is NaN for a learner without rules. `skipped` counts, for each metric, the samples it left out.
+    `fit_seconds` is the time of the initial batch, which `ms_per_sample` does not include. `questions` is None for a
+    learner that does not query labels.
     """
 
     learner: str
@@ -57,16 +57,17 @@ class Summary:
     questions: Questions | None = None
 
 
-class Scoreboard:
-    """One learner's metrics and trend lines.
+class LearnerMetrics:
+    """Metrics and trend of one learner.
 
     Parameters
     ----------
     learner : str
+        Name of the learner.
     metrics : dict of str to Metric
-        By the names they have in the results. Only their kinds are used: counting starts afresh.
+        Metrics by their names in the results. They are copied without their counts.
     window : int
-        Rows the sliding form looks back.
+        Number of rows in the sliding form.
     """
 
     def __init__(self, learner: str, metrics: Mapping[str, Metric], window: int) -> None:
@@ -80,7 +81,11 @@ class Scoreboard:
         self._sliding = {name: Sliding(metric, window) for name, metric in metrics.items()}
 
     def update(self, Y: FloatArray, scores: FloatArray, decisions: BoolArray, rules: float, seconds: float) -> None:
-        """Take in a step: the true labels, scores, predicted labels, the rules there are now, and the time it took."""
+        """Add one step to metrics and trend.
+
+        `Y` holds the true labels, `scores` their scores, `decisions` the predicted labels; `rules` is the number of
+        rules after the step, which took `seconds`.
+        """
         predicted = decisions.astype(np.float64)
         for metric in (*self._cumulative.values(), *self._sliding.values()):
             metric.update(Y, predicted if metric.takes_decisions else scores)
@@ -92,16 +97,16 @@ class Scoreboard:
         self._record("current", {"rules": rules, "ms_per_sample": 1e3 * seconds / len(Y)})
 
     def metrics(self) -> dict[str, float]:
-        """Every metric since the beginning."""
+        """Return every metric since the beginning."""
         return {name: metric.get() for name, metric in self._cumulative.items()}
 
     def progress(self, total: int) -> Progress:
-        """How far the learner has come on its way through `total` rows."""
+        """Return the progress of the learner on a stream of `total` rows."""
         speed = self.samples / self.seconds if self.seconds else inf
         return Progress(self.learner, self.samples, total, self.metrics(), self.rules, speed)
 
     def summary(self, questions: Questions | None = None) -> Summary:
-        """What has come out so far, and what was asked for it."""
+        """Return the results so far, with the learner's `questions`."""
         return Summary(
             learner=self.learner,
             metrics=self.metrics(),

@@ -1,4 +1,4 @@
-"""Results to look at: figures, and one page that opens without internet."""
+"""Figures of results, and an HTML report that needs no internet."""
 
 from evolabel.report.page import write_report
 

@@ -1,11 +1,11 @@
-"""Trend lines as figures (matplotlib): one idea each, told apart by colour and by stroke."""
+"""Trends of metrics as figures (matplotlib); lines differ by colour and by stroke."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evolabel.evaluate import METRICS, Repeated, Standing
+from evolabel.evaluate import METRICS, RankingRow, Repeated
 from evolabel.explain.figures.canvas import COLOURS, STROKES, in_legend, new_axes, plain
 
 if TYPE_CHECKING:
@@ -13,24 +13,31 @@ if TYPE_CHECKING:
 
 
 def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", *, ax: "Axes | None" = None) -> "Axes":
-    """Lines of one metric along the stream: the mean over the seeds, and the range from the worst to the best seed.
+    """Draw one metric along the stream: the mean over the seeds, and the range from the worst to the best seed.
 
     Parameters
     ----------
     repeated : Repeated
+        Results of one or more seeds.
     metric : str
         A metric of the run, or "rules".
     form : {"cumulative", "sliding", "current"}
+        "current" for "rules", one of the others for metrics.
     ax : matplotlib Axes, optional
         Where to draw; a new figure otherwise.
+
+    Returns
+    -------
+    matplotlib Axes
+        The Axes drawn on.
     """
     ax = ax if ax is not None else new_axes()
-    for place, standing in enumerate(repeated.standings()):
-        samples, values = repeated.trend(standing.learner, metric, form)
-        if np.isfinite([v for row in values for v in row]).any():
-            _line(ax, samples, values, legend(standing), place)
+    for position, row in enumerate(repeated.ranking()):
+        samples, values = repeated.trend(row.learner, metric, form)
+        if np.isfinite([v for seeds in values for v in seeds]).any():
+            _line(ax, samples, values, _legend(row), position)
     ax.set_xlabel("samples answered")
-    ax.set_ylabel(plain(name_of(metric)))
+    ax.set_ylabel(plain(metric_title(metric)))
     ax.grid(alpha=0.3, linewidth=0.6)
     ax.spines[["top", "right"]].set_visible(False)
     if ax.get_lines():
@@ -38,21 +45,21 @@ def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", *, ax
     return ax
 
 
-def legend(standing: Standing) -> str:
-    """The name of a learner, and the share of labels it has used if it asks for them."""
-    name = in_legend(standing.learner)
-    return name if standing.questions is None else f"{name}: {standing.questions}"
-
-
-def name_of(metric: str) -> str:
-    """How a metric is written on an axis."""
+def metric_title(metric: str) -> str:
+    """Return the text for `metric` on an axis or in a table."""
     return METRICS[metric].name if metric in METRICS else metric.replace("_", " ")
 
 
-def _line(axes: "Axes", samples: Sequence[int], values: list[list[float]], name: str, place: int) -> None:
-    colour, stroke = COLOURS[place % len(COLOURS)], STROKES[place % len(STROKES)]
+def _legend(row: RankingRow) -> str:
+    """Name of the learner, with the share of labels used if it queries them."""
+    name = in_legend(row.learner)
+    return name if row.questions is None else f"{name}: {row.questions}"
+
+
+def _line(axes: "Axes", samples: Sequence[int], values: list[list[float]], name: str, position: int) -> None:
+    colour, stroke = COLOURS[position % len(COLOURS)], STROKES[position % len(STROKES)]
     low, middle, high = zip(*((min(row), float(np.mean(row)), max(row)) for row in values), strict=True)
-    width = 2.2 if place == 0 else 1.3
-    axes.plot(samples, middle, color=colour, linestyle=stroke, linewidth=width, label=name, zorder=3 - 0.01 * place)
+    width = 2.2 if position == 0 else 1.3
+    axes.plot(samples, middle, color=colour, linestyle=stroke, linewidth=width, label=name, zorder=3 - 0.01 * position)
     if low != high:
         axes.fill_between(samples, low, high, color=colour, alpha=0.12, linewidth=0)

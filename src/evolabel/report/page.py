@@ -1,43 +1,41 @@
-"""The HTML report: one file with everything in it."""
+"""The HTML report: one self-contained file."""
 
-from dataclasses import dataclass
 from itertools import product
 from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from evolabel import __version__
 from evolabel._utils.atomic_files import write_atomically
 from evolabel._utils.optional import load
 from evolabel._utils.text import counted, visible
-from evolabel.evaluate import Repeated, Standing, best_value
+from evolabel.evaluate import RankingRow, Repeated, best_value
 from evolabel.evaluate.metrics import METRICS
 from evolabel.explain.figures.canvas import as_svg, figure_of
-from evolabel.report.figures import name_of, trend_lines
+from evolabel.report.figures import metric_title, trend_lines
 from evolabel.streams import Dataset
 
-TEMPLATE = Path(__file__).parent / "page.html.jinja"
+_TEMPLATE_FILE = Path(__file__).parent / "page.html.jinja"
 
-SHOWN_RULES = 5
+_MAX_RULES_SHOWN = 5
 
-FORMS = {
+_CAPTIONS_OF_FORMS = {
     "cumulative": "Since the beginning of the stream.",
     "sliding": "Over the last {window} samples only: what a drift does shows here.",
 }
 
-RULES = "rules", "current"
+_RULES_FIGURE = "rules", "current"
 
-# What a person who does not know the names wants to read under a figure.
-MEANINGS = {
-    "pa": "Partial accuracy: share of (sample, label) pairs answered rightly.",
+# Explanations under the figures for readers who have not met the short names of the metrics.
+_MEANINGS = {
+    "pa": "Partial accuracy: share of (sample, label) pairs predicted correctly.",
     "ap": "Average precision: how well the labels of a sample are ranked above the others.",
-    "rules": "Rules there were at each moment.",
+    "rules": "Number of rules.",
 }
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A figure on the page."""
+class _Figure(NamedTuple):
+    """A figure of the page."""
 
     file: str
     caption: str
@@ -45,42 +43,49 @@ class Picture:
 
 
 def write_report(repeated: Repeated, folder: Path, columns: Dataset | None = None) -> Path:
-    """Write `report.html` and the figures as files of their own; returns the page.
+    """Write `report.html` and each of its figures as an SVG file.
 
     Parameters
     ----------
     repeated : Repeated
+        Results of one or more seeds.
     folder : Path
-        Must exist.
+        An existing folder.
     columns : Dataset, optional
-        Whose names of features and labels the rules are shown with; the learners only met arrays.
+        Data set with the names of features and labels for the rules; learners trained on arrays do not have them.
+
+    Returns
+    -------
+    Path
+        The page.
     """
-    wanted = _wanted(repeated)
-    pictures = [_picture(repeated, metric, form) for metric, form in wanted]
-    for picture in pictures:
-        write_atomically(folder / f"{picture.file}.svg", picture.svg.encode())
+    chosen = _figures_of(repeated)
+    figures = [_figure(repeated, metric, form) for metric, form in chosen]
+    for figure in figures:
+        write_atomically(folder / f"{figure.file}.svg", figure.svg.encode())
     page = folder / "report.html"
-    write_atomically(page, visible(render(repeated, pictures, _rules(repeated, columns))).encode())
-    for metric, form in {*product(METRICS, FORMS), RULES}.difference(wanted):  # of an earlier run with other metrics
+    write_atomically(page, visible(_render(repeated, figures, _rules(repeated, columns))).encode())
+    # Figures of an earlier run with other metrics are removed.
+    for metric, form in {*product(METRICS, _CAPTIONS_OF_FORMS), _RULES_FIGURE}.difference(chosen):
         (folder / f"{metric}-{form}.svg").unlink(missing_ok=True)
     return page
 
 
-def render(repeated: Repeated, pictures: list[Picture], rules: list[Any]) -> str:
+def _render(repeated: Repeated, figures: list[_Figure], rules: list[Any]) -> str:
     """The page as text."""
     environment = load("jinja2", "report", "an HTML report").Environment(autoescape=True, trim_blocks=True)
-    template = environment.from_string(TEMPLATE.read_text())
+    template = environment.from_string(_TEMPLATE_FILE.read_text())
     return str(
         template.render(
             settings=repeated.settings,
             seeds=list(repeated.runs),
-            metrics={name: name_of(name) for name in repeated.metrics},
-            standings=(standings := repeated.standings()),
-            best={name: best_value(standings, name) for name in repeated.metrics},
-            asking=(asking := [standing for standing in standings if standing.questions is not None]),
+            metrics={name: metric_title(name) for name in repeated.metrics},
+            ranking=(ranking := repeated.ranking()),
+            best={name: best_value(ranking, name) for name in repeated.metrics},
+            asking=(asking := [row for row in ranking if row.questions is not None]),
             reasons=_reasons(asking),
             skipped=_skipped(repeated),
-            pictures=pictures,
+            figures=figures,
             rules=rules,
             version=__version__,
             isnan=isnan,
@@ -89,39 +94,39 @@ def render(repeated: Repeated, pictures: list[Picture], rules: list[Any]) -> str
     )
 
 
-def _wanted(repeated: Repeated) -> list[tuple[str, str]]:
-    """The figures of the paper (PA, AP, rules) first, other metrics after them."""
+def _figures_of(repeated: Repeated) -> list[tuple[str, str]]:
+    """Metric and form of each figure: those of the paper (PA, AP) first, then the other metrics, then the rules."""
     first = [name for name in ("pa", "ap") if name in repeated.metrics]
     rest = [name for name in repeated.metrics if name not in first]
-    lines = [(name, form) for name in first for form in FORMS] + [(name, "cumulative") for name in rest]
-    counts = any(not isnan(standing.rules.mean) for standing in repeated.standings())
-    return lines + ([RULES] if counts else [])
+    lines = [(name, form) for name in first for form in _CAPTIONS_OF_FORMS] + [(name, "cumulative") for name in rest]
+    any_rules = any(not isnan(row.rules.mean) for row in repeated.ranking())
+    return lines + ([_RULES_FIGURE] if any_rules else [])
 
 
-def _picture(repeated: Repeated, metric: str, form: str) -> Picture:
+def _figure(repeated: Repeated, metric: str, form: str) -> _Figure:
     axes = trend_lines(repeated, metric, form)
-    meaning = MEANINGS.get(metric, f"{name_of(metric)}.")
-    about = FORMS.get(form, "").format(window=repeated.settings["window"])
+    meaning = _MEANINGS.get(metric, f"{metric_title(metric)}.")
+    about = _CAPTIONS_OF_FORMS.get(form, "").format(window=repeated.settings["window"])
     caption = f"{meaning} {about}".strip()
-    return Picture(f"{metric}-{form}", caption, as_svg(figure_of(axes)))
+    return _Figure(f"{metric}-{form}", caption, as_svg(figure_of(axes)))
 
 
-def _reasons(asking: list[Standing]) -> list[str]:
-    """All reasons anyone had to ask, each once."""
-    return list(dict.fromkeys(reason for one in asking if one.questions for reason in one.questions.reasons))
+def _reasons(asking: list[RankingRow]) -> list[str]:
+    """All reasons for queries of any learner, each once."""
+    return list(dict.fromkeys(reason for row in asking if row.questions for reason in row.questions.reasons))
 
 
 def _skipped(repeated: Repeated) -> dict[str, int]:
-    """Samples that a metric could not judge, by metric, those of the first seed."""
+    """Number of samples each metric left out with the first seed, where there are any."""
     first = next(iter(repeated.runs.values())).summary[repeated.learners[0]]
-    return {name_of(name): count for name, count in first.skipped.items() if count}
+    return {metric_title(name): count for name, count in first.skipped.items() if count}
 
 
 def _rules(repeated: Repeated, columns: Dataset | None) -> list[Any]:
-    """The best supported rules of the first learner, if it has readable ones, after the last seed."""
+    """The rules with most support of the first learner after the last seed; empty if it has no readable rules."""
     last = list(repeated.runs.values())[-1]
     learner = last.learners.get(repeated.learners[0])
-    rules = sorted(getattr(learner, "rules_", ()), key=lambda rule: -rule.support)[:SHOWN_RULES]
+    rules = sorted(getattr(learner, "rules_", ()), key=lambda rule: -rule.support)[:_MAX_RULES_SHOWN]
     if columns is None:
         return rules
     return [rule.renamed(columns.feature_names, columns.label_names) for rule in rules]

@@ -12,8 +12,8 @@ from threadpoolctl import threadpool_limits
 
 from evolabel._utils.text import call_of
 from evolabel.errors import DivergenceError, NotTrainedError
-from evolabel.evaluate.frames import Backend, frame_of
-from evolabel.evaluate.learner import described
+from evolabel.evaluate.formats import Backend, to_frame
+from evolabel.evaluate.learner import stable_repr
 from evolabel.tuning.batch import Tunable, check_search, check_values, read_batch, read_tunable
 from evolabel.tuning.checkpoint import SearchCheckpoint, Task, fingerprint
 from evolabel.tuning.folds import Score, check_scorable, folds, read_score, scored, scores_decisions
@@ -163,7 +163,7 @@ class GridSearch:
         frame of that library
         """
         points = [{name: value for name, value in point.items() if name != "folds"} for point in surface_of(self)]
-        return frame_of({name: [point[name] for point in points] for name in points[0]}, backend)
+        return to_frame({name: [point[name] for point in points] for name in points[0]}, backend)
 
     def _settings(self, base: Tunable, grid: Grid, rows: FloatArray, labels: FloatArray) -> dict[str, Any]:
         """Return everything the scores depend on, as plain values."""
@@ -171,7 +171,7 @@ class GridSearch:
             "estimator": _described(base),
             "grid": grid.values,
             "cv": self.cv,
-            "score": self.score if isinstance(self.score, str) else described(self.score),
+            "score": self.score if isinstance(self.score, str) else stable_repr(self.score),
             "seed": self.seed,
             "data": fingerprint(rows, labels),
         }

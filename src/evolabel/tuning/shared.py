@@ -11,7 +11,7 @@ from evolabel.core.model import StreamModel
 from evolabel.core.rules.proximal import Problem, minimise_all
 from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
 from evolabel.errors import DivergenceError
-from evolabel.evaluate.learner import ON
+from evolabel.evaluate.metrics.label_sets import DEFAULT_THRESHOLD
 from evolabel.tuning.batch import Tunable, options_of
 from evolabel.tuning.checkpoint import fingerprint
 from evolabel.typing import FloatArray
@@ -49,7 +49,9 @@ def separate_answers(
         try:
             trained = _fresh(estimator, point).fit(*batch)
             outputs = trained.decision_function(X)
-            answers.append(_decisions(outputs, getattr(trained, "thresholds_", ON)) if decided else outputs)
+            answers.append(
+                _decisions(outputs, getattr(trained, "thresholds_", DEFAULT_THRESHOLD)) if decided else outputs
+            )
         except DivergenceError:
             answers.append(np.full((len(X), batch[1].shape[1]), np.nan))
     return np.array(answers)

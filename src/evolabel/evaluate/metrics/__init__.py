@@ -1,9 +1,9 @@
 """Streaming multi-label metrics: updated by samples or batches, merged, over a window, or fading.
 
-`metric.update(y_true, y_score)` takes one sample or many, `metric.get()` tells the value. Labels that are NaN are left
-out; samples without any annotated label are skipped. The other conventions, and scikit-learn's function that agrees:
+`metric.update(y_true, y_score)` adds one sample or many, `metric.get()` returns the value. Labels that are NaN are left
+out; samples without any annotated label are skipped. Other conventions, and the equivalent function of scikit-learn:
 
-| metric             | a sample with no label on           | scikit-learn                            |
+| metric             | a sample without positive labels    | scikit-learn                            |
 |--------------------|-------------------------------------|-----------------------------------------|
 | `PartialAccuracy`  | counts, eq. (34)                    | 1 - `hamming_loss`                      |
 | `HammingLoss`      | counts                              | `hamming_loss`                          |
@@ -12,7 +12,7 @@ out; samples without any annotated label are skipped. The other conventions, and
 | `MicroF1`          | counts                              | `f1_score`, "micro", zero_division=0    |
 | `MacroF1`          | counts                              | `f1_score`, "macro", zero_division=0    |
 | `AveragePrecision` | skipped, eq. (33); 1 if count_empty | `label_ranking_average_precision_score` |
-| `RankingLoss`      | 0, as if all labels are on          | `label_ranking_loss`                    |
+| `RankingLoss`      | 0, as if all labels are positive    | `label_ranking_loss`                    |
 | `OneError`         | skipped                             |                                         |
 | `Coverage`         | 0; ranks start at 1                 | `coverage_error`                        |
 """

@@ -1,8 +1,8 @@
-"""`Metric`: what all streaming metrics have in common.
+"""`Metric`: base class of the streaming metrics.
 
-A metric is two pure functions. `statistics` turns samples into rows of numbers that may be added up; `value` turns
-their sum into the metric. Everything else (batches, merging, windows, fading, storing) is adding and lives here, in
-`memory` and in `forms`.
+A metric is two pure functions. `statistics` maps samples to rows of numbers that can be added; `value` maps their sum
+to the metric. Everything else (batches, merging, windows, fading, storing) is addition, done here, in `sums` and in
+`forms`.
 """
 
 from abc import ABC, abstractmethod
@@ -12,47 +12,48 @@ from typing import Any, Self
 import numpy as np
 
 from evolabel.errors import CheckpointError, DataError
-from evolabel.evaluate.metrics.memory import Fade, Memory
-from evolabel.evaluate.metrics.rows import ScoredRows, read_rows
+from evolabel.evaluate.metrics.scored_labels import ScoredLabels, read_scored_labels
+from evolabel.evaluate.metrics.sums import FadingSum, RunningSum
 from evolabel.typing import AnyArray, BoolArray, FloatArray
 
-# A sum that has faded below this is nothing: the quotient of two numbers that are hardly numbers any more is noise.
-FADED = 1e-200
+# A sum that has faded below this counts as 0: a quotient of two numbers near the underflow limit is noise.
+MIN_SUM = 1e-200
 
 
 class Metric(ABC):
-    """A number that says how good multi-label scores are, kept up to date sample by sample.
+    """A measure of multi-label scores that is updated sample by sample.
 
-    `update(y_true, y_score)` takes one sample (K,) or a batch (n, K), with the same result. Labels are 0, 1 or NaN (not
-    annotated: the pair of sample and label is left out), scores are finite. Later samples may have more labels. A
-    sample that cannot be judged, such as one without any annotated label, is skipped and counted.
+    Labels are 0, 1 or NaN (not annotated: the pair of sample and label is left out), scores are finite. Later samples
+    may have more labels. A sample that cannot be evaluated, such as one without any annotated label, is skipped and
+    counted in `n_skipped`.
 
     Attributes
     ----------
     name : str
         Short name for tables and figures.
     bigger_is_better : bool
+        False for losses.
     takes_decisions : bool
-        Does it judge predicted labels, so that a learner's own decisions (0 or 1) may stand in for its scores?
+        Whether the metric evaluates predicted labels, so that a learner's decisions (0 or 1) can replace its scores.
     n_samples, n_skipped : int
-        Samples judged and samples skipped since the start.
+        Number of samples evaluated and of samples skipped.
     """
 
     name: str
     bigger_is_better: bool = True
     takes_decisions: bool = False
 
-    def __init__(self, memory: Memory | None = None) -> None:
-        self._memory = memory or Fade()
+    def __init__(self, running_sum: RunningSum | None = None) -> None:
+        self._sum = running_sum or FadingSum()
 
     @abstractmethod
-    def statistics(self, rows: ScoredRows) -> FloatArray:
-        """One row per sample, to be added up: 1 if it was judged, a part, and the whole it is a part of."""
+    def statistics(self, rows: ScoredLabels) -> FloatArray:
+        """Return one line per sample of `rows`, to be added: 1 if it counts, a part, and the whole of that part."""
 
     def value(self, sums: FloatArray) -> float:
-        """The metric, from the sum of statistics of which at least one row was judged."""
+        """Return the metric from `sums`, the sum of statistics of which at least one line counts."""
         _, part, whole = sums
-        return float(part / whole) if whole > FADED else 0.0
+        return float(part / whole) if whole > MIN_SUM else 0.0
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -60,47 +61,87 @@ class Metric(ABC):
         return {}
 
     def update(self, y_true: object, y_score: object) -> Self:
-        """Judge one sample (K,) or several (n, K). Bad input is refused and changes nothing."""
-        for block in read_rows(y_true, y_score).blocks():
-            self._memory.add(self.statistics(block))
+        """Add one sample or a batch, with the same result. Bad input raises an error and changes nothing.
+
+        Parameters
+        ----------
+        y_true : array of shape (K,) or (n, K)
+            Labels: 0, 1 or NaN (not annotated).
+        y_score : array of the same shape
+            Scores, finite.
+
+        Returns
+        -------
+        Metric
+            The metric itself.
+
+        Raises
+        ------
+        DataError
+            If the shapes differ, or a label or a score is not allowed.
+        """
+        for block in read_scored_labels(y_true, y_score).blocks():
+            self._sum.add(self.statistics(block))
         return self
 
     def get(self) -> float:
-        """The metric as of now; NaN while there is nothing it could say."""
-        sums = self._memory.sums()
-        return self.value(sums) if sums.size and sums[0] > FADED else float("nan")
+        """Return the current value, NaN before the first sample that counts."""
+        sums = self._sum.sums()
+        return self.value(sums) if sums.size and sums[0] > MIN_SUM else float("nan")
 
     @property
     def n_samples(self) -> int:
-        """Samples judged since the start."""
-        return self._memory.n_judged
+        """Number of samples evaluated since the start."""
+        return self._sum.n_counted
 
     @property
     def n_skipped(self) -> int:
-        """Samples since the start that could not be judged."""
-        return self._memory.n_rows - self._memory.n_judged
+        """Number of samples skipped since the start."""
+        return self._sum.n_rows - self._sum.n_counted
 
     def merge(self, other: "Metric") -> Self:
-        """Add what another metric of the same kind has seen, as if its samples had come after this one's."""
+        """Add the counts of another metric, as if its samples had come after this one's.
+
+        Parameters
+        ----------
+        other : Metric
+            A metric of the same class with the same settings.
+
+        Raises
+        ------
+        DataError
+            If class or settings of `other` differ.
+        """
         if repr(other) != repr(self):
             raise DataError(f"{other!r} cannot be merged into {self!r}; make the parts of a run by fresh()")
-        self._memory.append(other._memory)
+        self._sum.append(other.state())
         return self
 
     def fresh(self) -> Self:
-        """A metric with the same settings that has seen nothing yet."""
+        """Return a new metric with the same settings and no counts."""
         return type(self)(**self.settings)
 
     def state(self) -> dict[str, AnyArray]:
-        """All that was counted, as plain arrays that can be stored, with the metric's text (UTF-8) to identify it."""
-        return {"metric": np.frombuffer(repr(self).encode(), np.uint8), **self._memory.state()}
+        """Return all counts as plain arrays that can be stored, with the metric's repr (UTF-8) to identify it."""
+        return {"metric": np.frombuffer(repr(self).encode(), np.uint8), **self._sum.state()}
 
     def restore(self, state: Mapping[str, AnyArray]) -> Self:
-        """Go on from a `state()` of a metric with the same settings; the results are the same, bit for bit."""
+        """Continue from a stored state; later values are the same, bit for bit.
+
+        Parameters
+        ----------
+        state : dict of str to ndarray
+            Returned by `state()` of a metric of the same class with the same settings.
+
+        Raises
+        ------
+        CheckpointError
+            If `state` belongs to another metric.
+        """
         own = self.state()
         if state.keys() != own.keys() or not np.array_equal(state["metric"], own["metric"]):
             raise CheckpointError(f"this is no state of {self!r}; restore it into the kind of metric that wrote it")
-        self._memory.restore(state)
+        self._sum.restore(state)
         return self
 
     def __repr__(self) -> str:
@@ -108,11 +149,11 @@ class Metric(ABC):
         return f"{type(self).__name__}({settings})"
 
 
-def mean_of(judged: BoolArray, values: AnyArray) -> FloatArray:
-    """Statistics of a metric that is the mean of its samples' values."""
-    return part_of_whole(judged, values, judged)
+def mean_statistics(counts: BoolArray, values: AnyArray) -> FloatArray:
+    """Return the statistics of a metric that is the mean of `values` over the samples with `counts`."""
+    return ratio_statistics(counts, values, counts)
 
 
-def part_of_whole(judged: BoolArray, part: AnyArray, whole: AnyArray) -> FloatArray:
-    """Statistics of a metric that is a quotient of two sums; zeros where a sample was not judged."""
-    return np.array((judged, part, whole), np.float64).T * judged[:, None]
+def ratio_statistics(counts: BoolArray, part: AnyArray, whole: AnyArray) -> FloatArray:
+    """Return the statistics of a metric that is the sum of `part` over that of `whole`; zeros without `counts`."""
+    return np.array((counts, part, whole), np.float64).T * counts[:, None]

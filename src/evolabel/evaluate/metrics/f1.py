@@ -1,19 +1,19 @@
-"""F1 of samples, of all pairs, and of labels: twice the hits over predicted plus true labels, O(K) per sample.
+"""F1 of samples, of all pairs, and of labels: twice the hits over predicted plus positive labels, O(K) per sample.
 
-Where nothing is true and nothing predicted F1 is 0, scikit-learn's `zero_division=0`.
+Where no label is positive and none predicted F1 is 0, scikit-learn's `zero_division=0`.
 """
 
 import numpy as np
 
-from evolabel.evaluate.metrics.base import FADED, mean_of, part_of_whole
+from evolabel.evaluate.metrics.base import MIN_SUM, mean_statistics, ratio_statistics
 from evolabel.evaluate.metrics.label_sets import LabelSetMetric
-from evolabel.evaluate.metrics.rows import ScoredRows
+from evolabel.evaluate.metrics.scored_labels import ScoredLabels
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 
-def hits_and_sizes(predicted: BoolArray, on: BoolArray) -> tuple[IntArray, IntArray]:
-    """Of each sample: twice the labels both predicted and on; the predicted ones plus those that are on."""
-    return 2 * (predicted & on).sum(axis=1), predicted.sum(axis=1) + on.sum(axis=1)
+def _hits_and_sizes(predicted: BoolArray, positive: BoolArray) -> tuple[IntArray, IntArray]:
+    """For each sample: twice the labels both predicted and positive; the predicted plus the positive ones."""
+    return 2 * (predicted & positive).sum(axis=1), predicted.sum(axis=1) + positive.sum(axis=1)
 
 
 class ExampleF1(LabelSetMetric):
@@ -22,7 +22,7 @@ class ExampleF1(LabelSetMetric):
     Parameters
     ----------
     threshold : float or sequence of float
-        Labels are predicted where the score is at least this much; one number for all labels or one for each.
+        A label is predicted if its score is at least this; one number for all labels or one for each.
 
     Examples
     --------
@@ -33,10 +33,10 @@ class ExampleF1(LabelSetMetric):
 
     name = "example F1"
 
-    def statistics(self, rows: ScoredRows) -> FloatArray:
-        """(judged, F1 of the sample, 1)."""
-        hits, sizes = hits_and_sizes(self.predicted(rows), rows.on)
-        return mean_of(rows.annotated, hits / np.maximum(sizes, 1))
+    def statistics(self, rows: ScoredLabels) -> FloatArray:
+        """Return, for each sample of `rows`: (1 if it counts, F1 of the sample, 1)."""
+        hits, sizes = _hits_and_sizes(self.predicted(rows), rows.positive)
+        return mean_statistics(rows.any_annotated, hits / np.maximum(sizes, 1))
 
 
 class MicroF1(LabelSetMetric):
@@ -45,7 +45,7 @@ class MicroF1(LabelSetMetric):
     Parameters
     ----------
     threshold : float or sequence of float
-        Labels are predicted where the score is at least this much; one number for all labels or one for each.
+        A label is predicted if its score is at least this; one number for all labels or one for each.
 
     Examples
     --------
@@ -56,20 +56,20 @@ class MicroF1(LabelSetMetric):
 
     name = "micro F1"
 
-    def statistics(self, rows: ScoredRows) -> FloatArray:
-        """(judged, twice the hits, predicted and true labels)."""
-        return part_of_whole(rows.annotated, *hits_and_sizes(self.predicted(rows), rows.on))
+    def statistics(self, rows: ScoredLabels) -> FloatArray:
+        """Return, for each sample of `rows`: (1 if it counts, twice the hits, predicted plus positive labels)."""
+        return ratio_statistics(rows.any_annotated, *_hits_and_sizes(self.predicted(rows), rows.positive))
 
 
 class MacroF1(LabelSetMetric):
-    """F1 of each label over all samples, mean over the labels: all labels count alike. 1 is perfect.
+    """F1 of each label over all samples, mean over the labels with equal weights. 1 is perfect.
 
-    A label that is neither true nor predicted anywhere counts as 0; a label nobody has annotated yet does not count.
+    A label that is neither positive nor predicted anywhere counts as 0; a label without any annotation yet is left out.
 
     Parameters
     ----------
     threshold : float or sequence of float
-        Labels are predicted where the score is at least this much; one number for all labels or one for each.
+        A label is predicted if its score is at least this; one number for all labels or one for each.
 
     Examples
     --------
@@ -80,14 +80,17 @@ class MacroF1(LabelSetMetric):
 
     name = "macro F1"
 
-    def statistics(self, rows: ScoredRows) -> FloatArray:
-        """1 if judged, then for each label: annotated, twice a hit, predicted plus true."""
-        predicted, on = self.predicted(rows), rows.on
-        labels = np.array((rows.known, 2.0 * (predicted & on), 1.0 * predicted + on), np.float64)
-        return np.column_stack((rows.annotated, np.moveaxis(labels, 0, 2).reshape(len(on), -1)))
+    def statistics(self, rows: ScoredLabels) -> FloatArray:
+        """Return, for each sample of `rows`, 1 if it counts, and for each label (annotated, twice a hit, size).
+
+        The size is 1 for a predicted plus 1 for a positive label.
+        """
+        predicted, positive = self.predicted(rows), rows.positive
+        labels = np.array((rows.annotated, 2.0 * (predicted & positive), 1.0 * predicted + positive), np.float64)
+        return np.column_stack((rows.any_annotated, np.moveaxis(labels, 0, 2).reshape(len(positive), -1)))
 
     def value(self, sums: FloatArray) -> float:
-        """Mean of the labels' F1."""
+        """Return the mean F1 of the annotated labels from `sums`, the sum of the statistics."""
         annotated, hits, sizes = sums[1:].reshape(-1, 3).T
-        f1 = np.divide(hits, sizes, out=np.zeros_like(hits), where=sizes > FADED)
-        return float(f1[annotated > FADED].mean())
+        f1 = np.divide(hits, sizes, out=np.zeros_like(hits), where=sizes > MIN_SUM)
+        return float(f1[annotated > MIN_SUM].mean())

@@ -1,6 +1,6 @@
-"""Metrics of the predicted sets of labels, pair by pair or as a whole: partial accuracy, Hamming loss, subset accuracy.
+"""Metrics of the predicted sets of labels: partial accuracy, Hamming loss, subset accuracy.
 
-A sample costs O(K). A label is predicted if its score reaches the threshold.
+A sample costs O(K). A label is predicted if its score is at least the threshold.
 """
 
 from collections.abc import Sequence
@@ -9,57 +9,59 @@ from typing import Any
 import numpy as np
 
 from evolabel.errors import DataError, ParameterError
-from evolabel.evaluate.metrics.base import Metric, mean_of, part_of_whole
-from evolabel.evaluate.metrics.rows import ScoredRows
+from evolabel.evaluate.metrics.base import Metric, mean_statistics, ratio_statistics
+from evolabel.evaluate.metrics.scored_labels import ScoredLabels
 from evolabel.typing import BoolArray, FloatArray
 
-DEFAULT = 0.5  # a metric with another threshold means the scores, whatever learners decide
+DEFAULT_THRESHOLD = 0.5
+"""Threshold of scores for learners without their own. A metric with another one ignores the decisions of learners."""
 
 
 class LabelSetMetric(Metric):
-    """A metric that sees predicted labels instead of scores.
+    """Base class of metrics of predicted labels.
 
     Parameters
     ----------
     threshold : float or sequence of float
-        Labels are predicted where the score is at least this much, eq. (4); one number for all labels or one for each.
+        A label is predicted if its score is at least this, eq. (4); one number for all labels or one for each.
     """
 
-    def __init__(self, threshold: float | Sequence[float] = DEFAULT) -> None:
+    def __init__(self, threshold: float | Sequence[float] = DEFAULT_THRESHOLD) -> None:
         super().__init__()
-        self._limits = _read_threshold(threshold)
-        self.takes_decisions = bool(self._limits.ndim == 0 and self._limits == DEFAULT)
+        self._thresholds = _read_threshold(threshold)
+        self.takes_decisions = bool(self._thresholds.ndim == 0 and self._thresholds == DEFAULT_THRESHOLD)
 
     @property
     def threshold(self) -> float | list[float]:
-        """The threshold of all labels, or of each."""
-        limits: float | list[float] = self._limits.tolist()
-        return limits
+        """The threshold of all labels, or one per label."""
+        thresholds: float | list[float] = self._thresholds.tolist()
+        return thresholds
 
     @property
     def settings(self) -> dict[str, Any]:
         """Parameters of the constructor."""
         return {"threshold": self.threshold}
 
-    def predicted(self, rows: ScoredRows) -> BoolArray:
-        """Which annotated labels are predicted."""
+    def predicted(self, rows: ScoredLabels) -> BoolArray:
+        """Return the mask of the annotated labels of `rows` that are predicted."""
         n_labels = rows.scores.shape[1]
-        if self._limits.ndim and len(self._limits) < n_labels:
+        if self._thresholds.ndim and len(self._thresholds) < n_labels:
             raise DataError(
-                f"{n_labels} labels came, but {self!r} has {len(self._limits)} thresholds; give one per label, or one"
+                f"{n_labels} labels came, but {self!r} has {len(self._thresholds)} thresholds; "
+                "give one per label, or one for all"
             )
-        limits = self._limits[:n_labels] if self._limits.ndim else self._limits
-        return np.asarray((rows.scores >= limits) & rows.known)
+        thresholds = self._thresholds[:n_labels] if self._thresholds.ndim else self._thresholds
+        return np.asarray((rows.scores >= thresholds) & rows.annotated)
 
 
 def _read_threshold(threshold: float | Sequence[float]) -> FloatArray:
     try:
-        limits = np.array(threshold, np.float64)
+        thresholds = np.array(threshold, np.float64)
     except (TypeError, ValueError):
-        limits = np.array(np.nan)
-    if limits.ndim > 1 or limits.size == 0 or not np.isfinite(limits).all():
+        thresholds = np.array(np.nan)
+    if thresholds.ndim > 1 or thresholds.size == 0 or not np.isfinite(thresholds).all():
         raise ParameterError(f"threshold={threshold!r} is not allowed; use a finite number, or one for each label")
-    return limits
+    return thresholds
 
 
 class HammingLoss(LabelSetMetric):
@@ -68,7 +70,7 @@ class HammingLoss(LabelSetMetric):
     Parameters
     ----------
     threshold : float or sequence of float
-        Labels are predicted where the score is at least this much; one number for all labels or one for each.
+        A label is predicted if its score is at least this; one number for all labels or one for each.
 
     Examples
     --------
@@ -80,23 +82,24 @@ class HammingLoss(LabelSetMetric):
     name = "Hamming loss"
     bigger_is_better = False
 
-    def statistics(self, rows: ScoredRows) -> FloatArray:
-        """(judged, wrong labels, annotated labels)."""
-        wrong = (self.predicted(rows) != rows.on).sum(axis=1)
-        return part_of_whole(rows.annotated, wrong, rows.known.sum(axis=1))
+    def statistics(self, rows: ScoredLabels) -> FloatArray:
+        """Return, for each sample of `rows`: (1 if it counts, wrong labels, annotated labels)."""
+        wrong = (self.predicted(rows) != rows.positive).sum(axis=1)
+        return ratio_statistics(rows.any_annotated, wrong, rows.annotated.sum(axis=1))
 
 
 class PartialAccuracy(LabelSetMetric):
-    """Partial accuracy, eq. (34): share of the (sample, label) pairs predicted rightly; 1 minus the Hamming loss.
+    """Partial accuracy, eq. (34): share of the (sample, label) pairs predicted correctly; 1 minus the Hamming loss.
 
     Parameters
     ----------
     threshold : float or sequence of float
-        Labels are predicted where the score is at least this much; one number for all labels or one for each.
+        A label is predicted if its score is at least this; one number for all labels or one for each.
 
     Notes
     -----
-    The sums kept are the recursion of eq. (36). With labels nobody annotated it is a mean over pairs, not over samples.
+    The sums kept are the recursion of eq. (36). With labels that are not annotated it is a mean over pairs, not over
+    samples.
 
     Examples
     --------
@@ -110,19 +113,19 @@ class PartialAccuracy(LabelSetMetric):
 
     name = "PA"
 
-    def statistics(self, rows: ScoredRows) -> FloatArray:
-        """(judged, right labels, annotated labels)."""
-        right = ((self.predicted(rows) == rows.on) & rows.known).sum(axis=1)
-        return part_of_whole(rows.annotated, right, rows.known.sum(axis=1))
+    def statistics(self, rows: ScoredLabels) -> FloatArray:
+        """Return, for each sample of `rows`: (1 if it counts, correct labels, annotated labels)."""
+        correct = ((self.predicted(rows) == rows.positive) & rows.annotated).sum(axis=1)
+        return ratio_statistics(rows.any_annotated, correct, rows.annotated.sum(axis=1))
 
 
 class SubsetAccuracy(LabelSetMetric):
-    """Share of the samples whose annotated labels are all predicted rightly. 1 is perfect.
+    """Share of the samples whose annotated labels are all predicted correctly. 1 is perfect.
 
     Parameters
     ----------
     threshold : float or sequence of float
-        Labels are predicted where the score is at least this much; one number for all labels or one for each.
+        A label is predicted if its score is at least this; one number for all labels or one for each.
 
     Examples
     --------
@@ -133,6 +136,27 @@ class SubsetAccuracy(LabelSetMetric):
 
     name = "subset accuracy"
 
-    def statistics(self, rows: ScoredRows) -> FloatArray:
-        """(judged, 1 if all is right, 1)."""
-        return mean_of(rows.annotated, (self.predicted(rows) == rows.on).all(axis=1))
+    def statistics(self, rows: ScoredLabels) -> FloatArray:
+        """Return, for each sample of `rows`: (1 if it counts, 1 if all labels are correct, 1)."""
+        return mean_statistics(rows.any_annotated, (self.predicted(rows) == rows.positive).all(axis=1))
+
+
+def partial_accuracy(Y: FloatArray, scores: FloatArray, threshold: float = DEFAULT_THRESHOLD) -> float:
+    """Return the partial accuracy of eq. (34): the share of (sample, label) pairs predicted correctly.
+
+    Parameters
+    ----------
+    Y : array of shape (n, K)
+        Labels: 0, 1 or NaN (not annotated, left out).
+    scores : array of shape (n, K)
+        Scores, finite.
+    threshold : float
+        A label is predicted if its score is at least this.
+
+    Examples
+    --------
+    >>> from evolabel.evaluate import partial_accuracy
+    >>> partial_accuracy([[1, 0], [0, 1]], [[0.9, 0.2], [0.7, 0.6]])
+    0.75
+    """
+    return PartialAccuracy(threshold).update(Y, scores).get()

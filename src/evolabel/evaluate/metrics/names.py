@@ -10,13 +10,13 @@ from evolabel.evaluate.metrics.label_sets import HammingLoss, PartialAccuracy, S
 from evolabel.evaluate.metrics.ranking import AveragePrecision, Coverage, OneError, RankingLoss
 
 
-def key_of(name: str) -> str:
-    """A name as one writes it on a command line: "macro F1" and "Macro-F1" are macro_f1."""
+def metric_key(name: str) -> str:
+    """Return `name` as a key of `METRICS`: "macro F1" and "Macro-F1" become macro_f1."""
     return re.sub(r"[\s-]+", "_", name.strip().lower())
 
 
 METRICS: dict[str, type[Metric]] = {
-    key_of(kind.name): kind
+    metric_key(kind.name): kind
     for kind in (
         PartialAccuracy,
         AveragePrecision,
@@ -33,7 +33,19 @@ METRICS: dict[str, type[Metric]] = {
 
 
 def metric_named(name: str, **settings: Any) -> Metric:
-    """A new metric by its name, one of `METRICS`; settings go to its constructor.
+    """Return a new metric.
+
+    Parameters
+    ----------
+    name : str
+        One of `METRICS`; case, spaces and hyphens do not matter.
+    **settings
+        Parameters of its constructor.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such metric.
 
     Examples
     --------
@@ -43,6 +55,6 @@ def metric_named(name: str, **settings: Any) -> Metric:
     >>> metric_named("micro-F1", threshold=0.4)
     MicroF1(threshold=0.4)
     """
-    if key_of(name) not in METRICS:
+    if metric_key(name) not in METRICS:
         raise ParameterError(f"there is no metric {name!r}; use one of {', '.join(METRICS)}")
-    return METRICS[key_of(name)](**settings)
+    return METRICS[metric_key(name)](**settings)

@@ -8,38 +8,38 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evolabel.evaluate.metrics.base import Metric, mean_of
-from evolabel.evaluate.metrics.rows import ScoredRows
+from evolabel.evaluate.metrics.base import Metric, mean_statistics
+from evolabel.evaluate.metrics.scored_labels import ScoredLabels
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 
-class Ranking(NamedTuple):
-    """Labels in the order of falling scores, those not annotated at the end; arrays of shape (n_samples, n_labels).
+class _RankedLabels(NamedTuple):
+    """Labels by decreasing score, those not annotated at the end; arrays of shape (n_samples, n_labels).
 
-    `rank` is the number of labels that score at least as much as this one, `hits` how many of these are on.
+    `rank` is the number of labels that score at least as much as this one, `hits` how many of these are positive.
     """
 
-    on: BoolArray
+    positive: BoolArray
     rank: IntArray
     hits: IntArray
 
     @property
-    def n_on(self) -> IntArray:
-        """Labels of each sample that are on."""
+    def n_positive(self) -> IntArray:
+        """Number of positive labels of each sample."""
         return self.hits[:, -1]
 
 
-def rank_labels(rows: ScoredRows) -> Ranking:
+def _rank_labels(rows: ScoredLabels) -> _RankedLabels:
     """Sort the labels of each sample."""
-    scores = np.where(rows.known, rows.scores, -np.inf)
+    scores = np.where(rows.annotated, rows.scores, -np.inf)
     order = np.argsort(-scores, axis=1)
-    scores, on = np.take_along_axis(scores, order, axis=1), np.take_along_axis(rows.on, order, axis=1)
+    scores, positive = np.take_along_axis(scores, order, axis=1), np.take_along_axis(rows.positive, order, axis=1)
     last = _ends_of_ties(scores)
-    return Ranking(on, last + 1, np.take_along_axis(on.cumsum(axis=1), last, axis=1))
+    return _RankedLabels(positive, last + 1, np.take_along_axis(positive.cumsum(axis=1), last, axis=1))
 
 
 def _ends_of_ties(scores: FloatArray) -> IntArray:
-    """Place of the last of the equal scores around each place of the sorted rows."""
+    """For each position of the sorted rows, the last position with the same score."""
     n_labels = scores.shape[1]
     ends = np.full(scores.shape, n_labels - 1)
     ends[:, :-1] = np.where(scores[:, :-1] != scores[:, 1:], np.arange(n_labels - 1), n_labels - 1)
@@ -47,15 +47,16 @@ def _ends_of_ties(scores: FloatArray) -> IntArray:
 
 
 class AveragePrecision(Metric):
-    """Average precision, eq. (33): how well the labels of a sample are ranked above the others.
+    """Average precision, eq. (33): how well the positive labels of a sample are ranked above the others.
 
-    For every label that is on, the share of labels that are on among those that score at least as much; mean over the
-    labels, then over the samples. 1 is perfect. Every sample without labels is skipped, as it has nothing to rank.
+    For every positive label, the share of positive labels among those that score at least as much; mean over the
+    labels, then over the samples. 1 is perfect. A sample without positive labels has nothing to rank and is skipped.
 
     Parameters
     ----------
     count_empty : bool
-        Count samples without labels as 1, the convention of scikit-learn's `label_ranking_average_precision_score`.
+        Count samples without positive labels as 1, the convention of scikit-learn's
+        `label_ranking_average_precision_score`.
 
     Notes
     -----
@@ -83,21 +84,21 @@ class AveragePrecision(Metric):
         """Parameters of the constructor."""
         return {"count_empty": self.count_empty}
 
-    def statistics(self, rows: ScoredRows) -> FloatArray:
-        """(judged, average precision of the sample, 1)."""
-        ranking = rank_labels(rows)
-        precisions = ranking.on * ranking.hits / ranking.rank
-        precision = precisions.sum(axis=1) / np.maximum(ranking.n_on, 1)
+    def statistics(self, rows: ScoredLabels) -> FloatArray:
+        """Return, for each sample of `rows`: (1 if it counts, average precision of the sample, 1)."""
+        ranked = _rank_labels(rows)
+        precisions = ranked.positive * ranked.hits / ranked.rank
+        precision = precisions.sum(axis=1) / np.maximum(ranked.n_positive, 1)
         if self.count_empty:
-            return mean_of(rows.annotated, np.where(ranking.n_on > 0, precision, 1.0))
-        return mean_of(ranking.n_on > 0, precision)
+            return mean_statistics(rows.any_annotated, np.where(ranked.n_positive > 0, precision, 1.0))
+        return mean_statistics(ranked.n_positive > 0, precision)
 
 
 class RankingLoss(Metric):
-    """Share of the pairs of an on and an off label in which the off label scores at least as much; mean over samples.
+    """Share of pairs of a positive and a negative label in which the negative one scores at least as much.
 
-    0 is perfect. The conventions are those of scikit-learn's `label_ranking_loss`: a tie is a wrong pair, and a sample
-    without any pair (all labels on, or none) loses nothing.
+    The mean over samples; 0 is perfect. The conventions are those of scikit-learn's `label_ranking_loss`: a tie is a
+    wrong pair, and a sample without any pair (all labels positive, or none) has a loss of 0.
 
     Examples
     --------
@@ -109,19 +110,19 @@ class RankingLoss(Metric):
     name = "ranking loss"
     bigger_is_better = False
 
-    def statistics(self, rows: ScoredRows) -> FloatArray:
-        """(judged, share of wrong pairs in the sample, 1)."""
-        ranking = rank_labels(rows)
-        pairs = ranking.n_on * (rows.known.sum(axis=1) - ranking.n_on)
-        wrong = (ranking.on * (ranking.rank - ranking.hits)).sum(axis=1)
-        return mean_of(rows.annotated, wrong / np.maximum(pairs, 1))
+    def statistics(self, rows: ScoredLabels) -> FloatArray:
+        """Return, for each sample of `rows`: (1 if it counts, share of wrong pairs in the sample, 1)."""
+        ranked = _rank_labels(rows)
+        pairs = ranked.n_positive * (rows.annotated.sum(axis=1) - ranked.n_positive)
+        wrong = (ranked.positive * (ranked.rank - ranked.hits)).sum(axis=1)
+        return mean_statistics(rows.any_annotated, wrong / np.maximum(pairs, 1))
 
 
 class OneError(Metric):
-    """Share of the samples whose top label is off. 0 is perfect.
+    """Share of the samples whose top label is negative. 0 is perfect.
 
-    If several labels share the top score, all of them must be on. A sample without labels is skipped: its top label
-    could not be right.
+    If several labels share the top score, all of them must be positive. A sample without positive labels is skipped:
+    its top label could not be right.
 
     Examples
     --------
@@ -133,17 +134,17 @@ class OneError(Metric):
     name = "one-error"
     bigger_is_better = False
 
-    def statistics(self, rows: ScoredRows) -> FloatArray:
-        """(judged, 1 if a top label is off, 1)."""
-        ranking = rank_labels(rows)
-        return mean_of(ranking.n_on > 0, ranking.hits[:, 0] < ranking.rank[:, 0])
+    def statistics(self, rows: ScoredLabels) -> FloatArray:
+        """Return, for each sample of `rows`: (1 if it counts, 1 if a top label is negative, 1)."""
+        ranked = _rank_labels(rows)
+        return mean_statistics(ranked.n_positive > 0, ranked.hits[:, 0] < ranked.rank[:, 0])
 
 
 class Coverage(Metric):
-    """How far one must go down the ranking to meet all labels of a sample, on average. Smaller is better.
+    """Mean rank of the lowest-ranked positive label of a sample. Smaller is better.
 
-    Counted from 1, as in scikit-learn's `coverage_error`; much of the literature counts from 0. A sample without labels
-    has a coverage of 0.
+    Ranks start at 1, as in scikit-learn's `coverage_error`; much of the literature starts at 0. A sample without
+    positive labels has a coverage of 0.
 
     Examples
     --------
@@ -155,7 +156,26 @@ class Coverage(Metric):
     name = "coverage"
     bigger_is_better = False
 
-    def statistics(self, rows: ScoredRows) -> FloatArray:
-        """(judged, the largest rank of a label that is on, 1)."""
-        ranking = rank_labels(rows)
-        return mean_of(rows.annotated, (ranking.on * ranking.rank).max(axis=1))
+    def statistics(self, rows: ScoredLabels) -> FloatArray:
+        """Return, for each sample of `rows`: (1 if it counts, the largest rank of a positive label, 1)."""
+        ranked = _rank_labels(rows)
+        return mean_statistics(rows.any_annotated, (ranked.positive * ranked.rank).max(axis=1))
+
+
+def average_precision(Y: FloatArray, scores: FloatArray) -> float:
+    """Return the average precision of eq. (33): the mean over samples of how well their labels are ranked.
+
+    Parameters
+    ----------
+    Y : array of shape (n, K)
+        Labels: 0, 1 or NaN (not annotated, left out). Samples without positive labels are left out.
+    scores : array of shape (n, K)
+        Scores, finite.
+
+    Examples
+    --------
+    >>> from evolabel.evaluate import average_precision
+    >>> average_precision([[1, 0, 1], [0, 1, 0]], [[0.9, 0.6, 0.3], [0.1, 0.8, 0.2]])
+    0.917
+    """
+    return AveragePrecision().update(Y, scores).get()
