@@ -42,82 +42,89 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
 
     Parameters
     ----------
-    scaling : {"quantile", "standard", "minmax", "none"}
-        How features are scaled, learned from the initial batch: to normal scores, standard scores, [0, 1], or not
-        (values are then cut at -1e6 and 1e6).
-    n_knots : int
+    max_rules : int, default=30
+        Most rules at a time. Where all are in use, the closest pair is merged before a new one starts.
+    vigilance : float, default=0.5
+        Mean squared distance to the nearest rule above which a sample starts a rule, while there is space.
+        Smaller values give more rules, earlier. With `novelty="paper"` it is the factor fac of eq. (5).
+    scaling : {"quantile", "standard", "minmax", "none"}, default="quantile"
+        How features are scaled, learned from the initial batch. To normal scores, to standard scores, to [0,
+        1], or not at all (values are then cut at -1e6 and 1e6).
+    ridge : float, "press" or "condition", default="press"
+        Unit of `global_ridge` and `local_ridge`. "press" chooses it by leave-one-out on the initial batch, up
+        to half a decade more where errors of neighbouring rows agree; "condition" makes it just large enough
+        for the arithmetic.
+    temperature : float, "sqrt" or str, default="0.1p"
+        T of the memberships exp(-d²/2T). 1 is the paper's, "sqrt" is sqrt(p), text such as "0.1p" a multiple of
+        the number p of features. Small values make rules share less.
+    forgetting : float, default=1.0
+        Factor by which a rule's past fades per sample's worth of new evidence. 1 never forgets.
+    prune_after : int or None, default=None
+        Samples without a win after which a rule below `min_support` is removed. None never removes one.
+    warm_up : int, default=80
+        Samples `partial_fit` collects for the batch phase if `fit` was never called. Until then outputs are
+        running label frequencies.
+    optimise : {"accuracy", "macro_f1", "micro_f1"}, default="accuracy"
+        Measure that predicted labels are best at. At "accuracy" outputs are cut at `threshold`; for "macro_f1"
+        every label has a threshold of its own, for "micro_f1" all labels share one, learned on the stream.
+        Outputs do not change (label matrix only).
+    threshold : float, default=0.5
+        Outputs of at least this much are predicted as 1. Used for a label matrix with `optimise="accuracy"`,
+        and read when the model predicts.
+    n_knots : int, default=16
         Quantiles per feature that the quantile scaling keeps.
-    max_rules : int
-        Most rules there can be.
-    vigilance : float
-        While there is room, a sample whose mean squared distance to the nearest rule is larger starts a rule.
-    novel_z : float
-        Full rule base: a sample starts a rule (and the closest pair is merged) if its distance is this many standard
-        deviations above the recent mean.
-    prior_count : float or str
-        Samples the prior spread of a rule counts for; "2p" is twice the number of features.
-    temperature : float or str
-        T of the memberships exp(-d^2 / 2T): a number (1 is the paper's), "sqrt", or a multiple of p such as "0.1p".
-    min_activation : float
-        Rules with a smaller membership neither answer nor learn.
-    ridge : float, "press" or "condition"
-        Unit of the two ridges below; "press" finds it by leave-one-out on the initial batch, up to half a decade more
-        where errors of neighbouring rows agree; "condition" makes it just large enough for the arithmetic.
-    global_ridge : float
+    novel_z : float, default=6.0
+        Standard deviations above the recent mean distance at which a sample starts a rule in a full rule base.
+        The closest pair of rules is merged to make space for it.
+    prior_count : float or str, default=31.0
+        Samples that the prior spread of a rule counts for. "2p" is twice the number of features.
+    prior_variance : float, default=1.0
+        Squared spread that a rule starts with, in units of a scaled feature's variance.
+    min_activation : float, default=0.03
+        Membership below which a rule neither answers nor learns.
+    global_ridge : float, default=1.5
         Ridge of the global model, in units of `ridge`.
-    local_ridge : float or "loo"
-        Ridge of each rule towards the global model, in units of `ridge`. "loo" finds it, up to 0.2, by leave-one-out of
-        the whole rule base on the initial batch; without a global parent it is 0.2.
-    intercept_ridge : float
-        Share of the ridge that the intercept feels.
-    alpha, beta : float
-        L1 penalty and strength of the label coupling. With either, weights are iterated (Algorithms 1 and 2).
-    coupling : {"signed_laplacian", "shifted", "ridge", "none", "paper"}
-        How labels that correlate inside a rule pull each other's weights; "paper" is the printed matrix, which is
-        indefinite and may end in DivergenceError.
-    prox_steps : int
-        Proximal gradient steps per sample; 0 leaves recursive least squares alone.
-    rls : bool
-        Whether a recursive least squares step comes first.
-    lipschitz : {"safe", "paper"}
-        Step length: safe, or as printed, which may end in DivergenceError.
-    parent : {"global", "nearest", "none"}
-        What a rule starts from: the global model, towards which its ridge pulls; the nearest rule (eq. 28); zero.
-    covariance : {"diag", "full"}
-        Axis-parallel or rotated rules.
-    space : {"input", "product"}
-        Whether rules are born by features alone or by features and labels; `label_weight` scales the labels then.
-    label_weight : float
-        Length of a label in the product space, in units of a scaled feature; it counts as long as the prior does,
-        because a spread that is learned cancels it.
-    novelty : {"deviation", "paper", "chi2"}
-        When a rule is born: by `vigilance` and `novel_z`; by the paper's radius with fac = `vigilance`; or where the
-        distance has a tail probability below `novelty_tail`.
-    novelty_tail : float
-        See `novelty`.
-    prior_variance : float
-        Spread, squared, that a rule starts with, in units of a scaled feature's variance.
-    feature_weights : {"equal", "relevance"}
-        What features count in distances: all the same, or by how much of the labels each of them explains alone, which
-        follows the stream; 1 on average, in `feature_weights_`.
-    merging : {"room", "touching"}
-        Rules are merged only to make room, or also when they touch and agree.
-    consistency : {"output", "angle"}
+    local_ridge : float or "loo", default="loo"
+        Ridge of each rule towards the global model, in units of `ridge`. "loo" chooses it, up to 0.2, by leave-
+        one-out of the whole rule base on the initial batch; without a global parent it is 0.2 then.
+    intercept_ridge : float, default=0.01
+        Share of the ridge put on the intercept.
+    min_support : float, default=3.0
+        Support below which `prune_after` removes a rule.
+    merging : {"room", "touching"}, default="room"
+        Whether rules are merged only to make space, or also when they touch and agree. "room": only to make
+        space.
+    consistency : {"output", "angle"}, default="output"
         How agreement of merged consequents is measured, eq. (29).
-    forgetting : float
-        Factor by which a rule's past fades for every sample's worth of new evidence; 1 never forgets.
-    prune_after : int or None
-        Remove a rule of support below `min_support` that has won nothing for this many samples; None never does.
-    min_support : float
-        See `prune_after`.
-    warm_up : int
-        Samples `partial_fit` collects for the batch phase if `fit` was never called.
-    optimise : {"accuracy", "macro_f1", "micro_f1"}
-        What predicted labels are best at: at "accuracy" outputs are cut at `threshold`; for "macro_f1" every label has
-        a threshold of its own, for "micro_f1" all labels share one, learned on the stream. Outputs do not change
-        (label matrix only).
-    threshold : float
-        Outputs of at least this much are predicted as 1 (label matrix and "accuracy" only).
+    feature_weights : {"equal", "relevance"}, default="equal"
+        Weights of the features in squared distances. All the same, or by the share of the labels that each
+        feature explains alone, which follows the stream; 1 on average, see `feature_weights_`.
+    alpha : float, default=0.0
+        L1 penalty on the weights, intercepts spared. Above 0, weights are iterated (Algorithms 1 and 2).
+    beta : float, default=0.0
+        Strength of the label coupling, intercepts spared. Above 0, weights are iterated (Algorithms 1 and 2).
+    coupling : {"signed_laplacian", "shifted", "ridge", "none", "paper"}, default="signed_laplacian"
+        Matrix of the label coupling, from the correlations inside a rule. "paper" is the printed matrix, which
+        is indefinite and may end in DivergenceError.
+    prox_steps : int, default=1
+        Proximal gradient steps per sample. 0 leaves recursive least squares alone.
+    rls : bool, default=True
+        Whether a recursive least squares step comes first.
+    lipschitz : {"safe", "paper"}, default="safe"
+        Step length of the proximal gradient. "paper" is the printed one, which may end in DivergenceError.
+    parent : {"global", "nearest", "none"}, default="global"
+        Model that a new rule starts from. The global model, towards which its ridge pulls; the nearest rule
+        (eq. 28); zero.
+    covariance : {"diag", "full"}, default="diag"
+        Axis-parallel or rotated rules.
+    space : {"input", "product"}, default="input"
+        Space in which rules are born and moved: features, or features and labels.
+    label_weight : float, default=1.0
+        Length of a label in the product space, in units of a scaled feature. It counts as long as the prior
+        does, because a spread that is learned cancels it.
+    novelty : {"deviation", "paper"}, default="deviation"
+        Criterion by which a sample starts a rule. By `vigilance` and `novel_z`, or by the radius of eq. (5)
+        with fac = `vigilance`.
 
     Attributes
     ----------
@@ -166,18 +173,28 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
     def __init__(
         self,
         *,
-        scaling: str = "quantile",
-        n_knots: int = 16,
         max_rules: int = 30,
         vigilance: float = 0.5,
+        scaling: str = "quantile",
+        ridge: float | str = "press",
+        temperature: float | str = "0.1p",
+        forgetting: float = 1.0,
+        prune_after: int | None = None,
+        warm_up: int = 80,
+        optimise: str = "accuracy",
+        threshold: float = 0.5,
+        n_knots: int = 16,
         novel_z: float = 6.0,
         prior_count: float | str = 31.0,
-        temperature: float | str = "0.1p",
+        prior_variance: float = 1.0,
         min_activation: float = 0.03,
-        ridge: float | str = "press",
         global_ridge: float = 1.5,
         local_ridge: float | str = "loo",
         intercept_ridge: float = 0.01,
+        min_support: float = 3.0,
+        merging: str = "room",
+        consistency: str = "output",
+        feature_weights: str = "equal",
         alpha: float = 0.0,
         beta: float = 0.0,
         coupling: str = "signed_laplacian",
@@ -189,30 +206,29 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
         space: str = "input",
         label_weight: float = 1.0,
         novelty: str = "deviation",
-        novelty_tail: float = 1e-3,
-        prior_variance: float = 1.0,
-        feature_weights: str = "equal",
-        merging: str = "room",
-        consistency: str = "output",
-        forgetting: float = 1.0,
-        prune_after: int | None = None,
-        min_support: float = 3.0,
-        warm_up: int = 80,
-        optimise: str = "accuracy",
-        threshold: float = 0.5,
     ) -> None:
-        self.scaling = scaling
-        self.n_knots = n_knots
         self.max_rules = max_rules
         self.vigilance = vigilance
+        self.scaling = scaling
+        self.ridge = ridge
+        self.temperature = temperature
+        self.forgetting = forgetting
+        self.prune_after = prune_after
+        self.warm_up = warm_up
+        self.optimise = optimise
+        self.threshold = threshold
+        self.n_knots = n_knots
         self.novel_z = novel_z
         self.prior_count = prior_count
-        self.temperature = temperature
+        self.prior_variance = prior_variance
         self.min_activation = min_activation
-        self.ridge = ridge
         self.global_ridge = global_ridge
         self.local_ridge = local_ridge
         self.intercept_ridge = intercept_ridge
+        self.min_support = min_support
+        self.merging = merging
+        self.consistency = consistency
+        self.feature_weights = feature_weights
         self.alpha = alpha
         self.beta = beta
         self.coupling = coupling
@@ -224,17 +240,6 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
         self.space = space
         self.label_weight = label_weight
         self.novelty = novelty
-        self.novelty_tail = novelty_tail
-        self.prior_variance = prior_variance
-        self.feature_weights = feature_weights
-        self.merging = merging
-        self.consistency = consistency
-        self.forgetting = forgetting
-        self.prune_after = prune_after
-        self.min_support = min_support
-        self.warm_up = warm_up
-        self.optimise = optimise
-        self.threshold = threshold
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
@@ -433,7 +438,6 @@ class EvolvingFuzzyClassifier(Readable, ClassifierMixin, BaseEstimator):  # type
     # ------------------------------------------------------------------ inner workings
 
     def _options(self) -> Options:
-        check_number("threshold", self.threshold, 0, 1)
         return Options(**{name: getattr(self, name) for name in option_names()}).check()
 
     def _prepare(
