@@ -5,9 +5,10 @@ import pytest
 from paper_rule_bases import paper_settings
 from scipy.special import chdtri
 
+from evolabel.core.batch import Batch
+from evolabel.core.initial.batch_phase import initialise
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
 from evolabel.kernels.structure import is_novel
 
 
@@ -17,8 +18,8 @@ def rules_of_one_gaussian(**changes):
     fac = np.sqrt(chdtri(16, 1e-3)) / 16 ** (1.0 / np.sqrt(2.0))  # one of a thousand samples of the cloud lies outside
     options = {"novelty": "paper", "vigilance": fac, "covariance": "full", "prior_count": "2p", "scaling": "standard"}
     model = StreamModel(16, 2, Options(max_rules=200, **{**options, **changes}).check())
-    model.begin(X, Y)
-    model.trained().learn(model.scale(X), Y, NOTHING, NO_ROWS, consequents=False)
+    initialise(model, Batch(X, Y))
+    model.trained().learn(Batch(model.scale(X), Y), consequents=False)
     return model.trained().n_rules
 
 

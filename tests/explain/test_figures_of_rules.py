@@ -23,7 +23,10 @@ def test_membership_functions_are_gaussians_in_scores(six_rules):
         rule, peak = rules[line.get_label()], line.get_xdata()[np.argmax(line.get_ydata())]
         assert abs(rule.centre[1] - peak) <= np.diff(line.get_xdata())[0]
         one_spread = gaussian(
-            six_rules.anatomy(), six_rules.anatomy().slot(rule.identity), 1, np.array([rule.low[1], rule.high[1]])
+            six_rules.figure_data(),
+            six_rules.figure_data().slot(rule.identity),
+            1,
+            np.array([rule.low[1], rule.high[1]]),
         )
         np.testing.assert_allclose(one_spread, np.exp(-0.5), rtol=1e-9)
     assert len(lines) == six_rules.n_rules_

@@ -19,9 +19,9 @@ def test_outlines_are_the_marginal_covariance_in_units(kind, request):
     clf = request.getfixturevalue(kind)
     model, p = clf._model, 4
     axes = figures.rule_map(clf, ("x2", 0), top=100)
-    plane = plane_of(clf.anatomy(), ("x2", 0))
+    plane = plane_of(clf.figure_data(), ("x2", 0))
     assert len(axes.patches) == clf.n_rules_
-    for patch, slot in zip(axes.patches, clf.anatomy().best_supported(100), strict=True):
+    for patch, slot in zip(axes.patches, clf.figure_data().best_supported(100), strict=True):
         a = model.rules.arrays
         if model.rules.settings.rotated:
             F = np.tril(a.F[slot])

@@ -107,9 +107,10 @@ def rewritten(written, tmp_path):
     return write
 
 
-def test_a_newer_schema_asks_for_an_update(rewritten):
-    path = rewritten(lambda arrays, manifest: manifest.update(schema=SCHEMA + 1))
-    with pytest.raises(ModelFileError, match="update evolabel"):
+@pytest.mark.parametrize("schema", [SCHEMA - 1, SCHEMA + 1])
+def test_another_schema_is_refused(rewritten, schema):
+    path = rewritten(lambda arrays, manifest: manifest.update(schema=schema))
+    with pytest.raises(ModelFileError, match="the version that wrote it"):
         EvolvingFuzzyClassifier.load(path)
 
 

@@ -18,7 +18,7 @@ from evolabel.active.scoring.unlabelled import Unlabelled
 from evolabel.active.selection import Filter, Purse
 from evolabel.active.selection.token_bucket import TokenBucket
 from evolabel.classifier.inner import Pupil, TaughtModel
-from evolabel.core.row_statistics import Look
+from evolabel.core.row_statistics import RowStatistics
 from evolabel.errors import StateError
 from evolabel.typing import FloatArray
 
@@ -137,10 +137,12 @@ class Scout:
             self._latest = Version.of(model, moments)
         return self._latest
 
-    def _look(self, rows: FloatArray, expected: Expected, weights: FloatArray | None = None) -> Look:
+    def _look(self, rows: FloatArray, expected: Expected, weights: FloatArray | None = None) -> RowStatistics:
         """What the model makes of samples, by all that was experienced so far."""
         model = self.pupil.model
-        return Look(model, rows, self.unlabelled.moments_of(model), weights, expected.correction, expected.doubts)
+        return RowStatistics(
+            model, rows, self.unlabelled.moments_of(model), weights, expected.correction, expected.doubts
+        )
 
     def _score(
         self, rows: FloatArray, chooser: Filter, version: Version, weights: FloatArray | None

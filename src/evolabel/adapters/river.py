@@ -12,10 +12,10 @@ from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.classifier.targets import LabelMatrix
 from evolabel.classifier.weights import read_sample_weight
+from evolabel.core.batch import Batch
 from evolabel.core.feature_growth import grow_features, keep_features
 from evolabel.core.initial.cold_start import WarmUp
 from evolabel.core.model import StreamModel
-from evolabel.core.rules.rule_base import NOTHING
 from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
         """Learn a sample: features x, labels y, weight w. Bad input changes nothing."""
         sample, features = self._features.read(x)
         targets, labels = self._labels.read(y)
-        weights = NOTHING if w == 1.0 else read_sample_weight(w, 1)
+        weights = np.empty(0) if w == 1.0 else read_sample_weight(w, 1)
         model = self._model or self._begin()
         if len(labels) > len(self._labels):
             self._take_labels(model, labels)
@@ -121,7 +121,7 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
 
     def _begin(self) -> StreamModel:
         """A model without features and labels: both appear."""
-        model = StreamModel(0, 0, self.estimator._options())
+        model = self.estimator._new_model(0, 0)
         self.estimator._model = model
         self._pass_names_on()
         return model
@@ -130,7 +130,7 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
         """Continuous outputs of eq. (2); those of the stream's mean if no feature is known."""
         sample, model = self._features.read(x)[0][:, : len(self._features)], self._model
         if model is None:
-            return NOTHING
+            return np.empty(0)
         if model.warm_up is None and np.isnan(sample).all():
             rules = model.trained()
             return rules.outputs(rules.arrays.c[:1, : model.n_features].copy()).ravel()
@@ -140,7 +140,7 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
         warm_up = model.warm_up
         if warm_up is not None:
             _prolong(warm_up, sample)
-        model.learn(sample, targets, weights)
+        model.learn(Batch(sample, targets, weights))
         if warm_up is not None and model.warm_up is None:
             self._send_back(model, warm_up.X)
 

@@ -19,7 +19,7 @@ from evolabel.active.selection.selector import by_label
 from evolabel.active.selection.token_bucket import TokenBucket
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.inner import Pupil
-from evolabel.core.row_statistics import Look
+from evolabel.core.row_statistics import RowStatistics
 from evolabel.errors import ParameterError
 from evolabel.typing import FloatArray
 
@@ -176,7 +176,7 @@ class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: i
         if not isinstance(self.reduce, str) or self.reduce not in REDUCTIONS:
             raise ParameterError(f"reduce={self.reduce!r} is unknown; use one of {', '.join(REDUCTIONS)}")
         pupil, criteria = Pupil(clf), read_criteria(self.criteria, "labels")
-        look = Look(pupil.model, pupil.rows(candidates))
+        look = RowStatistics(pupil.model, pupil.rows(candidates))
         product = np.ones((look.n, pupil.n_labels))
         for criterion, scores in zip(criteria, score_table(criteria, look, pupil.n_labels), strict=True):
             product *= by_label(scores, pupil.n_labels) ** criterion.weight

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from evolabel import errors
 from evolabel.classifier.samples import read_samples
 from evolabel.classifier.targets import LabelMatrix, read_targets
+from evolabel.core.batch import Batch
 from evolabel.core.initial.cold_start import WarmUp
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
 from evolabel.errors import DataError
 from evolabel.evaluate.learner import ON
 from evolabel.typing import BoolArray, FloatArray, IntArray
@@ -46,7 +46,7 @@ class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def partial_fit(self, X: object, y: object = None) -> Self:
         """Learn rows one after the other. May be the very first call."""
         rows, labels = self._prepare(X, y)
-        done = self._wait(rows, labels, NO_ROWS)
+        done = self._wait(rows, labels, np.empty((0, 0)))
         if done < len(rows):
             self._learn(rows[done:], labels[done:])
         return self
@@ -166,11 +166,11 @@ class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Collect the initial batch, and begin when it is complete; returns how many rows were used up."""
         if self._warm_up is None:
             return 0
-        done = self._warm_up.take(rows, labels, NOTHING, NO_ROWS, scores)
+        done = self._warm_up.take(Batch(rows, labels, outputs=scores))
         if self._warm_up.complete:
-            batch_rows, batch_labels, _, _ = self._warm_up.batch()
+            batch = self._warm_up.batch()
             self._warm_up = None
-            self._begin(batch_rows, batch_labels)
+            self._begin(batch.X, batch.Y)
         return done
 
     def _read_labels(self, y: object, rows: int, known: LabelMatrix | None) -> tuple[FloatArray, LabelMatrix]:

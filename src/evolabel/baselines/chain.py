@@ -8,7 +8,6 @@ from evolabel._utils.validation import check_number
 from evolabel.baselines.base import StreamLearner
 from evolabel.baselines.engine import ask, check_base, count_rules, new_engine, taught_engine, thresholds
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-from evolabel.core.rules.rule_base import NO_ROWS
 from evolabel.errors import ParameterError
 from evolabel.typing import BoolArray, FloatArray
 
@@ -70,7 +69,7 @@ class EvolvingChain(StreamLearner):
         self._links: dict[int, EvolvingFuzzyClassifier] = {}
         for k in self.order_:
             link = self._links[k] = taught_engine(self.base, rows, labels[:, [k]])
-            answers = ask(link, rows) if np.isnan(labels[:, k]).any() else NO_ROWS
+            answers = ask(link, rows) if np.isnan(labels[:, k]).any() else np.empty((0, 0))
             rows = self._with_truth(rows, labels[:, [k]], answers)
 
     def _grow(self, n_labels: int) -> None:

@@ -10,8 +10,8 @@ from evolabel._utils.validation import check_number
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.samples import as_array, as_matrix, as_one_row, checked_values, is_checked_shape
 from evolabel.classifier.targets import LabelMatrix, read_targets
+from evolabel.core.batch import Batch
 from evolabel.core.model import StreamModel
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
 from evolabel.errors import DataError, DataTypeError, StateError
 from evolabel.typing import AnyArray, FloatArray
 
@@ -128,5 +128,6 @@ class Pupil:
         labels, clf._targets = read_targets(y[None], 1, clf._targets, streaming=True)
         rules, outputs = clf._model.rules, np.zeros(labels.shape)
         with nullcontext() if rules is None else rules.moving_by(self.mobility):
-            clf._learn(x[None], labels, NOTHING, NO_ROWS if confidence is None else confidence[None], outputs)
+            batch = Batch(x[None], labels, outputs=outputs)
+            clf._learn(batch if confidence is None else batch._replace(confidences=confidence[None]))
         return np.asarray(outputs[0])

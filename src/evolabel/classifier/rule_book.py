@@ -6,13 +6,13 @@ import numpy as np
 
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.core.edits import rule_edits
-from evolabel.core.edits.expert_rules import Claim
+from evolabel.core.edits.expert_rules import RuleSpec
 from evolabel.core.edits.undo import undo
+from evolabel.core.model import StreamModel
 from evolabel.core.rules.events import ACTS, Event
-from evolabel.core.rules.rule_base import RuleBase
 from evolabel.errors import DataError
 from evolabel.explain.expert_form import ExpertRule, read_form
-from evolabel.explain.expert_region import claim_of, form_of
+from evolabel.explain.expert_region import form_of, spec_of
 from evolabel.explain.resolve import understood
 from evolabel.explain.terms import stream_terms
 
@@ -47,8 +47,8 @@ class RuleBook:
     @uninterrupted
     def add(self, form: object) -> int:
         """A new rule from a form; returns its number. A full rule base merges its closest pair to make room."""
-        rule, claim = self._read(form)
-        return rule_edits.add_rule(self._rules(), claim, str(rule), rule.name)
+        rule, spec = self._read(form)
+        return rule_edits.add_rule(self._model(), spec, str(rule), rule.name)
 
     @uninterrupted
     def edit(self, rule: int | str, form: object) -> None:
@@ -56,38 +56,38 @@ class RuleBook:
 
         What it had learned is let go. Start from `form(rule)` to change a part.
         """
-        written, claim = self._read(form)
-        rule_edits.edit_rule(self._rules(), self._number(rule), claim, str(written), written.name)
+        written, spec = self._read(form)
+        rule_edits.edit_rule(self._model(), self._number(rule), spec, str(written), written.name)
 
     @uninterrupted
     def rename(self, rule: int | str, name: str) -> None:
         """Call the rule by a name; an empty name takes it away."""
-        rule_edits.rename_rule(self._rules(), self._number(rule), name)
+        rule_edits.rename_rule(self._model(), self._number(rule), name)
 
     @uninterrupted
     def lock(self, rule: int | str) -> None:
         """Learning leaves the rule alone from now on: region, weights and the rule itself stay as they are."""
-        rule_edits.lock_rule(self._rules(), self._number(rule))
+        rule_edits.lock_rule(self._model(), self._number(rule))
 
     @uninterrupted
     def unlock(self, rule: int | str) -> None:
         """The rule learns again."""
-        rule_edits.unlock_rule(self._rules(), self._number(rule))
+        rule_edits.unlock_rule(self._model(), self._number(rule))
 
     @uninterrupted
     def merge(self, first: int | str, second: int | str) -> int:
         """Unite two rules; returns the number of the better supported one, which stays."""
-        return rule_edits.merge_rules(self._rules(), self._number(first), self._number(second))
+        return rule_edits.merge_rules(self._model(), self._number(first), self._number(second))
 
     @uninterrupted
     def delete(self, rule: int | str) -> None:
         """Remove a rule, locked or not."""
-        rule_edits.delete_rule(self._rules(), self._number(rule))
+        rule_edits.delete_rule(self._model(), self._number(rule))
 
     @uninterrupted
     def undo(self) -> Event:
         """Take back the last act, bit for bit; refused once samples were learned since. Returns the act's event."""
-        return undo(self._rules())
+        return undo(self._model())
 
     @exclusive
     def form(self, rule: int | str) -> ExpertRule:
@@ -100,7 +100,7 @@ class RuleBook:
     @exclusive
     def names(self) -> dict[int, str]:
         """Names that people have given, by number of the rule."""
-        return dict(self._rules().words.names)
+        return dict(self._model().trained().words.names)
 
     @property
     @exclusive
@@ -112,18 +112,18 @@ class RuleBook:
     def _lock(self) -> Any:
         return self._classifier._lock
 
-    def _rules(self) -> RuleBase:
-        return self._classifier._trained().trained()
+    def _model(self) -> StreamModel:
+        return self._classifier._trained()
 
     def _number(self, rule: int | str) -> int:
         if isinstance(rule, int | np.integer) and not isinstance(rule, bool):
             return int(rule)
-        for number, name in self._rules().words.names.items():
+        for number, name in self._model().trained().words.names.items():
             if name == rule:
                 return number
         raise DataError(f"no rule is called {rule!r}; give its number, or rename a rule first")
 
-    def _read(self, form: object) -> tuple[ExpertRule, Claim]:
+    def _read(self, form: object) -> tuple[ExpertRule, RuleSpec]:
         model, features = self._classifier._trained(), self._classifier._feature_names()
         rule = understood(read_form(form), stream_terms(model, features))
-        return rule, claim_of(rule, model, features, self._classifier._targets.names)
+        return rule, spec_of(rule, model, features, self._classifier._targets.names)

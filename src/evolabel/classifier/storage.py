@@ -11,7 +11,11 @@ import numpy as np
 
 from evolabel._utils.text import with_article
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets
+from evolabel.core.members.feedback.error_feedback import ErrorFeedback, feedback_of
+from evolabel.core.model import StreamModel
+from evolabel.core.stored.array_checks import inside
 from evolabel.core.stored.fact_checks import StoredFacts
+from evolabel.core.stored.named_arrays import part_of, prefixed
 from evolabel.core.stored.snapshot import put_together, take_apart
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
 from evolabel.persistence.model_file import read_model_file, write_model_file
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     C = TypeVar("C", bound=EvolvingFuzzyClassifier)
 
 KIND = "EvolvingFuzzyClassifier"
+_FEEDBACK = "feedback"  # the part of the error feedback in a file
 SIMPLE = (str, int, float, bool)  # classes that JSON can hold
 DTYPES = re.compile("[<>|=]?[biufUO][0-9]*")  # of classes
 LONGEST = 1 << 26  # bytes that classes may need
@@ -71,7 +76,10 @@ def refusing_to_write(path: str | os.PathLike[str]) -> Iterator[None]:
 
 def take_classifier_apart(classifier: "EvolvingFuzzyClassifier") -> tuple[Arrays, dict[str, Any]]:
     """The arrays of a trained classifier, and all else as values that JSON can hold."""
-    arrays, facts = take_apart(classifier._fitted_model())
+    model = classifier._fitted_model()
+    arrays, facts = take_apart(model)
+    if model.warm_up is None:
+        arrays |= prefixed(_FEEDBACK, feedback_of(model).arrays())
     names = getattr(classifier, "feature_names_in_", None)
     return arrays, {
         "parameters": {name: _plain(value) for name, value in classifier.get_params(deep=False).items()},
@@ -86,13 +94,23 @@ def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: object) ->
     stored = StoredFacts(manifest)
     classifier = cls(**stored.part("parameters").only(*cls._get_param_names()))
     classifier._options()
-    classifier._model = put_together(arrays, stored.value("model"))
+    classifier._model = _put_model_together(arrays, stored.part("model"))
     classifier._targets = _read_targets(stored.part("targets"), classifier._model.n_labels)
     classifier.n_features_in_ = classifier._model.n_features
     if stored.value("feature_names") is not None:
         names = stored.texts("feature_names", classifier.n_features_in_)
         classifier.feature_names_in_ = np.array(names, dtype=object)
     return classifier
+
+
+def _put_model_together(arrays: Arrays, stored: StoredFacts) -> StreamModel:
+    """Return the model, with the error feedback of its initial batch."""
+    if "warm_up" in stored:
+        return put_together(arrays, stored.facts, watchers=[ErrorFeedback()])
+    own = {name: array for name, array in arrays.items() if not name.startswith(f"{_FEEDBACK}.")}
+    with inside(_FEEDBACK):
+        feedback = ErrorFeedback.from_arrays(part_of(arrays, _FEEDBACK), stored.whole("n_labels"), 0)
+    return put_together(own, stored.facts, watchers=[feedback])
 
 
 def _plain(value: Any) -> Any:

@@ -75,6 +75,7 @@ def _change_features(model: StreamModel, kept: IntArray, scaler: Scaler) -> None
     changed.arrays = _moved(rules, kept, settings)
     changed.events, changed.words = rules.events, rules.words
     model.n_features, model.scaler, model.rules = p, scaler, changed
+    model.changes.clear()
 
 
 def _moved(rules: RuleBase, kept: IntArray, settings: Settings) -> RuleArrays:

@@ -15,7 +15,7 @@ from collections import deque
 
 import numpy as np
 
-from evolabel.core.model import LABEL_ARRAYS, StreamModel
+from evolabel.core.model import StreamModel
 from evolabel.core.one_thread import one_blas_thread
 from evolabel.core.rules import inverses
 from evolabel.core.rules.rule_base import RuleBase
@@ -29,25 +29,24 @@ from evolabel.typing import FloatArray, IntArray
 TOLERANCE = 0.25
 
 
-def sibling(model: StreamModel) -> StreamModel:
-    """A model without samples but with the same scaling, ridges and labels."""
-    twin = StreamModel(model.n_features, model.n_labels, model.options)
+def empty_like(model: StreamModel) -> StreamModel:
+    """Return a model without samples but with the scaling, ridges and labels of `model`."""
+    watchers = [watcher.empty_like() for watcher in model.watchers]
+    twin = StreamModel(model.n_features, model.n_labels, model.options, watchers=watchers)
     twin.scaler, twin.ridge, twin.local_ridge, twin.warm_up = model.scaler, model.ridge, model.local_ridge, None
     twin.feature_weights = model.feature_weights
-    twin.annotated, twin.carried = model.annotated.copy(), model.carried.copy()
-    twin.echo_evidence = np.zeros_like(model.echo_evidence)
     twin.rules = RuleBase(model.n_features, model.n_labels, twin.settings())
     return twin
 
 
 @one_blas_thread()
-def unite(
+def merge(
     mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[int], *, exclusive: bool = False
 ) -> StreamModel:
-    """A new model of what both have learned; `columns` says where their labels stand among the n_labels.
+    """Return a new model of what `mine` and `theirs` have learned; `columns` has the places of their labels.
 
-    Statistics hold no ridge, so they add up whatever the two ridges are; those of `mine` are kept. `exclusive`: labels
-    are classes, so that samples without answers to a label are known not to carry it.
+    It has `n_labels` labels. Statistics hold no ridge, so they add up whatever the two ridges are; those of `mine` are
+    kept. `exclusive`: labels are classes, so that samples without answers to a label are known not to carry it.
     """
     _check_same_kind(mine.trained().settings, theirs.trained().settings)
     if mine.options.optimise != theirs.options.optimise:
@@ -70,21 +69,12 @@ def unite(
     rules.shrink_to(rules.settings.max_rules)
     if united.weighs_features and other.n_seen:
         united.weigh_features()
-    _add_labels(united, theirs, n_labels, columns)
+    united.n_answers[columns] += theirs.n_answers
+    for watcher, other_watcher in zip(united.watchers, theirs.watchers, strict=False):
+        watcher.merge(other_watcher, n_labels, columns)
     if united.counts is not None and theirs.counts is not None:
         united.counts.add(theirs.counts, columns)
     return united
-
-
-def _add_labels(united: StreamModel, theirs: StreamModel, n_labels: int, columns: list[int]) -> None:
-    """Add their counts of labels; those of an initial batch that both come from count once."""
-    counts = ("annotated", "carried")
-    shared = all(np.array_equal(getattr(united, name), getattr(theirs, name)) for name in counts)
-    for name in LABEL_ARRAYS if not shared else [name for name in LABEL_ARRAYS if name not in counts]:
-        known, added = getattr(united, name), getattr(theirs, name)
-        summed = np.pad(known, [(0, 0)] * (known.ndim - 1) + [(0, n_labels - known.shape[-1])])
-        summed[..., columns[: added.shape[-1]]] += added
-        setattr(united, name, summed)
 
 
 def _annotated(model: StreamModel, n_labels: int, columns: list[int] | None) -> FloatArray:
@@ -93,8 +83,8 @@ def _annotated(model: StreamModel, n_labels: int, columns: list[int] | None) -> 
     `columns` says where its own labels stand.
     """
     share = np.zeros(n_labels)
-    most = max(model.answers.max(initial=0.0), 1.0)
-    share[slice(None) if columns is None else columns] = model.answers / most
+    most = max(model.n_answers.max(initial=0.0), 1.0)
+    share[slice(None) if columns is None else columns] = model.n_answers / most
     return share
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from evolabel.core.members.feedback.error_feedback import Correction
 from evolabel.core.model import StreamModel
-from evolabel.core.rules.rule_base import NO_ROWS, RuleBase
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.weights import (
     MANY_ROWS,
     NO_MOMENTS,
@@ -54,8 +54,10 @@ _variance_rows, _variance_block = direct(variance_rows), direct(variance_block)
 NOVEL_IN_WARM_UP = 2.0
 INFORMATIVE_IN_WARM_UP = 1.0
 
+_NOT_GIVEN = np.empty((0, 0))
 
-class Look:
+
+class RowStatistics:
     """What a model makes of some samples, without learning them; each quantity is computed when first asked for.
 
     Parameters
@@ -215,19 +217,19 @@ class Look:
     def _rules(self) -> RuleBase:
         """The rule base, if it still is as it was when the look began."""
         if self.model.n_seen != self._seen:
-            raise StateError("the model has learned since this look began; make a new Look")
+            raise StateError("the model has learned since this look began; make a new RowStatistics")
         return self.model.trained()
 
 
 def criterion_scores(
     kind: int,
     f: FloatArray,
-    psi: FloatArray = NO_ROWS,
+    psi: FloatArray = _NOT_GIVEN,
     terms: VarianceTerms = NO_VARIANCES,
     *,
     total: float = 1.0,
     width: float = np.nan,
-    doubts: FloatArray = NO_ROWS,
+    doubts: FloatArray = _NOT_GIVEN,
 ) -> FloatArray:
     """Scores of rows by one built-in criterion of this `kind`, (n, K) or (n, 1); see `kernels.scores`."""
     f = np.ascontiguousarray(f, np.float64)

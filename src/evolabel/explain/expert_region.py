@@ -4,8 +4,8 @@ from math import floor, log10
 
 import numpy as np
 
-from evolabel.core.edits.expert_rules import Claim, range_of_spread, stream_moments, temperature
-from evolabel.core.edits.rule_edits import place_of
+from evolabel.core.edits.expert_rules import RuleSpec, range_of_spread, stream_moments, temperature
+from evolabel.core.edits.rule_edits import slot_of_rule
 from evolabel.core.model import StreamModel
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import Scaler
@@ -20,7 +20,7 @@ SAME = 0.15  # a range whose ends miss those of a term by less, in widths of the
 DIGITS = 3  # of the width of a range, to which its ends are rounded
 
 
-def claim_of(rule: ExpertRule, model: StreamModel, features: list[str], labels: list[str]) -> Claim:
+def spec_of(rule: ExpertRule, model: StreamModel, features: list[str], labels: list[str]) -> RuleSpec:
     """What an understood rule claims, in scores; DataError where the model knows no such label or range."""
     low, high = _ranges(rule, model, stream_terms(model, features))
     shares = np.full(len(labels), np.nan)
@@ -29,7 +29,7 @@ def claim_of(rule: ExpertRule, model: StreamModel, features: list[str], labels: 
             known = ", ".join(labels[:8]) + (", ..." if len(labels) > 8 else "")
             raise DataError(f"there is no label {said.label!r}; the model knows {known}")
         shares[labels.index(said.label)] = said.share
-    return Claim(low, high, shares, float(rule.confidence), float(rule.weight))
+    return RuleSpec(low, high, shares, float(rule.confidence), float(rule.weight))
 
 
 def _ranges(rule: ExpertRule, model: StreamModel, words: Vocabulary) -> tuple[FloatArray, FloatArray]:
@@ -87,7 +87,7 @@ def _no_width(feature: str, ends: FloatArray, model: StreamModel, j: int) -> str
 def form_of(identity: int, model: StreamModel, features: list[str], labels: list[str]) -> ExpertRule:
     """A rule as a person would write it: as it was written, or as it has become if it has learned since."""
     base = model.trained()
-    slot, written = place_of(base, identity), base.words.written.get(identity)
+    slot, written = slot_of_rule(base, identity), base.words.written.get(identity)
     name = base.words.names.get(identity, "")
     if written is not None:
         rule = read_form(written)

@@ -128,8 +128,8 @@ def explain_sample(
     feedback, outputs = None, plain
     if correction is not None:
         outputs = correction.of(plain[None])[0]
-        slopes *= correction.trust
-        feedback = (correction.trust - 1.0) * plain + correction.shift[0]
+        slopes *= correction.scale
+        feedback = (correction.scale - 1.0) * plain + correction.offset[0]
 
     def answer(rows: FloatArray) -> FloatArray:
         found = None if correct is None else correct(rows)

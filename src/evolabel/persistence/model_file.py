@@ -16,7 +16,7 @@ from evolabel._utils.atomic_files import write_atomically
 from evolabel.errors import ModelFileError, ModelWriteError
 from evolabel.typing import Arrays
 
-SCHEMA = 3  # 1 and 2 were never released
+SCHEMA = 1
 KEY = "evolabel"
 
 
@@ -68,12 +68,10 @@ def _parse(text: str, target: Path) -> dict[str, Any]:
             raise TypeError(f"schema is {schema!r}, expected a whole number")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelFileError(f"{target} has a broken manifest ({error}); restore it from a copy") from None
-    if schema > SCHEMA:
+    if schema != SCHEMA:
         raise ModelFileError(
-            f"{target} has schema {schema}, this evolabel reads schema {SCHEMA}; update evolabel to open it"
+            f"{target} has schema {schema}, this evolabel reads schema {SCHEMA}; open it with the version that wrote it"
         )
-    if schema < SCHEMA:
-        raise ModelFileError(f"{target} has schema {schema}, this evolabel reads schema {SCHEMA}; save the model anew")
     return dict(manifest)
 
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
 
+from evolabel.core import batch as core_batch
+from evolabel.core.initial.batch_phase import fit_statistics
 from evolabel.core.model import StreamModel
 from evolabel.core.rules.proximal import Problem, minimise_all
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.errors import DivergenceError
 from evolabel.evaluate.learner import ON
 from evolabel.tuning.checkpoint import fingerprint
@@ -55,7 +57,7 @@ def shared_answers(
     alphas, betas = (np.array([float({**_own(estimator), **p}[name]) for p in points]) for name in ("alpha", "beta"))
     options = _fresh(estimator, _most_demanding(alphas, betas))._options()
     model = StreamModel(X.shape[1], batch[1].shape[1], options)
-    rules, Z = model.gather(*batch, NOTHING, NO_ROWS), model.scale(X)
+    rules, Z = fit_statistics(model, core_batch.Batch(*batch)), model.scale(X)
     answers = np.zeros((len(points), len(X), batch[1].shape[1]))
     memberships = rules.memberships(Z)[0]
     for slot in range(1, rules.n_rules + 1):

@@ -8,7 +8,7 @@ from evolabel.active.query import Query
 from evolabel.active.scoring.new_labels import Newcomers
 from evolabel.active.selection.token_bucket import TokenBucket
 from evolabel.classifier.inner import Pupil
-from evolabel.core.members.feedback.error_feedback import Correction, Echo
+from evolabel.core.members.feedback.error_feedback import Correction, ErrorFeedback, feedback_of
 from evolabel.core.model import StreamModel
 from evolabel.core.stored.array_checks import check_arrays, check_names, flags, inside
 from evolabel.core.stored.named_arrays import part_of, prefixed
@@ -24,7 +24,7 @@ class Known(NamedTuple):
     """What is known of one model: how its errors repeat, and which of its labels are new."""
 
     model: StreamModel
-    echo: Echo
+    echo: ErrorFeedback
     newcomers: Newcomers
 
 
@@ -61,7 +61,7 @@ class Experience:
         if self._known is not None and self._known.model is model:
             return self._known
         if self._fresh is None or self._fresh[0].model is not model or self._fresh[1] != model.n_seen:
-            self._fresh = Known(model, model.new_echo(), Newcomers(model)), model.n_seen
+            self._fresh = Known(model, feedback_of(model), Newcomers(model)), model.n_seen
         return self._fresh[0]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class Experience:
         if not self.echoes or echo.mean_gain == 0.0:
             return Expected(None, doubts, None)
         correction = echo.correction(model.standardise(rows), numbers, model.n_labels)
-        worth = DOUBT / (echo.belief * correction.told + DOUBT) if self.bucket.per == "samples" else None
+        worth = DOUBT / (echo.belief * correction.n_effective + DOUBT) if self.bucket.per == "samples" else None
         return Expected(correction, doubts, worth)
 
     def next_numbers(self, rows: int) -> IntArray:
@@ -114,7 +114,7 @@ class Experience:
         assert query.number is not None
         known = self.known()
         number = query.number if query.about is None else query.about
-        known.echo.answer(known.model.standardise(query.x[None])[0], number, y, f, confidence)
+        known.echo.record_error(known.model.standardise(query.x[None])[0], number, y, f, confidence=confidence)
         self._known = known
 
     def arrays(self) -> Arrays:
@@ -130,7 +130,7 @@ class Experience:
         check_names(arrays, ["heard", *(f"{part}.{name}" for part, held in parts.items() for name in held)])
         check_arrays({"heard": arrays["heard"]}, {"heard": flags(1)})
         with inside("echo"):
-            echo = Echo.from_arrays(parts["echo"], model.n_labels, seen)
+            echo = ErrorFeedback.from_arrays(parts["echo"], model.n_labels, seen)
         with inside("newcomers"):
             newcomers = Newcomers.from_arrays(parts["newcomers"], model, seen)
         if model.warm_up is None and arrays["heard"].all():

@@ -45,12 +45,12 @@ class Newcomers:
         if self.settled:
             return None
         faded = MEMORY ** np.maximum(numbers[:, None] - self.at, 0.0)
-        return np.maximum(1.0 - self.model.answers / ENOUGH - self._of_all(self.silence) * faded, 0.0)
+        return np.maximum(1.0 - self.model.n_answers / ENOUGH - self._of_all(self.silence) * faded, 0.0)
 
     def hear(self, number: int, asked: BoolArray, told: BoolArray) -> None:
         """A question about these labels is answered as far as `told`, when the stream is at this number."""
         wanted, known = self._of_all(asked), told[: self.model.n_labels]  # labels that appear now are not silent
-        self.changes += bool((self.model.answers < ENOUGH)[wanted | known].any())
+        self.changes += bool((self.model.n_answers < ENOUGH)[wanted | known].any())
         silence = self._of_all(self.silence) * MEMORY ** (number - self.at)
         self.silence, self.at = np.where(known, 0.0, np.minimum(silence + SILENCE * wanted, 1.0)), number
         self._settle()
@@ -60,7 +60,7 @@ class Newcomers:
         return np.pad(part, (0, self.model.n_labels - len(part)))
 
     def _settle(self) -> None:
-        if (self.model.answers >= ENOUGH).all():
+        if (self.model.n_answers >= ENOUGH).all():
             self._n_known = self.model.n_labels
 
     def arrays(self) -> Arrays:

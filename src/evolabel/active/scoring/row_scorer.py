@@ -9,7 +9,6 @@ from evolabel.active.scoring.context import Expected
 from evolabel.active.scoring.criteria import Ambiguity, Criterion, Leverage, SoftCount, VarianceReduction
 from evolabel.active.scoring.model_version import Version
 from evolabel.active.scoring.score_table import ScoreTable, places_of
-from evolabel.core.rules.rule_base import NO_ROWS
 from evolabel.core.rules.weights import MANY_ROWS, NO_MOMENTS, NO_WEIGHTS, SOME_ROWS
 from evolabel.core.second_moments import SecondMoments
 from evolabel.core.sizes import check_rows
@@ -25,7 +24,8 @@ KINDS: dict[type[Criterion], int] = {
 }
 """Criteria that the kernel computes; classes derived from them may score differently."""
 
-NOT_CORRECTED = np.empty(0), NO_ROWS  # trust and shift
+NO_ROWS = np.empty((0, 0))
+NOT_CORRECTED = np.empty(0), NO_ROWS  # scale and offset
 
 _score_rows: Any = direct(kernels.score_rows)
 
@@ -44,7 +44,7 @@ class Kept(NamedTuple):
 
 
 class RowScorer:
-    """Scores few rows by `criteria`, with the bits of `Look`, at a fraction of its price.
+    """Scores few rows by `criteria`, with the bits of `RowStatistics`, at a fraction of its price.
 
     The arguments of the kernel that do not change from row to row are kept for as long as the model is the same.
     """
@@ -80,7 +80,7 @@ class RowScorer:
             self._kept = kept  # one step: Ctrl-C leaves the old one or the new one
         outputs, table = np.empty((n, version.n_labels)), np.empty((n, kept.width))
         correction, doubts = expected.correction, expected.doubts
-        correct = NOT_CORRECTED if correction is None else (correction.trust, correction.shift)
+        correct = NOT_CORRECTED if correction is None else (correction.scale, correction.offset)
         _score_rows(
             rows,
             *correct,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from evolabel.core.batch import Batch
 from evolabel.core.model import StreamModel
 from evolabel.core.rules.scaling import fit_scaler
 from evolabel.core.second_moments import SecondMoments
@@ -108,7 +109,8 @@ class Unlabelled:
 
     def _cover(self, model: StreamModel, rows: FloatArray) -> None:
         """Rules follow the samples, whose labels are unknown."""
-        model.trained().learn(model.scale(rows), np.zeros((len(rows), model.n_labels)), consequents=False)
+        labels = np.zeros((len(rows), model.n_labels))
+        model.trained().learn(Batch(model.scale(rows), labels), consequents=False)
 
     def arrays(self, n_features: int) -> Arrays:
         """All that is remembered, by name."""

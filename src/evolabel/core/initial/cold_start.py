@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from evolabel.core.batch import Batch
 from evolabel.typing import FloatArray
 
 # Arrays with one entry per sample kept.
@@ -27,13 +28,14 @@ class WarmUp:
         """Are there enough samples for the batch phase?"""
         return self.filled == len(self.X)
 
-    def take(self, X: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray, out: FloatArray) -> int:
-        """Keep rows until the buffer is full; returns how many rows were used. `out` receives the priors."""
+    def take(self, batch: Batch) -> int:
+        """Keep rows of `batch` until the buffer is full, and return how many were used; outputs receive the priors."""
+        X, Y, weights, confidences, outputs, _ = batch
         for i in range(len(X)):
             if self.complete:
                 return i
-            if len(out):
-                out[i] = self.priors()
+            if len(outputs):
+                outputs[i] = self.priors()
             self.n_seen += 1
             weight = weights[i] if len(weights) else 1.0
             if weight > 0.0 and not np.isnan(Y[i]).all():
@@ -59,10 +61,10 @@ class WarmUp:
         total = mass.sum(axis=0)
         return np.asarray((mass * np.nan_to_num(Y)).sum(axis=0) / np.where(total > 0.0, total, 1.0))
 
-    def batch(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """What was kept, as an initial batch."""
+    def batch(self) -> Batch:
+        """Return the rows kept, as an initial batch."""
         kept = slice(0, self.filled)
-        return self.X[kept], self.Y[kept], self.weights[kept], self.confidences[kept]
+        return Batch(self.X[kept], self.Y[kept], self.weights[kept], self.confidences[kept])
 
     def grow_labels(self, n_labels: int, *, absent: bool) -> None:
         """Labels appear: the samples kept so far do not carry them (`absent`), or nobody has annotated them."""

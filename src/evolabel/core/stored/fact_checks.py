@@ -23,6 +23,11 @@ class StoredFacts:
         self._facts: dict[str, Any] = facts
         self._place = place
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """All facts, unchecked."""
+        return self._facts
+
     def __contains__(self, name: str) -> bool:
         return name in self._facts
 

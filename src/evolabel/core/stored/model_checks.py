@@ -9,11 +9,9 @@ from evolabel.core.rules.scaling import variance_of
 from evolabel.core.rules.slots import PER_SLOT
 from evolabel.core.stored.array_checks import (
     FINITE,
-    MOST,
     SHORTFALL,
     Expected,
     check_arrays,
-    check_evidence,
     check_names,
     check_samples,
     flags,
@@ -81,25 +79,6 @@ def check_scaler(arrays: Arrays, p: int, kind: str) -> None:
     in_use = np.arange(1, x.shape[1]) < used[:, None]
     for name, rows in (("x", x), ("z", z)):
         require((np.diff(rows, axis=1) >= 0.0) | ~in_use, name, "knots that rise")
-
-
-def label_table(arrays: Arrays, K: int) -> dict[str, Expected]:
-    """What is known of K labels besides what rules tell; the initial batch may have had fewer."""
-    size = size_of(arrays, "annotated")
-    return {
-        "annotated": floats(size, low=0.0, high=MOST),
-        "carried": floats(size, low=0.0, high=MOST),
-        "echo_evidence": floats(2, 5, size),
-        "answers": floats(K, low=0.0, high=MOST),
-    }
-
-
-def check_labels(arrays: Arrays, K: int) -> None:
-    """Counts and evidence of the labels."""
-    check_arrays(arrays, label_table(arrays, K))
-    require(len(arrays["annotated"]) <= K, "annotated", f"at most {K} labels")
-    require(arrays["carried"] <= arrays["annotated"], "carried", "no more than annotated")
-    check_evidence("echo_evidence", arrays["echo_evidence"])
 
 
 def check_counts(arrays: Arrays, rows: int) -> None:

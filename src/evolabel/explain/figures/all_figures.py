@@ -33,7 +33,7 @@ def album(classifier: Drawable, X: object = None, Y: object = None) -> Iterator[
     """Draw everything that can be drawn; samples X with labels Y, if given, are shown on the maps."""
     if (X is None) != (Y is None):
         raise DataError("samples and their labels belong together; pass both X and Y, or none")
-    anatomy = classifier.anatomy()
+    anatomy = classifier.figure_data()
     if anatomy.model.n_features > 1:
         yield from _maps(classifier, anatomy, X, Y)
     files = _files(anatomy.feature_names)

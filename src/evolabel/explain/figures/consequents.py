@@ -28,7 +28,7 @@ def consequent_map(
     top : int
         Features, and labels, shown at most: those with the largest effects, a weight times the feature's spread.
     """
-    anatomy = classifier.anatomy()
+    anatomy = classifier.figure_data()
     check_number("top", top, 1, whole=True)
     slot = 0 if rule is None else anatomy.slot(rule)
     weights = anatomy.rules.weights(slot)[:-1].T

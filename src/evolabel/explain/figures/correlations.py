@@ -48,7 +48,7 @@ def label_correlations(
     top : int
         Labels shown at most: those that correlate most.
     """
-    anatomy = classifier.anatomy()
+    anatomy = classifier.figure_data()
     check_number("top", top, 2, whole=True)
     moments = _moments(anatomy, X, Y)
     whole = correlations(pooled(moments))[0]

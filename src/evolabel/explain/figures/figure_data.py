@@ -16,7 +16,7 @@ from evolabel.typing import FloatArray, IntArray
 class Drawable(Protocol):
     """A classifier that lets figures look inside."""
 
-    def anatomy(self) -> "Anatomy": ...  # noqa: D102
+    def figure_data(self) -> "Anatomy": ...  # noqa: D102
 
 
 @dataclass(frozen=True)

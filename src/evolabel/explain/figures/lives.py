@@ -65,7 +65,7 @@ def life_lines(classifier: Drawable, *, top: int = SHOWN, ax: "Axes | None" = No
     top : int
         Rules drawn at most: those that lived longest.
     """
-    anatomy = classifier.anatomy()
+    anatomy = classifier.figure_data()
     check_number("top", top, 1, whole=True)
     known = lives(anatomy)
     longest = sorted(known.values(), key=lambda life: life.start - life.end)[:top]

@@ -45,7 +45,7 @@ def membership_functions(
     top : int
         Rules drawn at most.
     """
-    anatomy = classifier.anatomy()
+    anatomy = classifier.figure_data()
     check_number("top", top, 1, whole=True)
     j = anatomy.most_relevant(1)[0] if feature is None else anatomy.feature(feature)
     ax = ax if ax is not None else new_axes(7.0, 3.4)

@@ -39,7 +39,7 @@ def novelty_map(
         A sample whose other features hold everywhere on the map, and which is marked. Without it only the two features
         are looked at, as if all others were missing.
     """
-    anatomy = classifier.anatomy()
+    anatomy = classifier.figure_data()
     need_two_features(anatomy)
     pair = feature_pair(anatomy, anatomy.most_relevant(2) if features is None else features)
     sample = None if at is None else anatomy.samples(np.asarray(at).reshape(1, -1))[0]

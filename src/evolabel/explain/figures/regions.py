@@ -57,7 +57,7 @@ def rule_map(
     top : int
         Rules drawn at most: the best supported.
     """
-    anatomy = classifier.anatomy()
+    anatomy = classifier.figure_data()
     check_number("top", top, 1, whole=True)
     plane, slots = plane_of(anatomy, features), anatomy.best_supported(top)
     kinds = [] if X is None else _kinds(anatomy, X, Y, label)
