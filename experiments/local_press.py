@@ -11,7 +11,8 @@ import numpy as np
 from other_structures import Changed
 
 from evolabel.core.batch import Batch
-from evolabel.core.initial.local_ridge import GRID, leave_one_out
+from evolabel.core.initial.local_ridge import LOCAL_GRID as GRID
+from evolabel.core.initial.local_ridge import leave_one_out
 from evolabel.core.initial.ridge import filled
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.typing import FloatArray

@@ -25,7 +25,7 @@ from evolabel.core import model as model_module
 from evolabel.core.batch import Batch
 from evolabel.core.edits.expert_rules import RuleSpec, spread_of_range, temperature, write_rule
 from evolabel.core.feature_growth import grow_features, keep_features
-from evolabel.core.merge_models import sibling, unite
+from evolabel.core.merge_models import empty_like, merge
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.rules.feature_weights import FLOOR, relevance_weights
@@ -201,10 +201,10 @@ def test_stored_weights_must_fit_the_features():
 def test_models_trained_apart_weigh_by_what_both_have_seen():
     X, Y = samples(8, clean=True)
     first = weighing().fit(X[:60], Y[:60])._model
-    second = sibling(first)
+    second = empty_like(first)
     np.testing.assert_array_equal(second.feature_weights, first.feature_weights)
     second.learn(Batch(X[60:], Y[60:]))
-    united = unite(first, second, 3, [0, 1, 2])
+    united = merge(first, second, 3, [0, 1, 2])
     np.testing.assert_allclose(united.feature_weights, relevance_weights(united.trained()), rtol=1e-9)
     assert not np.allclose(united.feature_weights, first.feature_weights)
     assert_distances_use(united.trained(), united.feature_weights)

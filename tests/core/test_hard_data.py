@@ -6,9 +6,10 @@ import pytest
 from evolabel.core.batch import Batch
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
-from evolabel.core.rules.scaling import KINDS
 from evolabel.evaluate import partial_accuracy
 from evolabel.streams import DriftingStream
+
+KINDS = ("quantile", "standard", "minmax", "none")
 
 
 def run(X, Y, **options):

@@ -37,7 +37,7 @@ BROKEN = (EvolabelError, KeyError, TypeError, ValueError, AttributeError, IndexE
 
 
 def save_classifier(classifier: "EvolvingFuzzyClassifier", path: str | os.PathLike[str]) -> None:
-    """Write a trained classifier."""
+    """Write a trained `classifier` to `path`."""
     arrays, manifest = take_classifier_apart(classifier)
     with refusing_to_write(path):
         put_classifier_together(type(classifier), arrays, json.loads(json.dumps(manifest, allow_nan=False)))
@@ -45,7 +45,7 @@ def save_classifier(classifier: "EvolvingFuzzyClassifier", path: str | os.PathLi
 
 
 def load_classifier(cls: "type[C]", path: str | os.PathLike[str]) -> "C":
-    """Read a classifier written by `save_classifier`."""
+    """Return the classifier of class `cls` that `save_classifier` wrote to `path`."""
     arrays, manifest = read_model_file(path)
     if manifest.get("kind") != KIND:
         held = with_article(manifest.get("kind"))
@@ -56,7 +56,7 @@ def load_classifier(cls: "type[C]", path: str | os.PathLike[str]) -> "C":
 
 @contextmanager
 def refusing_to_read(path: str | os.PathLike[str], what: str) -> Iterator[None]:
-    """Whatever is wrong with the contents of a file is a ModelFileError of one line."""
+    """Turn errors about the contents of the file at `path`, which should hold `what`, into ModelFileError."""
     try:
         yield
     except BROKEN as error:
@@ -66,7 +66,7 @@ def refusing_to_read(path: str | os.PathLike[str], what: str) -> Iterator[None]:
 
 @contextmanager
 def refusing_to_write(path: str | os.PathLike[str]) -> Iterator[None]:
-    """What could not be read again is not written: a ModelWriteError of one line."""
+    """Turn errors about contents that could not be read again from `path` into ModelWriteError."""
     try:
         yield
     except BROKEN as error:
@@ -75,7 +75,7 @@ def refusing_to_write(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def take_classifier_apart(classifier: "EvolvingFuzzyClassifier") -> tuple[Arrays, dict[str, Any]]:
-    """The arrays of a trained classifier, and all else as values that JSON can hold."""
+    """Return the arrays of a trained `classifier`, and all else as values that JSON can hold."""
     model = classifier._fitted_model()
     arrays, facts = take_apart(model)
     if model.warm_up is None:
@@ -90,7 +90,7 @@ def take_classifier_apart(classifier: "EvolvingFuzzyClassifier") -> tuple[Arrays
 
 
 def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: object) -> "C":
-    """The classifier that was taken apart; EvolabelError if arrays or facts are not those of one."""
+    """Return the classifier of class `cls` of these `arrays` and `manifest`; EvolabelError if they are wrong."""
     stored = StoredFacts(manifest)
     classifier = cls(**stored.part("parameters").only(*cls._get_param_names()))
     classifier._options()

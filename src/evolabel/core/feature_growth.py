@@ -1,4 +1,4 @@
-"""Features that come or go mid-stream: the model becomes wider or narrower, and forgets nothing else.
+"""Features that come or go mid-stream: the model becomes wider or narrower, and loses nothing else.
 
 A feature that comes is one that every sample so far has missed: its centres are at the mean score 0 without support,
 its spreads are the prior, H and G hold nothing of it, its weights are 0. The wider model is the one that would have had
@@ -29,7 +29,7 @@ DERIVED = ("inv", "F", "late_H", "late_P")  # filled anew, or empty once no rows
 
 
 def grow_features(model: StreamModel, shown: Sequence[FloatArray]) -> None:
-    """Add one feature per entry of `shown`: the values it has shown so far, by which it is scaled.
+    """Add one feature to `model` per entry of `shown`: the values it has had so far, by which it is scaled.
 
     While the warm-up lasts they are not looked at: all features are scaled together at its end.
     """
@@ -45,7 +45,7 @@ def grow_features(model: StreamModel, shown: Sequence[FloatArray]) -> None:
 
 
 def keep_features(model: StreamModel, kept: IntArray) -> None:
-    """Let all features go but these (column numbers, rising); what was learned from these is not touched."""
+    """Remove all features of `model` but the columns `kept` (rising); what was learned from these stays."""
     scaler = model.scaler
     assert scaler is not None
     _change_features(model, kept, replace(scaler, **{name: getattr(scaler, name)[kept] for name in PER_FEATURE}))
@@ -56,7 +56,7 @@ def keep_features(model: StreamModel, kept: IntArray) -> None:
 
 
 def joined(scalers: Sequence[Scaler]) -> Scaler:
-    """The features of all scalers side by side."""
+    """Return one scaler with the features of all `scalers` side by side."""
     knots = max(scaler.x.shape[1] for scaler in scalers)
     columns: dict[str, Any] = {name: [getattr(scaler, name) for scaler in scalers] for name in PER_FEATURE}
     for name in ("x", "z"):

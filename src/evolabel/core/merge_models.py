@@ -1,6 +1,6 @@
-"""Uniting two models trained apart: sufficient statistics add up.
+"""Merging two models trained apart: sufficient statistics add up.
 
-If both scale alike, the united global model is the one a single pass over both streams would have given. If not, the
+If both scale alike, the merged global model is the one a single pass over both streams would have given. If not, the
 other model's statistics are first translated: z' = a z + b per feature, under which moments, H and G change exactly.
 
 A label that only one side has answers to counts as not annotated in the samples of the other side, which must leave its
@@ -80,7 +80,7 @@ def merge(
 def _annotated(model: StreamModel, n_labels: int, columns: list[int] | None) -> FloatArray:
     """Answers to each of all labels, as a share of those to the model's best annotated label.
 
-    `columns` says where its own labels stand.
+    `columns` has the places of its own labels.
     """
     share = np.zeros(n_labels)
     most = max(model.n_answers.max(initial=0.0), 1.0)
@@ -100,7 +100,7 @@ def _own_part(own: FloatArray, others: FloatArray) -> FloatArray:
 def _leave_to(known: RuleBase, part: FloatArray, other: RuleBase) -> None:
     """Leave labels to `known` where only a `part` of the samples of `other` counts: the others change no weights.
 
-    Rules that a person has written keep what they say.
+    Rules that a person has written keep their labels.
     """
     labels = np.flatnonzero(part < 1.0)
     if not len(labels):
@@ -109,7 +109,7 @@ def _leave_to(known: RuleBase, part: FloatArray, other: RuleBase) -> None:
     kept = part[labels]
 
     def blend(array: FloatArray, at: IntArray, value: FloatArray) -> None:
-        """Move entries of an array towards a value, as far as the samples do not count."""
+        """Move the entries `at` of `array` towards `value`, as far as the samples do not count."""
         own = kept.reshape(-1, *[1] * (value.ndim - 1))
         array[at] = own * array[at] + (1.0 - own) * value
 
@@ -148,7 +148,7 @@ def _check_same_kind(mine: Settings, theirs: Settings) -> None:
 
 
 def place_labels(rules: RuleBase, n_labels: int, columns: list[int]) -> None:
-    """Reorder the labels; those the rule base has never seen get a base-rate column."""
+    """Move the labels of `rules` to `columns` of `n_labels`; those it has never seen get a base-rate column."""
     known = rules.n_labels
     if n_labels > known:
         rules.grow_labels(n_labels)
@@ -190,7 +190,7 @@ def straight_lines(source: Scaler, target: Scaler) -> tuple[FloatArray, FloatArr
 
 
 def translate(rules: RuleBase, a: FloatArray, b: FloatArray, settings: Settings) -> None:
-    """Re-express every statistic in scores a z + b, and everything derived from them by `settings`."""
+    """Re-express every statistic of `rules` in scores `a` z + `b`, and all that is derived from them by `settings`."""
     arrays, labels = rules.arrays, rules.arrays.c.shape[1] - len(a)
     A = np.diag(np.append(a, 1.0))
     A[:-1, -1] = b
@@ -228,7 +228,7 @@ def _add_whole_stream(rules: RuleBase, other: RuleBase) -> None:
     theirs.born[: other.n_rules + 1] += mine.tally[SEEN]
     theirs.won[: other.n_rules + 1] += mine.tally[SEEN]
     mine.tally[SEEN] += theirs.tally[SEEN]
-    _pool_strangeness(mine.strange, theirs.strange)
+    _pool_distances(mine.strange, theirs.strange)
 
 
 def _borrowed_slot(rules: RuleBase, other: RuleBase) -> int:
@@ -240,7 +240,7 @@ def _borrowed_slot(rules: RuleBase, other: RuleBase) -> int:
     return slot
 
 
-def _pool_strangeness(mine: FloatArray, theirs: FloatArray) -> None:
+def _pool_distances(mine: FloatArray, theirs: FloatArray) -> None:
     n = mine[0] + theirs[0]
     if n > 0.0:
         mean = (mine[0] * mine[1] + theirs[0] * theirs[1]) / n

@@ -1,7 +1,7 @@
 """Sizes of arrays, checked once before they reach a kernel: kernels do not look at bounds.
 
-Data of users is refused with better words before (`adapters`). What fails here is a defect of evolabel, and an error
-is better than a write beyond an array.
+Data of users is checked before, with more helpful messages (`classifier`). What fails here is a defect of evolabel,
+and an error is better than a write beyond an array.
 """
 
 import numpy as np
@@ -38,17 +38,17 @@ def check_batch(batch: Batch, n_features: int, n_labels: int) -> None:
 
 
 def check_rows(X: FloatArray, n_features: int) -> None:
-    """InternalError unless X is (n, n_features), C-contiguous and of eight bytes per entry."""
+    """Raise InternalError unless `X` is (n, `n_features`), C-contiguous and of eight bytes per entry."""
     if X.nbytes != 8 * len(X) * n_features or _contiguous(X) is not X:
         raise misfit({"X": X}, f"{n_features} features")
 
 
 def is_ready(array: FloatArray, shape: tuple[int, ...]) -> bool:
-    """Whether the array has this shape and is C-contiguous float64."""
+    """Whether `array` has this `shape` and is C-contiguous float64."""
     return array.shape == shape and array.dtype == FLOAT64 and bool(array.flags.c_contiguous)
 
 
 def misfit(arrays: dict[str, AnyArray], expected: str) -> InternalError:
-    """The error that says which arrays do not fit what was expected."""
+    """Return the error that lists `arrays` that do not fit what was `expected`."""
     found = ", ".join(f"{name} {array.shape} {array.dtype}" for name, array in arrays.items())
     return InternalError(f"arrays for a kernel do not fit {expected}: {found}; this is a defect, please report it")

@@ -16,7 +16,7 @@ BINS = 32
 
 
 class OutputCounts:
-    """How often each output came, and how often the label was on then; by label, or for all labels together.
+    """Counts of outputs and of labels that were 1 then, in bins; by label, or for all labels together.
 
     Parameters
     ----------
@@ -43,28 +43,28 @@ class OutputCounts:
         follow_rows(outputs, Y, weights, confidences, fade, self.seen, self.on, thresholds)
 
     def thresholds(self) -> FloatArray:
-        """Threshold of each label as of now; 0.5 for a label that was never counted."""
+        """Return the threshold of each label as of now; 0.5 for a label that was never counted."""
         thresholds, unknown = np.empty((1, self.n_labels)), np.full((1, self.n_labels), np.nan)
         if self.n_labels:
             self.follow(Batch(unknown, unknown, outputs=unknown, thresholds=thresholds))
         return np.asarray(thresholds[0])
 
     def grow_labels(self, n_labels: int) -> None:
-        """Labels appear, without counts."""
+        """Add labels without counts, up to `n_labels`."""
         if not self.shared:
             more = np.zeros((n_labels - self.n_labels, BINS))
             self.seen, self.on = np.vstack([self.seen, more]), np.vstack([self.on, more])
         self.n_labels = n_labels
 
     def add(self, other: "OutputCounts", columns: list[int]) -> None:
-        """Add the counts of a model trained apart; `columns` says where its labels stand among these."""
+        """Add the counts of `other`, of a model trained apart; `columns` has the places of its labels among these."""
         places = [0] if self.shared else columns
         self.seen[places] += other.seen
         self.on[places] += other.on
 
 
 def output_counts(n_labels: int, options: Options) -> OutputCounts | None:
-    """What the options ask for; None where labels are cut at a fixed threshold."""
+    """Return the counts that `options` need for `n_labels` labels; None where outputs are cut at a fixed threshold."""
     if options.optimise == "accuracy":
         return None
     return OutputCounts(n_labels, shared=options.optimise == "micro_f1", forgetting=float(options.forgetting))

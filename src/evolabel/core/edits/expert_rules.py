@@ -82,20 +82,20 @@ def stream_moments(base: "RuleBase") -> tuple[FloatArray, FloatArray]:
 
 
 def _write_moments(slot: int, spec: RuleSpec, base: "RuleBase") -> None:
-    """Centre and spread. A range that is narrower than the prior lets it be counts for more samples in its feature.
+    """Centre and spread. A range narrower than the prior allows counts for more samples in its feature.
 
     Rotated rules count all features alike, so their ranges are as narrow as the weight makes them.
     """
     a, s, p = base.arrays, base.settings, base.n_features
     centre, variance = stream_moments(base)
-    named, said = np.flatnonzero(~np.isnan(spec.low)), np.flatnonzero(~np.isnan(spec.shares))
+    named, given = np.flatnonzero(~np.isnan(spec.low)), np.flatnonzero(~np.isnan(spec.shares))
     variance[:p] *= _unnamed_variance(len(named), base)
     centre[named] = (spec.low[named] + spec.high[named]) / 2.0
     spread = spread_of_range((spec.high[named] - spec.low[named]) / 2.0, temperature(base))
     variance[named] = np.maximum(s.importance[named] * spread**2, NARROWEST**2 * s.prior[named])
     if s.product:
-        centre[p + said] = s.label_weight * spec.shares[said]
-        variance[p + said] = s.label_weight**2 * spec.shares[said] * (1.0 - spec.shares[said])
+        centre[p + given] = s.label_weight * spec.shares[given]
+        variance[p + given] = s.label_weight**2 * spec.shares[given] * (1.0 - spec.shares[given])
     count = np.full(len(centre), spec.weight)
     if not s.rotated:
         count[named] = np.maximum(spec.weight, s.prior_count * (s.prior[named] / variance[named] - 1.0) + 1.0)
@@ -123,12 +123,12 @@ def _write_evidence(slot: int, spec: RuleSpec, base: "RuleBase") -> None:
     """H = e (Sigma + r r') and G = e y r' with r = (centre, 1) and the evidence e = weight times confidence."""
     a, p = base.arrays, base.n_features
     variance = stream_moments(base)[1][:p]
-    named, said = ~np.isnan(spec.low), ~np.isnan(spec.shares)
+    named, given = ~np.isnan(spec.low), ~np.isnan(spec.shares)
     variance[named] = (spec.high[named] - spec.low[named]) ** 2 / 12.0
     evidence, r = spec.weight * spec.confidence, np.append(a.c[slot, :p], 1.0)
     a.H[slot] = evidence * (np.diag(np.append(variance, 0.0)) + np.outer(r, r))
-    a.G[slot, said] = evidence * np.outer(spec.shares[said], r)
-    a.G[slot, ~said] = base.weights(0).T[~said] @ a.H[slot]
+    a.G[slot, given] = evidence * np.outer(spec.shares[given], r)
+    a.G[slot, ~given] = base.weights(0).T[~given] @ a.H[slot]
     inverses.derive_inverse(slot, a, base.settings)
 
 

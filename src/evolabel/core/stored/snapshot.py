@@ -1,4 +1,4 @@
-"""A model taken apart into named arrays and plain facts, and put together again, bit for bit."""
+"""A model as named arrays and plain facts for a file, and back, bit for bit."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ MOST_COLUMNS = 1_000_000  # features or labels of a stored model
 
 
 def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
-    """All arrays by name, and all else as values that JSON can hold."""
+    """Return all arrays of `model` by name, and all else as values that JSON can hold."""
     facts: Facts = {
         "options": asdict(model.options),
         "n_features": model.n_features,
@@ -77,7 +77,7 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
 
 
 def _change_apart(number: int, change: Change, facts: list[Facts]) -> Arrays:
-    """Arrays of an act that can be undone; what else there is to it is appended to `facts`."""
+    """Return the arrays of an edit that can be undone; all else about it is appended to `facts`."""
     facts.append(
         {
             "words": asdict(change.words),
@@ -123,7 +123,7 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
 
 
 def read_options(stored: StoredFacts) -> Options:
-    """Options of a model, all of them and in range."""
+    """Return the options of a model from `stored`, all of them and in range."""
     return Options(**stored.only(*option_names())).check()
 
 
@@ -172,7 +172,7 @@ def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts
 
 
 def read_events(stored: StoredFacts, name: str, most: int) -> list[Event]:
-    """What happened to rules. A rule that was merged away is gone: nothing can be merged into it later."""
+    """Return the fact `name` of `stored`, at most `most` events; nothing is merged into a rule that was merged away."""
     events, gone = [], set()
     for entry in stored.listed(name, most):
         if not (isinstance(entry, list) and len(entry) == len(Event._fields)):
@@ -197,30 +197,30 @@ def _words(stored: StoredFacts) -> Words:
 
 
 def _changes(rules: RuleBase, arrays: Arrays, stored: StoredFacts, model: StreamModel) -> list[Change]:
-    """Acts that can be undone, oldest first; each has left what the next one found."""
+    """Return the edits that can be undone, oldest first; each has left what the next one found."""
     facts = stored.parts("changes", CHANGES_KEPT)
     check_names(arrays, [f"{i}.{name}" for i in range(len(facts)) for name in (*PER_SLOT, *CHANGE_ARRAYS)])
     changes = [_change(part_of(arrays, str(i)), each, model, rules) for i, each in enumerate(facts)]
     identity, tally = rules.arrays.identity.copy(), rules.arrays.tally
     for change in reversed(changes):
-        require(np.array_equal(change.after, tally), "after", "the counts that the act has left")
+        require(np.array_equal(change.after, tally), "after", "the counters after the edit")
         tally = change.tally
         if len(identity) <= tally[RULES]:
             identity = np.pad(identity, (0, int(tally[RULES]) + 1 - len(identity)))
         identity[change.slots] = change.rows["identity"]
         check_identities(identity[1 : int(tally[RULES]) + 1], tally)
     if sum(change.appended for change in changes) > len(rules.events):
-        raise stored.refuse("changes", "as many events as acts have appended")
+        raise stored.refuse("changes", "as many events as edits have appended")
     return changes
 
 
 def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleBase) -> Change:
-    """An act that can be undone."""
+    """Return an edit that can be undone."""
     slots, rows = parts["slots"], {name: parts[name] for name in PER_SLOT}
     check_arrays({name: parts[name] for name in ("tally", "after")}, {"tally": whole(3), "after": whole(3)})
     before, after = int(parts["tally"][RULES]), int(parts["after"][RULES])
     require(before <= model.options.max_rules, "tally", f"at most {model.options.max_rules} rules")
-    require(parts["tally"][SEEN] == parts["after"][SEEN], "tally", "as many samples as after the act")
+    require(parts["tally"][SEEN] == parts["after"][SEEN], "tally", "as many samples as after the edit")
     check_arrays({"slots": slots}, {"slots": whole(size_of(rows, "k"), high=before)})
     require(set(range(after + 1, before + 1)) <= set(slots.tolist()), "slots", "all slots that were given up")
     require(np.diff(slots) > 0, "slots", "rising numbers")
