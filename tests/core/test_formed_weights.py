@@ -1,5 +1,8 @@
 """Formed weights answer as the statistics do, up to rounding, and only where they pay off."""
 
+from collections import deque
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -34,7 +37,8 @@ def bases(draw):
     seed, rows = draw(st.integers(0, 30)), draw(st.integers(2, 150))
     base = KINDS[draw(st.sampled_from(sorted(KINDS)))](seed, rows)
     if draw(st.booleans()):
-        rule_edits.lock_rule(base, int(base.arrays.identity[1]))
+        model = SimpleNamespace(trained=lambda: base, changes=deque())
+        rule_edits.lock_rule(model, int(base.arrays.identity[1]))
         base.learn(Batch(*make_stream(seed + 50, rows=20)))
     Z, Y = make_stream(seed + 100, rows=MANY_ROWS)
     return base, with_gaps(Z, Y, seed, features=draw(st.sampled_from([0.0, 0.3])))[0]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.core.model import StreamModel
+from evolabel.core.protocols import Model
 from evolabel.core.rules import inverses, slots
 from evolabel.core.rules.feature_weights import normalised
 from evolabel.core.rules.rule_base import RuleBase
@@ -28,7 +28,7 @@ AXES = {"c": "d", "M": "d", "n": "d", "H": "qq", "P": "qq", "G": ".q", "W": ".q"
 DERIVED = ("inv", "F", "late_H", "late_P")  # filled anew, or empty once no rows wait
 
 
-def grow_features(model: StreamModel, shown: Sequence[FloatArray]) -> None:
+def grow_features(model: Model, shown: Sequence[FloatArray]) -> None:
     """Add one feature to `model` per entry of `shown`: the values it has had so far, by which it is scaled.
 
     While the warm-up lasts they are not looked at: all features are scaled together at its end.
@@ -44,7 +44,7 @@ def grow_features(model: StreamModel, shown: Sequence[FloatArray]) -> None:
     _change_features(model, np.arange(model.n_features), joined([model.scaler, *added]))
 
 
-def keep_features(model: StreamModel, kept: IntArray) -> None:
+def keep_features(model: Model, kept: IntArray) -> None:
     """Remove all features of `model` but the columns `kept` (rising); what was learned from these stays."""
     scaler = model.scaler
     assert scaler is not None
@@ -66,7 +66,7 @@ def joined(scalers: Sequence[Scaler]) -> Scaler:
     return replace(scalers[0], **columns)
 
 
-def _change_features(model: StreamModel, kept: IntArray, scaler: Scaler) -> None:
+def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
     """Keep these features; those the scaler has beyond them are new."""
     rules, p = model.trained(), len(scaler.used)
     model.feature_weights = normalised(np.append(model.feature_weights[kept], np.ones(p - len(kept))))

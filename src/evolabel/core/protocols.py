@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from evolabel.core.batch import Batch, Memberships
 from evolabel.core.options import Options
+from evolabel.kernels.state import Settings
 from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
+    from collections import deque
+
     from evolabel.core.decisions.thresholds import OutputCounts
+    from evolabel.core.edits.undo import Change
     from evolabel.core.initial.cold_start import WarmUp
     from evolabel.core.rules.rule_base import RuleBase
     from evolabel.core.rules.scaling import Scaler
@@ -65,6 +69,7 @@ class Model(Protocol):
     warm_up: "WarmUp | None"
     counts: "OutputCounts | None"
     watchers: tuple[Watcher, ...]
+    changes: "deque[Change]"
 
     @property
     def n_seen(self) -> int:
@@ -72,6 +77,9 @@ class Model(Protocol):
 
     def trained(self) -> "RuleBase":
         """Return the rule base of a model whose cold start is over."""
+
+    def settings_for(self, scaler: "Scaler") -> Settings:
+        """Return the settings of the kernels for the features of `scaler`."""
 
     def scale(self, X: FloatArray) -> FloatArray:
         """Return the scaled rows of `X`."""

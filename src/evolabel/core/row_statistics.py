@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from evolabel.core.members.feedback.error_feedback import Correction
-from evolabel.core.model import StreamModel
+from evolabel.core.protocols import Model
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.weights import (
     MANY_ROWS,
@@ -62,7 +62,7 @@ class RowStatistics:
 
     Parameters
     ----------
-    model : StreamModel
+    model : Model
         Is not changed, and must not learn while this object is in use.
     X : array (n, p)
         Raw rows, NaN for missing features.
@@ -79,7 +79,7 @@ class RowStatistics:
 
     def __init__(
         self,
-        model: StreamModel,
+        model: Model,
         X: FloatArray,
         moments: SecondMoments | None = None,
         weights: FloatArray | None = None,

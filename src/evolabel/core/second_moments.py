@@ -3,7 +3,7 @@
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.core.model import StreamModel
+from evolabel.core.protocols import Model
 from evolabel.core.rules.events import MERGES
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.weights import NO_MOMENTS, Moments
@@ -45,7 +45,7 @@ class SecondMoments:
         self._identities: IntArray = np.empty(0, np.int64)
         self._moments = NO_MOMENTS
 
-    def update(self, model: StreamModel, X: FloatArray) -> None:
+    def update(self, model: Model, X: FloatArray) -> None:
         """Add the raw rows `X`, whether `model` learns them or not; does nothing during its warm-up."""
         if model.warm_up is not None:
             return

@@ -9,7 +9,6 @@ import numpy as np
 
 from evolabel.core import batch as core_batch
 from evolabel.core.initial.batch_phase import fit_statistics
-from evolabel.core.model import StreamModel
 from evolabel.core.rules.proximal import Problem, minimise_all
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.errors import DivergenceError
@@ -55,8 +54,7 @@ def shared_answers(
     if not can_share(estimator):
         return separate_answers(estimator, points, batch, X, decided)
     alphas, betas = (np.array([float({**_own(estimator), **p}[name]) for p in points]) for name in ("alpha", "beta"))
-    options = _fresh(estimator, _most_demanding(alphas, betas))._options()
-    model = StreamModel(X.shape[1], batch[1].shape[1], options)
+    model = _fresh(estimator, _most_demanding(alphas, betas))._new_model(X.shape[1], batch[1].shape[1])
     rules, Z = fit_statistics(model, core_batch.Batch(*batch)), model.scale(X)
     answers = np.zeros((len(points), len(X), batch[1].shape[1]))
     memberships = rules.memberships(Z)[0]
