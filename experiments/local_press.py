@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from other_structures import Changed
 
-from evolabel.core.initial.local_ridge import GRID, leave_one_out
+from evolabel.core.batch import Batch
+from evolabel.core.initial.local_ridge import LOCAL_GRID as GRID
+from evolabel.core.initial.local_ridge import leave_one_out
 from evolabel.core.initial.ridge import filled
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.typing import FloatArray
@@ -34,9 +36,9 @@ class LocalPress(Changed):
         self.local, self.temperatures, self.globals = local, temperatures, globals_
 
     def _batch(self, rules: RuleBase, Z: FloatArray, Y: FloatArray) -> None:
-        rules.learn(Z, Y, consequents=False)
+        rules.learn(Batch(Z, Y), consequents=False)
         self._choose(rules, Z, Y)
-        rules.learn(Z, Y, structure=False)
+        rules.learn(Batch(Z, Y), structure=False)
 
     def _choose(self, rules: RuleBase, Z: FloatArray, Y: FloatArray) -> None:
         """Set the penalties, and the temperature, with the least leave-one-out squared error."""

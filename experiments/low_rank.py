@@ -25,6 +25,8 @@ import numpy as np
 import studied
 import study_sets
 
+from evolabel.core.batch import Batch
+from evolabel.core.initial.batch_phase import initialise
 from evolabel.core.model import StreamModel
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.kernels.antecedents import weigh
@@ -125,7 +127,7 @@ class LowRank:
     def fit(self, X: FloatArray, Y: FloatArray) -> Self:
         """Batch phase: structure, then consequents."""
         self.model = StreamModel(X.shape[1], Y.shape[1], self.options)
-        self.model.begin(X, Y)
+        initialise(self.model, Batch(X, Y))
         Z = self.model.scale(X)
         rules = self.model.trained()
         B = self._chosen(Z, Y, rules.settings.penalty[0])

@@ -9,9 +9,11 @@ from typing import Any, Self
 import numpy as np
 import studied
 
+from evolabel.core.batch import Batch
+from evolabel.core.initial.batch_phase import initialise
 from evolabel.core.model import StreamModel
 from evolabel.core.rules import inverses
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.kernels.moments import derive_inverse_variance
 from evolabel.typing import FloatArray
 
@@ -28,7 +30,7 @@ class Changed:
     def fit(self, X: FloatArray, Y: FloatArray) -> Self:
         """Batch phase."""
         self.model = StreamModel(X.shape[1], Y.shape[1], self.options)
-        self.model.begin(X, Y)
+        initialise(self.model, Batch(X, Y))
         self._batch(self.model.trained(), self.model.scale(X), Y)
         return self
 
@@ -40,26 +42,26 @@ class Changed:
             self.fit(X[:first], Y[:first])
             out[first:] = self.test_then_train(X[first:], Y[first:])
             return out
-        self.model.learn(X, Y, NOTHING, NO_ROWS, out)
+        self.model.learn(Batch(X, Y, outputs=out))
         return out
 
     def _batch(self, rules: RuleBase, Z: FloatArray, Y: FloatArray) -> None:
-        rules.learn(Z, Y, consequents=False)
-        rules.learn(Z, Y, structure=False)
+        rules.learn(Batch(Z, Y), consequents=False)
+        rules.learn(Batch(Z, Y), structure=False)
 
 
 class SinglePass(Changed):
     """Consequents learn the initial batch while the rules are still moving."""
 
     def _batch(self, rules: RuleBase, Z: FloatArray, Y: FloatArray) -> None:
-        rules.learn(Z, Y)
+        rules.learn(Batch(Z, Y))
 
 
 class TwiceMoved(Changed):
     """The rules see the initial batch twice before the consequents do."""
 
     def _batch(self, rules: RuleBase, Z: FloatArray, Y: FloatArray) -> None:
-        rules.learn(Z, Y, consequents=False)
+        rules.learn(Batch(Z, Y), consequents=False)
         super()._batch(rules, Z, Y)
 
 

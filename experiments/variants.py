@@ -88,7 +88,6 @@ ABLATION = {
         {"vigilance": 1.0},
         {"novel_z": 3.0},
         {"novel_z": 1e6},
-        {"novelty": "chi2"},
         {"novelty": "paper"},
         {"merging": "touching"},
         {"forgetting": 0.999},

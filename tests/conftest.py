@@ -80,7 +80,7 @@ def state_of():
             known |= {f"rules.{name}": array for name, array in model.rules.arrays._asdict().items()}
             known |= {f"scaler.{part.name}": getattr(model.scaler, part.name) for part in fields(model.scaler)}
             known |= {"events": list(model.rules.events), "ridge": model.ridge, "local_ridge": model.local_ridge}
-            known |= {"feature_weights": model.feature_weights, "answers": model.answers}
+            known |= {"feature_weights": model.feature_weights, "answers": model.n_answers}
         if model.counts is not None:
             known |= {"outputs.seen": model.counts.seen, "outputs.on": model.counts.on}
         return {name: np.copy(value) if isinstance(value, np.ndarray) else value for name, value in known.items()}

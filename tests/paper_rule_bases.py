@@ -3,6 +3,7 @@
 import numpy as np
 from small_rule_bases import make_stream
 
+from evolabel.core.batch import Batch
 from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.settings import kernel_settings
@@ -21,7 +22,7 @@ def paper_base(p=4, K=3, ridge=1e-3, **changes):
 def paper_learned(seed, rows=200, p=4, K=3, **changes):
     """A rule base that has learned a stream."""
     base = paper_base(p, K, **changes)
-    base.learn(*make_stream(seed, rows, p, K))
+    base.learn(Batch(*make_stream(seed, rows, p, K)))
     return base
 
 

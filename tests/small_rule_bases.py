@@ -3,12 +3,15 @@
 import numpy as np
 from naive.slots import NaiveRules, Slot, empty_slot
 
+from evolabel.core.batch import Batch
 from evolabel.core.options import Options
 from evolabel.core.rules.inverses import mirrored
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.settings import kernel_settings
 from evolabel.kernels.state import NEXT_IDENTITY
 from evolabel.streams import DriftingStream
+
+NOTHING, NO_ROWS = np.empty(0), np.empty((0, 0))  # weights and confidences that are not given
 
 
 def make_settings(p, **changes):
@@ -36,7 +39,7 @@ def with_gaps(Z, Y, seed, features=0.1, labels=0.1):
 def learned(seed, rows=200, p=4, K=3, drift_every=60, **changes):
     """A rule base that has learned a stream."""
     base = RuleBase(p, K, make_settings(p, **changes))
-    base.learn(*make_stream(seed, rows, p, K, drift_every))
+    base.learn(Batch(*make_stream(seed, rows, p, K, drift_every)))
     return base
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc, chdtri
+from scipy.special import chdtrc
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.options import Options
@@ -12,7 +12,7 @@ from evolabel.kernels.memberships import distances, memberships
 from evolabel.kernels.paper.rotated import substitute
 from evolabel.typing import FloatArray
 from flaws.finding import Finding
-from flaws.single_rule import linear_labels
+from flaws.single_rule import fac_of_tail, linear_labels
 
 
 def prior_fading() -> Finding:
@@ -27,7 +27,7 @@ def prior_fading() -> Finding:
     rules = {}
     for name, start in starts.items():
         clf = EvolvingFuzzyClassifier(
-            scaling="none", covariance="full", novelty="chi2", novelty_tail=0.01, max_rules=500, **start
+            scaling="none", covariance="full", novelty="paper", vigilance=fac_of_tail(16, 0.01), max_rules=500, **start
         )
         rules[name] = clf.fit(X, Y).n_rules_
     literal, counted = (_distance_inside(*start) for start in ((1.0, 0.01), (144.0, 1.0)))
@@ -52,21 +52,21 @@ def _distance_inside(count: float, variance: float, p: int = 72, k: int = 30) ->
 
 
 def radius() -> Finding:
-    """Share of a rule's own samples that fall outside eq. (5) with fac = 0.4 (a mature rule), and outside chi2."""
+    """Share of a mature rule's own samples outside eq. (5) with fac = 0.4, and outside a quantile of chi²."""
     rows: list[str] = []
     numbers: dict[str, float] = {}
     for p in (16, 72, 120, 260):
-        printed, tail = (_squared_radius(novelty, p) for novelty in ("paper", "chi2"))
+        printed, tail = (_squared_radius(fac, p) for fac in (0.4, fac_of_tail(p, 1e-3)))
         outside, steady = float(chdtrc(p, printed)), float(chdtrc(p, tail))
-        fac = float(np.sqrt(chdtri(p, 0.01)) / p ** (1.0 / np.sqrt(2.0)))
+        fac = fac_of_tail(p, 0.01)
         numbers |= {f"paper_{p}": outside, f"chi2_{p}": steady, f"fac_{p}": fac}
         rows.append(f"| {p} | {outside:.3f} | {steady:.3f} | {fac:.2f} |")
-    head = "| p | outside, fac = 0.4 | outside, `chi2` | fac that leaves 1 % outside |\n|---|---|---|---|"
+    head = "| p | outside, fac = 0.4 | outside, chi² quantile | fac that leaves 1 % outside |\n|---|---|---|---|"
     return Finding(numbers, "\n".join([head, *rows]))
 
 
-def _squared_radius(novelty: str, p: int) -> float:
-    options = Options(novelty=novelty, vigilance=0.4, novelty_tail=1e-3)
+def _squared_radius(fac: float, p: int) -> float:
+    options = Options(novelty="paper", vigilance=fac)
     return kernel_settings(options, p, 1, np.ones(p), 1.0).radius * p
 
 

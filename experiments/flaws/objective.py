@@ -12,7 +12,7 @@ from evolabel.evaluate import partial_accuracy
 from evolabel.kernels.paper.coupling import PAPER, SHIFTED, SIGNED_LAPLACIAN
 from evolabel.typing import FloatArray
 from flaws.finding import Finding
-from flaws.single_rule import diverges_at, iterate, label_coupling, linear_labels, problem_of, with_ones
+from flaws.single_rule import diverges_at, fac_of_tail, iterate, label_coupling, linear_labels, problem_of, with_ones
 
 
 def step_length() -> Finding:
@@ -74,7 +74,7 @@ def _two_clouds() -> tuple[FloatArray, FloatArray]:
 def _two_clouds_model(kind: str) -> EvolvingFuzzyClassifier:
     """Beta is small enough for the old rule, whose H is large; a new one has nothing to hold it."""
     return EvolvingFuzzyClassifier.paper(
-        coupling=kind, beta=100.0, prox_steps=5, space="input", novelty="chi2", novelty_tail=1e-6, scaling="none"
+        coupling=kind, beta=100.0, prox_steps=5, space="input", vigilance=fac_of_tail(30, 1e-6), scaling="none"
     )
 
 

@@ -6,7 +6,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.rules.proximal import largest_eigenvalue
 from evolabel.kernels.paper.iteration import prox_step, rls_step
 from flaws.finding import Finding
-from flaws.single_rule import linear_labels, with_ones
+from flaws.single_rule import fac_of_tail, linear_labels, with_ones
 
 
 def kept_bias() -> Finding:
@@ -68,7 +68,8 @@ def creating_sample() -> Finding:
     rng = np.random.default_rng(9)
     X, Y = rng.normal(size=(60, 4)), np.zeros((60, 2))
     Y[::10] = 1.0
-    clf = EvolvingFuzzyClassifier.paper(scaling="none", space="input", novelty="chi2", alpha=0.0, beta=0.0).fit(X, Y)
+    fac = fac_of_tail(4, 1e-3)
+    clf = EvolvingFuzzyClassifier.paper(scaling="none", space="input", vigilance=fac, alpha=0.0, beta=0.0).fit(X, Y)
     x, before = np.full((1, 4), 8.0), clf.n_rules_
     base = clf._model.trained()
     parent = base.nearest_rule(x[0])

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+from scipy.special import chdtri
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.rules.proximal import Problem, soft_threshold
@@ -16,6 +17,11 @@ def linear_labels(n: int, p: int, K: int, seed: int) -> tuple[FloatArray, FloatA
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p))
     return X, (X @ rng.normal(size=(p, K)) + rng.normal(size=(n, K)) > 0.0).astype(np.float64)
+
+
+def fac_of_tail(d: int, tail: float) -> float:
+    """The fac of eq. (5) with which a share `tail` of a rule's own samples lies outside, in `d` dimensions."""
+    return float(np.sqrt(chdtri(d, tail)) / d ** (1.0 / np.sqrt(2.0)))
 
 
 def with_ones(X: FloatArray) -> FloatArray:

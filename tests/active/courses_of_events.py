@@ -3,6 +3,7 @@
 import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.core.members.feedback.error_feedback import feedback_of
 
 
 def course_of_events(n=500, seed=0):
@@ -18,7 +19,7 @@ def trained(X, Y, rows=200):
 
 
 def echo_of(clf):
-    return clf._model.new_echo()
+    return feedback_of(clf._model)
 
 
 def walked(learner, X, Y):

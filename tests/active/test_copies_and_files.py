@@ -23,8 +23,8 @@ WAYS = {
 
 
 def first_rule(learner):
-    rules = learner.classifier._model.trained()
-    return rules, int(rules.arrays.identity[1])
+    model = learner.classifier._model
+    return model, int(model.trained().arrays.identity[1])
 
 
 CHANGES = {

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evolabel.active import Ambiguity, Instability, Leverage, Novelty, SoftCount, VarianceReduction
 from evolabel.active.scoring.criteria import read_criteria
-from evolabel.core.row_statistics import Look
+from evolabel.core.row_statistics import RowStatistics
 
 
 class Seen:
@@ -39,7 +39,7 @@ def test_thresholds_are_the_papers():
 
 
 def test_scores_come_from_the_look(classifier, stream):
-    look = Look(classifier._model, stream[0][60:])
+    look = RowStatistics(classifier._model, stream[0][60:])
     known = {Novelty: "novelty", Instability: "trace_drop", Leverage: "leverage"}
     for kind, name in {**known, VarianceReduction: "variance_reduction"}.items():
         np.testing.assert_array_equal(kind().score(look), getattr(look, name))

@@ -95,10 +95,10 @@ def test_answers_may_come_in_any_order(events):
     order = np.random.default_rng(0).permutation(40)
     for echo, numbers in ((one, range(40)), (other, order.tolist())):
         for i in numbers:
-            echo.answer(X[i], i + 1, Y[i], np.full(3, 0.5))
+            echo.record_error(X[i], i + 1, Y[i], np.full(3, 0.5))
         echo.slopes[:] = [[0.0], [1.0]]  # what is expected again differs, as what came late was no evidence
-        echo.answered.r[:] = np.round(echo.answered.r)  # nor were outputs drawn back by the same
-    shifts = [echo.correction(X[200:205], LATER, 3).shift for echo in (one, other)]
+        echo.recent.r[:] = np.round(echo.recent.r)  # nor were outputs drawn back by the same
+    shifts = [echo.correction(X[200:205], LATER, 3).offset for echo in (one, other)]
     np.testing.assert_allclose(*shifts, rtol=1e-9)
     assert np.abs(shifts[0]).max() > 0.1
 
@@ -140,8 +140,8 @@ def test_late_answers_about_labels_that_appeared_are_weighed(events):
     X, Y = events
     echo = echo_of(trained(X, Y))
     for i in range(20):
-        echo.answer(X[i], i + 1, Y[i], np.full(3, 0.5))
-    echo.answer(X[4], 5, np.append(Y[4], 1.0), np.full(4, 0.5))
+        echo.record_error(X[i], i + 1, Y[i], np.full(3, 0.5))
+    echo.record_error(X[4], 5, np.append(Y[4], 1.0), np.full(4, 0.5))
     assert echo.gains.shape == (4,)
     assert echo.evidence.shape == (2, 5, 4)
     expected = np.zeros((2, 4))
@@ -153,11 +153,11 @@ def test_features_that_come_or_go_leave_the_evidence(events):
     X, Y = events
     echo = echo_of(trained(X, Y))
     for i in range(20):
-        echo.answer(X[i], i + 1, Y[i], np.full(3, 0.5))
+        echo.record_error(X[i], i + 1, Y[i], np.full(3, 0.5))
     gains, correction = echo.gains.copy(), echo.correction(X[20:21, :3], np.array([21]), 3)
-    assert not correction.told.any()
+    assert not correction.n_effective.any()
     np.testing.assert_allclose(correction.of(echo.rates), echo.rates[None], rtol=1e-12)
-    echo.answer(X[20, :3], 21, np.full(3, np.nan), np.full(3, 0.5))
+    echo.record_error(X[20, :3], 21, np.full(3, np.nan), np.full(3, 0.5))
     np.testing.assert_allclose(echo.gains, gains, rtol=0.01)
 
 
@@ -190,11 +190,11 @@ def test_answers_that_are_hardly_believed_hardly_echo(events):
     clf = trained(X, Y)
     sure, doubtful = echo_of(clf), echo_of(clf)
     for i in range(5):
-        sure.answer(X[i], i + 1, Y[i], np.full(3, 0.5))
-        doubtful.answer(X[i], i + 1, Y[i], np.full(3, 0.5), np.full(3, 0.1))
+        sure.record_error(X[i], i + 1, Y[i], np.full(3, 0.5))
+        doubtful.record_error(X[i], i + 1, Y[i], np.full(3, 0.5), confidence=np.full(3, 0.1))
     for echo in (sure, doubtful):
         echo.slopes[:] = [[0.0], [1.0]]
-    unsure, shift = (echo.correction(X[5:10], np.arange(6, 11), 3).shift for echo in (doubtful, sure))
+    unsure, shift = (echo.correction(X[5:10], np.arange(6, 11), 3).offset for echo in (doubtful, sure))
     assert (np.abs(unsure) < np.abs(shift)).all()
 
 
@@ -203,7 +203,7 @@ def test_answers_echo_as_far_as_who_gave_them_is_believed(events):
     learner = ActiveLearner(trained(X, Y), 1.0, annotators=AnnotatorPool({"anna": 0.3}))
     learner.update(learner.query(X[200]), Y[200], annotator="anna")
     np.testing.assert_array_equal(
-        learner.strategy.context.of_model(learner.classifier._model).feedback.answered.c.max(axis=0), 0.3
+        learner.strategy.context.of_model(learner.classifier._model).feedback.recent.c.max(axis=0), 0.3
     )
 
 

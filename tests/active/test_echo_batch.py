@@ -6,7 +6,6 @@ import pytest
 from active.courses_of_events import echo_of, trained, walked
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.core.stored.snapshot import put_together, take_apart
 from evolabel.kernels.evidence import ANSWERS
 
 
@@ -37,7 +36,7 @@ def test_rows_of_no_weight_have_no_part_in_base_rates(events):
     X, Y = events[0][:200], events[1][:200].copy()
     Y[100:] = 1.0
     clf = EvolvingFuzzyClassifier(max_rules=4).fit(X, Y, sample_weight=np.repeat([1.0, 0.0], 100))
-    np.testing.assert_allclose(clf._model.base_rates(), Y[:100].mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(echo_of(clf).rates, Y[:100].mean(axis=0), rtol=1e-12)
 
 
 @pytest.mark.parametrize("ended_outside", [False, True])
@@ -71,19 +70,18 @@ def test_base_rates_are_those_of_the_batch(events):
     X, Y = events[0][:200], events[1][:200].copy()
     Y[:50, 1] = np.nan
     clf = EvolvingFuzzyClassifier(max_rules=4).fit(X, Y)
-    np.testing.assert_allclose(clf._model.base_rates(), np.nanmean(Y, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(echo_of(clf).rates, np.nanmean(Y, axis=0), rtol=1e-12)
     clf.partial_fit(X[:5], np.column_stack([Y[:5], [0, 1, 0, 1, 1]]))
-    assert np.isnan(clf._model.base_rates()[3])
+    assert np.isnan(echo_of(clf).rates[3])
 
 
 def test_siblings_share_base_rates_and_no_evidence(events):
     X, Y = events
     clf = trained(X, Y)
     clf.partial_fit(X[200:205], np.column_stack([Y[200:205], [0, 1, 0, 1, 1]]))
-    arrays, facts = take_apart(clf.sibling()._model)
-    twin = put_together(arrays, facts)
-    np.testing.assert_array_equal(twin.base_rates(), clf._model.base_rates())
-    assert not twin.echo_evidence.any()
+    twin = echo_of(clf.sibling())
+    np.testing.assert_array_equal(twin.rates, echo_of(clf).rates)
+    assert not twin.evidence.any()
 
 
 @pytest.mark.parametrize("scaling", ["quantile", "standard", "minmax", "none"])
@@ -100,7 +98,7 @@ def test_units_of_features_do_not_matter(events):
     for unit in (1.0, 1024.0):
         X, Y = unit * events[0], events[1]
         learner = ActiveLearner(trained(X, Y), 0.3)
-        evidence.append(learner.classifier._model.echo_evidence)
+        evidence.append(echo_of(learner.classifier).evidence)
         outputs.append(walked(learner, X[200:240], Y[200:240]).decision_function(X[240:250]))
     np.testing.assert_allclose(*evidence, rtol=1e-6)
     np.testing.assert_allclose(*outputs, rtol=1e-6)
@@ -110,5 +108,5 @@ def test_units_of_features_do_not_matter(events):
 def test_rows_of_the_batch_tell_as_much_as_they_weigh_and_no_more_than_once(events, weight, believed):
     X, Y = events[0][:200], events[1][:200]
     clf = EvolvingFuzzyClassifier(max_rules=4).fit(X, Y, sample_weight=np.full(200, weight))
-    answers = [each._model.echo_evidence[:, ANSWERS] for each in (clf, trained(X, Y))]
+    answers = [echo_of(each).evidence[:, ANSWERS] for each in (clf, trained(X, Y))]
     np.testing.assert_allclose(answers[0], believed * answers[1], rtol=1e-9)

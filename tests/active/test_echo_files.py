@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from active.courses_of_events import echo_of, trained, walked
+from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
+from evolabel.classifier.storage import put_classifier_together, take_classifier_apart
 from evolabel.core.feature_growth import grow_features
-from evolabel.core.members.feedback.error_feedback import Echo
-from evolabel.core.stored.snapshot import put_together, take_apart
+from evolabel.core.members.feedback.error_feedback import ErrorFeedback
 from evolabel.errors import DataError
 
 
@@ -45,25 +46,40 @@ def test_files_from_before_the_first_answer_know_what_the_classifier_learns_else
         np.testing.assert_array_equal(also[name], array)
 
 
-@pytest.mark.parametrize("name", ["r", "c", "evidence", "Z", "rates"])
+def arrays_of(events):
+    """Arrays of an echo that has met one answer."""
+    echo = echo_of(trained(*events))
+    echo.record_error(events[0][0], 1, events[1][0], np.full(3, 0.5))
+    return echo.arrays()
+
+
+@pytest.mark.parametrize("name", ["r", "c", "evidence", "Z", "n_initial", "n_initial_positive"])
 def test_what_is_not_finite_is_refused(events, name):
-    arrays = echo_of(trained(*events)).arrays()
+    arrays = arrays_of(events)
     with pytest.raises(DataError, match=f"array {name} holds values from inf to inf"):
-        Echo.from_arrays({**arrays, name: np.full(arrays[name].shape, np.inf)}, 3, 0)
+        ErrorFeedback.from_arrays({**arrays, name: np.full(arrays[name].shape, np.inf)}, 3, 1)
 
 
-@pytest.mark.parametrize("name", ["r", "c", "evidence", "Z", "rates", "at"])
+@pytest.mark.parametrize("name", ["r", "c", "evidence", "Z", "n_initial", "at"])
 def test_what_does_not_fit_together_is_refused(events, name):
-    arrays = echo_of(trained(*events)).arrays()
+    arrays = arrays_of(events)
     with pytest.raises(DataError, match=r"array \w+ has shape"):
-        Echo.from_arrays({**arrays, name: arrays[name][:1]}, 3, 0)
+        ErrorFeedback.from_arrays({**arrays, name: arrays[name][:1]}, 3, 1)
 
 
-@pytest.mark.parametrize("name", ["echo_evidence", "annotated", "carried"])
+def test_a_part_of_the_recent_errors_is_refused(events):
+    arrays = arrays_of(events)
+    del arrays["at"]
+    with pytest.raises(DataError, match="array at is missing"):
+        ErrorFeedback.from_arrays(arrays, 3, 1)
+
+
+@pytest.mark.parametrize("name", ["evidence", "n_initial", "n_initial_positive"])
 def test_a_batch_that_is_not_finite_is_refused(events, name):
-    arrays, facts = take_apart(trained(*events)._model)
-    with pytest.raises(DataError, match=name):
-        put_together({**arrays, name: np.full(arrays[name].shape, np.nan)}, facts)
+    arrays, manifest = take_classifier_apart(trained(*events))
+    broken = np.full(arrays[f"feedback.{name}"].shape, np.nan)
+    with pytest.raises(DataError, match=f"feedback: array {name}"):
+        put_classifier_together(EvolvingFuzzyClassifier, {**arrays, f"feedback.{name}": broken}, manifest)
 
 
 @pytest.mark.parametrize("per", ["samples", "labels"])

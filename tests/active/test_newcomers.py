@@ -124,19 +124,21 @@ def test_united_models_know_what_both_know(stream):
     partly[:20, 1] = np.nan
     one, other = (EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], labels) for labels in (Y[:60], partly))
     united = copy.deepcopy(one).merge(other)
-    np.testing.assert_array_equal(united._model.annotated, [120, 100, 120])
-    np.testing.assert_array_equal(united._model.answers, [120, 100, 120])
-    np.testing.assert_array_equal(united._model.carried, Y[:60].sum(axis=0) + np.nansum(partly, axis=0))
-    evidence = one._model.echo_evidence + other._model.echo_evidence
-    np.testing.assert_array_equal(united._model.echo_evidence, evidence)
+    np.testing.assert_array_equal(united._model.watchers[0].n_initial, [120, 100, 120])
+    np.testing.assert_array_equal(united._model.n_answers, [120, 100, 120])
+    np.testing.assert_array_equal(
+        united._model.watchers[0].n_initial_positive, Y[:60].sum(axis=0) + np.nansum(partly, axis=0)
+    )
+    evidence = one._model.watchers[0].evidence + other._model.watchers[0].evidence
+    np.testing.assert_array_equal(united._model.watchers[0].evidence, evidence)
 
 
 def test_united_models_keep_what_they_know_under_the_name_of_its_label(stream):
     X, Y = stream
     frames = [pd.DataFrame(Y[:60], columns=names) for names in (["a", "b", "c"], ["c", "a", "d"])]
     one, other = (EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], frame) for frame in frames)
-    mine, theirs = one._model.echo_evidence.copy(), other._model.echo_evidence
-    united = one.merge(other)._model.echo_evidence
+    mine, theirs = one._model.watchers[0].evidence.copy(), other._model.watchers[0].evidence
+    united = one.merge(other)._model.watchers[0].evidence
     a, b, c = np.moveaxis(mine, 2, 0)
     also_c, also_a, d = np.moveaxis(theirs, 2, 0)
     np.testing.assert_allclose(united, np.stack([a + also_a, b, c + also_c, d], axis=2), rtol=1e-12)

@@ -65,7 +65,7 @@ def change(learner, how, stream):
     elif how == "labels":
         clf.partial_fit(stream[0][:5], np.column_stack([stream[1][:5], [0, 1, 0, 1, 1]]))
     elif how == "locked":
-        rule_edits.lock_rule(clf._model.rules, int(clf._model.rules.arrays.identity[1]))
+        rule_edits.lock_rule(clf._model, int(clf._model.rules.arrays.identity[1]))
 
 
 @pytest.mark.parametrize("how", ["learned", "labels", "locked"])

@@ -66,7 +66,9 @@ CHANGES = {
     "partial_fit": lambda learner, X, Y: learner.classifier.partial_fit(X[:3], Y[:3]),
     "labels": lambda learner, X, Y: learner.classifier.partial_fit(X[:3], np.hstack([Y[:3], Y[:3, :1]])),
     "fit": lambda learner, X, Y: learner.classifier.fit(X[::-1], 1.0 - Y[::-1]),
-    "edit": lambda learner, X, Y: rule_edits.delete_rule(rules_of(learner), int(rules_of(learner).arrays.identity[1])),
+    "edit": lambda learner, X, Y: rule_edits.delete_rule(
+        learner.classifier._model, int(rules_of(learner).arrays.identity[1])
+    ),
     "undo": lambda learner, X, Y: undo(rules_of(learner)),
 }
 

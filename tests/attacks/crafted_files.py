@@ -262,7 +262,7 @@ def use_classifier(classifier, path):
         [str(rule) for rule in classifier.rules_]
         assert np.isfinite(classifier.thresholds_).all()
         str(classifier.relevance_)
-        while classifier._model.rules.changes:
+        while classifier._model.changes:
             classifier.rulebook.undo()
     X = np.where(np.arange(X.size).reshape(X.shape) % 17 == 3, np.nan, X)
     X[np.isnan(X).all(axis=1)] = 0.0

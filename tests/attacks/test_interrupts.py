@@ -68,7 +68,7 @@ def drawn_steps(call, seed, number=STEPS):
 def assert_whole(clf, path, rows=None):
     """Everything that must agree does; the model can be saved, loaded and taught."""
     model, size = clf._model, clf._targets.size
-    assert model.n_labels == size == len(model.answers)
+    assert model.n_labels == size == len(model.n_answers)
     assert clf.predict(DRIFT[0][:3]).shape[:1] == (3,)
     if model.warm_up is None:
         rules = model.rules
@@ -78,9 +78,9 @@ def assert_whole(clf, path, rows=None):
             np.testing.assert_allclose(rules.inverse(slot) @ H, np.eye(len(H)), atol=1e-6)
         assert len(set(rules.arrays.identity[1 : rules.n_rules + 1])) == rules.n_rules
     if rows == "complete":
-        assert model.warm_up is not None or model.answers[0] == model.n_seen
+        assert model.warm_up is not None or model.n_answers[0] == model.n_seen
         if model.counts is not None and model.warm_up is None:
-            assert model.counts.seen.sum() == model.answers.sum()
+            assert model.counts.seen.sum() == model.n_answers.sum()
     clf.save(path / "model.safetensors")
     loaded = EvolvingFuzzyClassifier.load(path / "model.safetensors")
     np.testing.assert_array_equal(loaded.predict(DRIFT[0][:3]), clf.predict(DRIFT[0][:3]))
@@ -191,7 +191,7 @@ def test_all_or_nothing(kind, tmp_path, state_of):
     def told(clf):
         rules, names = clf._model.rules, list(getattr(clf, "feature_names_in_", []))
         state = [value.tobytes() if isinstance(value, np.ndarray) else value for value in state_of(clf).values()]
-        return repr([state, rules.words, len(rules.changes), names])
+        return repr([state, rules.words, len(clf._model.changes), names])
 
     done = copy.deepcopy(known)
     call(done)
@@ -225,7 +225,7 @@ def test_dictionaries(tmp_path):
         model = copy.deepcopy(known)
         steps_of(lambda model=model: learn(model), step)
         clf = model.estimator
-        assert clf._targets.size == clf._model.n_labels == len(model._labels) == len(clf._model.answers)
+        assert clf._targets.size == clf._model.n_labels == len(model._labels) == len(clf._model.n_answers)
         assert clf._model.n_features == len(model._features) == clf.n_features_in_
         learn(model)
         assert set(model.predict_one(stream[0][0])) == {"u", "v", "w"}
@@ -276,7 +276,7 @@ def test_long_batches_stop_between_chunks():
         with pytest.raises(KeyboardInterrupt):
             learn_for_ever(clf, X, Y)
         timer.join()
-        assert clf._model.answers[0] == clf.n_samples_seen_
+        assert clf._model.n_answers[0] == clf.n_samples_seen_
 
 
 def test_many_interrupts_from_a_timer(tmp_path):

@@ -56,9 +56,9 @@ def test_samples_are_compared_by_features_if_their_scaling_is_known(events):
     for learner in (ours, other):
         learner.partial_fit(X[200:203], Y[200:203])
         np.testing.assert_allclose(learner._feedback.rates, Y[:200].mean(axis=0), rtol=1e-12)
-    remembered = ours._feedback.answered
+    remembered = ours._feedback.recent
     np.testing.assert_array_equal(remembered.Z[remembered.at > 0], ours._model._model.standardise(X[200:203]))
-    assert other._feedback.answered.Z.shape[1] == 0
+    assert other._feedback.recent.Z.shape[1] == 0
 
 
 def test_what_is_no_learner_is_refused():

@@ -129,7 +129,7 @@ def test_any_labels_on_any_side(sides, profile, seed):
     for c in set(mine) & set(theirs):
         expected = global_weights(both, NAMES[c])
         np.testing.assert_allclose(global_weights(united, NAMES[c]), expected, rtol=1e-7, atol=1e-9)
-    counted = dict(zip(united.label_names_, united._model.answers, strict=True))
+    counted = dict(zip(united.label_names_, united._model.n_answers, strict=True))
     assert counted == {NAMES[c]: 80 * ((c in mine) + (c in theirs)) for c in set(mine) | set(theirs)}
     united.partial_fit(X[160:], named(Y[160:], [0, 1, 2, 3]))
     assert np.isfinite(united.decision_function(X)).all()

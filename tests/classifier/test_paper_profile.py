@@ -22,7 +22,7 @@ PROFILES = {
     "towards the global model": {"parent": "global"},
     "axis-parallel": {"covariance": "diag"},
     "forgetting": {"forgetting": 0.97, "prune_after": 20},
-    "angle": {"consistency": "angle", "novelty": "chi2", "novelty_tail": 0.3},
+    "angle": {"consistency": "angle", "vigilance": 0.6},
 }
 
 
@@ -192,7 +192,6 @@ SWITCHES = {
     "full": {"covariance": "full"},
     "product": {"space": "product"},
     "novelty paper": {"novelty": "paper"},
-    "novelty chi2": {"novelty": "chi2", "novelty_tail": 0.3},
     "nearest": {"parent": "nearest"},
     "none": {"parent": "none"},
     "touching": {"merging": "touching"},

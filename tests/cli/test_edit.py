@@ -47,7 +47,7 @@ def test_the_last_act_is_undone_in_the_file_itself(command, model):
     ("words", "told"),
     [
         ([], "nothing to do"),
-        (["--undo"], "no act to undo"),
+        (["--undo"], "no edit to undo"),
         (["--delete", "99"], "no rule 99"),
         (["--lock", "hot"], "no rule is called 'hot'"),
         (["--add", "IF pressure IS high THEN label0 LIKELY"], "no feature 'pressure'"),

@@ -9,8 +9,9 @@ from naive.antecedents import fill_regressor
 from naive.learn import output_rows, solved_weights
 from small_rule_bases import assert_close, learned, make_settings, make_stream, naive_of, slot_of, with_gaps
 
+from evolabel.core.batch import Batch
 from evolabel.core.rules.inverses import ridge_inverse
-from evolabel.core.rules.rule_base import NOTHING, RuleBase
+from evolabel.core.rules.rule_base import RuleBase
 
 WHOLE = -1  # key of the whole stream among the rules' identities
 
@@ -26,11 +27,11 @@ class Diary:
     def learn(self, Z, Y, weights):
         for z, y, weight in zip(Z, Y, weights, strict=True):
             self._note(z, y, weight)
-            self.base.learn(z[None], y[None], np.array([weight]))
+            self.base.learn(Batch(z[None], y[None], weights=np.array([weight])))
 
     def _note(self, z, y, weight):
         ahead = copy.deepcopy(self.base)
-        ahead.learn(z[None], y[None], np.array([weight]), consequents=False)
+        ahead.learn(Batch(z[None], y[None], weights=np.array([weight])), consequents=False)
         events = list(ahead.events)[len(self.base.events) :]
         for event in events:
             if event.kind == "merge":
@@ -117,7 +118,7 @@ def test_answers_without_weights_equal_a_direct_solve_while_the_global_model_mov
     H, G, W, W_0 = base.hessian(rest), base.arrays.G[rest].copy(), base.weights(rest), base.weights(0)
     base.settings = base.settings._replace(radius=1e9, novel_z=1e9)  # nobody is born meanwhile
     for z in far[:60]:
-        base.learn(z[None], np.ones((1, 3)), NOTHING)
+        base.learn(Batch(z[None], np.ones((1, 3))))
         twin = naive_of(base)
         assert_close(base.outputs(Z[:10]), output_rows(Z[:10], twin), 1e-10)
         assert_close(base.weights(rest), solved_weights(twin.rules[rest - 1], twin), 1e-10)
@@ -141,7 +142,7 @@ def test_the_inverse_stays_exact_over_a_hundred_thousand_updates(upkeep_every, b
     centres = rng.normal(size=(4, 6))
     for _ in range(10):
         Z = (centres[rng.integers(4, size=10_000)] + 0.5 * rng.normal(size=(10_000, 6))).clip(-3.0, 3.0)
-        base.learn(Z, (Z[:, :2] > 0.0).astype(float))
+        base.learn(Batch(Z, (Z[:, :2] > 0.0).astype(float)))
     errors = [relative_error(base, slot) for slot in range(base.n_rules + 1)]
     assert base.n_rules > 1
     assert base.n_seen == 100_000

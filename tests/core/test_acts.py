@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evolabel.core.batch import Batch
 from evolabel.core.edits import rule_edits, undo
-from evolabel.core.edits.expert_rules import Claim
+from evolabel.core.edits.expert_rules import RuleSpec
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.rules.inverses import ridge_inverse
@@ -23,7 +24,7 @@ X, Y = DriftingStream(n_features=3, n_labels=3, drift_every=80, seed=9).take(400
 
 def fitted(profile):
     model = StreamModel(3, 3, Options(**{"max_rules": 5, **PROFILES[profile]}))
-    model.fit(X[:100], Y[:100], np.empty(0), np.empty((0, 0)))
+    model.fit(Batch(X[:100], Y[:100]))
     return model
 
 
@@ -36,24 +37,27 @@ def fresh(profile):
     return copy.deepcopy(FITTED[profile])
 
 
-def a_claim(weight=20.0, confidence=0.8):
+def a_rule(weight=20.0, confidence=0.8):
     nan = np.nan
-    return Claim(np.array([1.0, nan, -0.5]), np.array([2.0, nan, 0.5]), np.array([0.9, nan, 0.1]), confidence, weight)
+    return RuleSpec(
+        np.array([1.0, nan, -0.5]), np.array([2.0, nan, 0.5]), np.array([0.9, nan, 0.1]), confidence, weight
+    )
 
 
-def apply(base, act, number):
+def apply(model, act, number):
     """One act on a rule chosen by number; acts that make no sense now are skipped."""
+    base = model.trained()
     rule = int(base.arrays.identity[1 + number % base.n_rules])
     other = int(base.arrays.identity[1 + (number + 1) % base.n_rules])
     try:
         {
-            "add": lambda: rule_edits.add_rule(base, a_claim(), "as written", ""),
-            "edit": lambda: rule_edits.edit_rule(base, rule, a_claim(7.0), "anew", "edited"),
-            "rename": lambda: rule_edits.rename_rule(base, rule, f"rule of {number}"),
-            "lock": lambda: rule_edits.lock_rule(base, rule),
-            "unlock": lambda: rule_edits.unlock_rule(base, rule),
-            "merge": lambda: rule_edits.merge_rules(base, rule, other),
-            "delete": lambda: rule_edits.delete_rule(base, rule),
+            "add": lambda: rule_edits.add_rule(model, a_rule(), "as written", ""),
+            "edit": lambda: rule_edits.edit_rule(model, rule, a_rule(7.0), "anew", "edited"),
+            "rename": lambda: rule_edits.rename_rule(model, rule, f"rule of {number}"),
+            "lock": lambda: rule_edits.lock_rule(model, rule),
+            "unlock": lambda: rule_edits.unlock_rule(model, rule),
+            "merge": lambda: rule_edits.merge_rules(model, rule, other),
+            "delete": lambda: rule_edits.delete_rule(model, rule),
         }[act]()
     except (DataError, StateError):
         return False
@@ -89,16 +93,15 @@ plans = st.lists(st.tuples(kinds, st.integers(0, 9)), min_size=1, max_size=8)
 @settings(max_examples=15, deadline=None)
 def test_undo_goes_back_step_by_step_to_the_exact_bits(profile, plan):
     model = fresh(profile)
-    base = model.trained()
     states = []
     for act, number in plan:
         before = take_apart(copy.deepcopy(model))
-        if apply(base, act, number):
+        if apply(model, act, number):
             states.append(before)
         else:
             assert_same(take_apart(model), before)
     for before in reversed(states):
-        undo.undo(base)
+        undo.undo(model)
         assert_same(take_apart(model), before)
 
 
@@ -109,10 +112,10 @@ def test_the_model_goes_on_learning_after_acts_and_stays_consistent(profile, pla
     model = fresh(profile)
     base = model.trained()
     for round_, (act, number) in enumerate(plan):
-        apply(base, act, number)
+        apply(model, act, number)
         assert_consistent(base)
         rows = slice(100 + 30 * round_, 130 + 30 * round_)
-        model.learn(X[rows], Y[rows])
+        model.learn(Batch(X[rows], Y[rows]))
     assert_consistent(base)
     assert np.isfinite(model.outputs(X)).all()
 
@@ -125,10 +128,10 @@ def test_even_the_room_for_rules_goes_back():
     kept = {name: array.copy() for name, array in before.items()}
     room = len(base.arrays.c)
     for _ in range(10):
-        rule_edits.add_rule(base, a_claim(), "", "")
+        rule_edits.add_rule(model, a_rule(), "", "")
     assert len(base.arrays.c) > room
     for _ in range(10):
-        undo.undo(base)
+        undo.undo(model)
     for name in PER_SLOT:
         np.testing.assert_array_equal(
             getattr(base.arrays, name)[: base.n_rules + 1], kept[name][: base.n_rules + 1], err_msg=name
@@ -139,47 +142,50 @@ def test_even_the_room_for_rules_goes_back():
 def test_what_was_learned_since_forbids_undo_and_says_so():
     model = fresh("default")
     base = model.trained()
-    with pytest.raises(StateError, match="no act to undo"):
-        undo.undo(base)
-    rule_edits.add_rule(base, a_claim(), "", "")
-    model.learn(X[100:101], Y[100:101])
+    with pytest.raises(StateError, match="no edit to undo"):
+        undo.undo(model)
+    rule_edits.add_rule(model, a_rule(), "", "")
+    model.learn(Batch(X[100:101], Y[100:101]))
     before = take_apart(copy.deepcopy(model))
     with pytest.raises(StateError, match="has learned since"):
-        undo.undo(base)
+        undo.undo(model)
     assert_same(take_apart(model), before)
-    rule_edits.rename_rule(base, int(base.arrays.identity[1]), "first")
-    undo.undo(base)
+    rule_edits.rename_rule(model, int(base.arrays.identity[1]), "first")
+    undo.undo(model)
     assert_same(take_apart(model), before)
 
 
 def test_only_so_many_acts_are_kept():
-    base = fresh("default").trained()
+    model = fresh("default")
+    base = model.trained()
     for number in range(undo.CHANGES_KEPT + 5):
-        rule_edits.rename_rule(base, int(base.arrays.identity[1]), f"name {number}")
+        rule_edits.rename_rule(model, int(base.arrays.identity[1]), f"name {number}")
     for _ in range(undo.CHANGES_KEPT):
-        undo.undo(base)
+        undo.undo(model)
     assert base.words.names == {int(base.arrays.identity[1]): "name 4"}
-    with pytest.raises(StateError, match="no act to undo"):
-        undo.undo(base)
+    with pytest.raises(StateError, match="no edit to undo"):
+        undo.undo(model)
 
 
 def test_a_full_log_gets_back_what_an_act_pushed_out():
-    base = fresh("default").trained()
+    model = fresh("default")
+    base = model.trained()
     base.log("death", 0, None)
     while len(base.events) < base.events.maxlen:
         base.log("joined", len(base.events), None)
     before = list(base.events)
-    rule_edits.add_rule(base, a_claim(), "", "")
+    rule_edits.add_rule(model, a_rule(), "", "")
     assert len(base.events) == base.events.maxlen
-    undo.undo(base)
+    undo.undo(model)
     assert list(base.events) == before
 
 
 @pytest.mark.parametrize("profile", ["default", "rotated", "paper"])
-def test_the_statistics_of_a_claim_are_those_of_its_samples(profile):
-    base = fresh(profile).trained()
-    rule_edits.delete_rule(base, int(base.arrays.identity[1]))
-    rule_edits.add_rule(base, a_claim(), "", "")
+def test_the_statistics_of_a_rule_are_those_of_its_samples(profile):
+    model = fresh(profile)
+    base = model.trained()
+    rule_edits.delete_rule(model, int(base.arrays.identity[1]))
+    rule_edits.add_rule(model, a_rule(), "", "")
     slot, W0 = base.n_rules, base.weights(0)
     H, G = base.hessian(slot), base.arrays.G[slot]
     assert base.arrays.k[slot] == 20.0
@@ -192,9 +198,10 @@ def test_the_statistics_of_a_claim_are_those_of_its_samples(profile):
 
 
 def test_the_ends_of_a_range_are_where_the_membership_is_one_half():
-    base = fresh("default").trained()
-    rule_edits.delete_rule(base, int(base.arrays.identity[1]))
-    rule_edits.add_rule(base, a_claim(), "", "")
+    model = fresh("default")
+    base = model.trained()
+    rule_edits.delete_rule(model, int(base.arrays.identity[1]))
+    rule_edits.add_rule(model, a_rule(), "", "")
     Z = np.tile(base.arrays.c[base.n_rules, :3], (2, 1))
     Z[1, 0] = 2.0
     _, far = base.memberships(Z)
@@ -206,36 +213,37 @@ def test_acts_that_make_no_sense_are_refused():
     model = fresh("few")
     base = model.trained()
     first, second, third = (int(identity) for identity in base.arrays.identity[1:4])
-    rule_edits.rename_rule(base, first, "pump")
-    rule_edits.lock_rule(base, first)
+    rule_edits.rename_rule(model, first, "pump")
+    rule_edits.lock_rule(model, first)
     before = take_apart(copy.deepcopy(model))
     for act, told in (
-        (lambda: rule_edits.lock_rule(base, first), "is locked already"),
-        (lambda: rule_edits.unlock_rule(base, second), "is not locked"),
-        (lambda: rule_edits.merge_rules(base, first, second), "unlock it before"),
-        (lambda: rule_edits.merge_rules(base, second, second), "with itself"),
-        (lambda: rule_edits.delete_rule(base, 99), "there is no rule 99; the rules are"),
-        (lambda: rule_edits.rename_rule(base, second, "pump"), "choose another name"),
+        (lambda: rule_edits.lock_rule(model, first), "is locked already"),
+        (lambda: rule_edits.unlock_rule(model, second), "is not locked"),
+        (lambda: rule_edits.merge_rules(model, first, second), "unlock it before"),
+        (lambda: rule_edits.merge_rules(model, second, second), "with itself"),
+        (lambda: rule_edits.delete_rule(model, 99), "there is no rule 99; the rules are"),
+        (lambda: rule_edits.rename_rule(model, second, "pump"), "choose another name"),
     ):
         with pytest.raises((DataError, StateError), match=told):
             act()
         assert_same(take_apart(model), before)
-    rule_edits.lock_rule(base, second)
+    rule_edits.lock_rule(model, second)
     with pytest.raises(StateError, match="unlock or delete one"):
-        rule_edits.add_rule(base, a_claim(), "", "")
-    rule_edits.delete_rule(base, second)
-    rule_edits.delete_rule(base, third)
+        rule_edits.add_rule(model, a_rule(), "", "")
+    rule_edits.delete_rule(model, second)
+    rule_edits.delete_rule(model, third)
     with pytest.raises(StateError, match="the only rule"):
-        rule_edits.delete_rule(base, first)
+        rule_edits.delete_rule(model, first)
 
 
 def test_a_merged_rule_takes_the_name_of_the_one_that_is_gone():
-    base = fresh("default").trained()
+    model = fresh("default")
+    base = model.trained()
     first, second = (int(identity) for identity in base.arrays.identity[1:3])
-    kept = rule_edits.merge_rules(base, first, second)
-    undo.undo(base)
+    kept = rule_edits.merge_rules(model, first, second)
+    undo.undo(model)
     gone = second if kept == first else first
-    rule_edits.rename_rule(base, gone, "pump")
-    assert rule_edits.merge_rules(base, first, second) == kept
+    rule_edits.rename_rule(model, gone, "pump")
+    assert rule_edits.merge_rules(model, first, second) == kept
     assert base.words.names == {kept: "pump"}
     assert str(base.events[-1]) == f"sample 100: rule {gone} was merged into rule {kept} by hand"

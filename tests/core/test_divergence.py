@@ -7,6 +7,7 @@ import pytest
 from paper_rule_bases import paper_base
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.core.batch import Batch
 from evolabel.errors import DivergenceError
 
 SAFE = {"coupling": "signed_laplacian", "lipschitz": "safe"}
@@ -45,7 +46,7 @@ def fed_row_by_row(base, Z, Y):
     """The number of the row at which the weights blow up, and the message."""
     for i in range(len(Z)):
         try:
-            base.learn(Z[i : i + 1], Y[i : i + 1])
+            base.learn(Batch(Z[i : i + 1], Y[i : i + 1]))
         except DivergenceError as error:
             return i + 1, str(error)
     return None, ""
@@ -62,7 +63,7 @@ def test_a_printed_formula_blows_up_and_names_the_sample(name, stream):
     assert re.search(r"at sample (\d+)", message).group(1) == str(row)
     assert "\n" not in message
     with pytest.raises(DivergenceError, match=f"at sample {row} "):
-        paper_base(p, K, **changes).learn(Z, Y)
+        paper_base(p, K, **changes).learn(Batch(Z, Y))
 
 
 @pytest.mark.parametrize("stream", STREAMS)
@@ -70,7 +71,7 @@ def test_a_printed_formula_blows_up_and_names_the_sample(name, stream):
 def test_ours_stays_finite_on_the_same_streams(stream, beta):
     Z, Y = STREAMS[stream]()
     base = paper_base(Z.shape[1], Y.shape[1], **{**ONE_RULE, **SAFE, "alpha": 0.1, "beta": beta})
-    base.learn(Z, Y)
+    base.learn(Batch(Z, Y))
     assert np.isfinite(base.outputs(Z)).all()
     assert np.abs(base.arrays.W).max() < 10.0
 

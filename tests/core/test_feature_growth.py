@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_rule_bases import assert_close
 
+from evolabel.core.batch import Batch
 from evolabel.core.feature_growth import grow_features, joined, keep_features
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
 from evolabel.core.rules.scaling import fit_scaler
 from evolabel.core.rules.slots import PER_SLOT
 from evolabel.core.settings import kernel_settings
@@ -39,8 +39,8 @@ def samples(seed, rows=160, p=4):
 def model_of(X, Y, batch=60, **changes):
     """A model past its batch phase and some incremental samples."""
     model = StreamModel(X.shape[1], Y.shape[1], Options(**{"max_rules": 40, **changes}).check())
-    model.fit(X[:batch], Y[:batch], NOTHING, NO_ROWS)
-    model.learn(X[batch:], Y[batch:])
+    model.fit(Batch(X[:batch], Y[:batch]))
+    model.learn(Batch(X[batch:], Y[batch:]))
     return model
 
 
@@ -94,8 +94,8 @@ def test_the_wider_model_is_the_one_that_had_always_missed_the_feature(kind):
     twin = always_missed(model, with_gap(X), Y, **KINDS[kind])
     assert_same_statistics(model, twin)
     later, labels = samples(2, rows=260, p=5)
-    model.learn(later[160:], labels[160:])
-    twin.learn(later[160:], labels[160:])
+    model.learn(Batch(later[160:], labels[160:]))
+    twin.learn(Batch(later[160:], labels[160:]))
     assert_same_statistics(model, twin)
     np.testing.assert_allclose(model.outputs(later), twin.outputs(later), rtol=1e-7, atol=1e-7)
 
@@ -122,7 +122,7 @@ def test_a_new_feature_is_learned(changes):
     rows = np.column_stack([np.tile(X, (2, 1)), new])
     labels = np.tile(Y, (2, 1))
     labels[:, 0] = new > 5.0
-    model.learn(rows[:220], labels[:220])
+    model.learn(Batch(rows[:220], labels[:220]))
     right = (model.outputs(rows[220:])[:, 0] >= 0.5) == (new[220:] > 5.0)
     assert right.mean() > 0.8
     blind = (model.outputs(with_gap(rows[220:, :4]))[:, 0] >= 0.5) == (new[220:] > 5.0)
@@ -192,7 +192,7 @@ def test_events_and_counts_go_on():
     grow_features(model, [np.arange(10.0)])
     assert list(model.trained().events) == events
     assert model.n_seen == seen
-    model.learn(with_gap(X), Y)
+    model.learn(Batch(with_gap(X), Y))
     assert model.n_seen == seen + len(X)
 
 
@@ -200,10 +200,10 @@ def test_during_the_warm_up_a_new_feature_was_missing_so_far():
     X, Y = samples(9, rows=60, p=5)
     X[:25, 4] = np.nan
     model, twin = (StreamModel(p, 3, Options(warm_up=50).check()) for p in (4, 5))
-    model.learn(X[:25, :4].copy(), Y[:25])
-    grow_features(model, [NOTHING])
-    model.learn(X[25:], Y[25:])
-    twin.learn(X, Y)
+    model.learn(Batch(X[:25, :4].copy(), Y[:25]))
+    grow_features(model, [np.empty(0)])
+    model.learn(Batch(X[25:], Y[25:]))
+    twin.learn(Batch(X, Y))
     for name, value in statistics_of(twin).items():
         np.testing.assert_array_equal(statistics_of(model)[name], value, err_msg=name)
 
@@ -230,5 +230,5 @@ def test_a_wider_model_is_stored_bit_for_bit(kind):
     twin = put_together(*take_apart(model))
     later, labels = samples(10, rows=200, p=5)
     for one in (model, twin):
-        one.learn(later, labels)
+        one.learn(Batch(later, labels))
     np.testing.assert_array_equal(model.outputs(later), twin.outputs(later))

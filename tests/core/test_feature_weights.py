@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from naive.learn import learn_rows
 from naive.moments import derive_inverse_variance
 from small_rule_bases import (
+    NO_ROWS,
+    NOTHING,
     assert_close,
     assert_same_rules,
     empty_twin,
@@ -20,13 +22,14 @@ from small_rule_bases import (
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core import model as model_module
-from evolabel.core.edits.expert_rules import Claim, spread_of_range, temperature, write_rule
+from evolabel.core.batch import Batch
+from evolabel.core.edits.expert_rules import RuleSpec, spread_of_range, temperature, write_rule
 from evolabel.core.feature_growth import grow_features, keep_features
-from evolabel.core.merge_models import sibling, unite
+from evolabel.core.merge_models import empty_like, merge
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.rules.feature_weights import FLOOR, relevance_weights
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.stored.snapshot import put_together, take_apart
 from evolabel.errors import DataError
 from evolabel.evaluate import average_precision, partial_accuracy
@@ -93,7 +96,7 @@ def test_features_that_explain_nothing_weigh_alike():
     Z = np.random.default_rng(0).normal(size=(20, 3))
     base = RuleBase(3, 2, make_settings(3))
     np.testing.assert_array_equal(relevance_weights(base), np.ones(3))
-    base.learn(Z, np.zeros((20, 2)))
+    base.learn(Batch(Z, np.zeros((20, 2))))
     np.testing.assert_array_equal(relevance_weights(base), np.ones(3))
 
 
@@ -137,7 +140,7 @@ def weigh(twin, weights):
 def test_batch_phase_and_stream_equal_their_naive_twin():
     X, Y = samples(3, clean=True)
     model = StreamModel(5, 3, Options(max_rules=6, novel_z=2.5, feature_weights="relevance"))
-    model.fit(X[:60], Y[:60], NOTHING, NO_ROWS)
+    model.fit(Batch(X[:60], Y[:60]))
     Z, out, said = model.scale(X), np.empty((80, 3)), []
     twin = empty_twin(model.trained())
     weigh(twin, np.ones(5))
@@ -146,7 +149,7 @@ def test_batch_phase_and_stream_equal_their_naive_twin():
     weigh(twin, naive_weights(twin))
     np.testing.assert_allclose(model.feature_weights, twin.settings.importance, rtol=1e-8)
     assert_same_rules(model.trained(), twin, 1e-8)
-    model.learn(X[60:], Y[60:], out=out)
+    model.learn(Batch(X[60:], Y[60:], outputs=out))
     for start, end in pairwise([60, 64, 80, 96, 112, 128, 140]):
         said.append(learn_rows(Z[start:end], Y[start:end], NOTHING, NO_ROWS, twin))
         if end % 16 == 0:
@@ -198,10 +201,10 @@ def test_stored_weights_must_fit_the_features():
 def test_models_trained_apart_weigh_by_what_both_have_seen():
     X, Y = samples(8, clean=True)
     first = weighing().fit(X[:60], Y[:60])._model
-    second = sibling(first)
+    second = empty_like(first)
     np.testing.assert_array_equal(second.feature_weights, first.feature_weights)
-    second.learn(X[60:], Y[60:])
-    united = unite(first, second, 3, [0, 1, 2])
+    second.learn(Batch(X[60:], Y[60:]))
+    united = merge(first, second, 3, [0, 1, 2])
     np.testing.assert_allclose(united.feature_weights, relevance_weights(united.trained()), rtol=1e-9)
     assert not np.allclose(united.feature_weights, first.feature_weights)
     assert_distances_use(united.trained(), united.feature_weights)
@@ -231,7 +234,7 @@ def test_labels_and_features_may_come_and_go(space):
     keep_features(model, np.array([0, 2, 5]))
     assert model.feature_weights.mean() == pytest.approx(1.0)
     assert_distances_use(model.trained(), model.feature_weights)
-    model.learn(np.nan_to_num(X[:, [0, 2, 1]]), wider)
+    model.learn(Batch(np.nan_to_num(X[:, [0, 2, 1]]), wider))
     assert_distances_use(model.trained(), model.feature_weights)
 
 
@@ -281,6 +284,6 @@ def test_ranges_an_expert_names_mean_the_same_whatever_the_weights():
     rules = weighing().fit(X, Y)._model.trained()
     slot, said = rules.n_rules + 1, np.array([-0.5, np.nan, -1.0, np.nan, np.nan])
     rules.reserve(slot)
-    write_rule(slot, Claim(said, -said, np.array([1.0, np.nan, np.nan]), 1.0, 20.0), rules)
+    write_rule(slot, RuleSpec(said, -said, np.array([1.0, np.nan, np.nan]), 1.0, 20.0), rules)
     expected = spread_of_range(np.array([0.5, 1.0]), temperature(rules))
     np.testing.assert_allclose(np.sqrt(1.0 / rules.arrays.inv[slot, [0, 2]]), expected, rtol=1e-9)

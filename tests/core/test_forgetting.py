@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from small_rule_bases import assert_close, learned, make_settings, make_stream, slot_of
 
+from evolabel.core.batch import Batch
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.evaluate import partial_accuracy
 from evolabel.streams import DriftingStream
 
@@ -35,7 +36,7 @@ def test_statistics_equal_the_piecewise_batch_formula(seed):
     for i in range(len(Z)):
         row = Z[i : i + 1], Y[i : i + 1], weights[i : i + 1]
         ahead = copy.deepcopy(base)
-        ahead.learn(*row, consequents=False)
+        ahead.learn(Batch(*row), consequents=False)
         state = ahead if len(ahead.events) > len(base.events) else base
         (psi,), (far,) = state.memberships(row[0])
         identities = state.arrays.identity[1 : state.n_rules + 1].tolist()
@@ -44,7 +45,7 @@ def test_statistics_equal_the_piecewise_batch_formula(seed):
                 told[identity].append((i, share * weights[i]))
         won[identities[int(np.argmin(far))]].append(i)
         won[WHOLE].append(i)
-        base.learn(*row)
+        base.learn(Batch(*row))
     assert base.n_rules > 3
     R = np.column_stack([Z, np.ones(len(Z))])
     for slot in range(base.n_rules + 1):
@@ -84,7 +85,7 @@ def test_a_rule_that_rests_forgets_nothing():
     away = base.memberships(Z)[0][:, rest - 1] == 0.0
     before, whole = slot_of(base.arrays, rest), base.arrays.k[0]
     away[np.flatnonzero(away)[40:]] = False
-    base.learn(Z[away], Y[away])
+    base.learn(Batch(Z[away], Y[away]))
     after = slot_of(base.arrays, rest)
     for name in ("c", "M", "n", "k", "H", "G"):
         np.testing.assert_array_equal(getattr(after, name), getattr(before, name), err_msg=name)
@@ -98,9 +99,9 @@ def test_after_an_abrupt_change_of_the_labels_forgetting_answers_better(seed):
     scores = {}
     for forgetting in (1.0, 0.95):
         model = StreamModel(4, 3, Options(max_rules=4, forgetting=forgetting))
-        model.fit(X[:100], Y[:100], NOTHING, NO_ROWS)
+        model.fit(Batch(X[:100], Y[:100]))
         out = np.empty((600, 3))
-        model.learn(X[100:], Y[100:], out=out)
+        model.learn(Batch(X[100:], Y[100:], outputs=out))
         scores[forgetting] = partial_accuracy(Y[500:], out[400:])
     assert scores[0.95] > 0.75
     assert scores[0.95] > scores[1.0] + 0.3

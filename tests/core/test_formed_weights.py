@@ -1,5 +1,8 @@
 """Formed weights answer as the statistics do, up to rounding, and only where they pay off."""
 
+from collections import deque
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,11 +10,12 @@ from hypothesis import strategies as st
 from paper_rule_bases import paper_learned
 from small_rule_bases import assert_close, learned, make_settings, make_stream, with_gaps
 
+from evolabel.core.batch import Batch
 from evolabel.core.edits import rule_edits
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
-from evolabel.core.row_statistics import Look
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.row_statistics import RowStatistics
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.weights import MANY_ROWS, SOME_ROWS, answers, formed_weights
 
 ROUNDING = 1e-12
@@ -20,7 +24,7 @@ ROUNDING = 1e-12
 def rotated(seed, rows):
     """A rule base with full covariances."""
     base = RuleBase(4, 3, make_settings(4, rotated=True))
-    base.learn(*make_stream(seed, rows))
+    base.learn(Batch(*make_stream(seed, rows)))
     return base
 
 
@@ -33,8 +37,9 @@ def bases(draw):
     seed, rows = draw(st.integers(0, 30)), draw(st.integers(2, 150))
     base = KINDS[draw(st.sampled_from(sorted(KINDS)))](seed, rows)
     if draw(st.booleans()):
-        rule_edits.lock_rule(base, int(base.arrays.identity[1]))
-        base.learn(*make_stream(seed + 50, rows=20))
+        model = SimpleNamespace(trained=lambda: base, changes=deque())
+        rule_edits.lock_rule(model, int(base.arrays.identity[1]))
+        base.learn(Batch(*make_stream(seed + 50, rows=20)))
     Z, Y = make_stream(seed + 100, rows=MANY_ROWS)
     return base, with_gaps(Z, Y, seed, features=draw(st.sampled_from([0.0, 0.3])))[0]
 
@@ -73,7 +78,7 @@ def test_few_rows_and_blocks_have_the_same_bits(case, few):
 def model():
     X, Y = make_stream(1, rows=150)
     made = StreamModel(4, 3, Options())
-    made.fit(X, Y, NOTHING, NO_ROWS)
+    made.fit(Batch(X, Y))
     return made
 
 
@@ -86,8 +91,8 @@ def test_few_rows_are_answered_bit_for_bit_as_one_by_one(model):
 @pytest.mark.parametrize("rows", [5, MANY_ROWS])
 def test_a_look_answers_by_the_weights_it_is_given(model, rows):
     X = make_stream(2, rows=rows)[0]
-    plain, given_them = Look(model, X), Look(model, X, weights=formed_weights(model.trained()))
+    plain, given_them = RowStatistics(model, X), RowStatistics(model, X, weights=formed_weights(model.trained()))
     assert_close(given_them.outputs, plain.outputs, ROUNDING)
-    np.testing.assert_array_equal(Look(model, X, weights=np.zeros_like(given_them.weights)).outputs, 0.0)
+    np.testing.assert_array_equal(RowStatistics(model, X, weights=np.zeros_like(given_them.weights)).outputs, 0.0)
     for name in ("memberships", "distances", "information", "leverage", "trace_drop", "variance_reduction"):
         assert_close(getattr(given_them, name), getattr(plain, name), ROUNDING)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from evolabel.core.batch import Batch
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
 from evolabel.evaluate import partial_accuracy
@@ -20,7 +21,7 @@ TREND: dict[float | str, list[float]] = {
 def test_the_trend_line_is_what_it_was(local_ridge):
     X, Y = DriftingStream(n_features=6, n_labels=4, drift_every=250, seed=11).take(1000)
     model, out = StreamModel(6, 4, Options(max_rules=10, local_ridge=local_ridge)), np.empty(Y.shape)
-    model.learn(X, Y, out=out)
+    model.learn(Batch(X, Y, outputs=out))
     windows = zip(np.split(Y, 5), np.split(out, 5), strict=True)
     assert [partial_accuracy(y, scores) for y, scores in windows] == pytest.approx(TREND[local_ridge], abs=0.005)
     assert model.trained().n_rules == 10

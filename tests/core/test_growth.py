@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from small_rule_bases import learned, make_settings, make_stream
 
+from evolabel.core.batch import Batch
 from evolabel.core.rules.rule_base import FIRST_CAPACITY, RuleBase
 from evolabel.core.rules.slots import PER_SLOT
 
@@ -26,7 +27,7 @@ def test_a_new_label_is_learned():
     base.grow_labels(4)
     Z, Y = make_stream(2, rows=400)
     new = (Z[:, 0] + Z[:, 1] > 0.0).astype(float)
-    base.learn(Z[100:300], np.column_stack([Y, new])[100:300])
+    base.learn(Batch(Z[100:300], np.column_stack([Y, new])[100:300]))
     answers = base.outputs(Z[300:])[:, 3]
     assert np.mean((answers > 0.5) == (new[300:] == 1.0)) > 0.85
 
@@ -35,8 +36,8 @@ def test_old_labels_learn_on_as_if_no_label_had_come():
     alone, grown = learned(2, rows=100), learned(2, rows=100)
     grown.grow_labels(5)
     Z, Y = make_stream(2, rows=200)
-    alone.learn(Z[100:], Y[100:])
-    grown.learn(Z[100:], np.column_stack([Y, Y[:, :2]])[100:])
+    alone.learn(Batch(Z[100:], Y[100:]))
+    grown.learn(Batch(Z[100:], np.column_stack([Y, Y[:, :2]])[100:]))
     np.testing.assert_array_equal(grown.outputs(Z)[:, :3], alone.outputs(Z))
 
 
@@ -47,8 +48,8 @@ def test_room_for_rules_doubles_without_a_trace():
     assert len(growing.arrays.c) == FIRST_CAPACITY + 1 < len(roomy.arrays.c)
     Z, Y = make_stream(5, rows=120)
     outs = np.empty(Y.shape), np.empty(Y.shape)
-    growing.learn(Z, Y, out=outs[0])
-    roomy.learn(Z, Y, out=outs[1])
+    growing.learn(Batch(Z, Y, outputs=outs[0]))
+    roomy.learn(Batch(Z, Y, outputs=outs[1]))
     assert growing.n_rules > FIRST_CAPACITY
     assert list(growing.events) == list(roomy.events)
     np.testing.assert_array_equal(*outs)
@@ -61,10 +62,10 @@ def test_labels_grow_before_the_rules_do():
     settings = make_settings(4, max_rules=100, radius=0.01)
     base = RuleBase(4, 3, settings)
     Z, Y = make_stream(5, rows=120)
-    base.learn(Z[:20], Y[:20])
+    base.learn(Batch(Z[:20], Y[:20]))
     base.grow_labels(4)
-    base.learn(Z[20:], np.column_stack([Y, Y[:, 0]])[20:])
+    base.learn(Batch(Z[20:], np.column_stack([Y, Y[:, 0]])[20:]))
     assert base.n_rules > FIRST_CAPACITY
     other = RuleBase(4, 3, settings)
-    other.learn(Z, Y)
+    other.learn(Batch(Z, Y))
     np.testing.assert_array_equal(base.outputs(Z)[:, :3], other.outputs(Z))

@@ -3,20 +3,21 @@
 import numpy as np
 import pytest
 
+from evolabel.core.batch import Batch
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
-from evolabel.core.rules.scaling import KINDS
 from evolabel.evaluate import partial_accuracy
 from evolabel.streams import DriftingStream
+
+KINDS = ("quantile", "standard", "minmax", "none")
 
 
 def run(X, Y, **options):
     """A model after a batch of 100 and the rest as a stream, with the stream's answers."""
     model = StreamModel(X.shape[1], Y.shape[1], Options(max_rules=6, **options).check())
-    model.fit(X[:100], Y[:100], NOTHING, NO_ROWS)
+    model.fit(Batch(X[:100], Y[:100]))
     out = np.empty((len(X) - 100, Y.shape[1]))
-    model.learn(X[100:], Y[100:], out=out)
+    model.learn(Batch(X[100:], Y[100:], outputs=out))
     return model, out
 
 

@@ -8,6 +8,7 @@ from naive import antecedents as naive
 from paper_rule_bases import paper_base
 from small_rule_bases import assert_close, make_stream, with_gaps
 
+from evolabel.core.batch import Batch
 from evolabel.core.rules.proximal import minimise
 
 RLS_ONLY = {"alpha": 0.0, "beta": 0.0, "prox_steps": 0, "merging": "room"}
@@ -21,7 +22,7 @@ def rows_of(*arrays):
 def newborn(base, z, y):
     """The rule base with the rule this row starts, not yet taught; None if the row starts none."""
     ahead = copy.deepcopy(base)
-    ahead.learn(z, y, consequents=False)
+    ahead.learn(Batch(z, y), consequents=False)
     return ahead if len(ahead.events) > len(base.events) else None
 
 
@@ -34,7 +35,7 @@ def test_recursive_least_squares_is_the_ridge_towards_the_start_weights(seed, ch
         if (ahead := newborn(base, z, y)) is not None:
             slot = ahead.n_rules
             starts[int(ahead.arrays.identity[slot])] = ahead.arrays.W[slot].copy()
-        base.learn(z, y)
+        base.learn(Batch(z, y))
     assert base.n_rules > 2
     for slot in range(1, base.n_rules + 1):
         ridge = base.settings.penalty[1]
@@ -47,7 +48,7 @@ def test_recursive_least_squares_is_the_ridge_towards_the_start_weights(seed, ch
 def test_one_rule_alone_is_batch_ridge_regression():
     base = paper_base(ridge=0.5, **{**RLS_ONLY, "vigilance": 1e6})
     Z, Y = make_stream(1, 100)
-    base.learn(Z, Y)
+    base.learn(Batch(Z, Y))
     R = np.column_stack([Z, np.ones(len(Z))])
     assert base.n_rules == 1
     expected = np.linalg.solve(R.T @ R + np.diag(base.settings.penalty[1]), R.T @ Y)
@@ -65,7 +66,7 @@ def test_a_new_rule_starts_with_the_weights_of_the_nearest_rule(space):
             np.testing.assert_array_equal(ahead.arrays.W[ahead.n_rules], base.arrays.W[parent])
             assert ahead.events[-1].other == base.arrays.identity[parent]
             births += 1
-        base.learn(z, y)
+        base.learn(Batch(z, y))
     assert births > 3
 
 
@@ -76,7 +77,7 @@ def test_where_rules_lean_on_the_global_model_they_start_there(alpha):
         if (ahead := newborn(base, z, y)) is not None and base.n_rules:
             np.testing.assert_array_equal(ahead.arrays.W[ahead.n_rules], base.arrays.W[0])
             births += 1
-        base.learn(z, y)
+        base.learn(Batch(z, y))
     assert births > 3
 
 
@@ -86,7 +87,7 @@ def test_a_rule_without_parent_starts_from_zero():
         if (ahead := newborn(base, z, y)) is not None:
             assert not ahead.arrays.W[ahead.n_rules].any()
             births += 1
-        base.learn(z, y)
+        base.learn(Batch(z, y))
     assert births > 3
 
 
@@ -109,9 +110,9 @@ def test_many_steps_per_sample_reach_the_batch_optimum(name):
     Z, Y = make_stream(6, 100)
     if name == "weights and gaps":
         Z, Y = with_gaps(Z, Y, seed=6)
-        base.learn(Z, Y, np.random.default_rng(6).exponential(size=len(Z)))
+        base.learn(Batch(Z, Y, weights=np.random.default_rng(6).exponential(size=len(Z))))
     else:
-        base.learn(Z, Y)
+        base.learn(Batch(Z, Y))
     assert base.n_rules > 2
     for slot in range(1, base.n_rules + 1):
         best = minimise(base.problem(slot), np.zeros(base.arrays.W[slot].shape), tolerance=1e-13)
@@ -121,8 +122,8 @@ def test_many_steps_per_sample_reach_the_batch_optimum(name):
 def test_the_batch_phase_ends_at_the_optimum():
     base = paper_base(ridge=1.0, alpha=0.5, merging="room")
     Z, Y = make_stream(6, 60)
-    base.learn(Z, Y, consequents=False)
-    base.accumulate(Z, Y, np.empty(0), np.empty((0, 0)))
+    base.learn(Batch(Z, Y), consequents=False)
+    base.accumulate(Batch(Z, Y))
     base.minimise()
     for slot in range(1, base.n_rules + 1):
         best = minimise(base.problem(slot), np.zeros(base.arrays.W[slot].shape), tolerance=1e-13)
@@ -131,7 +132,7 @@ def test_the_batch_phase_ends_at_the_optimum():
 
 def test_lasso_leaves_exact_zeros_in_the_stream():
     base = paper_base(alpha=5.0, beta=0.0)
-    base.learn(*make_stream(6, 150))
+    base.learn(Batch(*make_stream(6, 150)))
     W = base.arrays.W[1 : base.n_rules + 1]
     assert (W[:, :, :-1] == 0.0).mean() > 0.1
     assert (W[:, :, -1] != 0.0).all()
@@ -144,14 +145,14 @@ def test_what_lies_in_the_scratch_arrays_makes_no_difference(changes, rubbish):
     for base, value in ((clean, 0.0), (dirty, rubbish)):
         for array in base.scratch():
             array[:] = value if array.dtype == float else 0
-        base.learn(*make_stream(6, 40))
+        base.learn(Batch(*make_stream(6, 40)))
     np.testing.assert_array_equal(dirty.arrays.W, clean.arrays.W)
 
 
 def test_a_coupling_of_nothing_is_no_coupling():
     none, zero = paper_base(coupling="none", beta=7.0), paper_base(beta=0.0)
     for base in (none, zero):
-        base.learn(*make_stream(6, 60))
+        base.learn(Batch(*make_stream(6, 60)))
     np.testing.assert_allclose(none.outputs(make_stream(7, 20)[0]), zero.outputs(make_stream(7, 20)[0]), atol=0.05)
 
 
@@ -159,7 +160,7 @@ def test_a_coupling_of_nothing_is_no_coupling():
 def test_the_global_model_is_exact_ridge_regression_beside_the_rules(seed):
     base = paper_base(ridge=0.5)
     Z, Y = make_stream(seed, 120)
-    base.learn(Z, Y)
+    base.learn(Batch(Z, Y))
     R = np.column_stack([Z, np.ones(len(Z))])
     expected = np.linalg.solve(R.T @ R + np.diag(base.settings.penalty[0]), R.T @ Y)
     assert_close(base.arrays.W[0].T, expected, 1e-8)

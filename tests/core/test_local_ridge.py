@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.feature_growth import grow_features
 from evolabel.core.initial import local_ridge
-from evolabel.core.initial.local_ridge import GRID, choose_local_ridge, leave_one_out
-from evolabel.core.merge_models import unite
+from evolabel.core.initial.local_ridge import LOCAL_GRID as GRID
+from evolabel.core.initial.local_ridge import choose_local_ridge, leave_one_out
+from evolabel.core.merge_models import merge
 from evolabel.core.stored.snapshot import put_together, take_apart
 from evolabel.streams import DriftingStream
 
@@ -194,7 +195,7 @@ def test_a_united_model_keeps_its_own(chosen):
     assert other.local_ridge_ == chosen.local_ridge_
     other._model.local_ridge = 7.0
     other._model.rules.settings = other._model.settings()
-    united = unite(chosen._model, other._model, 3, [0, 1, 2])
+    united = merge(chosen._model, other._model, 3, [0, 1, 2])
     assert united.local_ridge == chosen.local_ridge_
     gamma = chosen.local_ridge_ * chosen.ridge_ * np.append(np.ones(6), 0.01)
     rules = united.trained()

@@ -5,10 +5,10 @@ import copy
 import numpy as np
 import pytest
 
+from evolabel.core.batch import Batch
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options
-from evolabel.core.row_statistics import Look
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
+from evolabel.core.row_statistics import RowStatistics
 from evolabel.core.second_moments import SecondMoments
 from evolabel.core.stored.snapshot import take_apart
 from evolabel.errors import StateError
@@ -33,8 +33,8 @@ def trained(samples, options):
     """A model that has learned 150 samples."""
     X, Y = samples
     made = StreamModel(5, 3, options)
-    made.fit(X[:90], Y[:90], NOTHING, NO_ROWS)
-    made.learn(X[90:150], Y[90:150])
+    made.fit(Batch(X[:90], Y[:90]))
+    made.learn(Batch(X[90:150], Y[90:150]))
     return made
 
 
@@ -51,11 +51,11 @@ def newcomers(samples):
 
 
 def test_outputs_are_those_of_the_model_bit_for_bit(model, newcomers):
-    np.testing.assert_array_equal(Look(model, newcomers).outputs, model.outputs(newcomers))
+    np.testing.assert_array_equal(RowStatistics(model, newcomers).outputs, model.outputs(newcomers))
 
 
 def test_shapes(model, newcomers):
-    look, n, rules = Look(model, newcomers), len(newcomers), model.trained().n_rules
+    look, n, rules = RowStatistics(model, newcomers), len(newcomers), model.trained().n_rules
     assert look.ready
     assert look.n == n
     assert look.memberships.shape == look.distances.shape == look.information.shape == (n, rules)
@@ -66,9 +66,9 @@ def test_shapes(model, newcomers):
 def test_rows_looked_at_one_by_one_give_the_same(model, newcomers):
     moments = SecondMoments()
     moments.update(model, newcomers)
-    whole = Look(model, newcomers, moments)
+    whole = RowStatistics(model, newcomers, moments)
     for i in range(len(newcomers)):
-        single = Look(model, newcomers[i : i + 1], moments)
+        single = RowStatistics(model, newcomers[i : i + 1], moments)
         for name in QUANTITIES:
             np.testing.assert_array_equal(getattr(single, name)[0], getattr(whole, name)[i], err_msg=name)
 
@@ -77,7 +77,7 @@ def test_looking_changes_neither_the_model_nor_the_moments(model, newcomers):
     moments = SecondMoments()
     moments.update(model, newcomers)
     before = copy.deepcopy((take_apart(model)[0], moments.arrays()))
-    look = Look(model, newcomers, moments)
+    look = RowStatistics(model, newcomers, moments)
     for name in QUANTITIES:
         getattr(look, name)
     for then, now in zip(before, (take_apart(model)[0], moments.arrays()), strict=True):
@@ -87,7 +87,7 @@ def test_looking_changes_neither_the_model_nor_the_moments(model, newcomers):
 
 
 def test_information_is_finite_and_shares_stay_below_one(model, newcomers):
-    look = Look(model, newcomers)
+    look = RowStatistics(model, newcomers)
     for name in ("leverage", "trace_drop"):
         assert (getattr(look, name) >= 0.0).all(), name
         assert (getattr(look, name) < 1.0).all(), name
@@ -98,15 +98,15 @@ def test_information_is_finite_and_shares_stay_below_one(model, newcomers):
 def test_a_sample_learned_tells_less_when_it_comes_again(model, newcomers):
     """With the rules where they are."""
     sample, later = newcomers[:1], copy.deepcopy(model)
-    later.trained().learn(later.scale(sample), np.ones((1, 3)), structure=False)
+    later.trained().learn(Batch(later.scale(sample), np.ones((1, 3))), structure=False)
     for name in ("leverage", "trace_drop"):
-        assert getattr(Look(later, sample), name)[0] < getattr(Look(model, sample), name)[0], name
+        assert getattr(RowStatistics(later, sample), name)[0] < getattr(RowStatistics(model, sample), name)[0], name
 
 
 def test_product_space_rules_judge_novelty_by_the_features_alone(samples, newcomers):
     options = Options(**PAPER_PROFILE)
     model = trained(samples, options)
-    look, rules, p = Look(model, newcomers), model.trained(), model.n_features
+    look, rules, p = RowStatistics(model, newcomers), model.trained(), model.n_features
     nearest = look.distances.argmin(axis=1)
     young = (1.0 + 1.0 / rules.arrays.k[1 + nearest]) ** 8
     expected = look.distances.min(axis=1) / (options.vigilance**2 * p ** (2.0**0.5) / p * young)
@@ -116,22 +116,22 @@ def test_product_space_rules_judge_novelty_by_the_features_alone(samples, newcom
 def test_without_moments_the_labelled_samples_stand_for_the_stream(model, newcomers):
     """Moments of a model that has just been fitted are those of its labelled samples."""
     moments = SecondMoments()
-    with_them = Look(model, newcomers, moments).variance_reduction
-    np.testing.assert_allclose(Look(model, newcomers).variance_reduction, with_them, rtol=1e-9)
+    with_them = RowStatistics(model, newcomers, moments).variance_reduction
+    np.testing.assert_allclose(RowStatistics(model, newcomers).variance_reduction, with_them, rtol=1e-9)
 
 
 def test_samples_where_the_stream_is_reduce_its_variance_more_once_it_is_seen_there(model, newcomers):
     here, moments = newcomers[:1], SecondMoments()
-    before = Look(model, here, moments).variance_reduction
+    before = RowStatistics(model, here, moments).variance_reduction
     moments.update(model, np.repeat(here, 500, axis=0))
-    assert Look(model, here, moments).variance_reduction > before
+    assert RowStatistics(model, here, moments).variance_reduction > before
 
 
 def test_a_model_in_warm_up_answers_priors_and_finds_everything_novel_and_equally_informative(samples):
     X, Y = samples
     cold = StreamModel(5, 3, Options())
-    cold.learn(X[:10], Y[:10])
-    look = Look(cold, X[10:14], SecondMoments())
+    cold.learn(Batch(X[:10], Y[:10]))
+    look = RowStatistics(cold, X[10:14], SecondMoments())
     assert not look.ready
     np.testing.assert_array_equal(look.outputs, cold.outputs(X[10:14]))
     assert look.memberships.shape == look.distances.shape == look.information.shape == (4, 0)
@@ -143,9 +143,9 @@ def test_a_model_in_warm_up_answers_priors_and_finds_everything_novel_and_equall
 def test_a_look_does_not_mix_the_model_before_and_after_learning(samples):
     X, Y = samples
     model = trained(samples, Options())
-    look = Look(model, X[150:152])
+    look = RowStatistics(model, X[150:152])
     seen = look.outputs
-    model.learn(X[150:151], Y[150:151])
+    model.learn(Batch(X[150:151], Y[150:151]))
     assert look.outputs is seen
-    with pytest.raises(StateError, match="make a new Look"):
+    with pytest.raises(StateError, match="make a new RowStatistics"):
         _ = look.trace_drop

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from paper_rule_bases import paper_base
 from small_rule_bases import assert_close
 
+from evolabel.core.batch import Batch
 from evolabel.core.rules import inverses, merging, slots
 from evolabel.kernels.moments import absorb
 from evolabel.kernels.paper.coupling import add_label_moments
@@ -202,7 +203,7 @@ def test_the_stream_unites_rules_of_one_gaussian_only(apart, left):
     first, second = clouds(3, (260, 260), apart, P)
     base = two_rules(first[:200], second[:200], space="input", vigilance=10.0)
     rows = np.vstack([first[200:], second[200:]])
-    base.learn(rows, np.zeros((len(rows), K)))
+    base.learn(Batch(rows, np.zeros((len(rows), K))))
     assert base.n_rules == left
     assert [event.kind for event in base.events] == ["merge"] * (2 - left)
     assert base.arrays.k[1 : left + 1].sum() == pytest.approx(520.0)
@@ -215,7 +216,7 @@ def test_rules_are_compared_only_after_they_have_grown():
     rows = clouds(3, (400, 1), 0.0, P)[0][200:]
     merged = []
     for i in range(len(rows)):
-        base.learn(rows[i : i + 1], np.zeros((1, K)))
+        base.learn(Batch(rows[i : i + 1], np.zeros((1, K))))
         merged.append(base.n_rules == 1)
     won = merged.index(True) + 1
     assert base.settings.merge_every <= won < 2 * base.settings.merge_every

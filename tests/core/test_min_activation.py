@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from small_rule_bases import assert_close, learned, make_settings, make_stream
 
+from evolabel.core.batch import Batch
 from evolabel.core.rules.rule_base import RuleBase
 
 EVERYBODY = 0.0
@@ -40,7 +41,7 @@ def test_over_a_stream_it_costs_a_few_hundredths_at_most(seed):
     out, events = {}, {}
     for level in (EVERYBODY, DEFAULT):
         base, out[level] = RuleBase(4, 3, make_settings(4, min_activation=level, max_rules=8)), np.empty(Y.shape)
-        base.learn(Z, Y, out=out[level])
+        base.learn(Batch(Z, Y, outputs=out[level]))
         events[level] = list(base.events)
     difference = np.abs(out[EVERYBODY] - out[DEFAULT])
     assert 0.0 < difference.max() < 0.08
@@ -67,8 +68,8 @@ def test_memberships_survive_260_features(level, temperature):
     base = RuleBase(p, 2, make_settings(p, min_activation=level, max_rules=4, tau=tau))
     centres = rng.normal(size=(4, p))
     Z = centres[rng.integers(4, size=40)] + 0.3 * rng.normal(size=(40, p))
-    base.learn(Z, rng.integers(2, size=(40, 2)).astype(float), consequents=False)
-    base.learn(Z[:6], rng.integers(2, size=(6, 2)).astype(float), structure=False)
+    base.learn(Batch(Z, rng.integers(2, size=(40, 2)).astype(float)), consequents=False)
+    base.learn(Batch(Z[:6], rng.integers(2, size=(6, 2)).astype(float)), structure=False)
     far = np.vstack([Z[:2] + 30.0, Z[:2] * -1000.0, np.where(np.arange(p) < 259, np.nan, 1e4)[None]])
     psi, D = base.memberships(np.vstack([Z, far]))
     assert base.n_rules == 4

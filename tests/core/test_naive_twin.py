@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from naive import learn as naive
 from small_rule_bases import (
+    NO_ROWS,
+    NOTHING,
     assert_close,
     assert_same_rules,
     empty_twin,
@@ -15,9 +17,11 @@ from small_rule_bases import (
     with_gaps,
 )
 
+from evolabel.core.batch import Batch
+from evolabel.core.initial.batch_phase import initialise
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.streams import DriftingStream
 
 UNEVEN = np.array([[1.0, 1.0, 1.0, 1.0], [0.3, 0.7, 1.0, 2.0]])  # prior variances, weights of the features
@@ -76,7 +80,7 @@ def test_the_loop_equals_its_naive_twin(name, seed):
     base, out = RuleBase(4, 3, settings), np.empty(Y.shape)
     base.mobility = MOBILITY.get(name, 1.0)
     twin = empty_twin(base)
-    base.learn(Z, Y, weights, confidences, out=out)
+    base.learn(Batch(Z, Y, weights=weights, confidences=confidences, outputs=out))
     assert_close(out, naive.learn_rows(Z, Y, weights, confidences, twin), 1e-8)
     assert_same_rules(base, twin, 1e-8)
     assert_close(base.outputs(Z[:20]), naive.output_rows(Z[:20], twin), 1e-8)
@@ -89,7 +93,7 @@ def test_the_streams_above_have_births_merges_and_deaths():
     for name in STREAMS:
         settings, stream = stream_of(name, seed=2)
         base = RuleBase(4, 3, settings)
-        base.learn(*stream)
+        base.learn(Batch(*stream))
         kinds[name] = Counter(event.kind for event in base.events)
     assert all(count["birth"] > 1 for name, count in kinds.items() if name != "one rule")
     assert kinds["one rule"] == {"birth": 1}
@@ -103,9 +107,9 @@ def test_the_streams_above_have_births_merges_and_deaths():
 def test_cutting_the_stream_into_calls_makes_no_difference(cuts):
     settings, stream = stream_of("everything", seed=5)
     whole, parts = RuleBase(4, 3, settings), RuleBase(4, 3, settings)
-    whole.learn(*stream)
+    whole.learn(Batch(*stream))
     for part in zip(*(np.split(array, cuts) for array in stream), strict=True):
-        parts.learn(*part)
+        parts.learn(Batch(*part))
     assert list(whole.events) == list(parts.events)
     for name, array in whole.arrays._asdict().items():
         np.testing.assert_array_equal(getattr(parts.arrays, name), array, err_msg=name)
@@ -115,14 +119,14 @@ def test_cutting_the_stream_into_calls_makes_no_difference(cuts):
 def test_batch_phase_and_stream_equal_their_naive_twin(forgetting):
     X, Y = with_gaps(*DriftingStream(n_features=4, n_labels=3, drift_every=70, seed=4).take(220), seed=4)
     model = StreamModel(4, 3, Options(max_rules=6, novel_z=2.5, forgetting=forgetting, prune_after=40))
-    model.fit(X[:100], Y[:100], NOTHING, NO_ROWS)
+    model.fit(Batch(X[:100], Y[:100]))
     Z = model.scale(X)
     twin = empty_twin(model.trained())
     naive.learn_rows(Z[:100], Y[:100], NOTHING, NO_ROWS, twin, consequents=False)
     naive.learn_rows(Z[:100], Y[:100], NOTHING, NO_ROWS, twin, structure=False)
     assert_same_rules(model.trained(), twin, 1e-8)
     out = np.empty((120, 3))
-    model.learn(X[100:], Y[100:], out=out)
+    model.learn(Batch(X[100:], Y[100:], outputs=out))
     assert_close(out, naive.learn_rows(Z[100:], Y[100:], NOTHING, NO_ROWS, twin), 1e-8)
     assert_same_rules(model.trained(), twin, 1e-8)
 
@@ -130,10 +134,10 @@ def test_batch_phase_and_stream_equal_their_naive_twin(forgetting):
 def test_rows_without_an_answer_only_count_as_seen():
     settings, (Z, Y, _, _) = stream_of("plain", seed=1)
     base = RuleBase(4, 3, settings)
-    base.learn(Z[:100], Y[:100])
+    base.learn(Batch(Z[:100], Y[:100]))
     before = naive_of(base)
-    base.learn(Z[100:110], np.full((10, 3), np.nan))
-    base.learn(Z[110:115], Y[110:115], np.zeros(5))
+    base.learn(Batch(Z[100:110], np.full((10, 3), np.nan)))
+    base.learn(Batch(Z[110:115], Y[110:115], weights=np.zeros(5)))
     before.seen += 15
     assert_same_rules(base, before, 0.0)
 
@@ -141,18 +145,18 @@ def test_rows_without_an_answer_only_count_as_seen():
 def test_answers_while_only_the_structure_is_learned():
     settings, (Z, Y, _, _) = stream_of("plain", seed=1)
     base = RuleBase(4, 3, settings)
-    base.learn(Z[:100], Y[:100])
+    base.learn(Batch(Z[:100], Y[:100]))
     expected, out = base.outputs(Z[100:101]), np.empty((1, 3))
-    base.learn(Z[100:101], Y[100:101], consequents=False, out=out)
+    base.learn(Batch(Z[100:101], Y[100:101], outputs=out), consequents=False)
     assert_close(out, expected, 1e-8)
 
 
 def test_learning_consequents_leaves_the_structure_alone():
     X, Y = DriftingStream(n_features=4, n_labels=3, drift_every=60, seed=1).take(300)
     model = StreamModel(4, 3, Options(forgetting=0.95, prune_after=30))
-    model.begin(X, Y)
+    initialise(model, Batch(X, Y))
     base, Z = model.trained(), model.scale(X)
-    base.learn(Z, Y, consequents=False)
+    base.learn(Batch(Z, Y), consequents=False)
     events = list(base.events)
-    base.learn(Z, Y, structure=False)
+    base.learn(Batch(Z, Y), structure=False)
     assert list(base.events) == events

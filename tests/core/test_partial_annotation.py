@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from small_rule_bases import assert_close, learned, make_stream
 
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
+from evolabel.core.batch import Batch
 
 
 def calm_base(seed):
@@ -38,10 +38,10 @@ def test_an_unanswered_label_keeps_its_weights_and_the_others_take_the_full_step
     moved = 0.0
     for z, y in zip(Z[120:], Y[120:], strict=True):
         before, full = all_weights(base), copy.deepcopy(base)
-        full.learn(z[None], y[None])
+        full.learn(Batch(z[None], y[None]))
         gappy = y.copy()
         gappy[silent] = np.nan
-        base.learn(z[None], gappy[None])
+        base.learn(Batch(z[None], gappy[None]))
         after = all_weights(base)
         assert_close(after[:, :, silent], before[:, :, silent], 1e-10)
         for slot in range(base.n_rules + 1):
@@ -55,7 +55,7 @@ def test_evidence_grows_by_the_share_of_labels_answered():
     base = calm_base(0)
     (z,), _ = make_stream(7, rows=1)
     H = base.hessian(0)
-    base.learn(z[None], np.array([[1.0, np.nan, np.nan]]))
+    base.learn(Batch(z[None], np.array([[1.0, np.nan, np.nan]])))
     r = np.append(z, 1.0)
     assert_close(base.hessian(0) - H, np.outer(r, r) / 3.0, 1e-9)
 
@@ -63,8 +63,8 @@ def test_evidence_grows_by_the_share_of_labels_answered():
 def test_full_confidence_is_the_same_as_none_given():
     Z, Y = make_stream(1, rows=160)
     one, two = calm_base(1), calm_base(1)
-    one.learn(Z, Y)
-    two.learn(Z, Y, NOTHING, np.ones(Y.shape))
+    one.learn(Batch(Z, Y))
+    two.learn(Batch(Z, Y, confidences=np.ones(Y.shape)))
     np.testing.assert_array_equal(one.outputs(Z), two.outputs(Z))
 
 
@@ -73,8 +73,8 @@ def test_confidence_zero_is_the_same_as_no_answer():
     confidences = np.ones(Y.shape)
     confidences[:, 1] = 0.0
     one, two = calm_base(1), calm_base(1)
-    one.learn(Z, Y, NOTHING, confidences)
-    two.learn(Z, np.where(confidences == 0.0, np.nan, Y), NOTHING, NO_ROWS)
+    one.learn(Batch(Z, Y, confidences=confidences))
+    two.learn(Batch(Z, np.where(confidences == 0.0, np.nan, Y)))
     np.testing.assert_array_equal(one.outputs(Z), two.outputs(Z))
 
 
@@ -84,6 +84,6 @@ def test_low_confidence_moves_the_weights_less():
     for confidence in (0.1, 0.5, 1.0):
         base = calm_base(0)
         before = base.weights(0)
-        base.learn(z[None], np.array([[1.0, 0.0, 1.0]]), NOTHING, np.array([[confidence, 1.0, 1.0]]))
+        base.learn(Batch(z[None], np.array([[1.0, 0.0, 1.0]]), confidences=np.array([[confidence, 1.0, 1.0]])))
         steps.append(np.abs(base.weights(0) - before)[:, 0].max())
     assert 0.0 < steps[0] < steps[1] < steps[2]

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from evolabel.core.batch import Batch
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.rules import slots
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
 from evolabel.core.second_moments import SecondMoments
 from evolabel.errors import DataError, ParameterError
 from evolabel.streams import DriftingStream
@@ -23,7 +23,7 @@ def samples():
 
 def fitted(samples, **options):
     model = StreamModel(P, 3, Options(**options))
-    model.fit(samples[0][:100], samples[1][:100], NOTHING, NO_ROWS)
+    model.fit(Batch(samples[0][:100], samples[1][:100]))
     return model
 
 
@@ -76,7 +76,7 @@ def test_where_every_sample_is_labelled_the_moments_are_h(samples):
     rules, Z = model.trained(), model.scale(samples[0])
     for i in range(100, 150):
         moments.update(model, samples[0][i : i + 1])
-        rules.learn(Z[i : i + 1], samples[1][i : i + 1], structure=False)
+        rules.learn(Batch(Z[i : i + 1], samples[1][i : i + 1]), structure=False)
     np.testing.assert_allclose(matrices(moments, model), labelled(model), rtol=1e-9, atol=1e-9)
 
 
@@ -109,7 +109,7 @@ def test_a_rule_born_later_enters_with_what_it_has_learned(samples):
     model, moments = fitted(samples, max_rules=100, vigilance=0.1), SecondMoments()
     moments.update(model, samples[0][100:])
     before, rules = matrices(moments, model), model.trained()
-    model.learn(np.full((1, P), 1e3), np.ones((1, 3)))
+    model.learn(Batch(np.full((1, P), 1e3), np.ones((1, 3))))
     after = matrices(moments, model)
     assert len(after) == len(before) + 1
     np.testing.assert_array_equal(after[:-1], before)
@@ -146,7 +146,7 @@ def test_other_features_start_the_moments_anew(samples):
     model, moments = fitted(samples), SecondMoments()
     moments.update(model, samples[0][100:])
     wider = StreamModel(P + 1, 3, Options())
-    wider.fit(np.column_stack([samples[0], samples[0][:, 0]]), samples[1], NOTHING, NO_ROWS)
+    wider.fit(Batch(np.column_stack([samples[0], samples[0][:, 0]]), samples[1]))
     np.testing.assert_array_equal(matrices(moments, wider), labelled(wider))
 
 

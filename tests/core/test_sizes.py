@@ -8,8 +8,8 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active.selection import FirstCome, QuantileSelector, TokenSelector
 from evolabel.active.selection.selector import Purse
-from evolabel.core.members.feedback.error_feedback import NO_EVIDENCE, Echo
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
+from evolabel.core.batch import Batch
+from evolabel.core.members.feedback.error_feedback import ErrorFeedback
 from evolabel.core.second_moments import SecondMoments
 from evolabel.core.sizes import check_batch
 from evolabel.errors import InternalError
@@ -18,14 +18,7 @@ N, P, K = 5, 4, 3
 
 
 def batch(**changes):
-    parts = {
-        "X": np.zeros((N, P)),
-        "Y": np.zeros((N, K)),
-        "weights": NOTHING,
-        "confidences": NO_ROWS,
-        "out": NO_ROWS,
-    }
-    return tuple((parts | changes).values())
+    return Batch(np.zeros((N, P)), np.zeros((N, K)))._replace(**changes)
 
 
 WRONG = {
@@ -39,13 +32,13 @@ WRONG = {
     "many weights": {"weights": np.ones(N + 1)},
     "narrow confidences": {"confidences": np.ones((N, 1))},
     "few confidences": {"confidences": np.ones((1, K))},
-    "narrow outputs": {"out": np.zeros((N, K - 1))},
-    "few outputs": {"out": np.zeros((N - 1, K))},
+    "narrow outputs": {"outputs": np.zeros((N, K - 1))},
+    "few outputs": {"outputs": np.zeros((N - 1, K))},
     "single precision": {"X": np.zeros((N, P), np.float32)},
     "columns first": {"X": np.asfortranarray(np.zeros((N, P)))},
     "every other label": {"Y": np.zeros((N, 2 * K))[:, ::2]},
     "every other weight": {"weights": np.ones(2 * N)[::2]},
-    "every other output": {"out": np.zeros((N, 2 * K))[:, ::2]},
+    "every other output": {"outputs": np.zeros((N, 2 * K))[:, ::2]},
 }
 
 
@@ -54,20 +47,20 @@ def state(clf):
 
 
 def test_what_fits_passes():
-    check_batch(*batch(), P, K)
-    check_batch(*batch(weights=np.ones(N), confidences=np.ones((N, K)), out=np.zeros((N, K))), P, K)
+    check_batch(batch(), P, K)
+    check_batch(batch(weights=np.ones(N), confidences=np.ones((N, K)), outputs=np.zeros((N, K))), P, K)
 
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_a_batch_that_does_not_fit_is_refused(wrong, trained):
     before = state(trained)
     rules, scaler = trained._model.rules, trained._model.scaler
-    X, Y, weights, confidences, out = batch(**WRONG[wrong])
+    given = batch(**WRONG[wrong])
     with pytest.raises(InternalError, match="do not fit") as error:
-        rules.learn_raw(X, scaler, Y, weights, confidences, out)
+        rules.learn_raw(given, scaler)
     assert "\n" not in str(error.value)
     with pytest.raises(InternalError):
-        rules.learn(X, Y, weights, confidences, out=out)
+        rules.learn(given)
     assert all(np.array_equal(a, b) for a, b in zip(state(trained), before, strict=True))
 
 
@@ -81,27 +74,32 @@ def test_rows_of_another_width_are_not_answered(width, rows, trained):
 
 
 def test_a_model_and_its_counters_must_be_as_wide(trained):
-    trained._model.answers = np.zeros(K - 1)
+    trained._model.n_answers = np.zeros(K - 1)
     with pytest.raises(InternalError, match="2 labels"):
-        trained._model.learn(np.zeros((1, P)), np.zeros((1, K)))
+        trained._model.learn(Batch(np.zeros((1, P)), np.zeros((1, K))))
 
 
 @pytest.mark.parametrize("optimise", ["macro_f1", "micro_f1"])
 def test_thresholds_refuse_what_does_not_fit(optimise, stream):
     counts = EvolvingFuzzyClassifier(max_rules=2, optimise=optimise).fit(*stream)._model.counts
     Y = np.zeros((N, K))
-    for out, limits in ((np.zeros((N, K + 1)), NO_ROWS), (np.zeros((N - 1, K)), NO_ROWS), (Y, np.zeros((N, K - 1)))):
+    wrong = (
+        {"outputs": np.zeros((N, K + 1))},
+        {"outputs": np.zeros((N - 1, K))},
+        {"outputs": Y, "thresholds": np.zeros((N, K - 1))},
+    )
+    for parts in wrong:
         with pytest.raises(InternalError):
-            counts.follow(out, Y, limits=limits)
+            counts.follow(Batch(Y, Y, **parts))
 
 
-def test_the_echo_refuses_what_does_not_fit():
-    echo, X, Y = Echo(P, np.full(K, 0.5), NO_EVIDENCE), np.zeros((N, P)), np.zeros((N, K))
-    for f, believed in ((Y[:, :2].copy(), Y), (Y, Y[:2]), (NO_ROWS, Y), (Y, NO_ROWS)):
+def test_error_feedback_refuses_what_does_not_fit():
+    feedback, X, Y = ErrorFeedback(P, np.full(K, 2.0), np.ones(K)), np.zeros((N, P)), np.zeros((N, K))
+    for f, confidences in ((Y[:, :2].copy(), Y), (Y, Y[:2]), (np.empty((0, 0)), Y)):
         with pytest.raises(InternalError):
-            echo.listen(X, f, Y, believed)
+            feedback.learn(Batch(X, Y, confidences=confidences), f)
     with pytest.raises(InternalError):
-        echo.correction(X, np.arange(N - 1), K)
+        feedback.correction(X, np.arange(N - 1), K)
 
 
 def test_second_moments_refuse_rules_they_do_not_fit(trained, stream):

@@ -5,6 +5,8 @@ import pytest
 from paper_rule_bases import paper_base
 from small_rule_bases import make_stream, with_gaps
 
+from evolabel.core.batch import Batch
+
 CASES = {
     "none": {"coupling": "none"},
     "ridge": {"coupling": "ridge"},
@@ -32,7 +34,7 @@ def test_the_bound_covers_the_hessian_after_every_sample(name):
     weights = np.random.default_rng(5).exponential(size=len(Z))
     for i in range(len(Z)):
         row = slice(i, i + 1)
-        base.learn(Z[row], Y[row], weights[row])
+        base.learn(Batch(Z[row], Y[row], weights=weights[row]))
         for slot in range(1, base.n_rules + 1):
             norm = norm_of_hessian(base, slot)
             assert base.arrays.top[slot, 0] + base.settings.beta >= norm * (1.0 - 1e-12)
@@ -42,7 +44,7 @@ def test_the_bound_covers_the_hessian_after_every_sample(name):
 
 def test_the_bound_is_not_much_too_large():
     base = paper_base(beta=3.0)
-    base.learn(*make_stream(5, 200))
+    base.learn(Batch(*make_stream(5, 200)))
     for slot in range(1, base.n_rules + 1):
         exact = np.linalg.eigvalsh(base.hessian(slot) + np.diag(base.settings.penalty[1])).max()
         assert base.arrays.top[slot, 0] <= 2.0 * exact
@@ -51,8 +53,8 @@ def test_the_bound_is_not_much_too_large():
 def test_the_batch_phase_leaves_exact_bounds():
     base = paper_base(beta=3.0)
     Z, Y = make_stream(5, 80)
-    base.learn(Z, Y, consequents=False)
-    base.accumulate(Z, Y, np.empty(0), np.empty((0, 0)))
+    base.learn(Batch(Z, Y), consequents=False)
+    base.accumulate(Batch(Z, Y))
     base.minimise()
     for slot in range(1, base.n_rules + 1):
         exact = np.linalg.eigvalsh(base.hessian(slot) + np.diag(base.settings.penalty[1])).max()

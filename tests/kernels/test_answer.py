@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from paper_rule_bases import paper_learned
 from small_rule_bases import assert_close, learned, make_stream, with_gaps
 
+from evolabel.core.batch import Batch
 from evolabel.core.row_statistics import criterion_scores
 from evolabel.core.rules.weights import NO_WEIGHTS, VarianceTerms, formed_weights
 from evolabel.core.second_moments import labelled_moments
@@ -42,7 +43,7 @@ def answered(base, Z, moments=NO_MOMENTS, W=NO_WEIGHTS):
 def after_learning(base, z):
     """A copy that has learned the row with all its labels; rules stay where they are."""
     copied = copy.deepcopy(base)
-    copied.learn(z[None], np.ones((1, K)), structure=False)
+    copied.learn(Batch(z[None], np.ones((1, K))), structure=False)
     return copied
 
 
@@ -173,7 +174,7 @@ def test_novelty_above_one_means_that_learning_starts_a_rule(profile, rows):
     Z = np.concatenate([Z, 4.0 * Z])
     for z, y, value in zip(Z, np.concatenate([Y, Y]), novelty(base, Z), strict=True):
         later = copy.deepcopy(base)
-        later.learn(z[None], y[None])
+        later.learn(Batch(z[None], y[None]))
         births = sum(event.kind == "birth" for event in later.events)
         assert (value > 1.0) == (births > sum(event.kind == "birth" for event in base.events))
 

@@ -9,6 +9,7 @@ from naive import coupling as naive
 from paper_rule_bases import paper_base, paper_learned
 from small_rule_bases import assert_close
 
+from evolabel.core.batch import Batch
 from evolabel.kernels.paper import coupling
 from evolabel.kernels.paper.coupling import NONE, PAPER, RIDGE, SHIFTED, SHRINK, SIGNED_LAPLACIAN
 
@@ -159,7 +160,7 @@ def test_label_moments_of_a_rule_alone_are_those_of_the_weighted_batch():
     rng = np.random.default_rng(0)
     Z, Y, weights = rng.normal(size=(60, 4)), label_rows(rng, 60, 3), rng.exponential(size=60)
     base = paper_base(vigilance=1e6, space="input")
-    base.learn(Z, Y, weights)
+    base.learn(Batch(Z, Y, weights=weights))
     mean = np.average(Y, axis=0, weights=weights)
     assert base.n_rules == 1
     assert_close(base.arrays.ybar[1], mean, 1e-10)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolabel.core.members.feedback.recent_errors import Answered
+from evolabel.core.members.feedback.recent_errors import RecentErrors
 from evolabel.kernels.evidence import ANSWERS, belief, slopes
 from evolabel.kernels.feedback import (
     AGAIN,
@@ -31,7 +31,7 @@ class State:
     """All that is remembered of K labels and p features, and room to work in."""
 
     def __init__(self, p, K, rates=None):
-        self.answered = Answered.none(p, K)
+        self.answered = RecentErrors.none(p, K)
         self.rates = np.full(K, np.nan) if rates is None else rates
         self.E, self.S = np.zeros((2, 5, K)), np.zeros((2, K))
 

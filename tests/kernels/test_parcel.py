@@ -4,10 +4,11 @@ import copy
 
 import numpy as np
 import pytest
-from small_rule_bases import learned, make_settings, make_stream
+from small_rule_bases import NO_ROWS, NOTHING, learned, make_settings, make_stream
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.batch import Batch
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import fit_scaler
 from evolabel.kernels.learn import learn_rows
 from evolabel.kernels.packed_state import packed
@@ -25,7 +26,7 @@ def test_raw_rows_are_scaled_and_learned():
     scaler = fit_scaler(X, "quantile", 8)
     scaled, raw = learned(0, **CALM), learned(0, **CALM)
     outs, Z = (np.zeros(Y.shape), np.zeros(Y.shape)), scaler.transform(X)
-    raw.learn_raw(X, scaler, Y, out=outs[0])
+    raw.learn_raw(Batch(X, Y, outputs=outs[0]), scaler)
     assert learn_rows(Z, Y, NOTHING, NO_ROWS, scaled.parcel(), 1.0, True, True, False, outs[1]) == (50, DONE)
     assert same_arrays(scaled, raw)
     np.testing.assert_array_equal(*outs)
@@ -35,7 +36,7 @@ def test_a_copy_learns_in_its_own_arrays():
     base = learned(0)
     before = copy.deepcopy(base.arrays)
     base.parcel()
-    copy.deepcopy(base).learn(*make_stream(3, rows=40))
+    copy.deepcopy(base).learn(Batch(*make_stream(3, rows=40)))
     copy.copy(base).parcel()
     assert all(np.array_equal(a, b) for a, b in zip(base.arrays, before, strict=True))
 
@@ -44,14 +45,14 @@ def test_a_parcel_follows_growth_and_new_settings():
     base = RuleBase(4, 3, make_settings(4, max_rules=100, radius=0.02))
     first = base.parcel()
     assert base.parcel() is first
-    base.learn(*make_stream(4, rows=200))  # more rules than there was room for
+    base.learn(Batch(*make_stream(4, rows=200)))  # more rules than there was room for
     assert len(base.arrays.c) > 33
     second = base.parcel()
     assert second is not first
     base.settings = base.settings._replace(radius=1e9)
     assert base.parcel() is not second
     rules = base.n_rules
-    base.learn(make_stream(5, rows=20)[0] * 9, make_stream(5, rows=20)[1])
+    base.learn(Batch(make_stream(5, rows=20)[0] * 9, make_stream(5, rows=20)[1]))
     assert base.n_rules == rules
 
 

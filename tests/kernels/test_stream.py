@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from naive import learn as naive
 from small_rule_bases import (
+    NO_ROWS,
+    NOTHING,
     assert_close,
     assert_same_rules,
     empty_twin,
@@ -19,7 +21,8 @@ from small_rule_bases import (
     with_gaps,
 )
 
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.batch import Batch
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.kernels import learn
 from evolabel.kernels.state import DONE, DUE, NOVEL, STARVED
 
@@ -95,7 +98,7 @@ def test_learning_short_streams(seed, features, labels, upkeep_every):
     options = make_settings(4, max_rules=3, forgetting=0.95, upkeep_every=upkeep_every, prune_after=5, radius=0.2)
     base, out = RuleBase(4, 3, options), np.empty(Y.shape)
     twin = empty_twin(base)
-    base.learn(Z, Y, out=out)
+    base.learn(Batch(Z, Y, outputs=out))
     assert_close(out, naive.learn_rows(Z, Y, NOTHING, NO_ROWS, twin), 1e-9)
     assert_same_rules(base, twin, 1e-9)
 

@@ -1,7 +1,10 @@
-"""A check of numbers that says which parameter is wrong, what came, and what is allowed."""
+"""Checks of parameters: an error names the parameter, the value that came, and the values that are allowed."""
 
+from dataclasses import dataclass
 from math import inf
 from numbers import Real
+
+import numpy as np
 
 from evolabel.errors import ParameterError
 
@@ -16,7 +19,11 @@ def check_number(
     whole: bool = False,
     also: str = "",
 ) -> float:
-    """The number, or ParameterError unless it is one of the range; `also` tells what else would be allowed."""
+    """Return `value` as a float, or raise ParameterError unless it is a number of the range.
+
+    The range is `low` to `high`, without `low` itself if `open_low`, whole numbers only if `whole`. The error begins
+    with `name`, and ends with `also`: what else would be allowed.
+    """
     if not isinstance(value, bool) and isinstance(value, Real):
         number = _as_float(value)
         inside = (low < number if open_low else low <= number) and number <= high and number < inf
@@ -28,7 +35,7 @@ def check_number(
 
 
 def _as_float(value: Real) -> float:
-    """The number, or infinity where it is too large for a float."""
+    """Return `value` as a float, or infinity where it is too large for one."""
     try:
         return float(value)
     except OverflowError:
@@ -36,5 +43,86 @@ def _as_float(value: Real) -> float:
 
 
 def whole_number(name: str, value: object, low: int) -> int:
-    """The whole number, or ParameterError unless it is at least `low`."""
+    """Return `value` as an int, or raise ParameterError about `name` unless it is a whole number of at least `low`."""
     return int(check_number(name, value, low, whole=True))
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers that a parameter may be, and what else it may be.
+
+    Parameters
+    ----------
+    low, high : float
+        Smallest and largest number.
+    open_low : bool
+        Whether `low` itself is excluded.
+    whole : bool
+        Whether only whole numbers are allowed.
+    words : tuple of str
+        Texts that are allowed, too.
+    per_feature : bool
+        Whether a multiple of the number of features is allowed, too, as text such as "2p".
+    optional : bool
+        Whether None is allowed, too.
+    """
+
+    low: float
+    high: float = inf
+    open_low: bool = False
+    whole: bool = False
+    words: tuple[str, ...] = ()
+    per_feature: bool = False
+    optional: bool = False
+
+    def check(self, name: str, value: object) -> None:
+        """Raise ParameterError about `name` unless `value` is allowed."""
+        if (value is None and self.optional) or (isinstance(value, str) and value in self.words):
+            return
+        if self.per_feature and isinstance(value, str) and value.endswith("p"):
+            try:
+                value = float(value[:-1])
+            except ValueError:
+                raise ParameterError(f"{name}={value!r} is unknown; use a number > 0{self._also()}") from None
+        check_number(name, value, self.low, self.high, open_low=self.open_low, whole=self.whole, also=self._also())
+
+    def _also(self) -> str:
+        """Return what is allowed besides numbers, as the end of a sentence."""
+        others = [f'"{word}"' for word in self.words]
+        others += ['a multiple of the number of features such as "2p"'] * self.per_feature + ["None"] * self.optional
+        if not others:
+            return ""
+        return f"{', ' * (len(others) > 1)}{', '.join(others[:-1])} or {others[-1]}"
+
+    def __str__(self) -> str:
+        """Return the type as class docstrings write it."""
+        kinds = ["int" if self.whole else "float"]
+        kinds += [f'"{word}"' for word in self.words] + ["str"] * self.per_feature + ["None"] * self.optional
+        return " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)
+
+
+class Choice:
+    """The few values that a parameter may be: texts, or True and False.
+
+    Parameters
+    ----------
+    *values : str or bool
+        All values allowed.
+    """
+
+    def __init__(self, *values: str | bool) -> None:
+        self.values = values
+
+    def check(self, name: str, value: object) -> None:
+        """Raise ParameterError about `name` unless `value` is allowed; 1 is not True."""
+        same_kind = isinstance(value, bool | np.bool_ if self._is_flag else str)
+        if not same_kind or value not in self.values:
+            raise ParameterError(f"{name}={value!r} is unknown; use one of {', '.join(map(str, self.values))}")
+
+    @property
+    def _is_flag(self) -> bool:
+        return isinstance(self.values[0], bool)
+
+    def __str__(self) -> str:
+        """Return the type as class docstrings write it."""
+        return "bool" if self._is_flag else "{" + ", ".join(f'"{value}"' for value in self.values) + "}"

@@ -22,7 +22,7 @@ from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.inner import ClassifierInner
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.core.members.feedback.error_feedback import Correction
-from evolabel.core.model import StreamModel
+from evolabel.core.protocols import Model
 from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
 from evolabel.typing import FloatArray, IntArray
 
@@ -325,7 +325,7 @@ class ActiveLearner:
         if answer is not None:
             self._learn(model, query, *answer.settle(self.annotators))
 
-    def _learn(self, model: StreamModel, query: Query, y: FloatArray, confidence: FloatArray | None) -> None:
+    def _learn(self, model: Model, query: Query, y: FloatArray, confidence: FloatArray | None) -> None:
         """Train on one answer. Does nothing if every label is NaN (tied votes, or annotators of weight 0)."""
         if np.isnan(y).all():
             return
@@ -344,7 +344,7 @@ class ActiveLearner:
             raise StateError(f"sample {number} is closed: answered or given up already, or of another learner")
         del self.pending[number]
 
-    def _follow_model(self, model: StreamModel) -> None:
+    def _follow_model(self, model: Model) -> None:
         """Continue with a classifier that was fitted anew; pending questions that do not fit it are given up."""
         before = self.strategy.follow_model(model)
         if before is None or not self.pending:
@@ -355,7 +355,7 @@ class ActiveLearner:
             if not keeps or len(query.x) != now.n_features:
                 self.ledger.answer(self.pending.pop(number), None)
 
-    def _check_own(self, model: StreamModel, query: Query) -> None:
+    def _check_own(self, model: Model, query: Query) -> None:
         """An error if `query` was not made by this learner for `model`."""
         if not isinstance(query, Query):
             raise DataTypeError(

@@ -16,8 +16,8 @@ from evolabel.active.scoring.unlabelled import UnlabelledRows
 from evolabel.active.selection import Selector
 from evolabel.active.selection.token_bucket import Allowance, TokenBucket
 from evolabel.classifier.inner import ClassifierInner, FittedModel
-from evolabel.core.model import StreamModel
-from evolabel.core.row_statistics import Look
+from evolabel.core.protocols import Model
+from evolabel.core.row_statistics import RowStatistics
 from evolabel.errors import StateError
 from evolabel.typing import BoolArray, FloatArray
 
@@ -73,7 +73,7 @@ class QueryStrategy:
 
     # ------------------------------------------------------------------ the model
 
-    def check_model(self, model: StreamModel) -> None:
+    def check_model(self, model: Model) -> None:
         """StateError if `model` has other features than the samples counted so far: the classifier was fitted anew."""
         known = self._counted_by
         if known is None or known.model is model:
@@ -85,7 +85,7 @@ class QueryStrategy:
                 f"of {known.n_features}); make a new ActiveLearner"
             )
 
-    def follow_model(self, model: StreamModel) -> FittedModel | None:
+    def follow_model(self, model: Model) -> FittedModel | None:
         """Restart selector, second moments and error feedback if the classifier was fitted anew; counts stay.
 
         Returns the model as it was when a sample was last counted, if `model` differs from it in any way.
@@ -110,7 +110,7 @@ class QueryStrategy:
 
     # ------------------------------------------------------------------ queries
 
-    def query(self, model: StreamModel, row: FloatArray) -> Query:
+    def query(self, model: Model, row: FloatArray) -> Query:
         """The query about one checked `row`, (1, p). Changes nothing."""
         if model.warm_up is not None:
             affordable = self.bucket.affordable(model.n_labels) >= self.bucket.unit(model.n_labels)
@@ -123,7 +123,7 @@ class QueryStrategy:
         labels = mask if at == 0 else None
         return self._make_query(row[0].copy(), outputs[0], values[0], by_criterion, labels, selector=selector)
 
-    def scan(self, model: StreamModel, rows: FloatArray) -> tuple[Query | None, int]:
+    def scan(self, model: Model, rows: FloatArray) -> tuple[Query | None, int]:
         """Count checked `rows` of `model` until one is to be asked about; returns its query and the number counted.
 
         The row in question is not counted. The query is None if nothing is to be asked.
@@ -136,7 +136,7 @@ class QueryStrategy:
         self.unlabelled.add(model, rows[:passed])
         return query, passed
 
-    def count(self, model: StreamModel, query: Query) -> None:
+    def count(self, model: Model, query: Query) -> None:
         """Count the sample and question of `query`, after `follow_model`; BudgetError if it costs too much by now."""
         limit = self.bucket.count(model.n_labels, query.cost)
         query.number = self.bucket.seen
@@ -145,10 +145,10 @@ class QueryStrategy:
             self.selector.record(query.values, limit, asked=query.asked)
         self.unlabelled.add(model, query.x[None])
 
-    def _allowance(self, model: StreamModel, rows: int) -> Allowance:
+    def _allowance(self, model: Model, rows: int) -> Allowance:
         return self.bucket.allowance(model.n_labels, rows, self.context.urgency(model))
 
-    def _version(self, model: StreamModel) -> ModelVersion:
+    def _version(self, model: Model) -> ModelVersion:
         """The present version; the same object as long as nothing has changed."""
         moments = self.unlabelled.moments_of(model)
         if self._latest is None or not self._latest.is_still(model, moments):
@@ -157,7 +157,7 @@ class QueryStrategy:
 
     def _score(
         self,
-        model: StreamModel,
+        model: Model,
         rows: FloatArray,
         selector: Selector,
         version: ModelVersion,
@@ -177,12 +177,12 @@ class QueryStrategy:
         return outputs, scores, values
 
     def _look(
-        self, model: StreamModel, rows: FloatArray, context: RowContext, weights: FloatArray | None = None
-    ) -> Look:
+        self, model: Model, rows: FloatArray, context: RowContext, weights: FloatArray | None = None
+    ) -> RowStatistics:
         moments = self.unlabelled.moments_of(model)
-        return Look(model, rows, moments, weights, context.correction, context.exploration)
+        return RowStatistics(model, rows, moments, weights, context.correction, context.exploration)
 
-    def _first_query(self, model: StreamModel, rows: FloatArray) -> tuple[Query | None, int]:
+    def _first_query(self, model: Model, rows: FloatArray) -> tuple[Query | None, int]:
         """The query about the first row to ask about, and the number of rows before it, which the selector records."""
         if model.warm_up is not None:
             n_labels = model.n_labels
@@ -200,7 +200,7 @@ class QueryStrategy:
         by_criterion = {n: score.copy() for n, score in zip(self._names, scored.scores.of_row(row), strict=True)}
         return self._make_query(x, prediction, value, by_criterion, mask, selector=self.selector), at
 
-    def _scored_ahead(self, model: StreamModel, rows: FloatArray) -> tuple[ScoredRows, int]:
+    def _scored_ahead(self, model: Model, rows: FloatArray) -> tuple[ScoredRows, int]:
         """The rows scored, now or before, and the index of the first of them."""
         version, number, changes = self._version(model), self.bucket.seen + 1, self.context.changes(model)
         if self._ahead is None or not self._ahead[0].holds_for(rows, self._ahead[1], version, number, changes):
@@ -210,7 +210,7 @@ class QueryStrategy:
             self._ahead = ScoredRows(version, number, changes, kept, *scored), 0
         return self._ahead
 
-    def _cold_query(self, model: StreamModel, row: FloatArray, *, asked: bool) -> Query:
+    def _cold_query(self, model: Model, row: FloatArray, *, asked: bool) -> Query:
         """A question about a whole sample, or none, without scores: a first model needs all labels."""
         look = self._look(model, row, self.context.of_next(model, row))
         prediction = look.outputs[0]
@@ -251,13 +251,13 @@ class QueryStrategy:
         count = int(np.count_nonzero(labels))
         return count if self.bucket.per == "labels" else min(count, 1)
 
-    def could_have_made(self, model: StreamModel, query: Query) -> bool:
+    def could_have_made(self, model: Model, query: Query) -> bool:
         """Whether price and values of `query` agree with the bucket and the selector, for `model`."""
         if query.cost != self.price_of(query.labels):
             return False
         return query.values is None or self._fitting_selector(model).fits(query.values)
 
-    def _fitting_selector(self, model: StreamModel) -> Selector:
+    def _fitting_selector(self, model: Model) -> Selector:
         """The selector, or a copy that fits `model`: a query must not change anything.
 
         The copy is wider if labels have appeared, and empty if the classifier was fitted anew.
@@ -275,7 +275,7 @@ class QueryStrategy:
 
     # ------------------------------------------------------------------ how far to look ahead
 
-    def rows_until_affordable(self, model: StreamModel) -> int:
+    def rows_until_affordable(self, model: Model) -> int:
         """Number of rows before anything can be asked."""
         return self.bucket.rows_before(model.n_labels, self.selector.least)
 
@@ -287,7 +287,7 @@ class QueryStrategy:
         """Number of rows behind the last query that were scored already."""
         return 0 if self._ahead is None else len(self._ahead[0].rows) - self._ahead[1]
 
-    def is_unchanged(self, model: StreamModel) -> bool:
+    def is_unchanged(self, model: Model) -> bool:
         """Whether `model` has neither learned nor been edited since the last query of `scan`."""
         return self._ahead is not None and self._ahead[0].version.same_rules(self._version(model))
 

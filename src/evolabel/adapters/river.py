@@ -12,10 +12,10 @@ from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.classifier.targets import LabelMatrix
 from evolabel.classifier.weights import read_sample_weight
+from evolabel.core.batch import Batch
 from evolabel.core.feature_growth import grow_features, keep_features
 from evolabel.core.initial.cold_start import WarmUp
-from evolabel.core.model import StreamModel
-from evolabel.core.rules.rule_base import NOTHING
+from evolabel.core.protocols import Model
 from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
         """Learn a sample: features x, labels y, weight w. Bad input changes nothing."""
         sample, features = self._features.read(x)
         targets, labels = self._labels.read(y)
-        weights = NOTHING if w == 1.0 else read_sample_weight(w, 1)
+        weights = np.empty(0) if w == 1.0 else read_sample_weight(w, 1)
         model = self._model or self._begin()
         if len(labels) > len(self._labels):
             self._take_labels(model, labels)
@@ -110,8 +110,8 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
         return self.estimator._lock
 
     @property
-    def _model(self) -> StreamModel | None:
-        model: StreamModel | None = self.estimator.__dict__.get("_model")
+    def _model(self) -> Model | None:
+        model: Model | None = self.estimator.__dict__.get("_model")
         return model
 
     @property
@@ -119,9 +119,9 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
         """Values by which a feature can be scaled."""
         return (int(self.estimator.warm_up) + 1) // 2
 
-    def _begin(self) -> StreamModel:
+    def _begin(self) -> Model:
         """A model without features and labels: both appear."""
-        model = StreamModel(0, 0, self.estimator._options())
+        model = self.estimator._new_model(0, 0)
         self.estimator._model = model
         self._pass_names_on()
         return model
@@ -130,26 +130,26 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
         """Continuous outputs of eq. (2); those of the stream's mean if no feature is known."""
         sample, model = self._features.read(x)[0][:, : len(self._features)], self._model
         if model is None:
-            return NOTHING
+            return np.empty(0)
         if model.warm_up is None and np.isnan(sample).all():
             rules = model.trained()
             return rules.outputs(rules.arrays.c[:1, : model.n_features].copy()).ravel()
         return model.outputs(sample).ravel()
 
-    def _learn(self, model: StreamModel, sample: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
+    def _learn(self, model: Model, sample: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
         warm_up = model.warm_up
         if warm_up is not None:
             _prolong(warm_up, sample)
-        model.learn(sample, targets, weights)
+        model.learn(Batch(sample, targets, weights))
         if warm_up is not None and model.warm_up is None:
             self._send_back(model, warm_up.X)
 
-    def _take_labels(self, model: StreamModel, labels: LabelColumns) -> None:
+    def _take_labels(self, model: Model, labels: LabelColumns) -> None:
         model.grow_labels(len(labels))
         self._labels = labels
         self._pass_names_on()
 
-    def _take_features(self, model: StreamModel, features: FeatureColumns, sample: FloatArray) -> FloatArray:
+    def _take_features(self, model: Model, features: FeatureColumns, sample: FloatArray) -> FloatArray:
         """New features get a column, at once during the warm-up, later when they have shown enough; the others wait.
 
         Returns the sample without those that wait.
@@ -165,7 +165,7 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
         self._waiting.make_room()
         return sample.take(known + ready, axis=1)
 
-    def _send_back(self, model: StreamModel, X: FloatArray) -> None:
+    def _send_back(self, model: Model, X: FloatArray) -> None:
         """After the batch phase on X: features that have not shown enough give their column back, and wait."""
         names = self._features.names
         ready = [self._waiting.note(n, v.tolist(), self._needed) for n, v in zip(names, X.T, strict=True)]

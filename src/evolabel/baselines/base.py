@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evolabel.classifier.samples import read_samples
 from evolabel.classifier.targets import LabelMatrix, read_targets
+from evolabel.core.batch import Batch
 from evolabel.core.initial.cold_start import WarmUp
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
 from evolabel.errors import DataError, NotTrainedError
 from evolabel.evaluate.metrics.label_sets import DEFAULT_THRESHOLD
 from evolabel.typing import BoolArray, FloatArray, IntArray
@@ -58,7 +58,7 @@ class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def partial_fit(self, X: object, y: object = None) -> Self:
         """Train on the rows `X` with labels `y`, one after the other. May be the very first call."""
         rows, labels = self._prepare(X, y)
-        done = self._collect_initial(rows, labels, NO_ROWS)
+        done = self._collect_initial(rows, labels, np.empty((0, 0)))
         if done < len(rows):
             self._learn_rows(rows[done:], labels[done:])
         return self
@@ -188,11 +188,11 @@ class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Add rows to the warm-up and fit it when it is complete; return the number of rows added."""
         if self._warm_up is None:
             return 0
-        done = self._warm_up.take(rows, labels, NOTHING, NO_ROWS, scores)
+        done = self._warm_up.take(Batch(rows, labels, outputs=scores))
         if self._warm_up.complete:
-            batch_rows, batch_labels, _, _ = self._warm_up.batch()
+            batch = self._warm_up.batch()
             self._warm_up = None
-            self._fit_initial(batch_rows, batch_labels)
+            self._fit_initial(batch.X, batch.Y)
         return done
 
     def _read_labels(self, y: object, rows: int, known: LabelMatrix | None) -> tuple[FloatArray, LabelMatrix]:

@@ -15,7 +15,6 @@ from evolabel.baselines.engine import (
     total_rules,
 )
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-from evolabel.core.rules.rule_base import NO_ROWS
 from evolabel.errors import ParameterError
 from evolabel.typing import BoolArray, FloatArray
 
@@ -78,7 +77,7 @@ class EvolvingChain(StreamLearner):
         self._links: dict[int, EvolvingFuzzyClassifier] = {}
         for k in self.order_:
             link = self._links[k] = fitted_engine(self.base, rows, labels[:, [k]])
-            scores = engine_scores(link, rows) if np.isnan(labels[:, k]).any() else NO_ROWS
+            scores = engine_scores(link, rows) if np.isnan(labels[:, k]).any() else np.empty((0, 0))
             rows = self._with_label(rows, labels[:, [k]], scores)
 
     def _grow_labels(self, n_labels: int) -> None:

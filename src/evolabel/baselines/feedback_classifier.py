@@ -7,7 +7,8 @@ import numpy as np
 from evolabel.baselines.label_counts import LabelCounts
 from evolabel.baselines.wrapper import Wrapper
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-from evolabel.core.members.feedback.error_feedback import NO_EVIDENCE, Echo, base_rates
+from evolabel.core.batch import Batch
+from evolabel.core.members.feedback.error_feedback import ErrorFeedback, feedback_of
 from evolabel.errors import DataError
 from evolabel.typing import FloatArray
 
@@ -52,11 +53,11 @@ class FeedbackClassifier(Wrapper):
     def _fit_initial(self, rows: FloatArray, labels: FloatArray) -> None:
         super()._fit_initial(rows, labels)
         if self._is_evolving:
-            self._feedback = self._model._model.new_echo()
+            self._feedback = feedback_of(self._model._model)
             return
         counts = LabelCounts(labels.shape[1])
         counts.add(labels)
-        self._feedback = Echo(0, base_rates(counts.positive, counts.annotated), NO_EVIDENCE)
+        self._feedback = ErrorFeedback(0, counts.annotated, counts.positive)
 
     @property
     def _is_evolving(self) -> bool:
@@ -71,10 +72,7 @@ class FeedbackClassifier(Wrapper):
 
     def _score_rows(self, rows: FloatArray) -> FloatArray:
         scores = super()._score_rows(rows)
-        if self._feedback.mean_gain == 0.0:
-            return scores
-        next_numbers = np.full(len(rows), self._feedback.next_number)
-        return self._feedback.correction(self._comparable(rows), next_numbers, scores.shape[1]).of(scores)
+        return self._feedback.answer(Batch(self._comparable(rows), scores), scores)
 
     def _score_and_learn(self, rows: FloatArray, labels: FloatArray) -> FloatArray:
         scores = np.array(self._model.test_then_train(rows, labels), np.float64, order="C")
@@ -83,5 +81,5 @@ class FeedbackClassifier(Wrapper):
                 f"the learner inside returned scores of shape {scores.shape}, expected {labels.shape}; "
                 "use one that scores every label of every row"
             )
-        self._feedback.follow(self._comparable(rows), scores, labels)
+        self._feedback.answer_and_learn(Batch(self._comparable(rows), labels), scores)
         return scores

@@ -10,27 +10,28 @@ import numpy as np
 from evolabel import errors
 from evolabel.classifier.samples import as_array, as_matrix, as_one_row, checked_values, is_checked_shape
 from evolabel.classifier.targets import LabelMatrix, Targets, read_targets
-from evolabel.core.model import StreamModel
+from evolabel.core.batch import Batch
 from evolabel.core.options import Options
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
+from evolabel.core.protocols import Model
 from evolabel.errors import DataError, StateError
 from evolabel.typing import AnyArray, FloatArray
 
 if TYPE_CHECKING:
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+    from evolabel.core.model import StreamModel
     from evolabel.explain.prediction import Correct, Explanation
 
 
 class FittedModel(NamedTuple):
     """The model of a classifier at one moment, with the names of its features and labels."""
 
-    model: StreamModel
+    model: Model
     n_features: int
     targets: LabelMatrix
     features: AnyArray | None
     """Names of the features; None where they have none."""
 
-    def is_still(self, model: StreamModel, targets: object) -> bool:
+    def is_still(self, model: Model, targets: object) -> bool:
         """Whether `model` and `targets` are those of this moment, with as many features."""
         return self.model is model and self.targets is targets and self.n_features == model.n_features
 
@@ -64,7 +65,7 @@ class ClassifierInner:
         return self.classifier._lock
 
     @property
-    def model(self) -> StreamModel:
+    def model(self) -> Model:
         """The model; NotTrainedError before the first rows, StateError if the classifier was trained on classes."""
         known = self.classifier.__dict__
         if type(known.get("_targets")) is LabelMatrix and "_model" in known:
@@ -98,9 +99,9 @@ class ClassifierInner:
         assert self.classifier._targets is not None
         return self.classifier._targets.names
 
-    def new_model(self, n_features: int, n_labels: int) -> StreamModel:
+    def new_model(self, n_features: int, n_labels: int) -> "StreamModel":
         """An untrained model of `n_features` and `n_labels` with the options of the classifier."""
-        return StreamModel(n_features, n_labels, self.options())
+        return self.classifier._new_model(n_features, n_labels)
 
     def options(self) -> Options:
         """The parameters of the classifier, checked."""
@@ -153,10 +154,12 @@ class ClassifierInner:
         if len(y) != model.n_labels:
             labels, clf._targets = read_targets(labels, 1, clf._targets, streaming=True)
         rules, outputs = model.rules, np.zeros(labels.shape)
-        batch = x[None], labels, NOTHING, NO_ROWS if confidence is None else confidence[None], outputs
+        batch = Batch(x[None], labels, outputs=outputs)
+        if confidence is not None:
+            batch = batch._replace(confidences=confidence[None])
         if rules is None:
-            clf._learn(*batch)
+            clf._learn(batch)
         else:
             with rules.moving_by(antecedent_rate):
-                clf._learn(*batch)
+                clf._learn(batch)
         return np.asarray(outputs[0])

@@ -1,4 +1,4 @@
-"""What a trained classifier has to show: its rules, its explanations, its numbers."""
+"""Read-only properties of a trained classifier, and how its model is read."""
 
 from typing import TYPE_CHECKING, cast
 
@@ -7,7 +7,7 @@ import numpy as np
 from evolabel import errors
 from evolabel._utils.validation import check_number
 from evolabel.classifier.safe_calls import WithLock, exclusive
-from evolabel.classifier.samples import as_one_row, read_samples
+from evolabel.classifier.samples import read_samples
 from evolabel.classifier.targets import ClassCodes, Targets
 from evolabel.core.model import StreamModel
 from evolabel.core.rules.events import Event
@@ -19,61 +19,27 @@ if TYPE_CHECKING:
 
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
     from evolabel.classifier.rule_book import RuleBook
-    from evolabel.explain.figures.figure_data import FigureData
     from evolabel.explain.prediction import Correct, Explanation
     from evolabel.explain.relevance import Relevance
     from evolabel.explain.rules import RuleSet
 
 
-class Readable(WithLock):
-    """The reading half of `EvolvingFuzzyClassifier`; nothing here changes the model."""
+class Properties(WithLock):
+    """Read-only properties of `EvolvingFuzzyClassifier`; nothing here changes the model."""
 
     threshold: float
     n_features_in_: int
     _targets: Targets
 
-    @exclusive
-    def memberships(self, X: object) -> FloatArray:
-        """How much each rule has to say on each sample, (n_samples, n_rules), rows sum to 1."""
-        rows = self._read(X)
-        model = self._trained()
-        return model.trained().memberships(model.scale(rows))[0]
-
-    @exclusive
-    def explain(self, x: object) -> "Explanation":
-        """One prediction in parts: which rules fired, and what each feature gave each label."""
-        return self._explained(self._read(as_one_row(x)))
-
-    @exclusive
-    def describe(self, X: object = None, *, fidelity: float = 0.95) -> "RuleSet":
-        """The rules in words, each with the fewest features that keep `fidelity`: the share of labels predicted alike.
-
-        With X, what is reported (fidelity, activity) is measured on those rows, else on rows drawn from what the rules
-        remember of the stream.
-        """
-        from evolabel.explain.rules import read_rules
-
-        check_number("fidelity", fidelity, 0, 1)
-        model, rows = self._fitted_model(), None if X is None else self._read(X)
-        names, threshold = self._feature_names(), self._decision_threshold()
-        return read_rules(model, names, self._targets.names, rows=rows, fidelity=fidelity, threshold=threshold)
-
-    @exclusive
-    def figure_data(self) -> "FigureData":
-        """Return what `evolabel.explain.figures` draw: the trained model and the names of its features and labels."""
-        from evolabel.explain.figures.figure_data import FigureData
-
-        return FigureData(self._trained(), self._feature_names(), self._targets.names)
-
     @property
     def rules_(self) -> "RuleSet":
-        """The rules, readable; empty while the warm-up lasts."""
-        return self.describe()
+        """The rules, in words by `str`; empty during the warm-up."""
+        return cast("EvolvingFuzzyClassifier", self).describe()
 
     @property
     @exclusive
     def relevance_(self) -> "Relevance":
-        """How much of each label every feature explains alone."""
+        """Share of each label that every feature explains alone."""
         from evolabel.explain.relevance import feature_relevance
 
         return feature_relevance(self._trained(), self._feature_names(), self._targets.names)
@@ -81,13 +47,13 @@ class Readable(WithLock):
     @property
     @exclusive
     def events_(self) -> list[Event]:
-        """Births, merges, deaths and adoptions of rules, and acts of people, oldest first."""
+        """Births, merges and deaths of rules, and edits by people, oldest first."""
         rules = self._fitted_model().rules
         return [] if rules is None else list(rules.events)
 
     @property
     def rulebook(self) -> "RuleBook":
-        """The rules in the hands of a person: add, edit, rename, lock, merge, delete, undo."""
+        """Edits of rules by a person: add, edit, rename, lock, merge, delete, undo."""
         from evolabel.classifier.rule_book import RuleBook
 
         return RuleBook(cast("EvolvingFuzzyClassifier", self))
@@ -105,17 +71,17 @@ class Readable(WithLock):
 
     @property
     def ridge_(self) -> float:
-        """The unit of the ridges; NaN while the warm-up lasts."""
+        """The unit of the ridges; NaN during the warm-up."""
         return self._fitted_model().ridge
 
     @property
     def local_ridge_(self) -> float:
-        """Ridge of the rules in units of `ridge_`, as given or chosen; NaN while the warm-up lasts."""
+        """Ridge of the rules in units of `ridge_`, as given or chosen; NaN during the warm-up."""
         return self._fitted_model().local_ridge
 
     @property
     def feature_weights_(self) -> FloatArray:
-        """What the features count in squared distances, 1 on average; all 1 while the warm-up lasts."""
+        """Weights of the features in squared distances, 1 on average; all 1 during the warm-up."""
         return self._fitted_model().feature_weights.copy()
 
     @property

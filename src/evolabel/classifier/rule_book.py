@@ -1,4 +1,4 @@
-"""`clf.rulebook`: the rules of a classifier in the hands of a person."""
+"""`clf.rulebook`: edits of the rules of a classifier by a person."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.core.edits import rule_edits
-from evolabel.core.edits.expert_rules import Claim
+from evolabel.core.edits.expert_rules import RuleSpec
 from evolabel.core.edits.undo import undo
+from evolabel.core.model import StreamModel
 from evolabel.core.rules.events import ACTS, Event
-from evolabel.core.rules.rule_base import RuleBase
 from evolabel.errors import DataError
 from evolabel.explain.expert_form import ExpertRule
-from evolabel.explain.expert_region import claim_of, form_of
+from evolabel.explain.expert_region import form_of, spec_of
 from evolabel.explain.expert_text import read_form
 from evolabel.explain.resolve import resolve
 from evolabel.explain.terms import stream_terms
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class RuleBook:
     """Add, edit, rename, lock, merge and delete rules; the classifier goes on learning from there.
 
-    Rules are called by their number or by their name. Every act is an event in `clf.events_` and can be undone as long
+    Rules are named by their number or by their name. Every edit is an event in `clf.events_` and can be undone as long
     as nothing was learned since. Forms are text or dictionaries; `docs/expert-rules.md` explains both.
 
     Examples
@@ -47,52 +47,52 @@ class RuleBook:
 
     @uninterrupted
     def add(self, form: object) -> int:
-        """A new rule from a form; returns its number. A full rule base merges its closest pair to make room."""
-        rule, claim = self._read(form)
-        return rule_edits.add_rule(self._rules(), claim, str(rule), rule.name)
+        """Add a rule from a `form`, and return its number; a full rule base merges its closest pair first."""
+        rule, spec = self._read(form)
+        return rule_edits.add_rule(self._model(), spec, str(rule), rule.name)
 
     @uninterrupted
     def edit(self, rule: int | str, form: object) -> None:
-        """The rule becomes what the form says; it keeps its number, its age, its lock, and its name if none is given.
+        """Replace a `rule` by a `form`; it keeps its number, age and lock, and its name if the form has none.
 
-        What it had learned is let go. Start from `form(rule)` to change a part.
+        What it had learned is dropped. Start from `form(rule)` to change a part.
         """
-        written, claim = self._read(form)
-        rule_edits.edit_rule(self._rules(), self._number(rule), claim, str(written), written.name)
+        written, spec = self._read(form)
+        rule_edits.edit_rule(self._model(), self._number(rule), spec, str(written), written.name)
 
     @uninterrupted
     def rename(self, rule: int | str, name: str) -> None:
-        """Call the rule by a name; an empty name takes it away."""
-        rule_edits.rename_rule(self._rules(), self._number(rule), name)
+        """Set the `name` of a `rule`; an empty name removes it."""
+        rule_edits.rename_rule(self._model(), self._number(rule), name)
 
     @uninterrupted
     def lock(self, rule: int | str) -> None:
-        """Learning leaves the rule alone from now on: region, weights and the rule itself stay as they are."""
-        rule_edits.lock_rule(self._rules(), self._number(rule))
+        """Lock a `rule`: learning does not change its region, its weights or the rule itself any more."""
+        rule_edits.lock_rule(self._model(), self._number(rule))
 
     @uninterrupted
     def unlock(self, rule: int | str) -> None:
-        """The rule learns again."""
-        rule_edits.unlock_rule(self._rules(), self._number(rule))
+        """Unlock a `rule`: it learns again."""
+        rule_edits.unlock_rule(self._model(), self._number(rule))
 
     @uninterrupted
     def merge(self, first: int | str, second: int | str) -> int:
-        """Unite two rules; returns the number of the better supported one, which stays."""
-        return rule_edits.merge_rules(self._rules(), self._number(first), self._number(second))
+        """Merge the rules `first` and `second`, and return the number of the better supported one, which stays."""
+        return rule_edits.merge_rules(self._model(), self._number(first), self._number(second))
 
     @uninterrupted
     def delete(self, rule: int | str) -> None:
-        """Remove a rule, locked or not."""
-        rule_edits.delete_rule(self._rules(), self._number(rule))
+        """Remove a `rule`, locked or not."""
+        rule_edits.delete_rule(self._model(), self._number(rule))
 
     @uninterrupted
     def undo(self) -> Event:
-        """Take back the last act, bit for bit; refused once samples were learned since. Returns the act's event."""
-        return undo(self._rules())
+        """Take back the last edit, bit for bit, and return its event; refused once samples were learned since."""
+        return undo(self._model())
 
     @exclusive
     def form(self, rule: int | str) -> ExpertRule:
-        """The rule as a person would write it; `str` of it is text that `add` and `edit` read."""
+        """Return a `rule` as a person would write it; `str` of it is text that `add` and `edit` read."""
         model = self._classifier._trained()
         names = self._classifier._feature_names(), self._classifier._targets.names
         return form_of(self._number(rule), model, *names)
@@ -100,31 +100,31 @@ class RuleBook:
     @property
     @exclusive
     def names(self) -> dict[int, str]:
-        """Names that people have given, by number of the rule."""
-        return dict(self._rules().words.names)
+        """Names given by people, by number of the rule."""
+        return dict(self._model().trained().words.names)
 
     @property
     @exclusive
     def acts(self) -> list[Event]:
-        """What people have done to the rules, oldest first."""
+        """Edits by people, oldest first."""
         return [event for event in self._classifier.events_ if event.kind in ACTS]
 
     @property
     def _lock(self) -> Any:
         return self._classifier._lock
 
-    def _rules(self) -> RuleBase:
-        return self._classifier._trained().trained()
+    def _model(self) -> StreamModel:
+        return self._classifier._trained()
 
     def _number(self, rule: int | str) -> int:
         if isinstance(rule, int | np.integer) and not isinstance(rule, bool):
             return int(rule)
-        for number, name in self._rules().words.names.items():
+        for number, name in self._model().trained().words.names.items():
             if name == rule:
                 return number
         raise DataError(f"no rule is called {rule!r}; give its number, or rename a rule first")
 
-    def _read(self, form: object) -> tuple[ExpertRule, Claim]:
+    def _read(self, form: object) -> tuple[ExpertRule, RuleSpec]:
         model, features = self._classifier._trained(), self._classifier._feature_names()
         rule = resolve(read_form(form), stream_terms(model, features))
-        return rule, claim_of(rule, model, features, self._classifier._targets.names)
+        return rule, spec_of(rule, model, features, self._classifier._targets.names)

@@ -66,7 +66,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def exclusive(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """The method, for one thread at a time."""
+    """Return `method` for one thread at a time."""
 
     @wraps(method)
     def call(self: S, /, *arguments: P.args, **named: P.kwargs) -> R:
@@ -77,7 +77,7 @@ def exclusive(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S,
 
 
 def uninterrupted(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """The method, for one thread at a time; Ctrl-C waits until it has ended, or until it calls `deliver`."""
+    """Return `method` for one thread at a time; Ctrl-C waits until it has ended, or until it calls `deliver`."""
 
     @wraps(method)
     def call(self: S, /, *arguments: P.args, **named: P.kwargs) -> R:

@@ -20,7 +20,7 @@ _first_bad_sample = direct(first_bad_sample)  # rows are always float64, 2-D and
 
 
 def is_checked_shape(X: object, width: int) -> TypeGuard[FloatArray]:
-    """Is X already what the kernels want? The short cut that keeps one-row calls cheap."""
+    """Whether `X` is a float64 table of `width` columns as the kernels need it; keeps one-row calls cheap."""
     return (
         type(X) is np.ndarray
         and X.dtype == FLOAT64
@@ -32,13 +32,13 @@ def is_checked_shape(X: object, width: int) -> TypeGuard[FloatArray]:
 
 
 def read_samples(estimator: "BaseEstimator", X: object, *, reset: bool) -> FloatArray:
-    """Rows of X; NaN is a missing feature. `reset` learns names and width instead of checking them."""
+    """Return the rows of `X`, checked; NaN is a missing feature. `reset`: set the names and width of `estimator`."""
     width = -1 if reset or hasattr(estimator, "feature_names_in_") else getattr(estimator, "n_features_in_", -1)
     return checked_values(X if is_checked_shape(X, width) else _convert(estimator, X, reset))
 
 
 def as_one_row(x: Any) -> Any:
-    """A flat array, a flat list or a row of a pandas frame as a table of one row; anything else as it is."""
+    """Return `x`, a flat array, a flat list or a row of a pandas frame, as a table of one row; others as they are."""
     if hasattr(x, "to_frame") and hasattr(x, "index"):
         return x.to_frame().T
     if isinstance(x, list | tuple) and not any(hasattr(value, "__len__") for value in x):
@@ -47,7 +47,7 @@ def as_one_row(x: Any) -> Any:
 
 
 def checked_values(rows: FloatArray) -> FloatArray:
-    """The rows themselves, if every value can be used."""
+    """Return `rows` themselves if every value can be used, else raise DataError."""
     row, column = _first_bad_sample(rows)
     if row >= 0:
         if column < 0:
@@ -74,7 +74,7 @@ def _convert(estimator: "BaseEstimator", X: object, reset: bool) -> FloatArray:
 
 
 def as_matrix(data: object, name: str, advice: str = "encode text and categories first") -> FloatArray:
-    """A 2-D array as `ordinary` makes it, from anything that can be read as one; `advice` to those who pass texts."""
+    """Return `data` as a 2-D array as `ordinary` makes it; errors begin with `name`, `advice` ends those about text."""
     if sparse.issparse(data):
         raise DataTypeError(f"{name} is a sparse matrix, dense data is required; use {name}.toarray()")
     array = as_array(data, name)
@@ -90,12 +90,11 @@ def as_matrix(data: object, name: str, advice: str = "encode text and categories
     try:
         return ordinary(_with_nan(array))
     except (TypeError, ValueError) as error:
-        told = f"{name} must hold numbers only ({one_line(error)}); {advice}"
-        raise _kind_of(error)(told) from None
+        raise _kind_of(error)(f"{name} must hold numbers only ({one_line(error)}); {advice}") from None
 
 
 def ordinary(array: AnyArray) -> FloatArray:
-    """A plain float64 array, C-contiguous and writeable; the same object if it is one.
+    """Return `array` as plain float64, C-contiguous and writeable; the same object if it is.
 
     Numba would compile kernels once more for a read-only array or a subclass such as a memory map.
     """
@@ -108,7 +107,7 @@ def _with_nan(array: AnyArray) -> AnyArray:
 
 
 def is_missing(value: Any) -> bool:
-    """Is it None, NaN or pandas' NA?"""
+    """Whether `value` is None, NaN or pandas' NA."""
     try:
         return value is None or bool(value != value)
     except TypeError:  # pandas' NA is neither equal nor unequal to anything
@@ -119,7 +118,7 @@ _are_missing = np.frompyfunc(is_missing, 1, 1)
 
 
 def as_array(data: object, name: str) -> AnyArray:
-    """The values of a frame, series, list or array; columns of the same name and ragged lists are refused."""
+    """Return the values of `data`, a frame, series, list or array; ragged lists are refused, by `name`."""
     if type(data) is np.ndarray:
         return data
     if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
@@ -133,12 +132,12 @@ def as_array(data: object, name: str) -> AnyArray:
         return np.asarray(data)
     except ValueError as error:
         ragged = "its rows differ in length; pass a table, for labels one column of 0 and 1 each"
-        told = ragged if "inhomogeneous" in str(error) else one_line(error)
-        raise DataError(f"{name} cannot be read as one table: {told}") from None
+        why = ragged if "inhomogeneous" in str(error) else one_line(error)
+        raise DataError(f"{name} cannot be read as one table: {why}") from None
 
 
 def one_line(error: Exception) -> str:
-    """The message of another library's error, without line breaks."""
+    """Return the message of another library's `error` without line breaks."""
     return " ".join(str(error).split())
 
 
@@ -147,7 +146,7 @@ def _kind_of(error: Exception) -> type[DataError | DataTypeError]:
 
 
 def column_names(data: object) -> list[str] | None:
-    """Column names of a frame, None for anything without names."""
+    """Return the column names of `data`, None for anything without names."""
     if isinstance(data, np.ndarray):
         return None
     native: Any = data

@@ -11,7 +11,11 @@ import numpy as np
 
 from evolabel._utils.text import with_article
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets
+from evolabel.core.members.feedback.error_feedback import ErrorFeedback, feedback_of
+from evolabel.core.model import StreamModel
+from evolabel.core.stored.array_checks import inside
 from evolabel.core.stored.fact_checks import StoredFacts
+from evolabel.core.stored.named_arrays import part_of, prefixed
 from evolabel.core.stored.snapshot import put_together, take_apart
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
 from evolabel.persistence.model_file import read_model_file, write_model_file
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     C = TypeVar("C", bound=EvolvingFuzzyClassifier)
 
 KIND = "EvolvingFuzzyClassifier"
+_FEEDBACK = "feedback"  # the part of the error feedback in a file
 SIMPLE = (str, int, float, bool)  # classes that JSON can hold
 DTYPES = re.compile("[<>|=]?[biufUO][0-9]*")  # of classes
 LONGEST = 1 << 26  # bytes that classes may need
@@ -32,7 +37,7 @@ BROKEN = (EvolabelError, KeyError, TypeError, ValueError, AttributeError, IndexE
 
 
 def save_classifier(classifier: "EvolvingFuzzyClassifier", path: str | os.PathLike[str]) -> None:
-    """Write a trained classifier."""
+    """Write a trained `classifier` to `path`."""
     arrays, manifest = take_classifier_apart(classifier)
     with refusing_to_write(path):
         put_classifier_together(type(classifier), arrays, json.loads(json.dumps(manifest, allow_nan=False)))
@@ -40,7 +45,7 @@ def save_classifier(classifier: "EvolvingFuzzyClassifier", path: str | os.PathLi
 
 
 def load_classifier(cls: "type[C]", path: str | os.PathLike[str]) -> "C":
-    """Read a classifier written by `save_classifier`."""
+    """Return the classifier of class `cls` that `save_classifier` wrote to `path`."""
     arrays, manifest = read_model_file(path)
     if manifest.get("kind") != KIND:
         held = with_article(manifest.get("kind"))
@@ -51,7 +56,7 @@ def load_classifier(cls: "type[C]", path: str | os.PathLike[str]) -> "C":
 
 @contextmanager
 def refusing_to_read(path: str | os.PathLike[str], what: str) -> Iterator[None]:
-    """Whatever is wrong with the contents of a file is a ModelFileError of one line."""
+    """Turn errors about the contents of the file at `path`, which should hold `what`, into ModelFileError."""
     try:
         yield
     except BROKEN as error:
@@ -61,7 +66,7 @@ def refusing_to_read(path: str | os.PathLike[str], what: str) -> Iterator[None]:
 
 @contextmanager
 def refusing_to_write(path: str | os.PathLike[str]) -> Iterator[None]:
-    """What could not be read again is not written: a ModelWriteError of one line."""
+    """Turn errors about contents that could not be read again from `path` into ModelWriteError."""
     try:
         yield
     except BROKEN as error:
@@ -70,8 +75,11 @@ def refusing_to_write(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def take_classifier_apart(classifier: "EvolvingFuzzyClassifier") -> tuple[Arrays, dict[str, Any]]:
-    """The arrays of a trained classifier, and all else as values that JSON can hold."""
-    arrays, facts = take_apart(classifier._fitted_model())
+    """Return the arrays of a trained `classifier`, and all else as values that JSON can hold."""
+    model = classifier._fitted_model()
+    arrays, facts = take_apart(model)
+    if model.warm_up is None:
+        arrays |= prefixed(_FEEDBACK, feedback_of(model).arrays())
     names = getattr(classifier, "feature_names_in_", None)
     return arrays, {
         "parameters": {name: _plain(value) for name, value in classifier.get_params(deep=False).items()},
@@ -82,17 +90,27 @@ def take_classifier_apart(classifier: "EvolvingFuzzyClassifier") -> tuple[Arrays
 
 
 def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: object) -> "C":
-    """The classifier that was taken apart; EvolabelError if arrays or facts are not those of one."""
+    """Return the classifier of class `cls` of these `arrays` and `manifest`; EvolabelError if they are wrong."""
     stored = StoredFacts(manifest)
     classifier = cls(**stored.part("parameters").only(*cls._get_param_names()))
     classifier._options()
-    classifier._model = put_together(arrays, stored.value("model"))
+    classifier._model = _put_model_together(arrays, stored.part("model"))
     classifier._targets = _read_targets(stored.part("targets"), classifier._model.n_labels)
     classifier.n_features_in_ = classifier._model.n_features
     if stored.value("feature_names") is not None:
         names = stored.texts("feature_names", classifier.n_features_in_)
         classifier.feature_names_in_ = np.array(names, dtype=object)
     return classifier
+
+
+def _put_model_together(arrays: Arrays, stored: StoredFacts) -> StreamModel:
+    """Return the model, with the error feedback of its initial batch."""
+    if "warm_up" in stored:
+        return put_together(arrays, stored.facts, watchers=[ErrorFeedback()])
+    own = {name: array for name, array in arrays.items() if not name.startswith(f"{_FEEDBACK}.")}
+    with inside(_FEEDBACK):
+        feedback = ErrorFeedback.from_arrays(part_of(arrays, _FEEDBACK), stored.whole("n_labels"), 0)
+    return put_together(own, stored.facts, watchers=[feedback])
 
 
 def _plain(value: Any) -> Any:

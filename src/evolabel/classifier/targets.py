@@ -24,7 +24,7 @@ _first_bad_label = direct(first_bad_label)  # labels are always float64, 2-D and
 
 
 def are_generated(names: Sequence[str]) -> bool:
-    """Whether all names are those that columns without names get, in their order."""
+    """Whether all `names` are those that columns without names get, in their order."""
     return all(name == f"label{i}" for i, name in enumerate(names))
 
 
@@ -35,7 +35,7 @@ def generated_names(number: int, known: Iterable[str]) -> list[str]:
 
 
 def checked_labels(Y: FloatArray) -> FloatArray:
-    """The labels themselves, if all are 0, 1 or NaN."""
+    """Return `Y` itself if all labels are 0, 1 or NaN, else raise DataError."""
     row, column = _first_bad_label(Y)
     if row >= 0:
         raise DataError(f"Y is {Y[row, column]:g} at row {row}, column {column}; {LABEL}")
@@ -54,7 +54,7 @@ class LabelMatrix:
         return len(self.names)
 
     def read(self, target: object) -> tuple[FloatArray, "LabelMatrix"]:
-        """Rows of 0, 1 and NaN, and the coding that fits them (itself, or a wider one with the new labels)."""
+        """Return rows of 0, 1 and NaN from `target`, and their coding: this one, or a wider one with new labels."""
         Y = checked_labels(as_matrix(target, "Y", LABEL))
         return self._placed(Y, column_names(target))
 
@@ -82,17 +82,17 @@ class LabelMatrix:
         """Labels that had no names so far get those of a frame of the same width."""
         if len(names) != self.size:
             raise DataError(
-                f"Y has {len(names)} named columns, but the model knows {counted(self.size, 'label')} without names; "
+                f"Y has {len(names)} named columns, but the model has {counted(self.size, 'label')} without names; "
                 f"name all {self.size}, or pass arrays"
             )
         return Y, LabelMatrix(names)
 
     def first(self, size: int) -> "LabelMatrix":
-        """The coding of the first labels alone."""
+        """Return the coding of the first `size` labels."""
         return LabelMatrix(self.names[:size])
 
     def steps(self, labels: FloatArray, known: int) -> list[tuple[int, int]]:
-        """(first row, number of labels from there on): new labels are there from the first row of a batch on."""
+        """Return (first row, number of labels from there on); `labels` beyond the `known` ones exist from row 0 on."""
         return [(0, self.size)]
 
 
@@ -113,9 +113,9 @@ class ClassCodes:
         return [str(c) for c in self.classes]
 
     def read(self, target: object, *, by_appearance: bool = False) -> tuple[FloatArray, "ClassCodes"]:
-        """One-hot rows (NaN where the class is missing), and the coding that fits them.
+        """Return one-hot rows from `target` (NaN where the class is missing), and their coding.
 
-        New classes follow the known ones, sorted, or in the order in which they appear.
+        New classes follow the known ones, sorted, or, `by_appearance`, in the order in which they appear.
         """
         values = _class_values(target)
         missing = _missing(values)
@@ -134,13 +134,14 @@ class ClassCodes:
         return Y, codes
 
     def first(self, size: int) -> "ClassCodes":
-        """The coding of the first classes alone."""
+        """Return the coding of the first `size` classes."""
         return ClassCodes(self.classes[:size])
 
     def steps(self, labels: FloatArray, known: int) -> list[tuple[int, int]]:
-        """(first row, number of classes from there on): a class exists from the sample on that first shows it.
+        """Return (first row, number of classes from there on) of one-hot `labels`, given the number of `known` classes.
 
-        So a stream cut into batches teaches the same as one batch. The very first class exists from the first row on.
+        A class exists from the sample on that first has it, so a stream cut into batches is learned as one batch. The
+        very first class exists from the first row on.
         """
         firsts = [int(np.argmax(labels[:, c] == 1.0)) for c in range(known, self.size)]
         steps = [(row, known + number) for number, row in enumerate(firsts, start=1)]
@@ -150,7 +151,7 @@ class ClassCodes:
         return [step for step, after in zip(steps, [*steps[1:], (-1, 0)], strict=True) if step[0] != after[0]]
 
     def decode(self, outputs: FloatArray) -> AnyArray:
-        """The class with the largest output."""
+        """Return the class with the largest of the `outputs` of each row."""
         return np.asarray(self.classes[np.argmax(outputs, axis=1)])
 
 
@@ -160,9 +161,9 @@ Targets = LabelMatrix | ClassCodes
 def read_targets(
     target: object, rows: int, known: Targets | None, *, streaming: bool = False
 ) -> tuple[FloatArray, Targets]:
-    """A label matrix of `rows` rows and its coding; `known` is the coding learned so far.
+    """Return the label matrix of a `target` of `rows` rows, and its coding; `known` is the coding so far.
 
-    In a batch new classes are sorted; in a stream they come in the order in which they appear.
+    In a batch new classes are sorted; when `streaming` they come in the order in which they appear.
     """
     if target is None:
         raise DataError("a classifier requires y to be passed, but the target y is None; pass the labels of X")
@@ -183,14 +184,14 @@ def read_targets(
 
 
 def announced(known: Targets | None, classes: object) -> Targets:
-    """The coding with the classes a user announces."""
+    """Return the `known` coding with the `classes` that a user announces."""
     if isinstance(known, LabelMatrix):
         return known
     return (known or ClassCodes()).read(classes)[1]
 
 
 def joined(mine: Targets, theirs: Targets) -> Targets:
-    """Labels of both, this classifier's first."""
+    """Return the coding of the labels of `mine` and `theirs`, mine first."""
     if isinstance(mine, LabelMatrix) and isinstance(theirs, LabelMatrix):
         return LabelMatrix(_with_new(mine.names, theirs.names))
     if isinstance(mine, ClassCodes) and isinstance(theirs, ClassCodes):
@@ -199,7 +200,7 @@ def joined(mine: Targets, theirs: Targets) -> Targets:
 
 
 def places(theirs: Targets, both: Targets) -> list[int]:
-    """Where the labels of the other classifier stand in the joined coding."""
+    """Return where the labels of `theirs` stand in the joined coding `both`."""
     if isinstance(theirs, ClassCodes) and isinstance(both, ClassCodes):
         return _places(theirs.classes.tolist(), both.classes.tolist())  # by value: 1 and 1.0 are the same class
     return _places(theirs.names, both.names)
@@ -211,10 +212,10 @@ def _with_new(known: list[str], names: list[str]) -> list[str]:
     return known + [name for name in names if name not in seen]
 
 
-def _places(wanted: list[Any], known: list[Any]) -> list[int]:
-    """Where each of the wanted values stands among the known ones."""
+def _places(values: list[Any], known: list[Any]) -> list[int]:
+    """Return where each of `values` stands among the `known` ones."""
     place = {value: i for i, value in enumerate(known)}
-    return [place[value] for value in wanted]
+    return [place[value] for value in values]
 
 
 def _class_values(target: object) -> AnyArray:

@@ -3,7 +3,6 @@
 import numpy as np
 
 from evolabel.classifier.samples import as_array, one_line, ordinary
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
 from evolabel.errors import DataError
 from evolabel.typing import FloatArray
 
@@ -12,9 +11,9 @@ SMALLEST = 1e-100  # less is nothing: products of weights would leave the range 
 
 
 def read_sample_weight(weight: object, rows: int) -> FloatArray:
-    """One weight >= 0 per sample; empty if none are given. Weights below `SMALLEST` count as 0."""
+    """Return one `weight` >= 0 for each of `rows` samples; empty if None. Weights below `SMALLEST` count as 0."""
     if weight is None:
-        return NOTHING
+        return np.empty(0)
     if np.isscalar(weight):
         weight = np.full(rows, weight)
     array = _numbers(weight, "sample_weight")
@@ -26,9 +25,9 @@ def read_sample_weight(weight: object, rows: int) -> FloatArray:
 
 
 def read_confidence(confidence: object, rows: int, labels: int) -> FloatArray:
-    """One number in [0, 1] per sample and label; empty if none are given. A column vector serves all labels."""
+    """Return the `confidence` in [0, 1] of each of `rows` samples and `labels`; empty if None."""
     if confidence is None:
-        return NO_ROWS
+        return np.empty((0, 0))
     array = _numbers(confidence, "confidence")
     if array.ndim == 1:
         array = array[:, None]
@@ -46,7 +45,7 @@ def _without_tiny(array: FloatArray) -> FloatArray:
 
 
 def without_unsure(labels: FloatArray, confidences: FloatArray) -> FloatArray:
-    """Labels of confidence 0 were not annotated."""
+    """Return `labels` with NaN (not annotated) where `confidences` are 0."""
     return np.where(confidences == 0.0, np.nan, labels) if len(confidences) else labels
 
 

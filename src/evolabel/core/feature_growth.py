@@ -1,4 +1,4 @@
-"""Features that come or go mid-stream: the model becomes wider or narrower, and forgets nothing else.
+"""Features that come or go mid-stream: the model becomes wider or narrower, and loses nothing else.
 
 A feature that comes is one that every sample so far has missed: its centres are at the mean score 0 without support,
 its spreads are the prior, H and G hold nothing of it, its weights are 0. The wider model is the one that would have had
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.core.model import StreamModel
+from evolabel.core.protocols import Model
 from evolabel.core.rules import inverses, slots
 from evolabel.core.rules.feature_weights import normalised
 from evolabel.core.rules.rule_base import RuleBase
@@ -28,8 +28,8 @@ AXES = {"c": "d", "M": "d", "n": "d", "H": "qq", "P": "qq", "G": ".q", "W": ".q"
 DERIVED = ("inv", "F", "late_H", "late_P")  # filled anew, or empty once no rows wait
 
 
-def grow_features(model: StreamModel, shown: Sequence[FloatArray]) -> None:
-    """Add one feature per entry of `shown`: the values it has shown so far, by which it is scaled.
+def grow_features(model: Model, shown: Sequence[FloatArray]) -> None:
+    """Add one feature to `model` per entry of `shown`: the values it has had so far, by which it is scaled.
 
     While the warm-up lasts they are not looked at: all features are scaled together at its end.
     """
@@ -44,8 +44,8 @@ def grow_features(model: StreamModel, shown: Sequence[FloatArray]) -> None:
     _change_features(model, np.arange(model.n_features), joined([model.scaler, *added]))
 
 
-def keep_features(model: StreamModel, kept: IntArray) -> None:
-    """Let all features go but these (column numbers, rising); what was learned from these is not touched."""
+def keep_features(model: Model, kept: IntArray) -> None:
+    """Remove all features of `model` but the columns `kept` (rising); what was learned from these stays."""
     scaler = model.scaler
     assert scaler is not None
     _change_features(model, kept, replace(scaler, **{name: getattr(scaler, name)[kept] for name in PER_FEATURE}))
@@ -56,7 +56,7 @@ def keep_features(model: StreamModel, kept: IntArray) -> None:
 
 
 def joined(scalers: Sequence[Scaler]) -> Scaler:
-    """The features of all scalers side by side."""
+    """Return one scaler with the features of all `scalers` side by side."""
     knots = max(scaler.x.shape[1] for scaler in scalers)
     columns: dict[str, Any] = {name: [getattr(scaler, name) for scaler in scalers] for name in PER_FEATURE}
     for name in ("x", "z"):
@@ -66,7 +66,7 @@ def joined(scalers: Sequence[Scaler]) -> Scaler:
     return replace(scalers[0], **columns)
 
 
-def _change_features(model: StreamModel, kept: IntArray, scaler: Scaler) -> None:
+def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
     """Keep these features; those the scaler has beyond them are new."""
     rules, p = model.trained(), len(scaler.used)
     model.feature_weights = normalised(np.append(model.feature_weights[kept], np.ones(p - len(kept))))
@@ -75,6 +75,7 @@ def _change_features(model: StreamModel, kept: IntArray, scaler: Scaler) -> None
     changed.arrays = _moved(rules, kept, settings)
     changed.events, changed.words = rules.events, rules.words
     model.n_features, model.scaler, model.rules = p, scaler, changed
+    model.changes.clear()
 
 
 def _moved(rules: RuleBase, kept: IntArray, settings: Settings) -> RuleArrays:

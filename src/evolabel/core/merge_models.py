@@ -1,6 +1,6 @@
-"""Uniting two models trained apart: sufficient statistics add up.
+"""Merging two models trained apart: sufficient statistics add up.
 
-If both scale alike, the united global model is the one a single pass over both streams would have given. If not, the
+If both scale alike, the merged global model is the one a single pass over both streams would have given. If not, the
 other model's statistics are first translated: z' = a z + b per feature, under which moments, H and G change exactly.
 
 A label that only one side has answers to counts as not annotated in the samples of the other side, which must leave its
@@ -15,7 +15,7 @@ from collections import deque
 
 import numpy as np
 
-from evolabel.core.model import LABEL_ARRAYS, StreamModel
+from evolabel.core.model import StreamModel
 from evolabel.core.one_thread import one_blas_thread
 from evolabel.core.rules import inverses
 from evolabel.core.rules.rule_base import RuleBase
@@ -29,25 +29,24 @@ from evolabel.typing import FloatArray, IntArray
 TOLERANCE = 0.25
 
 
-def sibling(model: StreamModel) -> StreamModel:
-    """A model without samples but with the same scaling, ridges and labels."""
-    twin = StreamModel(model.n_features, model.n_labels, model.options)
+def empty_like(model: StreamModel) -> StreamModel:
+    """Return a model without samples but with the scaling, ridges and labels of `model`."""
+    watchers = [watcher.empty_like() for watcher in model.watchers]
+    twin = StreamModel(model.n_features, model.n_labels, model.options, watchers=watchers)
     twin.scaler, twin.ridge, twin.local_ridge, twin.warm_up = model.scaler, model.ridge, model.local_ridge, None
     twin.feature_weights = model.feature_weights
-    twin.annotated, twin.carried = model.annotated.copy(), model.carried.copy()
-    twin.echo_evidence = np.zeros_like(model.echo_evidence)
     twin.rules = RuleBase(model.n_features, model.n_labels, twin.settings())
     return twin
 
 
 @one_blas_thread()
-def unite(
+def merge(
     mine: StreamModel, theirs: StreamModel, n_labels: int, columns: list[int], *, exclusive: bool = False
 ) -> StreamModel:
-    """A new model of what both have learned; `columns` says where their labels stand among the n_labels.
+    """Return a new model of what `mine` and `theirs` have learned; `columns` has the places of their labels.
 
-    Statistics hold no ridge, so they add up whatever the two ridges are; those of `mine` are kept. `exclusive`: labels
-    are classes, so that samples without answers to a label are known not to carry it.
+    It has `n_labels` labels. Statistics hold no ridge, so they add up whatever the two ridges are; those of `mine` are
+    kept. `exclusive`: labels are classes, so that samples without answers to a label are known not to carry it.
     """
     _check_same_kind(mine.trained().settings, theirs.trained().settings)
     if mine.options.optimise != theirs.options.optimise:
@@ -70,31 +69,22 @@ def unite(
     rules.shrink_to(rules.settings.max_rules)
     if united.weighs_features and other.n_seen:
         united.weigh_features()
-    _add_labels(united, theirs, n_labels, columns)
+    united.n_answers[columns] += theirs.n_answers
+    for watcher, other_watcher in zip(united.watchers, theirs.watchers, strict=False):
+        watcher.merge(other_watcher, n_labels, columns)
     if united.counts is not None and theirs.counts is not None:
         united.counts.add(theirs.counts, columns)
     return united
 
 
-def _add_labels(united: StreamModel, theirs: StreamModel, n_labels: int, columns: list[int]) -> None:
-    """Add their counts of labels; those of an initial batch that both come from count once."""
-    counts = ("annotated", "carried")
-    shared = all(np.array_equal(getattr(united, name), getattr(theirs, name)) for name in counts)
-    for name in LABEL_ARRAYS if not shared else [name for name in LABEL_ARRAYS if name not in counts]:
-        known, added = getattr(united, name), getattr(theirs, name)
-        summed = np.pad(known, [(0, 0)] * (known.ndim - 1) + [(0, n_labels - known.shape[-1])])
-        summed[..., columns[: added.shape[-1]]] += added
-        setattr(united, name, summed)
-
-
 def _annotated(model: StreamModel, n_labels: int, columns: list[int] | None) -> FloatArray:
     """Answers to each of all labels, as a share of those to the model's best annotated label.
 
-    `columns` says where its own labels stand.
+    `columns` has the places of its own labels.
     """
     share = np.zeros(n_labels)
-    most = max(model.answers.max(initial=0.0), 1.0)
-    share[slice(None) if columns is None else columns] = model.answers / most
+    most = max(model.n_answers.max(initial=0.0), 1.0)
+    share[slice(None) if columns is None else columns] = model.n_answers / most
     return share
 
 
@@ -110,7 +100,7 @@ def _own_part(own: FloatArray, others: FloatArray) -> FloatArray:
 def _leave_to(known: RuleBase, part: FloatArray, other: RuleBase) -> None:
     """Leave labels to `known` where only a `part` of the samples of `other` counts: the others change no weights.
 
-    Rules that a person has written keep what they say.
+    Rules that a person has written keep their labels.
     """
     labels = np.flatnonzero(part < 1.0)
     if not len(labels):
@@ -119,7 +109,7 @@ def _leave_to(known: RuleBase, part: FloatArray, other: RuleBase) -> None:
     kept = part[labels]
 
     def blend(array: FloatArray, at: IntArray, value: FloatArray) -> None:
-        """Move entries of an array towards a value, as far as the samples do not count."""
+        """Move the entries `at` of `array` towards `value`, as far as the samples do not count."""
         own = kept.reshape(-1, *[1] * (value.ndim - 1))
         array[at] = own * array[at] + (1.0 - own) * value
 
@@ -158,7 +148,7 @@ def _check_same_kind(mine: Settings, theirs: Settings) -> None:
 
 
 def place_labels(rules: RuleBase, n_labels: int, columns: list[int]) -> None:
-    """Reorder the labels; those the rule base has never seen get a base-rate column."""
+    """Move the labels of `rules` to `columns` of `n_labels`; those it has never seen get a base-rate column."""
     known = rules.n_labels
     if n_labels > known:
         rules.grow_labels(n_labels)
@@ -200,7 +190,7 @@ def straight_lines(source: Scaler, target: Scaler) -> tuple[FloatArray, FloatArr
 
 
 def translate(rules: RuleBase, a: FloatArray, b: FloatArray, settings: Settings) -> None:
-    """Re-express every statistic in scores a z + b, and everything derived from them by `settings`."""
+    """Re-express every statistic of `rules` in scores `a` z + `b`, and all that is derived from them by `settings`."""
     arrays, labels = rules.arrays, rules.arrays.c.shape[1] - len(a)
     A = np.diag(np.append(a, 1.0))
     A[:-1, -1] = b
@@ -238,7 +228,7 @@ def _add_whole_stream(rules: RuleBase, other: RuleBase) -> None:
     theirs.born[: other.n_rules + 1] += mine.tally[SEEN]
     theirs.won[: other.n_rules + 1] += mine.tally[SEEN]
     mine.tally[SEEN] += theirs.tally[SEEN]
-    _pool_strangeness(mine.strange, theirs.strange)
+    _pool_distances(mine.strange, theirs.strange)
 
 
 def _borrowed_slot(rules: RuleBase, other: RuleBase) -> int:
@@ -250,7 +240,7 @@ def _borrowed_slot(rules: RuleBase, other: RuleBase) -> int:
     return slot
 
 
-def _pool_strangeness(mine: FloatArray, theirs: FloatArray) -> None:
+def _pool_distances(mine: FloatArray, theirs: FloatArray) -> None:
     n = mine[0] + theirs[0]
     if n > 0.0:
         mean = (mine[0] * mine[1] + theirs[0] * theirs[1]) / n

@@ -1,171 +1,181 @@
-"""The parameters of the method, as the core reads them: checked once, frozen, with plain names."""
+"""Every parameter of the method, declared once: name, type, default, allowed values and one line of documentation.
 
-from dataclasses import dataclass, fields
-from math import inf, sqrt
+The signature and the class docstring of `EvolvingFuzzyClassifier` and `docs/parameters.md` repeat them by hand;
+`tests/test_parameters.py` compares.
+"""
+
+from dataclasses import dataclass, field, fields
+from math import sqrt
 from typing import Any
 
-import numpy as np
-
-from evolabel._utils.validation import check_number
-from evolabel.core.rules.scaling import KINDS
-from evolabel.errors import ParameterError
+from evolabel._utils.validation import Choice, Range
 
 # Best of the constants on the five data sets (docs/experiments.md), and the most that "loo" may choose.
 STRONGEST_LOCAL_RIDGE = 0.2
 
-LONGEST = 10**15  # samples to wait: kernels count in 64 bits
+_LONGEST = 10**15  # samples to wait: kernels count in 64 bits
 
 # Of numbers that are divided by and multiplied with each other: products of some of them neither over- nor underflow.
-SMALLEST, GREATEST = 1e-30, 1e30
+_SMALLEST, _GREATEST = 1e-30, 1e30
+
+
+def option(default: object, allowed: Range | Choice, doc: str) -> Any:
+    """Return a dataclass field with its `default`, the `allowed` values and one line of documentation, `doc`."""
+    return field(default=default, metadata={"allowed": allowed, "doc": doc})
 
 
 @dataclass(frozen=True)
 class Options:
-    """All parameters of the method; `docs/parameters.md` says where each default comes from."""
+    """All parameters of the method; `docs/parameters.md` has the origin of each default."""
 
-    scaling: str = "quantile"
-    n_knots: int = 16
-    max_rules: int = 30
-    vigilance: float = 0.5
-    novel_z: float = 6.0
-    prior_count: float | str = 31.0
-    temperature: float | str = "0.1p"
-    min_activation: float = 0.03
-    ridge: float | str = "press"
-    global_ridge: float = 1.5
-    local_ridge: float | str = "loo"
-    intercept_ridge: float = 0.01
-    alpha: float = 0.0
-    beta: float = 0.0
-    coupling: str = "signed_laplacian"
-    prox_steps: int = 1
-    rls: bool = True
-    lipschitz: str = "safe"
-    parent: str = "global"
-    covariance: str = "diag"
-    space: str = "input"
-    label_weight: float = 1.0
-    novelty: str = "deviation"
-    novelty_tail: float = 1e-3
-    prior_variance: float = 1.0
-    feature_weights: str = "equal"
-    merging: str = "room"
-    consistency: str = "output"
-    forgetting: float = 1.0
-    prune_after: int | None = None
-    min_support: float = 3.0
-    warm_up: int = 80
-    optimise: str = "accuracy"
+    # what a user needs
+    max_rules: int = option(30, Range(1, 100_000, whole=True), "most rules at a time")
+    vigilance: float = option(
+        0.5,
+        Range(0),
+        "mean squared distance to the nearest rule above which a sample starts a rule, while there is space",
+    )
+    scaling: str = option(
+        "quantile",
+        Choice("quantile", "standard", "minmax", "none"),
+        "how features are scaled, learned from the initial batch",
+    )
+    ridge: float | str = option(
+        "press", Range(_SMALLEST, _GREATEST, words=("press", "condition")), "unit of `global_ridge` and `local_ridge`"
+    )
+    temperature: float | str = option(
+        "0.1p",
+        Range(_SMALLEST, _GREATEST, words=("sqrt",), per_feature=True),
+        "T of the memberships exp(-d²/2T)",
+    )
+    forgetting: float = option(
+        1.0, Range(0, 1, open_low=True), "factor by which a rule's past fades per sample's worth of new evidence"
+    )
+    prune_after: int | None = option(
+        None,
+        Range(1, _LONGEST, whole=True, optional=True),
+        "samples without a win after which a rule below `min_support` is removed",
+    )
+    warm_up: int = option(
+        80,
+        Range(2, 1_000_000, whole=True),
+        "samples `partial_fit` collects for the batch phase if `fit` was never called",
+    )
+    optimise: str = option(
+        "accuracy", Choice("accuracy", "macro_f1", "micro_f1"), "measure that predicted labels are best at"
+    )
+    threshold: float = option(0.5, Range(0, 1), "outputs of at least this much are predicted as 1")
+
+    # rarely changed
+    n_knots: int = option(16, Range(2, 10_000, whole=True), "quantiles per feature that the quantile scaling keeps")
+    novel_z: float = option(
+        6.0,
+        Range(0, open_low=True),
+        "standard deviations above the recent mean distance at which a sample starts a rule in a full rule base",
+    )
+    prior_count: float | str = option(
+        31.0, Range(_SMALLEST, _GREATEST, per_feature=True), "samples that the prior spread of a rule counts for"
+    )
+    prior_variance: float = option(
+        1.0,
+        Range(_SMALLEST, _GREATEST),
+        "squared spread that a rule starts with, in units of a scaled feature's variance",
+    )
+    min_activation: float = option(0.03, Range(0, 1), "membership below which a rule neither answers nor learns")
+    global_ridge: float = option(1.5, Range(_SMALLEST, _GREATEST), "ridge of the global model, in units of `ridge`")
+    local_ridge: float | str = option(
+        "loo",
+        Range(_SMALLEST, _GREATEST, words=("loo",)),
+        "ridge of each rule towards the global model, in units of `ridge`",
+    )
+    intercept_ridge: float = option(0.01, Range(_SMALLEST, _GREATEST), "share of the ridge put on the intercept")
+    min_support: float = option(3.0, Range(0), "support below which `prune_after` removes a rule")
+    merging: str = option(
+        "room",
+        Choice("room", "touching"),
+        "whether rules are merged only to make space, or also when they touch and agree",
+    )
+    consistency: str = option(
+        "output", Choice("output", "angle"), "how agreement of merged consequents is measured, eq. (29)"
+    )
+    feature_weights: str = option("equal", Choice("equal", "relevance"), "weights of the features in squared distances")
+
+    # the paper's
+    alpha: float = option(0.0, Range(0), "L1 penalty on the weights, intercepts spared")
+    beta: float = option(0.0, Range(0), "strength of the label coupling, intercepts spared")
+    coupling: str = option(
+        "signed_laplacian",
+        Choice("signed_laplacian", "shifted", "ridge", "none", "paper"),
+        "matrix of the label coupling, from the correlations inside a rule",
+    )
+    prox_steps: int = option(1, Range(0, 10_000, whole=True), "proximal gradient steps per sample")
+    rls: bool = option(True, Choice(True, False), "whether a recursive least squares step comes first")
+    lipschitz: str = option("safe", Choice("safe", "paper"), "step length of the proximal gradient")
+    parent: str = option("global", Choice("global", "nearest", "none"), "model that a new rule starts from")
+    covariance: str = option("diag", Choice("diag", "full"), "axis-parallel or rotated rules")
+    space: str = option(
+        "input", Choice("input", "product"), "space in which rules are born and moved: features, or features and labels"
+    )
+    label_weight: float = option(
+        1.0, Range(_SMALLEST, _GREATEST), "length of a label in the product space, in units of a scaled feature"
+    )
+    novelty: str = option("deviation", Choice("deviation", "paper"), "criterion by which a sample starts a rule")
 
     def check(self) -> "Options":
-        """Raise ParameterError for the first value outside its range; returns itself."""
-        for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise ParameterError(f"{name}={getattr(self, name)!r} is unknown; use one of {', '.join(allowed)}")
-        if not isinstance(self.rls, bool | np.bool_):
-            raise ParameterError(f"rls={self.rls!r} is not allowed; use True or False")
-        for name, (low, high, open_low, whole) in RANGES.items():
-            check_number(name, getattr(self, name), low, high, open_low=open_low, whole=whole)
-        if self.prune_after is not None:
-            check_number("prune_after", self.prune_after, 1, LONGEST, whole=True)
-        if self.ridge not in ("press", "condition"):
-            check_number("ridge", self.ridge, SMALLEST, GREATEST, also=', "press" or "condition"')
-        if self.local_ridge != "loo":
-            check_number("local_ridge", self.local_ridge, SMALLEST, GREATEST, also=' or "loo"')
-        self.temperature_for(1)
-        self.prior_count_for(1)
+        """Raise ParameterError for the first value that is not allowed; returns itself."""
+        for declared in fields(self):
+            declared.metadata["allowed"].check(declared.name, getattr(self, declared.name))
         return self
 
     @property
     def iterated(self) -> bool:
-        """Are weights iterated (Algorithm 2)? Else they follow from the statistics in closed form."""
+        """Whether weights are iterated (Algorithm 2); else they follow from the statistics in closed form."""
         return self.alpha > 0.0 or self.beta > 0.0 or self.parent == "nearest"
 
     @property
     def chooses_local_ridge(self) -> bool:
-        """Is the ridge of the rules to be chosen? Only one that pulls towards the global model can be."""
+        """Whether the ridge of the rules is chosen by leave-one-out; it must pull towards the global model."""
         return self.local_ridge == "loo" and self.parent == "global"
 
     @property
     def first_local_ridge(self) -> float:
-        """The number given; for "loo" the one that holds until another is chosen."""
+        """The number given; for "loo" the one in use until another is chosen."""
         return STRONGEST_LOCAL_RIDGE if self.local_ridge == "loo" else float(self.local_ridge)
 
     def temperature_for(self, p: int) -> float:
-        """T for p features: a number (1 is the paper), "sqrt" for sqrt(p), or a multiple of p such as "0.1p"."""
-        return sqrt(p) if self.temperature == "sqrt" else _multiple("temperature", self.temperature, p, ', "sqrt"')
+        """T for `p` features: a number (1 is the paper), "sqrt" for sqrt(p), or a multiple of p such as "0.1p"."""
+        return sqrt(p) if self.temperature == "sqrt" else _multiple(self.temperature, p)
 
     def prior_count_for(self, d: int) -> float:
-        """nu0 in d dimensions: a number, or a multiple of d such as "2p"."""
-        return _multiple("prior_count", self.prior_count, d, "")
+        """nu0 in `d` dimensions: a number, or a multiple of d such as "2p"."""
+        return _multiple(self.prior_count, d)
 
 
-def _multiple(name: str, value: object, p: int, also: str) -> float:
-    """A number > 0, or text such as "0.1p" for that many times p."""
-    hint = f'{also}, or a multiple of the number of features such as "2p"'
-    if isinstance(value, str) and value.endswith("p"):
-        try:
-            factor = float(value[:-1])
-        except ValueError:
-            raise ParameterError(f"{name}={value!r} is unknown; use a number > 0{hint}") from None
-        return p * check_number(name, factor, SMALLEST, GREATEST, also=hint)
-    return check_number(name, value, SMALLEST, GREATEST, also=hint)
+def _multiple(value: float | str, p: int) -> float:
+    """A number, or text such as "0.1p" for that many times `p`."""
+    return p * float(value[:-1]) if isinstance(value, str) else float(value)
 
 
 # The paper's own profile, as far as it is printed; vigilance (fac), alpha and beta are tuned there.
 PAPER_PROFILE: dict[str, Any] = {
-    "scaling": "standard",
-    "space": "product",
-    "covariance": "full",
-    "prior_count": "2p",
-    "novelty": "paper",
     "vigilance": 0.4,
-    "temperature": 1.0,
-    "min_activation": 0.0,
-    "parent": "nearest",
+    "scaling": "standard",
     "ridge": "condition",
+    "temperature": 1.0,
+    "prior_count": "2p",
+    "min_activation": 0.0,
     "local_ridge": 1.0,
+    "merging": "touching",
     "alpha": 0.1,
     "beta": 1.0,
     "coupling": "shifted",
-    "merging": "touching",
-}
-
-CHOICES = {
-    "scaling": KINDS,
-    "coupling": ("none", "ridge", "shifted", "signed_laplacian", "paper"),
-    "lipschitz": ("safe", "paper"),
-    "parent": ("global", "nearest", "none"),
-    "covariance": ("diag", "full"),
-    "space": ("input", "product"),
-    "novelty": ("deviation", "paper", "chi2"),
-    "feature_weights": ("equal", "relevance"),
-    "merging": ("room", "touching"),
-    "consistency": ("output", "angle"),
-    "optimise": ("accuracy", "macro_f1", "micro_f1"),
-}
-
-# name: lowest, highest, lowest itself excluded, whole numbers only
-RANGES: dict[str, tuple[float, float, bool, bool]] = {
-    "n_knots": (2, 10_000, False, True),
-    "max_rules": (1, 100_000, False, True),
-    "vigilance": (0, inf, False, False),
-    "novel_z": (0, inf, True, False),
-    "min_activation": (0, 1, False, False),
-    "global_ridge": (SMALLEST, GREATEST, False, False),
-    "intercept_ridge": (SMALLEST, GREATEST, False, False),
-    "alpha": (0, inf, False, False),
-    "beta": (0, inf, False, False),
-    "prox_steps": (0, 10_000, False, True),
-    "label_weight": (SMALLEST, GREATEST, False, False),
-    "novelty_tail": (0, 1, True, False),
-    "prior_variance": (SMALLEST, GREATEST, False, False),
-    "forgetting": (0, 1, True, False),
-    "min_support": (0, inf, False, False),
-    "warm_up": (2, 1_000_000, False, True),
+    "parent": "nearest",
+    "covariance": "full",
+    "space": "product",
+    "novelty": "paper",
 }
 
 
 def option_names() -> tuple[str, ...]:
     """Names of all parameters, in the order of their declaration."""
-    return tuple(field.name for field in fields(Options))
+    return tuple(declared.name for declared in fields(Options))

@@ -1,4 +1,4 @@
-"""What a model makes of samples without learning them: the raw material of every selection criterion.
+"""Quantities that a model derives from rows without learning them; all selection criteria are made of them.
 
 | symbol | meaning                                                          |
 |--------|------------------------------------------------------------------|
@@ -8,7 +8,7 @@
 | M_i    | second moment of the rule's samples, see `core.second_moments`   |
 
 All of it follows from q_i = r'P_i r, |P_i r|^2 and (P_i r)'M_i(P_i r): learning the sample would take
-psi_i P_i r r'P_i / (1 + psi_i q_i) off P_i, eq. (27), so nothing has to be updated to know what an update would bring.
+psi_i P_i r r'P_i / (1 + psi_i q_i) off P_i, eq. (27), so the effect of an update follows without an update.
 """
 
 from functools import cached_property
@@ -16,8 +16,8 @@ from functools import cached_property
 import numpy as np
 
 from evolabel.core.members.feedback.error_feedback import Correction
-from evolabel.core.model import StreamModel
-from evolabel.core.rules.rule_base import NO_ROWS, RuleBase
+from evolabel.core.protocols import Model
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.weights import (
     MANY_ROWS,
     NO_MOMENTS,
@@ -51,33 +51,35 @@ _novelty_rows, _trace_drop_rows, _criterion_rows = direct(novelty_rows), direct(
 _variance_rows, _variance_block = direct(variance_rows), direct(variance_block)
 
 # During warm-up nothing is known: every sample is novel, and as informative as any other.
-NOVEL_IN_WARM_UP = 2.0
-INFORMATIVE_IN_WARM_UP = 1.0
+_NOVEL_IN_WARM_UP = 2.0
+_INFORMATIVE_IN_WARM_UP = 1.0
+
+_NOT_GIVEN = np.empty((0, 0))
 
 
-class Look:
-    """What a model makes of some samples, without learning them; each quantity is computed when first asked for.
+class RowStatistics:
+    """Quantities that a model derives from some rows without learning them; each is computed when first read.
 
     Parameters
     ----------
-    model : StreamModel
-        Is read only. It must not learn while the look is in use.
+    model : Model
+        Is not changed, and must not learn while this object is in use.
     X : array (n, p)
         Raw rows, NaN for missing features.
     moments : SecondMoments, optional
         Second moments of all samples, labelled or not, for `variance_reduction`; without them those of the labelled
         samples are taken.
     weights : array (1 + C, K, q), optional
-        `formed_weights` of the model as it is, to answer by; without them many rows let them be formed.
+        `formed_weights` of the model as it is; without them they are formed where there are many rows.
     correction : Correction, optional
         Of the outputs of a trained model.
     doubts : array (n, K), optional
-        How much each label is to be doubted, in [0, 1], because little is known of it.
+        Exploration weight of each label, in [0, 1]: larger where it has few answers.
     """
 
     def __init__(
         self,
-        model: StreamModel,
+        model: Model,
         X: FloatArray,
         moments: SecondMoments | None = None,
         weights: FloatArray | None = None,
@@ -121,11 +123,11 @@ class Look:
         """How far beyond the evolution criterion, eq. (5), in the input space, (n,): above 1 a sample is novel.
 
         The distance to the nearest rule over the distance at which a rule would be born; d / (1 + d) where no distance
-        is enough, as in a full rule base that does not know yet what is strange. Labels are not known, so rules of the
+        is enough, as in a full rule base without winner statistics. Labels are not known, so rules of the
         product space are judged by their features, with the radius for so many dimensions.
         """
         if not self.ready:
-            return np.full(self.n, NOVEL_IN_WARM_UP)
+            return np.full(self.n, _NOVEL_IN_WARM_UP)
         rules, out = self._rules(), np.empty(self.n)
         settings = rules.settings
         if settings.product:
@@ -142,14 +144,14 @@ class Look:
         the variance of the output itself, sum_i psi_i^2 q_i.
         """
         if not self.ready:
-            return np.full(self.n, INFORMATIVE_IN_WARM_UP)
+            return np.full(self.n, _INFORMATIVE_IN_WARM_UP)
         return criterion_scores(LEVERAGE, self.outputs, self.memberships, self._terms)[:, 0]
 
     @cached_property
     def trace_drop(self) -> FloatArray:
         """Eq. (32): the largest relative drop of trace(P_i) that learning the sample would bring, (n,), in [0, 1)."""
         if not self.ready:
-            return np.full(self.n, INFORMATIVE_IN_WARM_UP)
+            return np.full(self.n, _INFORMATIVE_IN_WARM_UP)
         psi, terms, out = self.memberships, self._terms, np.empty(self.n)
         _trace_drop_rows(self._rules().parcel(), psi, terms.q, terms.s, np.zeros(psi.shape[1]), out)
         return out
@@ -162,7 +164,7 @@ class Look:
         answer much of the stream count more. Without `moments`, M_i = H_i: the labelled samples stand for all.
         """
         if not self.ready:
-            return np.full(self.n, INFORMATIVE_IN_WARM_UP)
+            return np.full(self.n, _INFORMATIVE_IN_WARM_UP)
         if self.moments is None:
             moments = labelled_moments(self._rules())
             terms = self._terms_by(moments)
@@ -213,23 +215,27 @@ class Look:
         return terms
 
     def _rules(self) -> RuleBase:
-        """The rule base, if it still is as it was when the look began."""
+        """The rule base, if it is as it was when this object was made."""
         if self.model.n_seen != self._seen:
-            raise StateError("the model has learned since this look began; make a new Look")
+            raise StateError("the model has learned since these statistics were made; make new ones")
         return self.model.trained()
 
 
 def criterion_scores(
     kind: int,
     f: FloatArray,
-    psi: FloatArray = NO_ROWS,
+    psi: FloatArray = _NOT_GIVEN,
     terms: VarianceTerms = NO_VARIANCES,
     *,
     total: float = 1.0,
     width: float = np.nan,
-    doubts: FloatArray = NO_ROWS,
+    doubts: FloatArray = _NOT_GIVEN,
 ) -> FloatArray:
-    """Scores of rows by one built-in criterion of this `kind`, (n, K) or (n, 1); see `kernels.scores`."""
+    """Return the scores of rows by one built-in criterion of this `kind`, (n, K) or (n, 1); see `kernels.scores`.
+
+    `f` are the outputs, `psi` the memberships, `terms` and `total` the variance terms and the weight of all samples,
+    `width` the width of the ambiguity, `doubts` the exploration weights of labels.
+    """
     f = np.ascontiguousarray(f, np.float64)
     if any(len(given) not in (0, len(f)) for given in (psi, *terms, doubts)) or doubts.size not in (0, f.size):
         given = {"psi": psi, **terms._asdict(), "doubts": doubts}

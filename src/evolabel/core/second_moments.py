@@ -1,9 +1,9 @@
-"""Where the stream is: second moments of all samples the rules have seen, labelled or not."""
+"""Second moments of all samples of a stream, labelled or not, rule by rule."""
 
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.core.model import StreamModel
+from evolabel.core.protocols import Model
 from evolabel.core.rules.events import MERGES
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.weights import NO_MOMENTS, Moments
@@ -20,7 +20,7 @@ _add_moment_rows = direct(add_moment_rows)
 
 
 def labelled_moments(rules: RuleBase) -> Moments:
-    """H_i of the rules: the samples they have learned stand for all."""
+    """Return H_i of the `rules`: the samples they have learned stand for all."""
     used = rules.n_rules + 1
     return Moments(rules.arrays.H[:used], rules.arrays.late_H[:used], rules.arrays.late[:used])
 
@@ -28,14 +28,14 @@ def labelled_moments(rules: RuleBase) -> Moments:
 class SecondMoments:
     """M_i = sum of psi_i r r' over the samples of a stream, for every rule, and M_0 over all with psi = 1.
 
-    Labels are not needed, so samples nobody is asked about still tell where the stream is. A rule enters with H_i, the
+    Labels are not needed, so samples without answers count, too. A rule enters with H_i, the
     moments of the samples it has learned; rules that are merged add up, rules that die are dropped. Memory is
-    constant. What is known belongs to one model: start anew when that is fitted anew.
+    constant. The moments belong to one model: start anew when that is fitted anew.
 
     Parameters
     ----------
     every : int
-        Only each so-manieth sample is taken in, with that weight: cheaper, and the same on average.
+        Only every so-manieth sample is added, with that weight: cheaper, and the same on average.
     """
 
     def __init__(self, every: int = 1) -> None:
@@ -45,8 +45,8 @@ class SecondMoments:
         self._identities: IntArray = np.empty(0, np.int64)
         self._moments = NO_MOMENTS
 
-    def update(self, model: StreamModel, X: FloatArray) -> None:
-        """Take in raw rows, whether the model learns them or not; during warm-up there are no rules yet to do so."""
+    def update(self, model: Model, X: FloatArray) -> None:
+        """Add the raw rows `X`, whether `model` learns them or not; does nothing during its warm-up."""
         if model.warm_up is not None:
             return
         rules, first = model.trained(), -self.n_seen % self.every
@@ -60,22 +60,22 @@ class SecondMoments:
         _add_moment_rows(rules.parcel(), Z, rules.memberships(Z)[0], float(self.every), *self._moments)
 
     def follow(self, rules: RuleBase) -> None:
-        """Let rules enter and leave, and add up what belongs to rules that were merged."""
+        """Adapt to `rules`: add new ones, drop removed ones, and add up those that were merged."""
         if not self._fits(rules):
             self._moments, self._identities = self._arranged(rules), _identities(rules)
 
     def of(self, rules: RuleBase) -> Moments:
-        """The moments slot by slot, as the rules stand now; not to be written to."""
+        """Return the moments slot by slot, as the `rules` are now; not to be written to."""
         if self._fits(rules):
             return self._moments
         return self._arranged(rules) if self._known(rules) else labelled_moments(rules)
 
     def _known(self, rules: RuleBase) -> bool:
-        """Has anything been seen with these features?"""
+        """Whether any samples with these features were added."""
         return self._moments.M.shape[1:] == rules.arrays.H.shape[1:]
 
     def _fits(self, rules: RuleBase) -> bool:
-        """Is it known of just these rules, slot by slot?"""
+        """Whether the moments are those of just these rules, slot by slot."""
         now = rules.arrays.identity[1 : rules.n_rules + 1]
         return self._known(rules) and now.tobytes() == self._identities[1:].tobytes()  # faster than array_equal
 
@@ -100,13 +100,13 @@ class SecondMoments:
         return known
 
     def arrays(self) -> Arrays:
-        """All there is to keep, by name."""
+        """Return all arrays by name."""
         counts = np.array([self.every, self.n_seen], np.int64)
         return {"counts": counts, "identities": self._identities, **self._moments._asdict()}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> "SecondMoments":
-        """What `arrays` gave, put together again; DataError if they do not fit together."""
+        """Return the moments that gave these `arrays`; DataError if they do not fit together."""
         _check_stored(arrays)
         every, n_seen = (int(count) for count in arrays["counts"])
         made = cls(every)
@@ -117,7 +117,7 @@ class SecondMoments:
 
 
 def _with_own_block(moments: Moments) -> Moments:
-    """A copy whose waiting rows have the room of `block_length`: rules with iterated weights have room for one row."""
+    """Return a copy with `block_length` waiting rows; rules with iterated weights have only one."""
     slots, rows, q = moments.late_M.shape
     late_M = np.zeros((slots, block_length(q), q))
     late_M[:, :rows] = moments.late_M

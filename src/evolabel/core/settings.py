@@ -1,7 +1,6 @@
 """From options, as a user gives them, to settings, as the kernels read them."""
 
 import numpy as np
-from scipy.special import chdtri
 
 from evolabel.core.options import Options
 from evolabel.kernels.paper.coupling import NONE, PAPER, RIDGE, SHIFTED, SIGNED_LAPLACIAN
@@ -32,9 +31,10 @@ def kernel_settings(
     local_ridge: float | None = None,
     feature_weights: FloatArray | None = None,
 ) -> Settings:
-    """All settings; `prior` is the expected variance of scaled features, `local_ridge` the factor chosen, if any.
+    """Return the settings of the kernels for `options`, `p` features and `K` labels.
 
-    `feature_weights` are what the features count in distances; without them they count alike.
+    `prior` is the expected variance of scaled features, `ridge` the unit of the ridges, `local_ridge` the factor
+    chosen, if any, `feature_weights` the weights of the features in distances, all 1 without them.
     """
     o = options
     local = o.first_local_ridge if local_ridge is None else local_ridge
@@ -79,13 +79,11 @@ def kernel_settings(
 
 
 def novelty_radius(options: Options, d: int) -> tuple[float, float]:
-    """Bound of the mean squared distance in d dimensions, and the exponent of (1 + 1/k) for young rules.
+    """Return the bound of the mean squared distance in `d` dimensions by `options`, and the exponent of (1 + 1/k).
 
-    The paper's radius, eq. (5), is fac d^(1/sqrt 2) (1 + 1/k)^m with m = 4 on the distance itself; chi2 replaces
-    the first two factors by a quantile of the distance of samples that belong to the rule.
+    The exponent is for young rules. The paper's radius, eq. (5), is fac d^(1/sqrt 2) (1 + 1/k)^m with m = 4 on the
+    distance itself.
     """
     if options.novelty == "paper":
         return float(options.vigilance) ** 2 * d ** (2.0**0.5) / d, 8.0
-    if options.novelty == "chi2":
-        return float(chdtri(d, options.novelty_tail)) / d, 8.0
     return float(options.vigilance), 4.0

@@ -1,11 +1,12 @@
 """Sizes of arrays, checked once before they reach a kernel: kernels do not look at bounds.
 
-Data of users is refused with better words before (`adapters`). What fails here is a defect of evolabel, and an error
-is better than a write beyond an array.
+Data of users is checked before, with more helpful messages (`classifier`). What fails here is a defect of evolabel,
+and an error is better than a write beyond an array.
 """
 
 import numpy as np
 
+from evolabel.core.batch import Batch
 from evolabel.errors import InternalError
 from evolabel.typing import AnyArray, FloatArray
 
@@ -14,20 +15,13 @@ FLOAT64 = np.dtype(np.float64)
 _contiguous = np.ascontiguousarray
 
 
-def check_batch(
-    X: FloatArray,
-    Y: FloatArray,
-    weights: FloatArray,
-    confidences: FloatArray,
-    out: FloatArray,
-    n_features: int,
-    n_labels: int,
-) -> None:
-    """InternalError unless X is (n, n_features) and Y (n, n_labels), and the others fit Y or are empty.
+def check_batch(batch: Batch, n_features: int, n_labels: int) -> None:
+    """Raise InternalError unless `batch` has X (n, `n_features`), Y (n, `n_labels`), and others fit Y or are empty.
 
     All must be C-contiguous and of eight bytes per entry. For X and Y, which are always 2-D, bytes are compared, and
     `ascontiguousarray` gives back the same object: these are the fastest ways to see it.
     """
+    X, Y, weights, confidences, outputs, thresholds = batch
     n = len(X)
     if (
         X.nbytes != 8 * n * n_features
@@ -37,24 +31,24 @@ def check_batch(
         or _contiguous(Y) is not Y
         or (len(weights) and not is_ready(weights, (n,)))
         or (len(confidences) and not is_ready(confidences, (n, n_labels)))
-        or (len(out) and not is_ready(out, (n, n_labels)))
+        or (len(outputs) and not is_ready(outputs, (n, n_labels)))
+        or (len(thresholds) and not is_ready(thresholds, (n, n_labels)))
     ):
-        batch = {"X": X, "Y": Y, "weights": weights, "confidences": confidences, "outputs": out}
-        raise misfit(batch, f"{n_features} features and {n_labels} labels")
+        raise misfit(batch._asdict(), f"{n_features} features and {n_labels} labels")
 
 
 def check_rows(X: FloatArray, n_features: int) -> None:
-    """InternalError unless X is (n, n_features), C-contiguous and of eight bytes per entry."""
+    """Raise InternalError unless `X` is (n, `n_features`), C-contiguous and of eight bytes per entry."""
     if X.nbytes != 8 * len(X) * n_features or _contiguous(X) is not X:
         raise misfit({"X": X}, f"{n_features} features")
 
 
 def is_ready(array: FloatArray, shape: tuple[int, ...]) -> bool:
-    """Whether the array has this shape and is C-contiguous float64."""
+    """Whether `array` has this `shape` and is C-contiguous float64."""
     return array.shape == shape and array.dtype == FLOAT64 and bool(array.flags.c_contiguous)
 
 
 def misfit(arrays: dict[str, AnyArray], expected: str) -> InternalError:
-    """The error that says which arrays do not fit what was expected."""
+    """Return the error that lists `arrays` that do not fit what was `expected`."""
     found = ", ".join(f"{name} {array.shape} {array.dtype}" for name, array in arrays.items())
     return InternalError(f"arrays for a kernel do not fit {expected}: {found}; this is a defect, please report it")

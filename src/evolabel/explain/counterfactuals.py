@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evolabel.core.model import StreamModel
+from evolabel.core.protocols import Model
 from evolabel.explain.shortening import Threshold
 from evolabel.explain.terms import scaled_moments
 from evolabel.explain.text_columns import column_and_value, text_features
@@ -48,7 +48,7 @@ class Counterfactual:
 
 
 def find_counterfactuals(
-    model: StreamModel,
+    model: Model,
     x: FloatArray,
     slopes: FloatArray,
     outputs: FloatArray,
@@ -62,7 +62,7 @@ def find_counterfactuals(
 
     Parameters
     ----------
-    model : StreamModel
+    model : Model
     x : array of shape (n_features,)
         The raw sample.
     slopes : array of shape (n_features, n_labels)
@@ -125,7 +125,7 @@ def _rivals(outputs: FloatArray) -> IntArray:
 
 
 def _candidates(
-    model: StreamModel, x: FloatArray, gaps: FloatArray, slopes: FloatArray, texts: _Texts
+    model: Model, x: FloatArray, gaps: FloatArray, slopes: FloatArray, texts: _Texts
 ) -> list[list[tuple[int, float, float]]]:
     """Return per label feature, new raw value and size of the smallest changes that bring its gap across zero."""
     scaler = model.scaler
@@ -152,7 +152,7 @@ def _candidates(
     ]
 
 
-def _texts(model: StreamModel, features: list[str]) -> _Texts:
+def _texts(model: Model, features: list[str]) -> _Texts:
     assert model.scaler is not None
     columns: dict[str, list[int]] = {}
     texts = text_features(features, model.scaler.binary)

@@ -1,13 +1,13 @@
-"""Expert rules as statistics of a model (`claim_of`), and rules of a model as expert rules (`form_of`)."""
+"""Expert rules as statistics of a model (`spec_of`), and rules of a model as expert rules (`form_of`)."""
 
 from math import floor, log10
 
 import numpy as np
 
 from evolabel._utils.text import first_names
-from evolabel.core.edits.expert_rules import Claim, range_of_spread, stream_moments, temperature
-from evolabel.core.edits.rule_edits import place_of
-from evolabel.core.model import StreamModel
+from evolabel.core.edits.expert_rules import RuleSpec, range_of_spread, stream_moments, temperature
+from evolabel.core.edits.rule_edits import slot_of_rule
+from evolabel.core.protocols import Model
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError
@@ -22,7 +22,7 @@ _TERM_MARGIN = 0.15  # a range whose ends miss those of a term by less, in width
 _DIGITS = 3  # of the width of a range, to which its ends are rounded
 
 
-def claim_of(rule: ExpertRule, model: StreamModel, features: list[str], labels: list[str]) -> Claim:
+def spec_of(rule: ExpertRule, model: Model, features: list[str], labels: list[str]) -> RuleSpec:
     """Return the scaled region and the label shares of `rule`, whose conditions are resolved.
 
     `features` and `labels` are the names of the columns of `model`. DataError where there is no such label, or where
@@ -34,10 +34,10 @@ def claim_of(rule: ExpertRule, model: StreamModel, features: list[str], labels: 
         if expected.label not in labels:
             raise DataError(f"there is no label {expected.label!r}; the labels are {first_names(labels)}")
         shares[labels.index(expected.label)] = expected.share
-    return Claim(low, high, shares, float(rule.confidence), float(rule.weight))
+    return RuleSpec(low, high, shares, float(rule.confidence), float(rule.weight))
 
 
-def _ranges(rule: ExpertRule, model: StreamModel, words: Vocabulary) -> tuple[FloatArray, FloatArray]:
+def _ranges(rule: ExpertRule, model: Model, words: Vocabulary) -> tuple[FloatArray, FloatArray]:
     """Return the ends of the scaled ranges, NaN for features not named.
 
     A categorical column that has one text has none of the others, so these are named as well.
@@ -78,7 +78,7 @@ def _ends(condition: Condition, words: Vocabulary) -> tuple[float, float]:
     return low, high
 
 
-def _no_width(feature: str, ends: FloatArray, model: StreamModel, j: int) -> str:
+def _no_width(feature: str, ends: FloatArray, model: Model, j: int) -> str:
     """Return the message that says why the range `ends` of feature `j` is empty after scaling."""
     scaler = model.scaler
     assert scaler is not None
@@ -92,14 +92,14 @@ def _no_width(feature: str, ends: FloatArray, model: StreamModel, j: int) -> str
     )
 
 
-def form_of(identity: int, model: StreamModel, features: list[str], labels: list[str]) -> ExpertRule:
+def form_of(identity: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
     """Return the rule number `identity` of `model` as a person would write it.
 
     That is the rule as it was written, or, if it has learned since or was never written, as its statistics read now.
     `features` and `labels` are the names of the columns.
     """
     base = model.trained()
-    slot, written = place_of(base, identity), base.words.written.get(identity)
+    slot, written = slot_of_rule(base, identity), base.words.written.get(identity)
     name = base.words.names.get(identity, "")
     if written is not None:
         rule = read_form(written)
@@ -122,7 +122,7 @@ def _is_unchanged(rule: ExpertRule, slot: int, base: RuleBase) -> bool:
     return bool(base.arrays.k[slot] == rule.weight and np.isclose(evidence, rule.weight * rule.confidence, 1e-12))
 
 
-def _read_conditions(slot: int, model: StreamModel, words: Vocabulary) -> list[Condition]:
+def _read_conditions(slot: int, model: Model, words: Vocabulary) -> list[Condition]:
     """Return conditions on the features in which the rule differs most from the stream.
 
     Features whose range is all of the stream are left out, unless there are no others.
@@ -169,7 +169,7 @@ def _read_condition(words: Vocabulary, j: int, low: float, high: float) -> Condi
     return Condition(feature, low=round(low, digits), high=round(high, digits))
 
 
-def _read_expectations(slot: int, model: StreamModel, labels: list[str]) -> list[Expectation]:
+def _read_expectations(slot: int, model: Model, labels: list[str]) -> list[Expectation]:
     """Return the rule's outputs at its centre, for the labels on which it differs most from the global model."""
     base = model.trained()
     r = np.append(base.arrays.c[slot, : model.n_features], 1.0)

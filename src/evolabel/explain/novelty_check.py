@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evolabel.core.model import StreamModel
+from evolabel.core.protocols import Model
 from evolabel.core.settings import kernel_settings
 from evolabel.kernels.state import Settings
 from evolabel.kernels.structure import is_novel, novelty_bound
@@ -24,7 +24,7 @@ class NoveltyCheck:
     novel: bool
 
 
-def check_novelty(model: StreamModel, distances: FloatArray) -> NoveltyCheck:
+def check_novelty(model: Model, distances: FloatArray) -> NoveltyCheck:
     """Return the novelty of a sample for `model`, from its mean squared `distances` (rules,) to all rules."""
     rules = model.trained()
     slot = int(np.argmin(distances)) + 1
@@ -36,14 +36,14 @@ def check_novelty(model: StreamModel, distances: FloatArray) -> NoveltyCheck:
     )
 
 
-def novelty_borders(model: StreamModel) -> FloatArray:
+def novelty_borders(model: Model) -> FloatArray:
     """Return the mean squared distance beyond which a sample is novel, for each rule of `model`; inf: never."""
     rules, settings = model.trained(), _input_settings(model)
     supports = rules.arrays.k[1 : rules.n_rules + 1]
     return np.array([novelty_bound(float(k), rules.n_rules, rules.arrays.strange, settings) for k in supports])
 
 
-def _input_settings(model: StreamModel) -> Settings:
+def _input_settings(model: Model) -> Settings:
     """Return settings whose radius counts features only: a sample to be explained has no labels yet."""
     settings = model.trained().settings
     if not settings.product:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.core.members.feedback.error_feedback import Correction
-from evolabel.core.model import StreamModel
+from evolabel.core.protocols import Model
 from evolabel.errors import StateError
 from evolabel.explain import prediction_text
 from evolabel.explain.counterfactuals import Counterfactual, find_counterfactuals
@@ -115,7 +115,7 @@ class Explanation:
 
 
 def explain_sample(
-    model: StreamModel,
+    model: Model,
     x: FloatArray,
     feature_names: list[str],
     label_names: list[str],
@@ -127,7 +127,7 @@ def explain_sample(
 
     Parameters
     ----------
-    model : StreamModel
+    model : Model
     x : array of shape (1, n_features)
         The sample; a missing feature takes each rule's mean.
     feature_names, label_names : list of str
@@ -154,8 +154,8 @@ def explain_sample(
     feedback, outputs = None, plain
     if correction is not None:
         outputs = correction.of(plain[None])[0]
-        slopes *= correction.trust
-        feedback = (correction.trust - 1.0) * plain + correction.shift[0]
+        slopes *= correction.scale
+        feedback = (correction.scale - 1.0) * plain + correction.offset[0]
 
     def answer(rows: FloatArray) -> FloatArray:
         found = None if correct is None else correct(rows)

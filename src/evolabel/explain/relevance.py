@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evolabel._utils.text import first_names
-from evolabel.core.model import StreamModel
+from evolabel.core.protocols import Model
 from evolabel.core.rules.feature_weights import squared_correlations
 from evolabel.errors import DataError
 from evolabel.typing import FloatArray
@@ -41,7 +41,7 @@ class Relevance:
         return [(self.feature_names[j], float(shares[j])) for j in np.argsort(-shares, kind="stable")[:count]]
 
 
-def feature_relevance(model: StreamModel, feature_names: list[str], label_names: list[str]) -> Relevance:
+def feature_relevance(model: Model, feature_names: list[str], label_names: list[str]) -> Relevance:
     """Return the squared correlations of all features with all labels, over everything `model` has learned.
 
     `feature_names` and `label_names` are the names of its columns.

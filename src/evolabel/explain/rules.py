@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.text import first_names
-from evolabel.core.model import StreamModel
+from evolabel.core.protocols import Model
 from evolabel.errors import DataError
 from evolabel.explain import rule_text
 from evolabel.explain.shortening import (
@@ -191,7 +191,7 @@ def _weight(rule: Rule, label: str | None) -> float:
 
 
 def read_rules(
-    model: StreamModel,
+    model: Model,
     feature_names: list[str],
     label_names: list[str],
     *,
@@ -203,7 +203,7 @@ def read_rules(
 
     Parameters
     ----------
-    model : StreamModel
+    model : Model
     feature_names, label_names : list of str
     rows : array of shape (n, n_features), optional
         Raw rows on which fidelity and activity are reported (missing features at the mean of the stream); by default
@@ -223,7 +223,7 @@ def read_rules(
     return RuleSet((reader.rule(i) for i in range(model.rules.n_rules)), found)
 
 
-def _complete(model: StreamModel, rows: FloatArray) -> FloatArray:
+def _complete(model: Model, rows: FloatArray) -> FloatArray:
     Z = model.scale(rows)
     return np.where(np.isnan(Z), model.trained().arrays.c[0, : model.n_features], Z)
 
@@ -233,7 +233,7 @@ class _Reader:
 
     def __init__(
         self,
-        model: StreamModel,
+        model: Model,
         short: ShortRules,
         found: Fidelity,
         words: Vocabulary,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from evolabel.core.model import StreamModel
+from evolabel.core.protocols import Model
 from evolabel.core.rules import inverses
 from evolabel.kernels.antecedents import degrees
 from evolabel.kernels.memberships import NOTHING
@@ -32,7 +32,7 @@ Threshold = FloatArray | float | None
 """Outputs of at least this much are on, one for all labels or one for each; None: the largest output is."""
 
 
-def reference_rows(model: StreamModel, count: int = _N_REFERENCE_ROWS, seed: int = 0) -> FloatArray:
+def reference_rows(model: Model, count: int = _N_REFERENCE_ROWS, seed: int = 0) -> FloatArray:
     """Return `count` scaled rows like those of the stream, drawn from the rules of `model`.
 
     A rule is drawn by its support, and a sample from the mean and spread of what the rule has seen. The same model and
@@ -50,7 +50,7 @@ def reference_rows(model: StreamModel, count: int = _N_REFERENCE_ROWS, seed: int
     return np.clip(rows, model.scaler.low, model.scaler.high)
 
 
-def _covariance_root(model: StreamModel, slot: int) -> FloatArray:
+def _covariance_root(model: Model, slot: int) -> FloatArray:
     """Return a factor of the covariance of the samples that a rule has seen, without its prior."""
     rules, p = model.trained(), model.n_features
     a = rules.arrays
@@ -80,7 +80,7 @@ class Fidelity:
 class ShortRules:
     """The rules of `model`, each with the first `length` features of its row of `order` (rules, n_features)."""
 
-    model: StreamModel
+    model: Model
     order: IntArray
     length: int
 
@@ -96,7 +96,7 @@ class ShortRules:
 
 
 def shorten(
-    model: StreamModel,
+    model: Model,
     fidelity: float = FIDELITY,
     *,
     fewest: int = _MIN_LENGTH,
@@ -107,7 +107,7 @@ def shorten(
 
     Parameters
     ----------
-    model : StreamModel
+    model : Model
     fidelity : float
         Share of the labels that must be predicted alike.
     fewest : int
@@ -149,7 +149,7 @@ def measure_fidelity(short: ShortRules, Z: FloatArray, threshold: Threshold = 0.
     )
 
 
-def rank_features(model: StreamModel, Z: FloatArray, relevance: FloatArray | None = None) -> IntArray:
+def rank_features(model: Model, Z: FloatArray, relevance: FloatArray | None = None) -> IntArray:
     """Return the features of each rule of `model`, the most distinctive first, (rules, n_features).
 
     They are ranked on the complete scaled rows `Z`; `relevance` (n_features,) multiplies the ranking, if given.
@@ -165,7 +165,7 @@ def rank_features(model: StreamModel, Z: FloatArray, relevance: FloatArray | Non
     return np.argsort(-distinctive, axis=1, kind="stable")
 
 
-def prefix_distances(model: StreamModel, Z: FloatArray, order: IntArray) -> FloatArray:
+def prefix_distances(model: Model, Z: FloatArray, order: IntArray) -> FloatArray:
     """Return mean squared distances of the rows `Z` to the rules of `model` over 1, 2, ... features of `order`.
 
     `Z` holds complete scaled rows, `order` (rules, n_features) the features of each rule; the result has the shape
@@ -195,7 +195,7 @@ def labels_on(outputs: FloatArray, threshold: Threshold) -> BoolArray:
     return np.asarray(outputs >= threshold)
 
 
-def _memberships(model: StreamModel, distances: FloatArray) -> FloatArray:
+def _memberships(model: Model, distances: FloatArray) -> FloatArray:
     """Return the memberships, eqs. (2), (3), of mean squared distances (rows, rules), as `kernels.memberships` does."""
     settings = model.trained().settings
     mu = np.exp(-0.5 * (distances - distances.min(axis=1, keepdims=True)) / settings.tau)
@@ -205,7 +205,7 @@ def _memberships(model: StreamModel, distances: FloatArray) -> FloatArray:
     return np.asarray(kept / kept.sum(axis=1, keepdims=True))
 
 
-def _local_outputs(model: StreamModel, Z: FloatArray) -> FloatArray:
+def _local_outputs(model: Model, Z: FloatArray) -> FloatArray:
     """Return the outputs of every rule alone, (rows, rules, n_labels)."""
     rules = model.trained()
     R = np.column_stack([Z, np.ones(len(Z))])

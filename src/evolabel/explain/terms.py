@@ -14,7 +14,7 @@ from scipy.special import ndtr
 
 from evolabel._utils.text import first_names
 from evolabel.core.edits.expert_rules import stream_moments
-from evolabel.core.model import StreamModel
+from evolabel.core.protocols import Model
 from evolabel.errors import DataError
 from evolabel.explain.text_columns import column_and_value, text_features
 from evolabel.typing import FloatArray
@@ -105,7 +105,7 @@ def is_term(words: str) -> bool:
     return words == ANY or {first, last or first} <= set(TERMS)
 
 
-def stream_terms(model: StreamModel, feature_names: Sequence[str]) -> Vocabulary:
+def stream_terms(model: Model, feature_names: Sequence[str]) -> Vocabulary:
     """Return the terms of the trained `model`, whose features are called `feature_names`, from the stream so far."""
     assert model.scaler is not None
     edges = model.scaler.inverse(_stream_quantiles(model, SHARES)).T
@@ -113,7 +113,7 @@ def stream_terms(model: StreamModel, feature_names: Sequence[str]) -> Vocabulary
     return Vocabulary(list(feature_names), np.maximum.accumulate(edges, axis=1), texts)
 
 
-def _stream_quantiles(model: StreamModel, shares: Sequence[float]) -> FloatArray:
+def _stream_quantiles(model: Model, shares: Sequence[float]) -> FloatArray:
     """Return the quantiles at `shares` of the scaled features, (shares, n_features), by bisection of the mixture."""
     weight, centre, spread = _mixture(model)
     mean = (weight * centre).sum(axis=0)
@@ -129,7 +129,7 @@ def _stream_quantiles(model: StreamModel, shares: Sequence[float]) -> FloatArray
     return np.asarray(true_mean + ((low + high) / 2.0 - mean) * (true_width / width))
 
 
-def scaled_moments(model: StreamModel) -> tuple[FloatArray, FloatArray]:
+def scaled_moments(model: Model) -> tuple[FloatArray, FloatArray]:
     """Return mean and standard deviation of the scaled features of `model` over the stream.
 
     A feature that never varied has the spread that the scaling expects.
@@ -138,7 +138,7 @@ def scaled_moments(model: StreamModel) -> tuple[FloatArray, FloatArray]:
     return mean[: model.n_features], np.sqrt(variance[: model.n_features])
 
 
-def _mixture(model: StreamModel) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _mixture(model: Model) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return weights, centres and spreads of the rules without their prior, each (rules, n_features).
 
     Without rules there is one Gaussian, as wide as the scaling expects.

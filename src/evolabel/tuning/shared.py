@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
 
-from evolabel.core.model import StreamModel
+from evolabel.classifier.inner import ClassifierInner
+from evolabel.core import batch as core_batch
+from evolabel.core.initial.batch_phase import fit_statistics
 from evolabel.core.rules.proximal import Problem, minimise_all
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING, RuleBase
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.errors import DivergenceError
 from evolabel.evaluate.metrics.label_sets import DEFAULT_THRESHOLD
-from evolabel.tuning.batch import Tunable, options_of
+from evolabel.tuning.batch import Tunable
 from evolabel.tuning.checkpoint import fingerprint
 from evolabel.typing import FloatArray
 
@@ -69,9 +71,8 @@ def shared_answers(
         return separate_answers(estimator, points, batch, X, decided)
     own = {"alpha": estimator.alpha, "beta": estimator.beta}
     alphas, betas = (np.array([float({**own, **point}[name]) for point in points]) for name in own)
-    options = options_of(_fresh(estimator, _most_demanding(alphas, betas)))
-    model = StreamModel(X.shape[1], batch[1].shape[1], options)
-    rules, Z = model.gather(*batch, NOTHING, NO_ROWS), model.scale(X)
+    model = ClassifierInner(_fresh(estimator, _most_demanding(alphas, betas))).new_model(X.shape[1], batch[1].shape[1])
+    rules, Z = fit_statistics(model, core_batch.Batch(*batch)), model.scale(X)
     answers = np.zeros((len(points), len(X), batch[1].shape[1]))
     memberships = rules.memberships(Z)[0]
     for slot in range(1, rules.n_rules + 1):

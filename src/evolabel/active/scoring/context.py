@@ -7,8 +7,8 @@ import numpy as np
 from evolabel.active.query import Query
 from evolabel.active.scoring.new_labels import NewLabelExploration
 from evolabel.active.selection.token_bucket import TokenBucket
-from evolabel.core.members.feedback.error_feedback import Correction, Echo
-from evolabel.core.model import StreamModel
+from evolabel.core.members.feedback.error_feedback import Correction, ErrorFeedback, feedback_of
+from evolabel.core.protocols import Model
 from evolabel.core.stored.array_checks import check_arrays, check_names, flags, inside
 from evolabel.core.stored.named_arrays import part_of, prefixed
 from evolabel.kernels.feedback import DOUBT
@@ -23,8 +23,8 @@ _URGENCY_PER_GAIN = 10.0
 class ModelContext(NamedTuple):
     """What answers have shown about one model: how its errors repeat, and which of its labels are new."""
 
-    model: StreamModel
-    feedback: Echo
+    model: Model
+    feedback: ErrorFeedback
     new_labels: NewLabelExploration
 
 
@@ -61,26 +61,26 @@ class QueryContext:
         self._known: ModelContext | None = None
         self._initial: tuple[ModelContext, int] | None = None  # before any answer, and `n_seen` of the model by then
 
-    def of_model(self, model: StreamModel) -> ModelContext:
+    def of_model(self, model: Model) -> ModelContext:
         """The context of `model` as it is."""
         if self._known is not None and self._known.model is model:
             return self._known
         if self._initial is None or self._initial[0].model is not model or self._initial[1] != model.n_seen:
-            self._initial = ModelContext(model, model.new_echo(), NewLabelExploration(model)), model.n_seen
+            self._initial = ModelContext(model, feedback_of(model), NewLabelExploration(model)), model.n_seen
         return self._initial[0]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_initial": None}
 
-    def changes(self, model: StreamModel) -> int:
+    def changes(self, model: Model) -> int:
         """How often exploration weights for `model` have changed other than with time and learning."""
         return self.of_model(model).new_labels.changes
 
-    def urgency(self, model: StreamModel) -> float:
+    def urgency(self, model: Model) -> float:
         """Factor >= 1 of the available budget: where errors of `model` repeat, an early answer corrects more rows."""
         return 1.0 + _URGENCY_PER_GAIN * self.of_model(model).feedback.mean_gain if self.error_feedback else 1.0
 
-    def of_next(self, model: StreamModel, rows: FloatArray) -> RowContext:
+    def of_next(self, model: Model, rows: FloatArray) -> RowContext:
         """The context of the next raw `rows` of the stream, for `model`."""
         _, feedback, new_labels = self.of_model(model)
         if new_labels.finished and (feedback.mean_gain == 0.0 or not self.error_feedback):
@@ -88,7 +88,7 @@ class QueryContext:
         first = self.bucket.seen + 1
         return self.of(model, rows, np.arange(first, first + len(rows), dtype=np.int64))
 
-    def of(self, model: StreamModel, rows: FloatArray, numbers: IntArray) -> RowContext:
+    def of(self, model: Model, rows: FloatArray, numbers: IntArray) -> RowContext:
         """The context of raw `rows` that have these `numbers` in the stream, for `model`."""
         _, feedback, new_labels = self.of_model(model)
         if model.warm_up is not None:
@@ -97,10 +97,10 @@ class QueryContext:
         if not self.error_feedback or feedback.mean_gain == 0.0:
             return RowContext(None, exploration, None)
         correction = feedback.correction(model.standardise(rows), numbers, model.n_labels)
-        novelty = DOUBT / (feedback.belief * correction.told + DOUBT) if self.bucket.per == "samples" else None
+        novelty = DOUBT / (feedback.belief * correction.n_effective + DOUBT) if self.bucket.per == "samples" else None
         return RowContext(correction, exploration, novelty)
 
-    def record_answer(self, model: StreamModel, query: Query, answered: BoolArray | None) -> None:
+    def record_answer(self, model: Model, query: Query, answered: BoolArray | None) -> None:
         """Record which labels of `query` were `answered` (None: none), before `model` learns the answer."""
         known = self.of_model(model)
         if model.warm_up is None and not known.new_labels.finished:
@@ -109,7 +109,7 @@ class QueryContext:
             self._known = known
 
     def record_error(
-        self, model: StreamModel, query: Query, y: FloatArray, f: FloatArray, confidence: FloatArray | None
+        self, model: Model, query: Query, y: FloatArray, f: FloatArray, confidence: FloatArray | None
     ) -> None:
         """Record the answer `y` to a counted `query`; before learning, `model` gave the plain outputs `f`.
 
@@ -117,23 +117,24 @@ class QueryContext:
         """
         assert query.number is not None
         known = self.of_model(model)
-        known.feedback.answer(model.standardise(query.x[None])[0], query.number, y, f, confidence)
+        x = model.standardise(query.x[None])[0]
+        known.feedback.record_error(x, query.number, y, f, confidence=confidence)
         self._known = known
 
-    def arrays(self, model: StreamModel) -> Arrays:
+    def arrays(self, model: Model) -> Arrays:
         """The state for `model`, by name."""
         known = self.of_model(model)
         feedback = prefixed("feedback", known.feedback.arrays())
         new_labels = prefixed("new_labels", known.new_labels.arrays())
         return {**feedback, **new_labels, "answered": np.array([known is self._known])}
 
-    def restore(self, arrays: Arrays, model: StreamModel) -> None:
+    def restore(self, arrays: Arrays, model: Model) -> None:
         """Take over the state in `arrays`; DataError if it does not fit `model`."""
         parts = {name: part_of(arrays, name) for name in ("feedback", "new_labels")}
         check_names(arrays, ["answered", *(f"{part}.{name}" for part, held in parts.items() for name in held)])
         check_arrays({"answered": arrays["answered"]}, {"answered": flags(1)})
         with inside("feedback"):
-            feedback = Echo.from_arrays(parts["feedback"], model.n_labels, self.bucket.seen)
+            feedback = ErrorFeedback.from_arrays(parts["feedback"], model.n_labels, self.bucket.seen)
         with inside("new_labels"):
             new_labels = NewLabelExploration.from_arrays(parts["new_labels"], model, self.bucket.seen)
         if model.warm_up is None and arrays["answered"].all():

@@ -13,8 +13,7 @@ import numpy as np
 
 from evolabel._utils.validation import check_number
 from evolabel.active.scoring.score_table import ScoreTable
-from evolabel.core.row_statistics import Look, criterion_scores
-from evolabel.core.rules.rule_base import NO_ROWS
+from evolabel.core.row_statistics import RowStatistics, criterion_scores
 from evolabel.errors import DataError, ParameterError
 from evolabel.kernels.scores import AMBIGUITY, FLOOR, SOFT_COUNT
 from evolabel.typing import FloatArray
@@ -47,7 +46,7 @@ class Criterion(ABC):
         check_number("weight", self.weight, 0, open_low=True)
 
     @abstractmethod
-    def score(self, look: Look) -> FloatArray:
+    def score(self, look: RowStatistics) -> FloatArray:
         """Scores of the rows of `look`, (n,), or (n, K) if not `whole`; at least 0, larger is more useful."""
 
     def strength(self, scores: FloatArray) -> FloatArray:
@@ -88,7 +87,7 @@ class Novelty(Criterion):
     threshold: float = 1.0
     name: ClassVar[str] = "novelty"
 
-    def score(self, look: Look) -> FloatArray:
+    def score(self, look: RowStatistics) -> FloatArray:
         """Distances of the rows of `look` over the distance at which a rule is created."""
         return look.novelty
 
@@ -120,9 +119,9 @@ class Ambiguity(Criterion):
         super().__post_init__()
         check_number("threshold", self.threshold, 0.5, 1, open_low=True)
 
-    def score(self, look: Look) -> FloatArray:
+    def score(self, look: RowStatistics) -> FloatArray:
         """Variance of every answer to the rows of `look`, and a floor, (n, K)."""
-        doubts = NO_ROWS if look.doubts is None or not self.new_labels else look.doubts
+        doubts = np.empty((0, 0)) if look.doubts is None or not self.new_labels else look.doubts
         return criterion_scores(AMBIGUITY, look.outputs, doubts=doubts)
 
     def strength(self, scores: FloatArray) -> FloatArray:
@@ -140,7 +139,7 @@ class Uncertainty(Criterion):
     name: ClassVar[str] = "uncertainty"
     whole: ClassVar[bool] = False
 
-    def score(self, look: Look) -> FloatArray:
+    def score(self, look: RowStatistics) -> FloatArray:
         """0.5 where both answers to a row of `look` are as likely, (n, K)."""
         return np.asarray(0.5 - np.abs(np.clip(look.outputs, 0.0, 1.0) - 0.5))
 
@@ -158,7 +157,7 @@ class SoftCount(Criterion):
         super().__post_init__()
         check_number("width", self.width, 0, open_low=True)
 
-    def score(self, look: Look) -> FloatArray:
+    def score(self, look: RowStatistics) -> FloatArray:
         """Number of ambiguous labels of each row of `look`."""
         return criterion_scores(SOFT_COUNT, look.outputs, width=self.width)[:, 0]
 
@@ -171,7 +170,7 @@ class Instability(Criterion):
     threshold: float = 0.075
     name: ClassVar[str] = "instability"
 
-    def score(self, look: Look) -> FloatArray:
+    def score(self, look: RowStatistics) -> FloatArray:
         """Largest relative drop over the rules for each row of `look`; nothing is updated."""
         return look.trace_drop
 
@@ -187,7 +186,7 @@ class Leverage(Criterion):
     threshold: float = 0.5
     name: ClassVar[str] = "leverage"
 
-    def score(self, look: Look) -> FloatArray:
+    def score(self, look: RowStatistics) -> FloatArray:
         """Leverage of each row of `look`, in [0, 1)."""
         return look.leverage
 
@@ -202,7 +201,7 @@ class VarianceReduction(Criterion):
 
     name: ClassVar[str] = "variance_reduction"
 
-    def score(self, look: Look) -> FloatArray:
+    def score(self, look: RowStatistics) -> FloatArray:
         """Mean drop of the variance of outputs for each row of `look`."""
         return look.variance_reduction
 
@@ -239,7 +238,7 @@ def _find(criterion: object) -> Criterion:
     )
 
 
-def score_table(criteria: Sequence[Criterion], look: Look, n_labels: int) -> ScoreTable:
+def score_table(criteria: Sequence[Criterion], look: RowStatistics, n_labels: int) -> ScoreTable:
     """Scores of the rows of `look` by all `criteria`, checked: (n,) or (n, `n_labels`) each."""
     shapes = [(look.n,) if criterion.whole else (look.n, n_labels) for criterion in criteria]
     return ScoreTable.of(

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from evolabel.core.model import StreamModel
+from evolabel.core.protocols import Model
 from evolabel.core.rules.weights import MANY_ROWS, formed_weights
 from evolabel.core.second_moments import SecondMoments
 from evolabel.typing import FloatArray
@@ -11,7 +11,7 @@ from evolabel.typing import FloatArray
 class ModelVersion(NamedTuple):
     """All that scores depend on, held by reference: equal versions give equal scores."""
 
-    model: StreamModel
+    model: Model
     arrays: object
     settings: object
     event: object
@@ -22,7 +22,7 @@ class ModelVersion(NamedTuple):
     n_in_moments: int
 
     @classmethod
-    def of(cls, model: StreamModel, moments: SecondMoments | None) -> "ModelVersion":
+    def of(cls, model: Model, moments: SecondMoments | None) -> "ModelVersion":
         """The present version of `model` and of the second `moments` of its rows."""
         n_in_moments = 0 if moments is None else moments.n_seen
         rules = model.rules
@@ -31,7 +31,7 @@ class ModelVersion(NamedTuple):
         event = rules.events[-1] if rules.events else None
         return cls(model, rules.arrays, rules.settings, event, model.scaler, rules.n_seen, model.n_labels, n_in_moments)
 
-    def is_still(self, model: StreamModel, moments: SecondMoments | None) -> bool:
+    def is_still(self, model: Model, moments: SecondMoments | None) -> bool:
         """Whether `of(model, moments)` would be the same; cheaper, because every query needs it."""
         rules = model.rules
         return (

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evolabel.core.model import StreamModel
+from evolabel.core.protocols import Model
 from evolabel.core.stored.array_checks import check_arrays, floats, require, size_of, whole
 from evolabel.typing import AnyArray, Arrays, BoolArray, FloatArray, IntArray
 
@@ -22,11 +22,11 @@ class NewLabelExploration:
 
     Parameters
     ----------
-    model : StreamModel
+    model : Model
         Model that counts the answers to each label.
     """
 
-    def __init__(self, model: StreamModel) -> None:
+    def __init__(self, model: Model) -> None:
         self.model = model
         self.penalty = np.zeros(model.n_labels)
         """Penalty of each label after questions without an answer, as of sample `at`."""
@@ -47,7 +47,7 @@ class NewLabelExploration:
         if self.finished:
             return None
         kept = _PENALTY_KEPT ** np.maximum(numbers[:, None] - self.at, 0.0)
-        return np.maximum(1.0 - self.model.answers / _ENOUGH_ANSWERS - self._padded(self.penalty) * kept, 0.0)
+        return np.maximum(1.0 - self.model.n_answers / _ENOUGH_ANSWERS - self._padded(self.penalty) * kept, 0.0)
 
     def record_answer(self, number: int, asked: BoolArray, answered: BoolArray) -> None:
         """Update the penalties after a question.
@@ -55,7 +55,7 @@ class NewLabelExploration:
         `number` samples have been counted; labels `asked` for, (at most K,), and those `answered`, (at least K,).
         """
         questioned, known = self._padded(asked), answered[: self.model.n_labels]  # new labels get no penalty
-        self.changes += bool((self.model.answers < _ENOUGH_ANSWERS)[questioned | known].any())
+        self.changes += bool((self.model.n_answers < _ENOUGH_ANSWERS)[questioned | known].any())
         penalty = self._padded(self.penalty) * _PENALTY_KEPT ** (number - self.at)
         self.penalty = np.where(known, 0.0, np.minimum(penalty + _NO_ANSWER_PENALTY * questioned, 1.0))
         self.at = number
@@ -66,7 +66,7 @@ class NewLabelExploration:
         return np.pad(part, (0, self.model.n_labels - len(part)))
 
     def _update_known(self) -> None:
-        if (self.model.answers >= _ENOUGH_ANSWERS).all():
+        if (self.model.n_answers >= _ENOUGH_ANSWERS).all():
             self._n_known = self.model.n_labels
 
     def arrays(self) -> Arrays:
@@ -74,7 +74,7 @@ class NewLabelExploration:
         return {"penalty": self.penalty, "at": np.array([self.at], np.int64)}
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays, model: StreamModel, seen: int) -> "NewLabelExploration":
+    def from_arrays(cls, arrays: Arrays, model: Model, seen: int) -> "NewLabelExploration":
         """The object whose state is in `arrays`, for `model`, after `seen` counted samples."""
         size = size_of(arrays, "penalty")
         check_arrays(arrays, {"penalty": floats(size, low=0.0, high=1.0), "at": whole(1, high=seen)})

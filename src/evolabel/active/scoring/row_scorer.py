@@ -9,7 +9,6 @@ from evolabel.active.scoring.context import RowContext
 from evolabel.active.scoring.criteria import Ambiguity, Criterion, Leverage, SoftCount, VarianceReduction
 from evolabel.active.scoring.model_version import ModelVersion
 from evolabel.active.scoring.score_table import ScoreTable, columns_of
-from evolabel.core.rules.rule_base import NO_ROWS
 from evolabel.core.rules.weights import MANY_ROWS, NO_MOMENTS, NO_WEIGHTS, SOME_ROWS
 from evolabel.core.second_moments import SecondMoments
 from evolabel.core.sizes import check_rows
@@ -23,7 +22,8 @@ _KINDS: dict[type[Criterion], int] = {  # a class derived from one of these may 
     Leverage: kernels.LEVERAGE,
     VarianceReduction: kernels.VARIANCE_REDUCTION,
 }
-_NOT_CORRECTED = np.empty(0), NO_ROWS  # scale and offset
+_NO_ROWS = np.empty((0, 0))
+_NOT_CORRECTED = np.empty(0), _NO_ROWS  # scale and offset
 
 _score_rows: Any = direct(kernels.score_rows)
 
@@ -49,7 +49,7 @@ class _Arguments(NamedTuple):
 
 
 class RowScorer:
-    """Scores few rows by built-in `criteria`, with the bits of `Look` at a fraction of its time.
+    """Scores few rows by built-in `criteria`, with the bits of `RowStatistics` at a fraction of its time.
 
     Parameters
     ----------
@@ -97,8 +97,8 @@ class RowScorer:
             self._arguments = kept  # in one step, so that Ctrl-C leaves the old ones or the new ones
         outputs, table = np.empty((n, version.n_labels)), np.empty((n, kept.layout.width))
         correction, exploration = context.correction, context.exploration
-        scale, offset = _NOT_CORRECTED if correction is None else (correction.trust, correction.shift)
-        explored = NO_ROWS if exploration is None or not self._explores else exploration
+        scale, offset = _NOT_CORRECTED if correction is None else (correction.scale, correction.offset)
+        explored = _NO_ROWS if exploration is None or not self._explores else exploration
         _score_rows(rows, scale, offset, explored, *kept.constant, outputs, table)
         return outputs, ScoreTable(table, kept.layout.sizes, kept.layout.columns)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evolabel.core.model import StreamModel
+from evolabel.core.protocols import Model
 from evolabel.core.second_moments import SecondMoments
 from evolabel.core.stored.array_checks import check_arrays, check_names, check_samples, floats, inside, require, size_of
 from evolabel.core.stored.named_arrays import part_of, prefixed
@@ -30,15 +30,15 @@ class UnlabelledRows:
         self.moments = SecondMoments(_EVERY) if moments else None
         self._waiting = np.zeros((0, 0))  # rows of the present block
         self._filled = 0  # number of them
-        self._model: StreamModel | None = None  # model whose moments these are
+        self._model: Model | None = None  # model whose moments these are
 
-    def moments_of(self, model: StreamModel) -> SecondMoments | None:
+    def moments_of(self, model: Model) -> SecondMoments | None:
         """Second moments for `model`; empty ones for a model that was fitted anew, None where they are not needed."""
         if self.moments is None or self._model is None or self._model is model:
             return self.moments
         return SecondMoments(_EVERY)
 
-    def begin(self, model: StreamModel) -> None:
+    def begin(self, model: Model) -> None:
         """Drop what was collected for another model than `model`."""
         if self._model is not None and self._model is not model:
             self._filled, self.moments = 0, self.moments_of(model)
@@ -48,7 +48,7 @@ class UnlabelledRows:
         """Number of rows that can be added before the scores of a row may change."""
         return np.iinfo(np.int64).max if self.moments is None else self._block(self.moments) - self._filled
 
-    def add(self, model: StreamModel, rows: FloatArray) -> None:
+    def add(self, model: Model, rows: FloatArray) -> None:
         """Add counted `rows`, at most `rows_until_change` of them; ignored during the cold start of `model`."""
         if model.warm_up is not None:
             return

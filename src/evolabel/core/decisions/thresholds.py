@@ -6,9 +6,9 @@ is where its F1 on these counts is largest (`kernels/thresholds.py`). Constant m
 
 import numpy as np
 
+from evolabel.core.batch import Batch
 from evolabel.core.options import Options
-from evolabel.core.rules.rule_base import NO_ROWS, NOTHING
-from evolabel.core.sizes import check_batch, is_ready, misfit
+from evolabel.core.sizes import check_batch, misfit
 from evolabel.kernels.thresholds import follow_rows
 from evolabel.typing import FloatArray
 
@@ -16,7 +16,7 @@ BINS = 32
 
 
 class OutputCounts:
-    """How often each output came, and how often the label was on then; by label, or for all labels together.
+    """Counts of outputs and of labels that were 1 then, in bins; by label, or for all labels together.
 
     Parameters
     ----------
@@ -33,44 +33,38 @@ class OutputCounts:
         self.forgetting = forgetting
         self.seen, self.on = (np.zeros((1 if shared else n_labels, BINS)) for _ in range(2))
 
-    def follow(
-        self,
-        out: FloatArray,
-        Y: FloatArray,
-        weights: FloatArray = NOTHING,
-        confidences: FloatArray = NO_ROWS,
-        limits: FloatArray = NO_ROWS,
-    ) -> None:
-        """Count outputs made before learning; `limits`, if it has rows, receives the thresholds before each row."""
+    def follow(self, batch: Batch) -> None:
+        """Count the outputs of `batch`, made before learning; thresholds, if given, receive those before each row."""
+        _, Y, weights, confidences, outputs, thresholds = batch
         fade = self.forgetting ** (len(self.seen) / max(self.n_labels, 1))  # shared counts fade once per sample, too
-        check_batch(Y, out, weights, confidences, NO_ROWS, self.n_labels, self.n_labels)
-        if len(self.seen) not in (1, self.n_labels) or (len(limits) and not is_ready(limits, Y.shape)):
-            raise misfit({"seen": self.seen, "limits": limits}, f"{self.n_labels} labels")
-        follow_rows(out, Y, weights, confidences, fade, self.seen, self.on, limits)
+        check_batch(batch._replace(X=outputs), self.n_labels, self.n_labels)
+        if len(self.seen) not in (1, self.n_labels):
+            raise misfit({"seen": self.seen}, f"{self.n_labels} labels")
+        follow_rows(outputs, Y, weights, confidences, fade, self.seen, self.on, thresholds)
 
     def thresholds(self) -> FloatArray:
-        """Threshold of each label as of now; 0.5 for a label that was never counted."""
-        limits, nobody = np.empty((1, self.n_labels)), np.full((1, self.n_labels), np.nan)
+        """Return the threshold of each label as of now; 0.5 for a label that was never counted."""
+        thresholds, unknown = np.empty((1, self.n_labels)), np.full((1, self.n_labels), np.nan)
         if self.n_labels:
-            self.follow(nobody, nobody, limits=limits)
-        return np.asarray(limits[0])
+            self.follow(Batch(unknown, unknown, outputs=unknown, thresholds=thresholds))
+        return np.asarray(thresholds[0])
 
     def grow_labels(self, n_labels: int) -> None:
-        """Labels appear, without counts."""
+        """Add labels without counts, up to `n_labels`."""
         if not self.shared:
             more = np.zeros((n_labels - self.n_labels, BINS))
             self.seen, self.on = np.vstack([self.seen, more]), np.vstack([self.on, more])
         self.n_labels = n_labels
 
     def add(self, other: "OutputCounts", columns: list[int]) -> None:
-        """Add the counts of a model trained apart; `columns` says where its labels stand among these."""
+        """Add the counts of `other`, of a model trained apart; `columns` has the places of its labels among these."""
         places = [0] if self.shared else columns
         self.seen[places] += other.seen
         self.on[places] += other.on
 
 
 def output_counts(n_labels: int, options: Options) -> OutputCounts | None:
-    """What the options ask for; None where labels are cut at a fixed threshold."""
+    """Return the counts that `options` need for `n_labels` labels; None where outputs are cut at a fixed threshold."""
     if options.optimise == "accuracy":
         return None
     return OutputCounts(n_labels, shared=options.optimise == "micro_f1", forgetting=float(options.forgetting))

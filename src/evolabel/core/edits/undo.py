@@ -1,6 +1,7 @@
-"""The way back from an act: what it has changed, as it was before, and nothing else.
+"""Undo of edits: the former contents of what an edit has changed.
 
-An act can be undone as long as nothing was learned since: what samples taught a rule cannot be told apart from it.
+An edit can be undone as long as nothing was learned since: what samples have added to a rule cannot be separated from
+it.
 """
 
 from collections import deque
@@ -13,6 +14,7 @@ import numpy as np
 
 from evolabel.core.rules.allocation import fit_weights
 from evolabel.core.rules.events import Event
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.slots import PER_SLOT
 from evolabel.core.rules.words import Words
 from evolabel.errors import StateError
@@ -20,18 +22,18 @@ from evolabel.kernels.state import RULES, RuleArrays
 from evolabel.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from evolabel.core.rules.rule_base import RuleBase
+    from evolabel.core.model import StreamModel
 
-CHANGES_KEPT = 16  # acts that can be undone, one after the other
+CHANGES_KEPT = 16  # edits that can be undone, one after the other
 
 
 @dataclass(frozen=True)
 class Change:
-    """What an act has changed.
+    """What an edit has changed.
 
-    `rows` has the former contents of `slots`, by array; `tally` and `words` are whole. The act has appended `appended`
-    events, and pushed out `dropped`. `capacity` is the former room for slots, 0 if it does not matter. `after` is the
-    tally the act has left, by which one sees whether something was learned since.
+    `rows` has the former contents of `slots`, by array; `tally` and `words` are whole. The edit has appended `appended`
+    events, and pushed out `dropped`. `capacity` is the former number of slots allocated, 0 if it does not matter.
+    `after` are the counters after the edit, which differ once something was learned.
     """
 
     slots: IntArray
@@ -43,28 +45,29 @@ class Change:
     dropped: list[Event]
     capacity: int = 0
 
-    def is_last(self, base: "RuleBase") -> bool:
-        """Has nothing happened since the act?"""
+    def is_last(self, base: RuleBase) -> bool:
+        """Whether nothing has happened to `base` since the edit."""
         same_labels = self.rows["G"].shape[1:] == base.arrays.G.shape[1:]
         return same_labels and np.array_equal(self.after, base.arrays.tally)
 
 
 @contextmanager
-def recorded(base: "RuleBase") -> Iterator[None]:
-    """An act happens inside: all of it, and then it can be undone, or nothing at all."""
+def recorded(model: "StreamModel") -> Iterator[RuleBase]:
+    """Yield the rule base of `model` to an edit that happens as a whole, and can then be undone, or not at all."""
+    base = model.trained()
     before = base.arrays._replace(**{name: array.copy() for name, array in base.arrays._asdict().items()})
     words, events = base.words.copy(), base.events
     base.events = deque()
     try:
-        yield
+        yield base
     except BaseException:
         base.arrays, base.words, base.events = before, words, events
         raise
     base.events, new = events, base.events
-    if base.changes and not np.array_equal(base.changes[-1].after, before.tally):
-        base.changes.clear()
+    if model.changes and not np.array_equal(model.changes[-1].after, before.tally):
+        model.changes.clear()
     slots = _differing(before, base.arrays)
-    base.changes.append(
+    model.changes.append(
         Change(
             slots=slots,
             rows={name: getattr(before, name)[slots] for name in PER_SLOT},
@@ -79,14 +82,14 @@ def recorded(base: "RuleBase") -> Iterator[None]:
     events.extend(new)
 
 
-def undo(base: "RuleBase") -> Event:
-    """Take back the last act, bit for bit, and return its event."""
-    if not base.changes:
-        raise StateError("there is no act to undo; only acts since samples were last learned are kept")
-    change = base.changes[-1]
+def undo(model: "StreamModel") -> Event:
+    """Take back the last edit of `model`, bit for bit, and return its event."""
+    if not model.changes:
+        raise StateError("there is no edit to undo; only edits since samples were last learned are kept")
+    base, change = model.trained(), model.changes[-1]
     if not change.is_last(base):
         raise StateError(
-            "the model has learned since the last act, and the two cannot be told apart; "
+            "the model has learned since the last edit, and the two cannot be separated; "
             "edit, unlock, rename or delete the rule instead"
         )
     undone = base.events[-1]
@@ -106,19 +109,19 @@ def undo(base: "RuleBase") -> Event:
     if arrays.W.shape[1:] == change.rows["W"].shape[1:]:
         arrays.W[change.slots] = change.rows["W"]
     base.arrays, base.words = arrays, change.words
-    base.changes.pop()
+    model.changes.pop()
     return undone
 
 
 def in_use(change: Change) -> Change:
-    """The change without slots that were empty before: what a file has to keep."""
+    """Return `change` without slots that were empty before: what a file has to keep."""
     used = change.slots <= change.tally[RULES]
     rows = {name: array[used] for name, array in change.rows.items()}
     return Change(change.slots[used], rows, change.tally, change.after, change.words, change.appended, change.dropped)
 
 
 def _differing(before: RuleArrays, after: RuleArrays) -> IntArray:
-    """Slots whose bits differ, or that were given up. W may have come or gone; it differs only where a lock does."""
+    """Return slots whose bits differ, or that were given up. W may come or go; it differs only where a lock does."""
     names = [name for name in PER_SLOT if getattr(before, name).shape[1:] == getattr(after, name).shape[1:]]
     given_up = range(int(after.tally[RULES]) + 1, int(before.tally[RULES]) + 1)
     slots = [

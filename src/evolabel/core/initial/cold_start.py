@@ -1,7 +1,8 @@
-"""The first samples of a stream that nobody prepared: kept until there are enough for the batch phase."""
+"""Cold start: the first samples of a stream without an initial batch are kept until there are enough for one."""
 
 import numpy as np
 
+from evolabel.core.batch import Batch
 from evolabel.typing import FloatArray
 
 # Arrays with one entry per sample kept.
@@ -20,20 +21,21 @@ class WarmUp:
         self.filled = 0
         self.n_seen = 0
         self.in_order = True
-        """Did the samples follow each other? Those between samples that were asked for are not counted here."""
+        """Whether the samples follow each other in the stream; not so where an active learner has queried them."""
 
     @property
     def complete(self) -> bool:
-        """Are there enough samples for the batch phase?"""
+        """Whether there are enough samples for the batch phase."""
         return self.filled == len(self.X)
 
-    def take(self, X: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray, out: FloatArray) -> int:
-        """Keep rows until the buffer is full; returns how many rows were used. `out` receives the priors."""
+    def take(self, batch: Batch) -> int:
+        """Keep rows of `batch` until the buffer is full, and return how many were used; outputs receive the priors."""
+        X, Y, weights, confidences, outputs, _ = batch
         for i in range(len(X)):
             if self.complete:
                 return i
-            if len(out):
-                out[i] = self.priors()
+            if len(outputs):
+                outputs[i] = self.priors()
             self.n_seen += 1
             weight = weights[i] if len(weights) else 1.0
             if weight > 0.0 and not np.isnan(Y[i]).all():
@@ -45,7 +47,7 @@ class WarmUp:
         return len(X)
 
     def forget_oldest(self, count: int) -> None:
-        """Make room: the first samples go."""
+        """Drop the first `count` samples."""
         kept = slice(count, self.filled)
         for name in PER_SAMPLE:
             array = getattr(self, name)
@@ -53,19 +55,19 @@ class WarmUp:
         self.filled -= count
 
     def priors(self) -> FloatArray:
-        """Weighted share of each label among its annotations so far; 0 for a label without any."""
+        """Return the weighted share of each label among its annotations so far; 0 for a label without any."""
         Y = self.Y[: self.filled]
         mass = self.weights[: self.filled, None] * self.confidences[: self.filled] * ~np.isnan(Y)
         total = mass.sum(axis=0)
         return np.asarray((mass * np.nan_to_num(Y)).sum(axis=0) / np.where(total > 0.0, total, 1.0))
 
-    def batch(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """What was kept, as an initial batch."""
+    def batch(self) -> Batch:
+        """Return the rows kept, as an initial batch."""
         kept = slice(0, self.filled)
-        return self.X[kept], self.Y[kept], self.weights[kept], self.confidences[kept]
+        return Batch(self.X[kept], self.Y[kept], self.weights[kept], self.confidences[kept])
 
     def grow_labels(self, n_labels: int, *, absent: bool) -> None:
-        """Labels appear: the samples kept so far do not carry them (`absent`), or nobody has annotated them."""
+        """Add labels up to `n_labels`; the samples kept do not carry them (`absent`), or were not annotated."""
         extra = n_labels - self.Y.shape[1]
         self.Y = np.hstack([self.Y, np.full((len(self.Y), extra), 0.0 if absent else np.nan)])
         self.confidences = np.hstack([self.confidences, np.ones((len(self.Y), extra))])

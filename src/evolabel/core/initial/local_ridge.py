@@ -1,4 +1,4 @@
-"""How strongly the rules lean on the global model, by the exact leave-one-out error of the whole rule base.
+"""The ridge of the rules towards the global model, by the exact leave-one-out error of the whole rule base.
 
 With regressors r_n, labels y_n, penalties lambda D (global model, W_0, P_0) and gamma D (rules, W_i, P_i), memberships
 psi_in, and residuals e_n = y_n - W_0'r_n, the models that have never seen row n answer it by
@@ -8,53 +8,58 @@ psi_in, and residuals e_n = y_n - W_0'r_n, the models that have never seen row n
                                                                    c_n = gamma r_n'P_i D P_0 r_n
 
 The first is leave-one-out of any ridge regression. In the second the rule loses the row's evidence (g_n), and the
-global model it leans on moves, too (c_n). Given the memberships this is exact. Rows are divided by the root of D here,
-so that both penalties are multiples of I; one thin singular value decomposition per rule then serves all gamma.
+global model that its ridge pulls to moves, too (c_n). Given the memberships this is exact. Rows are divided by the root
+of D here, so that both penalties are multiples of I; one thin singular value decomposition per rule then serves all
+gamma.
 
 L1 and coupling come on top of these least squares and do not change the choice: what is shared by all alpha and beta of
-a grid search stays shared. Rules that do not lean on the global model have nothing to choose by this.
+a grid search stays shared. Without a ridge towards the global model there is nothing to choose.
 
 Deviation: the paper has no such ridge. Where regions follow rules of their own, the unit of the ridges, which is what
-the *linear* model needs, says little about what the rules need (docs/experiments.md).
+the *linear* model needs, has little to do with what the rules need (docs/experiments.md).
 """
 
 import numpy as np
 
-from evolabel.core.initial.ridge import filled, tells_nothing
+from evolabel.core.initial.ridge import cannot_choose, filled
 from evolabel.core.options import STRONGEST_LOCAL_RIDGE
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.typing import FloatArray
 
-# Strongest first: it wins ties. Small batches may ask for more, to the loss of the stream after them.
-GRID = (STRONGEST_LOCAL_RIDGE, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002)
+# Strongest first: it wins ties. Small batches may choose more, to the loss of the stream after them.
+LOCAL_GRID = (STRONGEST_LOCAL_RIDGE, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002)
 
-MOST_ROWS = 2000  # of a larger batch rows are taken at even steps; that many tell seven strengths apart
+_MOST_ROWS = 2000  # of a larger batch rows are taken at even steps; that many are enough to compare seven strengths
 
 
 def choose_local_ridge(rules: RuleBase, Z: FloatArray, Y: FloatArray, ridge: float) -> float:
-    """The factor of GRID with the least leave-one-out squared error, for rules that have their places.
+    """Return the factor of `ridge` with the least leave-one-out squared error of `rules` on scaled rows `Z`, `Y`.
 
-    As for the unit `ridge`, all rows count alike, and gaps as average.
+    The rules have their places, and have learned no consequents. As for the unit `ridge`, all rows count alike, and
+    gaps as average.
     """
-    if len(Z) > MOST_ROWS:
-        rows = np.linspace(0, len(Z) - 1, MOST_ROWS).astype(np.int64)
+    if len(Z) > _MOST_ROWS:
+        rows = np.linspace(0, len(Z) - 1, _MOST_ROWS).astype(np.int64)
         Z, Y = Z[rows], Y[rows]
     memberships = rules.memberships(Z)[0]
     Z, Y = filled(Z, 0.0), filled(Y, np.nan)
-    if tells_nothing(Z, Y):
+    if cannot_choose(Z, Y):
         return STRONGEST_LOCAL_RIDGE
     strength = rules.settings.penalty[0]  # lambda D; D is 1 for features
     R = np.column_stack([Z, np.ones(len(Z))]) / np.sqrt(strength / strength[0])
     with np.errstate(all="ignore"):  # hardly any ridge: leverages of 1
-        outputs = leave_one_out(R, Y, memberships, float(strength[0]), ridge * np.array(GRID))
+        outputs = leave_one_out(R, Y, memberships, float(strength[0]), ridge * np.array(LOCAL_GRID))
         errors = ((outputs - Y) ** 2).mean(axis=(1, 2))
-    return GRID[int(np.where(np.isfinite(errors), errors, np.inf).argmin())]
+    return LOCAL_GRID[int(np.where(np.isfinite(errors), errors, np.inf).argmin())]
 
 
 def leave_one_out(
     R: FloatArray, Y: FloatArray, memberships: FloatArray, strength: float, gammas: FloatArray
 ) -> FloatArray:
-    """Outputs of all rows without the row itself, (gammas, rows, labels); penalties are `strength` I and gamma I."""
+    """Return outputs of all rows without the row itself, (gammas, rows, labels), for `Y` and regressors `R`.
+
+    `memberships` are those in the rules; penalties are `strength` I of the global model and `gammas` times I of rules.
+    """
     U_0, s, _ = np.linalg.svd(R, full_matrices=False)
     shrink = s**2 / (s**2 + strength)
     h = U_0**2 @ shrink

@@ -12,7 +12,7 @@ from evolabel.typing import FloatArray
 
 GRID = 10.0 ** np.arange(0.0, 4.01, 0.25)
 
-# With too few rows, or labels that never vary, leave-one-out says nothing; the best constant in our measurements.
+# With too few rows, or labels that never vary, leave-one-out cannot choose; the best constant in our measurements.
 FALLBACK = 100.0
 FEWEST_ROWS = 4
 
@@ -29,7 +29,7 @@ MOST_CONDITION = 1e8
 
 
 def ridge_strength(kind: float | str, Z: FloatArray, Y: FloatArray, weights: FloatArray) -> float:
-    """The unit of the ridges: given, by leave-one-out, or by the condition of R'R on the initial batch.
+    """Return the unit of the ridges on the initial batch `Z`, `Y`: `kind` itself if a number, else chosen by it.
 
     `weights` of the rows, empty if all are 1, matter to the arithmetic only: leave-one-out counts all rows alike.
     """
@@ -42,9 +42,9 @@ def ridge_strength(kind: float | str, Z: FloatArray, Y: FloatArray, weights: Flo
 
 @one_blas_thread()
 def condition_ridge(Z: FloatArray, weights: FloatArray) -> float:
-    """Gamma of eq. (18): 2 lmax(R'QR) / kappa keeps the condition number below about kappa; Q holds the weights.
+    """Return gamma of eq. (18) for rows `Z`: 2 lmax(R'QR) / kappa keeps the condition number below about kappa.
 
-    Weights below 1 count as 1, because rows to come may weigh as much.
+    Q holds the `weights`; those below 1 count as 1, because rows to come may weigh as much.
     """
     R = np.column_stack([filled(Z, 0.0), np.ones(len(Z))])
     if len(weights):
@@ -53,26 +53,26 @@ def condition_ridge(Z: FloatArray, weights: FloatArray) -> float:
 
 
 def press_ridge(Z: FloatArray, Y: FloatArray) -> float:
-    """Ridge with the least exact leave-one-out squared error (PRESS) of the linear model.
+    """Return the ridge with the least exact leave-one-out squared error (PRESS) of the linear model of `Y` on `Z`.
 
     One singular value decomposition serves the whole grid. Missing features count as average, missing labels as
-    their label's mean. In a course of events a row's neighbours tell of it what later rows will not be told, so that
-    more ridge may be needed: the one with the least error of rows whose neighbours were left out, too.
+    their label's mean. In an ordered stream a row's neighbours predict it better than earlier rows predict later ones,
+    so that more ridge may be needed: the one with the least error of rows whose neighbours were left out, too.
     """
-    told = ~np.isnan(Y)
+    annotated = ~np.isnan(Y)
     Z, Y = filled(Z, 0.0), filled(Y, np.nan)
-    if tells_nothing(Z, Y):
+    if cannot_choose(Z, Y):
         return FALLBACK
     A, B = Z - Z.mean(axis=0), Y - Y.mean(axis=0)
     U, s, _ = np.linalg.svd(A, full_matrices=False)
     best = int(np.argmin([(errors**2).mean() for errors in _left_out(U, s**2, B, GRID)]))
-    if neighbours_agree(told * next(_left_out(U, s**2, B, GRID[[best]]))):
+    if neighbours_agree(annotated * next(_left_out(U, s**2, B, GRID[[best]]))):
         best += int(np.argmin(stretches_left_out(Z, Y, GRID[best : best + 1 + MOST_STEPS])))
     return float(GRID[best])
 
 
-def tells_nothing(Z: FloatArray, Y: FloatArray) -> bool:
-    """Too few rows for leave-one-out, or features or labels that never vary?"""
+def cannot_choose(Z: FloatArray, Y: FloatArray) -> bool:
+    """Whether leave-one-out cannot choose: too few rows `Z`, or features or labels `Y` that never vary."""
     return len(Z) < FEWEST_ROWS or not (Z - Z.mean(axis=0)).any() or not (Y - Y.mean(axis=0)).any()
 
 
@@ -85,13 +85,13 @@ def _left_out(U: FloatArray, s2: FloatArray, B: FloatArray, ridges: FloatArray) 
 
 
 def neighbours_agree(errors: FloatArray) -> bool:
-    """Do errors of consecutive rows agree by more than `CLEAR` standard deviations?"""
+    """Whether `errors` of consecutive rows agree by more than `CLEAR` standard deviations."""
     agreement = (errors[1:] * errors[:-1]).sum(axis=1)
     return bool(agreement.sum() > CLEAR * np.sqrt((agreement**2).sum()))
 
 
 def stretches_left_out(Z: FloatArray, Y: FloatArray, ridges: FloatArray) -> FloatArray:
-    """For each ridge, the squared error of rows whose whole stretch was not learned."""
+    """Return for each of `ridges` the squared error of rows `Z`, `Y` whose whole stretch was not learned."""
     total = np.zeros(len(ridges))
     for stretch in np.array_split(np.arange(len(Z)), STRETCHES):
         A, B = np.delete(Z, stretch, axis=0), np.delete(Y, stretch, axis=0)
@@ -105,7 +105,7 @@ def stretches_left_out(Z: FloatArray, Y: FloatArray, ridges: FloatArray) -> Floa
 
 
 def filled(A: FloatArray, value: float) -> FloatArray:
-    """NaN replaced by `value`, or by the column's mean where `value` is NaN."""
+    """Return `A` with NaN replaced by `value`, or by the column's mean where `value` is NaN."""
     missing = np.isnan(A)
     if not missing.any():
         return A

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.interrupts import held
+from evolabel.core.batch import Batch
 from evolabel.core.one_thread import one_blas_thread
 from evolabel.core.rules import inverses, merging, slots
 from evolabel.core.rules.proximal import BLOWN_UP, minimise
@@ -27,9 +28,6 @@ FIRST_CAPACITY = 32  # rules there is room for at the start
 
 _learn_rows = direct(learn_rows)
 
-NOTHING = np.empty(0)
-NO_ROWS = np.empty((0, 0))
-
 
 class RuleBase(ChangeableRules):
     """The rules of EFC-ML and their global model, on their way through a stream."""
@@ -41,49 +39,32 @@ class RuleBase(ChangeableRules):
         self.mobility = 1.0  # how far a sample moves the rule it falls into
         slots.clear(0, self.arrays, settings)
 
-    def learn(
-        self,
-        Z: FloatArray,
-        Y: FloatArray,
-        weights: FloatArray = NOTHING,
-        confidences: FloatArray = NO_ROWS,
-        *,
-        structure: bool = True,
-        consequents: bool = True,
-        out: FloatArray = NO_ROWS,
-    ) -> None:
-        """Learn scaled rows one after the other; `out` receives each row's output from before it was learned."""
-        batch = Z, Y, weights, confidences, out
-        check_batch(*batch, self.n_features, self.n_labels)
+    def learn(self, batch: Batch, *, structure: bool = True, consequents: bool = True) -> None:
+        """Learn the scaled rows of `batch` one after the other: `structure`, `consequents`, or both.
+
+        Its outputs, if given, receive each row's output from before the row was learned.
+        """
+        check_batch(batch, self.n_features, self.n_labels)
         self._go_on(batch, *self._learn(batch, structure, consequents), structure, consequents)
 
-    def learn_raw(
-        self,
-        X: FloatArray,
-        scaler: Scaler,
-        Y: FloatArray,
-        weights: FloatArray = NOTHING,
-        confidences: FloatArray = NO_ROWS,
-        out: FloatArray = NO_ROWS,
-    ) -> None:
-        """Scale raw rows and learn them."""
+    def learn_raw(self, batch: Batch, scaler: Scaler) -> None:
+        """Scale the raw rows of `batch` by `scaler`, and learn them."""
         _, _, parcel, n_labels = self._kept()
-        check_batch(X, Y, weights, confidences, out, self.n_features, n_labels)
+        check_batch(batch, self.n_features, n_labels)
+        X, Y, weights, confidences, out, _ = batch
         Z = scaler.transform(X)
         done, reason = _learn_rows(Z, Y, weights, confidences, parcel, self.mobility, True, True, False, out)
         if reason != DONE:
-            self._go_on((Z, Y, weights, confidences, out), done, reason)
+            self._go_on(batch._replace(X=Z), done, reason)
 
-    def _learn(
-        self, batch: tuple[FloatArray, ...], structure: bool, consequents: bool, born: bool = False
-    ) -> tuple[int, int]:
+    def _learn(self, batch: Batch, structure: bool, consequents: bool, born: bool = False) -> tuple[int, int]:
         """One call of the loop: how many rows it has learned, and why it came back."""
-        Z, Y, weights, confidences, out = batch
+        Z, Y, weights, confidences, out, _ = batch
         return _learn_rows(Z, Y, weights, confidences, self.parcel(), self.mobility, structure, consequents, born, out)
 
     def _go_on(
         self,
-        batch: tuple[FloatArray, ...],
+        batch: Batch,
         done: int,
         reason: int,
         structure: bool = True,
@@ -94,10 +75,10 @@ class RuleBase(ChangeableRules):
             return
         with held():
             while reason != DONE:
-                batch = tuple(part[done:] for part in batch)
+                batch = batch.rows(slice(done, None))
                 if reason == NOVEL:
-                    Z, Y, weights, *_ = batch
-                    self._let_be_born(self._joint(Z[0], Y[0]), float(weights[0]) if len(weights) else 1.0)
+                    weight = float(batch.weights[0]) if len(batch.weights) else 1.0
+                    self._let_be_born(self._joint(batch.X[0], batch.Y[0]), weight)
                 elif reason == DIVERGED:
                     self.diverged = True
                     raise DivergenceError(BLOWN_UP.format(when=f"at sample {self.n_seen}"))
@@ -198,17 +179,15 @@ class RuleBase(ChangeableRules):
             inverses.start_inverse(slot, self.arrays, settings)
 
     @one_blas_thread()
-    def accumulate(
-        self, Z: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray, out: FloatArray = NO_ROWS
-    ) -> None:
-        """Batch phase of iterated consequents: H, G, P and label moments of all rows, weights at eq. (18).
+    def accumulate(self, batch: Batch) -> None:
+        """Batch phase of iterated consequents: H, G, P and label moments of all rows of `batch`, weights at eq. (18).
 
-        `out` receives the answers of least squares, each from before its row was learned.
+        Its outputs receive the answers of least squares, each from before its row was learned.
         """
         mine = self.settings
         self.settings = mine._replace(iterated=False)
         try:
-            self.learn(Z, Y, weights, confidences, structure=False, out=out)
+            self.learn(batch, structure=False)
         finally:
             self.settings = mine
         a, s = self.arrays, self.settings

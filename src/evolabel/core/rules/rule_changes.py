@@ -7,7 +7,6 @@ from collections import deque
 
 import numpy as np
 
-from evolabel.core.edits.undo import CHANGES_KEPT, Change
 from evolabel.core.rules import merging, slots
 from evolabel.core.rules.allocation import fit_weights, more_labels, more_slots
 from evolabel.core.rules.events import Event
@@ -22,13 +21,12 @@ EVENTS_KEPT = 10_000  # older events are dropped, so that memory stays constant
 
 
 class ChangeableRules(RuleState):
-    """The state of a rule base, what happened to its rules, what people have said of them, and what can be undone."""
+    """The state of a rule base, what happened to its rules, and names and texts that people gave them."""
 
     def __init__(self, n_features: int, arrays: RuleArrays, settings: Settings) -> None:
         super().__init__(n_features, arrays, settings)
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
         self.words = Words()
-        self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)
 
     def unite(self, first: int, second: int, kind: str = "merge") -> int:
         """Merge two rules and return the identity kept; iterated weights are merged by eq. (29)."""

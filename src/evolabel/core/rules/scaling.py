@@ -166,7 +166,6 @@ _SCALINGS = {
     "minmax": Scaling(_minmax, low=-1.0, high=2.0, variance=1.0 / 12.0),  # as if values were uniform
     "none": Scaling(_none, low=-1e6, high=1e6, variance=None),
 }
-KINDS = tuple(_SCALINGS)
 
 
 def variance_of(kind: str) -> float | None:

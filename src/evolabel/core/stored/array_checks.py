@@ -43,23 +43,23 @@ class Expected(NamedTuple):
 def floats(
     *shape: int, low: float = -LARGEST, high: float = LARGEST, positive: bool = False, missing: bool = False
 ) -> Expected:
-    """float64 of this shape."""
+    """Return: float64 of this `shape`, from `low` to `high`, above 0 if `positive`, NaN allowed if `missing`."""
     return Expected(shape, np.float64, low, high, positive, missing)
 
 
 def whole(*shape: int, low: int = 0, high: int = MOST) -> Expected:
-    """int64 of this shape."""
+    """Return: int64 of this `shape`, from `low` to `high`."""
     return Expected(shape, np.int64, low, high)
 
 
 def flags(*shape: int) -> Expected:
-    """Bool of this shape."""
+    """Return: bool of this `shape`."""
     return Expected(shape, np.bool_, 0, 1)
 
 
 @contextmanager
 def inside(part: str) -> Iterator[None]:
-    """Errors about arrays and facts name the part of the file that they belong to."""
+    """Let errors about arrays and facts begin with the `part` of the file that they belong to."""
     try:
         yield
     except DataError as error:
@@ -67,14 +67,14 @@ def inside(part: str) -> Iterator[None]:
 
 
 def check_arrays(arrays: Arrays, table: dict[str, Expected]) -> None:
-    """Raise DataError for the first array that is missing, not known, or not as `table` says."""
+    """Raise DataError for the first of `arrays` that is missing, unexpected, or not as `table` requires."""
     check_names(arrays, table)
     for name, expected in table.items():
         _check(name, arrays[name], expected)
 
 
 def check_names(arrays: Arrays, names: Iterable[str]) -> None:
-    """Raise DataError unless there are arrays of these names, and no others."""
+    """Raise DataError unless `arrays` have these `names`, and no others."""
     known = set(names)
     if absent := sorted(known - set(arrays)):
         raise DataError(f"array {absent[0]} is missing")
@@ -83,31 +83,31 @@ def check_names(arrays: Arrays, names: Iterable[str]) -> None:
 
 
 def size_of(arrays: Arrays, name: str, axis: int = 0) -> int:
-    """Length of an array along an axis, from which the shapes of others follow; 0 if there is no such axis."""
+    """Return the length of the array `name` of `arrays` along an `axis`; 0 if there is no such axis."""
     shape = arrays[name].shape if name in arrays else ()
     return shape[axis] if axis < len(shape) else 0
 
 
 def require(agrees: AnyArray | np.bool_ | bool, name: str, expected: str) -> None:
-    """Raise DataError about the array `name` unless all of `agrees` is true."""
+    """Raise DataError about the array `name`, with what was `expected`, unless all of `agrees` is true."""
     if not np.all(agrees):
         raise DataError(f"array {name} does not fit the others; expected {expected}")
 
 
 def check_evidence(name: str, evidence: FloatArray) -> None:
-    """Sums of squares cannot be negative, and no sum of products exceeds what they allow."""
+    """Raise DataError about `name` unless sums of squares of `evidence` are >= 0 and bound the sums of products."""
     products, squares, errors, answers, _ = np.moveaxis(evidence, -2, 0)
     require((squares >= 0.0) & (errors >= 0.0) & (answers >= 0.0), name, "sums of squares >= 0")
     require(np.abs(products) <= (1.0 + 1e-6) * np.sqrt(squares * errors) + 1e-12, name, "products within their squares")
 
 
 def check_samples(name: str, rows: FloatArray) -> None:
-    """Every sample must have a feature that is not missing."""
+    """Raise DataError about `name` unless each of `rows` has a feature that is not missing."""
     require(~np.isnan(rows).all(axis=-1), name, "a feature in every sample")
 
 
 def is_nearly_definite(matrix: FloatArray, diagonal: FloatArray | None = None) -> bool:
-    """Is a symmetric matrix positive semidefinite, up to rounding?
+    """Whether a symmetric `matrix` is positive semidefinite, up to rounding.
 
     Rounding is measured by the `diagonal`, by default that of the matrix itself.
     """

@@ -9,11 +9,9 @@ from evolabel.core.rules.scaling import variance_of
 from evolabel.core.rules.slots import PER_SLOT
 from evolabel.core.stored.array_checks import (
     FINITE,
-    MOST,
     SHORTFALL,
     Expected,
     check_arrays,
-    check_evidence,
     check_names,
     check_samples,
     flags,
@@ -39,7 +37,7 @@ OUTSIDE = 1e4
 
 
 def warm_up_table(kept: int, p: int, K: int, seen: int) -> dict[str, Expected]:
-    """The buffer of the cold start, with so many samples kept."""
+    """Return what the buffer of the cold start must be: `kept` of `seen` samples, `p` features, `K` labels."""
     return {
         "X": floats(kept, p, missing=True),
         "Y": floats(kept, K, low=0.0, high=1.0, missing=True),
@@ -50,7 +48,7 @@ def warm_up_table(kept: int, p: int, K: int, seen: int) -> dict[str, Expected]:
 
 
 def check_warm_up(arrays: Arrays, kept: int, p: int, K: int, seen: int) -> None:
-    """Samples kept during the cold start."""
+    """Check the `arrays` of the cold start: `kept` of `seen` samples, `p` features, `K` labels."""
     check_arrays(arrays, warm_up_table(kept, p, K, seen))
     Y = arrays["Y"]
     require((Y == 0.0) | (Y == 1.0) | np.isnan(Y), "Y", "labels of 0, 1 or NaN")
@@ -60,7 +58,7 @@ def check_warm_up(arrays: Arrays, kept: int, p: int, K: int, seen: int) -> None:
 
 
 def scaler_table(arrays: Arrays, p: int, kind: str) -> dict[str, Expected]:
-    """The scaling of p features; the prior variance follows from the kind of scaling, if it scales at all."""
+    """Return what the `arrays` of the scaling of `p` features must be; the prior variance follows from its `kind`."""
     knots, variance = size_of(arrays, "x", 1), variance_of(kind)
     prior = floats(p, high=FURTHEST**2, positive=True) if variance is None else floats(p, low=variance, high=variance)
     return {
@@ -74,7 +72,7 @@ def scaler_table(arrays: Arrays, p: int, kind: str) -> dict[str, Expected]:
 
 
 def check_scaler(arrays: Arrays, p: int, kind: str) -> None:
-    """Knots and their scores must rise."""
+    """Check the `arrays` of the scaling of `p` features of this `kind`: knots and their scores rise."""
     check_arrays(arrays, scaler_table(arrays, p, kind))
     x, z, used = arrays["x"], arrays["z"], arrays["used"]
     require(x.shape[1] > 0, "x", "one knot or more")
@@ -83,33 +81,14 @@ def check_scaler(arrays: Arrays, p: int, kind: str) -> None:
         require((np.diff(rows, axis=1) >= 0.0) | ~in_use, name, "knots that rise")
 
 
-def label_table(arrays: Arrays, K: int) -> dict[str, Expected]:
-    """What is known of K labels besides what rules tell; the initial batch may have had fewer."""
-    size = size_of(arrays, "annotated")
-    return {
-        "annotated": floats(size, low=0.0, high=MOST),
-        "carried": floats(size, low=0.0, high=MOST),
-        "echo_evidence": floats(2, 5, size),
-        "answers": floats(K, low=0.0, high=MOST),
-    }
-
-
-def check_labels(arrays: Arrays, K: int) -> None:
-    """Counts and evidence of the labels."""
-    check_arrays(arrays, label_table(arrays, K))
-    require(len(arrays["annotated"]) <= K, "annotated", f"at most {K} labels")
-    require(arrays["carried"] <= arrays["annotated"], "carried", "no more than annotated")
-    check_evidence("echo_evidence", arrays["echo_evidence"])
-
-
 def check_counts(arrays: Arrays, rows: int) -> None:
-    """Counts of outputs, by which thresholds are learned."""
+    """Check the `arrays` of output counts, `rows` of them, by which thresholds are learned."""
     check_arrays(arrays, dict.fromkeys(("seen", "on"), floats(rows, BINS, low=0.0)))
     require(arrays["on"] <= arrays["seen"], "on", "no more than seen")
 
 
 def slot_table(arrays: Arrays, p: int, K: int, settings: Settings, seen: int) -> dict[str, Expected]:
-    """Arrays with an entry per slot; as many slots as `k` has.
+    """Return what `arrays` with an entry per slot must be: `p` features, `K` labels, `settings`, `seen` samples.
 
     Ranges that do not follow from the arrays' meaning only keep squares from overflowing.
     """
@@ -135,9 +114,12 @@ def slot_table(arrays: Arrays, p: int, K: int, settings: Settings, seen: int) ->
 
 
 def check_slots(arrays: Arrays, p: int, K: int, settings: Settings, seen: int, first: IntArray) -> None:
-    """Arrays with an entry per slot; `first` is True for the slot of the whole stream."""
+    """Check `arrays` with an entry per slot, for `p` features, `K` labels, `settings` and `seen` samples.
+
+    `first` is True for the slot of the whole stream.
+    """
     G, H = (arrays[name].shape[1:] for name in ("G", "H"))
-    if (K, p + 1) != G or (p + 1, p + 1) != H:  # before room is made by these numbers
+    if (K, p + 1) != G or (p + 1, p + 1) != H:  # before memory is allocated by these numbers
         raise DataError(f"arrays G and H have shapes {G} and {H} per slot, expected {(K, p + 1)} and {(p + 1, p + 1)}")
     check_arrays(arrays, slot_table(arrays, p, K, settings, seen))
     _check_distances(arrays, settings)
@@ -194,20 +176,20 @@ def _outer(rows: FloatArray) -> FloatArray:
 
 
 def check_tally(tally: IntArray, slots: int, options: Options) -> None:
-    """Rules, samples seen, and the identity of the next rule."""
+    """Check the counters `tally`: rules, as many as `slots` less one and `options` allow, samples, next identity."""
     check_arrays({"tally": tally}, {"tally": whole(3)})
     require(tally[RULES] <= options.max_rules, "tally", f"at most {options.max_rules} rules")
     require(tally[RULES] + 1 == slots, "tally", f"{slots - 1} rules, as many as there are slots")
 
 
 def check_identities(identities: IntArray, tally: IntArray) -> None:
-    """Identities of the rules, without that of slot 0."""
+    """Check the `identities` of the rules, without slot 0, against the counters `tally`."""
     require(len(set(identities.tolist())) == len(identities), "identity", "identities that differ")
     require(identities < tally[NEXT_IDENTITY], "identity", "identities below the next one")
 
 
 def check_rules(arrays: Arrays, p: int, K: int, settings: Settings, options: Options) -> None:
-    """All arrays of a rule base."""
+    """Check all `arrays` of a rule base of `p` features and `K` labels with these `settings` and `options`."""
     check_names(arrays, (*PER_SLOT, "tally", "strange"))
     slots = {name: arrays[name] for name in PER_SLOT}
     check_tally(arrays["tally"], size_of(slots, "k"), options)
@@ -224,7 +206,7 @@ def check_rules(arrays: Arrays, p: int, K: int, settings: Settings, options: Opt
 
 
 def check_settings(settings: Settings) -> None:
-    """Numbers that options lead to must be usable; DataError if they over- or underflow."""
+    """Raise DataError if numbers of `settings` over- or underflow."""
     numbers = {"penalty": settings.penalty, "metric": settings.metric, "tau": np.array([settings.tau])}
     numbers["prior_count"] = np.array([settings.prior_count])
     for name, values in numbers.items():
@@ -233,5 +215,5 @@ def check_settings(settings: Settings) -> None:
 
 
 def check_feature_weights(arrays: Arrays, p: int) -> None:
-    """What features count in distances, where they are weighed."""
+    """Check the `arrays` of the weights of `p` features in distances."""
     check_arrays(arrays, {"feature_weights": floats(p, positive=True)})

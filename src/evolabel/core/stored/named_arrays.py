@@ -4,11 +4,11 @@ from evolabel.typing import Arrays
 
 
 def prefixed(part: str, arrays: Arrays) -> Arrays:
-    """The arrays of a part, by names that tell which one: "part.name"."""
+    """Return the `arrays` of a `part` by names of the form "part.name"."""
     return {f"{part}.{name}": array for name, array in arrays.items()}
 
 
 def part_of(arrays: Arrays, part: str) -> Arrays:
-    """What `prefixed` was given for this part; nothing, if it is not there."""
+    """Return what `prefixed` was given for this `part` of `arrays`; nothing if it is not there."""
     start = f"{part}."
     return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}

@@ -1,6 +1,7 @@
-"""A model taken apart into named arrays and plain facts, and put together again, bit for bit."""
+"""A model as named arrays and plain facts for a file, and back, bit for bit."""
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -8,8 +9,9 @@ import numpy as np
 
 from evolabel.core.edits.undo import CHANGES_KEPT, Change, in_use
 from evolabel.core.initial.cold_start import PER_SAMPLE
-from evolabel.core.model import LABEL_ARRAYS, StreamModel
+from evolabel.core.model import StreamModel
 from evolabel.core.options import Options, option_names
+from evolabel.core.protocols import Watcher
 from evolabel.core.rules.allocation import fit_weights
 from evolabel.core.rules.events import EVENT_KINDS, MERGES, Event
 from evolabel.core.rules.rule_base import RuleBase
@@ -17,13 +19,12 @@ from evolabel.core.rules.rule_changes import EVENTS_KEPT
 from evolabel.core.rules.scaling import PER_FEATURE, Scaler, limits_of
 from evolabel.core.rules.slots import PER_SLOT
 from evolabel.core.rules.words import Words
-from evolabel.core.stored.array_checks import MOST, check_arrays, check_names, inside, require, size_of, whole
+from evolabel.core.stored.array_checks import MOST, check_arrays, check_names, floats, inside, require, size_of, whole
 from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.core.stored.model_checks import (
     check_counts,
     check_feature_weights,
     check_identities,
-    check_labels,
     check_rules,
     check_scaler,
     check_settings,
@@ -43,7 +44,7 @@ MOST_COLUMNS = 1_000_000  # features or labels of a stored model
 
 
 def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
-    """All arrays by name, and all else as values that JSON can hold."""
+    """Return all arrays of `model` by name, and all else as values that JSON can hold."""
     facts: Facts = {
         "options": asdict(model.options),
         "n_features": model.n_features,
@@ -61,7 +62,7 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays = {f"scaler.{name}": getattr(scaler, name) for name in PER_FEATURE}
     arrays |= {f"rules.{name}": getattr(rules.arrays, name)[used] for name in PER_SLOT}
     arrays |= {"rules.tally": rules.arrays.tally, "rules.strange": rules.arrays.strange}
-    arrays |= {name: getattr(model, name) for name in LABEL_ARRAYS}
+    arrays["n_answers"] = model.n_answers
     if model.weighs_features:
         arrays["feature_weights"] = model.feature_weights
     if model.counts is not None:
@@ -69,14 +70,14 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     facts["events"] = [list(event) for event in rules.events]
     facts["words"] = asdict(rules.words)
     facts["changes"] = []
-    if rules.changes and rules.changes[-1].is_last(rules):  # else nothing can be undone
-        for number, change in enumerate(rules.changes):
+    if model.changes and model.changes[-1].is_last(rules):  # else nothing can be undone
+        for number, change in enumerate(model.changes):
             arrays |= _change_apart(number, in_use(change), facts["changes"])
     return arrays, facts
 
 
 def _change_apart(number: int, change: Change, facts: list[Facts]) -> Arrays:
-    """Arrays of an act that can be undone; what else there is to it is appended to `facts`."""
+    """Return the arrays of an edit that can be undone; all else about it is appended to `facts`."""
     facts.append(
         {
             "words": asdict(change.words),
@@ -88,20 +89,22 @@ def _change_apart(number: int, change: Change, facts: list[Facts]) -> Arrays:
     return arrays | {f"change.{number}.{name}": getattr(change, name) for name in CHANGE_ARRAYS}
 
 
-def put_together(arrays: Arrays, facts: object) -> StreamModel:
-    """The model that was taken apart; DataError if arrays or facts are not those of one."""
+def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()) -> StreamModel:
+    """Return the model of these `arrays` and `facts`, with its `watchers`; DataError if they are not those of one."""
     stored = StoredFacts(facts, "model")
     options = read_options(stored.part("options"))
     n_features, n_labels = stored.whole("n_features", high=MOST_COLUMNS), stored.whole("n_labels", high=MOST_COLUMNS)
     if "warm_up" in stored:
-        return _warming(arrays, stored.part("warm_up"), n_features, n_labels, options)
+        model = StreamModel(n_features, n_labels, options, watchers=watchers)
+        _fill_buffer(model, arrays, stored.part("warm_up"))
+        return model
     parts = _parts(arrays, options)
     with inside("scaler"):
         check_scaler(parts["scaler"], n_features, options.scaling)
-    check_labels(parts["labels"], n_labels)
+    check_arrays(parts["rest"], {"n_answers": floats(n_labels, low=0.0, high=MOST)})
     if n_features == 0 or n_labels == 0:
         raise DataError(f"a trained model has {n_features} features and {n_labels} labels, expected 1 or more of each")
-    model = StreamModel(n_features, n_labels, options, warming=False)
+    model = StreamModel(n_features, n_labels, options, warming=False, watchers=watchers)
     low, high = limits_of(options.scaling)
     model.scaler = Scaler(**{name: parts["scaler"][name] for name in PER_FEATURE}, low=low, high=high)
     model.ridge, model.local_ridge = stored.positive("ridge"), stored.positive("local_ridge")
@@ -109,8 +112,9 @@ def put_together(arrays: Arrays, facts: object) -> StreamModel:
         check_feature_weights(parts["weights"], n_features)
         model.feature_weights = parts["weights"]["feature_weights"]
     model.rules = _rule_base(model, parts, stored)
-    for name, array in parts["labels"].items():
-        setattr(model, name, array.copy())
+    with inside("change"):
+        model.changes.extend(_changes(model.rules, parts["change"], stored, model))
+    model.n_answers = parts["rest"]["n_answers"].copy()
     if model.counts is not None:
         with inside("outputs"):
             check_counts(parts["outputs"], len(model.counts.seen))
@@ -119,7 +123,7 @@ def put_together(arrays: Arrays, facts: object) -> StreamModel:
 
 
 def read_options(stored: StoredFacts) -> Options:
-    """Options of a model, all of them and in range."""
+    """Return the options of a model from `stored`, all of them and in range."""
     return Options(**stored.only(*option_names())).check()
 
 
@@ -132,23 +136,20 @@ def _parts(arrays: Arrays, options: Options) -> dict[str, Arrays]:
         raise DataError("array feature_weights is not expected here")
     if groups["outputs"] and options.optimise == "accuracy":
         raise DataError("arrays of outputs are not expected here")
-    return {**groups, "labels": rest}
+    return {**groups, "rest": rest}
 
 
-def _warming(arrays: Arrays, stored: StoredFacts, n_features: int, n_labels: int, options: Options) -> StreamModel:
-    """A model that still collects samples."""
-    filled, n_seen = stored.whole("filled", high=int(options.warm_up) - 1), stored.whole("n_seen")
+def _fill_buffer(model: StreamModel, arrays: Arrays, stored: StoredFacts) -> None:
+    """Fill the buffer of a model that still collects samples."""
+    filled, n_seen = stored.whole("filled", high=int(model.options.warm_up) - 1), stored.whole("n_seen")
     check_names(arrays, [f"warm_up.{name}" for name in PER_SAMPLE])
-    kept = part_of(arrays, "warm_up")
+    kept, buffer = part_of(arrays, "warm_up"), model.warm_up
     with inside("warm_up"):
-        check_warm_up(kept, filled, n_features, n_labels, n_seen)
-    model = StreamModel(n_features, n_labels, options)
-    buffer = model.warm_up
+        check_warm_up(kept, filled, model.n_features, model.n_labels, n_seen)
     assert buffer is not None
     buffer.filled, buffer.n_seen, buffer.in_order = filled, n_seen, stored.flag("in_order")
     for name in PER_SAMPLE:
         getattr(buffer, name)[:filled] = kept[name]
-    return model
 
 
 def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts) -> RuleBase:
@@ -167,13 +168,11 @@ def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts
     rules.arrays.strange[:] = arrays["strange"]
     rules.events = deque(read_events(stored, "events", EVENTS_KEPT), maxlen=EVENTS_KEPT)
     rules.words = _words(stored.part("words"))
-    with inside("change"):
-        rules.changes.extend(_changes(rules, parts["change"], stored, model))
     return rules
 
 
 def read_events(stored: StoredFacts, name: str, most: int) -> list[Event]:
-    """What happened to rules. A rule that was merged away is gone: nothing can be merged into it later."""
+    """Return the fact `name` of `stored`, at most `most` events; nothing is merged into a rule that was merged away."""
     events, gone = [], set()
     for entry in stored.listed(name, most):
         if not (isinstance(entry, list) and len(entry) == len(Event._fields)):
@@ -198,30 +197,30 @@ def _words(stored: StoredFacts) -> Words:
 
 
 def _changes(rules: RuleBase, arrays: Arrays, stored: StoredFacts, model: StreamModel) -> list[Change]:
-    """Acts that can be undone, oldest first; each has left what the next one found."""
+    """Return the edits that can be undone, oldest first; each has left what the next one found."""
     facts = stored.parts("changes", CHANGES_KEPT)
     check_names(arrays, [f"{i}.{name}" for i in range(len(facts)) for name in (*PER_SLOT, *CHANGE_ARRAYS)])
     changes = [_change(part_of(arrays, str(i)), each, model, rules) for i, each in enumerate(facts)]
     identity, tally = rules.arrays.identity.copy(), rules.arrays.tally
     for change in reversed(changes):
-        require(np.array_equal(change.after, tally), "after", "the counts that the act has left")
+        require(np.array_equal(change.after, tally), "after", "the counters after the edit")
         tally = change.tally
         if len(identity) <= tally[RULES]:
             identity = np.pad(identity, (0, int(tally[RULES]) + 1 - len(identity)))
         identity[change.slots] = change.rows["identity"]
         check_identities(identity[1 : int(tally[RULES]) + 1], tally)
     if sum(change.appended for change in changes) > len(rules.events):
-        raise stored.refuse("changes", "as many events as acts have appended")
+        raise stored.refuse("changes", "as many events as edits have appended")
     return changes
 
 
 def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleBase) -> Change:
-    """An act that can be undone."""
+    """Return an edit that can be undone."""
     slots, rows = parts["slots"], {name: parts[name] for name in PER_SLOT}
     check_arrays({name: parts[name] for name in ("tally", "after")}, {"tally": whole(3), "after": whole(3)})
     before, after = int(parts["tally"][RULES]), int(parts["after"][RULES])
     require(before <= model.options.max_rules, "tally", f"at most {model.options.max_rules} rules")
-    require(parts["tally"][SEEN] == parts["after"][SEEN], "tally", "as many samples as after the act")
+    require(parts["tally"][SEEN] == parts["after"][SEEN], "tally", "as many samples as after the edit")
     check_arrays({"slots": slots}, {"slots": whole(size_of(rows, "k"), high=before)})
     require(set(range(after + 1, before + 1)) <= set(slots.tolist()), "slots", "all slots that were given up")
     require(np.diff(slots) > 0, "slots", "rising numbers")

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from evolabel._utils.text import first_names
-from evolabel.core.model import StreamModel
+from evolabel.core.protocols import Model
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError, DataTypeError, StateError
@@ -24,7 +24,7 @@ class Drawable(Protocol):
 class FigureData:
     """A trained `model` with at least one rule, and the names of its features and labels."""
 
-    model: StreamModel
+    model: Model
     feature_names: list[str]
     label_names: list[str]
 

@@ -1,4 +1,4 @@
-"""`Answered`: the last samples that were answered, and how wrong the outputs for them were."""
+"""`RecentErrors`: ring buffer of the last samples that were answered, and of the residuals of their outputs."""
 
 from typing import NamedTuple
 
@@ -8,8 +8,8 @@ from evolabel.kernels.feedback import NOBODY, PLACES
 from evolabel.typing import FloatArray, IntArray
 
 
-class Answered(NamedTuple):
-    """The arrays are explained in `kernels.echo`."""
+class RecentErrors(NamedTuple):
+    """Features, numbers, residuals and confidences of recent samples; `kernels.feedback` has the table of arrays."""
 
     Z: FloatArray
     at: IntArray
@@ -17,7 +17,7 @@ class Answered(NamedTuple):
     c: FloatArray
 
     @classmethod
-    def none(cls, n_features: int, n_labels: int) -> "Answered":
-        """Places for samples to come."""
+    def none(cls, n_features: int, n_labels: int) -> "RecentErrors":
+        """Return an empty buffer for samples of `n_features` features and `n_labels` labels."""
         nowhere, nothing = np.full((PLACES, n_features), np.nan), np.zeros((PLACES, n_labels))
         return cls(nowhere, np.full(PLACES, NOBODY, np.int64), nothing, nothing.copy())

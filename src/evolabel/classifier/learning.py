@@ -1,0 +1,231 @@
+"""The learning half of `EvolvingFuzzyClassifier`: input is checked, read into a `Batch`, and learned.
+
+Input that is refused leaves no trace.
+"""
+
+import copy
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import numpy as np
+
+from evolabel._utils.validation import check_number
+from evolabel.classifier.growing import learn_growing
+from evolabel.classifier.parameters import Parameters
+from evolabel.classifier.properties import Properties
+from evolabel.classifier.safe_calls import uninterrupted
+from evolabel.classifier.samples import as_array, checked_values, is_checked_shape, read_samples
+from evolabel.classifier.targets import LabelMatrix, Targets, announced, checked_labels, read_targets
+from evolabel.classifier.weights import read_confidence, read_sample_weight, without_unsure
+from evolabel.core.batch import Batch
+from evolabel.core.members.feedback.error_feedback import ErrorFeedback
+from evolabel.core.model import CHUNK, StreamModel
+from evolabel.errors import DataError
+from evolabel.kernels.thresholds import UNDECIDED
+from evolabel.typing import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+
+class Learning(Parameters, Properties):
+    """`fit`, `partial_fit`, `test_then_train` and `decide_then_train`."""
+
+    _model: StreamModel
+
+    def fit(self, X: object, y: object = None, sample_weight: object = None, confidence: object = None) -> Self:
+        """Learn an initial batch (batch phase); what was learned before is dropped.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Features; NaN: missing.
+        y : array or frame of shape (n_samples, n_labels), or of shape (n_samples,)
+            Labels of 0, 1, NaN (not annotated), or one class per sample.
+        sample_weight : array of shape (n_samples,), optional
+            Weight of each sample in the statistics of the rules. Samples of weight 0 are left out; the scaling and the
+            ridges chosen by leave-one-out count all others alike.
+        confidence : array in [0, 1] of shape (n_samples, n_labels) or (n_samples,), optional
+            Confidence of the annotator; 0 counts as not annotated.
+
+        Returns
+        -------
+        EvolvingFuzzyClassifier
+            The classifier itself.
+        """
+        self._options()
+        fitted = copy.copy(self)
+        weights = {"sample_weight": sample_weight, "confidence": confidence}
+        batch, targets = fitted._read_batch(X, y, None, streaming=False, **weights)  # noqa: SLF001 (a copy of itself)
+        model = self._new_model(batch.X.shape[1], targets.size)
+        model.fit(batch)
+        with self._lock:
+            fitted.__dict__.update(_model=model, _targets=targets)
+            self.__dict__ = fitted.__dict__  # one step: until here an error or Ctrl-C leaves what was learned before
+        return self
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        classes: object = None,
+        sample_weight: object = None,
+        confidence: object = None,
+    ) -> Self:
+        """Learn rows one after the other, in a single pass (incremental phase). May be the very first call.
+
+        A wider y, new column names or new classes make the model grow.
+
+        Parameters
+        ----------
+        X, y, sample_weight, confidence
+            As in `fit`.
+        classes : list, optional
+            Classes of a 1-D target that are known ahead of time.
+
+        Returns
+        -------
+        EvolvingFuzzyClassifier
+            The classifier itself.
+        """
+        if classes is None and sample_weight is None and confidence is None:
+            with self._lock:
+                if self._is_quick(X, y):
+                    self._model.learn_rows(Batch(checked_values(X), checked_labels(y)))
+                    return self
+        return self._partial_fit(X, y, classes, sample_weight, confidence)
+
+    @uninterrupted
+    def _partial_fit(self, X: object, y: object, *others: object) -> Self:
+        """`partial_fit` of anything: frames, weights, new labels, a warm-up."""
+        self._learn(self._prepare(X, y, *others))
+        return self
+
+    def test_then_train(self, X: Any, y: Any, sample_weight: object = None, confidence: object = None) -> FloatArray:
+        """Return the output for every row from before the row was learned, eq. (2), and learn all rows.
+
+        The same as calling `decision_function` and `partial_fit` row by row, in one pass and at nearly the price of
+        learning alone.
+
+        Parameters
+        ----------
+        X, y, sample_weight, confidence
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            For a 1-D target the columns are the classes; 0 for one that had not been seen yet.
+        """
+        if sample_weight is None and confidence is None:
+            with self._lock:
+                if self._is_quick(X, y):
+                    outputs = np.zeros(y.shape)
+                    self._model.learn_rows(Batch(checked_values(X), checked_labels(y), outputs=outputs))
+                    return outputs
+        return self._test_then_train(X, y, sample_weight, confidence)
+
+    @uninterrupted
+    def _test_then_train(self, X: object, y: object, *weights: object) -> FloatArray:
+        """`test_then_train` of anything: frames, weights, new labels, a warm-up."""
+        batch = self._prepare(X, y, None, *weights)
+        batch = batch._replace(outputs=np.zeros((len(batch.X), self._targets.size)))
+        self._learn(batch)
+        return batch.outputs
+
+    @uninterrupted
+    def decide_then_train(
+        self, X: object, y: object, sample_weight: object = None, confidence: object = None
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return outputs and decisions for every row from before the row was learned, and learn all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight, confidence
+            As in `fit`; `y` is a label matrix.
+
+        Returns
+        -------
+        outputs : ndarray of shape (n_samples, n_labels)
+            As `test_then_train` returns them.
+        decided : bool ndarray of shape (n_samples, n_labels)
+            True where `predict` would have returned 1; False for a label that had not been seen yet.
+        """
+        if np.ndim(y) == 1:  # type: ignore[arg-type]
+            raise DataError("decide_then_train takes a label matrix, got a 1-D target; use test_then_train")
+        check_number("threshold", self.threshold, 0, 1)
+        batch = self._prepare(X, y, None, sample_weight, confidence)
+        shape = len(batch.X), self._targets.size
+        batch = batch._replace(outputs=np.zeros(shape))
+        if self._model.counts is not None:
+            batch = batch._replace(thresholds=np.full(shape, UNDECIDED))
+        self._learn(batch)
+        return batch.outputs, batch.outputs >= (batch.thresholds if len(batch.thresholds) else self.threshold)
+
+    # ------------------------------------------------------------------ inner workings
+
+    def _new_model(self, n_features: int, n_labels: int) -> StreamModel:
+        """Return an untrained model of this classifier's parameters."""
+        return StreamModel(n_features, n_labels, self._options(), watchers=[ErrorFeedback()])
+
+    def _read_batch(
+        self, X: object, y: object, known: Targets | None, *, streaming: bool, **weights: object
+    ) -> tuple[Batch, Targets]:
+        """Return a checked batch, and the coding of its target; `known` is the coding so far."""
+        first = not streaming or "_model" not in self.__dict__
+        rows = read_samples(cast("BaseEstimator", self), X, reset=first)
+        labels, targets = read_targets(y, len(rows), known, streaming=streaming)
+        if targets.size == 0:
+            hint = "pass `classes`, or annotate some rows of y" if streaming else "annotate some rows of y"
+            raise DataError(f"no sample has a class{' yet' if streaming else ''}; {hint}")
+        sample_weight = read_sample_weight(weights["sample_weight"], len(rows))
+        confidences = read_confidence(weights["confidence"], len(rows), targets.size)
+        return Batch(rows, without_unsure(labels, confidences), sample_weight, confidences), targets
+
+    def _prepare(self, X: object, y: object, classes: object, sample_weight: object, confidence: object) -> Batch:
+        """Return a checked batch; only when all of it is checked, make the first model or add labels."""
+        first = "_model" not in self.__dict__
+        if classes is None and sample_weight is None and confidence is None and self._is_plain(X, y):
+            return Batch(checked_values(X), checked_labels(y))  # type: ignore[arg-type]
+        if first:
+            self._options()
+        before = dict(self.__dict__)
+        try:
+            known: Targets | None = None if first else self._targets
+            if classes is not None and as_array(y, "the target").ndim == 1:
+                known = announced(known, classes)
+            weights = {"sample_weight": sample_weight, "confidence": confidence}
+            batch, targets = self._read_batch(X, y, known, streaming=True, **weights)
+            if first:
+                self._model = self._new_model(batch.X.shape[1], targets.steps(batch.Y, 0)[0][1])
+        except BaseException:
+            self.__dict__ = before  # bad input must leave no trace
+            raise
+        self._targets = targets
+        return batch
+
+    def _is_quick(self, X: Any, y: Any) -> bool:
+        """Whether the rows can be learned in steps that each leave a whole model, without holding Ctrl-C back."""
+        return self._is_plain(X, y) and self._model.is_plain and self._model.warm_up is None and len(X) <= CHUNK
+
+    def _is_plain(self, X: Any, y: Any) -> bool:
+        """Whether these are arrays as the kernels need them, with the known labels; only values are left to check."""
+        known = self.__dict__
+        return (
+            "_model" in known
+            and type(self._targets) is LabelMatrix
+            and "feature_names_in_" not in known  # scikit-learn warns of arrays where names were known
+            and is_checked_shape(X, self.n_features_in_)
+            and is_checked_shape(y, len(self._targets.names))
+            and len(X) == len(y)
+        )
+
+    def _learn(self, batch: Batch) -> None:
+        """Learn a checked batch; where new labels come in, the model grows first."""
+        if self._targets.size == self._model.n_labels:
+            self._model.learn(batch)
+            return
+        try:
+            learn_growing(self._model, self._targets, batch)
+        except BaseException:
+            self._targets = self._targets.first(self._model.n_labels)  # those after them have not come yet
+            raise

@@ -1,0 +1,50 @@
+"""`Batch`: rows with their labels and weights, checked, as everything between classifier and kernels takes them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from evolabel.typing import BoolArray, FloatArray
+
+_NO_WEIGHTS = np.empty(0)
+_NOT_GIVEN = np.empty((0, 0))
+
+
+class Batch(NamedTuple):
+    """Checked rows on their way through the model. Empty arrays: not given."""
+
+    X: FloatArray
+    """Features, (n, p), raw or scaled; NaN: missing."""
+    Y: FloatArray
+    """Labels, (n, K): 0, 1, NaN (not annotated)."""
+    weights: FloatArray = _NO_WEIGHTS
+    """Sample weights, (n,) or (0,)."""
+    confidences: FloatArray = _NOT_GIVEN
+    """Confidence of each label, (n, K) in [0, 1] or (0, 0)."""
+    outputs: FloatArray = _NOT_GIVEN
+    """Receives the output for each row before the row is learned, (n, K) or (0, 0)."""
+    thresholds: FloatArray = _NOT_GIVEN
+    """Receives the decision thresholds before each row, (n, K) or (0, 0)."""
+
+    def rows(self, part: slice | BoolArray) -> "Batch":
+        """Return the rows in `part`; for a slice, arrays are views, so that outputs reach the whole batch."""
+        return Batch(*(array[part] if len(array) else array for array in self))
+
+    def labelled(self) -> BoolArray:
+        """Return which rows are learned from, (n,): those of a weight above 0 with an annotated label."""
+        annotated = np.asarray(~np.isnan(self.Y).all(axis=1))
+        return annotated & (self.weights > 0.0) if len(self.weights) else annotated
+
+    def answer_weights(self) -> FloatArray:
+        """Return the weight of each label, (n, K) in [0, 1]: its confidence, times the sample weight if below 1."""
+        sure = self.confidences if len(self.confidences) else np.ones(self.Y.shape)
+        return sure * np.minimum(self.weights, 1.0)[:, None] if len(self.weights) else sure
+
+
+class Memberships(NamedTuple):
+    """Position of rows among the rules, both arrays (n, C)."""
+
+    psi: FloatArray
+    """Normalised memberships, eq. (2)."""
+    D: FloatArray
+    """Mean squared distances."""

@@ -1,0 +1,116 @@
+"""The batch phase: from an initial batch to scaling, ridges, rules and consequents (Algorithm 1)."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from evolabel.core.batch import Batch
+from evolabel.core.initial.local_ridge import choose_local_ridge
+from evolabel.core.initial.ridge import ridge_strength
+from evolabel.core.rules.rule_base import RuleBase
+from evolabel.core.rules.scaling import fit_scaler
+from evolabel.errors import DataError, StateError
+from evolabel.kernels.answers import count_answers
+from evolabel.kernels.compile import direct
+from evolabel.typing import FloatArray
+
+if TYPE_CHECKING:
+    from evolabel.core.model import StreamModel
+
+# A row of weight w puts about w |r|^2 beside a ridge. Beyond this ratio rank-one steps leave P too few digits: such
+# rows are learned with a way back, and P is derived anew.
+_HEAVY = 1e11
+
+NOT_IN_FLOAT64 = (
+    "the rows cannot be learned in double precision, as weights and features reach too far beyond the ridge; "
+    "use a sample_weight around 1, scaled features, or a larger ridge"
+)
+
+_count_answers = direct(count_answers)
+
+
+def fit(model: "StreamModel", batch: Batch, *, in_order: bool = True) -> None:
+    """Train `model` on the initial `batch`: scaling, ridges, one pass for the rules, one for the consequents.
+
+    The second pass sees the finished structure. In closed form it gives exactly the batch solution, because the
+    recursions are exact; iterated consequents are minimised on its statistics (Algorithm 1). `in_order`: the rows
+    follow each other in the stream.
+    """
+    try:
+        rules = fit_statistics(model, batch, in_order=in_order)
+        if rules.settings.iterated:
+            rules.minimise()
+    except (LinAlgError, StateError):  # a matrix that cannot be inverted
+        raise DataError(NOT_IN_FLOAT64) from None
+    if not rules.is_sound():
+        raise DataError(NOT_IN_FLOAT64)
+
+
+def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True) -> RuleBase:
+    """Run the batch phase of `model` on `batch` up to the statistics, and return the rule base.
+
+    Iterated consequents have their start values, eq. (18). `in_order`: the rows follow each other in the stream.
+    """
+    taught = batch.labelled()
+    if not taught.any():
+        raise DataError("every sample of the batch has zero weight or no annotated label; annotate some rows")
+    initialise(model, batch.rows(taught))
+    rules, outputs = model.trained(), np.zeros(batch.Y.shape)
+    scaled = Batch(model.scale(batch.X), batch.Y, batch.weights, batch.confidences)
+    rules.learn(scaled, consequents=False)
+    if model.options.chooses_local_ridge:
+        _choose_local_ridge(model, scaled.rows(taught))
+    scaled = scaled._replace(outputs=outputs)
+    if rules.settings.iterated:
+        rules.accumulate(scaled)
+    else:
+        rules.learn(scaled, structure=False)
+    _check_outputs(rules, scaled)
+    model.n_answers = np.zeros(model.n_labels)
+    _count_answers(batch.Y, batch.weights, model.n_answers)
+    for watcher in model.watchers:
+        standardised = scaled._replace(X=model.standardise(batch.X)).rows(taught)
+        watcher.fit(standardised, standardised.outputs, in_order=in_order)
+    if model.counts is not None:
+        model.counts.follow(scaled)
+    if model.weighs_features:
+        model.weigh_features()
+    return rules
+
+
+def initialise(model: "StreamModel", batch: Batch) -> None:
+    """Fit scaling and ridge of `model` on the initial `batch`, and start an empty rule base."""
+    options = model.options
+    model.scaler = fit_scaler(batch.X, options.scaling, int(options.n_knots))
+    model.ridge = ridge_strength(options.ridge, model.scaler.transform(batch.X), batch.Y, batch.weights)
+    model.local_ridge = options.first_local_ridge
+    model.feature_weights = np.ones(model.n_features)
+    model.rules = RuleBase(model.n_features, model.n_labels, model.settings())
+    model.warm_up = None
+    model.changes.clear()
+
+
+def is_heavy(rules: RuleBase, weights: FloatArray) -> bool:
+    """Whether one of the `weights` is so large beside the ridges of `rules` that the arithmetic may fail."""
+    settings = rules.settings
+    return bool(weights.max(initial=0.0) * (1.0 + settings.prior.sum()) > _HEAVY * settings.penalty.min())
+
+
+def _choose_local_ridge(model: "StreamModel", batch: Batch) -> None:
+    """Choose the ridge of rules that have their places, before consequents have learned anything."""
+    rules = model.trained()
+    chosen = choose_local_ridge(rules, batch.X, batch.Y, model.ridge)
+    if chosen != model.local_ridge:
+        model.local_ridge = chosen
+        rules.start_consequents(model.settings())
+
+
+def _check_outputs(rules: RuleBase, batch: Batch) -> None:
+    """Raise DataError where float64 has too few digits for the rows of `batch`, which were learned."""
+    if is_heavy(rules, batch.weights):
+        rules.derive_inverses()
+        if not rules.is_well_posed():
+            raise DataError(NOT_IN_FLOAT64)
+    if not np.isfinite(batch.outputs).all():
+        raise DataError(NOT_IN_FLOAT64)
