@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 PARALLEL := -n auto --dist loadfile
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test explore gates check house words public-api lint types layers coverage bounds accuracy comparison benchmarks same-bits active readme gallery clean help
+.PHONY: demo test explore gates check house words public-api lint types layers coverage bounds wheel accuracy comparison benchmarks same-bits active readme gallery clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 15
@@ -29,7 +29,7 @@ explore: $(READY)  ## run the tests that draw examples, with new and more of the
 
 gates: house lint types layers  ## what must hold before a commit: measures, linters, types, layers (a minute)
 
-check: gates coverage bounds  ## everything: gates, all tests compiled, interpreted and with bounds checks
+check: gates coverage bounds wheel  ## everything: gates, all tests compiled, interpreted and with bounds checks, the wheel
 
 house:  ## measures of the source against tools/house_limits.toml, which only gets tighter
 	$(PYTHON) tools/check_house.py
@@ -56,6 +56,9 @@ coverage: $(READY)  ## tests compiled, then interpreted for true coverage
 
 bounds: $(READY)  ## tests with bounds checks in all kernels
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m 'not slow and not data' $(PARALLEL)
+
+wheel: $(READY)  ## build the wheel, install it without extras, try it outside the checkout
+	$(BIN)/python tools/check_wheel.py
 
 accuracy: $(READY)  ## default classifier on the five data sets (EVOLABEL_DATA)
 	$(BIN)/python benchmarks/accuracy.py

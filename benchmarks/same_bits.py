@@ -12,16 +12,35 @@ import argparse
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 from commits import ROOT, checked_out, run_with
 
-RENAMED_KEYS: dict[str, str] = {}
-"""Keys of arrays in model files, or beginnings of keys that end in a dot: what they were called before -> now."""
+RENAMED_PARTS = {
+    "late": "n_pending",
+    "late_H": "pending_H",
+    "late_P": "pending_P",
+    "fresh": "new_weight",
+    "strange": "winner_stats",
+    "tally": "counters",
+    "won": "last_won",
+    "answers": "n_answers",
+    "annotated": "feedback.n_initial",
+    "carried": "feedback.n_initial_positive",
+    "echo_evidence": "feedback.evidence",
+    "filter": "selector",
+    "experience": "context",
+    "echo": "feedback",
+    "newcomers": "new_labels",
+    "silence": "penalty",
+    "heard": "answered",
+}
+"""Parts of the keys of arrays in model files, which are joined by dots: what they were called before -> now."""
 
 DROPPED_KEYS: tuple[str, ...] = ()
-"""Keys of arrays in model files that only the code from before writes, because nothing reads them any more."""
+"""Keys of arrays in model files that only the code from before writes, because they follow from others."""
 
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
 _FILE = "file: "  # names of outputs that are arrays of a model file
@@ -39,7 +58,7 @@ def main() -> None:
         folders = Path(folder) / "before", Path(folder) / "after"
         with ThreadPoolExecutor(2) as pool:
             before, after = pool.map(outputs_of, (options.before, options.after), folders)
-    before = {renamed(name): value for name, value in before.items()}
+    before = {renamed(name, after): value for name, value in before.items()}
     report(before, after)
 
 
@@ -52,22 +71,21 @@ def outputs_of(commit: str, folder: Path) -> Outputs:
         return dict(stored)
 
 
-def renamed(name: str) -> str:
-    """Return the name of an output from before as the code from after would write it."""
+def renamed(name: str, after: Outputs) -> str:
+    """Return the name that the output `name` from before has in `after`; `name` itself where there is none."""
     group, key = name.split("/", 1)
     if not key.startswith(_FILE):
         return name
-    key = key.removeprefix(_FILE)
-    for old, new in RENAMED_KEYS.items():
-        if key == old or (old.endswith(".") and key.startswith(old)):
-            key = new + key.removeprefix(old)
-    return f"{group}/{_FILE}{key}"
+    parts = [(part, *([RENAMED_PARTS[part]] if part in RENAMED_PARTS else [])) for part in key[len(_FILE) :].split(".")]
+    candidates = [f"{group}/{_FILE}{'.'.join(chosen)}" for chosen in product(*parts)]
+    return next((candidate for candidate in candidates if candidate in after), name)
 
 
 def report(before: Outputs, after: Outputs) -> None:
     """Print how many outputs of each group are the same, and each one that is not."""
     dropped = tuple(f"/{_FILE}{key}" for key in DROPPED_KEYS)
-    names = [name for name in {**before, **after} if not name.endswith(dropped)]
+    added = {name for name in after if name not in before and f"/{_FILE}" in name}
+    names = [name for name in {**before, **after} if name not in added and not name.endswith(dropped)]
     troubles = {name: trouble(name, before, after) for name in names}
     groups: dict[str, list[str]] = {}
     for name in names:
@@ -78,6 +96,8 @@ def report(before: Outputs, after: Outputs) -> None:
     found = {name: why for name, why in troubles.items() if why}
     for name, why in found.items():
         print(f"{name}: {why}")
+    if added:
+        print(f"only after, not compared: {', '.join(sorted(added))}")
     sys.exit(bool(found))
 
 
