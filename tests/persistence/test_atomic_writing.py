@@ -89,7 +89,7 @@ def test_a_reader_of_the_old_file_is_not_disturbed(trained, saved):
     assert saved.read_bytes() != before
 
 
-def test_a_folder_that_is_missing_or_in_the_way_is_told(trained, tmp_path):
+def test_a_folder_that_is_missing_or_in_the_way_is_reported(trained, tmp_path):
     with pytest.raises(ModelWriteError):
         trained.save(tmp_path / "nowhere" / "model")
     (tmp_path / "folder").mkdir()

@@ -158,7 +158,7 @@ def test_a_sealed_file_that_describes_no_classifier_is_refused(rewritten, change
     assert "\n" not in str(error.value)
 
 
-def test_a_safetensors_file_of_somebody_else_is_refused(tmp_path):
+def test_a_safetensors_file_of_another_program_is_refused(tmp_path):
     save_file({"weights": np.ones(3)}, tmp_path / "model")
     with pytest.raises(ModelFileError, match="not of evolabel"):
         EvolvingFuzzyClassifier.load(tmp_path / "model")
@@ -182,7 +182,7 @@ def test_files_of_another_kind_are_refused(refused, data):
     refused(data)
 
 
-def test_a_missing_file_is_told(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(ModelFileError, match="no model file at"):
         EvolvingFuzzyClassifier.load(tmp_path / "model")
     with pytest.raises(EvolabelError):

@@ -140,7 +140,7 @@ def test_a_path_may_be_text(trained, tmp_path, stream):
     assert np.array_equal(twin.predict(stream[0]), trained.predict(stream[0]))
 
 
-def test_classes_that_no_file_can_hold_are_told(blobs, tmp_path):
+def test_classes_that_no_file_can_hold_are_reported(blobs, tmp_path):
     X, y = blobs
     days = np.array(["2020-01-01", "2020-01-02", "2020-01-03"], dtype="datetime64[D]")
     clf = EvolvingFuzzyClassifier(max_rules=3).fit(X, days[y])
