@@ -9,8 +9,8 @@ from evolabel._utils import optional
 from evolabel.adapters.dictionaries import FeatureColumns, LabelColumns, Values
 from evolabel.adapters.waiting_features import WaitingFeatures
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+from evolabel.classifier.inner import ClassifierInner
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
-from evolabel.classifier.targets import LabelMatrix
 from evolabel.classifier.weights import read_sample_weight
 from evolabel.core.feature_growth import grow_features, keep_features
 from evolabel.core.initial.cold_start import WarmUp
@@ -69,6 +69,7 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
     def __init__(self, **parameters: Any) -> None:
         self.parameters = parameters
         self.estimator = EvolvingFuzzyClassifier(**parameters)
+        self._inner = ClassifierInner(self.estimator)
         self._features = FeatureColumns()
         self._labels = LabelColumns()
         self._waiting = WaitingFeatures()
@@ -117,12 +118,11 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
 
     @property
     def _lock(self) -> Any:
-        return self.estimator._lock
+        return self._inner.lock
 
     @property
     def _model(self) -> StreamModel | None:
-        model: StreamModel | None = self.estimator.__dict__.get("_model")
-        return model
+        return self._inner.model if self._inner.is_fitted else None
 
     @property
     def _values_needed(self) -> int:
@@ -131,8 +131,8 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
 
     def _create_model(self) -> StreamModel:
         """Create a model without features and labels; both are added as they appear."""
-        model = StreamModel(0, 0, self.estimator._options())
-        self.estimator._model = model
+        model = self._inner.new_model(0, 0)
+        self._inner.replace_model(model)
         self._name_columns()
         return model
 
@@ -189,9 +189,8 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
 
     def _name_columns(self) -> None:
         """Pass the names of features and labels to the estimator, for its rules."""
-        self.estimator.n_features_in_ = len(self._features)
-        self.estimator.feature_names_in_ = np.array([str(name) for name in self._features.names], dtype=object)
-        self.estimator._targets = LabelMatrix([str(name) for name in self._labels.names])
+        features, labels = ([str(name) for name in columns.names] for columns in (self._features, self._labels))
+        self._inner.name_columns(features, labels)
 
 
 def _extend_warm_up(warm_up: WarmUp, sample: FloatArray) -> None:
