@@ -12,7 +12,7 @@ and AP below the classifier that learns all labels without error feedback; "all 
 from collections.abc import Iterator
 
 import numpy as np
-from active_learning import METRICS, asked, echoing, ends
+from active_learning import METRICS, asked, with_feedback, ends
 from active_robustness import DRIFT, drifting, drifts
 from datasets import Split, load, load_ordered, turned
 from measuring import by_group, main
@@ -58,23 +58,27 @@ def measured(split: Split) -> Run:
     with threadpool_limits(1):
         trained = EvolvingFuzzyClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
         found = ends(split, trained)
-        found["all answers"] = echoing(split)
+        found["all answers"] = with_feedback(split)
         for budget in BUDGETS:
             for per in KINDS:
-                for echo in (False, True):
-                    learner = BudgetedLearner(budget=budget, per=per, echo=echo)
-                    found[row(budget, per, echo=echo)] = asked(split, learner)
+                for feedback in (False, True):
+                    learner = BudgetedLearner(budget=budget, per=per, error_feedback=feedback)
+                    found[row(budget, per, feedback=feedback)] = asked(split, learner)
     return {name: [outcome[metric][0] for metric in METRICS] for name, outcome in found.items()}
 
 
-def row(budget: float, per: str, *, echo: bool) -> str:
-    return f"{budget:.0%} {per}{'' if echo else ' without echo'}"
+def row(budget: float, per: str, *, feedback: bool) -> str:
+    return f"{budget:.0%} {per}{'' if feedback else ' without echo'}"
 
 
 def table(results: dict[str, list[Run]]) -> str:
     """A line of `results` for every group of streams: points below full at 10 %, without and with error feedback."""
     headings = [f"{per} {how} echo" for per in KINDS for how in ("without", "with")]
-    columns = ["static", *(row(BUDGETS[0], per, echo=echo) for per in KINDS for echo in (False, True)), "all answers"]
+    columns = [
+        "static",
+        *(row(BUDGETS[0], per, feedback=feedback) for per in KINDS for feedback in (False, True)),
+        "all answers",
+    ]
     lines = []
     for name, runs in results.items():
         full = np.array([run["full"] for run in runs])

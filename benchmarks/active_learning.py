@@ -118,14 +118,14 @@ def in_order_from(split: Split, kinds: list[str]) -> Iterator[tuple[str, Outcome
     """Scores of `kinds` on the stream `split`, which has one of the starts."""
     trained = EvolvingFuzzyClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
     yield from ends(split, trained).items()
-    yield "full with echo", echoing(split)
+    yield "full with echo", with_feedback(split)
     yield AT_ONCE, at_once(split, trained)
     for per in kinds:
         yield per, asked(split, BudgetedLearner(budget=0.1, per=per))
         yield f"{per} without echo", asked(split, BudgetedLearner(budget=0.1, per=per, error_feedback=False))
 
 
-def echoing(split: Split) -> Outcome:
+def with_feedback(split: Split) -> Outcome:
     """Scores on `split` with all labels learned and outputs corrected by recent errors."""
     learner = FeedbackClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
     return scores(split, [learner.test_then_train(split.X[split.initial :], split.Y[split.initial :])])
