@@ -12,7 +12,7 @@ and AP below the classifier that learns all labels without error feedback; "all 
 from collections.abc import Iterator
 
 import numpy as np
-from active_learning import METRICS, asked, with_feedback, ends
+from active_learning import METRICS, asked, ends, with_feedback
 from active_robustness import DRIFT, drifting, drifts
 from datasets import Split, load, load_ordered, turned
 from measuring import by_group, main
