@@ -16,7 +16,7 @@ from evolabel.reproduce.experiments import EXPERIMENTS
 from evolabel.reproduce.methods import METHODS, PROFILES, Profile
 from evolabel.reproduce.page import by_claim
 from evolabel.reproduce.results import RESULTS_FILE, TIMES_FILE, Task
-from evolabel.reproduce.tables import TextTable
+from evolabel.reproduce.tables import ReportTable
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reproduction.md"
@@ -68,7 +68,7 @@ def counts(results: ReproductionResults) -> str:
     return "\n".join(lines)
 
 
-def markdown(found: TextTable) -> str:
+def markdown(found: ReportTable) -> str:
     """The table `found` as Markdown."""
     return table(found.heads, found.rows)
 

@@ -23,7 +23,7 @@ class _Section(NamedTuple):
     """One figure or table of the paper on the page; `drawings` holds an SVG per profile."""
 
     experiment: Experiment
-    table: tables.TextTable | None
+    table: tables.ReportTable | None
     drawings: dict[Profile, str]
 
 

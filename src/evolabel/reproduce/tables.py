@@ -12,7 +12,7 @@ PROFILE_TITLES: dict[Profile, str] = {"paper": "the paper's profile", "default":
 _STAGE_TITLES: dict[Stage, str] = {"tuned": "tuning", "run": "runs", "timed": "update times"}
 
 
-class TextTable(NamedTuple):
+class ReportTable(NamedTuple):
     """`heads` and `rows` of text. The first `n_text_columns` columns hold words, the others numbers."""
 
     heads: list[str]
@@ -20,16 +20,16 @@ class TextTable(NamedTuple):
     n_text_columns: int = 1
 
 
-def sizes_table(results: ReproductionResults) -> TextTable:
+def sizes_table(results: ReproductionResults) -> ReportTable:
     """Table 1: the sizes of the data sets in `results`."""
     rows = [
         [name, size.stream, f"{size.features}", f"{size.labels}", f"{size.initial:,}", f"{size.streamed:,}"]
         for name, size in results.sizes.items()
     ]
-    return TextTable(["data set", "rows from", "features", "labels", "initial batch", "streamed"], rows, 2)
+    return ReportTable(["data set", "rows from", "features", "labels", "initial batch", "streamed"], rows, 2)
 
 
-def times_table(results: ReproductionResults) -> TextTable:
+def times_table(results: ReproductionResults) -> ReportTable:
     """Table 2: update times in `results`, their ratios to ours, and the speed relative to the paper's."""
     methods = EXPERIMENTS["table2"].methods
     rows = []
@@ -50,10 +50,10 @@ def times_table(results: ReproductionResults) -> TextTable:
         + [f"{title} / ours" for title in titles[1:]]
         + [f"{METHODS[method].title}: times the paper's speed" for method in PAPER_METHODS]
     )
-    return TextTable(heads, rows, 2)
+    return ReportTable(heads, rows, 2)
 
 
-def cpu_table(results: ReproductionResults) -> TextTable:
+def cpu_table(results: ReproductionResults) -> ReportTable:
     """Minutes of processor time that the tasks of `results` took, by data set and profile."""
     rows = []
     for key in product(results.sizes, PROFILES):
@@ -68,10 +68,10 @@ def cpu_table(results: ReproductionResults) -> TextTable:
             + [f"{_STAGE_TITLES[longest.stage]}, {longest.method}: {spent[longest] / 60:.1f}"]
         )
     rows.append(["all", "both", *[""] * len(_STAGE_TITLES), f"{sum(results.cpu_seconds.values()) / 60:.1f}", ""])
-    return TextTable(["data set", "profile", *_STAGE_TITLES.values(), "together", "longest task"], rows, 2)
+    return ReportTable(["data set", "profile", *_STAGE_TITLES.values(), "together", "longest task"], rows, 2)
 
 
-def scores_table(results: ReproductionResults) -> TextTable:
+def scores_table(results: ReproductionResults) -> ReportTable:
     """PA and AP of every run in `results`, with its tuned parameters."""
     rows = []
     for (dataset, profile, method), run in results.runs.items():
@@ -79,4 +79,4 @@ def scores_table(results: ReproductionResults) -> TextTable:
         scores = ["not defined" if score is None else f"{score:.4f}" for score in (run.pa, run.ap)]
         asked = "" if run.asked is None else f"{100 * run.asked:.1f} %"
         rows.append([dataset, profile, METHODS[method].title, params, *scores, f"{run.rules:.0f}", asked])
-    return TextTable(["data set", "profile", "method", "parameters", "PA", "AP", "rules", "asked"], rows, 4)
+    return ReportTable(["data set", "profile", "method", "parameters", "PA", "AP", "rules", "asked"], rows, 4)
