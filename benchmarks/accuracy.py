@@ -1,9 +1,9 @@
-"""The default classifier on the five data sets, benchmark protocol, beside the floor it must keep.
+"""Scores of the default classifier on the five data sets in the benchmark protocol, beside their lower limits.
 
     EVOLABEL_DATA=folder python benchmarks/accuracy.py      # writes benchmarks/results/accuracy.json
 
-Rows are shuffled by the seed, the first fifth is the initial batch (scaling, ridge and rules see only that), the rest
-is answered and then learned, sample by sample. PA: share of correct (sample, label) pairs. AP: label ranking average
+Rows are shuffled by the seed, the first fifth is the initial batch (scaling, ridge and rules use only that), the rest
+is predicted and then learned, sample by sample. PA: share of correct (sample, label) pairs. AP: label ranking average
 precision, samples without labels left out.
 """
 
@@ -27,7 +27,7 @@ FLOOR = {
 
 
 def score(name: str, seed: int) -> dict[str, float]:
-    """PA, AP and rules of one run."""
+    """PA, AP and number of rules on the set `name`, shuffled by `seed`."""
     X, Y, initial = datasets.load(name, seed)
     classifier = EvolvingFuzzyClassifier().fit(X[:initial], Y[:initial])
     scores = classifier.test_then_train(X[initial:], Y[initial:])
@@ -40,7 +40,7 @@ def score(name: str, seed: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Score every set and seed, print a table, write JSON."""
+    """Score every set and seed, print a table and write JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5, help="shuffles 0 .. SEEDS-1 (default 5)")
     options = parser.parse_args()
@@ -51,8 +51,8 @@ def main() -> None:
         mean = {key: float(np.mean([run[key] for run in runs])) for key in runs[0]}
         gap = [runs[0][key] - floor for key, floor in zip(("pa", "ap"), FLOOR[name], strict=True)]
         result[name] = {"runs": runs, "mean": mean, "seed_0_minus_floor": gap}
-        told = f"{name:<14} {mean['pa']:7.4f} {mean['ap']:7.4f} {mean['rules']:6.1f} {mean['ridge']:7.1f}"
-        print(f"{told}   {gap[0]:+.4f}, {gap[1]:+.4f}")
+        line = f"{name:<14} {mean['pa']:7.4f} {mean['ap']:7.4f} {mean['rules']:6.1f} {mean['ridge']:7.1f}"
+        print(f"{line}   {gap[0]:+.4f}, {gap[1]:+.4f}")
     result_files.write("accuracy", result)
 
 

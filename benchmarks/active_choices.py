@@ -1,10 +1,10 @@
-"""Why whole samples are asked about as they are by default: other ways on shuffles that no published table shows.
+"""Why queries for whole samples have their defaults: other settings, on shuffles that no published table shows.
 
     python benchmarks/active_choices.py                 # adds what benchmarks/results/active_choices.json lacks
     python benchmarks/active_choices.py --only-table    # the table of the last run
 
-Shares of the gap between a static and a fully taught model, as in `active_learning.py`; mean over the sets. Behind them
-the difference from the default, shuffle by shuffle, and its standard error.
+Shares of the gap between a static model and one that learns all labels, as in `active_learning.py`; mean over
+the sets. Behind them the difference from the default, shuffle by shuffle, and its standard error.
 """
 
 import argparse
@@ -49,7 +49,7 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 def main() -> None:
-    """Measure what is missing, print the table."""
+    """Measure what is missing and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only-table", action="store_true")
     options = parser.parse_args()
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def measure(results: dict[str, Any]) -> None:
-    """Add what is missing to the results, and write them after every shuffle."""
+    """Add what is missing to `results`, and write them after every shuffle."""
     for name, shuffles in SHUFFLES.items():
         for seed in shuffles:
             known = results.setdefault(name, {}).setdefault(str(seed), {})
@@ -71,7 +71,7 @@ def measure(results: dict[str, Any]) -> None:
 
 
 def add(known: dict[str, Any], name: str, seed: int) -> None:
-    """Measure on one shuffle what is not known yet."""
+    """Add to `known` what is missing on the set `name`, shuffled by `seed`."""
     split = load(name, seed)
     if "static" not in known:
         trained = EvolvingFuzzyClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
@@ -84,14 +84,14 @@ def add(known: dict[str, Any], name: str, seed: int) -> None:
 
 
 def table(results: dict[str, Any]) -> str:
-    """A line for every way: shares in PA / AP, and differences from the default."""
+    """A line of `results` for every setting: shares in PA / AP, and differences from the default."""
     heads = ["", *(text for budget in BUDGETS for text in (f"{budget:.0%}", "difference"))]
-    rows = [[way, *(text for budget in BUDGETS for text in told(results, str(budget), way))] for way in WAYS]
+    rows = [[way, *(text for budget in BUDGETS for text in share_text(results, str(budget), way))] for way in WAYS]
     return markup.table(heads, rows)
 
 
-def told(results: dict[str, Any], budget: str, way: str) -> tuple[str, str]:
-    """Mean share over the sets, and the difference from the default with its standard error."""
+def share_text(results: dict[str, Any], budget: str, way: str) -> tuple[str, str]:
+    """Mean share of the setting `way` at `budget` over the sets of `results`, and its difference from the default."""
     shares, gains, variances = [], [], []
     for runs in results.values():
         static, full = (np.array([run[end] for run in runs.values()]) for end in ("static", "full"))

@@ -1,18 +1,18 @@
-"""What the echo of recent errors is worth: in streams that keep their order, in shuffled ones, and under drift.
+"""Gain by error feedback in streams that keep their order, in shuffled ones, and under drift.
 
     python benchmarks/active_echo.py                  # writes benchmarks/results/active_echo.json
     python benchmarks/active_echo.py --only-tables    # the table of the last run
 
-Orders: water quality backwards, and begun elsewhere (the end joined to the beginning), each with five starts around the
+Orders: water quality backwards, and rotated (the end joined to the beginning), each with five starts around the
 first third; never in the order and from the start that `active_learning.py` reports. Shuffles 10-17 of four sets in
 the benchmark protocol. Drifts: three synthetic streams of each kind (`active_robustness.py`). Numbers are points of PA
-and AP below the classifier that learns all labels, without echo; "all answers" has an echo and learns all labels, too.
+and AP below the classifier that learns all labels without error feedback; "all answers" learns all labels with it.
 """
 
 from collections.abc import Iterator
 
 import numpy as np
-from active_learning import METRICS, asked, echoing, ends
+from active_learning import METRICS, asked, ends, with_feedback
 from active_robustness import DRIFT, drifting, drifts
 from datasets import Split, load, load_ordered, turned
 from measuring import by_group, main
@@ -34,12 +34,12 @@ Run = dict[str, list[float]]
 
 
 def measure(jobs: int) -> dict[str, list[Run]]:
-    """Everybody on every stream."""
+    """Measure every learner on every stream, in `jobs` processes."""
     return by_group(streams(), measured, jobs)
 
 
 def streams() -> Iterator[tuple[str, Split]]:
-    """Every stream, under the name of its group."""
+    """Every stream, with the name of its group."""
     for start in STARTS:
         rows = load_ordered(IN_ORDER, start)
         for way, turns in TURNS.items():
@@ -54,33 +54,37 @@ def streams() -> Iterator[tuple[str, Split]]:
 
 
 def measured(split: Split) -> Run:
-    """Everybody on one stream."""
+    """Scores of every learner on the stream `split`."""
     with threadpool_limits(1):
         trained = EvolvingFuzzyClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
         found = ends(split, trained)
-        found["all answers"] = echoing(split)
+        found["all answers"] = with_feedback(split)
         for budget in BUDGETS:
             for per in KINDS:
-                for echo in (False, True):
-                    learner = BudgetedLearner(budget=budget, per=per, echo=echo)
-                    found[row(budget, per, echo=echo)] = asked(split, learner)
+                for feedback in (False, True):
+                    learner = BudgetedLearner(budget=budget, per=per, error_feedback=feedback)
+                    found[row(budget, per, feedback=feedback)] = asked(split, learner)
     return {name: [outcome[metric][0] for metric in METRICS] for name, outcome in found.items()}
 
 
-def row(budget: float, per: str, *, echo: bool) -> str:
-    return f"{budget:.0%} {per}{'' if echo else ' without echo'}"
+def row(budget: float, per: str, *, feedback: bool) -> str:
+    return f"{budget:.0%} {per}{'' if feedback else ' without echo'}"
 
 
 def table(results: dict[str, list[Run]]) -> str:
-    """A line for every group of streams: points below full at 10 %, without and with echo."""
-    told = [f"{per} {how} echo" for per in KINDS for how in ("without", "with")]
-    columns = ["static", *(row(BUDGETS[0], per, echo=echo) for per in KINDS for echo in (False, True)), "all answers"]
+    """A line of `results` for every group of streams: points below full at 10 %, without and with error feedback."""
+    headings = [f"{per} {how} echo" for per in KINDS for how in ("without", "with")]
+    columns = [
+        "static",
+        *(row(BUDGETS[0], per, feedback=feedback) for per in KINDS for feedback in (False, True)),
+        "all answers",
+    ]
     lines = []
     for name, runs in results.items():
         full = np.array([run["full"] for run in runs])
         below = {who: 100 * (full - [run[who] for run in runs]).mean(axis=0) for who in columns}
         lines.append([name, *(" / ".join(f"{value:.2f}" for value in below[who]) for who in columns)])
-    return markup.table(["points below full, PA / AP", "static", *told, "all answers"], lines)
+    return markup.table(["points below full, PA / AP", "static", *headings, "all answers"], lines)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
-"""What questions are worth: how much of the gap between a static and a fully taught model a budget closes.
+"""Gain by active learning: the share of the gap between a static model and one with all labels that a budget closes.
 
     python benchmarks/active_learning.py                  # adds what benchmarks/results/active_learning.json lacks
     python benchmarks/active_learning.py --afresh         # measures everything again
-    python benchmarks/active_learning.py --afresh --kinds samples    # only what is asked by samples; the rest is kept
+    python benchmarks/active_learning.py --afresh --kinds samples    # only queries for samples; the rest is kept
     python benchmarks/active_learning.py --only-tables    # the tables of the last run
 
 Benchmark protocol, shuffles 0-4; the budget counts from the first row after the initial batch. The defaults are
-compared with random questions of exactly the same number (20 draws), whole samples or single labels; the paper's
+compared with random queries of exactly the same number (20 draws), whole samples or single labels; the paper's
 criteria spend the same budget. Water quality in the paper's protocol (first third, then rows in their order) as well,
-also begun a few rows earlier or later: one start alone is a matter of luck.
+also started a few rows earlier or later, because the result of one start is random.
 
 share   (strategy - static) / (full - static), of means over shuffles; the mean over the sets caps labels at 1
 z       (strategy - mean of the draws) / (deviation of the draws / sqrt(shuffles)); over sets: sum / sqrt(sets)
@@ -48,7 +48,7 @@ Outcome = dict[str, Any]
 
 
 def main() -> None:
-    """Measure what is missing, print the tables."""
+    """Measure what is missing and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only-tables", action="store_true")
     parser.add_argument("--afresh", action="store_true")
@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def measure(results: dict[str, Any], sets: list[str], kinds: list[str], jobs: int, *, afresh: bool) -> None:
-    """Add what is missing to the results, or measure it again, and write them after every step."""
+    """Add what is missing for `sets` and `kinds` to `results`, and write them after every step; `jobs` processes."""
     known = results["sets"]
     if afresh or not results["in_order"]:
         results["in_order"] |= in_order(kinds)
@@ -78,7 +78,7 @@ def measure(results: dict[str, Any], sets: list[str], kinds: list[str], jobs: in
 
 
 def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """New outcomes of a shuffle in the place of old ones; kinds that were not measured again are kept."""
+    """The scores `old` of a shuffle, replaced by `new` ones where those exist."""
     budgets = {str(budget): {**old.get(str(budget), {}), **new[str(budget)]} for budget in BUDGETS}
     return {**old, **new, **budgets}
 
@@ -92,7 +92,7 @@ def write(results: dict[str, Any]) -> None:
 
 
 def measured(name: str, seed: int, kinds: list[str]) -> dict[str, Any]:
-    """All strategies of these kinds on one shuffle of one set."""
+    """Scores of all strategies of `kinds` on the set `name`, shuffled by `seed`."""
     with threadpool_limits(1):
         split = load(name, seed)
         trained = EvolvingFuzzyClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
@@ -103,7 +103,7 @@ def measured(name: str, seed: int, kinds: list[str]) -> dict[str, Any]:
 
 
 def in_order(kinds: list[str]) -> dict[str, Any]:
-    """The defaults at 10 % in the paper's protocol, with and without echo; one score for each start."""
+    """The defaults of `kinds` at 10 % in the paper's protocol, with and without error feedback, for each start."""
     found: dict[str, Outcome] = {}
     with threadpool_limits(1):
         for later in STARTS:
@@ -115,24 +115,24 @@ def in_order(kinds: list[str]) -> dict[str, Any]:
 
 
 def in_order_from(split: Split, kinds: list[str]) -> Iterator[tuple[str, Outcome]]:
-    """One start."""
+    """Scores of `kinds` on the stream `split`, which has one of the starts."""
     trained = EvolvingFuzzyClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
     yield from ends(split, trained).items()
-    yield "full with echo", echoing(split)
+    yield "full with echo", with_feedback(split)
     yield AT_ONCE, at_once(split, trained)
     for per in kinds:
         yield per, asked(split, BudgetedLearner(budget=0.1, per=per))
         yield f"{per} without echo", asked(split, BudgetedLearner(budget=0.1, per=per, error_feedback=False))
 
 
-def echoing(split: Split) -> Outcome:
-    """Every label is learned, and recent errors shift the outputs."""
+def with_feedback(split: Split) -> Outcome:
+    """Scores on `split` with all labels learned and outputs corrected by recent errors."""
     learner = FeedbackClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
     return scores(split, [learner.test_then_train(split.X[split.initial :], split.Y[split.initial :])])
 
 
 def at_once(split: Split, trained: EvolvingFuzzyClassifier) -> Outcome:
-    """What no budget allows: a tenth of the stream, drawn at random, is learned before it begins; the mean of draws."""
+    """Scores on `split` if `trained` learns a random tenth of the stream before it starts; mean of several draws."""
     rows, labels = split.X[split.initial :], split.Y[split.initial :]
     drawn_scores = []
     for draw in range(DRAWS):
@@ -146,7 +146,7 @@ def at_once(split: Split, trained: EvolvingFuzzyClassifier) -> Outcome:
 
 
 def ends(split: Split, trained: EvolvingFuzzyClassifier) -> dict[str, Outcome]:
-    """Nothing is learned after the initial batch, or everything."""
+    """Scores on `split` if `trained` learns nothing after the initial batch, and if it learns everything."""
     rows, labels = split.X[split.initial :], split.Y[split.initial :]
     return {
         "static": scores(split, [trained.decision_function(rows)]),
@@ -157,7 +157,7 @@ def ends(split: Split, trained: EvolvingFuzzyClassifier) -> dict[str, Outcome]:
 def strategies(
     split: Split, trained: EvolvingFuzzyClassifier, budget: float, kinds: list[str]
 ) -> Iterator[tuple[str, Outcome]]:
-    """Every way to spend the budget; random draws ask exactly as much as the default of their kind."""
+    """Scores on `split` of every strategy of `kinds` with `budget`; random draws query as often as the default."""
     for per in kinds:
         ours = asked(split, BudgetedLearner(budget=budget, per=per))
         yield per, ours
@@ -166,7 +166,7 @@ def strategies(
 
 
 def asked(split: Split, learner: BudgetedLearner) -> Outcome:
-    """A learner that asks."""
+    """Scores and number of queries of the active `learner` on `split`."""
     learner.fit(split.X[: split.initial], split.Y[: split.initial])
     found = scores(split, [learner.test_then_train(split.X[split.initial :], split.Y[split.initial :])])
     bucket, ledger = learner.learner_.bucket, learner.learner_.ledger
@@ -175,7 +175,7 @@ def asked(split: Split, learner: BudgetedLearner) -> Outcome:
 
 
 def at_random(split: Split, trained: EvolvingFuzzyClassifier, per: str, questions: int) -> Outcome:
-    """Random draws with this many questions."""
+    """Scores on `split` of random draws with this number of `questions`."""
     rows, labels = split.X[split.initial :], split.Y[split.initial :]
     masks = (drawn(labels.shape, per, questions, draw) for draw in range(DRAWS))
     outputs = (learned(copy.deepcopy(trained), rows, labels, mask) for mask in masks)
@@ -203,7 +203,7 @@ def tables(results: dict[str, Any]) -> str:
 
 
 def table(sets: dict[str, Runs], budget: str) -> str:
-    """One budget: share of the gap in PA / AP and z against random questions of the same number, set by set."""
+    """One budget: share of the gap in PA / AP and z against random queries of the same number, set by set."""
     lines = []
     for row in ROWS:
         cells = [cell(runs, budget, row) for runs in sets.values()]
@@ -237,7 +237,7 @@ def overall(sets: dict[str, Runs], budget: str, row: str) -> str:
 
 
 def ordered_text(found: dict[str, Outcome]) -> str:
-    """How far below full, without echo, the others are in the paper's protocol: at its start, and on the mean."""
+    """Points below full (without error feedback) in the paper's protocol: at its start, and mean over all starts."""
     if not found:
         return ""
     asking, lines = [f"{per}{how}" for per in KINDS for how in (" without echo", "")], []
@@ -265,13 +265,13 @@ def share(runs: Runs, budget: str, row: str, metric: str) -> float:
 
 
 def mean_share(sets: dict[str, Runs], budget: str, row: str, metric: str) -> float:
-    """Over the sets; where labels are counted, more than everything counts as everything."""
+    """Mean over the `sets`; with a budget of labels, a share above 1 counts as 1."""
     found = [share(runs, budget, row, metric) for runs in sets.values()]
     return float(np.mean(np.minimum(found, 1.0) if "labels" in row else found))
 
 
 def z(runs: Runs, budget: str, per: str, metric: str) -> float:
-    """How far the default is from random questions of the same number on one set."""
+    """Deviation z of the default against random queries of the same number on one set."""
     draws = values(runs, budget, f"random {per}", metric)
     deviation = np.sqrt(draws.var(axis=1, ddof=1).mean() / len(draws))
     return float((mean(runs, budget, per, metric) - draws.mean()) / deviation)

@@ -1,11 +1,11 @@
-"""What questions are worth where answers are wrong, missing or late, where the stream drifts, and what refining does.
+"""Gain by active learning where answers are wrong, missing or late, and where the stream drifts.
 
     python benchmarks/active_robustness.py                  # writes benchmarks/results/active_robustness.json
     python benchmarks/active_robustness.py --only-tables    # the tables of the last run
 
-Defaults at 10 %, labels and samples, beside random questions under the same conditions; three shuffles of three sets
+Defaults at 10 %, labels and samples, beside random queries under the same conditions; three shuffles of three sets
 (benchmark protocol), and three drifting streams of each kind. Numbers are shares of the gap between a static model and
-one that learns all labels, which are right and come at once, from means over shuffles; then the mean over the sets.
+one that learns all labels, correct and without delay, from means over shuffles; then the mean over the sets.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ REFERENCES = ("static", "full")
 
 
 class Condition(NamedTuple):
-    """Who answers, and what samples nobody asks about may change."""
+    """How queries are answered, and what unlabelled samples may change."""
 
     answers: dict[str, Any] = {}  # noqa: RUF012
     refine: str = "none"
@@ -82,7 +82,10 @@ def measured(name: str, seed: int) -> Records:
     with threadpool_limits(1):
         split = drifting(name, seed) if name.startswith(DRIFT) else load(name, seed)
         conditions = {CLEAN: CONDITIONS[CLEAN]} if name.startswith(DRIFT) else CONDITIONS
-        runs = [*references(split), *(run for told in conditions for run in asking(split, told, seed))]
+        runs = [
+            *references(split),
+            *(run for condition_name in conditions for run in asking(split, condition_name, seed)),
+        ]
     return [{"stream": name, "seed": seed, **run} for run in runs]
 
 
@@ -93,16 +96,16 @@ def drifting(name: str, seed: int) -> Split:
 
 
 def references(split: Split) -> Iterator[dict[str, Any]]:
-    """Nothing is learned after the initial batch, or everything."""
+    """Scores on `split` if nothing is learned after the initial batch, and if everything is."""
     trained = EvolvingFuzzyClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
     rows, labels = split.X[split.initial :], split.Y[split.initial :]
     yield {"condition": CLEAN, "learner": "static", **scores(labels, trained.decision_function(rows))}
     yield {"condition": CLEAN, "learner": "full", **scores(labels, trained.test_then_train(rows, labels))}
 
 
-def asking(split: Split, told: str, seed: int) -> Iterator[dict[str, Any]]:
-    """The defaults and random questions under one condition."""
-    condition = CONDITIONS[told]
+def asking(split: Split, condition_name: str, seed: int) -> Iterator[dict[str, Any]]:
+    """Scores of the defaults and of random queries under one condition."""
+    condition = CONDITIONS[condition_name]
     rows, labels = split.X[split.initial :], split.Y[split.initial :]
     for name in LEARNERS:
         chance = {"criteria": "ambiguity", "selection": RandomSelector(seed)} if name.startswith("random") else {}
@@ -110,7 +113,7 @@ def asking(split: Split, told: str, seed: int) -> Iterator[dict[str, Any]]:
         learner = BudgetedLearner(None, BUDGET, name.split()[-1], annotator=person, refine=condition.refine, **chance)
         learner.fit(split.X[: split.initial], split.Y[: split.initial])
         found = scores(labels, learner.test_then_train(rows, labels))
-        yield {"condition": told, "learner": name, **found, "share": learner.share_}
+        yield {"condition": condition_name, "learner": name, **found, "share": learner.share_}
 
 
 def scores(truth: np.ndarray, outputs: np.ndarray) -> dict[str, float]:
@@ -131,7 +134,7 @@ def tables(records: Records) -> str:
 
 def conditions_table(records: Records) -> str:
     """Share of the gap in PA / AP under each condition, mean over the sets."""
-    return _table(records, {told: [(name, told) for name in SETS] for told in CONDITIONS})
+    return _table(records, {condition_name: [(name, condition_name) for name in SETS] for condition_name in CONDITIONS})
 
 
 def drifts_table(records: Records) -> str:
@@ -158,8 +161,8 @@ def share(records: Records, stream: str, condition: str, learner: str, metric: s
 
 def mean(records: Records, stream: str, condition: str, learner: str, metric: str) -> float:
     """Over the seeds."""
-    wanted = (stream, condition, learner)
-    return float(np.mean([r[metric] for r in records if (r["stream"], r["condition"], r["learner"]) == wanted]))
+    key = (stream, condition, learner)
+    return float(np.mean([r[metric] for r in records if (r["stream"], r["condition"], r["learner"]) == key]))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""The BLAS calls no active rule can do without, timed from compiled code on one thread.
+"""Times of the BLAS calls that every active rule needs, from compiled code on one thread.
 
 Per active rule: u = P r (dsymv), P -= g u u' (dsyr), f += G u (dgemv), G += y r' (dger). BLAS is called through its
-address from inside a compiled loop that walks over all rules' matrices, so neither Python nor a warm cache flatters it.
+address from inside a compiled loop that walks over all rules' matrices, so that
+neither Python's overhead nor a warm cache changes the times.
 """
 
 import ctypes

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def checked_out(commit: str, folder: Path) -> Path:
-    """The files of a commit in a new folder."""
+    """Check out the files of `commit` into a new folder below `folder`, and return its path."""
     folder.mkdir()
     archive = subprocess.run(["git", "-C", str(ROOT), "archive", commit], capture_output=True, check=True).stdout
     subprocess.run(["tar", "-x", "-C", str(folder)], input=archive, check=True)
@@ -18,7 +18,7 @@ def checked_out(commit: str, folder: Path) -> Path:
 
 
 def run_with(checkout: Path, script: str, arguments: Sequence[str] = (), **environment: str) -> str:
-    """What a script of this folder prints, in a process of its own that imports the code of `checkout`."""
+    """What `script` of this folder prints with `arguments`, in a process that imports the code of `checkout`."""
     command = [sys.executable, str(ROOT / "benchmarks" / script), *arguments]
     env = {**os.environ, **environment, "PYTHONPATH": str(checkout / "src")}
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)

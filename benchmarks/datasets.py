@@ -22,7 +22,7 @@ class Split(NamedTuple):
 
 
 def load(name: str, seed: int) -> Split:
-    """Rows shuffled by the seed; nominal features by their codes, as in all published numbers."""
+    """Rows of the set `name`, shuffled by `seed`; nominal features as codes, as in all published numbers."""
     rows = _read(name).shuffled(seed)
     return Split(rows.X, rows.Y, round(INITIAL_SHARE * len(rows)))
 
@@ -30,14 +30,14 @@ def load(name: str, seed: int) -> Split:
 def load_ordered(name: str, later: int = 0) -> Split:
     """Rows in their own order after the first third: the paper's protocol where there is no official split.
 
-    The stream may begin so many rows `later`.
+    The stream starts `later` rows after that.
     """
     rows = _read(name)
     return Split(rows.X, rows.Y, round(FIRST_THIRD * len(rows)) + later)
 
 
 def turned(split: Split, turn: float, *, backwards: bool = False) -> Split:
-    """The same rows, begun elsewhere: the share `turn` of them moves behind the end."""
+    """`split` rotated: the first share `turn` of its rows moves to the end."""
     order = np.arange(len(split.X))[:: -1 if backwards else 1]
     order = np.roll(order, -round(turn * len(order)))
     return Split(split.X[order], split.Y[order], split.initial)

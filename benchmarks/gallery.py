@@ -102,7 +102,7 @@ PIECES = {
     "rule-map": Piece(
         "Where the rules are",
         'figures.rule_map(clf, X=X, Y=Y, label="Class1")',
-        "Every rule as the shadow of its region at one spread, along the two directions that tell the labels apart "
+        "Every rule as the shadow of its region at one spread, along the two directions that separate the labels "
         "best: they follow from the statistics the model keeps. A thick line is a well supported rule.",
         lambda: figures.rule_map(yeast().clf, X=yeast().X, Y=yeast().Y, label="Class1"),
     ),
@@ -117,7 +117,7 @@ PIECES = {
         "What the rules see of one feature",
         "figures.membership_functions(clf)",
         "The rules' Gaussians along the feature that explains most of some label; the bands are the terms in which "
-        "rules are told, fifths of the stream (synthetic stream).",
+        "rules are written, fifths of the stream (synthetic stream).",
         lambda: figures.membership_functions(moving().clf),
     ),
     "label-correlations": Piece(

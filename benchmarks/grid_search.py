@@ -1,4 +1,4 @@
-"""One structure pass for all (alpha, beta), against a run per pair; and the paper's whole grid.
+"""Times of one structure pass for all (alpha, beta) against one run per pair, and of the paper's whole grid.
 
     EVOLABEL_DATA=folder python benchmarks/grid_search.py      # writes benchmarks/results/grid_search.json
 
@@ -43,7 +43,7 @@ def shared_against_separate(X: np.ndarray, Y: np.ndarray) -> dict[str, float]:
     held_out = next(folds(len(X), 5, 0))
     estimator, points = EvolvingFuzzyClassifier.paper(vigilance=VIGILANCE), Grid.of(PAPER_GRID).consequents
     arguments = estimator, points, (X[~held_out], Y[~held_out]), X[held_out]
-    shared, separate = shared_answers(*arguments), separate_answers(*arguments)  # compiles, too
+    shared, separate = shared_answers(*arguments), separate_answers(*arguments)  # also compiles
     together, alone = [], []
     for _ in range(REPEATS):  # taking turns
         together.append(seconds(shared_answers, arguments))

@@ -2,10 +2,10 @@
 
     EVOLABEL_DATA=folder python benchmarks/macro_f1.py      # writes benchmarks/results/macro_f1.json
 
-Every learner meets the same rows. `macro-f1` decides by its own thresholds, as they are before each row is learned; all
-others predict a label where its score is at least 0.5. "+ thresholds" are rivals whose scores were cut afterwards by
-thresholds learned in the same way, row by row, but without an initial batch. AP judges scores, so `macro-f1` has the
-default's. River's learners are left out on mediamill-5k, where they take minutes per seed.
+Every learner receives the same rows. `macro-f1` decides by its own thresholds, as they are before each row is learned;
+all others predict a label where its score is at least 0.5. "+ thresholds" are rivals with thresholds applied afterwards
+that are learned in the same way, row by row, but without an initial batch. AP depends on scores only,
+so that of `macro-f1` is the default's. River's learners are left out on mediamill-5k, where they take minutes per seed.
 """
 
 import argparse
@@ -72,7 +72,7 @@ def summarise(runs: list[dict[str, dict[str, float]]]) -> dict[str, dict[str, di
 
 
 def main() -> None:
-    """Score every set and seed, print a table, write JSON."""
+    """Score every set and seed, print a table and write JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5, help="shuffles 0 .. SEEDS-1 (default 5)")
     options = parser.parse_args()
@@ -83,8 +83,8 @@ def main() -> None:
         result[name] = {"runs": runs, "summary": means, "quoted": QUOTED[name]}
         print(f"{name}: seed 0 {runs[0]['macro-f1']['macro_f1']:.3f}, best rival {best:.3f} ({rival})", flush=True)
         for learner, metrics in means.items():
-            told = (f"{metric} {value['mean']:.3f} ± {value['deviation']:.3f}" for metric, value in metrics.items())
-            print(f"  {learner:<17} " + "  ".join(told), flush=True)
+            texts = (f"{metric} {value['mean']:.3f} ± {value['deviation']:.3f}" for metric, value in metrics.items())
+            print(f"  {learner:<17} " + "  ".join(texts), flush=True)
     result_files.write("macro_f1", result)
 
 

@@ -1,4 +1,4 @@
-"""What benchmarks on many streams share: the command, and the work side by side."""
+"""Common parts of benchmarks on many streams: the command line, and several processes."""
 
 import argparse
 from collections.abc import Callable, Iterable
@@ -12,7 +12,10 @@ Run = TypeVar("Run")
 
 
 def main(name: str, about: str | None, measure: Callable[[int], object], tables: Callable[[Any], str]) -> None:
-    """Measure everything in so many processes and write it under this name, or not; print the tables."""
+    """Command of a benchmark: call `measure` and write the result as `name` (unless --only-tables); print `tables`.
+
+    `about` is the help text.
+    """
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only-tables", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
@@ -23,7 +26,7 @@ def main(name: str, about: str | None, measure: Callable[[int], object], tables:
 
 
 def by_group(streams: Iterable[tuple[str, Split]], measured: Callable[[Split], Run], jobs: int) -> dict[str, list[Run]]:
-    """Every stream measured; the runs under the names of their groups."""
+    """`measured` called on every stream of `streams` in `jobs` processes; the results by name of the group."""
     named = list(streams)
     results: dict[str, list[Run]] = {}
     runs = Parallel(n_jobs=jobs)(delayed(measured)(split) for _, split in named)

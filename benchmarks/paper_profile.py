@@ -2,9 +2,9 @@
 
     EVOLABEL_DATA=folder python benchmarks/paper_profile.py       # writes benchmarks/results/paper_profile.json
 
-"paper" is `EvolvingFuzzyClassifier.paper()` as it stands: hardly any ridge, as printed. "paper, hand-set" changes three
+"paper" is `EvolvingFuzzyClassifier.paper()` unchanged: hardly any ridge, as printed. "paper, hand-set" changes three
 parameters by hand, the same for all sets: `ridge="press", local_ridge=0.5, vigilance=0.6`. "global" is the recursive
-least squares model that the default's rules lean on, alone (one rule). Seed 0; nothing is tuned.
+least squares model towards which the default's rules are penalised, alone (one rule). Seed 0; nothing is tuned.
 """
 
 import time
@@ -42,15 +42,15 @@ def score(name: str, learner: str, seed: int = 0) -> dict[str, float]:
 
 
 def main() -> None:
-    """Score every set and learner, print a table, write JSON."""
+    """Score every set and learner, print a table and write JSON."""
     result: dict[str, dict[str, dict[str, float]]] = {}
     print(f"{'set':<14} {'learner':<16} {'PA':>7} {'AP':>7} {'rules':>6} {'us':>8}   (majority PA)")
     for name in datasets.NAMES:
         result[name] = {}
         for learner in LEARNERS:
             run = result[name][learner] = score(name, learner)
-            told = f"{name:<14} {learner:<16} {run['pa']:7.4f} {run['ap']:7.4f} {run['rules']:6.0f}"
-            print(f"{told} {run['us_per_sample']:8.1f}   ({run['majority_pa']:.4f})", flush=True)
+            scores_text = f"{name:<14} {learner:<16} {run['pa']:7.4f} {run['ap']:7.4f} {run['rules']:6.0f}"
+            print(f"{scores_text} {run['us_per_sample']:8.1f}   ({run['majority_pa']:.4f})", flush=True)
     result_files.write("paper_profile", result)
 
 

@@ -2,11 +2,11 @@
 
     python benchmarks/query_speed.py                      # writes benchmarks/results/query_speed.json
 
-Streams and shapes are those of `update_speed.py`. Nobody answers: the model stays as it is, and the learner counts what
-it sees. Compared with learning all rows in one call: "judge", which is `watch` with so small a budget that it never
-stops to ask, and "watch" with a budget of 10 %, in blocks. Compared with learning row by row: `query`, and `query`
-followed by `update`. Ratios count: how many samples pass by in the time that learning one takes. Ways take turns, all
-in one process on one thread; the best processor time of each is shown, so that others on the machine count less.
+Streams and shapes are those of `update_speed.py`. Queries are not answered: the model does not change, and the learner
+only counts samples. Compared with learning all rows in one call: "judge", which is `watch` with so small a budget that
+it never queries, and "watch" with a budget of 10 %, in blocks. Compared with learning row by row: `query`, and `query`
+followed by `update`. The ratios matter: how many samples are scored in the time that learning one takes. All ways take
+turns in one process on one thread; the best processor time of each is shown, to reduce the effect of other processes.
 """
 
 import os
@@ -27,8 +27,8 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 
 REPEATS = 10
-PASSES = 10  # the streamed rows come so often: what counts is the pace of a long stream, not how it sets out
-BLOCK = 64  # rows handed to `watch` at a time, because all of them are checked first
+PASSES = 10  # repetitions of the streamed rows, to measure the speed in a long stream instead of at its start
+BLOCK = 64  # rows per call of `watch`, which checks all of them first
 MODES: dict[str, dict[str, Any]] = {
     "ambiguity": {"per": "samples", "criteria": "ambiguity"},
     "labels": {"per": "labels"},
@@ -37,7 +37,7 @@ MODES: dict[str, dict[str, Any]] = {
 """Ambiguity alone, and the two defaults."""
 
 ONE_CALL, BY_ROW = ("judge", "watch"), ("query", "query + update")
-BUDGET, NOTHING = 0.1, 1e-9  # the latter judges rows and can never ask
+BUDGET, NOTHING = 0.1, 1e-9  # with the latter budget rows are scored and never queried
 
 
 class Contest:
@@ -51,7 +51,7 @@ class Contest:
         self.times: dict[str, list[float]] = {}
 
     def round(self) -> None:
-        """Every way once."""
+        """Measure every way once."""
         self._note("learn", learned(self.trained, self.X, self.Y, by_row=False))
         self._note("learn by row", learned(self.trained, self.X, self.Y, by_row=True))
         for mode, options in MODES.items():
@@ -80,7 +80,7 @@ class Contest:
 def learned(trained: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, *, by_row: bool) -> float:
     """Seconds per sample of learning the stream."""
     model = copy.deepcopy(trained)
-    model.partial_fit(X[:INITIAL], Y[:INITIAL])  # the copy's memory is cold
+    model.partial_fit(X[:INITIAL], Y[:INITIAL])  # the copy is not in the cache yet
     start = time.process_time()
     if by_row:
         for i in range(INITIAL, len(X)):
@@ -106,7 +106,7 @@ def judged(trained: EvolvingFuzzyClassifier, X: np.ndarray, way: str, options: d
 
 
 def watched(learner: ActiveLearner, X: np.ndarray, block: int) -> None:
-    """Pass by all rows; questions stay without an answer."""
+    """Score all rows of `X` in blocks of `block`; queries are not answered."""
     done = 0
     while done < len(X):
         query, passed = learner.next_query(X[done : done + block])
@@ -117,7 +117,7 @@ def watched(learner: ActiveLearner, X: np.ndarray, block: int) -> None:
 
 
 def main() -> None:
-    """Measure every shape, print a table, write JSON."""
+    """Measure every shape, print a table and write JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=REPEATS)
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Write the rules and explanations into docs/reading-rules.md, as the code tells them (EVOLABEL_DATA).
+"""Write rules and explanations, as the library words them, into docs/reading-rules.md (EVOLABEL_DATA).
 
 Rows in the benchmark's order (shuffle 0), the first fifth as initial batch, the rest learned in one pass, all defaults.
 """
@@ -17,7 +17,7 @@ from evolabel.streams import Dataset, load_dataset
 PAGE = Path(__file__).parents[1] / "docs" / "reading-rules.md"
 INITIAL_SHARE = 0.2
 RULES = 5  # of each set: ten together
-WELL_SUPPORTED = 12  # samples a told rule has seen at least
+WELL_SUPPORTED = 12  # fewest samples of a rule that is shown
 ROW = 7  # of the stream, to be explained
 
 
@@ -32,7 +32,7 @@ def learned(name: str) -> tuple[EvolvingFuzzyClassifier, Dataset]:
 
 
 def characteristic(rules: RuleSet) -> RuleSet:
-    """Well supported rules, each the one in which some label stands out most."""
+    """Those of `rules` with enough samples in which some label differs most from its base rate."""
     firm = [rule for rule in rules if rule.support >= WELL_SUPPORTED]
     ranked = sorted(firm, key=lambda rule: -max(o.apart for o in rule.outcomes if o.share > o.usual))
     chosen: dict[str, int] = {}
@@ -45,8 +45,8 @@ def characteristic(rules: RuleSet) -> RuleSet:
 
 def rules_of(name: str) -> str:
     rules = learned(name)[0].rules_
-    told = "\n\n".join(rule.text for rule in characteristic(rules))
-    return f"{summary(rules, rules.fidelity)}\n\n{told}"
+    texts = "\n\n".join(rule.text for rule in characteristic(rules))
+    return f"{summary(rules, rules.fidelity)}\n\n{texts}"
 
 
 def relevance_of(name: str) -> str:
@@ -73,7 +73,7 @@ PARTS = {
 
 
 def written(text: str) -> str:
-    """The page with every output in its place."""
+    """The page `text` with every output between its markers."""
     for name, part in PARTS.items():
         body = f"<!-- {name} -->\n```\n{part()}\n```\n<!-- end -->"
         text = re.sub(rf"<!-- {name} -->.*?<!-- end -->", lambda _, body=body: body, text, flags=re.DOTALL)

@@ -1,6 +1,6 @@
 """Write the numbers in README.md and in pages of docs/ from the files of the last runs: `make readme`.
 
-Each table stands between a comment with its name and `<!-- end -->`. A test holds the pages against the same files.
+Each table is between a comment with its name and `<!-- end -->`. A test compares the pages with the same files.
 """
 
 import re
@@ -37,12 +37,12 @@ def comparison() -> str:
 
 
 def _scores(standings: list[dict[str, Any]]) -> dict[str, str]:
-    def told(standing: dict[str, Any], metric: str) -> str:
+    def score_text(standing: dict[str, Any], metric: str) -> str:
         means = [f"{other['metrics'][metric]['mean']:.3f}" for other in standings]
         mean = f"{standing['metrics'][metric]['mean']:.3f}"
         return f"**{mean}**" if mean == max(means) else mean
 
-    return {one["learner"]: f"{told(one, 'pa')} / {told(one, 'ap')}" for one in standings}
+    return {one["learner"]: f"{score_text(one, 'pa')} / {score_text(one, 'ap')}" for one in standings}
 
 
 def speed() -> str:
@@ -78,12 +78,12 @@ def paper() -> str:
     ]
     heads = ["data set", "default", "paper()", "paper(), hand-set", "global model alone"]
     ratio = next(row["ratio_to_floor"] for row in times if row["shape"] == "mediamill")
-    told = ", ".join(f"{r['shape']} {r['us_per_sample']:.0f} ({r['times_faster_than_paper']})" for r in times)
+    speeds = ", ".join(f"{r['shape']} {r['us_per_sample']:.0f} ({r['times_faster_than_paper']})" for r in times)
     return (
         table(heads, rows)
         + '\n\nPA / AP. Hand-set: `ridge="press", local_ridge=0.5, vigilance=0.6`. As printed, with hardly any ridge, '
         "it overfits where\nsamples are few. Microseconds per sample (times the paper's speed), hand-set:\n"
-        f"{told}. At mediamill's shape that is\n{ratio} times the two dense products W H and B W."
+        f"{speeds}. At mediamill's shape that is\n{ratio} times the two dense products W H and B W."
     )
 
 
@@ -112,9 +112,9 @@ def shortening() -> str:
     for profile in ("default", "paper"):
         for name, study in found[profile].items():
             short = study["shortened"]
-            told = [f"{short['labels']:.1%}", f"{study['terms']['mean']:.1%}", f"{short['positives']:.1%}"]
+            fidelities = [f"{short['labels']:.1%}", f"{study['terms']['mean']:.1%}", f"{short['positives']:.1%}"]
             title = name if profile == "default" else f"{name}, paper's profile"
-            rows.append([title, str(study["antecedents"]), str(short["antecedents"]), *told])
+            rows.append([title, str(study["antecedents"]), str(short["antecedents"]), *fidelities])
     return table(heads, rows)
 
 
@@ -124,10 +124,10 @@ def active_shares() -> str:
     sets = found["sets"]
     budgets = {str(budget): f"{budget:.0%}" for budget in active_learning.BUDGETS}
 
-    def told(row: str, budget: str) -> str:
+    def share_text(row: str, budget: str) -> str:
         return " / ".join(f"{active_learning.mean_share(sets, budget, row, metric):.2f}" for metric in ("pa", "ap"))
 
-    rows = [[row, *(told(row, budget) for budget in budgets)] for row in active_learning.ROWS]
+    rows = [[row, *(share_text(row, budget) for budget in budgets)] for row in active_learning.ROWS]
     means = table(["mean share", *budgets.values()], rows)
     return "\n\n".join([active_learning.table(sets, "0.1"), means, active_learning.ordered_text(found["in_order"])])
 
@@ -157,7 +157,7 @@ PARTS: dict[str, Callable[[], str]] = {
 
 
 def written(text: str) -> str:
-    """A page with every table that it has a place for; a run that was not done yet leaves its place as it is."""
+    """The page `text` with every table that it has markers for; a table without results is left unchanged."""
     for name, part in PARTS.items():
         if f"<!-- {name} -->" not in text:
             continue

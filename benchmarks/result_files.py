@@ -1,4 +1,4 @@
-"""What the last runs have found: one JSON file per benchmark, in benchmarks/results."""
+"""Results of the last runs: one JSON file per benchmark, in benchmarks/results."""
 
 import json
 from pathlib import Path
@@ -14,12 +14,12 @@ def read(name: str) -> Any:
 
 
 def read_if_any(name: str, nothing: Any) -> Any:
-    """What is known so far, or `nothing`."""
+    """The stored results of the benchmark `name`, or `nothing` if there is no file."""
     return read(name) if _file(name).exists() else nothing
 
 
 def write(name: str, found: object, *, indent: int | None = 1) -> None:
-    """A list has a line for every entry; anything else is indented, or one line."""
+    """Write `found` as the results of the benchmark `name`; a list has one line per entry."""
     lines = ",\n".join(map(json.dumps, found)) if isinstance(found, list) else ""
     text = f"[\n{lines}\n]" if lines else json.dumps(found, indent=indent)
     FOLDER.mkdir(exist_ok=True)

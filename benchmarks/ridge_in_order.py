@@ -1,11 +1,11 @@
-"""The ridge where rows keep their order: leave-one-out, some steps of the grid more, and whole stretches left out.
+"""The ridge where rows keep their order: by leave-one-out, some steps of the grid larger, and by leaving out blocks.
 
     python benchmarks/ridge_in_order.py                  # writes benchmarks/results/ridge_in_order.json
     python benchmarks/ridge_in_order.py --only-tables    # the table of the last run
 
-Water quality begun at 16 places, forwards and backwards, none of them near the beginning of its file; three stretches
-of mediamill's rows. The first third of each is the initial batch. Besides the classifier itself, static and taught
-everything, the active learner at 10 % of the answers.
+Water quality started at 16 rows, forwards and backwards, none of them near the beginning of its file; three blocks
+of mediamill's rows. The first third of each is the initial batch. Measured are the classifier, static and with all
+labels, and the active learner at 10 % of the labels.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ from evolabel.explain import markup
 
 RESULTS = "ridge_in_order"
 TURNS = np.linspace(0.1, 0.9, 16)
-BEGINNINGS, ROWS = (0, 10_000, 20_000), 6_000  # of mediamill's stretches
+BEGINNINGS, ROWS = (0, 10_000, 20_000), 6_000  # of mediamill's blocks
 STEPS = (0, 2, 4)
 ALONE = "leave-one-out"
 LEARNERS = ("static", "full", "labels", "samples")
@@ -36,7 +36,7 @@ Run = dict[str, dict[str, list[float]]]
 
 
 def measure(jobs: int) -> dict[str, list[Run]]:
-    """Everybody on every stream."""
+    """Measure every learner on every stream, in `jobs` processes."""
     return by_group(streams(), measured, jobs)
 
 
@@ -52,7 +52,7 @@ def streams() -> Iterator[tuple[str, Split]]:
 
 
 def measured(split: Split) -> Run:
-    """Everybody on one stream, by every ridge."""
+    """Scores of every learner on the stream `split`, with every ridge."""
     found: Run = {}
     with threadpool_limits(1):
         for way, ridge in ridges(split).items():
@@ -69,7 +69,9 @@ def ridges(split: Split) -> dict[str, float]:
     X, Y = split.X[: split.initial], split.Y[: split.initial]
     options, last = Options(), len(GRID) - 1
     Z = fit_scaler(X, options.scaling, options.n_knots).transform(X)
-    disorder = np.random.default_rng(0).permutation(len(Z))  # hides from leave-one-out who is whose neighbour
+    disorder = np.random.default_rng(0).permutation(
+        len(Z)
+    )  # shuffled, so that leave-one-out cannot use the order of rows
     alone = int(np.argmin(np.abs(GRID - press_ridge(Z[disorder], Y[disorder]))))
     found = {f"{steps} steps more" if steps else ALONE: float(GRID[min(alone + steps, last)]) for steps in STEPS}
     free = GRID[int(np.argmin(stretches_left_out(filled(Z, 0.0), Y, GRID)))]

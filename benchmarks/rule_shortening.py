@@ -1,7 +1,7 @@
-"""How short rules can be: antecedents before and after shortening, and what share of the labels stays the same.
+"""Length of rules: antecedents before and after shortening, and the share of predicted labels that stay the same.
 
 Shuffle 0 of every set, the default classifier after the whole stream; fidelity is measured on the stream's rows, which
-the shortening itself has not seen (it draws rows from the rules). Written to results/rule_shortening.json. The paper's
+the shortening does not use (it draws rows from the rules). Written to results/rule_shortening.json. The paper's
 profile runs on the three smaller sets.
 """
 

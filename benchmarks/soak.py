@@ -1,4 +1,4 @@
-"""A million samples with drift, outliers, missing and constant features: does anything creep?
+"""Stability over a million samples with drift, outliers, missing and constant features.
 
     python benchmarks/soak.py [--samples 1000000]      # writes benchmarks/results/soak.json
 
@@ -21,7 +21,7 @@ P, K, STEP, MAX_DRIFT = 20, 8, 50_000, 1e-6
 
 
 def chunk(rng: np.random.Generator, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """Samples whose centre wanders and jumps, with 0.1 % outliers of 1000 sigma, 1 % missing, 2 constant features."""
+    """Samples whose centre moves and jumps, with 0.1 % outliers of 1000 sigma, 1 % missing, 2 constant features."""
     jump = np.random.default_rng(number // 4).normal(size=P) * 2.0
     wander = np.linspace(0.0, 1.0, STEP)[:, None]
     X = rng.normal(size=(STEP, P)) + jump + wander

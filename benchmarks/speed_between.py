@@ -3,7 +3,7 @@
     python benchmarks/speed_between.py BEFORE AFTER       # writes benchmarks/results/speed_between.json
 
 Both commits are checked out into a temporary folder and take turns, a process each, on one thread. The best processor
-time of several rounds counts, so that other work on the machine counts less. Streams and shapes are those of
+time of several rounds counts, to reduce the effect of other processes. Streams and shapes are those of
 `update_speed.py`. Machine code of the kernels is compiled in the first round, which is not counted.
 """
 
@@ -24,7 +24,7 @@ THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THR
 
 
 def main() -> None:
-    """Measure two commits, print a table, write JSON."""
+    """Measure two commits, print a table and write JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before")
     parser.add_argument("after")
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def times_of(checkout: Path) -> dict[str, float]:
-    """What `measure` gives for the code in a folder, in a process of its own."""
+    """The result of `measure` with the code in the folder `checkout`, in a separate process."""
     return dict(json.loads(run_with(checkout, "speed_between.py", ["-", "-", "--measure"], **THREADS)))
 
 

@@ -3,9 +3,9 @@
     python benchmarks/update_speed.py                      # writes benchmarks/results/update_speed.json
     python benchmarks/update_speed.py --profile paper      # writes benchmarks/results/update_speed_paper.json
 
-Streams are synthetic, in the shapes of the paper's five data sets. Ratios count, not absolute times: floor and model
-take turns in one process on one thread. The floor of the default profile is the BLAS calls no active rule can do
-without (`blas_floor.py`); that of the paper's profile the two dense products W H and B W of one proximal step per
+Streams are synthetic, in the shapes of the paper's five data sets. Compare ratios, not absolute times: floor and model
+take turns in one process on one thread. The floor of the default profile is the BLAS calls that every active rule
+needs (`blas_floor.py`); that of the paper's profile the two dense products W H and B W of one proximal step per
 active rule. `flat` compares the first and the last 100,000 of 1,000,000 samples.
 """
 
@@ -39,14 +39,14 @@ INITIAL, SAMPLES, REPEATS = 300, 600, 30
 
 
 def main() -> None:
-    """Measure every shape, print a table, write JSON."""
+    """Measure every shape, print a table and write JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--profile", choices=("default", "paper"), default="default")
     parser.add_argument("--long", type=int, default=1_000_000, help="samples of the flatness run (0 skips it)")
     options = parser.parse_args()
     profile = PROFILES[options.profile]
     contests = [Contest(profile, name, *shape) for name, shape in SHAPES.items()]
-    for _ in range(REPEATS):  # all shapes in every round: a busy moment of the machine does not hit one of them alone
+    for _ in range(REPEATS):  # all shapes in every round, so that a busy moment of the machine affects all of them
         for contest in contests:
             contest.round()
     rows = [contest.outcome() for contest in contests]
@@ -126,7 +126,7 @@ class Contest:
         self.floor.append(self.profile.floor(self.p, self.K))
 
     def outcome(self) -> dict[str, object]:
-        """Microseconds and ratios of best times; what a row costs more alone: median over rounds, and of best times."""
+        """Microseconds and ratios of best times; extra cost of a single row: median over rounds, and of best times."""
         us, us_floor = min(self.whole) * 1e6, min(self.floor) * (self.active + self.profile.extra_slots) * 1e6
         extra = np.median(np.subtract(self.single, self.whole)) * 1e6
         return {
@@ -146,7 +146,7 @@ class Contest:
 def timed(trained: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, *, by_row: bool) -> float:
     """Seconds per sample of answering and then learning the stream."""
     model = copy.deepcopy(trained)
-    model.test_then_train(X[:INITIAL], Y[:INITIAL])  # the copy's memory is cold
+    model.test_then_train(X[:INITIAL], Y[:INITIAL])  # the copy is not in the cache yet
     start = time.perf_counter()
     if by_row:
         for i in range(INITIAL, len(X)):

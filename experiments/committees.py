@@ -1,6 +1,6 @@
-"""Several classifiers beside each other, to see what their differences hide: chance in the seeds, choice of parameters.
+"""Several classifiers together, to measure the effect of random seeds and of parameters chosen on the stream.
 
-As dear as their number; no candidates for a default, but marks of what there is to gain.
+They cost as much as their number; they are reference points, not candidates for a default.
 """
 
 from typing import Any, Self

@@ -1,8 +1,8 @@
-"""One small number for every place where the printed method cannot be right.
+"""One number for every error in the printed method.
 
     python experiments/errata.py        # a table, experiments/results/errata.json, docs/where-we-leave-the-paper.md
 
-The page holds the prose; this script writes what stands between `<!-- errata:name -->` and `<!-- end -->`. Equation
+The prose is written by hand; this script writes the text between `<!-- errata:name -->` and `<!-- end -->`. Equation
 numbers are the paper's. Everything is seeded: two runs on one machine agree, two machines agree to the digits shown.
 """
 

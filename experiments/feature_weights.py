@@ -1,4 +1,4 @@
-"""Do distances that weigh features by relevance predict better? Today's default beside it, paired by shuffle.
+"""Distances with features weighted by relevance, compared with the default, paired by shuffle.
 
     EVOLABEL_DATA=folder python experiments/feature_weights.py            # all sets
     python experiments/feature_weights.py --sets drift noisy-digits       # some, named as in study.py

@@ -1,4 +1,4 @@
-"""A mark for how far one could get: kernel ridge regression that keeps every row and is refitted ten times.
+"""A reference point: kernel ridge regression that keeps every row and is refitted ten times.
 
 No stream learner. Features are scaled as the package does; width and ridge of the Gaussian kernel come from the exact
 leave-one-out error on the initial batch, never from what is scored.

@@ -1,8 +1,8 @@
 """Ridge of the rules, temperature and ridge of the global model by the exact leave-one-out error of the whole model.
 
 The unit of all ridges comes from the leave-one-out error (PRESS) of the *linear* model, times constants. Here the
-initial batch is used again once the rules stand (formulas: `evolabel.core.initial.local_ridge`). What came of it for
-the ridge of the rules alone is in the package, as `local_ridge="loo"`.
+initial batch is used again after the rules are placed (formulas: `evolabel.core.initial.local_ridge`). The part for the
+ridge of the rules alone is in the package, as `local_ridge="loo"`.
 """
 
 from typing import Any

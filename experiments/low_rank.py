@@ -2,7 +2,7 @@
 
 With t = (B'z, 1), B of d orthonormal columns, rule i adds t'V_i to the global output r'W_0. V_i is the exact ridge
 solution for the *current* W_0, V_i = P_i (G_i - C_i W_0) with P_i = (sum psi t t' + gamma D)^-1, G_i = sum psi t y'
-and C_i = sum psi t r'. It is never formed: with u = P_i t the output is W_0'(r - sum psi C_i'u) + sum psi G_i'u. A
+and C_i = sum psi t r'. It is not computed: with u = P_i t the output is W_0'(r - sum psi C_i'u) + sum psi G_i'u. A
 sample costs O(d p + d K) per active rule instead of O(p^2 + p K); with d = p this is the package's own method.
 
     EVOLABEL_DATA=folder python experiments/low_rank.py     # times: writes experiments/results/low_rank_speed.json
@@ -176,7 +176,7 @@ class LowRank:
             born = True
 
     def _let_be_born(self, rules: RuleBase, z: FloatArray) -> None:
-        """Birth, perhaps after a merge; the local statistics follow the rules to their new slots and add up."""
+        """Create a rule, after a merge if needed; the local statistics move to the new slots and are added up."""
         old = {int(identity): slot for slot, identity in enumerate(rules.arrays.identity[: rules.n_rules + 1]) if slot}
         before, events = Local(*(array.copy() for array in self.local)), len(rules.events)
         rules._let_be_born(z, 1.0)

@@ -1,4 +1,4 @@
-"""Learners of the study that are no parameter: other seeds for the rules, rules that are split.
+"""Learners of the study that are not settings of the classifier: other initial centres of rules, rules that are split.
 
 All of them are the package's own model with one step replaced, behind `fit` and `test_then_train`.
 """
@@ -120,7 +120,7 @@ class Splitting(Changed):
 
 
 def split_largest(rules: RuleBase, most: float) -> None:
-    """Split the best supported rule if it has `most` times the mean support; room is made by merging."""
+    """Split the best supported rule if it has `most` times the mean support; a slot is freed by merging."""
     support = rules.arrays.k[1 : rules.n_rules + 1]
     if support.max() < most * support.mean():
         return

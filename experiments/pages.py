@@ -6,7 +6,7 @@ END = "<!-- end -->"
 
 
 def with_blocks(page: str, blocks: Mapping[str, str]) -> str:
-    """The page with every block between `<!-- name -->` and `<!-- end -->`."""
+    """The text of `page` with every entry of `blocks` between `<!-- name -->` and `<!-- end -->`."""
     for name, block in blocks.items():
         start = f"<!-- {name} -->"
         assert page.count(start) == 1, f"the page needs exactly one {start}"

@@ -1,6 +1,6 @@
 """The default the study started from: everything it compares differs from this one, and its numbers hold for it.
 
-It gave the package another `local_ridge` ("local ridge by LOO" is today's default); therefore the old one is said here.
+The package has another default of `local_ridge` since ("local ridge by LOO"); therefore the old one is set here.
 """
 
 from typing import Any

@@ -23,13 +23,13 @@ from evolabel.evaluate import average_precision, metric_named, partial_accuracy
 from evolabel.explain import markup
 
 RESULT = Path(__file__).parent / "results" / "study.json"
-FRESH, FRESH_FROM = RESULT.with_name("study_fresh.json"), 5  # shuffles nobody had looked at when a variant was chosen
+FRESH, FRESH_FROM = RESULT.with_name("study_fresh.json"), 5  # shuffles that were not used to choose a variant
 GROUPS = {"five": study_sets.FIVE, "further": tuple(study_sets.FURTHER), "drift": study_sets.DRIFTS}
 LARGE = "mediamill-5k"
 
 
 class Store:
-    """Scores by variant, set, metric and seed, in a file that is whole after every run."""
+    """Scores by variant, set, metric and seed, in a file that is complete after every run."""
 
     def __init__(self, path: Path = RESULT) -> None:
         self.path = path

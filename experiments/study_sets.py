@@ -1,4 +1,4 @@
-"""The streams of the study, by name: the paper's five sets, sets it never saw, five kinds of drift, and ARFF files.
+"""The streams of the study, by name: the paper's five sets, further sets, five kinds of drift, and ARFF files.
 
 Real sets follow the benchmark protocol: shuffled by the seed, the first fifth is the initial batch. A drifting stream
 is drawn by the seed and keeps its order; its first drift comes after the initial batch. A single class per sample
@@ -82,7 +82,7 @@ def _bundled_by_river(name: str, kind: str) -> Callable[[str], Dataset]:
         table = [list(x.values()) for x, _ in pairs]
         columns = [_feature(list(column), nominal) for column in zip(*table, strict=True)]
         targets = [y for _, y in pairs]
-        if isinstance(targets[0], dict):  # counts per label: on where there was any
+        if isinstance(targets[0], dict):  # counts per label: 1 where there was any
             labels = np.array([list(y.values()) for y in targets], float) > 0
         else:
             labels = _one_hot(np.array(targets))

@@ -50,7 +50,7 @@ def _code(name: str) -> str:
 
 
 def learners() -> str:
-    """Default, its best variant and rivals on sets that had no part in choosing the defaults; the best is bold."""
+    """Default, its best variant and rivals on sets that were not used to choose the defaults; the best is bold."""
     runs = results("study")
     names, sets = [DEFAULT, "local ridge by LOO", *PARTS["rivals"]], [*FURTHER, *DRIFTS]
     rows = []

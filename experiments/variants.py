@@ -18,7 +18,7 @@ DEFAULT = "default"
 
 @dataclass(frozen=True)
 class Variant:
-    """A learner for a seed, and how it meets the data; `cold`: no initial batch, the stream starts at its first row."""
+    """A learner for a seed, and the split of the data; `cold`: no initial batch, the stream starts at its first row."""
 
     make: Callable[[int], Any]
     cold: bool = False
@@ -31,14 +31,14 @@ def changed(seeds: int = 5, **parameters: Any) -> Variant:
     return Variant(lambda seed: classifier(**parameters), seeds=seeds)
 
 
-def told(parameters: dict[str, Any]) -> str:
+def parameter_text(parameters: dict[str, Any]) -> str:
     """Parameters as one writes them, the name of a variant."""
     return ", ".join(f"{name}={value!r}" for name, value in parameters.items())
 
 
 def named(*changes: dict[str, Any]) -> dict[str, Variant]:
     """One variant per change, named by it."""
-    return {told(change): changed(**change) for change in changes}
+    return {parameter_text(change): changed(**change) for change in changes}
 
 
 def rivals(*names: str) -> dict[str, Variant]:
@@ -127,7 +127,7 @@ LOCAL_PRESS = {
 
 def on_local_press(*changes: dict[str, Any]) -> dict[str, Variant]:
     """One change from the default with its local ridge chosen by leave-one-out."""
-    return {f"LOO, {told(change)}": Variant(lambda seed, c=change: LocalPress(**c)) for change in changes}  # type: ignore[misc]
+    return {f"LOO, {parameter_text(change)}": Variant(lambda seed, c=change: LocalPress(**c)) for change in changes}  # type: ignore[misc]
 
 
 LOCAL_PRESS_NEIGHBOURS = {
@@ -189,7 +189,7 @@ DRIFT = named(
     {"forgetting": 0.999, "novel_z": 3.0},
 )
 
-# The defaults' neighbours, for sets that had no part in choosing them.
+# Values next to the defaults, for sets that were not used to choose them.
 NEIGHBOURS = named(
     {"max_rules": 10},
     {"max_rules": 20},

@@ -90,7 +90,7 @@ def product_space() -> Finding:
 
 
 def crowded_memberships() -> Finding:
-    """Underflow of eq. (3) in plain arithmetic, and how many rules have a say, by temperature."""
+    """Underflow of eq. (3) in plain arithmetic, and the effective number of rules, by temperature."""
     rows: list[str] = []
     numbers: dict[str, float] = {}
     for p in (16, 72, 260):

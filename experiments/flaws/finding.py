@@ -1,4 +1,4 @@
-"""What an experiment on a flaw of the printed method measured."""
+"""The result of an experiment on an error of the printed method."""
 
 from dataclasses import dataclass
 from textwrap import wrap
@@ -6,7 +6,7 @@ from textwrap import wrap
 
 @dataclass(frozen=True)
 class Finding:
-    """What an experiment measured, and how the page says it."""
+    """The numbers an experiment measured, and their text on the page."""
 
     numbers: dict[str, float]
     text: str

@@ -39,7 +39,7 @@ def step_length() -> Finding:
 
 
 def indefinite_coupling() -> Finding:
-    """A of eq. (8): eigenvalues, the objective along a direction the data do not see, and a stream."""
+    """A of eq. (8): eigenvalues, the objective along a direction without data, and a stream."""
     _, labels = linear_labels(200, 5, 6, seed=0)
     printed = np.linalg.eigvalsh(label_coupling(labels, PAPER))
     kept = [float(np.linalg.eigvalsh(label_coupling(labels, kind))[0]) for kind in (SHIFTED, SIGNED_LAPLACIAN)]
@@ -146,7 +146,7 @@ def constant_label() -> Finding:
 
 
 def condition_against_prediction() -> Finding:
-    """The ridge that mends the condition of R'R, and the one leave-one-out asks for."""
+    """The ridge by the condition of R'R, and the one by leave-one-out."""
     X, Y = linear_labels(1100, 72, 4, seed=6)
     results = {}
     for kind in ("condition", "press"):

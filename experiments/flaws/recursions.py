@@ -1,4 +1,4 @@
-"""Flaws in how consequents are started and carried on, eqs. (25)-(28)."""
+"""Flaws in how consequents are initialised and updated, eqs. (25)-(28)."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from flaws.single_rule import fac_of_tail, linear_labels, with_ones
 
 
 def kept_bias() -> Finding:
-    """RLS goes on from weights that were halved after 50 of 300 samples."""
+    """RLS continues from weights that were halved after 50 of 300 samples."""
     X, Y = linear_labels(300, 5, 3, seed=7)
     R = with_ones(X)
     W, H, G = np.zeros((3, 6)), np.zeros((6, 6)), np.zeros((3, 6))

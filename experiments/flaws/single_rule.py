@@ -1,4 +1,4 @@
-"""Data for experiments on a single rule: its objective, the iteration of eq. (16), and streams that blow up."""
+"""Data for experiments on a single rule: its objective, the iteration of eq. (16), and streams that diverge."""
 
 import re
 
@@ -56,7 +56,7 @@ def iterate(problem: Problem, length: float, steps: int) -> list[float]:
 
 
 def diverges_at(classifier: EvolvingFuzzyClassifier, X: FloatArray, Y: FloatArray, batch: int) -> int:
-    """The sample a DivergenceError names (the last of the batch if that blew up); 0 if the stream is learned."""
+    """The sample a DivergenceError names (the last of the batch if that diverged); 0 if the stream is learned."""
     try:
         classifier.fit(X[:batch], Y[:batch]).partial_fit(X[batch:], Y[batch:])
     except DivergenceError as error:

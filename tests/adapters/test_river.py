@@ -85,8 +85,8 @@ def yeast_answers():
     return Y[1:], EvolvingFuzzyClassifier(max_rules=10).test_then_train(X, Y)[1:]
 
 
-# river's metrics, and the same by numpy and scikit-learn; nobody answers the first sample. River's area under the curve
-# is an approximation.
+# river's metrics, and the same by numpy and scikit-learn; the first sample is not predicted. River's area under the
+# curve is an approximation.
 SCORES = {
     "accuracy": (metrics.multioutput.MicroAverage(metrics.Accuracy()), lambda Y, S: np.mean((S >= 0.5) == Y), 1e-12),
     "exact match": (metrics.multioutput.ExactMatch(), lambda Y, S: np.mean(((S >= 0.5) == Y).all(axis=1)), 1e-12),
@@ -112,10 +112,10 @@ SCORES = {
 @pytest.mark.parametrize("name", SCORES)
 def test_river_evaluates_labels_and_probabilities(name, yeast_answers):
     metric, score, tolerance = SCORES[name]
-    told = evaluate.progressive_val_score(
+    metric_value = evaluate.progressive_val_score(
         datasets.Yeast().take(400), RiverEvolvingFuzzyClassifier(max_rules=10), metric
     )
-    assert told.get() == pytest.approx(score(*yeast_answers), abs=tolerance)
+    assert metric_value.get() == pytest.approx(score(*yeast_answers), abs=tolerance)
 
 
 @pytest.mark.compiled
@@ -229,22 +229,22 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_one_clear_error_and_changes_nothing(case, model):
-    sample, error, told = BAD[case]
+    sample, error, message = BAD[case]
     for before in (model, RiverEvolvingFuzzyClassifier()):
         state = pickle.dumps(before)
-        with pytest.raises(error, match=told):
+        with pytest.raises(error, match=message):
             before.learn_one(*sample)
         assert pickle.dumps(before) == state
 
 
-def test_bad_parameters_are_told():
+def test_bad_parameters_are_refused():
     with pytest.raises(TypeError, match="max_rule"):
         RiverEvolvingFuzzyClassifier(max_rule=3)
     with pytest.raises(ParameterError, match="max_rules=0 is not allowed"):
         RiverEvolvingFuzzyClassifier(max_rules=0).learn_one({"a": 1.0}, {"on": True})
 
 
-def test_without_river_the_command_that_installs_it_is_told(monkeypatch):
+def test_without_river_the_error_names_the_command_that_installs_it(monkeypatch):
     monkeypatch.delitem(sys.modules, "evolabel.adapters.river")
     monkeypatch.setitem(sys.modules, "river.base", None)
     with pytest.raises(MissingDependencyError, match=r'needs river, .* pip install "evolabel\[river\]"'):

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from river import compose, preprocessing
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.adapters.dictionaries import MOST_CATEGORIES, MOST_TEXT_FEATURES, FeatureColumns
+from evolabel.adapters.dictionaries import MAX_CATEGORIES, MAX_TEXT_FEATURES, FeatureColumns
 from evolabel.adapters.river import RiverEvolvingFuzzyClassifier
-from evolabel.adapters.waiting_features import MOST_WAITING, WaitingFeatures
+from evolabel.adapters.waiting_features import MAX_WAITING_FEATURES, WaitingFeatures
 from evolabel.core.options import PAPER_PROFILE
 
 PARAMETERS = {"warm_up": 40, "max_rules": 6}
@@ -24,7 +24,7 @@ def named(row, names="abcd"):
 
 
 def sampled(rows, seed=0):
-    """Three features; "on" is told by b alone, "up" by a and c."""
+    """Three features; "on" depends on b alone, "up" by a and c."""
     rng = np.random.default_rng(seed)
     for a, b, c in rng.normal(size=(rows, 3)).tolist():
         yield {"a": a, "b": b, "c": c}, {"on": b > 0.0, "up": a + c > 0.0}
@@ -189,18 +189,18 @@ def test_names_that_never_repeat_do_not_fill_the_model():
     model = RiverEvolvingFuzzyClassifier(**PARAMETERS)
     for i, (x, y) in enumerate(sampled(200)):
         model.learn_one({**x, "id": f"customer {i}"}, y)
-    assert len(model.estimator.feature_names_in_) <= 3 + MOST_CATEGORIES
+    assert len(model.estimator.feature_names_in_) <= 3 + MAX_CATEGORIES
     assert share_right(model, "on") > 0.85
 
 
 def test_names_that_wait_are_forgotten_the_longest_unseen_first(model):
-    for i in range(MOST_WAITING + 100):
+    for i in range(MAX_WAITING_FEATURES + 100):
         x = {"a": 1.0, f"word {i}": 1.0, **({"rare": 1.0} if i % 300 == 0 else {})}
         model.learn_one(x, {"on": True})
     waiting = list(model._waiting.shown)
-    assert len(waiting) == MOST_WAITING
+    assert len(waiting) == MAX_WAITING_FEATURES
     assert "rare" in waiting
-    assert waiting[-1] == f"word {MOST_WAITING + 99}"
+    assert waiting[-1] == f"word {MAX_WAITING_FEATURES + 99}"
     assert "word 0" not in waiting
 
 
@@ -213,9 +213,9 @@ def test_whatever_means_missing_is_missing(model, nothing):
 
 def test_text_under_names_that_never_repeat_is_not_kept_for_ever():
     columns = FeatureColumns().read({"colour": "red"})[1]
-    for i in range(MOST_TEXT_FEATURES + 5):
+    for i in range(MAX_TEXT_FEATURES + 5):
         columns = columns.read({f"note {i}": "any"})[1].only([0])
-    assert len(columns.categories) == MOST_TEXT_FEATURES
+    assert len(columns.categories) == MAX_TEXT_FEATURES
     assert columns.read({"colour": "blue"})[1].categories["colour"] == ["red", "blue"]
 
 
@@ -268,7 +268,7 @@ def test_a_feature_that_waits_is_ready_when_it_has_shown_enough_and_varies(value
     waiting, shown = WaitingFeatures(), []
     for value in values:
         shown += [value] if value == value else []
-        ready = waiting.note("a", [value], needed)
+        ready = waiting.add("a", [value], needed)
         kept = waiting.shown["a"]
         assert ready == (len(kept) >= needed and min(kept) < max(kept))
         assert len(kept) <= max(needed, 2)

@@ -74,7 +74,7 @@ class _Outputs:
 
 
 @given(utilities=st.lists(st.floats(0.0, 10.0), max_size=80), budget=st.floats(0.01, 1.0), batch=st.integers(1, 9))
-def test_our_manager_keeps_the_budget_at_every_moment_whoever_scores(utilities, budget, batch):
+def test_our_manager_keeps_the_budget_at_every_moment_for_any_utilities(utilities, budget, batch):
     manager, whole = TokenBudgetManager(budget), TokenBudgetManager(budget)
     queried = []
     for start in range(0, len(utilities), batch):
@@ -116,7 +116,7 @@ def test_a_sample_of_utility_nan_that_was_queried_anyhow_is_paid():
 @pytest.mark.parametrize("batch", [1, 15])
 @pytest.mark.parametrize("strategy", [StreamDensityBasedAL, CognitiveDualQueryStrategy])
 def test_strategies_that_pass_samples_over_run_with_our_manager(stream, strategy, batch):
-    """They ask about the samples of a batch one by one, and tell at its end."""
+    """They pass the samples of a batch one by one, and call `update` at its end."""
     X, y = stream[0][:80], stream[1][:80, 0].astype(int)
     forced = {"force_full_budget": True} if strategy is CognitiveDualQueryStrategy else {}
     chooser = strategy(budget_manager=TokenBudgetManager(0.2), random_state=0, **forced)
@@ -154,7 +154,7 @@ def test_nothing_may_be_queried(empty):
 
 
 @pytest.mark.parametrize(
-    ("bad", "told"),
+    ("bad", "message"),
     [
         (["a"], "one number per sample"),
         (None, "one number per sample"),
@@ -163,14 +163,14 @@ def test_nothing_may_be_queried(empty):
         (0.5, r"shape \(\)"),
     ],
 )
-def test_utilities_are_one_number_per_sample(bad, told):
-    with pytest.raises(ParameterError, match=told) as refusal:
+def test_utilities_are_one_number_per_sample(bad, message):
+    with pytest.raises(ParameterError, match=message) as refusal:
         TokenBudgetManager().query_by_utility(bad)
-    assert "infinite" not in told or "shape" not in str(refusal.value)
+    assert "infinite" not in message or "shape" not in str(refusal.value)
 
 
 @pytest.mark.parametrize(
-    ("parameters", "told"),
+    ("parameters", "message"),
     [
         ({"budget_manager": "x"}, "budget_manager='x'"),
         ({"budget_manager": TokenBudgetManager}, "budget_manager"),
@@ -179,13 +179,13 @@ def test_utilities_are_one_number_per_sample(bad, told):
         ({"random_state": True}, "random_state=True"),
     ],
 )
-def test_wrong_parameters_are_told(trained, stream, parameters, told):
-    with pytest.raises(ParameterError, match=told):
+def test_wrong_parameters_are_refused(trained, stream, parameters, message):
+    with pytest.raises(ParameterError, match=message):
         EvolvingQueryStrategy(**parameters).query(stream[0][60:63], trained)
 
 
 @pytest.mark.parametrize("manager", ["ours", "fixed"])
-def test_what_update_cannot_read_is_told(stream, manager):
+def test_what_update_cannot_read_is_refused(stream, manager):
     strategy, rows = EvolvingQueryStrategy(**MANAGERS[manager]), stream[0][60:63]
     with pytest.raises(ParameterError, match="budget_manager_param_dict"):
         strategy.update(rows, [], budget_manager_param_dict=[1.0])

@@ -19,8 +19,8 @@ from evolabel.explain.figures.canvas import as_png, as_svg, figure_of, in_legend
 from evolabel.report import write_report
 from evolabel.report.figures import trend_lines
 from evolabel.reproduce.experiments import EXPERIMENTS
-from evolabel.reproduce.figures import drawn
-from evolabel.reproduce.results import Findings, Outcome, Size, Task
+from evolabel.reproduce.figures import draw_experiment
+from evolabel.reproduce.results import ReproductionResults, RunResult, Size, Task
 from evolabel.streams import Dataset, DriftingStream
 from evolabel.tuning import GridSearch, heat_map
 
@@ -191,9 +191,9 @@ def test_searches_and_reproductions_are_drawn(name):
     search = GridSearch(EvolvingFuzzyClassifier(), {"alpha": (0.0, 0.1), "beta": (0.0,)}, cv=2, score=score).fit(X, Y)
     checked(as_svg(figure_of(heat_map(search))))
     trend = {"sample": [1, 2], "pa": [0.5, 0.6], "ap": [0.5, 0.6], "rules": [1.0, 2.0]}
-    outcome = Outcome({}, 0.6, 0.6, 2.0, None, trend)
-    findings = Findings({}, {name: Size(name, 3, 2, 30, 20)}, {Task(name, "default", "ours"): outcome}, {}, {})
-    figure = drawn(EXPERIMENTS["fig4"], findings, "default")
+    run = RunResult({}, 0.6, 0.6, 2.0, None, trend)
+    results = ReproductionResults({}, {name: Size(name, 3, 2, 30, 20)}, {Task(name, "default", "ours"): run}, {}, {})
+    figure = draw_experiment(EXPERIMENTS["fig4"], results, "default")
     assert figure is not None
     checked(as_svg(figure))
 

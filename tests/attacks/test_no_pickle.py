@@ -16,8 +16,8 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.errors import EvolabelError
 from evolabel.evaluate import Results
-from evolabel.reproduce import Findings
-from evolabel.reproduce.cache import Parts
+from evolabel.reproduce import ReproductionResults
+from evolabel.reproduce.cache import TaskCache
 from evolabel.reproduce.results import Task
 from evolabel.streams import DriftingStream, load_dataset, read_arff, read_dataset, read_for_model, write_dataset
 from evolabel.streams.named.catalogue import find_entry
@@ -148,9 +148,9 @@ READERS = {
     "results as parquet": ("results.parquet", Results.read),
     "parts of a reproduction": (
         "run/a-b-c.json",
-        lambda path: Parts(path.parent.parent).load("run", Task("a", "b", "c"), {}),
+        lambda path: TaskCache(path.parent.parent).load("run", Task("a", "b", "c"), {}),
     ),
-    "results of a reproduction": ("results.json", lambda path: Findings.read(path.parent)),
+    "results of a reproduction": ("results.json", lambda path: ReproductionResults.read(path.parent)),
 }
 
 

@@ -37,7 +37,7 @@ def test_a_quick_look_writes_a_report_results_and_verdicts(command, tiny, tmp_pa
     assert {verdict["profile"] for verdict in found} == {"paper", "default"}
     assert json.loads((out / "verdicts.json").read_text()) == found
     page = (out / "report.html").read_text()
-    assert "A quick look" in page
+    assert "A quick run" in page
     assert "emotions is left out" in page
     assert "tiny" in (out / "fig4-paper.svg").read_text() or "<path" in page
     before = (out / "results.json").read_bytes()

@@ -1,4 +1,4 @@
-"""Verdicts follow from the findings: turn a number round, and the verdict turns round."""
+"""Verdicts follow from the results: a number that contradicts a claim changes its verdict."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from tiny_world import paper_is_right
 from evolabel.reproduce import CLAIMS, verdicts
 from evolabel.reproduce.claims import FAILS, HOLDS, UNKNOWN
 from evolabel.reproduce.experiments import EXPERIMENTS
-from evolabel.reproduce.results import Task
+from evolabel.reproduce.results import ProfileResults, Task
 
 BY_KEY = {claim.key: claim for claim in CLAIMS}
 
@@ -51,20 +51,20 @@ REFUTATIONS = {
 }
 
 
-def with_number(findings, profile, dataset, method, which, value):
+def with_number(results, profile, dataset, method, which, value):
     task = Task(dataset, profile, method)
     if which == "ms":
-        return replace(findings, times={**findings.times, task: value})
-    return replace(findings, outcomes={**findings.outcomes, task: replace(findings.outcomes[task], **{which: value})})
+        return replace(results, times={**results.times, task: value})
+    return replace(results, runs={**results.runs, task: replace(results.runs[task], **{which: value})})
 
 
-def without(findings, dataset):
+def without(results, dataset):
     return replace(
-        findings,
-        sizes={name: size for name, size in findings.sizes.items() if name != dataset},
-        outcomes={task: outcome for task, outcome in findings.outcomes.items() if task.dataset != dataset},
-        times={task: ms for task, ms in findings.times.items() if task.dataset != dataset},
-        work={step: seconds for step, seconds in findings.work.items() if step.dataset != dataset},
+        results,
+        sizes={name: size for name, size in results.sizes.items() if name != dataset},
+        runs={task: run for task, run in results.runs.items() if task.dataset != dataset},
+        times={task: ms for task, ms in results.times.items() if task.dataset != dataset},
+        cpu_seconds={step: seconds for step, seconds in results.cpu_seconds.items() if step.dataset != dataset},
     )
 
 
@@ -77,38 +77,38 @@ def test_every_claim_has_a_number_that_refutes_it():
 
 
 @pytest.mark.parametrize("key", REFUTATIONS)
-def test_a_number_turned_round_turns_the_verdict_round(key):
+def test_a_number_that_contradicts_a_claim_changes_its_verdict(key):
     claim = BY_KEY[key]
     for profile in claim.profiles:
         turned = with_number(paper_is_right(), profile, *REFUTATIONS[key])
-        verdict = claim.verdict(turned, profile)
+        verdict = claim.verdict(ProfileResults(turned, profile))
         assert verdict.ruling == FAILS
         assert verdict.explanation.endswith(".")
-        assert verdict.measured != claim.verdict(paper_is_right(), profile).measured
+        assert verdict.measured != claim.verdict(ProfileResults(paper_is_right(), profile)).measured
 
 
 @pytest.mark.parametrize("key", [key for key in REFUTATIONS if key != "ten-percent"])
 def test_without_its_set_a_claim_cannot_be_checked(key):
     claim, dataset = BY_KEY[key], REFUTATIONS[key][0]
     for profile in claim.profiles:
-        verdict = claim.verdict(without(paper_is_right(), dataset), profile)
+        verdict = claim.verdict(ProfileResults(without(paper_is_right(), dataset), profile))
         assert verdict.ruling == UNKNOWN
         assert dataset in verdict.measured
         assert not verdict.explanation
 
 
 def test_one_set_that_refutes_is_enough_even_if_others_are_absent():
-    findings = with_number(without(paper_is_right(), "birds"), "paper", "yeast", "ours", "pa", 0.5)
-    assert BY_KEY["pa-ahead"].verdict(findings, "paper").ruling == FAILS
+    results = with_number(without(paper_is_right(), "birds"), "paper", "yeast", "ours", "pa", 0.5)
+    assert BY_KEY["pa-ahead"].verdict(ProfileResults(results, "paper")).ruling == FAILS
 
 
 def test_most_sets_are_counted_among_those_that_were_run():
-    findings = without(without(paper_is_right(), "birds"), "mediamill")
-    assert BY_KEY["ten-percent"].verdict(findings, "paper").ruling == HOLDS
+    results = without(without(paper_is_right(), "birds"), "mediamill")
+    assert BY_KEY["ten-percent"].verdict(ProfileResults(results, "paper")).ruling == HOLDS
 
 
 def test_every_claim_is_about_an_experiment_and_says_when_it_holds():
     for claim in CLAIMS:
-        assert claim.where in EXPERIMENTS
-        assert claim.means
+        assert claim.experiment in EXPERIMENTS
+        assert claim.holds_if
     assert len(BY_KEY) == len(CLAIMS), "two claims share a key"

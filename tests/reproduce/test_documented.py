@@ -1,16 +1,17 @@
-"""docs/reproduction.md says what the kept results say."""
+"""docs/reproduction.md shows the verdicts of the kept results."""
 
 import json
 
 import reproduction
 from tiny_world import paper_is_right
 
-from evolabel.reproduce import Findings
+from evolabel.reproduce import ReproductionResults
 
 
 def test_the_page_shows_the_verdicts_of_the_kept_results():
     page = reproduction.PAGE.read_text()
-    assert reproduction.filled(page, Findings.read(reproduction.KEPT)) == page, "run experiments/reproduction.py"
+    kept = ReproductionResults.read(reproduction.KEPT)
+    assert reproduction.filled(page, kept) == page, "run experiments/reproduction.py"
 
 
 def test_other_results_give_another_page():
@@ -22,4 +23,4 @@ def test_other_results_give_another_page():
 
 def test_the_kept_results_are_of_a_full_run():
     settings = json.loads((reproduction.KEPT / "results.json").read_text())["settings"]
-    assert settings["effort"] == "full"
+    assert settings["run_size"] == "full"

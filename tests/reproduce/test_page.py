@@ -16,10 +16,10 @@ def test_the_page_holds_its_figures_and_opens_without_internet(tmp_path):
     drawn = [experiment for experiment in FEW if experiment.kind == "trend lines"]
     assert page.count("<svg") == 2 * len(drawn) == len(list(tmp_path.glob("*.svg")))
     assert not re.search(r"""(src|href)\s*=\s*["']https?:""", page)
-    assert "quick look" not in page
+    assert "quick run" not in page
 
 
-def test_the_tally_counts_the_verdicts(tmp_path):
+def test_the_page_counts_the_verdicts(tmp_path):
     right = write_page(paper_is_right(), TABLES, tmp_path).read_text()
     assert right.count("<b>0</b> does not hold") == 2
     turned = write_page(
@@ -29,10 +29,10 @@ def test_the_tally_counts_the_verdicts(tmp_path):
     assert "The machine was too slow" in turned
 
 
-def test_what_was_left_out_is_said(tmp_path):
-    findings = without(paper_is_right(), "mediamill")
-    page = write_page(findings, FEW, tmp_path, ["mediamill is left out: nobody has it"]).read_text()
-    assert "mediamill is left out: nobody has it" in page
+def test_what_was_left_out_is_named(tmp_path):
+    results = without(paper_is_right(), "mediamill")
+    page = write_page(results, FEW, tmp_path, ["mediamill is left out: no file"]).read_text()
+    assert "mediamill is left out: no file" in page
     assert "the data set was not run" in page
 
 
@@ -44,6 +44,6 @@ def test_only_what_was_asked_for_is_shown(tmp_path):
     assert "about 10 points of PA" not in page
 
 
-def test_equal_findings_give_equal_pages(tmp_path):
+def test_equal_results_give_equal_pages(tmp_path):
     once = write_page(paper_is_right(), FEW, tmp_path).read_bytes()
     assert write_page(paper_is_right(), FEW, tmp_path).read_bytes() == once

@@ -1,23 +1,23 @@
-"""A set and an effort so small that everything runs in seconds, and findings in which the paper is right."""
+"""A data set and a run size so small that everything runs in seconds, and results in which every claim holds."""
 
 from dataclasses import replace
 
 from evolabel.reproduce.claims.speed import PAPER_SECONDS
 from evolabel.reproduce.methods import METHODS
-from evolabel.reproduce.results import Findings, Outcome, Size, Step, Task
-from evolabel.reproduce.run_size import Effort
+from evolabel.reproduce.results import ReproductionResults, RunResult, Size, Task, TaskStage
+from evolabel.reproduce.run_size import RunSize
 from evolabel.streams import DriftingStream
 
-TINY = Effort(
+TINY = RunSize(
     "tiny",
     {
         "paper": {"vigilance": (0.6, 0.9), "alpha": (0.0, 0.1), "beta": (0.0,)},
         "default": {"vigilance": (0.5, 1.0)},
     },
     folds=2,
-    initial=30,
-    streamed=20,
-    timed=10,
+    max_initial=30,
+    max_streamed=20,
+    timed_rows=10,
 )
 
 SIZES = {
@@ -28,7 +28,7 @@ SIZES = {
     "mediamill": Size("mediamill", 120, 101, 30993, 12914),
 }
 
-# PA and AP as the paper tells them, by set and method.
+# PA and AP as the paper claims them, by set and method.
 PA = {
     "birds": dict(
         zip(
@@ -92,9 +92,9 @@ def tiny_set():
 
 
 def paper_is_right():
-    """Findings in which every claim holds."""
-    outcomes = {
-        Task(name, profile, method): _outcome(name, method)
+    """ReproductionResults in which every claim holds."""
+    runs = {
+        Task(name, profile, method): _run(name, method)
         for name in SIZES
         for method, kind in METHODS.items()
         for profile in kind.profiles
@@ -102,23 +102,23 @@ def paper_is_right():
     times = {
         Task(name, profile, method): 1e3 * seconds
         for name, by_method in PAPER_SECONDS.items()
-        for method, seconds in _told(name, by_method).items()
+        for method, seconds in _paper_times(name, by_method).items()
         for profile in ("paper", "default")
     }
-    work = {Step(*task, "run"): 60.0 for task in outcomes} | {Step("birds", "paper", "all", "timed"): 30.0}
-    return Findings({"version": "0", "effort": "full", "seed": 0}, dict(SIZES), outcomes, times, work)
+    cpu_seconds = {TaskStage(*task, "run"): 60.0 for task in runs} | {TaskStage("birds", "paper", "all", "timed"): 30.0}
+    return ReproductionResults({"version": "0", "run_size": "full", "seed": 0}, dict(SIZES), runs, times, cpu_seconds)
 
 
-def _told(name, by_method):
+def _paper_times(name, by_method):
     """The paper's own table contradicts it on yeast."""
     mended = {"chain": 0.2} if name == "yeast" else {}
     return {**by_method, **mended, "samples-10": by_method["ours"] / 12}
 
 
-def _outcome(name, method):
+def _run(name, method):
     parts = method.split("-")
     asked = 0.95 * float(parts[1]) / 100 if len(parts) > 1 else None
     pa, rules = PA[name][method], RULES.get(name, 10.0) if method not in ("ovr", "chain") else 200.0
     falling = [pa + 0.02, pa + 0.015, pa + 0.01, pa + 0.005, pa]
     trend = {"sample": [20, 40, 60, 80, 100], "pa": falling, "ap": falling, "rules": [rules] * 5}
-    return Outcome({"vigilance": 0.5}, pa, AP[name].get(method, 0.5), rules, asked, trend)
+    return RunResult({"vigilance": 0.5}, pa, AP[name].get(method, 0.5), rules, asked, trend)

@@ -1,1 +1,1 @@
-"""Faces of the one model for the libraries people already use."""
+"""The model behind the interfaces of other libraries: river and scikit-activeml."""

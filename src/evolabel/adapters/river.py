@@ -1,4 +1,4 @@
-"""`RiverEvolvingFuzzyClassifier`: the model as a river classifier, dictionaries in and out."""
+"""`RiverEvolvingFuzzyClassifier`: the model as a river classifier with dictionaries as input and output."""
 
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
@@ -9,8 +9,8 @@ from evolabel._utils import optional
 from evolabel.adapters.dictionaries import FeatureColumns, LabelColumns, Values
 from evolabel.adapters.waiting_features import WaitingFeatures
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+from evolabel.classifier.inner import ClassifierInner
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
-from evolabel.classifier.targets import LabelMatrix
 from evolabel.classifier.weights import read_sample_weight
 from evolabel.core.batch import Batch
 from evolabel.core.feature_growth import grow_features, keep_features
@@ -25,33 +25,33 @@ base = optional.load("river.base", "river", "RiverEvolvingFuzzyClassifier")
 
 
 class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier):  # type: ignore[misc, name-defined]
-    """Evolving multi-label fuzzy classifier (EFC-ML) for river: labels and features may appear and vanish.
+    """Evolving multi-label fuzzy classifier (EFC-ML) for river; labels and features may be added or missing.
 
-    The model of `EvolvingFuzzyClassifier`, fed one dictionary at a time.
+    It is the model of `EvolvingFuzzyClassifier`, trained on one dictionary at a time.
 
     Parameters
     ----------
     **parameters
-        Those of `EvolvingFuzzyClassifier`.
+        Parameters of `EvolvingFuzzyClassifier`.
 
     Attributes
     ----------
     estimator : EvolvingFuzzyClassifier
-        What has been learned, to be read: `rules_`, `events_`, `save`. It learns through this class only.
+        The trained model, for reading (`rules_`, `events_`, `save`). Train it by `learn_one` only.
     rulebook : RuleBook
-        To add, edit, rename, lock, merge and delete rules by hand.
+        Adds, edits, renames, locks, merges and deletes rules by hand.
 
     Notes
     -----
     A feature that is absent or None is missing; a label that is absent or None was not annotated. Text is a category:
-    {"colour": "red"} is the feature "colour=red" of value 1, and value 0 for the other colours known so far. A bag of
-    words leaves out its zeros: write them, else a word that is not there counts as missing.
+    {"colour": "red"} is the feature "colour=red" of value 1, and value 0 for the other colours seen so far. A bag of
+    words leaves out its zeros: add them, else an absent word counts as missing.
 
-    The first `warm_up` samples are collected for the batch phase; label priors answer meanwhile. From then on a feature
-    takes part if it has shown at least half as many values, not all the same, so that it can be scaled; until then it
-    counts as missing. A sample without any feature that takes part teaches nothing and is answered like the mean of the
-    stream. Memory grows with the square of the number of features that take part. river's metrics want an answer for
-    every label of a sample: they fail where a new label appears.
+    The first `warm_up` samples are collected for the batch phase; until then predictions are the label priors.
+    Afterwards a feature is used once it has shown at least `warm_up / 2` values, not all equal, so that it can be
+    scaled; until then it counts as missing. A sample without any used feature is not learned, and its prediction is
+    that of the stream's mean. Memory grows with the square of the number of used features. river's metrics need a
+    prediction for every label of a sample: they fail where a new label appears.
 
     Examples
     --------
@@ -69,65 +69,75 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
     def __init__(self, **parameters: Any) -> None:
         self.parameters = parameters
         self.estimator = EvolvingFuzzyClassifier(**parameters)
+        self._inner = ClassifierInner(self.estimator)
         self._features = FeatureColumns()
         self._labels = LabelColumns()
         self._waiting = WaitingFeatures()
 
     @uninterrupted
     def learn_one(self, x: Values, y: Values, w: float = 1.0) -> None:
-        """Learn a sample: features x, labels y, weight w. Bad input changes nothing."""
+        """Learn one sample; input that raises an error changes nothing.
+
+        Parameters
+        ----------
+        x : dict
+            Features by name: numbers, text (a category), or None (missing).
+        y : dict
+            Labels by name: True, False, 1, 0, or None (not annotated).
+        w : float
+            Weight of the sample.
+        """
         sample, features = self._features.read(x)
         targets, labels = self._labels.read(y)
         weights = np.empty(0) if w == 1.0 else read_sample_weight(w, 1)
-        model = self._model or self._begin()
+        model = self._model or self._create_model()
         if len(labels) > len(self._labels):
-            self._take_labels(model, labels)
+            self._add_labels(model, labels)
         if features is not self._features:
-            sample = self._take_features(model, features, sample)
+            sample = self._add_features(model, features, sample)
         if not np.isnan(sample).all():
             self._learn(model, sample, targets, weights)
 
     @exclusive
     def predict_proba_one(self, x: Values) -> dict[Hashable, dict[bool, float]]:
-        """The probabilities of False and True for every label known so far."""
+        """The probabilities of False and True for the features `x`, for every label seen so far."""
         shares = np.clip(self._outputs(x), 0.0, 1.0).tolist()
         return {name: {False: 1.0 - share, True: share} for name, share in zip(self._labels.names, shares, strict=True)}
 
     @exclusive
     def predict_one(self, x: Values) -> dict[Hashable, bool]:
-        """Whether the output reaches the threshold, eq. (4), for every label known so far."""
+        """Whether the output for the features `x` reaches the threshold, eq. (4), for every label seen so far."""
         outputs = self._outputs(x)
         decided = outputs >= self.estimator.thresholds_ if len(outputs) else outputs
         return dict(zip(self._labels.names, decided.tolist(), strict=True))
 
     @property
     def rulebook(self) -> "RuleBook":
-        """The rules in the hands of a person: add, edit, rename, lock, merge, delete, undo."""
+        """Edits of rules by hand: add, edit, rename, lock, merge, delete, undo."""
         return self.estimator.rulebook
 
     @property
     def _lock(self) -> Any:
-        return self.estimator._lock
+        return self._inner.lock
 
     @property
     def _model(self) -> Model | None:
-        model: Model | None = self.estimator.__dict__.get("_model")
-        return model
+        return self._inner.model if self._inner.is_fitted else None
 
     @property
-    def _needed(self) -> int:
-        """Values by which a feature can be scaled."""
+    def _values_needed(self) -> int:
+        """Number of values a feature must have shown before it is scaled and used."""
         return (int(self.estimator.warm_up) + 1) // 2
 
-    def _begin(self) -> Model:
-        """A model without features and labels: both appear."""
-        model = self.estimator._new_model(0, 0)
-        self.estimator._model = model
-        self._pass_names_on()
+    def _create_model(self) -> Model:
+        """Create a model without features and labels; both are added as they appear."""
+        model = self._inner.new_model(0, 0)
+        self._inner.replace_model(model)
+        self._name_columns()
         return model
 
     def _outputs(self, x: Values) -> FloatArray:
-        """Continuous outputs of eq. (2); those of the stream's mean if no feature is known."""
+        """Continuous outputs of eq. (2) for the features `x`; those of the stream's mean if none is used."""
         sample, model = self._features.read(x)[0][:, : len(self._features)], self._model
         if model is None:
             return np.empty(0)
@@ -139,60 +149,59 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
     def _learn(self, model: Model, sample: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
         warm_up = model.warm_up
         if warm_up is not None:
-            _prolong(warm_up, sample)
+            _extend_warm_up(warm_up, sample)
         model.learn(Batch(sample, targets, weights))
         if warm_up is not None and model.warm_up is None:
-            self._send_back(model, warm_up.X)
+            self._remove_features(model, warm_up.X)
 
-    def _take_labels(self, model: Model, labels: LabelColumns) -> None:
+    def _add_labels(self, model: Model, labels: LabelColumns) -> None:
         model.grow_labels(len(labels))
         self._labels = labels
-        self._pass_names_on()
+        self._name_columns()
 
-    def _take_features(self, model: Model, features: FeatureColumns, sample: FloatArray) -> FloatArray:
-        """New features get a column, at once during the warm-up, later when they have shown enough; the others wait.
+    def _add_features(self, model: Model, features: FeatureColumns, sample: FloatArray) -> FloatArray:
+        """Give new features a column, during the warm-up at once, later when they have shown enough values.
 
-        Returns the sample without those that wait.
+        Returns the sample without the features that still wait.
         """
         known, ready = list(range(len(self._features))), list(range(len(self._features), len(features)))
         if model.warm_up is None:
             values = sample[0].tolist()
-            ready = [j for j in ready if self._waiting.note(features.names[j], [values[j]], self._needed)]
+            ready = [j for j in ready if self._waiting.add(features.names[j], [values[j]], self._values_needed)]
         self._features = features.only(known + ready)
         if ready:
             grow_features(model, [np.array(self._waiting.shown.pop(features.names[j], [])) for j in ready])
-            self._pass_names_on()
-        self._waiting.make_room()
+            self._name_columns()
+        self._waiting.drop_oldest()
         return sample.take(known + ready, axis=1)
 
-    def _send_back(self, model: Model, X: FloatArray) -> None:
-        """After the batch phase on X: features that have not shown enough give their column back, and wait."""
+    def _remove_features(self, model: Model, X: FloatArray) -> None:
+        """Remove the columns of features that have shown too few values in the initial batch `X`; they wait."""
         names = self._features.names
-        ready = [self._waiting.note(n, v.tolist(), self._needed) for n, v in zip(names, X.T, strict=True)]
+        ready = [self._waiting.add(n, v.tolist(), self._values_needed) for n, v in zip(names, X.T, strict=True)]
         kept = np.flatnonzero(ready if any(ready) else _varies(X))
         for j in kept:
             del self._waiting.shown[names[j]]
         if len(kept) < len(names):
             keep_features(model, kept)
             self._features = self._features.only(kept)
-            self._pass_names_on()
+            self._name_columns()
 
-    def _pass_names_on(self) -> None:
-        """The estimator shows its rules under the names of features and labels."""
-        self.estimator.n_features_in_ = len(self._features)
-        self.estimator.feature_names_in_ = np.array([str(name) for name in self._features.names], dtype=object)
-        self.estimator._targets = LabelMatrix([str(name) for name in self._labels.names])
+    def _name_columns(self) -> None:
+        """Pass the names of features and labels to the estimator, for its rules."""
+        features, labels = ([str(name) for name in columns.names] for columns in (self._features, self._labels))
+        self._inner.name_columns(features, labels)
 
 
-def _prolong(warm_up: WarmUp, sample: FloatArray) -> None:
-    """The warm-up goes on with its later half if no feature has varied yet: there is nothing to scale by."""
+def _extend_warm_up(warm_up: WarmUp, sample: FloatArray) -> None:
+    """Drop the earlier half of a full warm-up if no feature has varied yet, because none could be scaled."""
     is_last = warm_up.filled == len(warm_up.X) - 1
     if is_last and not _varies(np.vstack([warm_up.X[:-1], sample])).any():
         warm_up.forget_oldest((len(warm_up.X) + 1) // 2)
 
 
 def _varies(X: FloatArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which features have shown two different values."""
+    """Whether each feature of `X` has two different values."""
     seen = ~np.isnan(X)
     low, high = np.min(X, axis=0, initial=np.inf, where=seen), np.max(X, axis=0, initial=-np.inf, where=seen)
     return np.asarray(low < high)

@@ -1,6 +1,6 @@
-"""scikit-activeml: our scores as a query strategy for its stream loop, our pacing as one of its budget managers.
+"""scikit-activeml: our criteria as a query strategy, and our token bucket as a budget manager.
 
-The two meet in one number per sample, the utility, so each also works with the other's counterpart.
+Both use one utility per sample, so each also works with the strategies and managers of scikit-activeml.
 """
 
 import copy
@@ -29,26 +29,29 @@ utils = optional.load("skactiveml.utils", "activeml", "a query strategy of sciki
 Reduction = Literal["max", "mean", "sum"]
 Indices = npt.NDArray[np.int64]
 
-REDUCTIONS: dict[str, Callable[..., FloatArray]] = {"max": np.max, "mean": np.mean, "sum": np.sum}
-USUAL_BUDGET = 0.1  # where scikit-activeml is given none
+_REDUCTIONS: dict[str, Callable[..., FloatArray]] = {"max": np.max, "mean": np.mean, "sum": np.sum}
+_DEFAULT_BUDGET = 0.1
 
 
 class TokenBudgetManager(base.BudgetManager):  # type: ignore[misc, name-defined]
-    """Our pacing for any strategy of scikit-activeml: with a token in hand, query what ranks high among the last ones.
+    """Budget manager for any strategy of scikit-activeml that never exceeds its budget.
 
-    Its own managers keep the budget on average; this one at every moment: queried <= budget * seen. `update` needs the
-    utilities, as that of its `BalancedIncrementalQuantileFilter` does. A utility of NaN means never: the sample is
-    counted as seen, and others are not compared with it.
+    A sample is queried if a token is available and its utility ranks high among the last ones. The managers of
+    scikit-activeml keep the budget on average; this one at every moment: queried <= budget * seen. `update` needs the
+    utilities, as that of `BalancedIncrementalQuantileFilter` does. A sample with a utility of NaN is never queried: it
+    counts as seen, and others are not compared with it.
 
     Parameters
     ----------
     budget : float, optional
         Share of the samples that may be queried; 0.1 if not given.
-    generosity, window
+    generosity : float
+        As for `TokenSelector`.
+    window : int
         As for `TokenSelector`.
     """
 
-    _ahead: tuple[TokenBucket, TokenSelector] | None = None  # where the single samples since the last update lead to
+    _ahead: tuple[TokenBucket, TokenSelector] | None = None  # state after the single samples since the last update
 
     def __init__(self, budget: float | None = None, generosity: float = 2.0, window: int = 100) -> None:
         super().__init__(budget)
@@ -56,10 +59,10 @@ class TokenBudgetManager(base.BudgetManager):  # type: ignore[misc, name-defined
         self.window = window
 
     def query_by_utility(self, utilities: FloatArray) -> Indices:
-        """The samples that are worth a question and can be paid. Counts nothing, `update` does.
+        """Indices of the samples to query, by their `utilities`. Nothing is counted before `update`.
 
-        Some strategies walk through a batch and ask about one sample at a time: until the next `update`, single samples
-        are taken to follow each other, so that what they are allowed altogether can be paid.
+        Some strategies pass the samples of a batch one at a time: until the next `update`, single samples are taken to
+        follow each other, so that their queries together stay within the budget.
         """
         values = _numbers(utilities)
         ahead = self._ahead if len(values) == 1 else None
@@ -70,11 +73,26 @@ class TokenBudgetManager(base.BudgetManager):  # type: ignore[misc, name-defined
         return np.flatnonzero(queried)
 
     def update(self, candidates: object, queried_indices: Any, utilities: FloatArray) -> Self:
-        """Count samples as seen, and some of them as queried; BudgetError if they cannot be paid."""
+        """Count samples as seen, and some of them as queried.
+
+        Parameters
+        ----------
+        candidates : object
+            Not used.
+        queried_indices : array of int
+            Indices of the queried samples.
+        utilities : array of shape (n_samples,)
+            Those given to `query_by_utility`.
+
+        Raises
+        ------
+        BudgetError
+            If the budget does not allow these queries; nothing is counted then.
+        """
         values, indices = _numbers(utilities), _indices(queried_indices)
         if ((indices < 0) | (indices >= len(values))).any():
             raise ParameterError(f"queried_indices={indices.tolist()} is not allowed; there are {len(values)} samples")
-        bucket, selector = copy.deepcopy(self._state())  # all of it is counted, or nothing
+        bucket, selector = copy.deepcopy(self._state())  # copied, so that an error counts nothing
         queried = np.isin(np.arange(len(values)), indices)
         for utility, asked in zip(values, queried.tolist(), strict=True):
             _step(bucket, selector, utility, asked)
@@ -85,17 +103,18 @@ class TokenBudgetManager(base.BudgetManager):  # type: ignore[misc, name-defined
     def _state(self) -> tuple[TokenBucket, TokenSelector]:
         if "bucket_" in self.__dict__:
             return self.bucket_, self.selector_
-        bucket = TokenBucket(USUAL_BUDGET if self.budget is None else self.budget)
+        bucket = TokenBucket(_DEFAULT_BUDGET if self.budget is None else self.budget)
         selector = TokenSelector(self.generosity, self.window)
-        selector.reset([Ambiguity()], bucket.budget, 1, 1)  # whatever gave the utilities: there is one of them
+        selector.reset([Ambiguity()], bucket.budget, 1, 1)  # one criterion stands for the utility
         return bucket, selector
 
 
 class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: ignore[misc, name-defined]
     """Our criteria as a query strategy for the stream loop of scikit-activeml.
 
-    It asks about whole samples. A utility is the product of the criteria's scores, weights as powers, label by label,
-    reduced to one number per sample. To ask for single labels, which pays off far more, use `ActiveLearner`.
+    It queries all labels of a sample. The utility of a label is the product of the criteria's scores, each to the power
+    of its weight; `reduce` makes one number per sample of them. For queries of single labels, which are far more
+    accurate at the same cost, use `ActiveLearner`.
 
     Parameters
     ----------
@@ -107,7 +126,7 @@ class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: i
     criteria : str, Criterion or sequence of them, optional
         Those of `ActiveLearner`; by default its choice for labels, ambiguity and leverage.
     reduce : {"max", "mean", "sum"}
-        How the utilities of the labels become one: the label most worth asking, their mean, or their sum.
+        How the utilities of the labels become one number: largest, mean, or sum.
     random_state : int, optional
         Not used: the same samples give the same queries.
 
@@ -143,7 +162,16 @@ class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: i
         self.reduce = reduce
 
     def query(self, candidates: object, clf: EvolvingFuzzyClassifier, *, return_utilities: bool = False) -> Any:
-        """Which of the candidates are to be labelled, and, if wished, their utilities. Changes nothing."""
+        """Indices of the samples to query. Changes nothing.
+
+        Parameters
+        ----------
+        candidates : array of shape (n_samples, n_features)
+        clf : EvolvingFuzzyClassifier
+            Trained on a label matrix.
+        return_utilities : bool
+            Whether to return the utilities, too: (indices, utilities).
+        """
         utilities = self.utilities(candidates, clf)
         queried = copy.deepcopy(self._manager()).query_by_utility(utilities)
         indices = np.asarray(queried, np.int64)
@@ -152,10 +180,10 @@ class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: i
     def update(
         self, candidates: object, queried_indices: Any, *, budget_manager_param_dict: dict[str, Any] | None = None
     ) -> Self:
-        """Count the candidates as seen, and some of them as queried.
+        """Count `candidates` as seen, and those at `queried_indices` as queried.
 
-        `budget_manager_param_dict` holds what the budget manager wants to know: ours, and the incremental quantile
-        filter, want the `utilities` of the query.
+        `budget_manager_param_dict` holds further arguments of the budget manager's `update`: `TokenBudgetManager` and
+        the incremental quantile filter need the `utilities` of the query.
         """
         if not isinstance(budget_manager_param_dict, Mapping | None):
             raise ParameterError(
@@ -172,9 +200,9 @@ class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: i
         return self
 
     def utilities(self, candidates: object, clf: EvolvingFuzzyClassifier) -> FloatArray:
-        """How much each candidate is worth a question, one number each."""
-        if not isinstance(self.reduce, str) or self.reduce not in REDUCTIONS:
-            raise ParameterError(f"reduce={self.reduce!r} is unknown; use one of {', '.join(REDUCTIONS)}")
+        """Utilities of the `candidates` for the classifier `clf`, one number each."""
+        if not isinstance(self.reduce, str) or self.reduce not in _REDUCTIONS:
+            raise ParameterError(f"reduce={self.reduce!r} is unknown; use one of {', '.join(_REDUCTIONS)}")
         if not isinstance(clf, EvolvingFuzzyClassifier):
             raise DataTypeError(f"an EvolvingFuzzyClassifier is needed, got {type(clf).__name__}; pass one")
         inner, criteria = ClassifierInner(clf), read_criteria(self.criteria, "labels")
@@ -182,10 +210,10 @@ class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: i
         product = np.ones((look.n, n_labels))
         for criterion, scores in zip(criteria, score_table(criteria, look, n_labels), strict=True):
             product *= by_label(scores, n_labels) ** criterion.weight
-        return np.asarray(REDUCTIONS[self.reduce](product, axis=1))
+        return np.asarray(_REDUCTIONS[self.reduce](product, axis=1))
 
     def _manager(self) -> Any:
-        """The manager in use, or a fresh one."""
+        """The budget manager in use, or a new one."""
         if "budget_manager_" in self.__dict__:
             return self.budget_manager_
         seed = self.random_state
@@ -193,13 +221,13 @@ class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: i
             raise ParameterError(f"random_state={seed!r} is not allowed; use a whole number or None")
         if not isinstance(self.budget_manager, base.BudgetManager | None):
             raise ParameterError(
-                f"budget_manager={self.budget_manager!r} is none; pass a budget manager, such as TokenBudgetManager()"
+                f"budget_manager={self.budget_manager!r} is no budget manager; pass one, such as TokenBudgetManager()"
             )
         return utils.check_budget_manager(self.budget, self.budget_manager, TokenBudgetManager)
 
 
 def _step(bucket: TokenBucket, selector: TokenSelector, utility: float, asked: bool | None = None) -> bool:
-    """One sample further; decides by itself whether it is asked about, unless that is decided already."""
+    """Count one sample and return whether it is queried: `asked`, or by its utility where that is None."""
     value, allowance, never = np.array([[utility]]), bucket.allowance(1, 1), math.isnan(utility)
     if asked is None:
         asked = not never and selector.select(value, allowance, commit=False)[0] == 0
@@ -222,12 +250,12 @@ def _numbers(utilities: object) -> list[float]:
 
 
 def _indices(queried: object) -> Indices:
-    """Places of samples, as whole numbers; masks are not places."""
+    """`queried` as an array of indices; boolean masks are refused."""
     try:
         places = np.asarray(queried)
         sound = places.ndim == 1 and (places.size == 0 or places.dtype.kind in "iu")
     except ValueError:  # rows of several lengths
         sound = False
     if not sound:
-        raise ParameterError(f"queried_indices={queried!r} is not allowed; pass the places of samples as whole numbers")
+        raise ParameterError(f"queried_indices={queried!r} is not allowed; pass the indices of samples as integers")
     return places.astype(np.int64)

@@ -1,28 +1,28 @@
-"""Features that have appeared but cannot take part yet, because nobody knows how they are distributed."""
+"""Features that have appeared but have no column yet, because they have shown too few values to be scaled."""
 
 from collections.abc import Hashable, Iterable
 
-MOST_WAITING = 1000  # new names may never end, as in a bag of words
+MAX_WAITING_FEATURES = 1000  # the number of new names may be unlimited, as in a bag of words
 
 
 class WaitingFeatures:
-    """The first values of features that wait for a column: until there are enough, and not all the same."""
+    """The first values of features without a column, in `shown`: by name, the feature seen last at the end."""
 
     def __init__(self) -> None:
         self.shown: dict[Hashable, list[float]] = {}
 
-    def note(self, name: Hashable, values: Iterable[float], needed: int) -> bool:
-        """Remember values (NaN is none); has the feature shown enough of them now?"""
-        shown = self.shown[name] = self.shown.pop(name, [])  # now the latest
+    def add(self, name: Hashable, values: Iterable[float], needed: int) -> bool:
+        """Add `values` of the feature `name` (NaN is skipped); whether it now has `needed` values, not all equal."""
+        shown = self.shown[name] = self.shown.pop(name, [])  # moves the name to the end
         shown.extend(value for value in values if value == value)
         if len(shown) < needed:
             return False
         if min(shown) < max(shown):
             return True
-        del shown[:-1]  # constant so far: one value stands for all, and the wait goes on
+        del shown[:-1]  # constant so far: keep one value and continue to wait
         return False
 
-    def make_room(self) -> None:
-        """Forget the features that have not been seen for longest, if too many wait."""
-        for name in list(self.shown)[: max(0, len(self.shown) - MOST_WAITING)]:
+    def drop_oldest(self) -> None:
+        """Drop the features that were not seen for longest while more than `MAX_WAITING_FEATURES` wait."""
+        for name in list(self.shown)[: max(0, len(self.shown) - MAX_WAITING_FEATURES)]:
             del self.shown[name]

@@ -103,6 +103,16 @@ class ClassifierInner:
         """An untrained model of `n_features` and `n_labels` with the options of the classifier."""
         return self.classifier._new_model(n_features, n_labels)
 
+    def replace_model(self, model: "StreamModel") -> None:
+        """Make `model` the model of the classifier."""
+        self.classifier._model = model
+
+    def name_columns(self, features: list[str], labels: list[str]) -> None:
+        """Set the names of the `features` and `labels` of the classifier, which may be new."""
+        self.classifier.n_features_in_ = len(features)
+        self.classifier.feature_names_in_ = np.array(features, dtype=object)
+        self.classifier._targets = LabelMatrix(labels)
+
     def options(self) -> Options:
         """The parameters of the classifier, checked."""
         return self.classifier._options()

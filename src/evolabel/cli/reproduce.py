@@ -12,11 +12,11 @@ from evolabel.cli.ready import compile_kernels
 from evolabel.cli.source import open_source, split_names
 from evolabel.errors import DatasetNotFoundError, ParameterError
 from evolabel.evaluate.source import initial_rows
-from evolabel.reproduce import FULL, QUICK, Findings, chosen_experiments, reproduce, verdicts, write_page
+from evolabel.reproduce import FULL, QUICK, ReproductionResults, chosen_experiments, reproduce, verdicts, write_page
 from evolabel.reproduce.claims import Verdict
 from evolabel.reproduce.experiments import MEDIAMILL
 from evolabel.reproduce.page import by_claim
-from evolabel.reproduce.runner import Listener
+from evolabel.reproduce.runner import TaskProgress
 from evolabel.streams import Dataset
 
 _SETS = "birds,emotions,water-quality,yeast"
@@ -78,17 +78,17 @@ def reproduce_paper(
     check_folder(out)
     compile_kernels(quiet=quiet or json)
     with _Bar(quiet=quiet or json) as bar:
-        findings = reproduce(
-            experiments, datasets, out, effort=QUICK if quick else FULL, seed=seed, jobs=jobs, progress=bar.step
+        results = reproduce(
+            experiments, datasets, out, run_size=QUICK if quick else FULL, seed=seed, jobs=jobs, progress=bar.step
         )
-    page = write_page(findings, experiments, out, skipped)
+    page = write_page(results, experiments, out, skipped)
     shown = {experiment.key for experiment in experiments}
-    found = [verdict for verdict in verdicts(findings) if verdict.claim.where in shown]
+    found = [verdict for verdict in verdicts(results) if verdict.claim.experiment in shown]
     write_json(out / "verdicts.json", _plain(found))
     if json:
         print_json(_plain(found))
     else:
-        _print(found, findings)
+        _print(found, results)
     print_message(f"Report: {page}")
 
 
@@ -127,7 +127,7 @@ class _Bar:
             disable=quiet or not console.is_terminal,
         )
         self._task = self._progress.add_task("tuning", total=None)
-        self.step: Listener = lambda name, done, total: self._progress.update(
+        self.step: TaskProgress = lambda name, done, total: self._progress.update(
             self._task, description=name, completed=done, total=total
         )
 
@@ -143,9 +143,9 @@ def _plain(found: list[Verdict]) -> list[dict[str, Any]]:
     return [
         {
             "claim": verdict.claim.key,
-            "where": verdict.claim.where,
-            "paper": verdict.claim.words,
-            "holds if": verdict.claim.means,
+            "where": verdict.claim.experiment,
+            "paper": verdict.claim.statement,
+            "holds if": verdict.claim.holds_if,
             "profile": verdict.profile,
             "verdict": verdict.ruling,
             "measured": verdict.measured,
@@ -155,10 +155,10 @@ def _plain(found: list[Verdict]) -> list[dict[str, Any]]:
     ]
 
 
-def _print(found: list[Verdict], findings: Findings) -> None:
-    quick = ", quick run" if findings.settings["effort"] == QUICK.name else ""
+def _print(found: list[Verdict], results: ReproductionResults) -> None:
+    quick = ", quick run" if results.settings["run_size"] == QUICK.name else ""
     table = empty_table(f"Claims of the paper, and results{quick}", ["where", "the paper says", "paper()", "default"])
     for claim, verdict in by_claim(found):
         cells = (f"{v.ruling}: {v.measured}" if (v := verdict.get(p)) else "" for p in ("paper", "default"))
-        table.add_row(claim.where, claim.words, *cells)
+        table.add_row(claim.experiment, claim.statement, *cells)
     print_table(table)

@@ -1,4 +1,4 @@
-"""The paper's experiments: what was done there, done again, and every claim held against the numbers."""
+"""The paper's experiments: run again, and every claim checked against the results."""
 
 from evolabel._utils.lazy import attach
 
@@ -8,8 +8,8 @@ __getattr__, __dir__, __all__ = attach(
         "claims": ["CLAIMS", "verdicts"],
         "experiments": ["EXPERIMENTS", "chosen_experiments"],
         "page": ["write_page"],
-        "results": ["Findings"],
-        "run_size": ["FULL", "QUICK", "Effort"],
+        "results": ["ReproductionResults"],
+        "run_size": ["FULL", "QUICK", "RunSize"],
         "runner": ["reproduce"],
     },
 )

@@ -3,8 +3,8 @@ from evolabel.reproduce.claims import verdicts as verdicts
 from evolabel.reproduce.experiments import EXPERIMENTS as EXPERIMENTS
 from evolabel.reproduce.experiments import chosen_experiments as chosen_experiments
 from evolabel.reproduce.page import write_page as write_page
-from evolabel.reproduce.results import Findings as Findings
+from evolabel.reproduce.results import ReproductionResults as ReproductionResults
 from evolabel.reproduce.run_size import FULL as FULL
 from evolabel.reproduce.run_size import QUICK as QUICK
-from evolabel.reproduce.run_size import Effort as Effort
+from evolabel.reproduce.run_size import RunSize as RunSize
 from evolabel.reproduce.runner import reproduce as reproduce

@@ -1,4 +1,4 @@
-"""The experiments of the paper, as data: what is drawn, on which sets, with which methods."""
+"""The experiments of the paper as data: which metric, data sets and methods each figure or table shows."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,20 +6,20 @@ from typing import Literal
 
 from evolabel.errors import ParameterError
 
-Kind = Literal["trend lines", "sizes", "times"]
+ExperimentKind = Literal["trend lines", "sizes", "times"]
 
-FOUR = ("birds", "emotions", "water-quality", "yeast")
+SMALL_SETS = ("birds", "emotions", "water-quality", "yeast")
 MEDIAMILL = "mediamill"
-SETS = (*FOUR, MEDIAMILL)
+PAPER_SETS = (*SMALL_SETS, MEDIAMILL)
 
-RIVALS = ("ours", "ovr", "chain", "static")
-BY_LABELS = ("labels-30", "labels-20", "labels-10")
-BY_SAMPLES = ("samples-30", "samples-20", "samples-10")
+_COMPARED = ("ours", "ovr", "chain", "static")
+_LABEL_BUDGETS = ("labels-30", "labels-20", "labels-10")
+_SAMPLE_BUDGETS = ("samples-30", "samples-20", "samples-10")
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes: a set, and what is followed along its stream ("pa", "ap" or "rules")."""
+    """One pair of axes: a `dataset`, and the `metric` drawn along its stream ("pa", "ap" or "rules")."""
 
     dataset: str
     metric: str
@@ -32,15 +32,17 @@ class Experiment:
     Parameters
     ----------
     key : str
-        As the paper numbers it: "fig4", "table2".
+        The paper's number: "fig4", "table2".
     title : str
+        Heading in the report.
     caption : str
-        What to look at.
+        What the figure or table shows.
     panels : tuple of Panel
         In the paper's order, two in a row.
     methods : tuple of str
         Keys of `METHODS`.
-    kind : str
+    kind : {"trend lines", "sizes", "times"}
+        What is shown.
     """
 
     key: str
@@ -48,17 +50,17 @@ class Experiment:
     caption: str
     panels: tuple[Panel, ...]
     methods: tuple[str, ...]
-    kind: Kind = "trend lines"
+    kind: ExperimentKind = "trend lines"
 
     @property
     def label(self) -> str:
-        """The key as a person writes it: Figure 4."""
+        """The key in words, such as "Figure 4"."""
         return self.key.replace("fig", "Figure ").replace("table", "Table ")
 
     def panels_for(self, extra: Iterable[str]) -> tuple[Panel, ...]:
-        """Sets that are not the paper's join where the paper shows its four."""
+        """The panels, with one for each data set of `extra` where the experiment shows the paper's four small sets."""
         shown = {panel.dataset for panel in self.panels}
-        if not set(FOUR) <= shown:
+        if not set(SMALL_SETS) <= shown:
             return self.panels
         return (*self.panels, *(Panel(name, self.panels[0].metric) for name in extra))
 
@@ -74,54 +76,54 @@ def _both(dataset: str) -> tuple[Panel, ...]:
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.key: experiment
     for experiment in (
-        Experiment("table1", "Data sets", "Sizes of the sets as they were run.", _each(SETS, "pa"), (), "sizes"),
+        Experiment("table1", "Data sets", "Sizes of the sets as they were run.", _each(PAPER_SETS, "pa"), (), "sizes"),
         Experiment(
             "fig4",
             "Partial accuracy with permanent updates",
             "Accumulated partial accuracy; every sample is answered, then learned.",
-            _each(FOUR, "pa"),
-            RIVALS,
+            _each(SMALL_SETS, "pa"),
+            _COMPARED,
         ),
         Experiment(
             "fig5",
             "Average precision with permanent updates",
             "Accumulated average precision of the same runs.",
-            _each(FOUR, "ap"),
-            RIVALS,
+            _each(SMALL_SETS, "ap"),
+            _COMPARED,
         ),
         Experiment(
             "fig6",
             "Number of rules",
             "Rules along the stream; for one-versus-rest and the chain the mean over their classifiers, one per label.",
             _each(("emotions", "water-quality"), "rules"),
-            RIVALS,
+            _COMPARED,
         ),
         Experiment(
             "fig7",
             "Mediamill with permanent updates",
-            "Partial accuracy and average precision; RFWLS only leaves the correlation step away.",
+            "Partial accuracy and average precision; RFWLS only: without the correlation step.",
             _both(MEDIAMILL),
-            (*RIVALS, "rfwls"),
+            (*_COMPARED, "rfwls"),
         ),
         Experiment(
             "fig8",
             "Active learning, budget of labels",
-            "Partial accuracy with 30, 20 and 10 % of the labels, beside a full update, none, and 10 % by chance.",
-            _each(FOUR, "pa"),
-            ("ours", *BY_LABELS, "random-10", "static"),
+            "Partial accuracy with 30, 20 and 10 % of the labels, 10 % drawn at random, all labels, and none.",
+            _each(SMALL_SETS, "pa"),
+            ("ours", *_LABEL_BUDGETS, "random-10", "static"),
         ),
         Experiment(
             "fig9",
             "Active learning, budget of samples",
-            "The same where every sample in question is annotated as a whole.",
-            _each(FOUR, "pa"),
-            ("ours", *BY_SAMPLES, "static"),
+            "The same with queries for all labels of a sample.",
+            _each(SMALL_SETS, "pa"),
+            ("ours", *_SAMPLE_BUDGETS, "static"),
         ),
         Experiment(
             "fig10",
             "Active learning with instability",
             "10 % of the labels, with and without instability of the parameters as a third criterion.",
-            _each(FOUR, "pa"),
+            _each(SMALL_SETS, "pa"),
             ("ours", "labels-10", "labels-10-instability", "static"),
         ),
         Experiment(
@@ -129,14 +131,14 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Active learning on mediamill",
             "Partial accuracy and average precision with budgets of samples.",
             _both(MEDIAMILL),
-            ("ours", *BY_SAMPLES, "random-10", "static"),
+            ("ours", *_SAMPLE_BUDGETS, "random-10", "static"),
         ),
         Experiment(
             "table2",
             "Update times",
             "Milliseconds of processor time to answer and learn one sample, all methods in the same run.",
-            _each(SETS, "pa"),
-            (*RIVALS[:3], "samples-10"),
+            _each(PAPER_SETS, "pa"),
+            (*_COMPARED[:3], "samples-10"),
             "times",
         ),
     )
@@ -144,7 +146,7 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 def chosen_experiments(what: str) -> list[Experiment]:
-    """The experiments a word stands for: "all", or the key of one.
+    """The experiments named by `what`: "all", or the key of one; raises ParameterError for any other word.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The paper's figures, panel by panel in the paper's arrangement."""
+"""The paper's figures, with panels in the paper's order."""
 
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
@@ -7,30 +7,30 @@ import numpy as np
 
 from evolabel._utils.optional import load
 from evolabel.explain.figures.canvas import plain
-from evolabel.reproduce.experiments import SETS, Experiment, Panel
+from evolabel.reproduce.experiments import PAPER_SETS, Experiment, Panel
 from evolabel.reproduce.methods import METHODS, Profile
-from evolabel.reproduce.results import Findings, Task
+from evolabel.reproduce.results import ReproductionResults, Task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLUMNS = 2
-PANEL = (4.1, 2.7)  # inches
-LEGEND = 0.45
-AXES = {"pa": "partial accuracy", "ap": "average precision", "rules": "rules"}
+_PANELS_PER_ROW = 2
+_PANEL_INCHES = (4.1, 2.7)
+_LEGEND_INCHES = 0.45
+_AXIS_LABELS = {"pa": "partial accuracy", "ap": "average precision", "rules": "rules"}
 
 
 class LineStyle(NamedTuple):
-    """How a line is drawn: told apart by colour and by stroke."""
+    """Colour, dash pattern and width of a line; lines differ in colour and pattern."""
 
     colour: str
     stroke: str
     width: float = 1.4
 
 
-# After Okabe and Ito, so that nobody is left out.
-LINE_STYLES: dict[str, LineStyle] = {
+# The palette of Okabe and Ito, which colour-blind readers can distinguish.
+_LINE_STYLES: dict[str, LineStyle] = {
     "ours": LineStyle("#0072b2", "-", 2.2),
     "ovr": LineStyle("#d55e00", "--"),
     "chain": LineStyle("#009e73", "-."),
@@ -47,19 +47,19 @@ LINE_STYLES: dict[str, LineStyle] = {
 }
 
 
-def drawn(experiment: Experiment, findings: Findings, profile: Profile) -> "Figure | None":
-    """The figure of an experiment; None if there is nothing to draw."""
-    extra = [name for name in findings.sizes if name not in SETS]
-    panels = [panel for panel in experiment.panels_for(extra) if panel.dataset in findings.sizes]
+def draw_experiment(experiment: Experiment, results: ReproductionResults, profile: Profile) -> "Figure | None":
+    """The figure of `experiment` with the `results` of one `profile`; None if none of its data sets was run."""
+    extra = [name for name in results.sizes if name not in PAPER_SETS]
+    panels = [panel for panel in experiment.panels_for(extra) if panel.dataset in results.sizes]
     if not panels:
         return None
-    rows = ceil(len(panels) / COLUMNS)
+    rows = ceil(len(panels) / _PANELS_PER_ROW)
     figure: Figure = load("matplotlib.figure", "plots", "a figure").Figure(
-        figsize=(COLUMNS * PANEL[0], rows * PANEL[1] + LEGEND), layout="constrained"
+        figsize=(_PANELS_PER_ROW * _PANEL_INCHES[0], rows * _PANEL_INCHES[1] + _LEGEND_INCHES), layout="constrained"
     )
-    grid = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
+    grid = figure.subplots(rows, _PANELS_PER_ROW, squeeze=False).ravel()
     for axes, panel in zip(grid, panels, strict=False):
-        _draw_panel(axes, panel, experiment, findings, profile)
+        _draw_panel(axes, panel, experiment, results, profile)
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
     handles, titles = grid[0].get_legend_handles_labels()
@@ -67,17 +67,19 @@ def drawn(experiment: Experiment, findings: Findings, profile: Profile) -> "Figu
     return figure
 
 
-def _draw_panel(axes: "Axes", panel: Panel, experiment: Experiment, findings: Findings, profile: Profile) -> None:
-    size = findings.sizes[panel.dataset]
+def _draw_panel(
+    axes: "Axes", panel: Panel, experiment: Experiment, results: ReproductionResults, profile: Profile
+) -> None:
+    size = results.sizes[panel.dataset]
     for method in experiment.methods:
-        outcome = findings.outcomes.get(Task(panel.dataset, profile, method))
-        if outcome is None:
+        run = results.runs.get(Task(panel.dataset, profile, method))
+        if run is None:
             continue
         shared = size.labels if panel.metric == "rules" and method in ("ovr", "chain") else 1
-        style = LINE_STYLES[method]
+        style = _LINE_STYLES[method]
         axes.plot(
-            outcome.trend["sample"],
-            [value / shared for value in outcome.trend[panel.metric]],
+            np.array(run.trend["sample"], np.float64),
+            np.array(run.trend[panel.metric], np.float64) / shared,  # None becomes NaN: a gap in the line
             color=style.colour,
             linestyle=style.stroke,
             linewidth=style.width,
@@ -85,17 +87,17 @@ def _draw_panel(axes: "Axes", panel: Panel, experiment: Experiment, findings: Fi
         )
     axes.set_title(plain(size.stream), fontsize=10, loc="left", fontweight="bold")
     axes.set_xlabel("samples answered", fontsize=9)
-    axes.set_ylabel(AXES[panel.metric], fontsize=9)
+    axes.set_ylabel(_AXIS_LABELS[panel.metric], fontsize=9)
     axes.tick_params(labelsize=8)
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
-    _look_past_the_start(axes)
+    _scale_without_start(axes)
 
 
-def _look_past_the_start(axes: "Axes") -> None:
-    """The first few samples say little and swing widely: they do not set the scale."""
+def _scale_without_start(axes: "Axes") -> None:
+    """Set the y limits without the first tenth of each line, where scores of few samples vary widely."""
     lines = [np.asarray(line.get_ydata(), np.float64) for line in axes.get_lines()]
-    late = [float(value) for line in lines for value in line[len(line) // 10 :]]
+    late = [float(value) for line in lines for value in line[len(line) // 10 :] if np.isfinite(value)]
     if late:
         margin = 0.06 * (max(late) - min(late)) or 0.05 * abs(max(late)) or 1.0
         axes.set_ylim(min(late) - margin, max(late) + margin)

@@ -1,4 +1,4 @@
-"""The methods the paper compares, in both profiles, and the values each of them is tuned over."""
+"""The methods the paper compares, in both profiles, and the parameter values each is tuned over."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from evolabel.evaluate import Learner
 Profile = Literal["paper", "default"]
 PROFILES: tuple[Profile, ...] = ("paper", "default")
 
-Values = dict[str, tuple[Any, ...]]
+ParameterValues = dict[str, tuple[Any, ...]]
 
-RLS_ALONE = {"alpha": 0.0, "beta": 0.0, "prox_steps": 0}  # what the paper's rivals learn by: eqs. (25)-(27) only
+_RLS_ONLY = {"alpha": 0.0, "beta": 0.0, "prox_steps": 0}  # eqs. (25)-(27) only, as the paper's rivals learn
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,13 @@ class Method:
     Parameters
     ----------
     title : str
-        As in a legend.
+        Shown in legends and tables.
     tuned_as : str
-        The method whose search finds its parameters: those that differ only in what they do later share one.
-    learner : function of a classifier, a profile and a seed
-        Makes the learner out of the tuned classifier.
-    profiles : tuple
-        Where the method makes sense.
+        The method whose search sets its parameters; methods that differ only after the initial batch share one.
+    learner : callable of (classifier, profile, seed)
+        Returns the learner made of the tuned classifier.
+    profiles : tuple of str
+        The profiles in which the method is run.
     """
 
     title: str
@@ -42,9 +42,10 @@ class Method:
 
 
 def _asking(per: str, budget: float, *, instability: bool = False) -> Callable[..., Learner]:
-    """Active learning with the paper's criteria and variable thresholds, or with what was measured to be best.
+    """A function that makes an active learner with a `budget` of labels or samples (`per`).
 
-    Without error feedback: the claims are about what is asked, not about what else answers tell.
+    The paper's profile uses the paper's criteria and variable thresholds, the default profile the best measured ones;
+    `instability` adds that criterion. No error feedback: the claims are about which samples are queried.
     """
 
     def make(classifier: EvolvingFuzzyClassifier, profile: Profile, seed: int) -> Learner:
@@ -64,7 +65,7 @@ METHODS: dict[str, Method] = {
     "ovr": Method("one-versus-rest", "ovr", lambda classifier, profile, seed: EvolvingOneVsRest(classifier)),
     "chain": Method("classifier chain", "chain", lambda classifier, profile, seed: EvolvingChain(classifier)),
     "static": Method("static", "ours", lambda classifier, profile, seed: StaticClassifier(classifier)),
-    "rfwls": Method(  # the default profile has no correlation step to leave away
+    "rfwls": Method(  # the default profile has no correlation step
         "RFWLS only", "rfwls", lambda classifier, profile, seed: classifier, ("paper",)
     ),
     "labels-30": Method("30 % of the labels", "ours", _asking("labels", 0.3)),
@@ -75,22 +76,25 @@ METHODS: dict[str, Method] = {
     "samples-20": Method("20 % of the samples", "ours", _asking("samples", 0.2)),
     "samples-10": Method("10 % of the samples", "ours", _asking("samples", 0.1)),
     "random-10": Method(
-        "10 % by chance",
+        "10 % at random",
         "ours",
         lambda classifier, profile, seed: RandomSelection(classifier, 0.1, seed=seed, error_feedback=False),
     ),
 }
 
 
-def classifier_of(profile: Profile, tuned_as: str, params: dict[str, Any]) -> EvolvingFuzzyClassifier:
-    """The classifier inside a method, with tuned parameters."""
+def build_classifier(profile: Profile, tuned_as: str, params: dict[str, Any]) -> EvolvingFuzzyClassifier:
+    """An untrained classifier for a method tuned as `tuned_as` in `profile`, with the tuned `params`."""
     if profile == "default":
         return EvolvingFuzzyClassifier(**params)
-    return EvolvingFuzzyClassifier.paper(**{**({} if tuned_as == "ours" else RLS_ALONE), **params})
+    return EvolvingFuzzyClassifier.paper(**{**({} if tuned_as == "ours" else _RLS_ONLY), **params})
 
 
-def grid_of(profile: Profile, tuned_as: str, grids: dict[Profile, Values]) -> Values:
-    """What a method is tuned over: the same values for all; those of alpha and beta only where they do something."""
+def search_grid(profile: Profile, tuned_as: str, grids: dict[Profile, ParameterValues]) -> ParameterValues:
+    """The values of `grids` that a method tuned as `tuned_as` is searched over in `profile`.
+
+    The same for all methods; alpha and beta only where they have an effect.
+    """
     grid = grids[profile]
     if profile == "default" or tuned_as == "ours":
         return grid

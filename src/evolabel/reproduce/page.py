@@ -1,90 +1,90 @@
-"""The report of a reproduction: verdicts, figures and tables in one file that opens without internet."""
+"""The report of a reproduction: verdicts, figures and tables in one HTML file that needs no internet connection."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from evolabel._utils.atomic_files import write_atomically
 from evolabel._utils.optional import load
 from evolabel.explain.figures.canvas import as_svg
 from evolabel.reproduce import tables
-from evolabel.reproduce.claims import FAILS, HOLDS, UNKNOWN, Claim, Ruling, Verdict, verdicts
+from evolabel.reproduce.claims import FAILS, HOLDS, UNKNOWN, PaperClaim, Ruling, Verdict, verdicts
 from evolabel.reproduce.experiments import EXPERIMENTS, Experiment
-from evolabel.reproduce.figures import drawn
+from evolabel.reproduce.figures import draw_experiment
 from evolabel.reproduce.methods import PROFILES, Profile
-from evolabel.reproduce.results import Findings
+from evolabel.reproduce.results import ReproductionResults
 
-TEMPLATE = Path(__file__).parent / "page.html.jinja"
-CLASSES: dict[Ruling, str] = {HOLDS: "holds", FAILS: "fails", UNKNOWN: "unknown"}
+_TEMPLATE = Path(__file__).parent / "page.html.jinja"
+_CSS_CLASSES: dict[Ruling, str] = {HOLDS: "holds", FAILS: "fails", UNKNOWN: "unknown"}
 
 
-@dataclass(frozen=True)
-class Part:
-    """A figure or table of the paper on the page."""
+class _Section(NamedTuple):
+    """One figure or table of the paper on the page; `drawings` holds an SVG per profile."""
 
     experiment: Experiment
-    table: tables.Table | None
+    table: tables.ReportTable | None
     drawings: dict[Profile, str]
 
 
 def write_page(
-    findings: Findings, experiments: Sequence[Experiment], folder: Path, skipped: Sequence[str] = ()
+    results: ReproductionResults, experiments: Sequence[Experiment], folder: Path, skipped: Sequence[str] = ()
 ) -> Path:
-    """Write `report.html` and every figure as a file of its own; returns the page.
+    """Write `report.html` and every figure as an SVG file, and return the path of the report.
 
     Parameters
     ----------
-    findings : Findings
+    results : ReproductionResults
     experiments : sequence of Experiment
         What is shown, in this order.
     folder : Path
         Must exist.
     skipped : sequence of str
-        What was left out and why, a line each.
+        Data sets that were left out and why, one line each.
     """
-    parts = [_part(experiment, findings) for experiment in experiments]
-    for part in parts:
-        for profile, svg in part.drawings.items():
-            write_atomically(folder / f"{part.experiment.key}-{profile}.svg", svg.encode())
+    sections = [_section(experiment, results) for experiment in experiments]
+    for section in sections:
+        for profile, svg in section.drawings.items():
+            write_atomically(folder / f"{section.experiment.key}-{profile}.svg", svg.encode())
     page = folder / "report.html"
-    write_atomically(page, _rendered(findings, parts, skipped, {e.key for e in experiments}).encode())
+    write_atomically(page, _rendered(results, sections, skipped).encode())
     return page
 
 
-def by_claim(found: Sequence[Verdict]) -> list[tuple[Claim, dict[Profile, Verdict]]]:
-    """The verdicts of a claim beside each other."""
+def by_claim(found: Sequence[Verdict]) -> list[tuple[PaperClaim, dict[Profile, Verdict]]]:
+    """The verdicts `found`, grouped by claim; verdicts of a claim must follow each other."""
     groups = groupby(found, key=lambda verdict: verdict.claim)
     return [(claim, {verdict.profile: verdict for verdict in group}) for claim, group in groups]
 
 
-def _rendered(findings: Findings, parts: list[Part], skipped: Sequence[str], shown: set[str]) -> str:
+def _rendered(results: ReproductionResults, sections: list[_Section], skipped: Sequence[str]) -> str:
     environment = load("jinja2", "report", "an HTML report").Environment(autoescape=True, trim_blocks=True)
-    found = [verdict for verdict in verdicts(findings) if verdict.claim.where in shown]
-    tally = {
-        profile: {ruling: sum(v.profile == profile and v.ruling == ruling for v in found) for ruling in CLASSES}
+    shown = {section.experiment.key for section in sections}
+    found = [verdict for verdict in verdicts(results) if verdict.claim.experiment in shown]
+    counts = {
+        profile: {ruling: sum(v.profile == profile and v.ruling == ruling for v in found) for ruling in _CSS_CLASSES}
         for profile in PROFILES
     }
     return str(
-        environment.from_string(TEMPLATE.read_text()).render(
-            settings=findings.settings,
-            quick=findings.settings["effort"] == "quick",
+        environment.from_string(_TEMPLATE.read_text()).render(
+            settings=results.settings,
+            quick=results.settings["run_size"] == "quick",
             skipped=skipped,
-            parts=parts,
+            sections=sections,
             claims=by_claim(found),
-            tally=tally,
-            titles=tables.TITLES,
-            classes=CLASSES,
+            counts=counts,
+            titles=tables.PROFILE_TITLES,
+            classes=_CSS_CLASSES,
             experiments=EXPERIMENTS,
-            scores=tables.scores(findings),
-            work=tables.work(findings),
+            scores=tables.scores_table(results),
+            cpu=tables.cpu_table(results),
         )
     )
 
 
-def _part(experiment: Experiment, findings: Findings) -> Part:
-    table = {"sizes": tables.sizes, "times": tables.times}.get(experiment.kind)
+def _section(experiment: Experiment, results: ReproductionResults) -> _Section:
+    table = {"sizes": tables.sizes_table, "times": tables.times_table}.get(experiment.kind)
     if table is not None:
-        return Part(experiment, table(findings), {})
-    figures = {profile: drawn(experiment, findings, profile) for profile in PROFILES}
-    return Part(experiment, None, {profile: as_svg(f) for profile, f in figures.items() if f is not None})
+        return _Section(experiment, table(results), {})
+    figures = {profile: draw_experiment(experiment, results, profile) for profile in PROFILES}
+    return _Section(experiment, None, {profile: as_svg(f) for profile, f in figures.items() if f is not None})

@@ -1,4 +1,4 @@
-"""What was found: the outcome of every run, and the times; as JSON, where equal numbers are equal bytes."""
+"""The results of a reproduction: scores of every run and update times, written as JSON."""
 
 import json
 from collections.abc import Mapping
@@ -11,23 +11,24 @@ from evolabel.errors import EvolabelError, FileFormatError
 from evolabel.reproduce.methods import Profile
 
 T = TypeVar("T")
-N = TypeVar("N", "Task", "Step")
+N = TypeVar("N", "Task", "TaskStage")
 
 Stage = Literal["tuned", "run", "timed"]
+ScoreName = Literal["pa", "ap"]
 
-RESULTS, TIMES = "results.json", "times.json"
+RESULTS_FILE, TIMES_FILE = "results.json", "times.json"
 
 
 class Task(NamedTuple):
-    """One method on one set."""
+    """One method on one data set in one profile."""
 
     dataset: str
     profile: Profile
     method: str
 
 
-class Step(NamedTuple):
-    """A piece of the work; `method` is "all" where several methods take turns."""
+class TaskStage(NamedTuple):
+    """One stage of a task; `method` is "all" where several methods are timed together."""
 
     dataset: str
     profile: Profile
@@ -35,8 +36,8 @@ class Step(NamedTuple):
     stage: Stage
 
 
-class AbsentError(EvolabelError, KeyError):
-    """Something was not run, so that nothing can be said."""
+class NoResultError(EvolabelError, KeyError):
+    """A number that a claim needs was not computed or is not defined."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -44,7 +45,7 @@ class AbsentError(EvolabelError, KeyError):
 
 @dataclass(frozen=True)
 class Size:
-    """A set as it was run; `stream` is the name of the rows that were used, such as mediamill-5k for mediamill."""
+    """The size of a data set as it was run; `stream` names the rows used, such as mediamill-5k for mediamill."""
 
     stream: str
     features: int
@@ -54,109 +55,130 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What came out of one run.
+class RunResult:
+    """Scores of one run.
 
     Parameters
     ----------
     params : dict
-        Found on the initial batch.
-    pa, ap : float
-        Over the whole stream.
+        Tuned on the initial batch.
+    pa, ap : float or None
+        Over the whole stream; None where the score is not defined (AP: no streamed row has a positive label).
     rules : float
-        At the end, of all classifiers together.
+        Number of rules at the end, of all classifiers together.
     asked : float or None
-        Share of the labels (or samples) whose annotation was asked for; None where all were given.
+        Share of the labels (or samples) that were queried; None where all were given.
     trend : dict of str to list
-        "sample", "pa", "ap" and "rules" along the stream.
+        "sample", "pa", "ap" and "rules" along the stream; None where a score is not defined yet.
     """
 
     params: dict[str, Any]
-    pa: float
-    ap: float
+    pa: float | None
+    ap: float | None
     rules: float
     asked: float | None = None
-    trend: dict[str, list[float]] = field(default_factory=dict, repr=False)
+    trend: dict[str, list[float | None]] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
-class Findings:
-    """Everything the claims are held against.
+class ReproductionResults:
+    """All results of a reproduction; the claims are checked against them.
 
     Parameters
     ----------
     settings : dict
+        Version, name of the run size, and seed.
     sizes : dict of str to Size
-    outcomes : dict of Task to Outcome
+        By data set.
+    runs : dict of Task to RunResult
     times : dict of Task to float
-        Milliseconds per sample.
-    work : dict of Step to float
-        Processor seconds that each piece took.
+        Milliseconds of processor time to answer and learn one sample.
+    cpu_seconds : dict of TaskStage to float
+        Processor time that each stage of each task took.
     """
 
     settings: dict[str, Any]
     sizes: dict[str, Size]
-    outcomes: dict[Task, Outcome]
+    runs: dict[Task, RunResult]
     times: dict[Task, float]
-    work: dict[Step, float]
-
-    def outcome(self, dataset: str, profile: Profile, method: str) -> Outcome:
-        """Of one run; AbsentError if it was not done."""
-        return _found(self.outcomes, Task(dataset, profile, method))
-
-    def milliseconds(self, dataset: str, profile: Profile, method: str) -> float:
-        """To answer and learn a sample; AbsentError if it was not measured."""
-        return _found(self.times, Task(dataset, profile, method))
-
-    def size(self, dataset: str) -> Size:
-        """Of one set; AbsentError if it was not at hand."""
-        if dataset not in self.sizes:
-            raise AbsentError(f"{dataset} was not run")
-        return self.sizes[dataset]
+    cpu_seconds: dict[TaskStage, float]
 
     def write(self, folder: Path) -> None:
-        """`results.json`, the same for the same seed, and `times.json`, which never is."""
+        """Write `results.json` (the same bytes for the same seed) and `times.json` into `folder`."""
         document = {
             "settings": self.settings,
             "sizes": {name: asdict(size) for name, size in self.sizes.items()},
-            "outcomes": [{**task._asdict(), **asdict(outcome)} for task, outcome in self.outcomes.items()],
+            "runs": [{**task._asdict(), **asdict(run)} for task, run in self.runs.items()],
         }
         times = {
             "updates": [{**task._asdict(), "milliseconds": ms} for task, ms in self.times.items()],
-            "work": [{**step._asdict(), "seconds": seconds} for step, seconds in self.work.items()],
+            "tasks": [{**stage._asdict(), "seconds": seconds} for stage, seconds in self.cpu_seconds.items()],
         }
-        write_atomically(folder / RESULTS, as_json(document))
-        write_atomically(folder / TIMES, as_json(times))
+        write_atomically(folder / RESULTS_FILE, as_json(document))
+        write_atomically(folder / TIMES_FILE, as_json(times))
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """What `write` has written."""
+        """The results that `write` has written into `folder`; raises FileFormatError if they cannot be read."""
         try:
-            document = json.loads((folder / RESULTS).read_bytes())
-            times = json.loads((folder / TIMES).read_bytes())
+            document = json.loads((folder / RESULTS_FILE).read_bytes())
+            times = json.loads((folder / TIMES_FILE).read_bytes())
             return cls(
                 document["settings"],
                 {name: Size(**size) for name, size in document["sizes"].items()},
-                {_of(Task, entry): Outcome(**entry) for entry in document["outcomes"]},
-                {_of(Task, entry): entry["milliseconds"] for entry in times["updates"]},
-                {_of(Step, entry): entry["seconds"] for entry in times["work"]},
+                {_pop_key(Task, entry): RunResult(**entry) for entry in document["runs"]},
+                {_pop_key(Task, entry): entry["milliseconds"] for entry in times["updates"]},
+                {_pop_key(TaskStage, entry): entry["seconds"] for entry in times["tasks"]},
             )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise FileFormatError(f"{folder} holds no results of evolabel reproduce ({error}); run it again") from None
 
 
+class ProfileResults(NamedTuple):
+    """The part of `results` that belongs to one `profile`; its methods raise NoResultError for missing numbers."""
+
+    results: ReproductionResults
+    profile: Profile
+
+    def run(self, dataset: str, method: str) -> RunResult:
+        """Scores of `method` on `dataset`."""
+        return _required(self.results.runs, Task(dataset, self.profile, method))
+
+    def milliseconds(self, dataset: str, method: str) -> float:
+        """Processor time of `method` to answer and learn one sample of `dataset`."""
+        return _required(self.results.times, Task(dataset, self.profile, method))
+
+    def size(self, dataset: str) -> Size:
+        """Size of `dataset` as it was run."""
+        if dataset not in self.results.sizes:
+            raise NoResultError(f"{dataset} was not run")
+        return self.results.sizes[dataset]
+
+    def score(self, dataset: str, method: str, metric: ScoreName = "pa") -> float:
+        """PA or AP (`metric`) of `method` over the whole stream of `dataset`."""
+        run = self.run(dataset, method)
+        value = run.pa if metric == "pa" else run.ap
+        if value is None:
+            raise NoResultError(f"{metric.upper()} of {method} is not defined on {dataset}")
+        return value
+
+    def gain(self, dataset: str, method: str, other: str, metric: ScoreName = "pa") -> float:
+        """Score (`metric`) of `method` minus that of `other` on `dataset`."""
+        return self.score(dataset, method, metric) - self.score(dataset, other, metric)
+
+
 def as_json(document: Any) -> bytes:
-    """One line per entry of the outermost lists: small, and still fit for a diff."""
+    """`document` as JSON bytes, each entry of its lists of tasks on a line of its own."""
     text = json.dumps(document, separators=(",", ":"), allow_nan=False)
     return (text.replace('{"dataset"', '\n{"dataset"') + "\n").encode()
 
 
-def _of(kind: type[N], entry: dict[str, Any]) -> N:
-    """Takes the parts of a task or step out of the entry."""
+def _pop_key(kind: type[N], entry: dict[str, Any]) -> N:
+    """Remove the fields of a task or task stage from `entry` and return them."""
     return kind(*(entry.pop(name) for name in kind._fields))
 
 
-def _found(values: Mapping[Task, T], task: Task) -> T:
+def _required(values: Mapping[Task, T], task: Task) -> T:
     if task not in values:
-        raise AbsentError(f"{task.method} was not run on {task.dataset}")
+        raise NoResultError(f"{task.method} was not run on {task.dataset}")
     return values[task]

@@ -1,51 +1,57 @@
-"""How much work a reproduction is: the whole thing, or a quick look."""
+"""The size of a reproduction: how many rows, parameter values and folds are used."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from evolabel.reproduce.methods import Profile, Values
+from evolabel.reproduce.methods import ParameterValues, Profile
 from evolabel.streams import Dataset
 
 
 @dataclass(frozen=True)
-class Effort:
-    """How many rows, grids and folds.
+class RunSize:
+    """How many rows, parameter values and folds a reproduction uses.
 
     Parameters
     ----------
     name : str
-    grids : dict
-        Values of every parameter, by profile.
+        Shown in the report: "full" or "quick".
+    grids : dict of str to dict
+        The values of every tuned parameter, by profile.
     folds : int
-    initial, streamed : int or None
+        Folds of the cross-validation.
+    max_initial, max_streamed : int or None
         Most rows of the initial batch and of the stream that are used; None for all.
-    searched : int
-        Most labels (rows x labels) that a search sees. Only mediamill has more: 594 rows, drawn at random, stand for
-        its initial batch then.
-    timed : int
+    max_search_labels : int
+        Most labels (rows x labels) of an initial batch that a search uses. Only mediamill has more: there the search
+        uses 594 rows, drawn at random.
+    timed_rows : int
         Rows whose updates are timed.
-    learned : int
-        Most rows learned before that: the last ones of the initial batch.
+    max_rows_before_timing : int
+        Most rows learned before the timed ones: the last rows of the initial batch.
     """
 
     name: str
-    grids: dict[Profile, Values]
+    grids: dict[Profile, ParameterValues]
     folds: int
-    initial: int | None = None
-    streamed: int | None = None
-    searched: int = 60_000
-    timed: int = 100
-    learned: int = 1500
+    max_initial: int | None = None
+    max_streamed: int | None = None
+    max_search_labels: int = 60_000
+    timed_rows: int = 100
+    max_rows_before_timing: int = 1500
 
     def settings(self) -> dict[str, Any]:
-        """Plain values: what results depend on."""
-        return {key: value for key, value in asdict(self).items() if key not in ("name", "timed", "learned")}
+        """The values on which tuned parameters and scores depend; those that concern only the timing are left out."""
+        timing = ("name", "timed_rows", "max_rows_before_timing")
+        return {key: value for key, value in asdict(self).items() if key not in timing}
 
     def cut(self, dataset: Dataset) -> Dataset:
-        """The rows in question; a set that is cut keeps its first initial and its first streamed rows."""
+        """`dataset` with its first `max_initial` initial rows and its first `max_streamed` streamed rows.
+
+        Without an official split the first third of the rows is the initial batch.
+        """
         split = dataset.split if dataset.split is not None else round(len(dataset) / 3)
-        start = split if self.initial is None else min(split, self.initial)
-        end = len(dataset) if self.streamed is None else min(len(dataset), split + self.streamed)
+        start = split if self.max_initial is None else min(split, self.max_initial)
+        end = len(dataset) if self.max_streamed is None else min(len(dataset), split + self.max_streamed)
         kept = [*range(start), *range(split, end)]
         return Dataset(
             dataset.X[kept],
@@ -58,7 +64,7 @@ class Effort:
 
 
 # Values of the paper's grid, spread over its range: 64 points instead of 1360.
-FULL = Effort(
+FULL = RunSize(
     "full",
     {
         "paper": {"vigilance": (0.35, 0.45, 0.6, 0.8), "alpha": (0.0, 0.01, 0.1, 1.0), "beta": (0.0, 1.0, 10.0, 100.0)},
@@ -66,14 +72,14 @@ FULL = Effort(
     },
     folds=3,
 )
-QUICK = Effort(
+QUICK = RunSize(
     "quick",
     {
         "paper": {"vigilance": (0.4, 0.8), "alpha": (0.0, 0.1, 1.0), "beta": (0.0, 1.0, 10.0)},
         "default": {"vigilance": (0.5, 1.0)},
     },
     folds=2,
-    initial=120,
-    streamed=80,
-    timed=30,
+    max_initial=120,
+    max_streamed=80,
+    timed_rows=30,
 )

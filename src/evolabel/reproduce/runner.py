@@ -1,4 +1,4 @@
-"""`reproduce`: whatever the chosen experiments need and nobody has done yet, then all of it as `Findings`."""
+"""`reproduce`: run the tasks that the chosen experiments need and the cache does not hold."""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -10,18 +10,18 @@ from typing import Any
 from joblib import delayed
 
 from evolabel import __version__
-from evolabel.reproduce.cache import Part, Parts
-from evolabel.reproduce.experiments import SETS, Experiment
+from evolabel.reproduce.cache import FinishedTask, TaskCache
+from evolabel.reproduce.experiments import PAPER_SETS, Experiment
 from evolabel.reproduce.methods import METHODS, PROFILES
-from evolabel.reproduce.results import Findings, Outcome, Size, Stage, Step, Task
-from evolabel.reproduce.run_size import FULL, Effort
+from evolabel.reproduce.results import ReproductionResults, RunResult, Size, Stage, Task, TaskStage
+from evolabel.reproduce.run_size import FULL, RunSize
 from evolabel.reproduce.tasks import Params, run_task, time_task, tune_task
 from evolabel.streams import Dataset
 from evolabel.tuning.checkpoint import fingerprint
 from evolabel.tuning.parallel import run_all
 
-Listener = Callable[[str, int, int], object]
-"""Receives what was done last, how many tasks are done, and how many there are."""
+TaskProgress = Callable[[str, int, int], object]
+"""Called after each task with its name, the number of finished tasks and the number of all tasks."""
 
 
 def reproduce(
@@ -29,88 +29,94 @@ def reproduce(
     datasets: Mapping[str, Dataset],
     folder: Path,
     *,
-    effort: Effort = FULL,
+    run_size: RunSize = FULL,
     seed: int = 0,
     jobs: int = 1,
-    progress: Listener | None = None,
-) -> Findings:
-    """Run what is missing in `folder`, and write `results.json` and `times.json` there.
+    progress: TaskProgress | None = None,
+) -> ReproductionResults:
+    """Run the tasks that `folder` does not hold yet, and write `results.json` and `times.json` there.
 
     Parameters
     ----------
     experiments : iterable of Experiment
     datasets : dict of str to Dataset
-        By the names the paper gives them; sets that are not the paper's join its four. The first `split` rows (or the
-        first third) are the initial batch. A set of the paper that is absent is left out.
+        By the paper's names; a data set that is not the paper's is added to its four small ones. The first `split` rows
+        (or the first third) are the initial batch. A data set of the paper that is absent is left out.
     folder : Path
-        Where parts are kept: the same call goes on where it was interrupted.
-    effort : Effort
+        Holds a cache of finished tasks: the same call continues an interrupted run.
+    run_size : RunSize
         `FULL` or `QUICK`.
     seed : int
-        Of folds and random selections. The same seed gives the same `results.json`, byte by byte.
+        Seed of folds and random selection. The same seed gives the same `results.json`, byte by byte.
     jobs : int
-        Processes for tuning and running; times are always measured alone.
+        Processes for tuning and running; times are always measured in one process, one task at a time.
     progress : callable, optional
+        Called after each task with its name, the number of finished tasks and the number of all tasks.
+
+    Returns
+    -------
+    ReproductionResults
     """
-    cut = {name: effort.cut(dataset) for name, dataset in datasets.items()}
-    work = _Work(list(experiments), cut, Parts(folder / "parts"), effort, seed, jobs, progress)
-    params = work.tune()
-    findings = Findings(
-        {"version": __version__, "effort": effort.name, "seed": seed},
+    cut = {name: run_size.cut(dataset) for name, dataset in datasets.items()}
+    runner = _Runner(list(experiments), cut, TaskCache(folder / "cache"), run_size, seed, jobs, progress)
+    params = runner.tune()
+    results = ReproductionResults(
+        {"version": __version__, "run_size": run_size.name, "seed": seed},
         {name: _size(dataset) for name, dataset in cut.items()},
-        work.run(params),
-        work.time(params),
-        work.seconds,
+        runner.run(params),
+        runner.time(params),
+        runner.cpu_seconds,
     )
-    findings.write(folder)
-    return findings
+    results.write(folder)
+    return results
 
 
 @dataclass
-class _Work:
-    """Three stages, each of which knows what it can skip."""
+class _Runner:
+    """The three stages of a reproduction; each skips the tasks that the cache holds."""
 
     experiments: list[Experiment]
     datasets: dict[str, Dataset]
-    parts: Parts
-    effort: Effort
+    cache: TaskCache
+    run_size: RunSize
     seed: int
     jobs: int
-    progress: Listener | None
-    seconds: dict[Step, float] = field(default_factory=dict)
+    progress: TaskProgress | None
+    cpu_seconds: dict[TaskStage, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._facts = {name: _facts(dataset) for name, dataset in self.datasets.items()}
+        self._data = {name: _data_settings(dataset) for name, dataset in self.datasets.items()}
+        self._runs, self._timed = self._tasks("trend lines"), self._tasks("times")
+        self._searches = list(dict.fromkeys(_search_of(task) for task in (*self._runs, *self._timed)))
+        self._timed_together = list(dict.fromkeys(task._replace(method="all") for task in self._timed))
 
     def tune(self) -> dict[Task, Params]:
-        """Parameters of all methods that have a search of their own."""
-        tasks = list(dict.fromkeys(_search_of(task) for task in (*self._runs(), *self._timed())))
-        calls = {task: (self.datasets[task.dataset], self.effort, self.seed) for task in tasks}
-        return self._stage("tuned", tune_task, calls, {task: {} for task in tasks})
+        """The parameters of all methods that have a search of their own."""
+        calls = {task: (self.datasets[task.dataset], self.run_size, self.seed) for task in self._searches}
+        return self._stage("tuned", tune_task, calls, {})
 
-    def run(self, params: dict[Task, Params]) -> dict[Task, Outcome]:
-        """All trend lines."""
-        tasks = self._runs()
-        found = {task: params[_search_of(task)] for task in tasks}
-        calls = {task: (self.datasets[task.dataset], found[task], self.seed) for task in tasks}
-        outcomes = self._stage("run", run_task, calls, {task: {"params": found[task]} for task in tasks})
-        return {task: Outcome(**outcomes[task]) for task in tasks}
+    def run(self, params: dict[Task, Params]) -> dict[Task, RunResult]:
+        """Scores and trend lines of all methods with the tuned `params`."""
+        tuned = {task: params[_search_of(task)] for task in self._runs}
+        calls = {task: (self.datasets[task.dataset], tuned[task], self.seed) for task in self._runs}
+        runs = self._stage("run", run_task, calls, {task: {"params": tuned[task]} for task in self._runs})
+        return {task: RunResult(**runs[task]) for task in self._runs}
 
     def time(self, params: dict[Task, Params]) -> dict[Task, float]:
-        """Times of the methods of the table, set by set; alone on the machine, as far as it is up to us."""
+        """Update times with the tuned `params`, one data set and profile after the other, in this process."""
         times: dict[Task, float] = {}
-        for dataset, profile in dict.fromkeys((task.dataset, task.profile) for task in self._timed()):
-            tasks = [task for task in self._timed() if (task.dataset, task.profile) == (dataset, profile)]
-            found = {task.method: params[_search_of(task)] for task in tasks}
-            whole = Task(dataset, profile, "all")
-            how = {"learned": self.effort.learned, "timed": self.effort.timed, "clock": "processor"}
-            settings = {**self._settings(whole), "params": found, **how}
-            part = self.parts.load("timed", whole, settings)
-            if part is None:
-                _, part = _made(time_task, whole, (self.datasets[dataset], found, self.effort, self.seed))
-                self.parts.save("timed", whole, settings, part)
-            self._done("timed", whole, part)
-            times |= {task: part.found[task.method] for task in tasks}
+        for together in self._timed_together:
+            tasks = [task for task in self._timed if task[:2] == together[:2]]
+            tuned = {task.method: params[_search_of(task)] for task in tasks}
+            timing = {"learned": self.run_size.max_rows_before_timing, "timed": self.run_size.timed_rows}
+            settings = {**self._settings(together), "params": tuned, **timing, "clock": "processor"}
+            finished = self.cache.load("timed", together, settings)
+            if finished is None:
+                arguments = (self.datasets[together.dataset], tuned, self.run_size, self.seed)
+                _, finished = _measured(time_task, together, arguments)
+                self.cache.save("timed", together, settings, finished)
+            self._report("timed", together, finished)
+            times |= {task: finished.value[task.method] for task in tasks}
         return times
 
     def _stage(
@@ -120,38 +126,32 @@ class _Work:
         calls: dict[Task, tuple[Any, ...]],
         settings: dict[Task, dict[str, Any]],
     ) -> dict[Task, Any]:
-        """Results of all calls, from disk where they are there."""
-        made_under = {task: {**self._settings(task), **settings[task]} for task in calls}
+        """What `function` returns for each of `calls`, from the cache where it is there."""
+        all_settings = {task: {**self._settings(task), **settings.get(task, {})} for task in calls}
         found = {}
         for task in calls:
-            if (part := self.parts.load(stage, task, made_under[task])) is not None:
-                found[task] = self._done(stage, task, part)
-        waiting = (delayed(_made)(function, task, calls[task]) for task in calls if task not in found)
+            if (finished := self.cache.load(stage, task, all_settings[task])) is not None:
+                found[task] = self._report(stage, task, finished)
+        missing = (delayed(_measured)(function, task, calls[task]) for task in calls if task not in found)
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "A worker stopped")  # and was replaced: nothing is lost
-            for task, part in run_all(waiting, self.jobs):
-                self.parts.save(stage, task, made_under[task], part)
-                found[task] = self._done(stage, task, part)
+            warnings.filterwarnings("ignore", "A worker stopped")  # joblib replaces it and repeats its task
+            for task, finished in run_all(missing, self.jobs):
+                self.cache.save(stage, task, all_settings[task], finished)
+                found[task] = self._report(stage, task, finished)
         return found
 
     def _settings(self, task: Task) -> dict[str, Any]:
         return {
             "version": __version__,
             "seed": self.seed,
-            "data": self._facts[task.dataset],
-            "effort": self.effort.settings(),
+            "data": self._data[task.dataset],
+            "run_size": self.run_size.settings(),
         }
 
-    def _runs(self) -> list[Task]:
-        return self._tasks("trend lines")
-
-    def _timed(self) -> list[Task]:
-        return self._tasks("times")
-
     def _tasks(self, kind: str) -> list[Task]:
-        """One for every set at hand, profile and method of the experiments of a kind; each once, in a fixed order."""
-        extra = [name for name in self.datasets if name not in SETS]
-        wanted = {
+        """A task for every data set, profile and method of the experiments of `kind`; each once, in a fixed order."""
+        extra = [name for name in self.datasets if name not in PAPER_SETS]
+        tasks = {
             Task(panel.dataset, profile, method)
             for experiment in self.experiments
             if experiment.kind == kind
@@ -160,35 +160,30 @@ class _Work:
             for method in experiment.methods
             for profile in METHODS[method].profiles
         }
-        methods = list(METHODS)
-        order = list(self.datasets)
-        return sorted(
-            wanted, key=lambda t: (order.index(t.dataset), PROFILES.index(t.profile), methods.index(t.method))
-        )
+        names, methods = list(self.datasets), list(METHODS)
+        return sorted(tasks, key=lambda t: (names.index(t.dataset), PROFILES.index(t.profile), methods.index(t.method)))
 
-    def _done(self, stage: Stage, task: Task, part: Part) -> Any:
-        """Tell of it, and return what was found."""
-        self.seconds[Step(*task, stage)] = part.seconds
+    def _report(self, stage: Stage, task: Task, finished: FinishedTask) -> Any:
+        """Record the time of a finished task, call `progress`, and return the value of the task."""
+        self.cpu_seconds[TaskStage(*task, stage)] = finished.seconds
         if self.progress is not None:
-            pairs = {(task.dataset, task.profile) for task in self._timed()}
-            searches = {_search_of(task) for task in (*self._runs(), *self._timed())}
-            total = len(searches) + len(self._runs()) + len(pairs)
-            self.progress(f"{stage} {' '.join(task)}", len(self.seconds), total)
-        return part.found
+            total = len(self._searches) + len(self._runs) + len(self._timed_together)
+            self.progress(f"{stage} {' '.join(task)}", len(self.cpu_seconds), total)
+        return finished.value
 
 
-def _made(function: Callable[..., Any], task: Task, arguments: tuple[Any, ...]) -> tuple[Task, Part]:
-    """Results come in any order: each says whose it is."""
+def _measured(function: Callable[..., Any], task: Task, arguments: tuple[Any, ...]) -> tuple[Task, FinishedTask]:
+    """Call `function` and return its task with the result, because results of several processes come in any order."""
     start = process_time()
-    found = function(task, *arguments)
-    return task, Part(found, round(process_time() - start, 1))
+    value = function(task, *arguments)
+    return task, FinishedTask(value, round(process_time() - start, 1))
 
 
 def _search_of(task: Task) -> Task:
     return task._replace(method=METHODS[task.method].tuned_as)
 
 
-def _facts(dataset: Dataset) -> dict[str, Any]:
+def _data_settings(dataset: Dataset) -> dict[str, Any]:
     return {"name": dataset.name, "split": dataset.split, "values": fingerprint(dataset.X, dataset.Y)}
 
 

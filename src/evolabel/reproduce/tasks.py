@@ -1,55 +1,94 @@
-"""The work itself: tune, run, or time one method on one set. Plain values go in and come out, from any process."""
+"""The tasks of a reproduction: tune, run or time methods on one data set.
+
+Arguments and results are plain values, so that a task can run in another process.
+"""
 
 from dataclasses import asdict
-from math import ceil
+from math import ceil, isnan
 from statistics import median
 from time import process_time
 from typing import Any
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 from evolabel.evaluate import Learner, Results, prequential
 from evolabel.evaluate.learner import answer_and_learn
-from evolabel.reproduce.methods import METHODS, Profile, classifier_of
-from evolabel.reproduce.results import Outcome, Task
-from evolabel.reproduce.run_size import Effort
-from evolabel.reproduce.search import tuned
+from evolabel.reproduce.methods import METHODS, Profile, build_classifier, search_grid
+from evolabel.reproduce.results import RunResult, Task
+from evolabel.reproduce.run_size import RunSize
 from evolabel.streams import Dataset
+from evolabel.tuning import GridSearch
+from evolabel.typing import IntArray
 
-POINTS = 50  # on a trend line
-BLOCK = 5  # samples timed at a time
-DIGITS = 6
-FOLLOWED = {"pa": "cumulative", "ap": "cumulative", "rules": "current"}
+_TREND_POINTS = 50
+_TIMED_BLOCK_ROWS = 5
+_DECIMALS = 6
+_TREND_FORMS = {"pa": "cumulative", "ap": "cumulative", "rules": "current"}
+_TUNING_SCORE = "pa"
+_WRAPPED = "base__"  # prefix of the parameters of the classifiers inside one-versus-rest and the chain
 
 Params = dict[str, Any]
 
 
-def tune_task(task: Task, dataset: Dataset, effort: Effort, seed: int) -> Params:
-    """Parameters from the initial batch, which is all that is looked at."""
+def tune_task(task: Task, dataset: Dataset, run_size: RunSize, seed: int) -> Params:
+    """The best parameters for `task` by cross-validation on the initial batch of `dataset`.
+
+    All methods use the same folds, score and grids (`run_size`), and of a large batch the same rows, drawn by `seed`.
+    """
+    X, Y = dataset.X[: dataset.split], dataset.Y[: dataset.split]
+    prefix = "" if task.method in ("ours", "rfwls") else _WRAPPED
+    values = search_grid(task.profile, task.method, run_size.grids)
+    grid = {f"{prefix}{name}": tried for name, tried in values.items()}
+    rows = search_rows(len(X), run_size.max_search_labels // Y.shape[1], seed)
+    learner: Any = build_learner(task.profile, task.method, {}, seed)
+    search = GridSearch(learner, grid, cv=run_size.folds, score=_TUNING_SCORE, seed=seed, refit=False)
     with threadpool_limits(1):
-        return tuned(task.profile, task.method, dataset.X[: dataset.split], dataset.Y[: dataset.split], effort, seed)
+        search.fit(X[rows], Y[rows])
+    return {name.removeprefix(prefix): value for name, value in search.best_params_.items()}
+
+
+def search_rows(n_rows: int, max_rows: int, seed: int) -> IntArray:
+    """Indices of the rows a search uses, ascending: all `n_rows`, or `max_rows` of them drawn by `seed`.
+
+    Examples
+    --------
+    >>> search_rows(3, 5, seed=0).tolist()
+    [0, 1, 2]
+    """
+    if n_rows <= max_rows:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(seed).choice(n_rows, max_rows, replace=False))
 
 
 def run_task(task: Task, dataset: Dataset, params: Params, seed: int) -> dict[str, Any]:
-    """Test, then train, along the stream."""
-    every = ceil((len(dataset) - (dataset.split or 0)) / POINTS)
-    learner = learner_of(task.profile, task.method, params, seed)
+    """Scores of `task` with the tuned `params`, test-then-train along `dataset`, as a dictionary of `RunResult`.
+
+    `seed` is that of random selection.
+    """
+    every = ceil((len(dataset) - (dataset.split or 0)) / _TREND_POINTS)
+    learner = build_learner(task.profile, task.method, params, seed)
     with threadpool_limits(1):
         results = prequential(
             {task.method: learner}, dataset, initial="split", metrics=("pa", "ap"), window=every, every=every, seed=seed
         )
-    return asdict(_outcome(results, task.method, params))
+    return asdict(_run_result(results, task.method, params))
 
 
-def time_task(task: Task, dataset: Dataset, params: dict[str, Params], effort: Effort, seed: int) -> dict[str, float]:
-    """Milliseconds of processor time per sample of several methods, which take turns.
+def time_task(
+    task: Task, dataset: Dataset, params: dict[str, Params], run_size: RunSize, seed: int
+) -> dict[str, float]:
+    """Milliseconds of processor time per sample of `dataset`, by method.
 
-    Not on the clock: on a machine that does other work, too, what takes long is interrupted more often.
+    The methods are the keys of `params` (their tuned parameters) in the profile of `task`; they take turns, block by
+    block. `run_size` sets how many rows are learned before and how many are timed, `seed` that of random selection.
+    Processor time is measured, not wall time: on a busy machine long updates are interrupted more often.
     """
-    learners = {method: learner_of(task.profile, method, found, seed) for method, found in params.items()}
+    learners = {method: build_learner(task.profile, method, found, seed) for method, found in params.items()}
     split = dataset.split or 0
-    batch = slice(max(split - effort.learned, 0), split)
-    blocks = [slice(row, row + BLOCK) for row in range(split, min(split + effort.timed, len(dataset)), BLOCK)]
+    batch = slice(max(split - run_size.max_rows_before_timing, 0), split)
+    end = min(split + run_size.timed_rows, len(dataset))
+    blocks = [slice(row, row + _TIMED_BLOCK_ROWS) for row in range(split, end, _TIMED_BLOCK_ROWS)]
     seconds: dict[str, list[float]] = {method: [] for method in learners}
     with threadpool_limits(1):
         for learner in learners.values():
@@ -58,30 +97,34 @@ def time_task(task: Task, dataset: Dataset, params: dict[str, Params], effort: E
             start = process_time()
             answer_and_learn(learner, dataset.X[block], dataset.Y[block], None)
             seconds[method].append((process_time() - start) / len(dataset.X[block]))
-    return {method: round(1e3 * median(found), DIGITS) for method, found in seconds.items()}
+    return {method: round(1e3 * median(measured), _DECIMALS) for method, measured in seconds.items()}
 
 
-def learner_of(profile: Profile, method: str, params: Params, seed: int) -> Learner:
-    """A method with its parameters, ready for an initial batch."""
+def build_learner(profile: Profile, method: str, params: Params, seed: int) -> Learner:
+    """An untrained learner for `method` in `profile` with the tuned `params`; `seed` is that of random selection."""
     kind = METHODS[method]
-    return kind.learner(classifier_of(profile, kind.tuned_as, params), profile, seed)
+    return kind.learner(build_classifier(profile, kind.tuned_as, params), profile, seed)
 
 
-def _outcome(results: Results, method: str, params: Params) -> Outcome:
+def _run_result(results: Results, method: str, params: Params) -> RunResult:
     summary = results.summary[method]
-    lines: dict[str, list[float]] = {metric: [] for metric in FOLLOWED}
-    samples: list[float] = []
+    trend: dict[str, list[float | None]] = {"sample": [], **{metric: [] for metric in _TREND_FORMS}}
     for point in results.trend:
-        if FOLLOWED.get(point.metric) == point.form:
-            lines[point.metric].append(round(point.value, DIGITS))
+        if _TREND_FORMS.get(point.metric) == point.form:
+            trend[point.metric].append(_rounded(point.value))
             if point.metric == "rules":
-                samples.append(point.sample)
-    asked = getattr(results.learners[method], "share_", None)
-    return Outcome(
+                trend["sample"].append(point.sample)
+    share = getattr(results.learners[method], "share_", None)
+    return RunResult(
         params,
-        pa=round(summary.metrics["pa"], DIGITS),
-        ap=round(summary.metrics["ap"], DIGITS),
+        pa=_rounded(summary.metrics["pa"]),
+        ap=_rounded(summary.metrics["ap"]),
         rules=summary.rules,
-        asked=None if asked is None else round(float(asked), DIGITS),
-        trend={"sample": samples, **lines},
+        asked=None if share is None else _rounded(float(share)),
+        trend=trend,
     )
+
+
+def _rounded(value: float) -> float | None:
+    """`value` with 6 decimals; None for NaN, which JSON cannot hold (a score of rows without positive labels)."""
+    return None if isnan(value) else round(value, _DECIMALS)

@@ -1,18 +1,23 @@
 """Every claim of the paper's experiments, checked by code."""
 
-from evolabel.reproduce.claims import by_labels, by_samples, mediamill, permanent, rules, speed
-from evolabel.reproduce.claims.verdict import FAILS, HOLDS, UNKNOWN, Claim, Ruling, Verdict
+from evolabel.reproduce.claims import label_budgets, mediamill, permanent_updates, rule_counts, sample_budgets, speed
+from evolabel.reproduce.claims.verdict import FAILS, HOLDS, UNKNOWN, PaperClaim, Ruling, Verdict
 from evolabel.reproduce.experiments import EXPERIMENTS
-from evolabel.reproduce.results import Findings
+from evolabel.reproduce.results import ProfileResults, ReproductionResults
 
-__all__ = ["CLAIMS", "FAILS", "HOLDS", "UNKNOWN", "Claim", "Ruling", "Verdict", "verdicts"]
+__all__ = ["CLAIMS", "FAILS", "HOLDS", "UNKNOWN", "PaperClaim", "Ruling", "Verdict", "verdicts"]
 
-_MODULES = (permanent, rules, mediamill, by_labels, by_samples, speed)
-CLAIMS: tuple[Claim, ...] = tuple(
-    claim for where in EXPERIMENTS for module in _MODULES for claim in module.CLAIMS if claim.where == where
+_ALL = (
+    *permanent_updates.PERMANENT_CLAIMS,
+    *rule_counts.RULE_CLAIMS,
+    *mediamill.MEDIAMILL_CLAIMS,
+    *label_budgets.LABEL_BUDGET_CLAIMS,
+    *sample_budgets.SAMPLE_BUDGET_CLAIMS,
+    *speed.SPEED_CLAIMS,
 )
+CLAIMS: tuple[PaperClaim, ...] = tuple(claim for key in EXPERIMENTS for claim in _ALL if claim.experiment == key)
 
 
-def verdicts(findings: Findings) -> list[Verdict]:
-    """What becomes of every claim, profile by profile."""
-    return [claim.verdict(findings, profile) for claim in CLAIMS for profile in claim.profiles]
+def verdicts(results: ReproductionResults) -> list[Verdict]:
+    """The verdict on every claim in each of its profiles, computed from `results`."""
+    return [claim.verdict(ProfileResults(results, profile)) for claim in CLAIMS for profile in claim.profiles]

@@ -1,83 +1,70 @@
-"""Numbers that claims are about, and how they are told."""
+"""Checks over several data sets, and numbers as text."""
 
 from collections.abc import Callable, Iterable
-from typing import Literal
 
 from evolabel.reproduce.claims.verdict import Measured
-from evolabel.reproduce.methods import METHODS, Profile
-from evolabel.reproduce.results import AbsentError, Findings
+from evolabel.reproduce.methods import METHODS
+from evolabel.reproduce.results import NoResultError, ProfileResults
 
-Metric = Literal["pa", "ap"]
-
-AHEAD = 0.002  # less than a fifth of a point says nothing
-LITTLE = 0.01  # "negligible", "no significant drop": at most a point
-
-
-def score(findings: Findings, profile: Profile, dataset: str, method: str, metric: Metric = "pa") -> float:
-    """PA or AP over the whole stream."""
-    value: float = getattr(findings.outcome(dataset, profile, method), metric)
-    return value
-
-
-def gain(findings: Findings, profile: Profile, dataset: str, method: str, other: str, metric: Metric = "pa") -> float:
-    """By how much a method is above another one."""
-    mine = score(findings, profile, dataset, method, metric)
-    return mine - score(findings, profile, dataset, other, metric)
+MIN_LEAD = 0.002  # smaller differences of scores are not counted as differences
+MAX_LOSS = 0.01  # "negligible", "no significant drop" in the paper: at most one percentage point
 
 
 def on_each(
     names: Iterable[str],
     value: Callable[[str], float],
     agrees: Callable[[float], bool],
+    *,
     form: Callable[[float], str],
     what: str,
     why: Callable[[dict[str, float]], str],
 ) -> Measured:
-    """Does the claim hold on each of these sets? One that refutes it is enough; to confirm it, all must be there.
+    """Check a claim on each data set of `names`: one that contradicts it refutes it, all must be there to confirm it.
 
-    `why` gets the sets that refute it, and their numbers.
+    `value` returns the number of a data set, `agrees` whether that number agrees with the claim, `form` the number as
+    text; `what` names the numbers. `why` explains a failure; its argument are the numbers that contradict the claim.
     """
     found: dict[str, float] = {}
-    absent: list[str] = []
+    missing: list[str] = []
     for name in names:
         try:
             found[name] = value(name)
-        except AbsentError as error:
-            absent.append(str(error))
-    told = f"{what}: {numbered(found, form)}" if found else ""
+        except NoResultError as error:
+            missing.append(str(error))
+    text = f"{what}: {numbered(found, form)}" if found else ""
     against = {name: number for name, number in found.items() if not agrees(number)}
-    if absent and not against:
-        raise AbsentError("; ".join([*filter(None, [told]), absent[0]]))
-    return Measured(not against, told, lambda: why(against))
+    if missing and not against:
+        raise NoResultError("; ".join([*filter(None, [text]), missing[0]]))
+    return Measured(not against, text, lambda: why(against))
 
 
 def points(difference: float) -> str:
-    """A difference of scores in percentage points, with its sign."""
+    """A `difference` of scores in percentage points with its sign and one decimal."""
     return _signed(100 * difference, 1)
 
 
 def hundredths(difference: float) -> str:
-    """The same, for differences that are small."""
+    """A small `difference` of scores in percentage points with its sign and two decimals."""
     return _signed(100 * difference, 2)
 
 
-def times(ratio: float) -> str:
-    """A ratio."""
+def ratio_text(ratio: float) -> str:
+    """`ratio` with one decimal, such as "2.5x"."""
     return f"{ratio:.1f}x"
 
 
-def whole(number: float) -> str:
-    """A count."""
+def count_text(number: float) -> str:
+    """`number` without decimals."""
     return f"{number:,.0f}"
 
 
 def numbered(found: dict[str, float], form: Callable[[float], str]) -> str:
-    """Sets with their numbers: birds +1.0, yeast -0.2."""
+    """The names of `found`, each with its number in the `form` given: birds +1.0, yeast -0.2."""
     return ", ".join(f"{name} {form(number)}" for name, number in found.items())
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names as a person lists them.
+    """`names` as a list in a sentence.
 
     Examples
     --------
@@ -88,14 +75,17 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def worth(findings: Findings, profile: Profile, against: Iterable[str], method: str) -> str:
-    """What learning on brings over standing still, all of it and with a budget: the reason for whatever is lost."""
-    told = (
-        f"on {name} {points(gain(findings, profile, name, 'ours', 'static'))} points of PA with a full update and "
-        f"{points(gain(findings, profile, name, method, 'static'))} with {METHODS[method].title}"
-        for name in against
+def learning_gain(found: ProfileResults, names: Iterable[str], method: str) -> str:
+    """A sentence with the gain over the static classifier on each of `names`, by a full update and by `method`.
+
+    The numbers come from `found`.
+    """
+    gains = (
+        f"on {name} {points(found.gain(name, 'ours', 'static'))} points of PA with a full update and "
+        f"{points(found.gain(name, method, 'static'))} with {METHODS[method].title}"
+        for name in names
     )
-    return f"What learning on is worth, over standing still: {'; '.join(told)}."
+    return f"Gain of learning after the initial batch: {'; '.join(gains)}."
 
 
 def _signed(number: float, digits: int) -> str:

@@ -1,11 +1,11 @@
-"""A claim of the paper, and what becomes of it: every verdict is computed from findings, none is typed."""
+"""A claim of the paper and its verdict, which is always computed from results."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from evolabel.reproduce.methods import PROFILES, Profile
-from evolabel.reproduce.results import AbsentError, Findings
+from evolabel.reproduce.results import NoResultError, ProfileResults
 
 Ruling = Literal["holds", "does not hold", "cannot be checked"]
 HOLDS: Ruling = "holds"
@@ -14,67 +14,69 @@ UNKNOWN: Ruling = "cannot be checked"
 
 
 class Measured(NamedTuple):
-    """What we found, in numbers, and whether that is what the paper says.
+    """Whether a claim `holds`, the measured numbers as `text`, and a function `why` that explains a failure.
 
-    `why` says why not, if it does not hold. It is made of measured numbers, too, so that it cannot contradict them.
+    The explanation is built from measured numbers, too, so that it cannot contradict them.
     """
 
     holds: bool
-    told: str
+    text: str
     why: Callable[[], str]
 
 
-Check = Callable[[Findings, Profile], Measured]
+ClaimCheck = Callable[[ProfileResults], Measured]
 
 
 @dataclass(frozen=True)
-class Claim:
-    """One line of the paper.
+class PaperClaim:
+    """One claim of the paper.
 
     Parameters
     ----------
     key : str
-    where : str
-        Key of the experiment.
-    words : str
-        What the paper says, in our words.
-    means : str
-        When we say that it holds.
-    check : function of findings and profile
-    profiles : tuple
-        Where the claim makes sense.
+        Name in `verdicts.json`.
+    experiment : str
+        Key of the experiment it is about.
+    statement : str
+        The claim in our words.
+    holds_if : str
+        The condition that is checked.
+    check : callable of ProfileResults
+        Returns what was measured.
+    profiles : tuple of str
+        The profiles to which the claim applies.
     """
 
     key: str
-    where: str
-    words: str
-    means: str
-    check: Check
+    experiment: str
+    statement: str
+    holds_if: str
+    check: ClaimCheck
     profiles: tuple[Profile, ...] = PROFILES
 
-    def verdict(self, findings: Findings, profile: Profile) -> "Verdict":
-        """The claim held against what was found."""
+    def verdict(self, found: ProfileResults) -> "Verdict":
+        """The verdict on this claim by the results `found` in one profile."""
         try:
-            measured = self.check(findings, profile)
-        except AbsentError as absent:
-            return Verdict(self, profile, UNKNOWN, f"{absent}", "")
+            measured = self.check(found)
+        except NoResultError as missing:
+            return Verdict(self, found.profile, UNKNOWN, f"{missing}", "")
         if measured.holds:
-            return Verdict(self, profile, HOLDS, measured.told, "")
-        return Verdict(self, profile, FAILS, measured.told, _explained(measured))
+            return Verdict(self, found.profile, HOLDS, measured.text, "")
+        return Verdict(self, found.profile, FAILS, measured.text, _explained(measured))
 
 
 def _explained(measured: Measured) -> str:
     try:
         return measured.why()
-    except AbsentError as absent:
-        return f"What could explain it is missing: {absent}."
+    except NoResultError as missing:
+        return f"The numbers that could explain it are missing: {missing}."
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a claim in one profile."""
+    """The verdict on a claim in one profile: the ruling, the measured numbers, and why the claim does not hold."""
 
-    claim: Claim
+    claim: PaperClaim
     profile: Profile
     ruling: Ruling
     measured: str
