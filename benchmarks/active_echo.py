@@ -62,7 +62,7 @@ def measured(split: Split) -> Run:
         for budget in BUDGETS:
             for per in KINDS:
                 for echo in (False, True):
-                    learner = BudgetedLearner(budget=budget, per=per, echo=echo)
+                    learner = BudgetedLearner(budget=budget, per=per, error_feedback=echo)
                     found[row(budget, per, echo=echo)] = asked(split, learner)
     return {name: [outcome[metric][0] for metric in METRICS] for name, outcome in found.items()}
 

@@ -1,4 +1,4 @@
-"""What questions are worth where answers are wrong, missing or late, where the stream drifts, and what refining does.
+"""What questions are worth where answers are wrong, missing or late, and where the stream drifts.
 
     python benchmarks/active_robustness.py                  # writes benchmarks/results/active_robustness.json
     python benchmarks/active_robustness.py --only-tables    # the tables of the last run
@@ -36,10 +36,9 @@ REFERENCES = ("static", "full")
 
 
 class Condition(NamedTuple):
-    """Who answers, and what samples nobody asks about may change."""
+    """How the annotator answers."""
 
     answers: dict[str, Any] = {}  # noqa: RUF012
-    refine: str = "none"
 
 
 CONDITIONS = {
@@ -54,8 +53,6 @@ CONDITIONS = {
     "10 samples late": Condition({"delay": (10, 10)}),
     "100 samples late": Condition({"delay": (100, 100)}),
     "1 to 100 samples late": Condition({"delay": (1, 100)}),
-    'refine="scaling"': Condition(refine="scaling"),
-    'refine="coverage"': Condition(refine="coverage"),
 }
 
 Records = list[dict[str, Any]]
@@ -107,7 +104,7 @@ def asking(split: Split, told: str, seed: int) -> Iterator[dict[str, Any]]:
     for name in LEARNERS:
         chance = {"criteria": "ambiguity", "selection": RandomSelector(seed)} if name.startswith("random") else {}
         person = SimulatedAnnotator(**condition.answers, seed=seed)
-        learner = BudgetedLearner(None, BUDGET, name.split()[-1], annotator=person, refine=condition.refine, **chance)
+        learner = BudgetedLearner(None, BUDGET, name.split()[-1], annotator=person, **chance)
         learner.fit(split.X[: split.initial], split.Y[: split.initial])
         found = scores(labels, learner.test_then_train(rows, labels))
         yield {"condition": told, "learner": name, **found, "share": learner.share_}
