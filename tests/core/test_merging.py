@@ -9,6 +9,7 @@ from small_rule_bases import assert_close
 
 from evolabel.core.batch import Batch
 from evolabel.core.rules import inverses, merging, slots
+from evolabel.kernels.compile import interpreted
 from evolabel.kernels.moments import absorb
 from evolabel.kernels.paper.coupling import add_label_moments
 
@@ -22,7 +23,7 @@ def two_rules(first, second, p=P, **changes):
     for samples in (first, second):
         slot = slots.give_birth(samples[0], 0, 1.0, base.arrays, base.settings)
         for s in samples[1:]:
-            absorb(slot, s, 1.0, base.arrays, base.settings)
+            interpreted(absorb)(slot, s, 1.0, base.arrays, base.settings, None)
     return base
 
 

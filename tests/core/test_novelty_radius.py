@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from callable_kernels import callable_kernel
 from paper_rule_bases import paper_settings
 from scipy.special import chdtri
 
@@ -9,7 +10,9 @@ from evolabel.core.batch import Batch
 from evolabel.core.initial.batch_phase import initialise
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
-from evolabel.kernels.structure import is_novel
+from evolabel.kernels import structure
+
+is_novel = callable_kernel(structure.is_novel)
 
 
 def rules_of_one_gaussian(**changes):

@@ -4,16 +4,19 @@ import json
 
 import numpy as np
 import pytest
+from callable_kernels import callable_kernel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.explain.counterfactuals import find_counterfactuals
 from evolabel.explain.novelty_check import check_novelty
-from evolabel.kernels.structure import is_novel
+from evolabel.kernels import structure
 from evolabel.streams import DriftingStream
 
 PROFILES = {"default": EvolvingFuzzyClassifier, "paper": EvolvingFuzzyClassifier.paper}
+
+is_novel = callable_kernel(structure.is_novel)
 
 
 def learned(profile, **changes):

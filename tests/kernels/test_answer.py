@@ -36,7 +36,7 @@ def answered(base, Z, moments=NO_MOMENTS, W=NO_WEIGHTS):
     """Outputs, psi, D, q, s, t of the kernel."""
     shape = len(Z), base.n_rules
     made = np.empty((len(Z), K)), np.empty(shape), np.empty(shape), *np.zeros((3, *shape))
-    answer.answer_rows(base.parcel(), Z, W, *moments, *made, np.empty((len(Z), P + 1)))
+    answer.answer_rows(*base.packed(), Z, W, *moments, *made, np.empty((len(Z), P + 1)))
     return made
 
 
@@ -82,10 +82,21 @@ def test_blocks_of_rows_find_the_same(case, moments):
     given, W = labelled_moments(base) if moments else NO_MOMENTS, formed_weights(base)
     out, psi, _, *known = answered(base, Z, given)
     by_block, found = np.empty(out.shape), np.zeros((3, *psi.shape))
-    answer_block.answer_block(base.parcel(), Z, psi, W, by_block)
-    answer_block.variance_block(base.parcel(), Z, psi, *given, *found)
+    rows, q = len(Z), P + 1
+    answer_block.answer_block(
+        *base.packed(),
+        Z,
+        psi,
+        W,
+        np.empty((rows, q)),
+        np.empty((rows, base.n_labels)),
+        np.empty(rows, np.int64),
+        by_block,
+    )
+    scratch = np.empty((q, q)), *np.empty((2, rows, q)), np.empty(rows, np.int64)
+    answer_block.variance_block(*base.packed(), Z, psi, *given, *scratch, *found)
     again = np.zeros((3, *psi.shape))
-    answer.variance_rows(base.parcel(), Z, psi, *given, *again)
+    answer.variance_rows(*base.packed(), Z, psi, *given, *again)
     np.testing.assert_array_equal(again, known)
     assert_close(by_block, out, 1e-9)
     formed = answered(base, Z, given, W)
@@ -102,7 +113,7 @@ def test_trace_drop_is_the_drop_of_an_actual_update(case):
     base, Z = case
     _, psi, _, q, s, _ = answered(base, Z)
     out = np.empty(len(Z))
-    scores.trace_drop_rows(base.parcel(), psi, q, s, np.zeros(base.n_rules), out)
+    scores.trace_drop_rows(base.packed()[0], psi, q, s, np.zeros(base.n_rules), out)
     traces = [np.trace(base.inverse(slot)) for slot in range(1, base.n_rules + 1)]
     expected = [max(np.trace(gone) / trace for gone, trace in zip(removed(base, z), traces, strict=True)) for z in Z]
     np.testing.assert_allclose(out, expected, rtol=1e-6, atol=1e-9)
@@ -148,7 +159,7 @@ def test_moments_are_the_batch_formula_however_many_rows_wait(case, weight, bloc
     M, late_M, late = np.zeros((slots, q, q)), np.zeros((slots, block, q)), np.zeros(slots, np.int64)
     before = copy.deepcopy(base.arrays)
     psi, _ = base.memberships(Z)
-    second_moments.add_moment_rows(base.parcel(), Z, psi, weight, M, late_M, late)
+    second_moments.add_moment_rows(*base.packed(), Z, psi, weight, M, late_M, late)
     whole = np.column_stack([np.where(np.isnan(Z), base.arrays.c[0, :P], Z), np.ones(len(Z))])
     rows = np.array([[r, *regressors(base, z)] for r, z in zip(whole, Z, strict=True)])
     shares = np.column_stack([np.ones(len(Z)), psi])
@@ -162,7 +173,7 @@ def test_moments_are_the_batch_formula_however_many_rows_wait(case, weight, bloc
 
 def novelty(base, Z):
     out = np.empty(len(Z))
-    scores.novelty_rows(base.memberships(Z)[1], base.arrays, base.settings, out)
+    scores.novelty_rows(base.packed()[0], base.memberships(Z)[1], base.settings.radius, out)
     return out
 
 

@@ -13,7 +13,15 @@ import numpy as np
 from evolabel.kernels.{module} import {kernel}
 print({kernel}({arguments}))
 """
-BEYOND = [("memberships", "nearest", "np.ones(3), 500"), ("symmetric", "dot", "np.ones(8), np.ones(3)")]
+BEYOND = [
+    ("structure", "ward_pair", "np.ones((2, 3)), np.ones((1, 3)), np.ones(2)"),
+    (  # features of two samples, compared in lanes
+        "feedback",
+        "shift_rows",
+        "np.ones((1, 8)), np.array([1]), np.ones((1, 3)), np.array([0]), np.ones((1, 1)), np.ones((1, 1)), np.ones(1), "
+        "np.ones((2, 1)), np.ones(1), np.ones(1), np.ones((1, 1)), np.ones(1)",
+    ),
+]
 
 
 def test_sources_options_and_bounds_checks_name_the_folder(tmp_path):
@@ -66,6 +74,7 @@ def test_kernels_of_other_libraries_are_cached_where_they_were(tmp_path):
 @pytest.mark.compiled
 def test_without_a_folder_to_write_kernels_are_compiled_and_not_kept(tmp_path):
     (tmp_path / "file").write_text("no folder")
-    code = READ_BEYOND.format(module="memberships", kernel="nearest", arguments="np.ones(3), 2")
+    arguments = "np.eye(2), np.ones(2), 0, 2, 0.0, 9.0, np.ones(2)"
+    code = READ_BEYOND.format(module="paper.rotated", kernel="substitute", arguments=arguments)
     done = run(code, NUMBA_CACHE_DIR=str(tmp_path / "file"))
-    assert (done.returncode, done.stdout.strip()) == (0, "1")
+    assert (done.returncode, done.stdout.strip()) == (0, "2.0")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from callable_kernels import CallableKernels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import antecedents as naive_antecedents
@@ -11,8 +12,12 @@ from paper_rule_bases import paper_base, random_factor, with_missing
 from small_rule_bases import assert_close
 
 from evolabel.kernels.antecedents import degrees
+from evolabel.kernels.compile import interpreted
 from evolabel.kernels.moments import absorb, rotate
-from evolabel.kernels.paper import rotated
+from evolabel.kernels.paper import rotated as rotated_module
+from evolabel.kernels.state import paper_arrays
+
+rotated = CallableKernels(rotated_module)
 
 SEEDS = st.integers(0, 10_000)
 SIZES = st.integers(1, 9)
@@ -99,7 +104,7 @@ def test_a_sample_rotates_the_scatter(seed, d, k, weight, share):
 
 def learn_by_hand(base, S, weights):
     for s, weight in zip(S, weights, strict=True):
-        absorb(1, s, weight, base.arrays, base.settings)
+        interpreted(absorb)(1, s, weight, base.arrays, base.settings, paper_arrays(base.arrays))
 
 
 def pooled(base, S, weights):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from callable_kernels import CallableKernels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -10,8 +11,10 @@ from paper_rule_bases import paper_base, paper_learned
 from small_rule_bases import assert_close
 
 from evolabel.core.batch import Batch
-from evolabel.kernels.paper import coupling
+from evolabel.kernels.paper import coupling as coupling_module
 from evolabel.kernels.paper.coupling import NONE, PAPER, RIDGE, SHIFTED, SHRINK, SIGNED_LAPLACIAN
+
+coupling = CallableKernels(coupling_module)
 
 SEEDS = st.integers(0, 10_000)
 CONVEX = {"none": NONE, "ridge": RIDGE, "shifted": SHIFTED, "signed_laplacian": SIGNED_LAPLACIAN}

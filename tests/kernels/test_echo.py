@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from callable_kernels import callable_kernel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +26,8 @@ from evolabel.kernels.feedback import (
     shift_rows,
     weigh_all,
 )
+
+likeness, mean_errors, slopes = (callable_kernel(kernel) for kernel in (likeness, mean_errors, slopes))
 
 
 class State:

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from callable_kernels import callable_kernel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evolabel.kernels.evidence import CAUTION, SPREAD, belief, slopes, weigh
+
+slopes, weigh = (callable_kernel(kernel) for kernel in (slopes, weigh))
 
 
 def slopes_by_arrays(evidence):

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from callable_kernels import callable_kernel
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evolabel.core.rules.inverses import ridge_inverse
 from evolabel.errors import DataError
 from evolabel.kernels.inverse import factor, positive_inverse
+
+factor = callable_kernel(factor)
 
 
 def positive_definite(q, seed, spread):

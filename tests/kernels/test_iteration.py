@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from callable_kernels import CallableKernels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import iteration as naive
 from paper_rule_bases import random_factor
 
-from evolabel.kernels.paper import iteration
+from evolabel.kernels.paper import iteration as iteration_module
+
+iteration = CallableKernels(iteration_module)
 
 SEEDS = st.integers(0, 10_000)
 SIZES = st.integers(1, 6)

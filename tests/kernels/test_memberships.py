@@ -1,12 +1,15 @@
 """Distances and memberships against direct formulas."""
 
 import numpy as np
+from callable_kernels import CallableKernels
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from naive import memberships as naive
 
-from evolabel.kernels import memberships
+from evolabel.kernels import memberships as memberships_module
+
+memberships = CallableKernels(memberships_module)
 
 NUMBERS = st.floats(-100.0, 100.0, allow_subnormal=False)
 

@@ -1,6 +1,7 @@
 """Running moments against the moments of whole sets of samples."""
 
 import numpy as np
+from callable_kernels import CallableKernels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -8,8 +9,11 @@ from naive import moments as naive
 from small_rule_bases import make_settings, slot_of
 
 from evolabel.core.rules.rule_base import RuleBase
-from evolabel.kernels import moments
+from evolabel.kernels import moments as moments_module
+from evolabel.kernels.compile import interpreted
 from evolabel.kernels.state import SEEN
+
+moments = CallableKernels(moments_module)
 
 NUMBERS = st.floats(-100.0, 100.0, allow_subnormal=False)
 MASSES = st.just(0.0) | st.floats(1e-3, 1e3)
@@ -49,7 +53,7 @@ def test_absorb_moves_one_slot_by_one_sample(data):
     z, weight = data.draw(vector(base.arrays.c.shape[1], MISSING)), data.draw(st.floats(1e-3, 1e3))
     other, expected = slot_of(base.arrays, 2), slot_of(base.arrays, 1)
     naive.absorb(expected, z, weight, 17)
-    moments.absorb(1, z, weight, base.arrays, base.settings)
+    interpreted(moments_module.absorb)(1, z, weight, base.arrays, base.settings, None)
     got = slot_of(base.arrays, 1)
     for name in ("c", "n", "k", "won"):
         np.testing.assert_allclose(getattr(got, name), getattr(expected, name), rtol=1e-11, atol=1e-11, err_msg=name)
@@ -79,7 +83,7 @@ def test_pooled_moments_are_those_of_both_sets(base):
 def test_absorbing_samples_gives_their_weighted_mean_and_scatter(Z, weights):
     base = RuleBase(3, 1, make_settings(3))
     for z, weight in zip(Z, weights, strict=True):
-        moments.absorb(1, z, weight, base.arrays, base.settings)
+        interpreted(moments_module.absorb)(1, z, weight, base.arrays, base.settings, None)
     mean = np.average(Z, axis=0, weights=weights)
     np.testing.assert_allclose(base.arrays.c[1], mean, rtol=1e-12, atol=1e-11)
     np.testing.assert_allclose(base.arrays.M[1], weights @ (Z - mean) ** 2, rtol=1e-10, atol=1e-8)

@@ -1,10 +1,13 @@
 """The loops of selection against naive twins."""
 
 import numpy as np
+from callable_kernels import CallableKernels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolabel.kernels import selection
+from evolabel.kernels import selection as selection_module
+
+selection = CallableKernels(selection_module)
 
 SCORES = st.sampled_from([0.0, 0.1, 0.2, 0.2, 0.5, 0.9, 1.0, 2.0])  # with ties
 

@@ -1,13 +1,16 @@
 """What one sample adds to H, P and G."""
 
 import numpy as np
+from callable_kernels import CallableKernels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from naive import statistics as naive
 from small_rule_bases import assert_close
 
-from evolabel.kernels import statistics
+from evolabel.kernels import statistics as statistics_module
+
+statistics = CallableKernels(statistics_module)
 
 NUMBERS = st.floats(-5.0, 5.0, allow_subnormal=False)
 LABELS = st.sampled_from([0.0, 1.0, np.nan])

@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from callable_kernels import CallableKernels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -23,8 +24,10 @@ from small_rule_bases import (
 
 from evolabel.core.batch import Batch
 from evolabel.core.rules.rule_base import RuleBase
-from evolabel.kernels import learn
+from evolabel.kernels import learn as learn_module
 from evolabel.kernels.state import DONE, DUE, NOVEL, STARVED
+
+learn = CallableKernels(learn_module)
 
 NUMBERS = st.floats(-5.0, 5.0, allow_subnormal=False)
 
@@ -72,7 +75,7 @@ def test_any_due(seed, rows, upkeep_every):
     active = np.arange(base.n_rules + 1)
     twin = naive_of(base)
     due = naive.any_due([twin.whole, *twin.rules], upkeep_every)
-    assert learn.any_due(base.n_rules, active, base.arrays.age, base.arrays.top, upkeep_every) == due
+    assert learn.any_due(base.n_rules, active, base.arrays.age, upkeep_every) == due
 
 
 @settings(max_examples=25, deadline=None)
@@ -111,7 +114,9 @@ def test_why_the_loop_comes_back():
         tried = copy.deepcopy(base)
         tried.settings = settings
         flags = {"structure": True, "consequents": True, "born": False}
-        return learn.learn_rows(Z[:rows], Y[:rows], NOTHING, NO_ROWS, tried.parcel(), 1.0, *flags.values(), NO_ROWS)
+        return learn_module.learn_rows(
+            *tried.packed(), Z[:rows], Y[:rows], NOTHING, NO_ROWS, 1.0, *flags.values(), NO_ROWS
+        )
 
     calm = base.settings._replace(radius=1e9, upkeep_every=10**6, max_rules=30)
     assert go(calm, 40) == (40, DONE)

@@ -1,6 +1,7 @@
 """When a sample is novel, when a rule has starved or grown, and which pair costs least to unite."""
 
 import numpy as np
+from callable_kernels import CallableKernels
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -8,8 +9,10 @@ from naive import structure as naive
 from paper_rule_bases import random_rules
 from small_rule_bases import learned, make_settings, naive_of
 
-from evolabel.kernels import structure
+from evolabel.kernels import structure as structure_module
 from evolabel.kernels.state import RULES, SEEN
+
+structure = CallableKernels(structure_module)
 
 SEEDS = st.integers(0, 10_000)
 DISTANCES = st.floats(0.0, 100.0)

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from callable_kernels import CallableKernels
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from naive import sums as naive
 
-from evolabel.kernels import symmetric
+from evolabel.kernels import symmetric as symmetric_module
+
+symmetric = CallableKernels(symmetric_module)
 
 NUMBERS = st.floats(-1e3, 1e3, allow_subnormal=False, width=32)
 

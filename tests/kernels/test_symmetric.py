@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+from callable_kernels import CallableKernels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from naive import symmetric as naive
 from small_rule_bases import assert_close
 
-from evolabel.kernels import symmetric
+from evolabel.kernels import symmetric as symmetric_module
+
+symmetric = CallableKernels(symmetric_module)
 
 NUMBERS = st.floats(-10.0, 10.0, allow_subnormal=False)
 

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from callable_kernels import callable_kernel
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from evolabel.kernels.thresholds import DOUBT, UNDECIDED, best_cut, follow_rows
+
+best_cut = callable_kernel(best_cut)
 
 BINS = 8
 NONE, NO_TABLE = np.zeros(0), np.zeros((0, 0))

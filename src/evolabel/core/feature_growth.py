@@ -18,8 +18,7 @@ from evolabel.core.rules.feature_weights import normalised
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import PER_FEATURE, Scaler, fit_scaler
 from evolabel.kernels.moments import derive_inverse_variance
-from evolabel.kernels.room import rule_arrays
-from evolabel.kernels.state import RuleArrays, Settings
+from evolabel.kernels.state import RuleArrays, Settings, allocate
 from evolabel.typing import FloatArray, IntArray
 
 # Axes that have places for features, after the first, which has the slots: d dimensions of the antecedents (features,
@@ -81,7 +80,7 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
 def _moved(rules: RuleBase, kept: IntArray, settings: Settings) -> RuleArrays:
     """The arrays with every feature at its new place; new features are as in an empty slot."""
     old, p = rules.arrays, settings.penalty.shape[1] - 1
-    new = rule_arrays(len(old.c) - 1, p, rules.n_labels, settings, hold_weights=old.W.shape[1] > 0)
+    new = allocate(len(old.c) - 1, p, rules.n_labels, settings, hold_weights=old.W.shape[1] > 0)
     labels, first = np.arange(new.c.shape[1] - p), np.arange(len(kept))
     source = {"d": np.append(kept, rules.n_features + labels), "q": np.append(kept, rules.n_features)}
     target = {"d": np.append(first, p + labels), "q": np.append(first, p)}

@@ -36,7 +36,7 @@ from evolabel.core.sizes import misfit
 from evolabel.errors import StateError
 from evolabel.kernels.answer import variance_rows
 from evolabel.kernels.answer_block import variance_block
-from evolabel.kernels.compile import direct
+from evolabel.kernels.compile import direct, direct_by_profile
 from evolabel.kernels.scores import (
     AMBIGUITY,
     LEVERAGE,
@@ -48,7 +48,7 @@ from evolabel.kernels.scores import (
 from evolabel.typing import FloatArray
 
 _novelty_rows, _trace_drop_rows, _criterion_rows = direct(novelty_rows), direct(trace_drop_rows), direct(criterion_rows)
-_variance_rows, _variance_block = direct(variance_rows), direct(variance_block)
+_variance_rows, _variance_block = direct_by_profile(variance_rows), direct_by_profile(variance_block)
 
 # During warm-up nothing is known: every sample is novel, and as informative as any other.
 _NOVEL_IN_WARM_UP = 2.0
@@ -129,10 +129,10 @@ class RowStatistics:
         if not self.ready:
             return np.full(self.n, _NOVEL_IN_WARM_UP)
         rules, out = self._rules(), np.empty(self.n)
-        settings = rules.settings
-        if settings.product:
-            settings = settings._replace(radius=novelty_radius(self.model.options, self.model.n_features)[0])
-        _novelty_rows(self.distances, rules.arrays, settings, out)
+        radius = rules.settings.radius
+        if rules.settings.product:
+            radius = novelty_radius(self.model.options, self.model.n_features)[0]
+        _novelty_rows(rules.packed()[0], self.distances, float(radius), out)
         return out
 
     @cached_property
@@ -153,7 +153,7 @@ class RowStatistics:
         if not self.ready:
             return np.full(self.n, _INFORMATIVE_IN_WARM_UP)
         psi, terms, out = self.memberships, self._terms, np.empty(self.n)
-        _trace_drop_rows(self._rules().parcel(), psi, terms.q, terms.s, np.zeros(psi.shape[1]), out)
+        _trace_drop_rows(self._rules().packed()[0], psi, terms.q, terms.s, np.zeros(psi.shape[1]), out)
         return out
 
     @cached_property
@@ -210,8 +210,13 @@ class RowStatistics:
         """Quadratic forms of rows whose memberships are known."""
         rules, psi = self._rules(), self.memberships
         terms = VarianceTerms(*np.zeros((3, *psi.shape)))
-        kernel = _variance_block if self.n >= SOME_ROWS else _variance_rows
-        kernel(rules.parcel(), self._Z, psi, *moments, *terms)
+        known = *rules.packed(), self._Z, psi, *moments
+        if self.n < SOME_ROWS:
+            _variance_rows(*known, *terms)
+        else:
+            n, q = self.n, rules.n_features + 1
+            scratch = np.empty((q, q)), *np.empty((2, n, q)), np.empty(n, np.int64)
+            _variance_block(*known, *scratch, *terms)
         return terms
 
     def _rules(self) -> RuleBase:

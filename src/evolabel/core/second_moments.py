@@ -9,14 +9,14 @@ from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.weights import NO_MOMENTS, Moments
 from evolabel.core.sizes import misfit
 from evolabel.core.stored.array_checks import check_arrays, floats, is_nearly_definite, require, size_of, whole
-from evolabel.kernels.compile import direct
-from evolabel.kernels.room import block_length
+from evolabel.kernels.compile import direct_by_profile
 from evolabel.kernels.second_moments import add_moment_rows
+from evolabel.kernels.state import block_length
 from evolabel.typing import Arrays, FloatArray, IntArray
 
 WHOLE_STREAM = -1  # stands for an identity in slot 0, which is no rule
 
-_add_moment_rows = direct(add_moment_rows)
+_add_moment_rows = direct_by_profile(add_moment_rows)
 
 
 def labelled_moments(rules: RuleBase) -> Moments:
@@ -57,7 +57,7 @@ class SecondMoments:
         Z = model.scale(np.ascontiguousarray(X[first :: self.every]))
         if len(self._moments.M) != rules.n_rules + 1:
             raise misfit({"M": self._moments.M}, f"{rules.n_rules} rules")
-        _add_moment_rows(rules.parcel(), Z, rules.memberships(Z)[0], float(self.every), *self._moments)
+        _add_moment_rows(*rules.packed(), Z, rules.memberships(Z)[0], float(self.every), *self._moments)
 
     def follow(self, rules: RuleBase) -> None:
         """Adapt to `rules`: add new ones, drop removed ones, and add up those that were merged."""

@@ -6,9 +6,12 @@ import numpy as np
 
 from evolabel.core.protocols import Model
 from evolabel.core.settings import kernel_settings
+from evolabel.kernels.compile import interpreted
 from evolabel.kernels.state import Settings
-from evolabel.kernels.structure import is_novel, novelty_bound
+from evolabel.kernels.structure import novelty_bound
 from evolabel.typing import FloatArray
+
+_novelty_bound = interpreted(novelty_bound)
 
 
 @dataclass(frozen=True)
@@ -28,11 +31,9 @@ def check_novelty(model: Model, distances: FloatArray) -> NoveltyCheck:
     """Return the novelty of a sample for `model`, from its mean squared `distances` (rules,) to all rules."""
     rules = model.trained()
     slot = int(np.argmin(distances)) + 1
-    support, settings = float(rules.arrays.k[slot]), _input_settings(model)
-    border = novelty_borders(model)[slot - 1]
-    novel = is_novel(float(distances[slot - 1]), support, rules.n_rules, rules.arrays.strange, settings)
+    distance, border = float(distances[slot - 1]), novelty_borders(model)[slot - 1]
     return NoveltyCheck(
-        int(rules.arrays.identity[slot]), float(np.sqrt(distances[slot - 1])), float(np.sqrt(border)), bool(novel)
+        int(rules.arrays.identity[slot]), float(np.sqrt(distance)), float(np.sqrt(border)), bool(distance > border)
     )
 
 
@@ -40,7 +41,8 @@ def novelty_borders(model: Model) -> FloatArray:
     """Return the mean squared distance beyond which a sample is novel, for each rule of `model`; inf: never."""
     rules, settings = model.trained(), _input_settings(model)
     supports = rules.arrays.k[1 : rules.n_rules + 1]
-    return np.array([novelty_bound(float(k), rules.n_rules, rules.arrays.strange, settings) for k in supports])
+    known = rules.n_rules, rules.arrays.strange, settings.radius, settings
+    return np.array([_novelty_bound(float(k), *known) for k in supports])
 
 
 def _input_settings(model: Model) -> Settings:

@@ -17,38 +17,49 @@
 Learning a row would take psi u u' / (1 + psi q) off P_i, eq. (27); what learning it would bring follows from that.
 Rows are answered rule by rule, so that the matrices of a rule stay in the processor's cache while all its rows are
 answered. Many rows that have formed weights are answered faster by `kernels.answer_block`, with the same bits.
-
-Every kernel here takes the rule base as one block of memory (`kernels.parcel`).
 """
 
 from evolabel.kernels.antecedents import measure, weigh
-from evolabel.kernels.compile import hot_kernel, kernel
+from evolabel.kernels.compile import inner, kernel
 from evolabel.kernels.learn import add_global_output, add_rule_output, fill_regressors, solve
-from evolabel.kernels.packed_state import opened
 from evolabel.kernels.second_moments import quadratic_form
-from evolabel.kernels.state import RuleArrays, Settings, Workspace
+from evolabel.kernels.state import PaperArrays, RuleArrays, Settings, State, Workspace
 from evolabel.kernels.symmetric import add_product, dot
 from evolabel.typing import FloatArray, IntArray
 
 
 @kernel
-def distance_rows(parcel: FloatArray, S: FloatArray, p: int, D: FloatArray, J: FloatArray) -> None:
-    """Distances of rows to all rules; the first p entries of a row are its features, the others its labels."""
-    rules, settings, work = opened(parcel)
-    near = work.J if S.shape[1] > p else work.D
+def distance_rows(
+    state: State, paper: PaperArrays | None, S: FloatArray, p: int, psi: FloatArray, D: FloatArray, J: FloatArray
+) -> None:
+    """Distances of rows to all rules, and memberships; the first p entries of a row are its features, then labels.
+
+    psi is left as it is where it is empty, J where rows have no labels.
+    """
+    rules, settings, work = state.rules, state.settings, state.work
     for i in range(S.shape[0]):
-        measure(S[i], p, rules, settings, work.D, work.J, work.e, work.x, work.missing)
+        if psi.shape[0] > 0:
+            place(S[i, :p], rules, settings, work, paper, psi[i], D[i])
+        else:
+            measure(S[i], p, rules, settings, work, paper)
         for a in range(D.shape[1]):
             D[i, a] = work.D[a + 1]
-            J[i, a] = near[a + 1]
+            if S.shape[1] > p:
+                J[i, a] = work.J[a + 1]
 
 
-@hot_kernel
+@inner
 def place(
-    z: FloatArray, rules: RuleArrays, settings: Settings, work: Workspace, psi: FloatArray, D: FloatArray
+    z: FloatArray,
+    rules: RuleArrays,
+    settings: Settings,
+    work: Workspace,
+    paper: PaperArrays | None,
+    psi: FloatArray,
+    D: FloatArray,
 ) -> None:
     """Memberships and distances of one row, as learning finds them."""
-    m = weigh(z, z.shape[0], rules, settings, work.D, work.D, work.psi, work.active, work.e, work.x, work.missing)
+    m = weigh(z, z.shape[0], rules, settings, work, paper)
     for a in range(D.shape[0]):
         D[a] = work.D[a + 1]
         psi[a] = 0.0
@@ -56,15 +67,7 @@ def place(
         psi[work.active[b] - 1] = work.psi[b]
 
 
-@kernel
-def membership_rows(parcel: FloatArray, Z: FloatArray, psi: FloatArray, D: FloatArray) -> None:
-    """Memberships and distances of rows."""
-    rules, settings, work = opened(parcel)
-    for i in range(Z.shape[0]):
-        place(Z[i], rules, settings, work, psi[i], D[i])
-
-
-@hot_kernel
+@inner
 def variance_terms(
     i: int,
     a: int,
@@ -85,7 +88,8 @@ def variance_terms(
 
 @kernel
 def variance_rows(
-    parcel: FloatArray,
+    state: State,
+    paper: PaperArrays | None,
     Z: FloatArray,
     psi: FloatArray,
     M: FloatArray,
@@ -96,18 +100,19 @@ def variance_rows(
     t: FloatArray,
 ) -> None:
     """q, s and t of rows whose psi are known; q, s and t must be zeros before."""
-    rules, settings, work = opened(parcel)
+    rules, settings, work = state.rules, state.settings, state.work
     for a in range(psi.shape[1]):
         work.active[0] = a + 1
         for i in range(Z.shape[0]):
             if psi[i, a] > 0.0:
-                solve(Z[i], 1, rules, settings, work.active, work.missing, work.r, work.u)
+                solve(Z[i], 1, rules, settings, work, paper)
                 variance_terms(i, a, work, M, late_M, late, q, s, t)
 
 
 @kernel
 def answer_rows(
-    parcel: FloatArray,
+    state: State,
+    paper: PaperArrays | None,
     Z: FloatArray,
     W: FloatArray,
     M: FloatArray,
@@ -125,10 +130,10 @@ def answer_rows(
 
     q, s and t are found as well, unless q is empty; they must be zeros before.
     """
-    rules, settings, work = opened(parcel)
+    rules, settings, work = state.rules, state.settings, state.work
     formed, informed = W.shape[0] > 0, q.shape[0] > 0
     for i in range(Z.shape[0]):
-        place(Z[i], rules, settings, work, psi[i], D[i])
+        place(Z[i], rules, settings, work, paper, psi[i], D[i])
     out[:] = 0.0
     V[:] = 0.0
     for a in range(psi.shape[1]):
@@ -140,9 +145,9 @@ def answer_rows(
             if psi[i, a] == 0.0:
                 continue
             if kept and not informed:
-                fill_regressors(Z[i], 1, rules, settings, work.active, work.missing, work.r)
+                fill_regressors(Z[i], 1, rules, settings, work, paper, work.r)
             else:
-                solve(Z[i], 1, rules, settings, work.active, work.missing, work.r, work.u)
+                solve(Z[i], 1, rules, settings, work, paper)
             if informed:
                 variance_terms(i, a, work, M, late_M, late, q, s, t)
             if kept:

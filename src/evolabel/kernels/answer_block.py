@@ -13,18 +13,15 @@
 Outputs have the bits of `kernels.answer.answer_rows` with the same W; q, s and t agree with it up to rounding.
 """
 
-import numpy as np
-
-from evolabel.kernels.compile import allocating_kernel, hot_kernel, kernel
+from evolabel.kernels.compile import inner, kernel
 from evolabel.kernels.lanes import fma
 from evolabel.kernels.learn import fill_regressors
-from evolabel.kernels.packed_state import opened
-from evolabel.kernels.state import RuleArrays, Settings, Workspace
+from evolabel.kernels.state import PaperArrays, RuleArrays, Settings, State, Workspace
 from evolabel.kernels.symmetric import add_outer_products, add_scaled, dot, mirror, row_products
 from evolabel.typing import FloatArray, IntArray
 
 
-@hot_kernel
+@inner
 def gather(
     a: int,
     Z: FloatArray,
@@ -32,6 +29,7 @@ def gather(
     rules: RuleArrays,
     settings: Settings,
     work: Workspace,
+    paper: PaperArrays | None,
     R: FloatArray,
     rows: IntArray,
 ) -> int:
@@ -40,13 +38,13 @@ def gather(
     work.active[0] = a + 1
     for i in range(Z.shape[0]):
         if psi[i, a] > 0.0:
-            fill_regressors(Z[i], 1, rules, settings, work.active, work.missing, R[m:])
+            fill_regressors(Z[i], 1, rules, settings, work, paper, R[m:])
             rows[m] = i
             m += 1
     return m
 
 
-@kernel
+@inner
 def unfold(A: FloatArray, waiting: FloatArray, b: int, sign: float, whole: FloatArray) -> None:
     """The symmetric matrix A + sign * sum of w w' over the first b waiting rows, from the lower triangle of A."""
     for i in range(A.shape[0]):
@@ -57,9 +55,9 @@ def unfold(A: FloatArray, waiting: FloatArray, b: int, sign: float, whole: Float
 
 
 @kernel
-def form_weights(parcel: FloatArray, A: FloatArray, E: FloatArray, W: FloatArray) -> None:
+def form_weights(state: State, A: FloatArray, E: FloatArray, W: FloatArray) -> None:
     """W_i = P_i (G_i + gamma D W_0) of all slots; weights of locked rules are copied. A and E are scratch."""
-    rules, settings, _ = opened(parcel)
+    rules, settings = state.rules, state.settings
     for slot in range(W.shape[0]):
         locked = slot > 0 and rules.locked[slot] > 0
         for b in range(E.shape[0]):
@@ -74,40 +72,53 @@ def form_weights(parcel: FloatArray, A: FloatArray, E: FloatArray, W: FloatArray
         row_products(E, A, W[slot])  # A is symmetric
 
 
-@allocating_kernel
-def answer_block(parcel: FloatArray, Z: FloatArray, psi: FloatArray, W: FloatArray, out: FloatArray) -> None:
-    """Eq. (2) of rows whose psi are known: the sum of psi_i W_i r."""
-    rules, settings, work = opened(parcel)
-    n, K, q = Z.shape[0], out.shape[1], W.shape[2]
-    R, F, rows = np.empty((n, q)), np.empty((n, K)), np.empty(n, np.int64)
+@kernel
+def answer_block(
+    state: State,
+    paper: PaperArrays | None,
+    Z: FloatArray,
+    psi: FloatArray,
+    W: FloatArray,
+    R: FloatArray,
+    F: FloatArray,
+    rows: IntArray,
+    out: FloatArray,
+) -> None:
+    """Eq. (2) of rows whose psi are known: the sum of psi_i W_i r. R (n, q), F (n, K) and rows (n,) are scratch."""
+    rules, settings, work = state.rules, state.settings, state.work
     out[:] = 0.0
     for a in range(psi.shape[1]):
-        m = gather(a, Z, psi, rules, settings, work, R, rows)
+        m = gather(a, Z, psi, rules, settings, work, paper, R, rows)
         row_products(R[:m], W[a + 1], F[:m])
         for k in range(m):
             add_scaled(psi[rows[k], a], F[k], out[rows[k]])
 
 
-@allocating_kernel
+@kernel
 def variance_block(
-    parcel: FloatArray,
+    state: State,
+    paper: PaperArrays | None,
     Z: FloatArray,
     psi: FloatArray,
     M: FloatArray,
     late_M: FloatArray,
     late: IntArray,
+    A: FloatArray,
+    R: FloatArray,
+    U: FloatArray,
+    rows: IntArray,
     q: FloatArray,
     s: FloatArray,
     t: FloatArray,
 ) -> None:
-    """q, s and, unless M is empty, t of rows whose psi are known; q, s and t must be zeros before."""
-    rules, settings, work = opened(parcel)
-    n, width = Z.shape[0], rules.P.shape[1]
-    A, rows = np.empty((width, width)), np.empty(n, np.int64)
-    R, U = np.empty((n, width)), np.empty((n, width))
+    """q, s and, unless M is empty, t of rows whose psi are known; q, s and t must be zeros before.
+
+    A (q, q), R and U (n, q) and rows (n,) are scratch.
+    """
+    rules, settings, work = state.rules, state.settings, state.work
     for a in range(psi.shape[1]):
         slot = a + 1
-        m = gather(a, Z, psi, rules, settings, work, R, rows)
+        m = gather(a, Z, psi, rules, settings, work, paper, R, rows)
         if m == 0:
             continue
         unfold(rules.P[slot], rules.late_P[slot], rules.late[slot], -1.0, A)

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from evolabel.kernels.compile import allocating_kernel, cold_kernel, hot_kernel, kernel
+from evolabel.kernels.compile import inlined, inner, kernel
 from evolabel.kernels.memberships import distances, memberships, observed_features, observed_weight
 from evolabel.kernels.paper.rotated import VANISHING, marginal_fill, substitute
-from evolabel.kernels.state import RULES, RuleArrays, Settings
-from evolabel.typing import FloatArray, IntArray
+from evolabel.kernels.state import RULES, PaperArrays, RuleArrays, Settings, Workspace
+from evolabel.typing import FloatArray
 
 
 @kernel
@@ -23,7 +23,7 @@ def degrees(k: float, nu0: float) -> float:
     return nu0 + max(k - 1.0, 0.0)
 
 
-@kernel
+@inner
 def add_label_distances(
     s: FloatArray, p: int, C: int, c: FloatArray, inv: FloatArray, lam: FloatArray, D: FloatArray, J: FloatArray
 ) -> None:
@@ -39,20 +39,18 @@ def add_label_distances(
         J[a] = total / seen
 
 
-@cold_kernel
+@inner
 def rotated_distances(
     s: FloatArray,
     p: int,
     rules: RuleArrays,
     settings: Settings,
-    e: FloatArray,
-    v: FloatArray,
-    missing: IntArray,
-    D: FloatArray,
-    J: FloatArray,
+    work: Workspace,
+    paper: PaperArrays,
 ) -> None:
     """D and J of rotated rules by one forward substitution each; hopeless rules are abandoned (distance inf)."""
     d, lam = s.shape[0], settings.metric[1]
+    e, v, D, J = work.e, work.x, work.D, work.J
     complete = observed_features(s[:p]) == p
     features, seen = observed_weight(s[:p], lam), observed_weight(s, lam)
     best_D, best_J = np.inf, np.inf
@@ -62,58 +60,40 @@ def rotated_distances(
             e[j] = np.sqrt(lam[j]) * (s[j] - rules.c[a, j])
         room = max((best_D + 2.0 * settings.tau * VANISHING) * features, best_J * seen) / scale
         if complete:
-            total = substitute(rules.F[a], e, 0, p, 0.0, room, v)
+            total = substitute(paper.F[a], e, 0, p, 0.0, room, v)
         else:
-            total = marginal_fill(rules.F[a], e, p, missing, v)
+            total = marginal_fill(paper.F[a], e, p, work.missing, v)
         D[a] = scale * total / features
         J[a] = D[a]
         if seen > features and total < np.inf:
-            J[a] = scale * substitute(rules.F[a], e, p, d, total, room, v) / seen
+            J[a] = scale * substitute(paper.F[a], e, p, d, total, room, v) / seen
         best_D, best_J = min(best_D, D[a]), min(best_J, J[a])
 
 
-@hot_kernel
+@inlined
 def measure(
-    s: FloatArray,
-    p: int,
-    rules: RuleArrays,
-    settings: Settings,
-    D: FloatArray,
-    J: FloatArray,
-    e: FloatArray,
-    v: FloatArray,
-    missing: IntArray,
+    s: FloatArray, p: int, rules: RuleArrays, settings: Settings, work: Workspace, paper: PaperArrays | None
 ) -> None:
-    """Distances to all rules; s is the sample alone (p entries) or with its labels, which J then counts in."""
-    C = rules.tally[RULES]
-    if settings.rotated:
-        rotated_distances(s, p, rules, settings, e, v, missing, D, J)
+    """Distances D to all rules; s is the sample alone (p entries) or with its labels, which J then counts in."""
+    if paper is not None and settings.rotated:
+        rotated_distances(s, p, rules, settings, work, paper)
     else:
-        distances(s[:p], C, rules.c, rules.inv, settings.metric[1], D)
+        C, lam = rules.tally[RULES], settings.metric[1]
+        distances(s[:p], C, rules.c, rules.inv, lam, work.D)
         if s.shape[0] > p:
-            add_label_distances(s, p, C, rules.c, rules.inv, settings.metric[1], D, J)
+            add_label_distances(s, p, C, rules.c, rules.inv, lam, work.D, work.J)
 
 
-@hot_kernel
+@inlined
 def weigh(
-    s: FloatArray,
-    p: int,
-    rules: RuleArrays,
-    settings: Settings,
-    D: FloatArray,
-    J: FloatArray,
-    psi: FloatArray,
-    active: IntArray,
-    e: FloatArray,
-    v: FloatArray,
-    missing: IntArray,
+    s: FloatArray, p: int, rules: RuleArrays, settings: Settings, work: Workspace, paper: PaperArrays | None
 ) -> int:
     """Distances, and the memberships of the active rules by the features only; returns how many these are."""
-    measure(s, p, rules, settings, D, J, e, v, missing)
-    return memberships(D, rules.tally[RULES], settings.tau, settings.min_activation, psi, active)
+    measure(s, p, rules, settings, work, paper)
+    return memberships(work.D, rules.tally[RULES], settings.tau, settings.min_activation, work.psi, work.active)
 
 
-@kernel
+@inlined
 def fill_regressor(z: FloatArray, centre: FloatArray, r: FloatArray) -> None:
     """The regressor (z, 1); a missing feature takes the rule's mean, its best guess under an axis-parallel Gaussian."""
     p = z.shape[0]
@@ -122,14 +102,16 @@ def fill_regressor(z: FloatArray, centre: FloatArray, r: FloatArray) -> None:
     r[p] = 1.0
 
 
-@allocating_kernel
-def fill_rotated(z: FloatArray, slot: int, rules: RuleArrays, missing: IntArray, r: FloatArray) -> None:
+@inner
+def fill_rotated(
+    z: FloatArray, slot: int, rules: RuleArrays, work: Workspace, paper: PaperArrays, r: FloatArray
+) -> None:
     """The same for a rotated rule: missing features take their conditional mean."""
     p = z.shape[0]
-    e, v = np.empty(p), np.empty(p)
+    e = work.e
     for j in range(p):
         e[j] = z[j] - rules.c[slot, j]
-    marginal_fill(rules.F[slot], e, p, missing, v)
+    marginal_fill(paper.F[slot], e, p, work.missing, work.x)
     for j in range(p):
         r[j] = rules.c[slot, j] + e[j]
     r[p] = 1.0

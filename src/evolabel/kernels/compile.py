@@ -24,13 +24,16 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import types
 
 F = TypeVar("F", bound=Callable[..., object])
 
 _compile: Any = numba.njit
 _config: Any = numba.config
+_typeof: Any = numba.typeof
+_unliteral: Any = types.unliteral
 _OPTIONS = {"fastmath": False, "error_model": "numpy", "_nrt": False}
-_NO_DOORS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def imported_sources(source: Path, package: Path, known: frozenset[Path] = frozenset()) -> frozenset[Path]:
@@ -90,8 +93,18 @@ def _declare(function: F, **options: object) -> F:
     """The function as a kernel, compiled on its first call; its machine code is kept where that is possible."""
     folder = None if _config.DISABLE_JIT else _cache_folder(Path(function.__code__.co_filename))
     with _cached_in(folder):
-        compiled: F = _compile(cache=folder is not None, **{**_OPTIONS, **options})(function)
-    return compiled
+        compiled: Any = _compile(cache=folder is not None, **{**_OPTIONS, **options})(function)
+    if not _config.DISABLE_JIT:
+        _forget_constants(compiled)
+    return cast(F, compiled)
+
+
+def _forget_constants(compiled: Any) -> None:
+    """Calls from other kernels with a constant do not compile `compiled` once more for that very constant."""
+    template = compiled.get_call_template
+    compiled.get_call_template = lambda arguments, names: template(
+        tuple(map(_unliteral, arguments)), {name: _unliteral(kind) for name, kind in names.items()}
+    )
 
 
 def kernel(function: F) -> F:
@@ -104,23 +117,27 @@ def allocating_kernel(function: F) -> F:
     return _declare(function, _nrt=True)
 
 
-def hot_kernel(function: F) -> F:
-    """A kernel that only other kernels call, inlined there: the state's many arrays need not be handed over."""
-    return _declare(function, **_NO_DOORS, forceinline=True)
+def inner(function: F) -> F:
+    """A kernel that only other kernels call: without entry points for Python and C it compiles faster."""
+    return _declare(function, **_NO_WRAPPERS)
 
 
-def cold_kernel(function: F) -> F:
-    """A kernel that only other kernels call, and rarely: without doors to Python and C it compiles faster."""
-    return _declare(function, **_NO_DOORS)
+def inlined(function: F) -> F:
+    """An inner kernel whose code is copied to where it is called."""
+    return _declare(function, **_NO_WRAPPERS, forceinline=True)
 
 
-def direct(dispatcher: F) -> F:
-    """The same kernel without numba's look-up of argument types, which costs more than learning a row.
+def interpreted(function: F) -> F:
+    """The Python code of a kernel, for rare calls with the NamedTuples themselves: they would compile it anew."""
+    return cast(F, getattr(function, "py_func", function))
 
-    Only for callers that always pass the same types, as `core.rule_base` does: the look-up is made once, by the first
-    call, and skipped as long as the kernel was compiled for these types only.
+
+def direct(function: F) -> F:
+    """The kernel `function` without numba's look-up of argument types, which costs more than learning a row.
+
+    Only for callers that always pass the same types: they are looked up once, by the first call.
     """
-    compiled: Any = dispatcher
+    compiled: Any = function
     entry: Any = None
 
     def call(*arguments: Any) -> Any:
@@ -128,9 +145,29 @@ def direct(dispatcher: F) -> F:
         if entry is not None:
             return entry(*arguments)
         result = compiled(*arguments)
-        overloads = getattr(compiled, "overloads", {})  # none where compilation is switched off
-        if len(overloads) == 1:
-            entry = next(iter(overloads.values())).entry_point
+        entry = _entry(compiled, arguments)
         return result
 
     return cast(F, call)
+
+
+def direct_by_profile(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for a kernel whose first arguments are `state` and `paper`: one entry with `paper`, one with None."""
+    compiled: Any = function
+    entries: dict[bool, Any] = {}
+
+    def call(*arguments: Any) -> Any:
+        entry = entries.get(arguments[1] is None)
+        if entry is not None:
+            return entry(*arguments)
+        result = compiled(*arguments)
+        entries[arguments[1] is None] = _entry(compiled, arguments)
+        return result
+
+    return call
+
+
+def _entry(compiled: Any, arguments: tuple[Any, ...]) -> Any:
+    """Machine code of a kernel for arguments of these types; None where compilation is switched off."""
+    overloads = getattr(compiled, "overloads", None)
+    return overloads and overloads[tuple(map(_typeof, arguments))].entry_point

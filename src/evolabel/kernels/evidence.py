@@ -14,7 +14,7 @@ Every answer counts in these sums as far as it is believed.
 
 import numpy as np
 
-from evolabel.kernels.compile import kernel
+from evolabel.kernels.compile import inner, kernel
 from evolabel.typing import FloatArray
 
 CAUTION = 1.5  # standard deviations the evidence must be away from none
@@ -23,7 +23,7 @@ SPREAD = 0.4  # standard deviation of the labels' slopes around the one they hav
 PRODUCTS, SQUARES, ERRORS, ANSWERS, AGREEMENT = 0, 1, 2, 3, 4
 
 
-@kernel
+@inner
 def weigh(e: FloatArray, x: FloatArray, believed: FloatArray, evidence: FloatArray) -> None:
     """Compare the errors of one sample with what might have foretold them."""
     q = 0.0
@@ -55,7 +55,7 @@ def belief(evidence: FloatArray) -> float:
     return max(1.0 - CAUTION**2 * agreement / products**2, 0.0)
 
 
-@kernel
+@inner
 def slopes(evidence: FloatArray, s: FloatArray) -> None:
     """Slopes of the regression of e on x, label by label, shrunk as far as they are not believed, in [0, 1].
 

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic as numba_intrinsic
 
-from evolabel.kernels.compile import hot_kernel
+from evolabel.kernels.compile import inlined
 from evolabel.kernels.lanes import fma
 
 config: Any = numba.config
@@ -50,7 +50,7 @@ def _power_of_two_interpreted(rounded: float) -> float:
 power_of_two: Any = _power_of_two_interpreted if config.DISABLE_JIT else _power_of_two
 
 
-@hot_kernel
+@inlined
 def exp_of_negative(x: float) -> float:
     """Compute exp(x) for x <= 0; 0 below `LOWEST`, also for -inf; NaN for NaN."""
     v = x if x > LOWEST else LOWEST

@@ -26,7 +26,7 @@ the base rates of the labels. An answer is expected to be f + s d + g m.
 
 import numpy as np
 
-from evolabel.kernels.compile import kernel
+from evolabel.kernels.compile import inner, kernel
 from evolabel.kernels.evidence import belief, slopes, weigh
 from evolabel.kernels.symmetric import squared_distance
 from evolabel.typing import FloatArray, IntArray
@@ -48,7 +48,7 @@ LOWEST, HIGHEST = -1.0, 2.0  # an output beyond, where a model fails, is an erro
 BACK, AGAIN = 0, 1  # of E and S
 
 
-@kernel
+@inner
 def error(y: float, f: float) -> float:
     """Of an output; NaN where there is no answer."""
     return y - min(max(f, LOWEST), HIGHEST)
@@ -64,7 +64,7 @@ def weigh_all(E: FloatArray, rates: FloatArray, S: FloatArray) -> None:
         S[BACK, j] = 0.0 if np.isnan(rates[j]) else repeats * S[BACK, j]
 
 
-@kernel
+@inner
 def likeness(x: FloatArray, z: FloatArray) -> float:
     """Of two samples, in [0, 1]; a feature that is missing is taken to be as far as those of strangers."""
     p = x.shape[0]
@@ -79,7 +79,7 @@ def likeness(x: FloatArray, z: FloatArray) -> float:
     return float(np.exp(-D / (2.0 * REACH**2 * p)))
 
 
-@kernel
+@inner
 def mean_errors(
     x: FloatArray,
     number: int,
@@ -101,7 +101,7 @@ def mean_errors(
         m[j] = total / weight
 
 
-@kernel
+@inner
 def place_of(number: int, at: IntArray) -> int:
     """Where a sample is remembered: its own place, an empty one, or that of the oldest; none if it is older still."""
     oldest = 0
@@ -113,7 +113,7 @@ def place_of(number: int, at: IntArray) -> int:
     return oldest if at[oldest] < number else NOBODY
 
 
-@kernel
+@inner
 def remember(
     x: FloatArray,
     number: int,
@@ -139,13 +139,13 @@ def remember(
             r[b, j], c[b, j] = believed[j] * e[j], believed[j]
 
 
-@kernel
+@inner
 def shift_of(rate: float, s: float, again: float) -> float:
     """What is added to an output once it is multiplied by 1 - s, which is 1 where the base rate is not known."""
     return again if np.isnan(rate) else s * rate + again
 
 
-@kernel
+@inner
 def fade(number: int, at: IntArray, E: FloatArray) -> bool:
     """Let evidence fade until this sample; False if a later one was answered already, which is no evidence.
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from evolabel.kernels.compile import kernel
+from evolabel.kernels.compile import inner, kernel
 from evolabel.kernels.symmetric import add_outer_products, add_product, add_scaled
 from evolabel.typing import FloatArray
 
 
-@kernel
+@inner
 def factor(A: FloatArray, L: FloatArray, column: FloatArray) -> bool:
     """Lower Cholesky factor L of the positive definite matrix A, column by column; False: A is not positive definite.
 

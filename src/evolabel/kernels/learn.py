@@ -16,11 +16,10 @@ answers with the W_i it was locked with, and learns nothing.
 import numpy as np
 
 from evolabel.kernels.antecedents import fill_regressor, fill_rotated, join, weigh
-from evolabel.kernels.compile import allocating_kernel, cold_kernel, hot_kernel, kernel
+from evolabel.kernels.compile import inlined, inner, kernel
 from evolabel.kernels.lanes import fma
 from evolabel.kernels.memberships import nearest, observed_features
 from evolabel.kernels.moments import absorb
-from evolabel.kernels.packed_state import opened
 from evolabel.kernels.paper.coupling import add_label_moments
 from evolabel.kernels.paper.iteration import iterate, rls_step
 from evolabel.kernels.state import (
@@ -32,64 +31,51 @@ from evolabel.kernels.state import (
     RULES,
     SEEN,
     STARVED,
+    PaperArrays,
     RuleArrays,
     Settings,
+    State,
     Workspace,
 )
 from evolabel.kernels.statistics import add_labels, add_partial_labels, learn_regressor
 from evolabel.kernels.structure import any_starved, has_grown, is_novel, note_winner_distance
-from evolabel.kernels.symmetric import add_product, dot, pending_product
+from evolabel.kernels.symmetric import add_product, dot, mirror, pending_product
 from evolabel.typing import FloatArray, IntArray
 
 LOOSE = 1.5  # a step bound may exceed the last exact largest eigenvalue by this factor
 
 
-@cold_kernel
-def fill_all_rotated(
-    z: FloatArray, m: int, rules: RuleArrays, active: IntArray, missing: IntArray, r: FloatArray
-) -> None:
-    """Regressors of the active rules where rules are rotated and features are missing: rare, so kept out of the way."""
-    for b in range(m):
-        fill_rotated(z, active[b], rules, missing, r[b])
-
-
-@hot_kernel
+@inlined
 def fill_regressors(
     z: FloatArray,
     m: int,
     rules: RuleArrays,
     settings: Settings,
-    active: IntArray,
-    missing: IntArray,
+    work: Workspace,
+    paper: PaperArrays | None,
     r: FloatArray,
 ) -> None:
     """The regressors r of the m active rules."""
-    if settings.rotated and observed_features(z) < z.shape[0]:
-        fill_all_rotated(z, m, rules, active, missing, r)
+    if paper is not None and settings.rotated and observed_features(z) < z.shape[0]:
+        for b in range(m):
+            fill_rotated(z, work.active[b], rules, work, paper, r[b])
     else:
         for b in range(m):
-            fill_regressor(z, rules.c[active[b]], r[b])
+            fill_regressor(z, rules.c[work.active[b]], r[b])
 
 
-@hot_kernel
+@inlined
 def solve(
-    z: FloatArray,
-    m: int,
-    rules: RuleArrays,
-    settings: Settings,
-    active: IntArray,
-    missing: IntArray,
-    r: FloatArray,
-    u: FloatArray,
+    z: FloatArray, m: int, rules: RuleArrays, settings: Settings, work: Workspace, paper: PaperArrays | None
 ) -> None:
     """The regressors r of the m active rules and u = P r, waiting rows included."""
-    fill_regressors(z, m, rules, settings, active, missing, r)
+    fill_regressors(z, m, rules, settings, work, paper, work.r)
     for b in range(m):
-        a = active[b]
-        pending_product(rules.P[a], rules.late_P[a], rules.late[a], r[b], u[b])
+        a = work.active[b]
+        pending_product(rules.P[a], rules.late_P[a], rules.late[a], work.r[b], work.u[b])
 
 
-@kernel
+@inner
 def add_rule_output(psi: float, u: FloatArray, G: FloatArray, gamma: FloatArray, v: FloatArray, f: FloatArray) -> None:
     """Add a rule's own part psi G u to f, and to v what the rule asks of the global model: psi gamma D u."""
     for j in range(u.shape[0]):
@@ -97,7 +83,7 @@ def add_rule_output(psi: float, u: FloatArray, G: FloatArray, gamma: FloatArray,
     add_product(G, u, psi, f)
 
 
-@kernel
+@inner
 def add_global_output(
     v: FloatArray, P: FloatArray, late_P: FloatArray, late: int, G: FloatArray, t: FloatArray, f: FloatArray
 ) -> None:
@@ -106,7 +92,7 @@ def add_global_output(
     add_product(G, t, 1.0, f)
 
 
-@kernel
+@inlined
 def confidence_of_row(y: FloatArray, given: FloatArray, confidence: FloatArray) -> float:
     """Per label: 0 if not annotated, else the confidence given (1 if none is). Returns the mean over labels."""
     total = 0.0
@@ -116,11 +102,13 @@ def confidence_of_row(y: FloatArray, given: FloatArray, confidence: FloatArray) 
     return float(total / y.shape[0])
 
 
-@hot_kernel
-def answer(m: int, rules: RuleArrays, settings: Settings, work: Workspace, f: FloatArray) -> None:
+@inner
+def answer(
+    m: int, rules: RuleArrays, settings: Settings, work: Workspace, paper: PaperArrays | None, f: FloatArray
+) -> None:
     """Eq. (2) from r and u of the active rules."""
     f[:] = 0.0
-    if settings.iterated:
+    if paper is not None and settings.iterated:
         for b in range(m):
             add_product(rules.W[work.active[b]], work.r[b], work.psi[b], f)
         return
@@ -133,44 +121,42 @@ def answer(m: int, rules: RuleArrays, settings: Settings, work: Workspace, f: Fl
     add_global_output(work.v, rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], work.t, f)
 
 
-@hot_kernel
-def take_in(slot: int, r: FloatArray, u: FloatArray, w: float, rules: RuleArrays, settings: Settings) -> None:
-    """H and P of a slot learn a regressor of weight w."""
+@inlined
+def take_in(slot: int, b: int, w: float, rules: RuleArrays, work: Workspace) -> None:
+    """H and P of a slot learn the b-th regressor, with weight w."""
     rules.late[slot] = learn_regressor(
-        r,
-        u,
+        work.r[b],
+        work.u[b],
         w,
         rules.H[slot],
         rules.P[slot],
         rules.late_H[slot],
         rules.late_P[slot],
         rules.late[slot],
-        settings.iterated,
     )
     rules.age[slot] += 1
     rules.fresh[slot] += w
 
 
-@hot_kernel
-def learn_complete(
-    m: int, y: FloatArray, weight: float, rules: RuleArrays, settings: Settings, work: Workspace
-) -> None:
+@inlined
+def learn_complete(m: int, y: FloatArray, weight: float, rules: RuleArrays, work: Workspace) -> None:
     """Every label is known, closed form: H, G and P of each active rule and of the global model."""
     for b in range(m + 1):
         slot, w = work.active[b], weight * work.psi[b]
         if not rules.locked[slot]:
             add_labels(rules.G[slot], work.r[b], y, w)
-            take_in(slot, work.r[b], work.u[b], w, rules, settings)
+            take_in(slot, b, w, rules, work)
 
 
-@allocating_kernel
+@inner
 def learn_partial(
     m: int, y: FloatArray, share: float, weight: float, rules: RuleArrays, settings: Settings, work: Workspace
 ) -> None:
     """Some labels are missing or unsure: unanswered labels keep their weights, H grows by the share answered."""
-    f = np.zeros((m + 1, y.shape[0]))
+    f = work.own
     for b in range(m + 1):  # all predictions before any update: the rules lean on W_0
         slot = work.active[b]
+        f[b] = 0.0
         work.v[:] = 0.0
         add_rule_output(1.0, work.u[b], rules.G[slot], settings.lean, work.v, f[b])
         if slot > 0:
@@ -181,12 +167,19 @@ def learn_partial(
             continue
         q = dot(work.r[b], work.u[b])
         add_partial_labels(rules.G[slot], work.r[b], f[b], y, work.confidence, q, w, w * share)
-        take_in(slot, work.r[b], work.u[b], w * share, rules, settings)
+        take_in(slot, b, w * share, rules, work)
 
 
-@cold_kernel
+@inner
 def learn_iterated(
-    m: int, y: FloatArray, share: float, weight: float, rules: RuleArrays, settings: Settings, work: Workspace
+    m: int,
+    y: FloatArray,
+    share: float,
+    weight: float,
+    rules: RuleArrays,
+    settings: Settings,
+    work: Workspace,
+    paper: PaperArrays,
 ) -> bool:
     """Algorithm 2 for each active rule; the global model takes its exact least squares step. False: blown up."""
     sound = True
@@ -204,51 +197,69 @@ def learn_iterated(
             add_labels(rules.G[slot], work.r[c], y, w)
         else:
             add_partial_labels(rules.G[slot], work.r[c], work.f, y, work.confidence, q, w, w * share)
-        take_in(slot, work.r[c], work.u[c], w * share, rules, settings)
+        take_in(slot, c, w * share, rules, work)
+        mirror(rules.H[slot])  # a block of one row: H is up to date, and iterations need the whole matrix
         if slot > 0:
-            sound = iterate(slot, c, y, w * share, rules, settings, work) and sound
+            sound = iterate(slot, c, y, w * share, rules, settings, work, paper) and sound
     return sound
 
 
-@cold_kernel
-def learn_moments(m: int, y: FloatArray, weight: float, rules: RuleArrays, work: Workspace) -> None:
+@inner
+def learn_moments(m: int, y: FloatArray, weight: float, rules: RuleArrays, work: Workspace, paper: PaperArrays) -> None:
     """Label moments of the active rules, where labels are coupled."""
     for b in range(m):
         slot = work.active[b]
         if not rules.locked[slot]:
-            add_label_moments(y, weight * work.psi[b], rules.mass[slot], rules.ybar[slot], rules.Q[slot])
+            add_label_moments(y, weight * work.psi[b], paper.mass[slot], paper.ybar[slot], paper.Q[slot])
 
 
-@kernel
-def any_due(m: int, active: IntArray, age: IntArray, top: FloatArray, upkeep_every: int) -> bool:
-    """Has one of the slots that have just learned reached the age for upkeep, or is its step bound too loose?"""
+@inner
+def any_due(m: int, active: IntArray, age: IntArray, upkeep_every: int) -> bool:
+    """Has one of the slots that have just learned reached the age for upkeep?"""
     due = False
     for b in range(m + 1):
-        slot = active[b]
-        due = due or age[slot] >= upkeep_every or (top.shape[1] > 0 and top[slot, 0] > LOOSE * top[slot, 1])
+        due = due or age[active[b]] >= upkeep_every
     return due
 
 
-@hot_kernel
+@inner
+def any_loose(m: int, active: IntArray, top: FloatArray) -> bool:
+    """Is the step bound of one of the slots that have just learned too loose?"""
+    loose = False
+    for b in range(m + 1):
+        slot = active[b]
+        loose = loose or (top.shape[1] > 0 and top[slot, 0] > LOOSE * top[slot, 1])
+    return loose
+
+
+@inlined
 def follow(
-    w: int, d: float, s: FloatArray, weight: float, mobility: float, rules: RuleArrays, settings: Settings
+    w: int,
+    d: float,
+    s: FloatArray,
+    weight: float,
+    mobility: float,
+    rules: RuleArrays,
+    settings: Settings,
+    paper: PaperArrays | None,
 ) -> None:
     """A sample that is not novel moves the rule it is nearest to, and the whole stream's moments."""
     note_winner_distance(d, rules.strange)
     if not rules.locked[w]:
         rules.won[w] = rules.tally[SEEN]
         if mobility > 0.0:
-            absorb(w, s, weight * mobility, rules, settings)
-    absorb(0, s, weight, rules, settings)
+            absorb(w, s, weight * mobility, rules, settings, paper)
+    absorb(0, s, weight, rules, settings, paper)
 
 
 @kernel
 def learn_rows(
+    state: State,
+    paper: PaperArrays | None,
     Z: FloatArray,
     Y: FloatArray,
     weights: FloatArray,
     confidences: FloatArray,
-    parcel: FloatArray,
     mobility: float,
     structure: bool,
     consequents: bool,
@@ -265,7 +276,7 @@ def learn_rows(
     the rule be born and calls again from that row with `born`. Starved rules and slots due for upkeep are reported
     after their row (STARVED, DUE).
     """
-    rules, settings, work = opened(parcel)
+    rules, settings, work = state.rules, state.settings, state.work
     given = work.confidence[:0]
     p = Z.shape[1]
     near = work.J if rules.c.shape[1] > p else work.D
@@ -276,11 +287,11 @@ def learn_rows(
             given = confidences[i]
         share = confidence_of_row(Y[i], given, work.confidence)
         join(Z[i], Y[i], settings.label_weight, work.s)
-        m = weigh(work.s, p, rules, settings, work.D, work.J, work.psi, work.active, work.e, work.x, work.missing)
+        m = weigh(work.s, p, rules, settings, work, paper)
         if consequents or out.shape[0] > 0:
-            solve(Z[i], m, rules, settings, work.active, work.missing, work.r, work.u)
+            solve(Z[i], m, rules, settings, work, paper)
         if out.shape[0] > 0 and not fresh:
-            answer(m, rules, settings, work, out[i])
+            answer(m, rules, settings, work, paper, out[i])
         taught = weight > 0.0 and share > 0.0
         winner = nearest(near, rules.tally[RULES])
         if structure and not fresh:
@@ -290,23 +301,25 @@ def learn_rows(
                 return i, NOVEL
             rules.tally[SEEN] += 1
             if taught:
-                follow(winner, near[winner], work.s, weight * share, mobility, rules, settings)
+                follow(winner, near[winner], work.s, weight * share, mobility, rules, settings, paper)
         if consequents and taught:
             work.active[m] = 0  # the global model learns beside the rules: a slot every sample belongs to fully
             work.psi[m] = 1.0
             fill_regressor(Z[i], rules.c[0], work.r[m])
             pending_product(rules.P[0], rules.late_P[0], rules.late[0], work.r[m], work.u[m])
-            if settings.iterated:
-                if not learn_iterated(m, Y[i], share, weight, rules, settings, work):
+            if paper is not None and settings.iterated:
+                if not learn_iterated(m, Y[i], share, weight, rules, settings, work, paper):
                     return i + 1, DIVERGED
             else:
-                if rules.Q.shape[1] > 0:
-                    learn_moments(m, Y[i], weight * share, rules, work)
+                if paper is not None and paper.Q.shape[1] > 0:
+                    learn_moments(m, Y[i], weight * share, rules, work, paper)
                 if share == 1.0:
-                    learn_complete(m, Y[i], weight, rules, settings, work)
+                    learn_complete(m, Y[i], weight, rules, work)
                 else:
                     learn_partial(m, Y[i], share, weight, rules, settings, work)
-            if any_due(m, work.active, rules.age, rules.top, settings.upkeep_every):
+            if any_due(m, work.active, rules.age, settings.upkeep_every):
+                return i + 1, DUE
+            if paper is not None and any_loose(m, work.active, paper.top):
                 return i + 1, DUE
         if structure and settings.prune_after > 0 and any_starved(rules, settings):
             return i + 1, STARVED

@@ -8,7 +8,7 @@ marginal distance, brought to the scale of a complete row. Features may weigh di
 
 import numpy as np
 
-from evolabel.kernels.compile import kernel
+from evolabel.kernels.compile import inner
 from evolabel.kernels.exponential import exp_of_negative
 from evolabel.kernels.lanes import WIDTH, fma, load, minus, times, total, zeros
 from evolabel.typing import FloatArray, IntArray
@@ -16,7 +16,7 @@ from evolabel.typing import FloatArray, IntArray
 NOTHING = 1e-12  # a membership that cannot be seen in any sum
 
 
-@kernel
+@inner
 def observed_features(z: FloatArray) -> int:
     """How many features of the row are not NaN."""
     seen = 0
@@ -26,7 +26,7 @@ def observed_features(z: FloatArray) -> int:
     return seen
 
 
-@kernel
+@inner
 def observed_weight(z: FloatArray, lam: FloatArray) -> float:
     """What the features of the row that are not NaN weigh together."""
     total = 0.0
@@ -36,7 +36,7 @@ def observed_weight(z: FloatArray, lam: FloatArray) -> float:
     return total
 
 
-@kernel
+@inner
 def distances(z: FloatArray, C: int, c: FloatArray, inv: FloatArray, lam: FloatArray, D: FloatArray) -> None:
     """Mean squared standardised distance of z to slots 1..C."""
     p = z.shape[0]
@@ -63,7 +63,7 @@ def distances(z: FloatArray, C: int, c: FloatArray, inv: FloatArray, lam: FloatA
         D[a] = s / mass
 
 
-@kernel
+@inner
 def nearest(D: FloatArray, C: int) -> int:
     """Slot of the rule with the smallest distance, 0 if there is none."""
     w = 0
@@ -73,7 +73,7 @@ def nearest(D: FloatArray, C: int) -> int:
     return w
 
 
-@kernel
+@inner
 def memberships(D: FloatArray, C: int, tau: float, min_activation: float, psi: FloatArray, active: IntArray) -> int:
     """Eqs. (2), (3): normalised memberships in the log domain; returns how many rules are active.
 

@@ -6,43 +6,46 @@ round and not a needle. Features are counted apart, because any of them may be m
 
 import numpy as np
 
-from evolabel.kernels.compile import allocating_kernel, kernel
+from evolabel.kernels.compile import allocating_kernel, inlined, inner, kernel
 from evolabel.kernels.paper.rotated import factor_update
-from evolabel.kernels.state import RULES, SEEN, RuleArrays, Settings
+from evolabel.kernels.state import RULES, SEEN, PaperArrays, RuleArrays, Settings
 from evolabel.kernels.symmetric import dot
 from evolabel.typing import FloatArray
 
 TINY = 1e-300  # keeps 0 / 0 out of sums
 
 
-@kernel
+@inner
 def inverse_variance(n: float, M: float, nu0: float, S0: float) -> float:
     """(nu0 + n - 1) / (nu0 S0 + M): the first sample says nothing about the spread, hence n - 1."""
     return (nu0 + max(n - 1.0, 0.0)) / (nu0 * S0 + M)
 
 
-@kernel
 def derive_inverse_variance(slot: int, rules: RuleArrays, settings: Settings) -> None:
-    """The spread of a slot with its prior, weighted, feature by feature."""
-    for j in range(rules.c.shape[1]):
-        rules.inv[slot, j] = settings.metric[1, j] * inverse_variance(
-            rules.n[slot, j], rules.M[slot, j], settings.prior_count, settings.metric[0, j]
-        )
+    """The spread of a slot with its prior, weighted, feature by feature: `inverse_variance` in numpy."""
+    _derive(slice(slot, slot + 1), rules, settings)
 
 
-@kernel
 def derive_inverse_variances(rules: RuleArrays, settings: Settings) -> None:
     """The same for all slots."""
-    for slot in range(rules.tally[RULES] + 1):
-        derive_inverse_variance(slot, rules, settings)
+    _derive(slice(0, int(rules.tally[RULES]) + 1), rules, settings)
 
 
-@kernel
-def absorb(slot: int, s: FloatArray, weight: float, rules: RuleArrays, settings: Settings) -> None:
+def _derive(of: slice, rules: RuleArrays, settings: Settings) -> None:
+    S0, lam = settings.metric
+    with np.errstate(all="ignore"):
+        count = settings.prior_count + np.maximum(rules.n[of] - 1.0, 0.0)
+        rules.inv[of] = lam * (count / (settings.prior_count * S0 + rules.M[of]))
+
+
+@inlined
+def absorb(
+    slot: int, s: FloatArray, weight: float, rules: RuleArrays, settings: Settings, paper: PaperArrays | None
+) -> None:
     """Move centre and spread of a slot by one sample (weighted Welford); missing entries stay as they are."""
     nu0 = settings.prior_count
-    if settings.rotated and slot > 0:
-        rotate(s, weight, rules.k[slot], nu0, rules.c[slot], rules.F[slot])
+    if paper is not None and settings.rotated and slot > 0:
+        rotate(s, weight, rules.k[slot], nu0, rules.c[slot], paper.F[slot])
     absorb_row(s, weight, rules.c[slot], rules.M[slot], rules.n[slot], rules.inv[slot], nu0, settings.metric)
     rules.k[slot] += weight
     rules.won[slot] = rules.tally[SEEN]
@@ -95,16 +98,14 @@ def absorb_row(
         inv[j] = lam[j] * inverse_variance(total, M[j], nu0, S0[j])
 
 
-@kernel
 def pool_moments(a: int, b: int, rules: RuleArrays) -> None:
     """Centre, scatter and counts of slot a become those of both samples together, exactly."""
-    for j in range(rules.c.shape[1]):
-        na, nb = rules.n[a, j], rules.n[b, j]
-        n = na + nb
-        if n <= 0.0:
-            continue
-        d = rules.c[b, j] - rules.c[a, j]
-        rules.c[a, j] += d * (nb / n)
-        rules.M[a, j] += rules.M[b, j] + d * d * (na * nb / n)
-        rules.n[a, j] = n
+    na, nb = rules.n[a].copy(), rules.n[b]
+    n = na + nb
+    seen = n > 0.0
+    n[~seen] = 1.0
+    d = np.where(seen, rules.c[b] - rules.c[a], 0.0)
+    rules.c[a] += d * (nb / n)
+    rules.M[a] += np.where(seen, rules.M[b] + d * d * (na * nb / n), 0.0)
+    rules.n[a][seen] = n[seen]
     rules.k[a] += rules.k[b]

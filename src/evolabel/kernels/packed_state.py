@@ -1,114 +1,187 @@
-"""A rule base handed to a kernel as one block of memory.
+"""Many arrays and numbers as one argument of a kernel.
 
-A kernel's arguments are read out of their Python objects at every call. A rule base is some forty arrays and as many
-numbers, scattered over the memory, and reading them took a one-row call longer than a small model's arithmetic. A
-parcel is what was read, kept: addresses, shapes and numbers in the kernels' own layout, made once and valid as long as
-these very arrays live. Whoever makes a parcel must hold them (`core.rule_base` does), for the parcel does not.
+Every argument of a kernel is read out of its Python object at every call, and handed over field by field from kernel to
+kernel. A rule base has some forty arrays and thirty numbers: reading them took a one-row call longer than a small
+model's arithmetic, and handing them over made every kernel that takes them compile for a second. `pack` writes
+addresses, shapes and numbers into one buffer. Inside kernels a packed `NamedTuple` is the address of that buffer, and
+an attribute is read from it where it is used. The source of a kernel does not show it: `rules.P` is an array.
 
-Where compilation is switched off, a parcel is the tuple itself.
+| field         | words of eight bytes                                          |
+|---------------|---------------------------------------------------------------|
+| array         | address, then the shape, then the strides in bytes            |
+| number, bool  | the number itself                                             |
+| NamedTuple    | its fields, one after the other                               |
+
+Where compilation is switched off, `pack` returns the tuple itself.
 """
 
-from typing import Any, get_type_hints
+from collections.abc import Sequence
+from typing import Any, NamedTuple, get_type_hints
 
 import numba
 import numpy as np
-from numba.core import cgutils, types
-from numba.extending import intrinsic as numba_intrinsic
+from llvmlite import ir
+from numba.core import types
+from numba.core.typing.templates import AttributeTemplate as NumbaAttributeTemplate
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    lower_getattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+from numba.np.arrayobj import populate_array
 
-from evolabel.kernels.compile import hot_kernel, kernel
-from evolabel.kernels.room import rule_arrays
-from evolabel.kernels.state import RuleArrays, Settings, Workspace, workspace
-from evolabel.typing import FloatArray
+from evolabel.typing import IntArray
 
-# numba says little about its types
-typeof: Any = numba.typeof
-intrinsic: Any = numba_intrinsic
-null_value: Any = cgutils.get_null_value
-config: Any = numba.config
+# numba and llvmlite have no types of their own
+_typeof: Any = numba.typeof
+_config: Any = numba.config
+_llvm: Any = ir
+_populate_array: Any = populate_array
+_typeof_impl: Any = typeof_impl
+_register_model: Any = register_model
+_unbox: Any = unbox
+_lower_attribute: Any = lower_getattr_generic
+_AttributeTemplate: Any = NumbaAttributeTemplate
+_NativeValue: Any = NativeValue
 
-Contents = tuple[RuleArrays, Settings, Workspace]
-
-ROOM = 1024  # numbers of eight bytes a parcel has place for
-
-
-def _example() -> Contents:
-    """The smallest rule base: its types are those of every rule base."""
-    kinds = {name: kind for name, kind in get_type_hints(Settings).items() if kind in (float, int, bool)}
-    numbers: dict[str, Any] = {name: kind() for name, kind in kinds.items()}
-    settings = Settings(penalty=np.zeros((2, 2)), lean=np.zeros(2), metric=np.zeros((2, 1)), **numbers)
-    return rule_arrays(1, 1, 1, settings), settings, workspace(2, 1, 1, 1, False)
-
-
-CONTENTS = typeof(_example())
-
-
-def _without_owners(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """The native value, its arrays without a link to who owns them: a parcel must never free or count them."""
-    if isinstance(kind, types.Array):
-        array = context.make_array(kind)(context, builder, value=value)
-        array.meminfo = null_value(array.meminfo.type)
-        array.parent = null_value(array.parent.type)
-        return array._getvalue()
-    if isinstance(kind, types.BaseTuple):
-        parts: Any = kind
-        for place, part in enumerate(parts):
-            cleared = _without_owners(context, builder, part, builder.extract_value(value, place))
-            value = builder.insert_value(value, cleared, place)
-    return value
+_BYTES = 8  # of a word
+_NUMBERS = {float: types.float64, int: types.int64, bool: types.boolean}
 
 
-def _address(context: Any, builder: Any, kind: Any, parcel: Any, native: Any) -> Any:
-    """Where the parcel's memory begins, as a pointer to a native value."""
-    array = context.make_array(kind)(context, builder, value=parcel)
-    return builder.bitcast(array.data, native.as_pointer())
+class View(types.Type):
+    """The type of a packed tuple inside kernels; `places` has the type and the first word of every field."""
+
+    def __init__(self, name: str, places: dict[str, tuple[Any, int]], words: int) -> None:
+        self.places = places
+        self.words = words
+        super().__init__(name=f"View({name})")
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _write(typing: Any, parcel: Any, contents: Any) -> Any:
-    """Keep the native form of the contents."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        value = _without_owners(context, builder, signature.args[1], arguments[1])
-        assert context.get_abi_sizeof(value.type) <= 8 * ROOM, "a parcel has too little room for the state"
-        builder.store(value, _address(context, builder, signature.args[0], arguments[0], value.type), align=8)
-        return context.get_dummy_value()
-
-    return types.void(parcel, contents), generate
+def _words(kind: Any) -> int:
+    """Words that a field of this type needs."""
+    if isinstance(kind, View):
+        return kind.words
+    return 1 + 2 * kind.ndim if isinstance(kind, types.Array) else 1
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _read(typing: Any, parcel: Any, kind: Any) -> Any:
-    """The contents, as they were written."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        native = context.get_value_type(signature.return_type)
-        return builder.load(_address(context, builder, signature.args[0], arguments[0], native), align=8)
-
-    return kind.instance_type(parcel, kind), generate
+_views: dict[Any, View] = {}
 
 
-@kernel
-def _fill(parcel: FloatArray, contents: Contents) -> None:
-    _write(parcel, contents)
+def declare(kind: type[NamedTuple], example: Any, left_out: Sequence[str] = ()) -> None:
+    """Let tuples of the class `kind` be packed; their arrays have the types of those of `example`.
+
+    Kernels do not see the fields `left_out`. Fields may be tuples that were declared before.
+    """
+    places: dict[str, tuple[Any, int]] = {}
+    words = 0
+    for name, annotation in get_type_hints(kind).items():
+        if name not in left_out:
+            field = _views.get(annotation) or _NUMBERS.get(annotation) or _typeof(getattr(example, name))
+            places[name] = field, words
+            words += _words(field)
+    _views[kind] = View(kind.__name__, places, words)
 
 
-@hot_kernel
-def _opened(parcel: FloatArray) -> Contents:
-    contents: Contents = _read(parcel, CONTENTS)
-    return contents
+class Packed:
+    """A tuple as kernels take it. It holds the arrays whose addresses are in its buffer."""
+
+    __slots__ = ("address", "contents", "view", "words")
+
+    def __init__(self, contents: NamedTuple, view: View) -> None:
+        self.contents, self.view = contents, view
+        self.words = np.zeros(view.words, np.int64)
+        _write(contents, view, self.words)
+        self.address = self.words.ctypes.data
 
 
-def _packed(contents: Contents) -> FloatArray:
-    if typeof(contents) != CONTENTS:
-        raise TypeError(f"a parcel holds {CONTENTS}, got {typeof(contents)}")
-    parcel = np.zeros(ROOM)
-    _fill(parcel, contents)
-    return parcel
+def _write(contents: Any, view: View, words: IntArray) -> None:
+    """Write the fields of a tuple into `words`; TypeError for an array that kernels were not compiled for."""
+    for name, (kind, place) in view.places.items():
+        value = getattr(contents, name)
+        if isinstance(kind, View):
+            _write(value, kind, words[place:])
+        elif isinstance(kind, types.Array):
+            if _typeof(value) != kind:
+                raise TypeError(f"kernels take {name} as {kind}, got {_typeof(value)}")
+            n = value.ndim
+            words[place] = value.ctypes.data
+            words[place + 1 : place + 1 + n] = value.shape
+            for k in range(n):
+                words[place + 1 + n + k] = value.itemsize * int(np.prod(value.shape[k + 1 :]))
+        else:
+            words[place : place + 1].view(np.float64 if kind == types.float64 else np.int64)[0] = value
+
+
+def _pack(contents: Any) -> Any:
+    return Packed(contents, _views[type(contents)])
 
 
 def _itself(contents: Any) -> Any:
     return contents
 
 
-# From the arrays to the parcel, outside kernels; from the parcel to the arrays, inside.
-packed, opened = (_itself, _itself) if config.DISABLE_JIT else (_packed, _opened)
+pack: Any = _itself if _config.DISABLE_JIT else _pack
+"""A tuple of a declared class as kernels take it."""
+
+
+@_typeof_impl.register(Packed)  # type: ignore[untyped-decorator]
+def _type_of_packed(packed: Packed, context: Any) -> View:
+    return packed.view
+
+
+_register_model(View)(models.OpaqueModel)
+
+
+@_unbox(View)  # type: ignore[untyped-decorator]
+def _address_of(view: View, packed: Any, tools: Any) -> Any:
+    """The address of the buffer of a `Packed`."""
+    number = tools.pyapi.object_getattr_string(packed, "address")
+    address = tools.pyapi.long_as_voidptr(number)
+    tools.pyapi.decref(number)
+    return _NativeValue(address)
+
+
+@infer_getattr
+class _ViewAttributes(_AttributeTemplate):  # type: ignore[misc]
+    """The types of the fields of a view."""
+
+    key = View
+
+    def generic_resolve(self, view: View, name: str) -> Any:
+        return view.places[name][0] if name in view.places else None
+
+
+@_lower_attribute(View)  # type: ignore[untyped-decorator]
+def _read_field(context: Any, builder: Any, view: View, address: Any, name: str) -> Any:
+    kind, place = view.places[name]
+    if isinstance(kind, View):
+        return builder.gep(address, [_llvm.Constant(_llvm.IntType(64), _BYTES * place)])
+    if isinstance(kind, types.Array):
+        return _read_array(context, builder, kind, address, place)
+    if kind == types.float64:
+        return _read_word(builder, address, place, _llvm.DoubleType())
+    whole = _read_word(builder, address, place, _llvm.IntType(64))
+    return builder.icmp_signed("!=", whole, whole.type(0)) if kind == types.boolean else whole
+
+
+def _read_word(builder: Any, address: Any, place: int, kind: Any) -> Any:
+    """One word of a buffer. Nothing writes into it while a kernel runs, so that the compiler may read it once."""
+    at = builder.gep(address, [_llvm.Constant(_llvm.IntType(64), _BYTES * place)])
+    value = builder.load(builder.bitcast(at, kind.as_pointer()), align=_BYTES)
+    value.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return value
+
+
+def _read_array(context: Any, builder: Any, kind: Any, address: Any, place: int) -> Any:
+    """An array by its address, shape and strides; it has no owner, so that kernels never free or count it."""
+    size, whole = _llvm.Constant(_llvm.IntType(64), _BYTES), _llvm.IntType(64)
+    array = context.make_array(kind)(context, builder)
+    data = builder.inttoptr(_read_word(builder, address, place, whole), array.data.type)
+    shape = [_read_word(builder, address, place + 1 + k, whole) for k in range(kind.ndim)]
+    strides = [_read_word(builder, address, place + 1 + kind.ndim + k, whole) for k in range(kind.ndim - 1)]
+    _populate_array(array, data=data, shape=shape, strides=[*strides, size], itemsize=size, meminfo=None)
+    return array._getvalue()

@@ -17,11 +17,10 @@
 import numpy as np
 
 from evolabel.kernels.answer import answer_rows
-from evolabel.kernels.compile import hot_kernel, kernel
+from evolabel.kernels.compile import inlined, inner, kernel
 from evolabel.kernels.exponential import exp_of_negative
-from evolabel.kernels.packed_state import opened
 from evolabel.kernels.scaling import Knots, scale_rows
-from evolabel.kernels.state import RuleArrays, Settings
+from evolabel.kernels.state import PaperArrays, State
 from evolabel.kernels.structure import novelty_bound
 from evolabel.kernels.symmetric import dot
 from evolabel.typing import FloatArray, IntArray
@@ -34,7 +33,7 @@ AMBIGUITY, SOFT_COUNT, LEVERAGE, VARIANCE_REDUCTION = 0, 1, 2, 3
 FLOOR = 0.01  # ambiguity of a sure label: the products with other criteria still differ for such labels
 
 
-@hot_kernel
+@inlined
 def ambiguity(f: float, doubt: float) -> float:
     """Variance of an answer that is 1 with probability f, drawn towards 0.5 by `doubt`, plus a floor."""
     v = min(max(f, 0.0), 1.0)
@@ -42,7 +41,7 @@ def ambiguity(f: float, doubt: float) -> float:
     return v * (1.0 - v) + FLOOR
 
 
-@hot_kernel
+@inlined
 def soft_count(f: FloatArray, width: float) -> float:
     """Number of ambiguous labels of a row, softly: sum of exp(-(f - 0.5)^2 / 2 width^2)."""
     total = 0.0
@@ -52,7 +51,7 @@ def soft_count(f: FloatArray, width: float) -> float:
     return total
 
 
-@hot_kernel
+@inlined
 def leverage(psi: FloatArray, q: FloatArray) -> float:
     """Sum of psi_i h_i with h_i = psi_i q_i / (1 + psi_i q_i): what learning the row would take off q_i, as a share."""
     total = 0.0
@@ -62,7 +61,7 @@ def leverage(psi: FloatArray, q: FloatArray) -> float:
     return total
 
 
-@hot_kernel
+@inlined
 def variance_reduction(psi: FloatArray, q: FloatArray, t: FloatArray, N: float) -> float:
     """Sum of psi_i u'M_i u / (1 + psi_i q_i), over N: by how much the mean variance at the N rows in M would sink."""
     total = 0.0
@@ -103,12 +102,9 @@ def criterion_rows(
 
 @kernel
 def score_rows(
-    X: FloatArray,
-    trust: FloatArray,
-    shift: FloatArray,
-    doubts: FloatArray,
+    state: State,
+    paper: PaperArrays | None,
     knots: Knots,
-    parcel: FloatArray,
     W: FloatArray,
     M: FloatArray,
     late_M: FloatArray,
@@ -119,6 +115,10 @@ def score_rows(
     terms: FloatArray,
     Z: FloatArray,
     V: FloatArray,
+    X: FloatArray,
+    trust: FloatArray,
+    shift: FloatArray,
+    doubts: FloatArray,
     f: FloatArray,
     scores: FloatArray,
 ) -> None:
@@ -135,7 +135,7 @@ def score_rows(
     informed = False
     for c in range(kinds.shape[0]):
         informed = informed or kinds[c] >= LEVERAGE
-    answer_rows(parcel, Z, W, M, late_M, late, f, psi, D, q if informed else q[:0], s, t, V)
+    answer_rows(state, paper, Z, W, M, late_M, late, f, psi, D, q if informed else q[:0], s, t, V)
     for i in range(shift.shape[0]):
         for j in range(shift.shape[1]):
             f[i, j] = trust[j] * f[i, j] + shift[i, j]
@@ -143,16 +143,17 @@ def score_rows(
 
 
 @kernel
-def novelty_rows(D: FloatArray, rules: RuleArrays, settings: Settings, out: FloatArray) -> None:
+def novelty_rows(state: State, D: FloatArray, radius: float, out: FloatArray) -> None:
     """Distance to the nearest rule over that at which a rule would be created; d / (1 + d) where none is enough."""
+    rules, settings = state.rules, state.settings
     for i in range(D.shape[0]):
         w = np.argmin(D[i])
         d = D[i, w]
-        bound = novelty_bound(rules.k[w + 1], D.shape[1], rules.strange, settings)
+        bound = novelty_bound(rules.k[w + 1], D.shape[1], rules.strange, radius, settings)
         out[i] = d / max(bound, SMALLEST_BOUND) if bound < np.inf else d / (1.0 + d)
 
 
-@kernel
+@inner
 def trace(P: FloatArray, waiting: FloatArray, b: int) -> float:
     """Trace of P without the squares of its first b waiting rows."""
     total = 0.0
@@ -165,13 +166,13 @@ def trace(P: FloatArray, waiting: FloatArray, b: int) -> float:
 
 @kernel
 def trace_drop_rows(
-    parcel: FloatArray, psi: FloatArray, q: FloatArray, s: FloatArray, traces: FloatArray, out: FloatArray
+    state: State, psi: FloatArray, q: FloatArray, s: FloatArray, traces: FloatArray, out: FloatArray
 ) -> None:
     """Eq. (32): largest relative drop of trace(P_i), psi s / (1 + psi q) / trace(P_i).
 
     `traces` is scratch, and must be zeros before.
     """
-    rules, _, _ = opened(parcel)
+    rules = state.rules
     for i in range(psi.shape[0]):
         out[i] = 0.0
         for a in range(psi.shape[1]):
@@ -181,7 +182,7 @@ def trace_drop_rows(
                 out[i] = max(out[i], psi[i, a] * s[i, a] / (1.0 + psi[i, a] * q[i, a]) / traces[a])
 
 
-@hot_kernel
+@inlined
 def power(v: float, exponent: float) -> float:
     """Compute v to the exponent, which mostly is 1."""
     return v if exponent == 1.0 else v**exponent

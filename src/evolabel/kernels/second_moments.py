@@ -10,14 +10,14 @@
 import numpy as np
 
 from evolabel.kernels.antecedents import fill_regressor
-from evolabel.kernels.compile import kernel
+from evolabel.kernels.compile import inner, kernel
 from evolabel.kernels.learn import fill_regressors
-from evolabel.kernels.packed_state import opened
+from evolabel.kernels.state import PaperArrays, State
 from evolabel.kernels.symmetric import add_outer_products, dot, symmetric_form
 from evolabel.typing import FloatArray, IntArray
 
 
-@kernel
+@inner
 def quadratic_form(M: FloatArray, waiting: FloatArray, b: int, u: FloatArray) -> float:
     """Compute u'M u, the first b waiting rows included."""
     total = symmetric_form(M, u)
@@ -27,7 +27,7 @@ def quadratic_form(M: FloatArray, waiting: FloatArray, b: int, u: FloatArray) ->
     return total
 
 
-@kernel
+@inner
 def add_moment(r: FloatArray, weight: float, M: FloatArray, late_M: FloatArray, late: int) -> int:
     """M += weight r r', in blocks; returns the rows then waiting."""
     root = np.sqrt(weight)
@@ -41,7 +41,8 @@ def add_moment(r: FloatArray, weight: float, M: FloatArray, late_M: FloatArray, 
 
 @kernel
 def add_moment_rows(
-    parcel: FloatArray,
+    state: State,
+    paper: PaperArrays | None,
     Z: FloatArray,
     psi: FloatArray,
     weight: float,
@@ -50,7 +51,7 @@ def add_moment_rows(
     late: IntArray,
 ) -> None:
     """Add all rows to M of the active rules and of the whole stream, each with this weight times psi."""
-    rules, settings, work = opened(parcel)
+    rules, settings, work = state.rules, state.settings, state.work
     for i in range(Z.shape[0]):
         fill_regressor(Z[i], rules.c[0], work.r[0])
         late[0] = add_moment(work.r[0], weight, M[0], late_M[0], late[0])
@@ -58,5 +59,5 @@ def add_moment_rows(
             if psi[i, a] > 0.0:
                 slot = a + 1
                 work.active[0] = slot
-                fill_regressors(Z[i], 1, rules, settings, work.active, work.missing, work.r)
+                fill_regressors(Z[i], 1, rules, settings, work, paper, work.r)
                 late[slot] = add_moment(work.r[0], weight * psi[i, a], M[slot], late_M[slot], late[slot])

@@ -21,13 +21,13 @@ With `commit` the rows passed enter the filter's memory; without it nothing is w
 | loudest | (K,)      | scratch: the strongest of the criteria that speak for single labels                |
 """
 
-from evolabel.kernels.compile import kernel
+from evolabel.kernels.compile import inner, kernel
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 FILLED, NEXT = 0, 1
 
 
-@kernel
+@inner
 def move_on(tally: IntArray, size: int) -> None:
     """One more row is in a ring of this size."""
     tally[NEXT] = (tally[NEXT] + 1) % size
@@ -52,7 +52,7 @@ def best_scores(S: FloatArray, best: FloatArray) -> None:
         best[i] = top
 
 
-@kernel
+@inner
 def count_above(s: float, values: FloatArray) -> int:
     """How many of the values are larger than s."""
     count = 0
@@ -61,7 +61,7 @@ def count_above(s: float, values: FloatArray) -> int:
     return count
 
 
-@kernel
+@inner
 def best_left(s: FloatArray, mask: BoolArray) -> int:
     """The label of the highest score that is not chosen yet (the first of equals), -1 if all are."""
     best = -1
@@ -71,7 +71,7 @@ def best_left(s: FloatArray, mask: BoolArray) -> int:
     return best
 
 
-@kernel
+@inner
 def add_best(s: FloatArray, wanted: int, chosen: int, mask: BoolArray) -> int:
     """Choose further labels, best first, until there are `wanted`; returns how many there are."""
     while chosen < wanted:
@@ -80,7 +80,7 @@ def add_best(s: FloatArray, wanted: int, chosen: int, mask: BoolArray) -> int:
     return chosen
 
 
-@kernel
+@inner
 def choose_labels(s: FloatArray, ring: FloatArray, filled: int, room: float, most: int, mask: BoolArray) -> int:
     """Choose at most `most` labels, best first, with fewer than `room` scores above them in the ring and in s."""
     mask[:] = False
@@ -98,7 +98,7 @@ def choose_labels(s: FloatArray, ring: FloatArray, filled: int, room: float, mos
     return chosen
 
 
-@kernel
+@inner
 def choose_from_row(
     s: FloatArray,
     tok: float,
@@ -184,7 +184,7 @@ def walk_tokens(
     return int(R.shape[0])
 
 
-@kernel
+@inner
 def fired_labels(
     T: FloatArray, whole: BoolArray, ease: float, most: int, least: int, loudest: FloatArray, mask: BoolArray
 ) -> int:

@@ -6,12 +6,12 @@ are applied together, while every product with P takes the waiting rows into acc
 
 import numpy as np
 
-from evolabel.kernels.compile import kernel
-from evolabel.kernels.symmetric import add_outer_products, add_scaled, dot, mirror
+from evolabel.kernels.compile import inner
+from evolabel.kernels.symmetric import add_outer_products, add_scaled, dot
 from evolabel.typing import FloatArray
 
 
-@kernel
+@inner
 def late_rows(r: FloatArray, u: FloatArray, w: float, row_H: FloatArray, row_P: FloatArray) -> None:
     """Eqs. (26), (27) without the division by psi: H grows by w r r', P shrinks by w u u' / (1 + w r'u), u = P r."""
     for_H, for_P = np.sqrt(w), np.sqrt(w / (1.0 + w * dot(r, u)))
@@ -20,7 +20,7 @@ def late_rows(r: FloatArray, u: FloatArray, w: float, row_H: FloatArray, row_P: 
         row_P[j] = for_P * u[j]
 
 
-@kernel
+@inner
 def learn_regressor(
     r: FloatArray,
     u: FloatArray,
@@ -30,23 +30,17 @@ def learn_regressor(
     late_H: FloatArray,
     late_P: FloatArray,
     late: int,
-    whole: bool,
 ) -> int:
-    """H and P of a slot take in a sample of weight w; a full block is applied at once. Returns the rows then waiting.
-
-    `whole`: H is kept as a whole matrix, as iterated consequents need it.
-    """
+    """H and P of a slot take in a sample of weight w; a full block is applied. Returns how many rows then wait."""
     late_rows(r, u, w, late_H[late], late_P[late])
     if late + 1 < late_H.shape[0]:
         return late + 1
     add_outer_products(H, late_H, late + 1, 1.0)
     add_outer_products(P, late_P, late + 1, -1.0)
-    if whole:
-        mirror(H)
     return 0
 
 
-@kernel
+@inner
 def add_labels(G: FloatArray, r: FloatArray, y: FloatArray, w: float) -> None:
     """Eq. (24): G += w y r'. Only the labels that are on cost anything."""
     for b in range(y.shape[0]):
@@ -54,7 +48,7 @@ def add_labels(G: FloatArray, r: FloatArray, y: FloatArray, w: float) -> None:
             add_scaled(w * y[b], r, G[b])
 
 
-@kernel
+@inner
 def add_partial_labels(
     G: FloatArray,
     r: FloatArray,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evolabel.kernels.compile import kernel
+from evolabel.kernels.compile import inner, kernel
 from evolabel.kernels.state import RULES, SEEN, RuleArrays, Settings
 from evolabel.typing import FloatArray
 
@@ -11,7 +11,7 @@ STRANGE_WINDOW = 200.0
 STRANGE_AFTER = 50.0
 
 
-@kernel
+@inner
 def note_winner_distance(d: float, strange: FloatArray) -> None:
     """Running mean and variance of winner distances: the yardstick for what is strange."""
     step = max(1.0 / (strange[0] + 1.0), 1.0 / STRANGE_WINDOW)
@@ -21,27 +21,27 @@ def note_winner_distance(d: float, strange: FloatArray) -> None:
     strange[2] = (1.0 - step) * (strange[2] + step * e * e)
 
 
-@kernel
-def novelty_bound(support: float, C: int, strange: FloatArray, settings: Settings) -> float:
+@inner
+def novelty_bound(support: float, C: int, strange: FloatArray, radius: float, settings: Settings) -> float:
     """The mean squared distance to a winner beyond which a sample is novel; inf: never.
 
     While there is room, the winner's radius, eq. (5) in terms of ma^2 / p. When the rule base is full, a distance that
     is very strange. Deviation: the default radius does not grow with p, so that rules are seeded early.
     """
     if settings.max_rules > C or (np.isnan(settings.novel_z) and C > 1):
-        return float(settings.radius * (1.0 + 1.0 / support) ** settings.young)
+        return float(radius * (1.0 + 1.0 / support) ** settings.young)
     if settings.max_rules == 1 or strange[0] <= STRANGE_AFTER:
         return np.inf
     return float(strange[1] + settings.novel_z * np.sqrt(strange[2]))
 
 
-@kernel
+@inner
 def is_novel(d: float, support: float, C: int, strange: FloatArray, settings: Settings) -> bool:
     """Shall a sample at mean squared distance d from its winner start a rule?"""
-    return bool(d > novelty_bound(support, C, strange, settings))
+    return bool(d > novelty_bound(support, C, strange, settings.radius, settings))
 
 
-@kernel
+@inner
 def has_grown(slot: int, rules: RuleArrays, settings: Settings) -> bool:
     """Has the rule won enough samples since it was last compared with the others?"""
     if settings.merge_every == 0 or rules.tally[RULES] < 2:
@@ -49,14 +49,14 @@ def has_grown(slot: int, rules: RuleArrays, settings: Settings) -> bool:
     return bool(rules.k[slot] - rules.compared[slot] >= settings.merge_every)
 
 
-@kernel
+@inner
 def is_starved(slot: int, rules: RuleArrays, settings: Settings) -> bool:
     """Little support, and no sample won for `prune_after` samples; a locked rule never starves."""
     idle = rules.tally[SEEN] - rules.won[slot]
     return bool(idle > settings.prune_after and rules.k[slot] < settings.min_support and rules.locked[slot] == 0)
 
 
-@kernel
+@inner
 def any_starved(rules: RuleArrays, settings: Settings) -> bool:
     """Is there a rule to remove? One rule always stays."""
     C = rules.tally[RULES]

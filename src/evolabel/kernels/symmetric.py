@@ -7,12 +7,12 @@ Every inner product is summed in the order of `dot`: four sums side by side, add
 one, each step one fused multiply-add (`kernels.lanes`). So it has the same bits whichever function forms it.
 """
 
-from evolabel.kernels.compile import kernel
+from evolabel.kernels.compile import inner, kernel
 from evolabel.kernels.lanes import WIDTH, fma, load, minus, spread, store, total, zeros
 from evolabel.typing import FloatArray
 
 
-@kernel
+@inner
 def dot(a: FloatArray, b: FloatArray) -> float:
     """Inner product. Written out: a BLAS call costs more than the sum at these lengths, and may start threads."""
     q = a.shape[0]
@@ -26,7 +26,7 @@ def dot(a: FloatArray, b: FloatArray) -> float:
     return s
 
 
-@kernel
+@inner
 def squared_distance(a: FloatArray, b: FloatArray) -> float:
     """Sum of the squared differences of two rows, in the order of `dot`."""
     q = a.shape[0]
@@ -42,14 +42,14 @@ def squared_distance(a: FloatArray, b: FloatArray) -> float:
     return s
 
 
-@kernel
+@inner
 def add_scaled(g: float, x: FloatArray, y: FloatArray) -> None:
     """Add g x to y, which may be longer than x."""
     for j in range(x.shape[0]):
         y[j] = fma(g, x[j], y[j])
 
 
-@kernel
+@inner
 def add_product(A: FloatArray, u: FloatArray, scale: float, f: FloatArray) -> None:
     """Add scale * A u to f, for any matrix A; four rows at a time share what they read of u.
 
@@ -83,7 +83,7 @@ def add_product(A: FloatArray, u: FloatArray, scale: float, f: FloatArray) -> No
         b += 1
 
 
-@kernel
+@inner
 def row_products(A: FloatArray, B: FloatArray, out: FloatArray) -> None:
     """Inner products of the rows of A, (n, q), with those of B, (m, q): out = A B', (n, m).
 
@@ -128,7 +128,7 @@ def row_products(A: FloatArray, B: FloatArray, out: FloatArray) -> None:
         i += 1
 
 
-@kernel
+@inner
 def add_rows(C: FloatArray, A: FloatArray, out: FloatArray) -> None:
     """Add C A to out, passing over zeros of C; four rows of A at a time, shared by all rows of out."""
     q, r = A.shape[1], A.shape[0]
@@ -147,7 +147,7 @@ def add_rows(C: FloatArray, A: FloatArray, out: FloatArray) -> None:
         i += 1
 
 
-@kernel
+@inner
 def symmetric_product(P: FloatArray, r: FloatArray, u: FloatArray) -> None:
     """Compute u = P r, reading the lower triangle once; four rows at a time share what they read of r and u."""
     q = r.shape[0]
@@ -179,7 +179,7 @@ def symmetric_product(P: FloatArray, r: FloatArray, u: FloatArray) -> None:
         i += 1
 
 
-@kernel
+@inner
 def symmetric_form(A: FloatArray, u: FloatArray) -> float:
     """Compute u'A u from the lower triangle: half the work of A u, and nothing is written."""
     q = u.shape[0]
@@ -207,7 +207,7 @@ def symmetric_form(A: FloatArray, u: FloatArray) -> float:
     return 2.0 * twice + once
 
 
-@kernel
+@inner
 def pending_product(P: FloatArray, waiting: FloatArray, b: int, r: FloatArray, u: FloatArray) -> None:
     """Compute u = (P - sum of w w' over the first b waiting rows) r."""
     symmetric_product(P, r, u)

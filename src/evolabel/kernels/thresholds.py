@@ -10,20 +10,20 @@
 
 import numpy as np
 
-from evolabel.kernels.compile import kernel
+from evolabel.kernels.compile import inner, kernel
 from evolabel.typing import FloatArray
 
 DOUBT = 10.0  # samples that "an output of 0.3 means 30 %" counts for, in every bin
 UNDECIDED = 0.5  # the cut where nothing was counted
 
 
-@kernel
+@inner
 def expected_on(seen: float, on: float, b: int, bins: int) -> float:
     """Samples of bin b that carry the label, if its share is drawn towards the middle of the bin."""
     return seen * (on + DOUBT * (b + 0.5) / bins) / (seen + DOUBT)
 
 
-@kernel
+@inner
 def best_cut(seen: FloatArray, on: FloatArray) -> tuple[float, float]:
     """The lower edge of the bin from which upwards predicting 1 gives the largest F, and that F; 0 without counts."""
     bins = seen.shape[0]
@@ -40,7 +40,7 @@ def best_cut(seen: FloatArray, on: FloatArray) -> tuple[float, float]:
     return edge, best
 
 
-@kernel
+@inner
 def count_output(f: float, y: float, w: float, fade: float, seen: FloatArray, on: FloatArray) -> None:
     """Count an output of weight w under what the label turned out to be; earlier counts fade."""
     bins = seen.shape[0]

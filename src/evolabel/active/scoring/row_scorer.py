@@ -13,7 +13,7 @@ from evolabel.core.rules.weights import MANY_ROWS, NO_MOMENTS, NO_WEIGHTS, SOME_
 from evolabel.core.second_moments import SecondMoments
 from evolabel.core.sizes import check_rows
 from evolabel.kernels import scores as kernels
-from evolabel.kernels.compile import direct
+from evolabel.kernels.compile import direct_by_profile
 from evolabel.typing import FloatArray, IntArray
 
 _KINDS: dict[type[Criterion], int] = {  # a class derived from one of these may score differently
@@ -25,7 +25,7 @@ _KINDS: dict[type[Criterion], int] = {  # a class derived from one of these may 
 _NO_ROWS = np.empty((0, 0))
 _NOT_CORRECTED = np.empty(0), _NO_ROWS  # scale and offset
 
-_score_rows: Any = direct(kernels.score_rows)
+_score_rows: Any = direct_by_profile(kernels.score_rows)
 
 
 class _Layout(NamedTuple):
@@ -99,7 +99,7 @@ class RowScorer:
         correction, exploration = context.correction, context.exploration
         scale, offset = _NOT_CORRECTED if correction is None else (correction.scale, correction.offset)
         explored = _NO_ROWS if exploration is None or not self._explores else exploration
-        _score_rows(rows, scale, offset, explored, *kept.constant, outputs, table)
+        _score_rows(*kept.constant, rows, scale, offset, explored, outputs, table)
         return outputs, ScoreTable(table, kept.layout.sizes, kept.layout.columns)
 
     def _new_layout(self, n_labels: int) -> _Layout:
@@ -115,8 +115,8 @@ class RowScorer:
         M = NO_MOMENTS if moments is None else moments.of(rules)
         scratch = np.empty((5, n, rules.n_rules)), np.empty((n, rules.n_features)), np.empty((n, rules.n_features + 1))
         return (
+            *rules.packed(),
             model.scaler.knots,
-            rules.parcel(),
             NO_WEIGHTS if weights is None else weights,
             *M,
             M.total if len(M.M) else 1.0,

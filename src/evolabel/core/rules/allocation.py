@@ -3,14 +3,13 @@
 import numpy as np
 
 from evolabel.core.rules.slots import PER_SLOT, clear
-from evolabel.kernels.room import rule_arrays
-from evolabel.kernels.state import RULES, RuleArrays, Settings
+from evolabel.kernels.state import RULES, RuleArrays, Settings, allocate
 
 
 def more_slots(old: RuleArrays, rules: int, settings: Settings) -> RuleArrays:
     """Arrays for more rules, with everything at its place."""
     held = old.W.shape[1] > 0
-    return _filled(rule_arrays(rules, old.P.shape[1] - 1, old.G.shape[1], settings, hold_weights=held), old)
+    return _filled(allocate(rules, old.P.shape[1] - 1, old.G.shape[1], settings, hold_weights=held), old)
 
 
 def more_labels(old: RuleArrays, n_labels: int, settings: Settings) -> tuple[RuleArrays, Settings]:
@@ -19,7 +18,7 @@ def more_labels(old: RuleArrays, n_labels: int, settings: Settings) -> tuple[Rul
     if settings.product:
         labels = np.repeat(settings.metric[:, -1:], n_labels, axis=1)
         settings = settings._replace(metric=np.hstack([settings.metric[:, :p], labels]))
-    new = rule_arrays(len(old.c) - 1, p, n_labels, settings, hold_weights=old.W.shape[1] > 0)
+    new = allocate(len(old.c) - 1, p, n_labels, settings, hold_weights=old.W.shape[1] > 0)
     for slot in range(len(old.c)):
         clear(slot, new, settings)
     new = _filled(new, old)

@@ -17,16 +17,15 @@ from evolabel.core.rules.weights import MANY_ROWS, NO_WEIGHTS, answers, formed_w
 from evolabel.core.sizes import check_batch
 from evolabel.errors import DivergenceError
 from evolabel.kernels.antecedents import join
-from evolabel.kernels.compile import direct
+from evolabel.kernels.compile import direct_by_profile, interpreted
 from evolabel.kernels.learn import LOOSE, learn_rows
 from evolabel.kernels.moments import absorb
-from evolabel.kernels.room import rule_arrays
-from evolabel.kernels.state import DIVERGED, DONE, NOVEL, SEEN, RuleArrays, Settings
+from evolabel.kernels.state import DIVERGED, DONE, NOVEL, SEEN, RuleArrays, Settings, allocate, paper_arrays
 from evolabel.typing import FloatArray
 
 FIRST_CAPACITY = 32  # rules there is room for at the start
 
-_learn_rows = direct(learn_rows)
+_learn_rows, _absorb = direct_by_profile(learn_rows), interpreted(absorb)
 
 
 class RuleBase(ChangeableRules):
@@ -34,7 +33,7 @@ class RuleBase(ChangeableRules):
 
     def __init__(self, n_features: int, n_labels: int, settings: Settings) -> None:
         capacity = min(FIRST_CAPACITY, settings.max_rules)
-        super().__init__(n_features, rule_arrays(capacity, n_features, n_labels, settings), settings)
+        super().__init__(n_features, allocate(capacity, n_features, n_labels, settings), settings)
         self.diverged = False
         self.mobility = 1.0  # how far a sample moves the rule it falls into
         slots.clear(0, self.arrays, settings)
@@ -49,18 +48,20 @@ class RuleBase(ChangeableRules):
 
     def learn_raw(self, batch: Batch, scaler: Scaler) -> None:
         """Scale the raw rows of `batch` by `scaler`, and learn them."""
-        _, _, parcel, n_labels = self._kept()
-        check_batch(batch, self.n_features, n_labels)
+        kept = self._kept()
+        check_batch(batch, self.n_features, kept.n_labels)
         X, Y, weights, confidences, out, _ = batch
         Z = scaler.transform(X)
-        done, reason = _learn_rows(Z, Y, weights, confidences, parcel, self.mobility, True, True, False, out)
+        done, reason = _learn_rows(*kept.packed, Z, Y, weights, confidences, self.mobility, True, True, False, out)
         if reason != DONE:
             self._go_on(batch._replace(X=Z), done, reason)
 
     def _learn(self, batch: Batch, structure: bool, consequents: bool, born: bool = False) -> tuple[int, int]:
         """One call of the loop: how many rows it has learned, and why it came back."""
         Z, Y, weights, confidences, out, _ = batch
-        return _learn_rows(Z, Y, weights, confidences, self.parcel(), self.mobility, structure, consequents, born, out)
+        flags = structure, consequents, born
+        done, reason = _learn_rows(*self.packed(), Z, Y, weights, confidences, self.mobility, *flags, out)
+        return done, reason
 
     def _go_on(
         self,
@@ -125,7 +126,7 @@ class RuleBase(ChangeableRules):
             self.shrink_to(self.settings.max_rules - 1)
         self.reserve(self.n_rules + 1)
         parent = self.nearest_rule(s)
-        absorb(0, s, weight, self.arrays, self.settings)
+        self._absorb(0, s, weight)
         slot = slots.give_birth(s, parent, weight, self.arrays, self.settings)
         nearest = int(self.arrays.identity[parent]) if parent else None
         self.log("birth", int(self.arrays.identity[slot]), nearest)
@@ -133,9 +134,13 @@ class RuleBase(ChangeableRules):
     def _take_in(self, s: FloatArray, weight: float) -> None:
         """A sample that is novel, where no rule can be started: the nearest rule follows it, unless it is locked."""
         winner = self.nearest_rule(s)
-        absorb(0, s, weight, self.arrays, self.settings)
+        self._absorb(0, s, weight)
         if not self.arrays.locked[winner]:
-            absorb(winner, s, weight, self.arrays, self.settings)
+            self._absorb(winner, s, weight)
+
+    def _absorb(self, slot: int, s: FloatArray, weight: float) -> None:
+        """Centre and spread of a slot take in a sample."""
+        _absorb(slot, s, weight, self.arrays, self.settings, paper_arrays(self.arrays))
 
     def _upkeep(self) -> None:
         """Derive P anew for the slots whose time has come, and step bounds that have become loose."""

@@ -3,26 +3,47 @@
 The arrays themselves, and which of them are exact statistics and which derived, are explained in `kernels.state`.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from evolabel.core.one_thread import one_blas_thread
 from evolabel.core.rules.inverses import mirrored
 from evolabel.core.rules.proximal import Problem
 from evolabel.core.sizes import check_rows, misfit
-from evolabel.kernels.answer import distance_rows, membership_rows
+from evolabel.kernels.answer import distance_rows
 from evolabel.kernels.antecedents import degrees
-from evolabel.kernels.compile import direct
-from evolabel.kernels.packed_state import packed
+from evolabel.kernels.compile import direct_by_profile
+from evolabel.kernels.packed_state import pack
 from evolabel.kernels.paper.coupling import NONE, coupling
 from evolabel.kernels.paper.rotated import marginal_fill
-from evolabel.kernels.state import RULES, SEEN, RuleArrays, Settings, Workspace, workspace
+from evolabel.kernels.state import (
+    RULES,
+    SEEN,
+    PaperArrays,
+    RuleArrays,
+    Settings,
+    State,
+    Workspace,
+    paper_arrays,
+    workspace,
+)
 from evolabel.typing import FloatArray
 
-_distance_rows, _membership_rows = direct(distance_rows), direct(membership_rows)
+_distance_rows = direct_by_profile(distance_rows)
 
-Packed = tuple[RuleArrays, Settings, FloatArray, int]
+_NONE = np.empty((0, 0))
 
 WORST_CONDITION = 1e15  # beyond it nothing of P is left in float64
+
+
+class Kept(NamedTuple):
+    """Arrays and settings, the same as kernels take them, and the number of labels."""
+
+    arrays: RuleArrays
+    settings: Settings
+    packed: tuple[State, PaperArrays | None]
+    n_labels: int
 
 
 class RuleState:
@@ -33,7 +54,7 @@ class RuleState:
         self.arrays = arrays
         self.settings = settings
         self._scratch: tuple[RuleArrays, Workspace] | None = None
-        self._packed: Packed | None = None
+        self._packed: Kept | None = None
 
     @property
     def n_rules(self) -> int:
@@ -54,7 +75,7 @@ class RuleState:
         """Normalised memberships and mean squared distances, both (rows, C)."""
         check_rows(Z, self.n_features)
         psi, D = np.empty((2, len(Z), self.n_rules))
-        _membership_rows(self.parcel(), Z, psi, D)
+        _distance_rows(*self.packed(), Z, self.n_features, psi, D, _NONE)
         return psi, D
 
     def nearest_rule(self, s: FloatArray) -> int:
@@ -62,8 +83,9 @@ class RuleState:
         if s.shape != self.arrays.c.shape[1:] and s.shape != (self.n_features,):
             raise misfit({"s": s}, f"{self.n_features} features")
         D, J = np.empty((2, 1, self.n_rules))
-        _distance_rows(self.parcel(), s[None], self.n_features, D, J)
-        return 1 + int(np.argmin(J)) if self.n_rules else 0
+        _distance_rows(*self.packed(), s[None], self.n_features, _NONE, D, J)
+        near = J if len(s) > self.n_features else D
+        return 1 + int(np.argmin(near)) if self.n_rules else 0
 
     def regressor(self, z: FloatArray, slot: int) -> FloatArray:
         """(z, 1) as a rule sees it: missing features at their mean, given the others if the rule is rotated."""
@@ -146,16 +168,17 @@ class RuleState:
         anchor = a.W[0] * (s.lean > 0.0)
         return Problem(self.hessian(slot), a.G[slot], s.penalty[1], anchor, B, s.alpha, s.beta, s.literal_step)
 
-    def parcel(self) -> FloatArray:
-        """State, settings and scratch arrays as kernels take them; packed anew when one was replaced."""
-        return self._kept()[2]
+    def packed(self) -> tuple[State, PaperArrays | None]:
+        """The arguments `state` and `paper` of kernels; made anew when arrays or settings were replaced."""
+        return self._kept().packed
 
-    def _kept(self) -> Packed:
-        """Arrays, settings, their parcel and the number of labels; made anew when arrays or settings were replaced."""
+    def _kept(self) -> Kept:
+        """What kernels take, made anew when arrays or settings were replaced."""
         kept = self._packed
-        if kept is None or kept[0] is not self.arrays or kept[1] is not self.settings:
-            contents = self.arrays, self.settings, self.scratch()
-            self._packed = kept = self.arrays, self.settings, packed(contents), self.n_labels
+        if kept is None or kept.arrays is not self.arrays or kept.settings is not self.settings:
+            state, paper = State(self.arrays, self.settings, self.scratch()), paper_arrays(self.arrays)
+            made = pack(state), None if paper is None else pack(paper)
+            self._packed = kept = Kept(self.arrays, self.settings, made, self.n_labels)
         return kept
 
     def scratch(self) -> Workspace:

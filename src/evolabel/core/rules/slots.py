@@ -7,10 +7,13 @@ exactly; P is derived from them (`core.inverses`).
 import numpy as np
 
 from evolabel.core.rules.inverses import apply_late, derive_inverse, scatter, set_scatter, start_inverse
+from evolabel.kernels.compile import interpreted
 from evolabel.kernels.moments import absorb, derive_inverse_variance, pool_moments
-from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, RuleArrays, Settings
-from evolabel.kernels.structure import any_starved, is_starved, ward_pair
+from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, RuleArrays, Settings, paper_arrays
+from evolabel.kernels.structure import is_starved, ward_pair
 from evolabel.typing import FloatArray, IntArray
+
+_absorb, _is_starved = interpreted(absorb), interpreted(is_starved)
 
 # Arrays with one entry per slot; all others are shared by the whole rule base.
 PER_SLOT = tuple(name for name in RuleArrays._fields if name not in ("tally", "strange"))
@@ -37,7 +40,7 @@ def give_birth(s: FloatArray, parent: int, weight: float, rules: RuleArrays, set
     rules.c[slot] = rules.c[parent]
     if settings.iterated and (settings.inherit or settings.lean.any()):
         rules.W[slot] = rules.W[parent if settings.inherit else 0]
-    absorb(slot, s, weight, rules, settings)
+    _absorb(slot, s, weight, rules, settings, paper_arrays(rules))
     rules.identity[slot] = rules.tally[NEXT_IDENTITY]
     rules.born[slot] = rules.tally[SEEN]
     rules.tally[NEXT_IDENTITY] += 1
@@ -114,10 +117,10 @@ def unlocked(rules: RuleArrays) -> IntArray:
 
 def starved(rules: RuleArrays, settings: Settings) -> list[int]:
     """Slots of the rules to remove, the highest first; one rule always stays."""
-    if not any_starved(rules, settings):
+    if settings.prune_after == 0:
         return []
     count = int(rules.tally[RULES])
-    slots = [a for a in range(count, 0, -1) if is_starved(a, rules, settings)]
+    slots = [a for a in range(count, 0, -1) if _is_starved(a, rules, settings)]
     return slots[: count - 1]
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from evolabel.core.rules.inverses import mirrored
 from evolabel.core.rules.rule_state import RuleState
 from evolabel.core.sizes import check_rows, misfit
-from evolabel.kernels.answer import answer_rows, membership_rows
+from evolabel.kernels.answer import answer_rows
 from evolabel.kernels.answer_block import answer_block, form_weights
-from evolabel.kernels.compile import direct
+from evolabel.kernels.compile import direct, direct_by_profile
 from evolabel.typing import FloatArray, IntArray
 
 # Rows from which on forming the weights first is faster: 24 to 64 were measured with 72 to 260 features and 6 to 101
@@ -23,8 +23,8 @@ MANY_ROWS = 64
 SOME_ROWS = 16  # rows from which on a block is faster than row by row, with formed weights
 TOGETHER = 1024  # rows of a block, at most, so that they stay in the processor's cache while all rules answer them
 
-_answer_rows, _answer_block = direct(answer_rows), direct(answer_block)
-_form_weights, _membership_rows = direct(form_weights), direct(membership_rows)
+_answer_rows, _answer_block = direct_by_profile(answer_rows), direct_by_profile(answer_block)
+_form_weights = direct(form_weights)
 
 NO_WEIGHTS = np.empty((0, 0, 0))
 NO_TERMS = np.empty((0, 0))
@@ -77,7 +77,7 @@ def formed_weights(base: RuleState) -> FloatArray:
         return base.arrays.W
     K, q = base.arrays.G.shape[1:]
     W = np.empty((base.n_rules + 1, K, q))
-    _form_weights(base.parcel(), np.empty((q, q)), np.empty((K, q)), W)
+    _form_weights(base.packed()[0], np.empty((q, q)), np.empty((K, q)), W)
     return W
 
 
@@ -96,12 +96,15 @@ def answers(
     n, rules = len(Z), base.n_rules
     if len(W) and (len(W) <= rules or W.shape[1:] != base.arrays.G.shape[1:]):
         raise misfit({"W": W}, f"{rules} rules and {base.arrays.G.shape[1:]} weights")
-    out, psi, D = np.empty((n, base.n_labels)), np.empty((n, rules)), np.empty((n, rules))
+    out = np.empty((n, base.n_labels))
     if n < SOME_ROWS or not len(W):
-        _answer_rows(base.parcel(), Z, W, *moments, out, psi, D, *terms, np.empty((n, base.n_features + 1)))
+        psi, D = np.empty((n, rules)), np.empty((n, rules))
+        _answer_rows(*base.packed(), Z, W, *moments, out, psi, D, *terms, np.empty((n, base.n_features + 1)))
         return Answers(out, psi, D)
+    psi, D = base.memberships(Z)
+    size, (_, K, q) = min(n, TOGETHER), W.shape
+    scratch = np.empty((size, q)), np.empty((size, K)), np.empty(size, np.int64)
     for start in range(0, n, TOGETHER):
         part = slice(start, start + TOGETHER)
-        _membership_rows(base.parcel(), Z[part], psi[part], D[part])
-        _answer_block(base.parcel(), Z[part], psi[part], W, out[part])
+        _answer_block(*base.packed(), Z[part], psi[part], W, *scratch, out[part])
     return Answers(out, psi, D)

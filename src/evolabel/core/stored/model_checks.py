@@ -23,8 +23,7 @@ from evolabel.core.stored.array_checks import (
 )
 from evolabel.errors import DataError
 from evolabel.kernels.paper.iteration import BLOW_UP
-from evolabel.kernels.room import rule_arrays
-from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, Settings
+from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, Settings, allocate
 from evolabel.typing import Arrays, FloatArray, IntArray
 
 HEAVIEST = 1e12  # weight of a sample
@@ -96,7 +95,7 @@ def slot_table(arrays: Arrays, p: int, K: int, settings: Settings, seen: int) ->
     holds_weights = size_of(arrays, "W", 1) > 0 and not settings.iterated
     shapes = {
         name: (slots, *array.shape[1:])
-        for name, array in rule_arrays(0, p, K, settings, hold_weights=holds_weights)._asdict().items()
+        for name, array in allocate(0, p, K, settings, hold_weights=holds_weights)._asdict().items()
     }
     waiting = shapes["late_H"][1]
     table = {name: floats(*shapes[name]) for name in ("F", "H", "G", "late_H", "late_P", "Q")}

@@ -11,7 +11,7 @@
 
 import numpy as np
 
-from evolabel.kernels.compile import kernel
+from evolabel.kernels.compile import inner, kernel
 from evolabel.typing import FloatArray
 
 # Kinds of coupling. PAPER is the printed A = 1 - corr, which is indefinite: for ablation only.
@@ -60,7 +60,7 @@ def correlation(Q: FloatArray, mass: FloatArray, shrink: bool, C: FloatArray) ->
                 C[c, d] = factor * min(max(Q[c, d] / np.sqrt(Q[c, c] * Q[d, d]), -1.0), 1.0)
 
 
-@kernel
+@inner
 def row_sum(B: FloatArray, c: int) -> float:
     """Sum of the absolute values of a row."""
     total = 0.0
@@ -69,7 +69,7 @@ def row_sum(B: FloatArray, c: int) -> float:
     return total
 
 
-@kernel
+@inner
 def largest_row_sum(B: FloatArray) -> float:
     """The largest sum of absolute values over the rows: bounds the spectral norm of a symmetric matrix."""
     most = 0.0
@@ -100,7 +100,7 @@ def coupling(Q: FloatArray, mass: FloatArray, kind: int, B: FloatArray) -> None:
         scale_to_unit(B)
 
 
-@kernel
+@inner
 def scale_to_unit(B: FloatArray) -> None:
     """Divide by the largest absolute row sum, which bounds the spectral norm: beta means the same for any K."""
     most = largest_row_sum(B)

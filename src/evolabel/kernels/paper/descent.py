@@ -11,12 +11,12 @@ The arithmetic of a pair does not depend on the other pairs.
 
 import numpy as np
 
-from evolabel.kernels.compile import allocating_kernel, kernel
+from evolabel.kernels.compile import allocating_kernel, inner
 from evolabel.kernels.symmetric import add_product, add_rows, add_scaled
 from evolabel.typing import FloatArray
 
 
-@kernel
+@inner
 def curvature(W: FloatArray, H: FloatArray, F: FloatArray, T: FloatArray, out: FloatArray) -> None:
     """Compute out = W H: by the rows of H that meet a weight, or through the factor F where these are too many."""
     present = 0
@@ -33,7 +33,7 @@ def curvature(W: FloatArray, H: FloatArray, F: FloatArray, T: FloatArray, out: F
     add_rows(T, F, out)
 
 
-@kernel
+@inner
 def add_coupling(W: FloatArray, B: FloatArray, beta: float, out: FloatArray) -> None:
     """Add beta B W to out, the intercept spared."""
     K, last = W.shape[0], W.shape[1] - 1
@@ -44,7 +44,7 @@ def add_coupling(W: FloatArray, B: FloatArray, beta: float, out: FloatArray) -> 
                 add_scaled(tie, W[d, :last], out[b])
 
 
-@kernel
+@inner
 def proximal_point(
     ahead: FloatArray,
     slope: FloatArray,
@@ -64,7 +64,7 @@ def proximal_point(
         new[b, last] = ahead[b, last] - (slope[b, last] - target[b, last] + penalty[last] * ahead[b, last]) * step
 
 
-@kernel
+@inner
 def uphill(ahead: FloatArray, new: FloatArray, W: FloatArray) -> bool:
     """Does the momentum point away from where the step went? Then it starts anew."""
     total = 0.0
@@ -74,7 +74,7 @@ def uphill(ahead: FloatArray, new: FloatArray, W: FloatArray) -> bool:
     return total > 0.0
 
 
-@kernel
+@inner
 def go_on(new: FloatArray, momentum: float, W: FloatArray, ahead: FloatArray) -> tuple[float, float]:
     """W becomes `new`, `ahead` runs beyond it; returns the squared norms of the change and of W."""
     change, size = 0.0, 0.0

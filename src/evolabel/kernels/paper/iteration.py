@@ -6,9 +6,9 @@ rule's own H and G: a warm start towards the minimum of the same objective that 
 
 import numpy as np
 
-from evolabel.kernels.compile import allocating_kernel, kernel
+from evolabel.kernels.compile import allocating_kernel, inner
 from evolabel.kernels.paper.coupling import NONE, PAPER, add_label_moments, coupling
-from evolabel.kernels.state import RuleArrays, Settings, Workspace
+from evolabel.kernels.state import PaperArrays, RuleArrays, Settings, Workspace
 from evolabel.kernels.symmetric import add_product, add_rows, add_scaled, dot, row_products
 from evolabel.typing import FloatArray
 
@@ -17,7 +17,7 @@ BLOW_UP = 1e8
 POWER_STEPS = 50
 
 
-@kernel
+@inner
 def rls_step(
     W: FloatArray, r: FloatArray, u: FloatArray, y: FloatArray, confidence: FloatArray, w: float, f: FloatArray
 ) -> None:
@@ -31,7 +31,7 @@ def rls_step(
             add_scaled(step, u, W[b])
 
 
-@kernel
+@inner
 def soft(x: float, width: float) -> float:
     """Eq. (17). NaN stays NaN: a blow-up must not pass for a zero."""
     if x > width:
@@ -41,7 +41,7 @@ def soft(x: float, width: float) -> float:
     return 0.0 if x == x else x
 
 
-@kernel
+@inner
 def prox_step(
     W: FloatArray,
     WH: FloatArray,
@@ -79,7 +79,7 @@ def power_iteration(A: FloatArray, steps: int) -> float:
     return float(size)
 
 
-@kernel
+@inner
 def has_blown_up(W: FloatArray) -> bool:
     """Is a weight NaN, infinite or absurd?"""
     bad = False
@@ -90,18 +90,27 @@ def has_blown_up(W: FloatArray) -> bool:
 
 
 @allocating_kernel
-def iterate(slot: int, b: int, y: FloatArray, w: float, rules: RuleArrays, settings: Settings, work: Workspace) -> bool:
+def iterate(
+    slot: int,
+    b: int,
+    y: FloatArray,
+    w: float,
+    rules: RuleArrays,
+    settings: Settings,
+    work: Workspace,
+    paper: PaperArrays,
+) -> bool:
     """Label moments, step length and proximal steps of one rule, after its H and G have learned; False: blown up."""
     if settings.coupling > NONE:
-        add_label_moments(y, w, rules.mass[slot], rules.ybar[slot], rules.Q[slot])
+        add_label_moments(y, w, paper.mass[slot], paper.ybar[slot], paper.Q[slot])
     r = work.r[b]
-    rules.top[slot, 0] += w * dot(r, r)  # Weyl: lmax(H + w r r') <= lmax(H) + w |r|^2
+    paper.top[slot, 0] += w * dot(r, r)  # Weyl: lmax(H + w r r') <= lmax(H) + w |r|^2
     if settings.prox_steps == 0:
         return not has_blown_up(rules.W[slot])
-    coupling(rules.Q[slot], rules.mass[slot], settings.coupling, work.B)
-    L = rules.top[slot, 0] + settings.beta
+    coupling(paper.Q[slot], paper.mass[slot], settings.coupling, work.B)
+    L = paper.top[slot, 0] + settings.beta
     if settings.coupling == PAPER:
-        L = rules.top[slot, 0] + settings.beta * power_iteration(work.B, POWER_STEPS)
+        L = paper.top[slot, 0] + settings.beta * power_iteration(work.B, POWER_STEPS)
     if settings.literal_step:  # eq. (14) as printed
         L = np.sqrt(power_iteration(rules.H[slot], POWER_STEPS) + settings.beta * power_iteration(work.B, POWER_STEPS))
     for _ in range(settings.prox_steps):

@@ -7,7 +7,7 @@ sum v^2) and in the product space (all terms). Partial sums only grow, so a rule
 
 import numpy as np
 
-from evolabel.kernels.compile import allocating_kernel, kernel
+from evolabel.kernels.compile import allocating_kernel, inner, kernel
 from evolabel.kernels.lanes import fma
 from evolabel.kernels.symmetric import add_scaled, dot
 from evolabel.typing import FloatArray, IntArray
@@ -17,7 +17,7 @@ VANISHING = 37.0
 CHECK_EVERY = 16  # rows between two looks at the partial sum
 
 
-@kernel
+@inner
 def factor_update(F: FloatArray, e: FloatArray, work: FloatArray) -> None:
     """F F' + e e' = F_new F_new', in place: Givens rotations, O(d^2), positive definite by construction."""
     d = e.shape[0]
@@ -82,7 +82,7 @@ def marginal_fill(F: FloatArray, e: FloatArray, p: int, missing: IntArray, v: Fl
     return dot(v[:p], v[:p])
 
 
-@kernel
+@inner
 def solve_positive(N: FloatArray, b: FloatArray) -> None:
     """Solve N x = b in place by Cholesky; N is small, symmetric and positive definite, and is overwritten."""
     m = b.shape[0]

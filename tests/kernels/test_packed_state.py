@@ -1,4 +1,4 @@
-"""A rule base in a parcel is the rule base itself, for as long as its arrays live."""
+"""A packed rule base is the rule base itself."""
 
 import copy
 
@@ -11,8 +11,8 @@ from evolabel.core.batch import Batch
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import fit_scaler
 from evolabel.kernels.learn import learn_rows
-from evolabel.kernels.packed_state import packed
-from evolabel.kernels.state import DONE
+from evolabel.kernels.packed_state import pack
+from evolabel.kernels.state import DONE, State
 
 CALM = {"radius": 1e9, "upkeep_every": 10**6}  # nothing happens to the rules: the loop comes back once
 
@@ -27,7 +27,7 @@ def test_raw_rows_are_scaled_and_learned():
     scaled, raw = learned(0, **CALM), learned(0, **CALM)
     outs, Z = (np.zeros(Y.shape), np.zeros(Y.shape)), scaler.transform(X)
     raw.learn_raw(Batch(X, Y, outputs=outs[0]), scaler)
-    assert learn_rows(Z, Y, NOTHING, NO_ROWS, scaled.parcel(), 1.0, True, True, False, outs[1]) == (50, DONE)
+    assert learn_rows(*scaled.packed(), Z, Y, NOTHING, NO_ROWS, 1.0, True, True, False, outs[1]) == (50, DONE)
     assert same_arrays(scaled, raw)
     np.testing.assert_array_equal(*outs)
 
@@ -35,22 +35,22 @@ def test_raw_rows_are_scaled_and_learned():
 def test_a_copy_learns_in_its_own_arrays():
     base = learned(0)
     before = copy.deepcopy(base.arrays)
-    base.parcel()
+    base.packed()
     copy.deepcopy(base).learn(Batch(*make_stream(3, rows=40)))
-    copy.copy(base).parcel()
+    copy.copy(base).packed()
     assert all(np.array_equal(a, b) for a, b in zip(base.arrays, before, strict=True))
 
 
-def test_a_parcel_follows_growth_and_new_settings():
+def test_the_packed_state_follows_growth_and_new_settings():
     base = RuleBase(4, 3, make_settings(4, max_rules=100, radius=0.02))
-    first = base.parcel()
-    assert base.parcel() is first
+    first = base.packed()
+    assert base.packed() is first
     base.learn(Batch(*make_stream(4, rows=200)))  # more rules than there was room for
     assert len(base.arrays.c) > 33
-    second = base.parcel()
+    second = base.packed()
     assert second is not first
     base.settings = base.settings._replace(radius=1e9)
-    assert base.parcel() is not second
+    assert base.packed() is not second
     rules = base.n_rules
     base.learn(Batch(make_stream(5, rows=20)[0] * 9, make_stream(5, rows=20)[1]))
     assert base.n_rules == rules
@@ -61,7 +61,7 @@ def test_arrays_of_other_types_are_refused():
     base = learned(0)
     state = base.arrays._replace(k=base.arrays.k.astype(np.float32))
     with pytest.raises(TypeError, match="float32"):
-        packed((state, base.settings, base.scratch()))
+        pack(State(state, base.settings, base.scratch()))
 
 
 @pytest.mark.parametrize("kind", [int, np.float32, np.int64])
