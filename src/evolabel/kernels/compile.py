@@ -16,7 +16,6 @@ the kernels it calls, and not at the switch for bounds checks.
 import hashlib
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -26,6 +25,9 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core import types
 
+from evolabel._utils.folders import user_cache_folder
+from evolabel.kernels import progress  # imported so, it is no part of the hash that names cache folders
+
 F = TypeVar("F", bound=Callable[..., object])
 
 _compile: Any = numba.njit
@@ -34,6 +36,8 @@ _typeof: Any = numba.typeof
 _unliteral: Any = types.unliteral
 _OPTIONS = {"fastmath": False, "error_model": "numpy", "_nrt": False}
 _NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+progress.register_progress()
 
 
 def imported_sources(source: Path, package: Path, known: frozenset[Path] = frozenset()) -> frozenset[Path]:
@@ -67,15 +71,7 @@ def _cache_folder(source: Path) -> Path | None:
 
 def all_caches() -> Path:
     """The folder that holds the machine code of all versions of the kernels; `make clean` removes it."""
-    return Path(os.environ.get("NUMBA_CACHE_DIR") or _user_caches()) / "evolabel" / "kernels"
-
-
-def _user_caches() -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(os.environ.get("NUMBA_CACHE_DIR") or user_cache_folder()) / "evolabel" / "kernels"
 
 
 @contextmanager
