@@ -36,10 +36,9 @@ REFERENCES = ("static", "full")
 
 
 class Condition(NamedTuple):
-    """How queries are answered, and what unlabelled samples may change."""
+    """How the annotator answers."""
 
     answers: dict[str, Any] = {}  # noqa: RUF012
-    refine: str = "none"
 
 
 CONDITIONS = {
@@ -54,8 +53,6 @@ CONDITIONS = {
     "10 samples late": Condition({"delay": (10, 10)}),
     "100 samples late": Condition({"delay": (100, 100)}),
     "1 to 100 samples late": Condition({"delay": (1, 100)}),
-    'refine="scaling"': Condition(refine="scaling"),
-    'refine="coverage"': Condition(refine="coverage"),
 }
 
 Records = list[dict[str, Any]]
@@ -110,7 +107,7 @@ def asking(split: Split, condition_name: str, seed: int) -> Iterator[dict[str, A
     for name in LEARNERS:
         chance = {"criteria": "ambiguity", "selection": RandomSelector(seed)} if name.startswith("random") else {}
         person = SimulatedAnnotator(**condition.answers, seed=seed)
-        learner = BudgetedLearner(None, BUDGET, name.split()[-1], annotator=person, refine=condition.refine, **chance)
+        learner = BudgetedLearner(None, BUDGET, name.split()[-1], annotator=person, **chance)
         learner.fit(split.X[: split.initial], split.Y[: split.initial])
         found = scores(labels, learner.test_then_train(rows, labels))
         yield {"condition": condition_name, "learner": name, **found, "share": learner.share_}

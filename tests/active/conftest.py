@@ -1,4 +1,4 @@
-"""A trained classifier, an adversary among the criteria, and ways to compare learners bit for bit."""
+"""A trained classifier, criteria whose scores a test can set, and ways to compare learners bit for bit."""
 
 import copy
 import pickle
@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from active.courses_of_events import course_of_events
+from active.ordered_streams import ordered_stream
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import Criterion, register
 
@@ -16,7 +16,7 @@ from evolabel.active import Criterion, register
 @register
 @dataclass(frozen=True)
 class FirstFeature(Criterion):
-    """Worth asking: whatever the stream says in its first feature."""
+    """The score of a sample is the size of its first feature."""
 
     threshold: float = 0.5
     name: ClassVar[str] = "first_feature"
@@ -28,7 +28,7 @@ class FirstFeature(Criterion):
 @register
 @dataclass(frozen=True)
 class EveryLabel(Criterion):
-    """The same, label by label; the later ones a little more."""
+    """The same score for every label, a little more for the later ones."""
 
     threshold: float = 0.5
     name: ClassVar[str] = "every_label"
@@ -57,11 +57,11 @@ def classifier(trained):
 
 @pytest.fixture(scope="session")
 def frozen():
-    """Everything a learner knows, as bytes."""
+    """The state of a learner as bytes."""
 
     def freeze(learner):
         state = copy.deepcopy(vars(learner))
-        state.pop("_stride"), state.pop("_patience")  # a matter of speed only
+        state.pop("_stride"), state.pop("_patience")  # they only save time
         return pickle.dumps(state)
 
     return freeze
@@ -80,7 +80,7 @@ SELECTIONS = {
 
 @pytest.fixture(params=SELECTIONS)
 def selection(request):
-    """Every way to select."""
+    """Each selection in turn."""
     return SELECTIONS[request.param]
 
 
@@ -91,7 +91,7 @@ def per(request):
 
 @pytest.fixture(scope="module")
 def events():
-    return course_of_events()
+    return ordered_stream()
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""An answer changes only what was answered, whenever it comes and whoever gives it."""
+"""An answer changes only the labels that were answered, at any time and by any annotator."""
 
 import copy
 
@@ -20,7 +20,7 @@ def test_only_answered_labels_change_their_weights(classifier, stream):
     assert changed[[0, 2]].max() < 1e-10
 
 
-def test_answers_nobody_asked_for_are_learned_and_free(classifier, stream):
+def test_answers_without_a_question_are_learned_and_free(classifier, stream):
     learner = ActiveLearner(classifier, 0.1)
     seen = classifier.n_samples_seen_
     learner.update(learner.query(stream[0][70]), stream[1][70])
@@ -28,7 +28,7 @@ def test_answers_nobody_asked_for_are_learned_and_free(classifier, stream):
     assert classifier.n_samples_seen_ == seen + 1
 
 
-def test_late_answers_are_learned_as_if_given_then(classifier, stream, assert_same_state, state_of):
+def test_late_answers_are_learned_when_they_arrive(classifier, stream, assert_same_state, state_of):
     plain = copy.deepcopy(classifier)
     learner = ActiveLearner(classifier, 1.0, criteria="first_feature", selection="first_come", antecedent_rate=1.0)
     rows = stream[0][60:63] + np.array([9.0, 0.0, 0.0, 0.0])
@@ -42,7 +42,7 @@ def test_late_answers_are_learned_as_if_given_then(classifier, stream, assert_sa
     assert_same_state(state_of(classifier), state_of(plain))
 
 
-def test_questions_nobody_answers_are_given_up_oldest_first(classifier, stream, tmp_path):
+def test_the_oldest_pending_question_is_given_up_first(classifier, stream, tmp_path):
     learner = ActiveLearner(classifier, 1.0, criteria="first_feature", selection="first_come", max_pending=2)
     queries = [learner.query(x + 9.0) for x in stream[0][60:63]]
     for query in queries:
@@ -55,7 +55,7 @@ def test_questions_nobody_answers_are_given_up_oldest_first(classifier, stream, 
     assert ActiveLearner.load(tmp_path / "learner").max_pending == 2
 
 
-def test_labels_may_appear_while_questions_are_on_their_way(classifier, stream):
+def test_labels_may_appear_while_questions_are_pending(classifier, stream):
     learner = ActiveLearner(classifier, 1.0, "labels", criteria="ambiguity")
     early = learner.query(stream[0][70])
     learner.mark_pending(early)
@@ -66,7 +66,7 @@ def test_labels_may_appear_while_questions_are_on_their_way(classifier, stream):
     assert learner.bucket.earning == 6
 
 
-def test_doubtful_annotators_teach_less(classifier, stream):
+def test_annotators_of_less_weight_change_the_model_less(classifier, stream):
     x, y = stream[0][70], 1.0 - np.round(classifier.predict_proba(stream[0][70:71])[0])
     moved = {}
     for weight in (0.0, 0.3, 1.0):
@@ -84,16 +84,16 @@ def test_several_annotators_vote(classifier, stream):
     assert learner.annotators.weight("a") == learner.annotators.weight("b") < learner.annotators.weight("c") == 1.0
 
 
-def test_who_is_not_believed_teaches_nothing(classifier, stream):
+def test_annotators_of_weight_0_change_nothing(classifier, stream):
     learner = ActiveLearner(classifier, 1.0, annotators=AnnotatorPool({"eve": 0.0}))
     before = classifier.n_samples_seen_
     learner.update(learner.query(stream[0][60]), stream[1][60], annotator="eve")
     assert classifier.n_samples_seen_ == before
 
 
-def test_answers_move_rules_only_as_far_as_mobility_allows(classifier, stream):
-    def walked(mobility):
-        learner = ActiveLearner(copy.deepcopy(classifier), 1.0, criteria="ambiguity", antecedent_rate=mobility)
+def test_answers_move_rules_as_far_as_antecedent_rate_allows(classifier, stream):
+    def movement(antecedent_rate):
+        learner = ActiveLearner(copy.deepcopy(classifier), 1.0, criteria="ambiguity", antecedent_rate=antecedent_rate)
         before = learner.classifier._model.trained().arrays.c[1:4].copy()
         for x, y in zip(stream[0][60:80], stream[1][60:80], strict=True):
             learner.update(learner.query(x), y)
@@ -101,10 +101,10 @@ def test_answers_move_rules_only_as_far_as_mobility_allows(classifier, stream):
         assert after.mobility == 1.0  # only answers to questions are held back
         return np.abs(after.arrays.c[1:4] - before).sum()
 
-    assert walked(0.0) == 0.0 < walked(0.2) < walked(1.0)
+    assert movement(0.0) == 0.0 < movement(0.2) < movement(1.0)
 
 
-def test_rules_stay_calm_while_a_label_appears(classifier, stream):
+def test_rules_do_not_move_while_a_label_appears(classifier, stream):
     learner = ActiveLearner(classifier, 1.0, antecedent_rate=0.0)
     centres = classifier._model.trained().arrays.c[1:4].copy()
     learner.update(learner.query(stream[0][60]), [*stream[1][60], 1.0])

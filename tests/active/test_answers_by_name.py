@@ -67,7 +67,7 @@ def test_several_annotators_answer_by_name(learner):
         (1, "y is 1; pass one answer per label"),
     ],
 )
-def test_what_is_no_answer_is_told_and_nothing_happens(learner, y, message):
+def test_invalid_answers_raise_an_error_and_change_nothing(learner, y, message):
     query = learner.query(X.iloc[[100]])
     with pytest.raises(DataError, match=message):
         learner.update(query, y)
@@ -83,7 +83,7 @@ def test_a_row_of_a_frame_is_a_sample_by_its_names(learner):
 
 
 @pytest.mark.parametrize("x", ["hello", {"heat": 1.0}, 3.0])
-def test_what_is_no_sample_is_told(learner, x):
+def test_invalid_samples_raise_an_error(learner, x):
     with pytest.raises(DataError, match="pass one sample, a number per feature"):
         learner.query(x)
 

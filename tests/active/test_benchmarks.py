@@ -1,4 +1,4 @@
-"""What the benchmarks of active learning compute from their runs."""
+"""Tables and shares that the benchmarks of active learning compute from their runs."""
 
 import active_learning
 import active_robustness
@@ -22,7 +22,7 @@ def runs(ours):
     return {seed: {**ends, "0.1": spent} for seed in "01"}
 
 
-def test_shares_are_of_the_gap_and_more_labels_than_all_count_as_all():
+def test_shares_are_of_the_gap_and_those_of_labels_at_most_1_in_the_mean():
     assert active_learning.share(runs(0.65), "0.1", "labels", "pa") == pytest.approx(0.75)
     sets = {"a": runs(0.6), "b": runs(0.9)}
     assert active_learning.mean_share(sets, "0.1", "labels", "pa") == pytest.approx(0.75)
@@ -37,28 +37,28 @@ def test_z_is_in_deviations_of_the_mean_of_draws():
     assert active_learning.combined_z(four, "0.1", "labels", "pa") == pytest.approx(2 * single)
 
 
-def test_tables_have_a_line_for_everyone():
+def test_tables_have_a_line_for_every_learner():
     lines = active_learning.table({"toy": runs(0.6)}, "0.1").splitlines()
     assert [line.split(" | ")[0].strip("| ") for line in lines[2:]] == active_learning.ROWS
     assert "0.50 / 0.50 (+3.0 / +1.0)" in lines[2]
 
 
-def test_robustness_is_told_as_shares_of_the_clean_gap():
+def test_robustness_is_shown_as_shares_of_the_gap_with_right_answers():
     clean = active_robustness.CLEAN
     records = [
-        {"stream": name, "seed": seed, "condition": told, "learner": learner, **outcome(value, value)}
+        {"stream": name, "seed": seed, "condition": condition, "learner": learner, **outcome(value, value)}
         for name in (*active_robustness.SETS, *active_robustness.drifts())
         for seed in range(2)
-        for told in active_robustness.CONDITIONS
+        for condition in active_robustness.CONDITIONS
         for learner, value in [("static", 0.5), ("full", 0.7), *((one, 0.6) for one in active_robustness.LEARNERS)]
-        if told == clean or learner not in active_robustness.REFERENCES
+        if condition == clean or learner not in active_robustness.REFERENCES
     ]
-    told = active_robustness.tables(records)
-    assert told.count("0.50 / 0.50") == 4 * (len(active_robustness.CONDITIONS) + len(active_robustness.drifts()))
+    text = active_robustness.tables(records)
+    assert text.count("0.50 / 0.50") == 4 * (len(active_robustness.CONDITIONS) + len(active_robustness.drifts()))
 
 
 @pytest.mark.parametrize("name", [active_learning.RESULTS, active_robustness.RESULTS, ridge_in_order.RESULTS])
-def test_results_are_written_as_they_were(name, monkeypatch, tmp_path):
+def test_results_are_written_as_they_were_read(name, monkeypatch, tmp_path):
     found, written = result_files.read(name), (result_files.FOLDER / f"{name}.json").read_bytes()
     monkeypatch.setattr(result_files, "FOLDER", tmp_path)
     assert result_files.read_if_any(name, {}) == {}
@@ -67,7 +67,7 @@ def test_results_are_written_as_they_were(name, monkeypatch, tmp_path):
     assert result_files.read_if_any(name, {}) == found
 
 
-def test_runs_are_told_by_group_in_the_order_of_the_streams():
+def test_runs_are_grouped_in_the_order_of_the_streams():
     streams = [("a", Split(np.zeros((n, 1)), np.zeros((n, 1)), 1)) for n in (3, 2)]
     streams.insert(1, ("b", Split(np.zeros((9, 1)), np.zeros((9, 1)), 1)))
     assert measuring.by_group(streams, lambda split: len(split.X), 1) == {"a": [3, 2], "b": [9]}

@@ -1,4 +1,4 @@
-"""What may be asked, to the last unit."""
+"""The token bucket allows exactly what the budget allows."""
 
 import copy
 import sys
@@ -18,7 +18,7 @@ BUDGETS = st.one_of(st.floats(1e-6, 1.0), st.sampled_from([0.1, 0.29, 0.3, 0.7, 
 
 
 @given(budget=BUDGETS, per=st.sampled_from(["samples", "labels"]), growth=st.lists(st.integers(0, 2), max_size=60))
-def test_spending_all_that_can_be_spent_keeps_the_promise_in_every_reading(budget, per, growth):
+def test_spending_everything_stays_within_the_budget_as_written_and_as_stored(budget, per, growth):
     bucket, K = TokenBucket(budget, per), 1
     for step in growth:
         K += step
@@ -30,7 +30,7 @@ def test_spending_all_that_can_be_spent_keeps_the_promise_in_every_reading(budge
 
 
 @given(budget=BUDGETS, per=st.sampled_from(["samples", "labels"]), rows=st.integers(1, 50), K=st.integers(1, 5))
-def test_a_greedy_spender_gets_everything(budget, per, rows, K):
+def test_asking_whenever_possible_uses_the_whole_budget(budget, per, rows, K):
     bucket = TokenBucket(budget, per)
     for _ in range(rows):
         bucket.count(K, min(bucket.affordable(K), bucket.unit(K)))
@@ -39,7 +39,7 @@ def test_a_greedy_spender_gets_everything(budget, per, rows, K):
 
 
 @given(budget=BUDGETS, seen=st.integers(0, 40), credit=st.integers(0, 9), K=st.integers(1, 4), cost=st.integers(1, 4))
-def test_looking_ahead_agrees_with_going_there(budget, seen, credit, K, cost):
+def test_limits_of_the_next_rows_agree_with_counting_them(budget, seen, credit, K, cost):
     bucket = TokenBucket(budget, "labels", credit)
     bucket.skip(K, seen)
     free, tokens = bucket.limits(K, 20), bucket.tokens(K, 20)
@@ -61,10 +61,10 @@ class NaiveBucket:
     burst: int | None
     saved: Fraction = Fraction(0)
     credited: int = 0
-    """Labels for which the credit was given."""
+    """Number of labels for which the credit was given."""
 
     def available(self, K):
-        """What the next row may spend."""
+        """What the question about the next row may cost."""
         unit = K if self.per == "labels" else 1
         saved = self.saved + self.share * self.credit * (unit - self.credited)
         most = None if self.burst is None else max(self.share * unit * self.burst, Fraction(unit))
@@ -165,7 +165,7 @@ def test_credit_counts_as_seen():
     assert TokenBucket(0.1, "labels", credit=9).affordable(3) == 3
 
 
-def test_nothing_is_shared_before_anything_is_seen():
+def test_the_share_is_0_before_anything_is_seen():
     assert TokenBucket(0.5).share == 0.0
     bucket = TokenBucket(0.5, "labels")
     bucket.count(4, 2)
@@ -184,7 +184,7 @@ def test_nothing_is_shared_before_anything_is_seen():
         {"burst": 2.5},
     ],
 )
-def test_bad_parameters_are_told(bad):
+def test_bad_parameters_raise_an_error(bad):
     with pytest.raises(ParameterError, match=next(iter(bad))):
         TokenBucket(**{"budget": 0.1, **bad})
 

@@ -39,7 +39,7 @@ CHANGES = {
 
 
 def seen(query):
-    """All that a query shows, as bytes."""
+    """The public attributes of a query as bytes."""
     scores = {name: np.asarray(score).tobytes() for name, score in query.scores.items()}
     return query.prediction.tobytes(), query.labels.tobytes(), query.reasons, query.cost, scores
 
@@ -56,7 +56,7 @@ def walked(learner, X, Y):
 
 @pytest.fixture
 def learner(classifier, stream, per):
-    """A learner whose model has stood still for so long that its weights are formed once."""
+    """A learner whose model has not changed for so many rows that its weights are cached."""
     learner = ActiveLearner(classifier, 0.3, per)
     for x in np.tile(stream[0], (2, 1))[:90]:
         learner.update(learner.query(x), None)
@@ -66,7 +66,7 @@ def learner(classifier, stream, per):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_model_that_changes_before_the_next_row_is_seen_alike(learner, stream, tmp_path, way, change):
+def test_a_model_that_changes_after_copying_gives_the_same_queries(learner, stream, tmp_path, way, change):
     X, Y = stream
     twin = WAYS[way](learner, tmp_path)
     for each in (learner, twin):
@@ -77,7 +77,7 @@ def test_a_model_that_changes_before_the_next_row_is_seen_alike(learner, stream,
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("change", ["partial_fit", "lock", "fit"])
-def test_a_model_that_changed_after_the_last_row_is_seen_alike(learner, stream, tmp_path, way, change):
+def test_a_model_that_changed_before_copying_gives_the_same_queries(learner, stream, tmp_path, way, change):
     CHANGES[change](learner, *stream)
     twin = WAYS[way](learner, tmp_path)
     assert twin.strategy.rows_unchanged() == learner.strategy.rows_unchanged() == 0

@@ -1,4 +1,4 @@
-"""Criteria say what their equations say."""
+"""Criteria compute the scores of their equations."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from evolabel.core.row_statistics import RowStatistics
 
 
 class Seen:
-    """A look that knows outputs only."""
+    """Row statistics that have outputs only."""
 
     def __init__(self, outputs):
         self.outputs = np.atleast_2d(outputs)
@@ -38,7 +38,7 @@ def test_thresholds_are_the_papers():
     assert [c.threshold for c in read_criteria(("novelty", "ambiguity", "instability"), "samples")] == [1.0, 0.6, 0.075]
 
 
-def test_scores_come_from_the_look(classifier, stream):
+def test_scores_are_attributes_of_the_row_statistics(classifier, stream):
     look = RowStatistics(classifier._model, stream[0][60:])
     known = {Novelty: "novelty", Instability: "trace_drop", Leverage: "leverage"}
     for kind, name in {**known, VarianceReduction: "variance_reduction"}.items():

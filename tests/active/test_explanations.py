@@ -1,18 +1,18 @@
-"""What a learner answers is explained in parts that add up, the feedback of recent errors among them."""
+"""Outputs of a learner are explained in parts that add up; one part is the correction by recent errors."""
 
 import re
 
 import numpy as np
 import pytest
 
-from active.courses_of_events import course_of_events, trained, walked
+from active.ordered_streams import ordered_stream, trained, walked
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.errors import DataError, ParameterError, StateError
 from evolabel.explain.prediction_text import FEEDBACK
 from evolabel.streams import load_dataset
 
-X, Y = course_of_events()
+X, Y = ordered_stream()
 
 
 def corrected(per="samples", **options):
@@ -37,7 +37,7 @@ def assert_adds_up(learner, x, first=None):
     return why
 
 
-def test_parts_and_feedback_add_up_to_what_the_learner_answers(learner):
+def test_parts_and_feedback_add_up_to_the_output_of_the_learner(learner):
     sizes = []
     for x in X[400:450]:
         why = assert_adds_up(learner, x)
@@ -71,7 +71,7 @@ def test_a_loaded_learner_explains_the_same(learner, tmp_path):
     assert ActiveLearner.load(tmp_path / "learner").explain(X[400]).to_dict() == learner.explain(X[400]).to_dict()
 
 
-@pytest.mark.parametrize("way", ["echo off", "shuffled"])
+@pytest.mark.parametrize("way", ["feedback off", "shuffled"])
 def test_without_feedback_it_is_the_explanation_of_the_classifier(way):
     order = np.random.default_rng(1).permutation(len(X)) if way == "shuffled" else np.arange(len(X))
     learner = ActiveLearner(trained(X[order], Y[order]), 0.3, error_feedback=way == "shuffled")
@@ -98,7 +98,7 @@ def test_changes_that_would_turn_a_label_are_those_of_the_learner(learner):
     assert found > 30
 
 
-def test_texts_say_what_recent_errors_add(learner):
+def test_texts_show_the_part_of_recent_errors(learner):
     why = learner.explain(X[400])
     for text in (why.text, why.markdown(), why.html()):
         assert text.count(FEEDBACK) == 3
@@ -111,7 +111,7 @@ def test_texts_say_what_recent_errors_add(learner):
         assert label["feedback"] == why.feedback[c]
 
 
-def test_wrong_samples_are_told(learner):
+def test_invalid_samples_raise_an_error(learner):
     with pytest.raises(DataError, match="explain takes one sample, got 2 rows"):
         learner.explain(X[:2])
     with pytest.raises(ParameterError, match="first=0"):

@@ -1,4 +1,4 @@
-"""A learner from a file goes on as if nothing had happened."""
+"""A learner that was loaded continues bit for bit."""
 
 import copy
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from evolabel.errors import ModelFileError, ModelWriteError
 
 
 def go_on(learner, X, Y):
-    """Ask, send every question, answer the oldest one now and then; returns all that can be seen from outside."""
-    told = []
+    """Return all queries and counts of a pass in which every question waits and some are answered, oldest first."""
+    queries = []
     for i, (x, y) in enumerate(zip(X, Y, strict=True)):
         query = learner.query(x)
-        told.append((query.asked, query.labels.tolist(), query.reasons, query.prediction.tolist()))
+        queries.append((query.asked, query.labels.tolist(), query.reasons, query.prediction.tolist()))
         learner.mark_pending(query) if query.asked else learner.update(query)
         if i % 3 == 0 and learner.pending:
             oldest = next(iter(learner.pending.values()))
             learner.update(oldest, np.where(oldest.labels, y, np.nan), annotator="anna")
-    return told, list(learner.pending), learner.bucket.asked, learner.ledger
+    return queries, list(learner.pending), learner.bucket.asked, learner.ledger
 
 
 def check(learner, X, Y, path):
@@ -42,12 +42,12 @@ def test_a_loaded_learner_goes_on_bit_for_bit(classifier, stream, selection, per
 
 
 @pytest.mark.parametrize("profile", [{}, PAPER_PROFILE, {"parent": "nearest"}], ids=["default", "paper", "iterated"])
-def test_learners_over_every_profile_come_back(batch, stream, per, profile, tmp_path):
+def test_learners_of_every_profile_are_loaded(batch, stream, per, profile, tmp_path):
     classifier = EvolvingFuzzyClassifier(**{**profile, "max_rules": 4}).fit(*batch)
     check(ActiveLearner(classifier, 0.4, per), stream[0][60:], stream[1][60:], tmp_path / "learner.efc")
 
 
-def test_a_learner_of_a_classifier_without_samples_comes_back(classifier, stream, per, tmp_path):
+def test_a_learner_of_a_classifier_without_samples_is_loaded(classifier, stream, per, tmp_path):
     learner = ActiveLearner(classifier.sibling(), 0.4, per)
     for x in stream[0][60:70]:
         learner.update(learner.query(x))

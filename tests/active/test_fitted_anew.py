@@ -1,4 +1,4 @@
-"""A classifier that is fitted anew under its learner: the learner goes on, or says in one line what to do."""
+"""The classifier of a learner is fitted anew: the learner continues, or raises an error of one line."""
 
 import copy
 
@@ -37,8 +37,8 @@ LABELS = {
 
 
 @pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("first", ["query", "watch", "update", "save", "predict"])
-def test_the_learner_goes_on_with_the_new_model(learner, stream, tmp_path, labels, first):
+@pytest.mark.parametrize("first", ["query", "next_query", "update", "save", "predict"])
+def test_the_learner_continues_with_the_new_model(learner, stream, tmp_path, labels, first):
     X, Y = stream[0], LABELS[labels](stream[1])
     counts = learner.bucket.seen, learner.bucket.asked
     before = learner.query(X[0])
@@ -46,7 +46,7 @@ def test_the_learner_goes_on_with_the_new_model(learner, stream, tmp_path, label
     if first == "save":
         learner.save(tmp_path / "learner.efc")
         learner = ActiveLearner.load(tmp_path / "learner.efc")
-    elif first == "watch":
+    elif first == "next_query":
         learner.next_query(X[70:72])
     elif first == "predict":
         assert learner.predict(X[70:72]).shape == (2, Y.shape[1])
@@ -64,7 +64,7 @@ def test_the_learner_goes_on_with_the_new_model(learner, stream, tmp_path, label
     assert [loaded.query(x).cost for x in X] == [learner.query(x).cost for x in X]
 
 
-def test_what_belongs_to_the_model_begins_anew(learner, stream, per):
+def test_the_state_of_the_former_model_is_dropped(learner, stream, per):
     X, Y = stream
     learner.classifier.fit(X[20:90], Y[20:90])
     fresh = ActiveLearner(copy.deepcopy(learner.classifier), 0.5, per)
@@ -79,7 +79,7 @@ def test_what_belongs_to_the_model_begins_anew(learner, stream, per):
         np.testing.assert_array_equal(learner.strategy.selector.arrays()[name], array)
 
 
-def test_asking_a_learner_of_a_classifier_fitted_anew_changes_nothing(learner, stream, frozen):
+def test_a_query_of_a_classifier_fitted_anew_changes_nothing(learner, stream, frozen):
     learner.classifier.fit(stream[0][:70], stream[1][:70, :2])
     before = frozen(learner)
     learner.query(stream[0][70])
@@ -87,14 +87,14 @@ def test_asking_a_learner_of_a_classifier_fitted_anew_changes_nothing(learner, s
     assert frozen(learner) == before
 
 
-@pytest.mark.parametrize("call", ["query", "watch", "update", "save"])
+@pytest.mark.parametrize("call", ["query", "next_query", "update", "save"])
 def test_other_features_need_a_new_learner(learner, stream, tmp_path, call):
     X, Y = stream
     query = learner.query(X[0])
     learner.classifier.fit(X[:70, :2], Y[:70])
     calls = {
         "query": lambda: learner.query(X[70, :2]),
-        "watch": lambda: learner.next_query(X[70:, :2]),
+        "next_query": lambda: learner.next_query(X[70:, :2]),
         "update": lambda: learner.update(query, Y[0]),
         "save": lambda: learner.save(tmp_path / "learner.efc"),
     }
@@ -117,7 +117,7 @@ def test_features_of_other_names_need_a_new_learner(stream):
         learner.query(X[62:63])
 
 
-def test_before_the_first_sample_any_classifier_will_do(classifier, stream):
+def test_features_may_change_before_the_first_sample(classifier, stream):
     X, Y = stream
     learner = ActiveLearner(classifier, 0.5, "labels")
     learner.classifier.fit(X[:60, :2], Y[:60, :2])

@@ -1,4 +1,4 @@
-"""A row that comes alone is scored as it is among others, bit for bit, and never by a model of the past."""
+"""One row alone gets the same scores as among others, bit for bit, and always by the present model."""
 
 import copy
 from dataclasses import dataclass
@@ -38,11 +38,11 @@ def assert_same(one, other):
 
 @settings(deadline=None, max_examples=40)
 @given(data=st.data(), per=st.sampled_from(["samples", "labels"]), passed=st.sampled_from([3, 20, 70]))
-def test_one_row_is_scored_as_among_others(trained, stream, data, per, passed):
+def test_one_row_has_the_scores_it_has_among_others(trained, stream, data, per, passed):
     X = np.tile(stream[0], (3, 1))
     picked = data.draw(st.lists(st.sampled_from(CRITERIA), min_size=1, max_size=4, unique_by=lambda c: c.name))
     learner = ActiveLearner(copy.deepcopy(trained), 0.3, per, criteria=picked, selection="quantile")
-    for x in X[:passed]:  # from 64 rows on, answers come from formed weights
+    for x in X[:passed]:  # from 64 rows on, outputs come from cached weights
         learner.update(learner.query(x), None)
     rows = X[passed : passed + 9].copy()
     rows[::2, data.draw(st.lists(st.integers(0, 3), max_size=2))] = np.nan
@@ -58,7 +58,7 @@ def test_one_row_is_scored_as_among_others(trained, stream, data, per, passed):
 
 
 def change(learner, how, stream):
-    """Something happens to the model."""
+    """Change the model."""
     clf = learner.classifier
     if how == "learned":
         clf.partial_fit(stream[0][:5], stream[1][:5])
@@ -80,7 +80,7 @@ def test_a_query_is_answered_by_the_model_as_it_is(classifier, stream, how, pass
         np.testing.assert_allclose(learner.query(x).prediction, plain, rtol=1e-9, atol=1e-9)
 
 
-def test_an_interrupted_query_leaves_nothing_half_made(classifier, stream, monkeypatch):
+def test_an_interrupted_query_leaves_a_usable_learner(classifier, stream, monkeypatch):
     learner = ActiveLearner(classifier, 0.2)
     expected = copy.deepcopy(learner).query(stream[0][60])
 
@@ -141,7 +141,7 @@ def test_the_score_of_a_derived_criterion_is_its_own(classifier, stream):
 
 
 @given(data=st.data(), width=st.sampled_from([1, 3]), n=st.integers(1, 5))
-def test_parts_are_products_of_the_scores_to_their_powers(data, width, n):
+def test_values_are_products_of_the_scores_to_their_powers(data, width, n):
     criteria = tuple(data.draw(st.permutations([Ambiguity(weight=0.5), SoftCount(), Leverage(weight=0.1)])))
     selector = QuantileSelector(tau=2.0)
     selector.reset(criteria, 0.1, width, 1)

@@ -1,4 +1,4 @@
-"""The budget holds at every moment, whatever the stream, the scores and the people do."""
+"""The budget holds at every moment, for any stream, any scores and any answers."""
 
 import copy
 
@@ -20,10 +20,10 @@ LABEL = st.sampled_from([0.0, 1.0, np.nan])
 
 
 class AnyStream(RuleBasedStateMachine):
-    """Questions are made ahead, forgotten, pended, refused, answered late, in part, twice; labels appear."""
+    """Questions are made ahead, dropped, pending, refused, answered late, in part, twice; labels appear."""
 
     queries = Bundle("queries")
-    letters = Bundle("letters")
+    sent = Bundle("sent")
 
     @initialize(
         per=st.sampled_from(["samples", "labels"]),
@@ -50,28 +50,28 @@ class AnyStream(RuleBasedStateMachine):
     def make_a_question(self, x):
         return self.learner.query(x)
 
-    @rule(query=consumes(queries), told=st.booleans(), labels=st.lists(LABEL, min_size=3, max_size=5))
-    def count(self, query, told, labels):
-        self._allowed(lambda: self.learner.update(query, self._answer(labels) if told else None))
+    @rule(query=consumes(queries), answered=st.booleans(), labels=st.lists(LABEL, min_size=3, max_size=5))
+    def count(self, query, answered, labels):
+        self._allowed(lambda: self.learner.update(query, self._answer(labels) if answered else None))
 
-    @rule(target=letters, query=consumes(queries))
+    @rule(target=sent, query=consumes(queries))
     def send(self, query):
         if query.asked:
             self._allowed(lambda: self.learner.mark_pending(query))
         return query
 
-    @rule(letter=letters, told=st.booleans(), labels=st.lists(LABEL, min_size=3, max_size=3))
-    def answer(self, letter, told, labels):
+    @rule(query=sent, answered=st.booleans(), labels=st.lists(LABEL, min_size=3, max_size=3))
+    def answer(self, query, answered, labels):
         before = self.learner.bucket.seen, self.learner.bucket.asked
-        if letter.number in self.learner.pending:
-            self.learner.update(letter, self._answer(labels) if told else None)
+        if query.number in self.learner.pending:
+            self.learner.update(query, self._answer(labels) if answered else None)
             assert (self.learner.bucket.seen, self.learner.bucket.asked) == before
-        elif letter.number is not None:
+        elif query.number is not None:
             with pytest.raises(StateError, match="closed"):
-                self.learner.update(letter, None)
+                self.learner.update(query, None)
 
-    @rule(target=letters, rows=st.integers(1, 12), x=ROW)
-    def watch(self, rows, x):
+    @rule(target=sent, rows=st.integers(1, 12), x=ROW)
+    def next_query(self, rows, x):
         query, _ = self.learner.next_query(np.tile(x, (rows, 1)))
         if query is not None:
             self.learner.mark_pending(query)  # it was found at this very moment: it can be paid
@@ -90,7 +90,7 @@ class AnyStream(RuleBasedStateMachine):
         return np.array(labels + [np.nan] * max(K - len(labels), 0))
 
     def _allowed(self, act):
-        """A stale question may be refused, and then nothing has happened."""
+        """Run `act`; BudgetError for a question made too early is allowed if it changes nothing."""
         bucket, n = self.learner.bucket, self.learner.ledger.questions
         before = bucket.seen, bucket.asked
         try:
@@ -103,7 +103,7 @@ TestAnyStream = AnyStream.TestCase
 TestAnyStream.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)
 
 
-def test_a_stale_question_is_refused_rather_than_breaking_the_promise(classifier, stream):
+def test_a_question_that_cannot_be_paid_any_more_is_refused(classifier, stream):
     learner = ActiveLearner(classifier, 0.1, criteria="first_feature", selection="first_come")
     x = np.array([9.0, 0.0, 0.0, 0.0])
     for _ in range(9):
@@ -146,7 +146,7 @@ def test_the_papers_thresholds_ask_little_at_the_start(classifier, stream):
 def test_a_pause_is_not_followed_by_questions_about_every_row(way, many):
     def longest_run(burst):
         learner = ActiveLearner(copy.deepcopy(READY), 0.1, burst=burst, **way)
-        learner.bucket.skip(3, 10_000)  # a pause: rows are counted, and nobody is asked
+        learner.bucket.skip(3, 10_000)  # a pause: rows are counted, and nothing is asked
         asked = []
         for x in np.full((60, 3), 9.0):
             query = learner.next_query(x[None])[0] if many else learner.query(x)

@@ -1,4 +1,4 @@
-"""A query changes nothing, and tells what is asked, at what price and why."""
+"""A query changes nothing and shows what is asked, at what price and why."""
 
 import copy
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from active.walks import run
+from active.delayed_answers import run
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, AnnotatorPool
 from evolabel.errors import DataError
@@ -32,9 +32,9 @@ def test_labels_cost_what_is_asked_and_samples_one(classifier):
 
 
 @pytest.mark.parametrize("criterion", ["every_label", "ambiguity"])
-@pytest.mark.parametrize("filtered", ["quantile", "first_come"])
-def test_label_questions_are_bundled(classifier, stream, criterion, filtered):
-    learner = ActiveLearner(classifier, 0.3, "labels", criteria=criterion, selection=filtered, min_labels=2)
+@pytest.mark.parametrize("selector", ["quantile", "first_come"])
+def test_label_questions_are_bundled(classifier, stream, criterion, selector):
+    learner = ActiveLearner(classifier, 0.3, "labels", criteria=criterion, selection=selector, min_labels=2)
     costs = []
     for x in stream[0][60:]:
         query = learner.query(x)
@@ -44,7 +44,7 @@ def test_label_questions_are_bundled(classifier, stream, criterion, filtered):
     assert max(costs) > 0
 
 
-def test_reasons_tell_which_criterion_fired(classifier, stream):
+def test_reasons_are_the_criteria_above_their_thresholds(classifier, stream):
     learner = ActiveLearner(classifier, 1.0, criteria=("first_feature", "ambiguity"), selection="first_come")
     query = learner.query([0.1, 0.0, 0.0, 0.0])
     band = np.abs(query.prediction - 0.5) < 0.1
@@ -76,15 +76,15 @@ def test_whole_samples_are_asked_about_while_there_is_no_model(stream, per):
 
 def test_rows_of_frames_are_asked_about_as_arrays_are(stream):
     X, Y = stream
-    told = []
+    found_by_kind = []
     for rows in (X, pd.DataFrame(X, columns=list("abcd"))):
         classifier = EvolvingFuzzyClassifier(max_rules=3).fit(rows[:60], Y[:60])
         learner = ActiveLearner(classifier, 0.1, criteria="ambiguity")
         query = learner.query(rows[70:71])
         learner.update(query, Y[70])
         found, passed = learner.next_query(rows[71:])
-        told.append((query.prediction.tolist(), found.labels.tolist(), passed))
-    assert told[0] == told[1]
+        found_by_kind.append((query.prediction.tolist(), found.labels.tolist(), passed))
+    assert found_by_kind[0] == found_by_kind[1]
 
 
 def test_a_classifier_fitted_anew_starts_with_moments_of_its_own(classifier, stream):
@@ -94,13 +94,13 @@ def test_a_classifier_fitted_anew_starts_with_moments_of_its_own(classifier, str
         learner.update(learner.query(x), None)
     classifier.fit(X[20:90], Y[20:90])
     fresh = ActiveLearner(copy.deepcopy(classifier), 0.1)
-    told, expected = (one.query(X[100]).scores["variance_reduction"] for one in (learner, fresh))
-    np.testing.assert_array_equal(told, expected)
+    scores, expected = (one.query(X[100]).scores["variance_reduction"] for one in (learner, fresh))
+    np.testing.assert_array_equal(scores, expected)
 
 
 def test_learners_and_pools_are_written_in_one_line(classifier):
-    told = repr(ActiveLearner(classifier, 0.2, "labels"))
-    assert told == (
+    text = repr(ActiveLearner(classifier, 0.2, "labels"))
+    assert text == (
         "ActiveLearner(EvolvingFuzzyClassifier(max_rules=4), budget=0.2, per='labels', "
         "criteria=('ambiguity', 'leverage'), selection=QuantileSelector(tau=5.0))"
     )
@@ -111,7 +111,7 @@ def test_learners_and_pools_are_written_in_one_line(classifier):
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, list])
-def test_rows_without_the_names_the_classifier_knows_are_warned_of_once(stream, kind):
+def test_rows_without_the_names_of_the_features_give_one_warning(stream, kind):
     X, Y = stream
     frame = pd.DataFrame(X[:60], columns=list("abcd"))
     named, nameless = (

@@ -1,4 +1,4 @@
-"""Random questions: exactly as many as wished, at their own pace, and never before they are earned."""
+"""Random questions: exactly as many as the budget earns, and none before it is earned."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""Bad input is told in one line and leaves no trace."""
+"""Invalid input raises an error of one line and changes nothing."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,7 +12,7 @@ from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
 
 
 @pytest.mark.parametrize(
-    ("bad", "told"),
+    ("bad", "message"),
     [
         ({"budget": 0.0}, "budget"),
         ({"per": "words"}, "per"),
@@ -27,25 +27,25 @@ from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
         ({"credit": 10**400}, "credit"),
     ],
 )
-def test_bad_parameters_are_told(classifier, bad, told):
-    with pytest.raises(ParameterError, match=told):
+def test_bad_parameters_raise_an_error(classifier, bad, message):
+    with pytest.raises(ParameterError, match=message):
         ActiveLearner(classifier, **bad)
 
 
 @pytest.mark.parametrize("bad", [{"threshold": 0.5}, {"threshold": 1.2}, {"weight": 0.0}])
-def test_bad_thresholds_are_told(bad):
+def test_bad_thresholds_raise_an_error(bad):
     with pytest.raises(ParameterError, match=next(iter(bad))):
         Ambiguity(**bad)
 
 
 @pytest.mark.parametrize("bad", [{"noise": 2}, {"refusals": -1}, {"delay": (3, 1)}])
-def test_bad_people_are_told(bad):
+def test_bad_annotators_raise_an_error(bad):
     with pytest.raises(ParameterError, match=next(iter(bad))):
         SimulatedAnnotator(**bad)
 
 
 @pytest.mark.parametrize(
-    ("y", "annotator", "told"),
+    ("y", "annotator", "message"),
     [
         ([0, 1], None, "answers 2 labels"),
         ([0, 1, 7], None, "a label is 0, 1, or NaN"),
@@ -56,17 +56,17 @@ def test_bad_people_are_told(bad):
         ([[0, 1, 0], [0, 1, 0]], ["a", 2], "an annotator is called 2; use text"),
     ],
 )
-def test_bad_answers_leave_everything_as_it_was(classifier, stream, frozen, y, annotator, told):
+def test_bad_answers_leave_everything_as_it_was(classifier, stream, frozen, y, annotator, message):
     learner = ActiveLearner(classifier, 1.0)
     query = learner.query(stream[0][70])
     before = frozen(learner)
-    with pytest.raises((DataError, DataTypeError), match=told):
+    with pytest.raises((DataError, DataTypeError), match=message):
         learner.update(query, y, annotator)
     assert frozen(learner) == before
     assert query.number is None
 
 
-def test_bad_samples_are_told(classifier, stream):
+def test_bad_samples_raise_an_error(classifier, stream):
     learner = ActiveLearner(classifier)
     with pytest.raises(DataError, match="one sample, got 3 rows"):
         learner.query(stream[0][:3])
@@ -104,7 +104,7 @@ def test_what_is_no_query_is_refused(classifier, what):
             act(what)
 
 
-def test_the_classifier_must_know_its_labels(blobs):
+def test_the_classifier_must_have_labels(blobs):
     with pytest.raises(errors.NotTrainedError, match="has no labels"):
         ActiveLearner(EvolvingFuzzyClassifier()).query([1.0])
     with pytest.raises(StateError, match="label matrix"):
@@ -114,7 +114,7 @@ def test_the_classifier_must_know_its_labels(blobs):
 
 
 @pytest.mark.parametrize("scores", [np.nan, -1.0, [1.0, 2.0]])
-def test_criteria_that_misbehave_are_told(classifier, stream, scores):
+def test_criteria_with_invalid_scores_raise_an_error(classifier, stream, scores):
     @dataclass(frozen=True)
     class Odd(Criterion):
         name: ClassVar[str] = "odd"
@@ -143,7 +143,7 @@ def test_weights_of_annotators_are_checked():
 
 
 @pytest.mark.parametrize(
-    ("answers", "annotators", "told"),
+    ("answers", "annotators", "message"),
     [
         ([[1, 0]], ["anna", "bob"], "1 rows for 2 annotators"),
         ([1, 0], ["anna"], "dimension"),
@@ -153,9 +153,9 @@ def test_weights_of_annotators_are_checked():
         ([[1, 0], [1, 1]], ["anna", 7], "called 7"),
     ],
 )
-def test_a_pool_learns_nothing_from_a_vote_it_refuses(answers, annotators, told):
+def test_a_pool_learns_nothing_from_a_vote_it_refuses(answers, annotators, message):
     pool = AnnotatorPool()
-    with pytest.raises((DataError, DataTypeError), match=told):
+    with pytest.raises((DataError, DataTypeError), match=message):
         pool.vote(answers, annotators)
     assert pool.facts() == AnnotatorPool().facts()
 
@@ -175,14 +175,14 @@ def test_a_query_of_another_learner_is_refused_and_not_counted(classifier, strea
 
 
 @pytest.mark.parametrize(
-    ("bad", "told"),
+    ("bad", "message"),
     [
         ({"min_labels": 3}, "min_labels=3 is for"),
         ({"per": "labels", "min_labels": 3, "selection": "random"}, "not for random questions"),
     ],
 )
-def test_options_that_would_be_ignored_are_refused(classifier, bad, told):
-    with pytest.raises(ParameterError, match=told):
+def test_options_that_would_be_ignored_are_refused(classifier, bad, message):
+    with pytest.raises(ParameterError, match=message):
         ActiveLearner(classifier, 0.1, **{"criteria": "ambiguity", **bad})
 
 

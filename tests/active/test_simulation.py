@@ -49,8 +49,8 @@ def test_only_what_is_asked_for_is_used(learner, stream):
 
     learner.learner_.mark_pending = spy
     learner.test_then_train(X[60:], Y[60:])
-    lied = learner.fit(X[:60], Y[:60]).test_then_train(X[60:], np.where(asked, Y[60:], 1.0 - Y[60:]))
-    np.testing.assert_array_equal(lied, scores)
+    changed = learner.fit(X[:60], Y[:60]).test_then_train(X[60:], np.where(asked, Y[60:], 1.0 - Y[60:]))
+    np.testing.assert_array_equal(changed, scores)
 
 
 def test_a_learner_that_asks_for_everything_is_the_classifier(stream):
@@ -77,12 +77,12 @@ def test_random_selection_spends_its_budget_evenly(stream, per):
     assert all(abs(half - 27 * unit) <= 1 and abs(whole - 54 * unit) <= 1 for half, whole in counts)
 
 
-def test_refusals_and_noise_are_those_of_the_person(stream):
+def test_refusals_and_noise_are_those_of_the_annotator(stream):
     X, Y = stream
-    person = SimulatedAnnotator(refusals=1.0)
-    mute = BudgetedLearner(BASE, 0.3, annotator=person).fit(X[:60], Y[:60])
-    mute.test_then_train(X[60:], Y[60:])
-    assert mute.learner_.ledger.refused == mute.learner_.ledger.questions == mute.learner_.bucket.asked > 0
+    annotator = SimulatedAnnotator(refusals=1.0)
+    silent = BudgetedLearner(BASE, 0.3, annotator=annotator).fit(X[:60], Y[:60])
+    silent.test_then_train(X[60:], Y[60:])
+    assert silent.learner_.ledger.refused == silent.learner_.ledger.questions == silent.learner_.bucket.asked > 0
     truth = np.array([0.0, 1.0, np.nan])
     wrong = SimulatedAnnotator(noise=1.0).answer(truth, np.array([True, True, True]))
     np.testing.assert_array_equal(wrong, [1.0, 0.0, np.nan])
@@ -100,7 +100,7 @@ def test_an_initial_batch_is_needed(stream):
         BudgetedLearner().test_then_train(*stream)
 
 
-def test_chance_may_go_without_an_echo_and_shows_its_seed():
+def test_random_selection_takes_error_feedback_and_shows_its_seed():
     learner = RandomSelection(BASE, 0.2, seed=3, error_feedback=False)
     assert repr(learner).endswith("annotator=None, error_feedback=False, seed=3)")
     assert eval(repr(learner), {**globals(), "EvolvingFuzzyClassifier": type(BASE)}).seed == 3

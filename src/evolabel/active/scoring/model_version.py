@@ -47,7 +47,7 @@ class ModelVersion(NamedTuple):
         )
 
     def same(self, other: "ModelVersion") -> bool:
-        """Whether rows have the same scores by both versions."""
+        """Whether rows have the same scores by this version and `other`."""
         if self is other:
             return True
         return self.same_rules(other) and self.scaler is other.scaler and self.n_in_moments == other.n_in_moments

@@ -46,7 +46,7 @@ class QuantileSelector(Selector):
         self.tau = float(tau)
 
     def reset(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
-        """See `Selector`."""
+        """Empty the window; `criteria`, `budget`, `width` and `least` as for `Selector.reset`."""
         self._ring = np.zeros((0, width))
         self._counters = np.zeros(2, np.int64)
         self._powers = np.array([criterion.weight for criterion in criteria], np.float64)
@@ -72,11 +72,11 @@ class QuantileSelector(Selector):
         return values
 
     def weighted(self, values: FloatArray, weights: FloatArray) -> FloatArray:
-        """See `Selector`."""
+        """`values` of rows times their `weights`, (n,)."""
         return values * weights[:, None]
 
     def select(self, values: FloatArray, allowance: Allowance, *, commit: bool) -> tuple[int, BoolArray]:
-        """See `Selector`."""
+        """First row to ask about and its labels, for `values` and `allowance`; `commit`: record the rows before it."""
         self.check_rows(values, allowance)
         mask = np.zeros(self.width, np.bool_)
         at = _walk_quantile(
@@ -90,7 +90,7 @@ class QuantileSelector(Selector):
         return (self.width,)
 
     def record(self, value: FloatArray, limit: int, *, asked: bool) -> None:
-        """See `Selector`."""
+        """Add the `value` of a row to the window, whatever its `limit` and whether it was `asked` about or not."""
         if not self.fits(value):
             raise misfit({"value": value}, f"rows of {self.width} labels")
         _remember(widened(value, self.width), self._ring, self._counters)

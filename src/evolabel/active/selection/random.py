@@ -41,7 +41,7 @@ class RandomSelector(Selector):
         self.seed = int(seed)
 
     def reset(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
-        """See `Selector`."""
+        """Begin with the first token; `criteria`, `budget`, `width` and `least`, which must be 1, as for `Selector`."""
         if least > 1:
             raise ParameterError(f"min_labels={least} is not for random questions; use another selection")
         super().reset(criteria, budget, width, least)
@@ -52,7 +52,10 @@ class RandomSelector(Selector):
         return np.zeros((len(scores), 0))
 
     def select(self, values: FloatArray, allowance: Allowance, *, commit: bool) -> tuple[int, BoolArray]:
-        """See `Selector`. A moment that cannot be paid, because others draw from the bucket, passes."""
+        """First row and labels drawn, whatever their `values`; `commit`: count the rows before it.
+
+        A moment that `allowance` cannot pay, because others draw from the bucket, passes.
+        """
         row, label = np.divmod(self._moments_within(len(values)) - self._place[_UNITS] - 1, self.width)
         payable = np.flatnonzero(allowance.limit[row] > 0)
         passed = int(row[payable[0]]) if len(payable) else len(values)
@@ -69,7 +72,7 @@ class RandomSelector(Selector):
         return (0,)
 
     def record(self, value: FloatArray, limit: int, *, asked: bool) -> None:
-        """See `Selector`."""
+        """Count a row, whatever its `value` and `limit` and whether it was `asked` about or not."""
         self._pass(1)
 
     def arrays(self) -> Arrays:
@@ -81,7 +84,10 @@ class RandomSelector(Selector):
         return {"place": whole(2)}
 
     def restore(self, arrays: Arrays, units: int) -> None:
-        """See `Selector`. The token to be spent next follows from the units that have come, up to one."""
+        """Take over the state in `arrays`, stored after `units` units were seen; DataError if it does not fit.
+
+        The token to be spent next follows from the units that have come, up to one.
+        """
         super().restore(arrays, units)
         come, token = self._place.tolist()
         earned = int(exact_share(self.budget) * come)
@@ -100,7 +106,10 @@ class RandomSelector(Selector):
 
 
 def random_moments(budget: float, seed: int, first: int, last: int) -> IntArray:
-    """The units, counted from 1, at which the tokens from `first` to `last` are spent: not before they are earned."""
+    """The units, counted from 1, at which the tokens from `first` to `last` are spent: not before they are earned.
+
+    Each unit earns `budget` tokens; `seed` is the seed of the draws.
+    """
     share = exact_share(budget)
     blocks = range(first // _BLOCK, last // _BLOCK + 1)
     moments = np.concatenate([_block_of_moments(share, seed, block) for block in blocks])

@@ -46,7 +46,7 @@ class VariableThresholds(Selector):
         self.step = float(step)
 
     def reset(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
-        """See `Selector`."""
+        """Set the ease to 1; `criteria`, all with thresholds, `budget`, `width` and `least` as for `Selector.reset`."""
         ranking = [criterion.name for criterion in criteria if criterion.threshold == np.inf]
         if ranking:
             raise ParameterError(
@@ -71,7 +71,7 @@ class VariableThresholds(Selector):
         return table
 
     def select(self, values: FloatArray, allowance: Allowance, *, commit: bool) -> tuple[int, BoolArray]:
-        """See `Selector`."""
+        """First row to ask about and its labels, for `values` and `allowance`; `commit`: record the rows before it."""
         self.check_rows(values, allowance)
         strongest, mask = np.zeros(self.width), np.zeros(self.width, np.bool_)
         at = _walk_thresholds(
@@ -95,7 +95,7 @@ class VariableThresholds(Selector):
         return len(self.criteria), self.width
 
     def record(self, value: FloatArray, limit: int, *, asked: bool) -> None:
-        """See `Selector`."""
+        """Change the ease if the row was `asked` about, or could have been within its `limit`; `value` is not used."""
         if asked or limit >= self.least:
             change = 1.0 - self.step if asked else 1.0 + self.step
             self._ease[0] = min(max(self._ease[0] * change, _LOWEST_EASE), _HIGHEST_EASE)

@@ -44,7 +44,7 @@ class TokenSelector(Selector):
         self.window = int(window)
 
     def reset(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
-        """See `Selector`."""
+        """Empty the window; `criteria`, `budget`, `width` and `least` as for `Selector.reset`."""
         super().reset(criteria, budget, width, least)
         self._weights = np.array([criterion.weight for criterion in self.criteria], np.float64)
         self._ring = np.zeros((len(self.criteria), self.window))
@@ -59,7 +59,7 @@ class TokenSelector(Selector):
         return table
 
     def select(self, values: FloatArray, allowance: Allowance, *, commit: bool) -> tuple[int, BoolArray]:
-        """See `Selector`."""
+        """First row to ask about and all labels, for `values` and `allowance`; `commit`: record the rows before it."""
         self.check_rows(values, allowance)
         at = _walk_tokens(
             values,
@@ -81,7 +81,7 @@ class TokenSelector(Selector):
         return (len(self.criteria),)
 
     def record(self, value: FloatArray, limit: int, *, asked: bool) -> None:
-        """See `Selector`."""
+        """Add the `value` of a row to the window, whatever its `limit` and whether it was `asked` about or not."""
         self.select(value[None], NOTHING_ALLOWED, commit=True)
 
     def arrays(self) -> Arrays:

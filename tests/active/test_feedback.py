@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 
-from active.courses_of_events import echo_of, trained, walked
+from active.ordered_streams import echo_of, trained, walked
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, AnnotatorPool, BudgetedLearner
 from evolabel.errors import ParameterError
@@ -16,19 +16,19 @@ LATER = np.arange(41, 46)
 
 
 @pytest.mark.parametrize("per", ["samples", "labels"])
-def test_an_echo_helps_where_errors_repeat(events, per):
+def test_feedback_helps_where_errors_repeat(events, per):
     X, Y = events
     scores = {}
-    for echo in (False, True):
-        learner = BudgetedLearner(EvolvingFuzzyClassifier(max_rules=4), 0.2, per, error_feedback=echo).fit(
+    for error_feedback in (False, True):
+        learner = BudgetedLearner(EvolvingFuzzyClassifier(max_rules=4), 0.2, per, error_feedback=error_feedback).fit(
             X[:200], Y[:200]
         )
-        scores[echo] = partial_accuracy(Y[200:], learner.test_then_train(X[200:], Y[200:]))
+        scores[error_feedback] = partial_accuracy(Y[200:], learner.test_then_train(X[200:], Y[200:]))
     assert scores[True] > scores[False] + 0.02
 
 
 @pytest.mark.parametrize("optimise", ["accuracy", "macro_f1"])
-def test_predictions_of_the_learner_have_the_echo_in_them(events, optimise):
+def test_predictions_of_the_learner_are_corrected(events, optimise):
     X, Y = events
     clf = EvolvingFuzzyClassifier(max_rules=4, optimise=optimise).fit(X[:200], Y[:200])
     learner = ActiveLearner(clf, budget=0.5, per="labels")
@@ -44,13 +44,15 @@ def test_predictions_of_the_learner_have_the_echo_in_them(events, optimise):
 def test_nothing_changes_where_errors_do_not_repeat(shuffled):
     X, Y = shuffled
     outputs = []
-    for echo in (False, True):
-        learner = BudgetedLearner(EvolvingFuzzyClassifier(max_rules=4), 0.2, error_feedback=echo).fit(X[:200], Y[:200])
+    for error_feedback in (False, True):
+        learner = BudgetedLearner(EvolvingFuzzyClassifier(max_rules=4), 0.2, error_feedback=error_feedback).fit(
+            X[:200], Y[:200]
+        )
         outputs.append(learner.test_then_train(X[200:260], Y[200:260]))
     np.testing.assert_array_equal(*outputs)
 
 
-def test_queries_and_outputs_speak_of_the_same_moment(events):
+def test_queries_and_outputs_are_corrected_for_the_same_row(events):
     X, Y = events
     learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200:260], Y[200:260])
     following = X[260:264]
@@ -63,25 +65,25 @@ def test_queries_and_outputs_speak_of_the_same_moment(events):
     np.testing.assert_allclose(learner.decision_function(following, first=61), outputs, rtol=1e-12)
 
 
-def test_an_echo_fades_with_the_samples_that_pass(events):
+def test_the_correction_decays_with_the_rows_that_pass(events):
     X, Y = events
     learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200:260], Y[200:260])
-    echo, plain = (
+    feedback, plain = (
         learner.strategy.context.of_model(learner.classifier._model).feedback,
         learner.classifier.decision_function(X[:1]),
     )
-    back = plain + echo.slopes[BACK] * (echo.rates - plain)  # all that is left in the end
-    shifts = np.abs(learner.decision_function(np.tile(X[:1], (300, 1))) - back)
-    assert (np.diff(shifts, axis=0) <= 1e-12).all()
-    assert shifts[0].max() > 0.01
-    assert shifts[-1].max() < 1e-6
+    shrunk = plain + feedback.slopes[BACK] * (feedback.rates - plain)  # all that is left in the end
+    corrections = np.abs(learner.decision_function(np.tile(X[:1], (300, 1))) - shrunk)
+    assert (np.diff(corrections, axis=0) <= 1e-12).all()
+    assert corrections[0].max() > 0.01
+    assert corrections[-1].max() < 1e-6
 
 
-def test_the_classifier_itself_knows_of_no_echo(events):
+def test_the_classifier_itself_is_not_corrected(events):
     X, Y = events
     outputs = []
-    for echo in (True, False):
-        learner = ActiveLearner(trained(X, Y), error_feedback=echo)
+    for error_feedback in (True, False):
+        learner = ActiveLearner(trained(X, Y), error_feedback=error_feedback)
         for x, y in zip(X[200:240], Y[200:240], strict=True):
             learner.update(learner.query(x), y)
         outputs.append(learner.classifier.decision_function(X[240:]))
@@ -103,7 +105,7 @@ def test_answers_may_come_in_any_order(events):
     assert np.abs(shifts[0]).max() > 0.1
 
 
-def test_labels_that_appear_have_no_echo_yet(events):
+def test_labels_that_appear_are_not_corrected_yet(events):
     X, Y = events
     learner = walked(ActiveLearner(trained(X, Y), 0.5), X[200:240], Y[200:240])
     learner.classifier.partial_fit(X[240:245], np.column_stack([Y[240:245], [0, 1, 0, 1, 1]]))
@@ -115,7 +117,7 @@ def test_labels_that_appear_have_no_echo_yet(events):
     assert learner.strategy.context.of_model(learner.classifier._model).feedback.gains.shape == (4,)
 
 
-def test_a_classifier_fitted_anew_has_an_echo_of_its_own(events, shuffled):
+def test_a_classifier_fitted_anew_has_feedback_of_its_own(events, shuffled):
     learner = walked(ActiveLearner(trained(*events), 0.5), events[0][200:240], events[1][200:240])
     learner.classifier.fit(shuffled[0][:200], shuffled[1][:200])
     np.testing.assert_array_equal(
@@ -123,7 +125,7 @@ def test_a_classifier_fitted_anew_has_an_echo_of_its_own(events, shuffled):
     )
 
 
-def test_there_is_no_echo_before_there_is_a_model(events):
+def test_there_is_no_feedback_before_there_is_a_model(events):
     X, Y = events
     classifier = EvolvingFuzzyClassifier(warm_up=60).partial_fit(X[:1], Y[:1])
     learner = ActiveLearner(classifier, 1.0)
@@ -135,8 +137,8 @@ def test_there_is_no_echo_before_there_is_a_model(events):
     assert learner.strategy.context.of_model(learner.classifier._model).feedback.next_number > 40
 
 
-def test_late_answers_about_labels_that_appeared_are_weighed(events):
-    """A label that was unknown at first widens everything, also where its answer comes late."""
+def test_late_answers_about_new_labels_are_used(events):
+    """A new label widens all arrays, also where its answer comes late."""
     X, Y = events
     echo = echo_of(trained(X, Y))
     for i in range(20):
@@ -149,7 +151,7 @@ def test_late_answers_about_labels_that_appeared_are_weighed(events):
     np.testing.assert_array_equal(echo.slopes, expected)
 
 
-def test_features_that_come_or_go_leave_the_evidence(events):
+def test_new_or_removed_features_keep_the_evidence(events):
     X, Y = events
     echo = echo_of(trained(X, Y))
     for i in range(20):
@@ -161,18 +163,20 @@ def test_features_that_come_or_go_leave_the_evidence(events):
     np.testing.assert_allclose(echo.gains, gains, rtol=0.01)
 
 
-def test_outputs_are_drawn_back_to_the_base_rates_where_that_was_right():
-    """Labels that a slow wave drives, and features that only seemed to tell of them in the first rows."""
+def test_outputs_are_shrunk_to_the_base_rates_where_that_was_right():
+    """Labels follow a slow wave; features are related to them by chance in the first rows only."""
     rng = np.random.default_rng(3)
     wave = np.sin(np.arange(600) / 12.0)[:, None]
     Y = (wave + rng.normal(size=(600, 3)) > 0.0).astype(float)
     X = rng.normal(size=(600, 12))
     clf = EvolvingFuzzyClassifier(ridge=1e-3).fit(X[:120], Y[:120])
-    echo = echo_of(clf)
-    assert echo.slopes[BACK].min() > 0.1
-    correction = echo.correction(clf._model.standardise(X[120:]), np.arange(1, 481), 3)
+    feedback = echo_of(clf)
+    assert feedback.slopes[BACK].min() > 0.1
+    correction = feedback.correction(clf._model.standardise(X[120:]), np.arange(1, 481), 3)
     plain = clf.decision_function(X[120:])
-    np.testing.assert_allclose(correction.of(plain), plain + echo.slopes[BACK] * (echo.rates - plain), rtol=1e-9)
+    np.testing.assert_allclose(
+        correction.of(plain), plain + feedback.slopes[BACK] * (feedback.rates - plain), rtol=1e-9
+    )
     assert np.square(Y[120:] - correction.of(plain)).mean() < 0.8 * np.square(Y[120:] - plain).mean()
 
 
@@ -185,7 +189,7 @@ def test_copies_go_on_alike(events):
     np.testing.assert_array_equal(learner.decision_function(X[260:270]), twin.decision_function(X[260:270]))
 
 
-def test_answers_that_are_hardly_believed_hardly_echo(events):
+def test_answers_of_low_confidence_correct_little(events):
     X, Y = events
     clf = trained(X, Y)
     sure, doubtful = echo_of(clf), echo_of(clf)
@@ -198,7 +202,7 @@ def test_answers_that_are_hardly_believed_hardly_echo(events):
     assert (np.abs(unsure) < np.abs(shift)).all()
 
 
-def test_answers_echo_as_far_as_who_gave_them_is_believed(events):
+def test_answers_correct_by_the_weight_of_their_annotator(events):
     X, Y = events
     learner = ActiveLearner(trained(X, Y), 1.0, annotators=AnnotatorPool({"anna": 0.3}))
     learner.update(learner.query(X[200]), Y[200], annotator="anna")
@@ -222,7 +226,7 @@ def test_numbers_of_rows_may_be_whole_numbers_of_any_kind(events, kind):
     np.testing.assert_array_equal(learner.decision_function(X[260:264], first=kind(61)), expected)
 
 
-def test_rows_from_before_the_last_answer_have_its_echo(events):
+def test_rows_before_the_last_answer_are_corrected_too(events):
     X, Y = events
     learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200:260], Y[200:260])
     assert np.isfinite(learner.decision_function(X[:3], first=1)).all()

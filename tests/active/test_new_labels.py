@@ -1,4 +1,4 @@
-"""Labels that little is known of are asked about, until enough is."""
+"""Labels with few answers are explored until they have enough."""
 
 import copy
 
@@ -22,7 +22,7 @@ def grown():
 
 
 @pytest.fixture(scope="module")
-def taught(grown):
+def fitted(grown):
     X, Y = grown
     return EvolvingFuzzyClassifier(max_rules=6).fit(X[:200], Y[:200])
 
@@ -37,20 +37,20 @@ def asked_about(learner, X, Y):
     return counts
 
 
-def test_labels_that_appear_are_asked_about(grown, taught):
+def test_labels_that_appear_are_asked_about(grown, fitted):
     X, Y = grown
     counts = {}
-    for newcomers in (False, True):
-        criteria = (Ambiguity(new_labels=newcomers), "leverage")
-        learner = ActiveLearner(copy.deepcopy(taught), 0.1, "labels", criteria=criteria)
-        counts[newcomers] = asked_about(learner, X[200:], Y[200:])
+    for new_labels in (False, True):
+        criteria = (Ambiguity(new_labels=new_labels), "leverage")
+        learner = ActiveLearner(copy.deepcopy(fitted), 0.1, "labels", criteria=criteria)
+        counts[new_labels] = asked_about(learner, X[200:], Y[200:])
     assert counts[False][3:].max() < 20
     assert counts[True][3:].min() > 60
 
 
-def test_questions_about_labels_that_do_not_exist_yet_become_rare(grown, taught):
+def test_questions_about_labels_that_do_not_exist_yet_become_rare(grown, fitted):
     X, Y = grown
-    learner = ActiveLearner(copy.deepcopy(taught), 0.2, "labels")
+    learner = ActiveLearner(copy.deepcopy(fitted), 0.2, "labels")
     absent = Y[200:250].copy()
     absent[:, 3:] = np.nan
     rows = np.tile(X[200:250], (8, 1)), np.tile(absent, (8, 1))
@@ -59,38 +59,38 @@ def test_questions_about_labels_that_do_not_exist_yet_become_rare(grown, taught)
     assert counts[3:].max() < 0.1 * len(rows[0])
 
 
-def test_doubts_end_with_enough_answers(grown, taught):
-    classifier = copy.deepcopy(taught)
-    newcomers = NewLabelExploration(classifier._model)
-    np.testing.assert_array_equal(newcomers.weights(NEXT)[0], [0, 0, 0, 1, 1])
-    rows, told = grown[0][:_ENOUGH_ANSWERS], np.tile([np.nan, np.nan, np.nan, 1.0, np.nan], (_ENOUGH_ANSWERS, 1))
-    classifier.partial_fit(rows[::2], told[::2])
-    np.testing.assert_allclose(newcomers.weights(NEXT)[0], [0, 0, 0, 0.5, 1])
-    classifier.partial_fit(rows[::2], told[::2])
-    classifier.partial_fit(rows, np.nan_to_num(1.0 - told, nan=1.0))
-    assert not newcomers.weights(NEXT).any()
-    newcomers.record_answer(1, *np.ones((2, 5), bool))
-    assert newcomers.weights(NEXT) is None
-    classifier.partial_fit(rows[:1], np.append(told[0], np.nan)[None])
-    np.testing.assert_array_equal(newcomers.weights(NEXT)[0], [0, 0, 0, 0, 0, 1])
+def test_exploration_ends_with_enough_answers(grown, fitted):
+    classifier = copy.deepcopy(fitted)
+    exploration = NewLabelExploration(classifier._model)
+    np.testing.assert_array_equal(exploration.weights(NEXT)[0], [0, 0, 0, 1, 1])
+    rows, answers = grown[0][:_ENOUGH_ANSWERS], np.tile([np.nan, np.nan, np.nan, 1.0, np.nan], (_ENOUGH_ANSWERS, 1))
+    classifier.partial_fit(rows[::2], answers[::2])
+    np.testing.assert_allclose(exploration.weights(NEXT)[0], [0, 0, 0, 0.5, 1])
+    classifier.partial_fit(rows[::2], answers[::2])
+    classifier.partial_fit(rows, np.nan_to_num(1.0 - answers, nan=1.0))
+    assert not exploration.weights(NEXT).any()
+    exploration.record_answer(1, *np.ones((2, 5), bool))
+    assert exploration.weights(NEXT) is None
+    classifier.partial_fit(rows[:1], np.append(answers[0], np.nan)[None])
+    np.testing.assert_array_equal(exploration.weights(NEXT)[0], [0, 0, 0, 0, 0, 1])
 
 
-def test_silence_is_forgotten(taught):
-    newcomers, asked = NewLabelExploration(taught._model), np.array([False, False, False, True, False])
+def test_the_penalty_after_no_answer_decays(fitted):
+    exploration, asked = NewLabelExploration(fitted._model), np.array([False, False, False, True, False])
     for _ in range(3):
-        newcomers.record_answer(1, asked, np.zeros(5, bool))
-    doubts = newcomers.weights(np.arange(2.0, 402.0))[:, 3]
-    assert doubts[0] < 0.1
-    assert (np.diff(doubts) >= 0.0).all()
-    assert doubts[-1] > 0.99
+        exploration.record_answer(1, asked, np.zeros(5, bool))
+    weights = exploration.weights(np.arange(2.0, 402.0))[:, 3]
+    assert weights[0] < 0.1
+    assert (np.diff(weights) >= 0.0).all()
+    assert weights[-1] > 0.99
 
 
-def test_known_labels_are_judged_as_ever(stream):
+def test_labels_with_enough_answers_are_scored_by_their_outputs_alone(stream):
     X, Y = (np.tile(part, (3, 1)) for part in stream)
     classifier = EvolvingFuzzyClassifier(max_rules=4).fit(X[:200], Y[:200])
     one, other = (
-        ActiveLearner(copy.deepcopy(classifier), per="labels", criteria=Ambiguity(new_labels=newcomers))
-        for newcomers in (True, False)
+        ActiveLearner(copy.deepcopy(classifier), per="labels", criteria=Ambiguity(new_labels=new_labels))
+        for new_labels in (True, False)
     )
     for x, y in zip(X[200:], Y[200:], strict=True):
         queries = [learner.query(x) for learner in (one, other)]
@@ -99,26 +99,26 @@ def test_known_labels_are_judged_as_ever(stream):
             learner.update(query, y if query.asked else None)
 
 
-def test_a_classifier_that_learned_much_by_itself_has_no_newcomers(stream):
+def test_a_classifier_that_learned_many_rows_has_no_new_labels(stream):
     X, Y = (np.tile(part, (3, 1)) for part in stream)
     classifier = EvolvingFuzzyClassifier(max_rules=4).fit(X[:50], Y[:50]).partial_fit(X[50:], Y[50:])
     assert NewLabelExploration(classifier._model).weights(NEXT) is None
 
 
 @pytest.mark.parametrize("asked_before", [0, 30])
-def test_answers_learned_outside_the_learner_make_labels_known(grown, taught, asked_before):
+def test_answers_learned_outside_the_learner_make_labels_known(grown, fitted, asked_before):
     X, Y = grown
-    learner = ActiveLearner(copy.deepcopy(taught), 0.2, "labels")
+    learner = ActiveLearner(copy.deepcopy(fitted), 0.2, "labels")
     asked_about(learner, X[200 : 200 + asked_before], np.nan_to_num(Y[200 : 200 + asked_before]))
-    told = np.nan_to_num(Y[250 : 250 + _ENOUGH_ANSWERS])
-    told[_ENOUGH_ANSWERS // 2 :, 4] = np.nan
-    learner.classifier.partial_fit(X[250 : 250 + _ENOUGH_ANSWERS], told)
-    doubts = learner.strategy.context.of_next(learner.classifier._model, X[400:401]).exploration
-    assert doubts[0, 3] == 0.0
-    assert 0.0 < doubts[0, 4] <= 0.5
+    answers = np.nan_to_num(Y[250 : 250 + _ENOUGH_ANSWERS])
+    answers[_ENOUGH_ANSWERS // 2 :, 4] = np.nan
+    learner.classifier.partial_fit(X[250 : 250 + _ENOUGH_ANSWERS], answers)
+    weights = learner.strategy.context.of_next(learner.classifier._model, X[400:401]).exploration
+    assert weights[0, 3] == 0.0
+    assert 0.0 < weights[0, 4] <= 0.5
 
 
-def test_united_models_know_what_both_know(stream):
+def test_merged_models_add_their_counts(stream):
     X, Y = stream
     partly = Y[:60].copy()
     partly[:20, 1] = np.nan
@@ -133,7 +133,7 @@ def test_united_models_know_what_both_know(stream):
     np.testing.assert_array_equal(united._model.watchers[0].evidence, evidence)
 
 
-def test_united_models_keep_what_they_know_under_the_name_of_its_label(stream):
+def test_merged_models_add_their_evidence_by_the_names_of_labels(stream):
     X, Y = stream
     frames = [pd.DataFrame(Y[:60], columns=names) for names in (["a", "b", "c"], ["c", "a", "d"])]
     one, other = (EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], frame) for frame in frames)
@@ -144,7 +144,7 @@ def test_united_models_keep_what_they_know_under_the_name_of_its_label(stream):
     np.testing.assert_allclose(united, np.stack([a + also_a, b, c + also_c, d], axis=2), rtol=1e-12)
 
 
-def test_a_sibling_knows_its_labels_once_it_has_learned(stream):
+def test_labels_of_a_sibling_are_new_until_it_has_learned(stream):
     X, Y = (np.tile(part, (3, 1)) for part in stream)
     twin = EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], Y[:60]).sibling()
     np.testing.assert_array_equal(NewLabelExploration(twin._model).weights(NEXT), 1.0)
@@ -152,15 +152,15 @@ def test_a_sibling_knows_its_labels_once_it_has_learned(stream):
 
 
 @pytest.mark.parametrize("broken", [np.full(5, np.nan), np.zeros((5, 1)), np.ones(6)])
-def test_broken_memories_are_refused(taught, broken):
-    arrays = {**NewLabelExploration(taught._model).arrays(), "penalty": broken}
+def test_broken_states_are_refused(fitted, broken):
+    arrays = {**NewLabelExploration(fitted._model).arrays(), "penalty": broken}
     with pytest.raises(DataError, match="array penalty"):
-        NewLabelExploration.from_arrays(arrays, taught._model, 0)
+        NewLabelExploration.from_arrays(arrays, fitted._model, 0)
 
 
-def test_files_keep_who_is_new(grown, taught, tmp_path):
+def test_files_keep_which_labels_are_new(grown, fitted, tmp_path):
     X, Y = grown
-    learner = ActiveLearner(copy.deepcopy(taught), 0.2, "labels")
+    learner = ActiveLearner(copy.deepcopy(fitted), 0.2, "labels")
     asked_about(learner, X[200:400], Y[200:400])
     learner.save(tmp_path / "learner.evolabel")
     loaded = ActiveLearner.load(tmp_path / "learner.evolabel")

@@ -1,4 +1,4 @@
-"""Streams that keep their order, and learners that have met them."""
+"""Streams whose order matters, and learners that were trained on them."""
 
 import numpy as np
 
@@ -6,8 +6,8 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.members.feedback.error_feedback import feedback_of
 
 
-def course_of_events(n=500, seed=0):
-    """Labels that follow a slow wave nobody measures, besides their features."""
+def ordered_stream(n=500, seed=0):
+    """Labels depend on the features and on a slow wave that is no feature."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4))
     wave = np.sin(np.arange(n) / 15.0)[:, None] * np.array([1.5, -1.5, 1.5])

@@ -1,26 +1,26 @@
-"""Watching many rows is querying them one by one, and judgements are never stale."""
+"""`next_query` of many rows is `query` row by row, and cached scores are never out of date."""
 
 import copy
 
 import numpy as np
 import pytest
 
-from active.walks import run
+from active.delayed_answers import run
 from evolabel.active import ActiveLearner
 from evolabel.core.edits import rule_edits
 from evolabel.core.edits.undo import undo
 
 
 def assert_same_up_to_rounding(one, other, frozen):
-    """Two learners know the same, but for the last digits of the scores in the memory of their filters."""
-    memory = one.strategy.selector.arrays()
+    """Two learners have the same state, except for the last digits of the scores in their selectors."""
+    kept = one.strategy.selector.arrays()
     for name, array in other.strategy.selector.arrays().items():
-        np.testing.assert_allclose(array, memory[name], rtol=1e-12, atol=1e-12, err_msg=name)
-    other.strategy.selector.restore(memory, other.bucket.earning)
+        np.testing.assert_allclose(array, kept[name], rtol=1e-12, atol=1e-12, err_msg=name)
+    other.strategy.selector.restore(kept, other.bucket.earning)
     assert frozen(one) == frozen(other)
 
 
-def test_watching_is_querying_row_by_row(classifier, stream, selection, per, frozen):
+def test_next_query_is_query_row_by_row(classifier, stream, selection, per, frozen):
     X, Y = stream[0][60:], stream[1][60:]
     one, other = (ActiveLearner(copy.deepcopy(classifier), 0.3, per, **selection) for _ in range(2))
     asked = run(one, X, Y, delay=0)
@@ -53,8 +53,8 @@ def test_next_query_is_query_row_by_row_where_nothing_is_learned(classifier, str
 
 
 @pytest.fixture
-def standing(classifier, stream):
-    """A learner that has passed by so many rows that it judges by formed weights, and rows still to come."""
+def unchanged(classifier, stream):
+    """A learner whose model has not changed for so many rows that weights are cached, and further rows."""
     learner = ActiveLearner(classifier, 1e-6, criteria="ambiguity")
     learner.next_query(np.tile(stream[0][60:], (3, 1)))
     assert learner.strategy._weight_cache._weights is not None
@@ -69,7 +69,7 @@ CHANGES = {
     "edit": lambda learner, X, Y: rule_edits.delete_rule(
         learner.classifier._model, int(rules_of(learner).arrays.identity[1])
     ),
-    "undo": lambda learner, X, Y: undo(rules_of(learner)),
+    "undo": lambda learner, X, Y: undo(learner.classifier._model),
 }
 
 
@@ -78,9 +78,9 @@ def rules_of(learner):
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_model_that_changes_is_judged_as_it_is_by_then(standing, stream, change):
-    """Formed weights are never stale: a learner without any judges the same."""
-    learner, rows = standing
+def test_rows_are_scored_by_the_present_model(unchanged, stream, change):
+    """Cached weights are never out of date: a learner without them gives the same outputs."""
+    learner, rows = unchanged
     X, Y = stream
     if change == "undo":
         CHANGES["edit"](learner, X, Y)
@@ -94,7 +94,7 @@ def test_a_model_that_changes_is_judged_as_it_is_by_then(standing, stream, chang
     np.testing.assert_array_equal([learner.query(x).prediction for x in rows], fresh)
 
 
-def test_rows_written_over_are_looked_at_again(classifier, stream):
+def test_rows_that_were_overwritten_are_scored_again(classifier, stream):
     learner = ActiveLearner(classifier, 0.5, criteria="first_feature", selection="first_come")
     rows = np.zeros((12, 4))
     rows[5:, 0] = 9.0

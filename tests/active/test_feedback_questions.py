@@ -1,15 +1,15 @@
-"""Where errors repeat, questions hurry and spare what recent answers tell of."""
+"""Where errors repeat, questions are asked earlier and avoid samples that recent answers cover."""
 
 import numpy as np
 import pytest
 
-from active.courses_of_events import trained, walked
+from active.ordered_streams import trained, walked
 from evolabel.active import ActiveLearner
 from evolabel.active.scoring import context
 from evolabel.active.scoring.score_table import ScoreTable
 
 
-def test_a_query_changes_nothing_while_there_is_an_echo(events, frozen):
+def test_a_query_changes_nothing_where_errors_repeat(events, frozen):
     X, Y = events
     learner = walked(ActiveLearner(trained(X, Y), 0.3, "labels"), X[200:260], Y[200:260])
     before = frozen(learner)
@@ -20,7 +20,7 @@ def test_a_query_changes_nothing_while_there_is_an_echo(events, frozen):
 
 
 @pytest.mark.parametrize("per", ["samples", "labels"])
-def test_watching_is_querying_while_there_is_an_echo(events, per):
+def test_next_query_is_query_row_by_row_where_errors_repeat(events, per):
     X, Y = events
     one, other = (ActiveLearner(trained(X, Y), 0.3, per) for _ in range(2))
     walked(one, X[200:350], Y[200:350])
@@ -35,22 +35,22 @@ def test_watching_is_querying_while_there_is_an_echo(events, per):
     np.testing.assert_allclose(one.decision_function(X[350:355]), other.decision_function(X[350:355]), rtol=1e-9)
 
 
-def test_questions_are_worth_less_where_recent_answers_tell_of_the_sample(events):
+def test_samples_that_recent_answers_cover_have_a_smaller_weight(events):
     X, Y = events
-    worths = {}
+    weights = {}
     for per in ("samples", "labels"):
         learner = ActiveLearner(trained(X, Y), 0.5, per)
         before = learner.strategy.context.of_next(learner.classifier._model, X[200:202]).novelty_weight
         query = learner.query(X[200])
         learner.update(query, Y[200])
-        worths[per] = before, learner.strategy.context.of_next(learner.classifier._model, X[[200, 201]]).novelty_weight
-    before, (same, other) = worths["samples"]
+        weights[per] = before, learner.strategy.context.of_next(learner.classifier._model, X[[200, 201]]).novelty_weight
+    before, (same, other) = weights["samples"]
     np.testing.assert_array_equal(before, 1.0)
     assert same < other < 1.0
-    assert worths["labels"] == (None, None)
+    assert weights["labels"] == (None, None)
 
 
-def test_worth_changes_what_the_measured_filter_sees_and_no_other(events):
+def test_the_novelty_weight_changes_the_values_of_the_default_selector_only(events):
     X, Y = events
     parts = {}
     for selection in (None, "tokens"):
@@ -58,34 +58,34 @@ def test_worth_changes_what_the_measured_filter_sees_and_no_other(events):
             learner = ActiveLearner(trained(X, Y), 0.5, selection=selection)
             if asked:
                 learner.update(learner.query(X[200]), Y[200])
-            worth = learner.strategy.context.of_next(learner.classifier._model, X[201:203]).novelty_weight
+            weight = learner.strategy.context.of_next(learner.classifier._model, X[201:203]).novelty_weight
             query = learner.query(X[201])
             scores = [np.array(score).reshape(1, -1)[:, 0] for score in query.scores.values()]
             plain = learner.strategy.selector.values(ScoreTable.of(scores))
-            parts[selection, asked] = query.values, plain[0], worth[0]
+            parts[selection, asked] = query.values, plain[0], weight[0]
     for asked in (False, True):
-        part, plain, worth = parts[None, asked]
-        np.testing.assert_allclose(part, worth * plain, rtol=1e-9)
+        part, plain, weight = parts[None, asked]
+        np.testing.assert_allclose(part, weight * plain, rtol=1e-9)
         np.testing.assert_allclose(parts["tokens", asked][0], parts["tokens", asked][1], rtol=1e-9)
     assert parts[None, True][2] < 1.0
 
 
-def test_questions_hurry_where_errors_repeat_and_only_there(events, shuffled):
-    hurried = {}
+def test_questions_are_urgent_where_errors_repeat_and_only_there(events, shuffled):
+    found = {}
     for name, (X, Y) in {"events": events, "shuffled": shuffled}.items():
-        for echo in (True, False):
-            learner = ActiveLearner(trained(X, Y), 0.1, error_feedback=echo)
+        for error_feedback in (True, False):
+            learner = ActiveLearner(trained(X, Y), 0.1, error_feedback=error_feedback)
             _, passed = learner.next_query(X[200:])
-            hurried[name, echo] = learner.strategy.context.urgency(learner.classifier._model), passed
-    assert hurried["shuffled", True] == hurried["shuffled", False]
-    assert hurried["events", False][0] == 1.0
-    assert hurried["events", True][0] > 4.0
-    assert hurried["events", True][1] <= hurried["events", False][1]
+            found[name, error_feedback] = learner.strategy.context.urgency(learner.classifier._model), passed
+    assert found["shuffled", True] == found["shuffled", False]
+    assert found["events", False][0] == 1.0
+    assert found["events", True][0] > 4.0
+    assert found["events", True][1] <= found["events", False][1]
 
 
 @pytest.mark.parametrize("by_row", [False, True])
-def test_haste_shortens_the_wait(events, monkeypatch, by_row):
-    """Samples that pass while a question could be paid, over a whole stream."""
+def test_urgency_shortens_the_time_between_questions(events, monkeypatch, by_row):
+    """Fewer samples of a stream pass while a question could be paid."""
     X, Y = events
 
     def waited():
@@ -98,6 +98,6 @@ def test_haste_shortens_the_wait(events, monkeypatch, by_row):
             waits += payable and (query is None or not query.asked)
         return waits
 
-    hurried = waited()
+    urgent = waited()
     monkeypatch.setattr(context, "_URGENCY_PER_GAIN", 0.0)
-    assert hurried < 0.8 * waited()
+    assert urgent < 0.8 * waited()

@@ -1,9 +1,9 @@
-"""Files keep what recent errors tell; broken ones are refused."""
+"""Files keep recent errors; broken files are refused."""
 
 import numpy as np
 import pytest
 
-from active.courses_of_events import echo_of, trained, walked
+from active.ordered_streams import echo_of, trained, walked
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.classifier.storage import put_classifier_together, take_classifier_apart
@@ -13,7 +13,7 @@ from evolabel.errors import DataError
 
 
 @pytest.mark.parametrize("rows", [0, 3, 40])
-def test_files_keep_the_echo(events, tmp_path, rows):
+def test_files_keep_the_feedback(events, tmp_path, rows):
     X, Y = events
     learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200 : 200 + rows], Y[200 : 200 + rows])
     learner.save(tmp_path / "learner.evolabel")
@@ -24,7 +24,7 @@ def test_files_keep_the_echo(events, tmp_path, rows):
     assert loaded.strategy.context.of_model(loaded.classifier._model).feedback.gains.min() > 0.0
 
 
-def test_files_keep_the_echo_of_labels_that_have_just_appeared(events, tmp_path):
+def test_files_keep_the_feedback_of_labels_that_have_just_appeared(events, tmp_path):
     X, Y = events
     learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200:240], Y[200:240])
     learner.classifier.partial_fit(X[240:245], np.column_stack([Y[240:245], [0, 1, 0, 1, 1]]))
@@ -34,7 +34,7 @@ def test_files_keep_the_echo_of_labels_that_have_just_appeared(events, tmp_path)
     assert one == other
 
 
-def test_files_from_before_the_first_answer_know_what_the_classifier_learns_elsewhere(events, tmp_path):
+def test_files_saved_before_the_first_answer_follow_the_classifier(events, tmp_path):
     X, Y = events
     learner = ActiveLearner(trained(X, Y), 0.3)
     learner.save(tmp_path / "learner.evolabel")
@@ -83,7 +83,7 @@ def test_a_batch_that_is_not_finite_is_refused(events, name):
 
 
 @pytest.mark.parametrize("per", ["samples", "labels"])
-def test_files_from_between_new_features_and_the_next_answer_can_be_read(events, tmp_path, per):
+def test_files_saved_between_new_features_and_the_next_answer_can_be_read(events, tmp_path, per):
     X, Y = events
     learner = walked(ActiveLearner(trained(X, Y), 0.3, per), X[200:240], Y[200:240])
     grow_features(learner.classifier._model, [np.linspace(-1.0, 1.0, 50)])
@@ -97,7 +97,7 @@ def test_files_from_between_new_features_and_the_next_answer_can_be_read(events,
     np.testing.assert_array_equal(*(each.decision_function(wider) for each in both))
 
 
-def test_the_papers_profile_has_none(events):
+def test_the_papers_learner_has_no_feedback(events):
     X, Y = events
     learner = walked(ActiveLearner.paper(trained(X, Y), 0.5), X[200:230], Y[200:230])
     np.testing.assert_array_equal(

@@ -1,29 +1,29 @@
-"""What the initial batch tells of errors that repeat, and of base rates."""
+"""Base rates, and whether errors repeat, are estimated from the initial batch."""
 
 import numpy as np
 import pytest
 
-from active.courses_of_events import echo_of, trained, walked
+from active.ordered_streams import echo_of, trained, walked
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.kernels.evidence import ANSWERS
 
 
-def test_the_initial_batch_tells_whether_errors_repeat(events, shuffled):
+def test_the_initial_batch_shows_whether_errors_repeat(events, shuffled):
     assert echo_of(trained(*events)).gains.min() > 0.3
     assert echo_of(trained(*shuffled)).mean_gain == 0.0
 
 
-def test_only_the_second_half_of_the_batch_tells(events, shuffled):
-    """Before, outputs know too little: their errors repeat in any stream."""
-    course_ends = [np.concatenate([one[:200], other[:200]]) for one, other in zip(events, shuffled, strict=True)]
-    course_begins = [np.concatenate([other[:200], one[:200]]) for one, other in zip(events, shuffled, strict=True)]
-    assert echo_of(trained(*course_ends, rows=400)).mean_gain == 0.0
-    assert echo_of(trained(*course_begins, rows=400)).mean_gain > 0.3
+def test_only_the_second_half_of_the_batch_counts(events, shuffled):
+    """In the first half the model has seen too few rows: its errors repeat in any stream."""
+    ordered_first = [np.concatenate([one[:200], other[:200]]) for one, other in zip(events, shuffled, strict=True)]
+    ordered_last = [np.concatenate([other[:200], one[:200]]) for one, other in zip(events, shuffled, strict=True)]
+    assert echo_of(trained(*ordered_first, rows=400)).mean_gain == 0.0
+    assert echo_of(trained(*ordered_last, rows=400)).mean_gain > 0.3
 
 
-def test_rows_of_no_weight_tell_nothing(shuffled):
-    """The second half of the batch is not to be learned; what is written there would repeat from row to row."""
+def test_rows_of_weight_0_are_no_evidence(shuffled):
+    """The second half of the batch has weight 0; its labels would repeat from row to row."""
     X, Y = shuffled[0][:200], shuffled[1][:200].copy()
     Y[100:] = np.repeat([0.0, 1.0], 50)[:, None]
     weights = np.repeat([1.0, 0.0], 100)
@@ -32,7 +32,7 @@ def test_rows_of_no_weight_tell_nothing(shuffled):
     assert echo_of(EvolvingFuzzyClassifier(max_rules=4).fit(X, Y)).gains.min() > 0.5
 
 
-def test_rows_of_no_weight_have_no_part_in_base_rates(events):
+def test_rows_of_weight_0_do_not_count_in_base_rates(events):
     X, Y = events[0][:200], events[1][:200].copy()
     Y[100:] = 1.0
     clf = EvolvingFuzzyClassifier(max_rules=4).fit(X, Y, sample_weight=np.repeat([1.0, 0.0], 100))
@@ -41,8 +41,8 @@ def test_rows_of_no_weight_have_no_part_in_base_rates(events):
 
 @pytest.mark.parametrize("ended_outside", [False, True])
 @pytest.mark.parametrize("saved", [False, True])
-def test_a_batch_of_rows_that_were_asked_for_is_no_course_of_events(events, tmp_path, saved, ended_outside):
-    """Its rows stood ten samples apart; as neighbours they would tell of an echo that has died away long since."""
+def test_a_batch_of_rows_that_were_asked_for_is_not_ordered(events, tmp_path, saved, ended_outside):
+    """Its rows were ten samples apart; as neighbours they would show errors that repeat."""
     X, _ = events
     rows, labels = X[:40], np.repeat([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]], 20, axis=0)
     classifier = EvolvingFuzzyClassifier(max_rules=4, warm_up=30).partial_fit(rows[:1], labels[:1])
@@ -105,7 +105,7 @@ def test_units_of_features_do_not_matter(events):
 
 
 @pytest.mark.parametrize(("weight", "believed"), [(0.25, 0.25), (4.0, 1.0)])
-def test_rows_of_the_batch_tell_as_much_as_they_weigh_and_no_more_than_once(events, weight, believed):
+def test_rows_of_the_batch_count_by_their_weight_and_at_most_once(events, weight, believed):
     X, Y = events[0][:200], events[1][:200]
     clf = EvolvingFuzzyClassifier(max_rules=4).fit(X, Y, sample_weight=np.full(200, weight))
     answers = [echo_of(each).evidence[:, ANSWERS] for each in (clf, trained(X, Y))]
