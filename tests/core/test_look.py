@@ -147,5 +147,5 @@ def test_a_look_does_not_mix_the_model_before_and_after_learning(samples):
     seen = look.outputs
     model.learn(Batch(X[150:151], Y[150:151]))
     assert look.outputs is seen
-    with pytest.raises(StateError, match="make a new RowStatistics"):
+    with pytest.raises(StateError, match="make new ones"):
         _ = look.trace_drop

@@ -7,7 +7,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active.selection import FirstCome, QuantileSelector, TokenSelector
-from evolabel.active.selection.selector import Purse
+from evolabel.active.selection.token_bucket import Allowance
 from evolabel.core.batch import Batch
 from evolabel.core.members.feedback.error_feedback import ErrorFeedback
 from evolabel.core.second_moments import SecondMoments
@@ -113,27 +113,27 @@ def test_second_moments_refuse_rules_they_do_not_fit(trained, stream):
 
 
 @pytest.mark.parametrize("kind", [QuantileSelector, TokenSelector, FirstCome])
-def test_filters_refuse_rows_of_another_shape(kind):
+def test_selectors_refuse_rows_of_another_shape(kind):
     from evolabel.active.scoring.criteria import Ambiguity
 
-    chooser = kind()
-    chooser.begin((Ambiguity(),), 0.5, K, 1)
-    purse = Purse(np.ones(N), np.ones(N, np.int64))
-    chooser.walk(np.zeros((N, *chooser.row_shape)), purse, commit=False)
-    *rest, last = chooser.row_shape
-    for parts in (np.zeros((N, *rest, last + 1)), np.zeros((N + 1, *chooser.row_shape))):
+    selector = kind()
+    selector.reset((Ambiguity(),), 0.5, K, 1)
+    allowance = Allowance(np.ones(N), np.ones(N, np.int64))
+    selector.select(np.zeros((N, *selector.row_shape)), allowance, commit=False)
+    *rest, last = selector.row_shape
+    for parts in (np.zeros((N, *rest, last + 1)), np.zeros((N + 1, *selector.row_shape))):
         with pytest.raises(InternalError):
-            chooser.walk(parts, purse, commit=True)
+            selector.select(parts, allowance, commit=True)
 
 
-def test_the_quantile_filter_refuses_other_criteria_and_parts_of_other_widths():
+def test_the_quantile_selector_refuses_other_criteria_and_parts_of_other_widths():
     from evolabel.active.scoring.criteria import Ambiguity
     from evolabel.active.scoring.score_table import ScoreTable
 
-    chooser = QuantileSelector()
-    chooser.begin((Ambiguity(),), 0.5, K, 1)
-    assert chooser.parts(ScoreTable.of([np.zeros((1, K))])).shape == (1, K)
+    selector = QuantileSelector()
+    selector.reset((Ambiguity(),), 0.5, K, 1)
+    assert selector.values(ScoreTable.of([np.zeros((1, K))])).shape == (1, K)
     with pytest.raises(InternalError):
-        chooser.parts(ScoreTable.of([np.zeros((1, K)), np.zeros((1, K))]))
+        selector.values(ScoreTable.of([np.zeros((1, K)), np.zeros((1, K))]))
     with pytest.raises(InternalError):
-        chooser.note(np.zeros(K + 1), 1, asked=False)
+        selector.record(np.zeros(K + 1), 1, asked=False)

@@ -180,7 +180,9 @@ class QueryStrategy:
         self, model: Model, rows: FloatArray, context: RowContext, weights: FloatArray | None = None
     ) -> RowStatistics:
         moments = self.unlabelled.moments_of(model)
-        return RowStatistics(model, rows, moments, weights, context.correction, context.exploration)
+        return RowStatistics(
+            model, rows, moments, weights=weights, correction=context.correction, doubts=context.exploration
+        )
 
     def _first_query(self, model: Model, rows: FloatArray) -> tuple[Query | None, int]:
         """The query about the first row to ask about, and the number of rows before it, which the selector records."""

@@ -53,7 +53,7 @@ class FeedbackClassifier(Wrapper):
     def _fit_initial(self, rows: FloatArray, labels: FloatArray) -> None:
         super()._fit_initial(rows, labels)
         if self._is_evolving:
-            self._feedback = feedback_of(self._model._model)
+            self._feedback = feedback_of(self._model.inner.model)
             return
         counts = LabelCounts(labels.shape[1])
         counts.add(labels)
@@ -65,7 +65,7 @@ class FeedbackClassifier(Wrapper):
 
     def _comparable(self, rows: FloatArray) -> FloatArray:
         """Scaled features by which samples are compared; none for a learner whose scaling is not known."""
-        return self._model._model.standardise(rows) if self._is_evolving else rows[:, :0]
+        return self._model.inner.model.standardise(rows) if self._is_evolving else rows[:, :0]
 
     def _learn_rows(self, rows: FloatArray, labels: FloatArray) -> None:
         self._score_and_learn(rows, labels)

@@ -212,11 +212,12 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         if not isinstance(other, EvolvingFuzzyClassifier):
             raise DataTypeError(f"merge takes a classifier, got {type(other).__name__}; load a file first")
         first, second = (self, other) if id(self) < id(other) else (other, self)
-        with first._lock, second._lock:  # always in this order, else two merges could wait for each other
-            mine, theirs = self._trained(), other._trained()
+        with first.inner.lock, second.inner.lock:  # always in this order, else two merges could wait for each other
+            mine, theirs = self._trained(), other.inner.trained_model
             self._check_same_features(other)
-            coding = joined(self._targets, other._targets)
-            at, classes = places(other._targets, coding), isinstance(coding, ClassCodes)
+            targets = other.inner.targets
+            coding = joined(self._targets, targets)
+            at, classes = places(targets, coding), isinstance(coding, ClassCodes)
             merged = merge(mine, theirs, coding.size, at, exclusive=classes)
             self.__dict__.update(_model=merged, _targets=coding)  # one step
         return self
@@ -225,7 +226,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     def sibling(self) -> "EvolvingFuzzyClassifier":
         """Return a classifier without samples but with this one's scaling, ridges and labels, to be merged later."""
         twin = copy.deepcopy(self)
-        twin._model = empty_like(self._trained())
+        twin.__dict__["_model"] = empty_like(self._trained())
         return twin
 
     # ------------------------------------------------------------------ answering
@@ -341,7 +342,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     # ------------------------------------------------------------------ inner workings
 
     def _check_same_features(self, other: "EvolvingFuzzyClassifier") -> None:
-        mine, theirs = self._feature_names(), other._feature_names()
+        mine, theirs = self._feature_names(), other.inner.feature_names
         if mine != theirs:
             raise DataError(
                 f"the classifiers have different features ({len(mine)}: {mine[:3]}..., {len(theirs)}: "

@@ -77,12 +77,27 @@ class ClassifierInner:
         raise StateError("the classifier was trained on classes; train it on a label matrix (samples, labels)")
 
     @property
+    def any_model(self) -> "StreamModel":
+        """The model, whatever the target; NotTrainedError before the first rows."""
+        return self.classifier._fitted_model()
+
+    @property
+    def trained_model(self) -> "StreamModel":
+        """The model, whatever the target; StateError during its warm-up."""
+        return self.classifier._trained()
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the features; x0, x1, ... where they have none."""
+        return self.classifier._feature_names()
+
+    @property
     def is_fitted(self) -> bool:
         """Whether the classifier has seen any rows."""
         return self.classifier.__sklearn_is_fitted__()
 
     @property
-    def targets(self) -> Targets | None:
+    def targets(self) -> Targets:
         """The coding of the labels."""
         return self.classifier._targets
 
@@ -96,7 +111,6 @@ class ClassifierInner:
     @property
     def label_names(self) -> list[str]:
         """Names of the labels."""
-        assert self.classifier._targets is not None
         return self.classifier._targets.names
 
     def new_model(self, n_features: int, n_labels: int) -> "StreamModel":

@@ -55,7 +55,7 @@ class Learning(Parameters, Properties):
         self._options()
         fitted = copy.copy(self)
         weights = {"sample_weight": sample_weight, "confidence": confidence}
-        batch, targets = fitted._read_batch(X, y, None, streaming=False, **weights)  # noqa: SLF001 (a copy of itself)
+        batch, targets = _read_batch(fitted, X, y, None, streaming=False, **weights)
         model = self._new_model(batch.X.shape[1], targets.size)
         model.fit(batch)
         with self._lock:
@@ -167,20 +167,6 @@ class Learning(Parameters, Properties):
         """Return an untrained model of this classifier's parameters."""
         return StreamModel(n_features, n_labels, self._options(), watchers=[ErrorFeedback()])
 
-    def _read_batch(
-        self, X: object, y: object, known: Targets | None, *, streaming: bool, **weights: object
-    ) -> tuple[Batch, Targets]:
-        """Return a checked batch, and the coding of its target; `known` is the coding so far."""
-        first = not streaming or "_model" not in self.__dict__
-        rows = read_samples(cast("BaseEstimator", self), X, reset=first)
-        labels, targets = read_targets(y, len(rows), known, streaming=streaming)
-        if targets.size == 0:
-            hint = "pass `classes`, or annotate some rows of y" if streaming else "annotate some rows of y"
-            raise DataError(f"no sample has a class{' yet' if streaming else ''}; {hint}")
-        sample_weight = read_sample_weight(weights["sample_weight"], len(rows))
-        confidences = read_confidence(weights["confidence"], len(rows), targets.size)
-        return Batch(rows, without_unsure(labels, confidences), sample_weight, confidences), targets
-
     def _prepare(self, X: object, y: object, classes: object, sample_weight: object, confidence: object) -> Batch:
         """Return a checked batch; only when all of it is checked, make the first model or add labels."""
         first = "_model" not in self.__dict__
@@ -194,7 +180,7 @@ class Learning(Parameters, Properties):
             if classes is not None and as_array(y, "the target").ndim == 1:
                 known = announced(known, classes)
             weights = {"sample_weight": sample_weight, "confidence": confidence}
-            batch, targets = self._read_batch(X, y, known, streaming=True, **weights)
+            batch, targets = _read_batch(self, X, y, known, streaming=True, **weights)
             if first:
                 self._model = self._new_model(batch.X.shape[1], targets.steps(batch.Y, 0)[0][1])
         except BaseException:
@@ -229,3 +215,20 @@ class Learning(Parameters, Properties):
         except BaseException:
             self._targets = self._targets.first(self._model.n_labels)  # those after them have not come yet
             raise
+
+
+def _read_batch(
+    estimator: Learning, X: object, y: object, known: Targets | None, *, streaming: bool, **weights: object
+) -> tuple[Batch, Targets]:
+    """Return a checked batch, and the coding of its target; `known` is the coding so far.
+
+    Names and number of features are set in `estimator` by its first batch.
+    """
+    rows = read_samples(cast("BaseEstimator", estimator), X, reset=not streaming or "_model" not in vars(estimator))
+    labels, targets = read_targets(y, len(rows), known, streaming=streaming)
+    if targets.size == 0:
+        hint = "pass `classes`, or annotate some rows of y" if streaming else "annotate some rows of y"
+        raise DataError(f"no sample has a class{' yet' if streaming else ''}; {hint}")
+    sample_weight = read_sample_weight(weights["sample_weight"], len(rows))
+    confidences = read_confidence(weights["confidence"], len(rows), targets.size)
+    return Batch(rows, without_unsure(labels, confidences), sample_weight, confidences), targets

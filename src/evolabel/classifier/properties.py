@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+    from evolabel.classifier.inner import ClassifierInner
     from evolabel.classifier.rule_book import RuleBook
     from evolabel.explain.prediction import Correct, Explanation
     from evolabel.explain.relevance import Relevance
@@ -57,6 +58,13 @@ class Properties(WithLock):
         from evolabel.classifier.rule_book import RuleBook
 
         return RuleBook(cast("EvolvingFuzzyClassifier", self))
+
+    @property
+    def inner(self) -> "ClassifierInner":
+        """What other packages of the library use of a classifier besides its public methods."""
+        from evolabel.classifier.inner import ClassifierInner
+
+        return ClassifierInner(cast("EvolvingFuzzyClassifier", self))
 
     @property
     def n_rules_(self) -> int:

@@ -44,6 +44,7 @@ class RuleBook:
 
     def __init__(self, classifier: "EvolvingFuzzyClassifier") -> None:
         self._classifier = classifier
+        self._inner = classifier.inner
 
     @uninterrupted
     def add(self, form: object) -> int:
@@ -93,8 +94,8 @@ class RuleBook:
     @exclusive
     def form(self, rule: int | str) -> ExpertRule:
         """Return a `rule` as a person would write it; `str` of it is text that `add` and `edit` read."""
-        model = self._classifier._trained()
-        names = self._classifier._feature_names(), self._classifier._targets.names
+        model = self._inner.trained_model
+        names = self._inner.feature_names, self._inner.label_names
         return form_of(self._number(rule), model, *names)
 
     @property
@@ -111,10 +112,10 @@ class RuleBook:
 
     @property
     def _lock(self) -> Any:
-        return self._classifier._lock
+        return self._inner.lock
 
     def _model(self) -> StreamModel:
-        return self._classifier._trained()
+        return self._inner.trained_model
 
     def _number(self, rule: int | str) -> int:
         if isinstance(rule, int | np.integer) and not isinstance(rule, bool):
@@ -125,6 +126,6 @@ class RuleBook:
         raise DataError(f"no rule is called {rule!r}; give its number, or rename a rule first")
 
     def _read(self, form: object) -> tuple[ExpertRule, RuleSpec]:
-        model, features = self._classifier._trained(), self._classifier._feature_names()
+        model, features = self._inner.trained_model, self._inner.feature_names
         rule = resolve(read_form(form), stream_terms(model, features))
-        return rule, spec_of(rule, model, features, self._classifier._targets.names)
+        return rule, spec_of(rule, model, features, self._inner.label_names)

@@ -58,7 +58,7 @@ _WITH_LOCKS: WeakSet[WithLock] = WeakSet()
 def _renew_locks() -> None:
     """Give all objects new locks: in a forked process the threads that held the old ones do not exist."""
     for locked in _WITH_LOCKS:
-        locked._lock = RLock()
+        object.__setattr__(locked, "_lock", RLock())
 
 
 if hasattr(os, "register_at_fork"):

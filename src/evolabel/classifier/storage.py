@@ -76,7 +76,7 @@ def refusing_to_write(path: str | os.PathLike[str]) -> Iterator[None]:
 
 def take_classifier_apart(classifier: "EvolvingFuzzyClassifier") -> tuple[Arrays, dict[str, Any]]:
     """Return the arrays of a trained `classifier`, and all else as values that JSON can hold."""
-    model = classifier._fitted_model()
+    model = classifier.inner.any_model
     arrays, facts = take_apart(model)
     if model.warm_up is None:
         arrays |= prefixed(_FEEDBACK, feedback_of(model).arrays())
@@ -84,7 +84,7 @@ def take_classifier_apart(classifier: "EvolvingFuzzyClassifier") -> tuple[Arrays
     return arrays, {
         "parameters": {name: _plain(value) for name, value in classifier.get_params(deep=False).items()},
         "feature_names": None if names is None else [str(name) for name in names],
-        "targets": _write_targets(classifier._targets),
+        "targets": _write_targets(classifier.inner.targets),
         "model": {**facts, "options": {name: _plain(value) for name, value in facts["options"].items()}},
     }
 

@@ -96,7 +96,7 @@ def _moved(rules: RuleBase, kept: IntArray, settings: Settings) -> RuleArrays:
     for slot in range(rules.n_rules + 1):
         derive_inverse_variance(slot, new, settings)
         if settings.rotated and slot > 0:
-            _move_scatter(slot, rules, source["d"], target["d"], new, settings)
+            _move_scatter(slot, rules, new, settings, source=source["d"], target=target["d"])
     return new._replace(tally=old.tally, strange=old.strange)
 
 
@@ -107,7 +107,7 @@ def _places(array: FloatArray, axes: str, places: dict[str, IntArray]) -> tuple[
 
 
 def _move_scatter(
-    slot: int, rules: RuleBase, source: IntArray, target: IntArray, new: RuleArrays, settings: Settings
+    slot: int, rules: RuleBase, new: RuleArrays, settings: Settings, *, source: IntArray, target: IntArray
 ) -> None:
     """Rotated rules: a new feature is uncorrelated, and as wide as in an empty slot, whatever the support."""
     matrix = np.diag(settings.prior * max(float(new.k[slot]) - 1.0, 0.0))

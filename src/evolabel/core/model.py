@@ -108,7 +108,13 @@ class StreamModel:
         """Return the settings of the kernels for the features of another `scaler`."""
         p = len(scaler.used)
         return kernel_settings(
-            self.options, p, self.n_labels, scaler.prior, self.ridge, self.local_ridge, self.feature_weights
+            self.options,
+            p,
+            self.n_labels,
+            scaler.prior,
+            self.ridge,
+            local_ridge=self.local_ridge,
+            feature_weights=self.feature_weights,
         )
 
     # ------------------------------------------------------------------ stages of an output
@@ -171,8 +177,8 @@ class StreamModel:
             raise misfit({"Y": batch.Y}, f"answers to {len(n_answers)} labels")
         assert self.scaler is not None
         _count_answers(batch.Y, batch.weights, n_answers)
-        tally = rules.arrays.tally
-        before = tally[SEEN]
+        counters = rules.arrays.tally
+        before = counters[SEEN]
         try:
             if not self.is_plain and self.weighs_features:
                 self._learn_and_weigh(batch._replace(X=self.scale(batch.X)))
@@ -182,7 +188,7 @@ class StreamModel:
         except BaseException as error:
             with held():
                 if self.n_answers is not n_answers:
-                    self._count_first(int(tally[SEEN] - before), batch)
+                    self._count_first(int(counters[SEEN] - before), batch)
             if isinstance(error, LinAlgError):
                 advice = "call fit again with scaled features or a larger ridge"
                 raise StateError(f"the statistics of a rule cannot be inverted any more; {advice}") from None

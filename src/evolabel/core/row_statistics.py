@@ -82,6 +82,7 @@ class RowStatistics:
         model: Model,
         X: FloatArray,
         moments: SecondMoments | None = None,
+        *,
         weights: FloatArray | None = None,
         correction: Correction | None = None,
         doubts: FloatArray | None = None,

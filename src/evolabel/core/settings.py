@@ -28,6 +28,7 @@ def kernel_settings(
     K: int,
     prior: FloatArray,
     ridge: float,
+    *,
     local_ridge: float | None = None,
     feature_weights: FloatArray | None = None,
 ) -> Settings:

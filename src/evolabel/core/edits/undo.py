@@ -31,14 +31,14 @@ CHANGES_KEPT = 16  # edits that can be undone, one after the other
 class Change:
     """What an edit has changed.
 
-    `rows` has the former contents of `slots`, by array; `tally` and `words` are whole. The edit has appended `appended`
+    `rows` has the former contents of `slots`, by array; `counters` and `words` are whole. The edit appended `appended`
     events, and pushed out `dropped`. `capacity` is the former number of slots allocated, 0 if it does not matter.
     `after` are the counters after the edit, which differ once something was learned.
     """
 
     slots: IntArray
     rows: dict[str, FloatArray | IntArray]
-    tally: IntArray
+    counters: IntArray
     after: IntArray
     words: Words
     appended: int
@@ -71,7 +71,7 @@ def recorded(model: "StreamModel") -> Iterator[RuleBase]:
         Change(
             slots=slots,
             rows={name: getattr(before, name)[slots] for name in PER_SLOT},
-            tally=before.tally,
+            counters=before.tally,
             after=base.arrays.tally.copy(),
             words=words,
             appended=len(new),
@@ -96,12 +96,12 @@ def undo(model: "StreamModel") -> Event:
     for _ in range(change.appended):
         base.events.pop()
     base.events.extendleft(reversed(change.dropped))
-    base.reserve(int(change.tally[RULES]))
+    base.reserve(int(change.counters[RULES]))
     arrays = base.arrays
     if 0 < change.capacity < len(arrays.c):
         small = {name: getattr(arrays, name)[: change.capacity].copy() for name in PER_SLOT}
         arrays = arrays._replace(**small)
-    arrays.tally[:] = change.tally
+    arrays.tally[:] = change.counters
     for name in PER_SLOT:
         if name != "W":
             getattr(arrays, name)[change.slots] = change.rows[name]
@@ -115,9 +115,11 @@ def undo(model: "StreamModel") -> Event:
 
 def in_use(change: Change) -> Change:
     """Return `change` without slots that were empty before: what a file has to keep."""
-    used = change.slots <= change.tally[RULES]
+    used = change.slots <= change.counters[RULES]
     rows = {name: array[used] for name, array in change.rows.items()}
-    return Change(change.slots[used], rows, change.tally, change.after, change.words, change.appended, change.dropped)
+    return Change(
+        change.slots[used], rows, change.counters, change.after, change.words, change.appended, change.dropped
+    )
 
 
 def _differing(before: RuleArrays, after: RuleArrays) -> IntArray:

@@ -94,7 +94,7 @@ class StoredFacts:
     def counts(self, name: str) -> dict[str, int]:
         """Return the fact `name`, whole numbers >= 0 by name."""
         part = self.part(name)
-        return {key: part.whole(key) for key in part._facts}
+        return {key: part.whole(key) for key in part.facts}
 
     def texts_by_number(self, name: str) -> dict[int, str]:
         """Return the fact `name`, texts by whole numbers >= 0, which JSON has made texts."""

@@ -112,7 +112,7 @@ def slot_table(arrays: Arrays, p: int, K: int, settings: Settings, seen: int) ->
     return table
 
 
-def check_slots(arrays: Arrays, p: int, K: int, settings: Settings, seen: int, first: IntArray) -> None:
+def check_slots(arrays: Arrays, p: int, K: int, settings: Settings, seen: int, *, first: IntArray) -> None:
     """Check `arrays` with an entry per slot, for `p` features, `K` labels, `settings` and `seen` samples.
 
     `first` is True for the slot of the whole stream.
@@ -174,28 +174,28 @@ def _outer(rows: FloatArray) -> FloatArray:
     return np.asarray(rows.T @ rows)
 
 
-def check_tally(tally: IntArray, slots: int, options: Options) -> None:
-    """Check the counters `tally`: rules, as many as `slots` less one and `options` allow, samples, next identity."""
-    check_arrays({"tally": tally}, {"tally": whole(3)})
-    require(tally[RULES] <= options.max_rules, "tally", f"at most {options.max_rules} rules")
-    require(tally[RULES] + 1 == slots, "tally", f"{slots - 1} rules, as many as there are slots")
+def check_counters(counters: IntArray, slots: int, options: Options) -> None:
+    """Check the `counters`: rules, as many as `slots` less one and `options` allow, samples, next identity."""
+    check_arrays({"tally": counters}, {"tally": whole(3)})
+    require(counters[RULES] <= options.max_rules, "tally", f"at most {options.max_rules} rules")
+    require(counters[RULES] + 1 == slots, "tally", f"{slots - 1} rules, as many as there are slots")
 
 
-def check_identities(identities: IntArray, tally: IntArray) -> None:
-    """Check the `identities` of the rules, without slot 0, against the counters `tally`."""
+def check_identities(identities: IntArray, counters: IntArray) -> None:
+    """Check the `identities` of the rules, without slot 0, against the `counters`."""
     require(len(set(identities.tolist())) == len(identities), "identity", "identities that differ")
-    require(identities < tally[NEXT_IDENTITY], "identity", "identities below the next one")
+    require(identities < counters[NEXT_IDENTITY], "identity", "identities below the next one")
 
 
 def check_rules(arrays: Arrays, p: int, K: int, settings: Settings, options: Options) -> None:
     """Check all `arrays` of a rule base of `p` features and `K` labels with these `settings` and `options`."""
     check_names(arrays, (*PER_SLOT, "tally", "strange"))
     slots = {name: arrays[name] for name in PER_SLOT}
-    check_tally(arrays["tally"], size_of(slots, "k"), options)
+    check_counters(arrays["tally"], size_of(slots, "k"), options)
     check_arrays({"strange": arrays["strange"]}, {"strange": floats(3, low=0.0, high=FINITE)})
     require(arrays["strange"][1] <= 1.0 / SMALLEST, "strange", "a mean distance whose square is finite")
     first = np.arange(len(arrays["k"])) == 0
-    check_slots(slots, p, K, settings, int(arrays["tally"][SEEN]), first)
+    check_slots(slots, p, K, settings, int(arrays["tally"][SEEN]), first=first)
     check_identities(arrays["identity"][1:], arrays["tally"])
     require(len(first) == 1 or arrays["k"][1:].any(), "k", "a rule that has won samples")
     require(arrays["locked"][0] == 0, "locked", "0 for the whole stream")

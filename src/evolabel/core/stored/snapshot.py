@@ -39,7 +39,7 @@ from evolabel.typing import Arrays
 Facts = dict[str, Any]
 
 OUTPUT_ARRAYS = ("seen", "on")
-CHANGE_ARRAYS = ("slots", "tally", "after")
+CHANGE_ARRAYS = ("slots", "counters", "after")
 MOST_COLUMNS = 1_000_000  # features or labels of a stored model
 
 
@@ -201,14 +201,14 @@ def _changes(rules: RuleBase, arrays: Arrays, stored: StoredFacts, model: Stream
     facts = stored.parts("changes", CHANGES_KEPT)
     check_names(arrays, [f"{i}.{name}" for i in range(len(facts)) for name in (*PER_SLOT, *CHANGE_ARRAYS)])
     changes = [_change(part_of(arrays, str(i)), each, model, rules) for i, each in enumerate(facts)]
-    identity, tally = rules.arrays.identity.copy(), rules.arrays.tally
+    identity, counters = rules.arrays.identity.copy(), rules.arrays.tally
     for change in reversed(changes):
-        require(np.array_equal(change.after, tally), "after", "the counters after the edit")
-        tally = change.tally
-        if len(identity) <= tally[RULES]:
-            identity = np.pad(identity, (0, int(tally[RULES]) + 1 - len(identity)))
+        require(np.array_equal(change.after, counters), "after", "the counters after the edit")
+        counters = change.counters
+        if len(identity) <= counters[RULES]:
+            identity = np.pad(identity, (0, int(counters[RULES]) + 1 - len(identity)))
         identity[change.slots] = change.rows["identity"]
-        check_identities(identity[1 : int(tally[RULES]) + 1], tally)
+        check_identities(identity[1 : int(counters[RULES]) + 1], counters)
     if sum(change.appended for change in changes) > len(rules.events):
         raise stored.refuse("changes", "as many events as edits have appended")
     return changes
@@ -217,19 +217,20 @@ def _changes(rules: RuleBase, arrays: Arrays, stored: StoredFacts, model: Stream
 def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleBase) -> Change:
     """Return an edit that can be undone."""
     slots, rows = parts["slots"], {name: parts[name] for name in PER_SLOT}
-    check_arrays({name: parts[name] for name in ("tally", "after")}, {"tally": whole(3), "after": whole(3)})
-    before, after = int(parts["tally"][RULES]), int(parts["after"][RULES])
-    require(before <= model.options.max_rules, "tally", f"at most {model.options.max_rules} rules")
-    require(parts["tally"][SEEN] == parts["after"][SEEN], "tally", "as many samples as after the edit")
+    check_arrays({name: parts[name] for name in ("counters", "after")}, {"counters": whole(3), "after": whole(3)})
+    before, after = int(parts["counters"][RULES]), int(parts["after"][RULES])
+    require(before <= model.options.max_rules, "counters", f"at most {model.options.max_rules} rules")
+    require(parts["counters"][SEEN] == parts["after"][SEEN], "counters", "as many samples as after the edit")
     check_arrays({"slots": slots}, {"slots": whole(size_of(rows, "k"), high=before)})
     require(set(range(after + 1, before + 1)) <= set(slots.tolist()), "slots", "all slots that were given up")
     require(np.diff(slots) > 0, "slots", "rising numbers")
-    check_slots(rows, model.n_features, model.n_labels, rules.settings, int(parts["tally"][SEEN]), slots == 0)
+    seen = int(parts["counters"][SEEN])
+    check_slots(rows, model.n_features, model.n_labels, rules.settings, seen, first=slots == 0)
     appended = stored.whole("appended", 1, EVENTS_KEPT)
     return Change(
         rows=rows,
         slots=slots,
-        tally=parts["tally"],
+        counters=parts["counters"],
         after=parts["after"],
         words=_words(stored.part("words")),
         appended=appended,
