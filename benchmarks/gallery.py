@@ -27,15 +27,15 @@ BUDGET = 0.2
 
 HEAD = """# Gallery
 
-All figures of evolabel, as `make gallery` draws them. Each is one call that returns matplotlib Axes; give `ax=` to
-place it in a figure of your own. `evolabel figures MODEL --out FOLDER` writes all of them for a saved model.
+All figures of evolabel; `make gallery` draws them. Each is one call that returns matplotlib Axes; pass `ax=` to place
+it in a figure of your own. `evolabel figures MODEL --out FOLDER` writes all that apply to a saved model.
 
 ```python
 from evolabel.explain import figures
 ```
 
-`clf` has learned yeast (bundled with river, 103 features, 14 labels) or, where said, a synthetic stream of six features
-and four labels whose regions move every 800 samples.
+`clf` was trained on yeast (part of river, 103 features, 14 labels), or on a synthetic stream of six features and four
+labels whose regions move every 800 samples; the captions name the synthetic stream.
 """
 
 
@@ -102,78 +102,85 @@ PIECES = {
     "rule-map": Piece(
         "Where the rules are",
         'figures.rule_map(clf, X=X, Y=Y, label="Class1")',
-        "Every rule as the shadow of its region at one spread, along the two directions that separate the labels "
-        "best: they follow from the statistics the model keeps. A thick line is a well supported rule.",
+        "The region of each rule (one spread), projected on the two directions that separate the labels best. The "
+        "directions are computed from the statistics of the model. A thick line is a rule with much support.",
         lambda: figures.rule_map(yeast().clf, X=yeast().X, Y=yeast().Y, label="Class1"),
     ),
     "rule-map-features": Piece(
         "The same over two features",
         'figures.rule_map(clf, ("x2", "x0"), X=X, Y=Y, label="label1")',
-        "In the units of the features (synthetic stream, 400 of its last 600 samples). Ellipses are bent where the "
-        "scaling is: rules are ellipses in scores.",
+        "In the units of the features (synthetic stream, 400 of its last 600 samples). The outlines are curved because "
+        "rules are ellipses in scaled features.",
         lambda: figures.rule_map(moving().clf, ("x2", "x0"), X=moving().X[-600:], Y=moving().Y[-600:], label="label1"),
     ),
     "memberships": Piece(
-        "What the rules see of one feature",
+        "Membership functions",
         "figures.membership_functions(clf)",
-        "The rules' Gaussians along the feature that explains most of some label; the bands are the terms in which "
-        "rules are written, fifths of the stream (synthetic stream).",
+        "The Gaussians of the rules along the feature that explains most of one label (synthetic stream). The bands "
+        "are the terms that rules are written in, each a fifth of the stream.",
         lambda: figures.membership_functions(moving().clf),
     ),
     "label-correlations": Piece(
-        "Labels that go together",
+        "Correlations of labels",
         "figures.label_correlations(clf, X=X, Y=Y)",
-        "Below the diagonal in the rule that differs most, above it in all samples. Models that couple their "
-        "labels keep what is needed and do without X and Y.",
+        "Below the diagonal in the rule that differs most, above it in all samples. A model with label coupling "
+        "stores the correlations and needs no X and Y.",
         lambda: figures.label_correlations(yeast().clf, X=yeast().X, Y=yeast().Y),
     ),
     "weights": Piece(
-        "What drives the labels",
+        "Weights of the features",
         "figures.consequent_map(clf)",
-        "Weights of the global model; with `rule=` those of one rule. The 20 strongest features come first.",
+        "The weights of the global model; with `rule=` those of one rule. Shown are the 20 features of largest weight.",
         lambda: figures.consequent_map(yeast().clf),
     ),
     "life-lines": Piece(
-        "The lives of rules",
+        "Life times of rules",
         "figures.life_lines(clf)",
-        "Births, merges, deaths and acts of people along the synthetic stream.",
+        "When rules were created, merged, removed and edited by a person, along the synthetic stream.",
         lambda: figures.life_lines(moving().clf),
     ),
     "novelty-map": Piece(
-        "Known territory",
+        "Novelty",
         "figures.novelty_map(clf)",
-        "How far a sample would be from the nearest rule, in units of the distance at which it counts as novel "
-        "(synthetic stream). With `at=x` all other features are those of a sample.",
+        "The distance of a sample to the nearest rule, in units of the distance from which it counts as novel "
+        "(synthetic stream). With `at=x` all other features have the values of the sample x.",
         lambda: figures.novelty_map(moving().clf),
     ),
     "budget-use": Piece(
         "Use of a budget",
         "figures.budget_use(asked, budget=0.2)",
-        "Share of the samples asked so far: active learning (synthetic stream), which never exceeds its budget.",
+        "The share of samples asked about so far, in active learning (synthetic stream). It never exceeds the budget.",
         lambda: figures.budget_use(questions(), BUDGET),
     ),
     "trend-lines": Piece(
         "Trend lines",
         'trend_lines(repeated, "pa", "sliding")',
         "From `evolabel.report.figures`: a metric along the stream for several learners, mean and range over seeds "
-        "(synthetic stream, partial accuracy of the last 400 samples).",
+        "(synthetic streams, partial accuracy of the last 400 samples).",
         trend,
     ),
 }
 
 
+def page() -> str:
+    """The text of docs/gallery.md."""
+    sections = [
+        f"## {piece.title}\n\n`{piece.call}`\n\n{piece.words}\n\n![{piece.title}](gallery/{name}.svg)\n"
+        for name, piece in PIECES.items()
+    ]
+    return "\n".join([HEAD, *sections])
+
+
 def main() -> None:
     folder = DOCS / "gallery"
     folder.mkdir(exist_ok=True)
-    text = [HEAD]
     for name, piece in PIECES.items():
         drawing = as_svg(figure_of(piece.draw()))
         if len(drawing) > LARGEST:
             raise SystemExit(f"{name} has {len(drawing)} bytes, more than {LARGEST}: draw less")
         (folder / f"{name}.svg").write_text(drawing)
-        text.append(f"## {piece.title}\n\n`{piece.call}`\n\n{piece.words}\n\n![{piece.title}](gallery/{name}.svg)\n")
         print(f"{name}: {len(drawing) // 1000} kB")
-    (DOCS / "gallery.md").write_text("\n".join(text))
+    (DOCS / "gallery.md").write_text(page())
 
 
 if __name__ == "__main__":

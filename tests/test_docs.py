@@ -4,6 +4,7 @@ import inspect
 import re
 from pathlib import Path
 
+import gallery
 import pytest
 import reading_rules
 import readme_tables
@@ -32,14 +33,6 @@ def test_the_table_shows_the_default(name):
 @pytest.mark.parametrize("name", EvolvingFuzzyClassifier().get_params())
 def test_every_parameter_is_explained_in_the_docstring(name):
     assert re.search(rf"^[\w, ]*\b{name}\b[\w, ]* : ", inspect.getdoc(EvolvingFuzzyClassifier) or "", re.MULTILINE)
-
-
-@pytest.mark.parametrize(
-    "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name
-)
-def test_links_lead_somewhere(page):
-    links = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
-    assert [link for link in links if not (page.parent / link).exists()] == []
 
 
 def test_the_quick_starts_run_as_written(tmp_path, monkeypatch, capsys):
@@ -74,6 +67,10 @@ def test_tables_of_runs_that_were_not_done_stay_as_they_are(monkeypatch, tmp_pat
 def test_rules_in_the_docs_are_what_the_code_tells():
     page = reading_rules.PAGE.read_text()
     assert reading_rules.written(page) == page, "run benchmarks/reading_rules.py"
+
+
+def test_the_gallery_has_the_captions_of_the_code():
+    assert (ROOT / "docs" / "gallery.md").read_text() == gallery.page(), "run `make gallery`"
 
 
 @pytest.mark.parametrize("page", readme_tables.PAGES, ids=lambda page: page.name)
