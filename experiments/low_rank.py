@@ -65,13 +65,13 @@ def learn_low_rank(
     born: bool,
     out: FloatArray,
 ) -> tuple[int, int]:
-    """`kernels.stream.learn_rows` for complete rows, with local statistics in the subspace."""
+    """`kernels.learn.learn_rows` for complete rows, with local statistics in the subspace."""
     p, d = local.B.shape
     t, r, v = np.ones(d + 1), np.ones(p + 1), np.empty(p + 1)
     u = np.empty((work.psi.shape[0], d + 1))
     for i in range(Z.shape[0]):
         fresh = born and i == 0
-        m = weigh(Z[i], p, rules, settings, work.D, work.J, work.psi, work.active, work.e, work.x, work.missing)
+        m = weigh(Z[i], p, rules, settings, work, None)
         r[:p] = Z[i]
         t[:d] = 0.0
         for j in range(p):
@@ -96,7 +96,7 @@ def learn_low_rank(
             if winner == 0 or is_novel(work.D[winner], rules.k[winner], rules.tally[RULES], rules.strange, settings):
                 return i, NOVEL
             rules.tally[SEEN] += 1
-            follow(winner, work.D[winner], Z[i], 1.0, 1.0, rules, settings)
+            follow(winner, work.D[winner], Z[i], 1.0, 1.0, rules, settings, None)
         if consequents:
             for b in range(m):
                 slot, w = work.active[b], work.psi[b]
@@ -107,9 +107,10 @@ def learn_low_rank(
                         local.P[slot, a, c] -= shrink * u[b, a] * u[b, c]
                     for j in range(p + 1):
                         local.C[slot, a, j] += w * t[a] * r[j]
-            pending_product(rules.P[0], rules.late_P[0], rules.late[0], r, work.t)
+            work.r[0] = r
+            pending_product(rules.P[0], rules.late_P[0], rules.late[0], r, work.u[0])
             add_labels(rules.G[0], r, Y[i], 1.0)
-            take_in(0, r, work.t, 1.0, rules, settings)
+            take_in(0, 0, 1.0, rules, work)
     return Z.shape[0], DONE
 
 

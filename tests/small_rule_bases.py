@@ -71,13 +71,13 @@ def naive_of(base):
         next_identity=int(base.arrays.tally[NEXT_IDENTITY]),
         strange=base.arrays.strange.copy(),
         events=[tuple(event) for event in base.events],
-        antecedent_rate=base.mobility,
+        mobility=base.mobility,
     )
 
 
 def empty_twin(base):
     """The naive twin of a rule base that has learned nothing yet."""
-    return NaiveRules(base.settings, empty_slot(base.arrays.c.shape[1], base.n_labels), antecedent_rate=base.mobility)
+    return NaiveRules(base.settings, empty_slot(base.arrays.c.shape[1], base.n_labels), mobility=base.mobility)
 
 
 def assert_close(actual, expected, tolerance, what=""):

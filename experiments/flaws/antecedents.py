@@ -3,16 +3,20 @@
 from typing import Any
 
 import numpy as np
+from callable_kernels import callable_kernel
 from scipy.special import chdtrc
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.options import Options
 from evolabel.core.settings import kernel_settings
-from evolabel.kernels.memberships import distances, memberships
-from evolabel.kernels.paper.rotated import substitute
+from evolabel.kernels import memberships as membership_kernels
+from evolabel.kernels.paper import rotated
 from evolabel.typing import FloatArray
 from flaws.finding import Finding
 from flaws.single_rule import fac_of_tail, linear_labels
+
+distances, memberships = map(callable_kernel, (membership_kernels.distances, membership_kernels.memberships))
+substitute = callable_kernel(rotated.substitute)
 
 
 def prior_fading() -> Finding:

@@ -6,7 +6,9 @@ from evolabel.core.options import Options
 from evolabel.core.rules import merging, slots
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.settings import kernel_settings
+from evolabel.kernels.compile import interpreted
 from evolabel.kernels.moments import absorb
+from evolabel.kernels.state import paper_arrays
 from flaws.finding import Finding
 
 
@@ -18,7 +20,8 @@ def _pair(consistency: str = "output") -> RuleBase:
     for centre in (-1.0, 1.0):
         slot = slots.give_birth(spread[:1] + centre, 0, 1.0, base.arrays, base.settings)
         for value in spread[1:]:
-            absorb(slot, np.array([value + centre]), 1.0, base.arrays, base.settings)
+            sample = np.array([value + centre])
+            interpreted(absorb)(slot, sample, 1.0, base.arrays, base.settings, paper_arrays(base.arrays))
     base.arrays.W[2, 0, -1] = 1.0
     return base
 

@@ -1,12 +1,15 @@
 """Flaws in how consequents are initialised and updated, eqs. (25)-(28)."""
 
 import numpy as np
+from callable_kernels import callable_kernel
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.rules.proximal import largest_eigenvalue
-from evolabel.kernels.paper.iteration import prox_step, rls_step
+from evolabel.kernels.paper import iteration
 from flaws.finding import Finding
 from flaws.single_rule import fac_of_tail, linear_labels, with_ones
+
+prox_step, rls_step = callable_kernel(iteration.prox_step), callable_kernel(iteration.rls_step)
 
 
 def kept_bias() -> Finding:

@@ -3,8 +3,8 @@
 import numpy as np
 
 from evolabel.evaluate import average_precision
-from evolabel.kernels.paper.coupling import add_label_moments
 from flaws.finding import Finding
+from flaws.single_rule import add_label_moments
 
 
 def variance_derivation() -> Finding:

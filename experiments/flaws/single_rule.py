@@ -3,13 +3,16 @@
 import re
 
 import numpy as np
+from callable_kernels import callable_kernel
 from scipy.special import chdtri
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.rules.proximal import Problem, soft_threshold
 from evolabel.errors import DivergenceError
-from evolabel.kernels.paper.coupling import add_label_moments, coupling
+from evolabel.kernels.paper import coupling as coupling_kernels
 from evolabel.typing import FloatArray
+
+add_label_moments, coupling = map(callable_kernel, (coupling_kernels.add_label_moments, coupling_kernels.coupling))
 
 
 def linear_labels(n: int, p: int, K: int, seed: int) -> tuple[FloatArray, FloatArray]:

@@ -122,13 +122,13 @@ def test_the_error_names_file_and_culprit(rewritten, case):
 
 
 OF_LEARNERS = {
-    "rows beyond the window": (set_array("active.selector.tally", 0, 10**6), "active.selector: array tally"),
+    "rows beyond the window": (set_array("active.selector.counters", 0, 10**6), "active.selector: array counters"),
     "a filter of negative scores": (set_array("active.selector.ring", (0, 0), -1.0), "active.selector: array ring"),
     "moments that wait beyond their block": (
         set_array("active.unlabelled.moments.late", 0, 99),
         "active.unlabelled: moments: array late",
     ),
-    "errors of the future": (set_array("active.context.echo.at", 0, 10**9), "active.context: echo: array at"),
+    "errors of the future": (set_array("active.context.feedback.at", 0, 10**9), "active.context: feedback: array at"),
     "labels of another question": (
         lambda a, m: a.update({name: a[name][:1] for name in a if name.endswith(".labels")}),
         "active.pending",

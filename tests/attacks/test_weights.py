@@ -75,7 +75,7 @@ def known_state(clf, state_of):
     """The state without what a warm-up buffer holds beyond its rows."""
     state = state_of(clf)
     if clf._model.warm_up is not None:
-        state |= dict(zip(("X", "Y", "weights", "confidences"), clf._model.warm_up.batch(), strict=True))
+        state |= dict(zip(("X", "Y", "weights", "confidences"), clf._model.warm_up.batch()[:4], strict=True))
         state["numbers"] = state["numbers"][: clf._model.warm_up.filled]
     return {name: np.copy(value) if isinstance(value, np.ndarray) else value for name, value in state.items()}
 

@@ -159,9 +159,9 @@ def test_a_file_whose_way_back_leads_nowhere_is_refused(clf, book, tmp_path):
     book.delete(clf.rules_[0].identity)
     clf.save(tmp_path / "model")
     arrays, manifest = read_model_file(tmp_path / "model")
-    arrays["change.0.tally"][0] += 1000
+    arrays["change.0.counters"][0] += 1000
     write_model_file(tmp_path / "model", arrays, manifest)
-    with pytest.raises(ModelFileError, match="change: array tally"):
+    with pytest.raises(ModelFileError, match="change: array counters"):
         EvolvingFuzzyClassifier.load(tmp_path / "model")
 
 

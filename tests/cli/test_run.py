@@ -100,7 +100,7 @@ def test_progress_is_drawn_on_the_error_stream(command):
         (["run", "drift", "--against", "magic"], 2, "there is no learner 'magic'"),
         (["run", "drift", "--metrics", "luck"], 2, "there is no metric 'luck'"),
         (["run", "drift", "--seeds", "0"], 2, "--seeds 0"),
-        (["run", "drift", "--samples", "20", "--initial", "20"], 2, "leaves nothing to be answered"),
+        (["run", "drift", "--samples", "20", "--initial", "20"], 2, "leaves none to predict"),
         (["run", "drift", "--initial", "1"], 2, "--initial 1 is not allowed"),
         (["run", "drift", "--initial", "nan"], 2, "--initial nan is not allowed"),
         (["run", "drift", "--initial", "20.5"], 2, "--initial 20.5 is not allowed"),

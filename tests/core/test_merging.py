@@ -12,6 +12,7 @@ from evolabel.core.rules import inverses, merging, slots
 from evolabel.kernels.compile import interpreted
 from evolabel.kernels.moments import absorb
 from evolabel.kernels.paper.coupling import add_label_moments
+from evolabel.kernels.state import paper_arrays
 
 SEEDS = st.integers(0, 10_000)
 P, K = 4, 3
@@ -23,7 +24,7 @@ def two_rules(first, second, p=P, **changes):
     for samples in (first, second):
         slot = slots.give_birth(samples[0], 0, 1.0, base.arrays, base.settings)
         for s in samples[1:]:
-            interpreted(absorb)(slot, s, 1.0, base.arrays, base.settings, None)
+            interpreted(absorb)(slot, s, 1.0, base.arrays, base.settings, paper_arrays(base.arrays))
     return base
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.core.initial import batch_phase
 from evolabel.core.rules.proximal import minimise_all
 from evolabel.streams import DriftingStream
 from evolabel.tuning import shared
@@ -49,13 +50,14 @@ def test_decisions_are_those_of_predict(stream, profile, changes):
 def structure_passes(monkeypatch):
     """Counts them."""
     counted = []
-    whole = shared.StreamModel.gather
+    whole = shared.fit_statistics
 
-    def gather(*arguments):
+    def fit_statistics(*arguments, **named):
         counted.append(1)
-        return whole(*arguments)
+        return whole(*arguments, **named)
 
-    monkeypatch.setattr(shared.StreamModel, "gather", gather)
+    for module in (shared, batch_phase):
+        monkeypatch.setattr(module, "fit_statistics", fit_statistics)
     return counted
 
 
