@@ -76,3 +76,14 @@ def test_the_gallery_has_the_captions_of_the_code():
 @pytest.mark.parametrize("page", readme_tables.PAGES, ids=lambda page: page.name)
 def test_pages_show_the_numbers_of_the_last_runs(page):
     assert readme_tables.written(page.read_text()) == page.read_text(), "run `make readme`"
+
+
+PLACE = re.compile(r"`((?:src/evolabel/)?[a-z_]+/[\w/]+\.py)`(?: \(`(\w+)`\))?")
+
+
+@pytest.mark.parametrize("page", ["docs/glossary.md", "CONTRIBUTING.md"])
+def test_places_in_the_code_exist(page):
+    for path, name in PLACE.findall((ROOT / page).read_text(encoding="utf-8")):
+        file = next((f for f in (ROOT / path, ROOT / "src" / "evolabel" / path) if f.is_file()), None)
+        assert file, f"{page} names {path}, which does not exist"
+        assert not name or re.search(rf"\b{name}\b", file.read_text(encoding="utf-8")), f"{path} has no {name}"

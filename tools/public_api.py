@@ -22,6 +22,7 @@ PACKAGES = (
     "evolabel.adapters.river",
     "evolabel.adapters.scikit_activeml",
     "evolabel.baselines",
+    "evolabel.checks",
     "evolabel.errors",
     "evolabel.evaluate",
     "evolabel.explain.figures",

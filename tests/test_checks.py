@@ -1,0 +1,373 @@
+"""Public checks pass what is right, and name what is broken."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from evolabel.active import CRITERIA, SELECTORS, Criterion, FirstCome, register
+from evolabel.baselines import make_learner
+from evolabel.checks import check_criterion, check_learner, check_member, check_refiner, check_selector
+from evolabel.core.members.feedback.error_feedback import ErrorFeedback
+
+BUILT_IN = [name for name, kind in CRITERIA.items() if kind.__module__.startswith("evolabel.")]
+
+
+@pytest.mark.parametrize("name", ["evolabel", "macro-f1", "rfwls"])  # the rivals: tests/baselines
+def test_classifiers_pass(name):
+    check_learner(make_learner(name))
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_criteria_pass(name):
+    check_criterion(CRITERIA[name]())
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_selectors_pass(name):
+    check_selector(SELECTORS[name]())
+
+
+def test_error_feedback_passes():
+    check_refiner(ErrorFeedback())
+
+
+# ---------------------------------------------------------------------- learners
+
+
+class Shares:
+    """Share of each label so far: the smallest learner that passes."""
+
+    def fit(self, X, Y):
+        self.on, self.n = np.zeros(Y.shape[1]), np.ones(Y.shape[1])
+        return self.partial_fit(X, Y)
+
+    def partial_fit(self, X, Y):
+        if not hasattr(self, "n"):
+            return self.fit(X, Y)
+        self.on = self.on + np.nansum(Y, axis=0)
+        self.n = self.n + (~np.isnan(Y)).sum(axis=0)
+        return self
+
+    def decision_function(self, X):
+        if not hasattr(self, "n"):
+            raise NotFittedError("call fit first")
+        return np.tile(self.on / self.n, (len(X), 1))
+
+
+class OneScore(Shares):
+    def decision_function(self, X):
+        return super().decision_function(X)[:, 0]
+
+
+class NoNumber(Shares):
+    def decision_function(self, X):
+        return np.log(super().decision_function(X) - 1.0)
+
+
+class Eager(Shares):
+    on, n = np.zeros(3), np.ones(3)
+
+
+class NeedsFit(Shares):
+    def partial_fit(self, X, Y):
+        self.on = self.on + np.nansum(Y, axis=0)
+        return self
+
+
+class Counting(Shares):
+    def decision_function(self, X):
+        scores = super().decision_function(X)
+        self.n = self.n + 1
+        return scores
+
+
+class Overwriting(Shares):
+    def partial_fit(self, X, Y):
+        super().partial_fit(X, Y)
+        X[:] = 0.0
+        return self
+
+
+class Keeping(Shares):
+    def fit(self, X, Y):
+        self.Y = Y
+        return super().fit(X, Y)
+
+    def decision_function(self, X):
+        return super().decision_function(X) + getattr(self, "Y", np.zeros(1)).mean()
+
+
+class LookingAhead(Shares):
+    def test_then_train(self, X, Y):
+        first = np.zeros((1, Y.shape[1])) if not hasattr(self, "n") else self.decision_function(X[:1])
+        scores = self.partial_fit(X, Y).decision_function(X)
+        scores[:1] = first
+        return scores
+
+
+class Batchwise(Shares):
+    def partial_fit(self, X, Y):
+        super().partial_fit(X, Y)
+        self.n = self.n + 1
+        return self
+
+
+class Drawing(Shares):
+    def test_then_train(self, X, Y):
+        known = hasattr(self, "n")
+        self.partial_fit(X, Y)
+        return np.random.default_rng().random(Y.shape) if known else np.zeros(Y.shape)
+
+
+class Remembering(Shares):
+    def fit(self, X, Y):
+        self.fits = getattr(self, "fits", 0) + 1
+        return super().fit(X, Y)
+
+    def decision_function(self, X):
+        return super().decision_function(X) + self.fits if hasattr(self, "fits") else super().decision_function(X)
+
+
+class NoGaps(Shares):
+    def partial_fit(self, X, Y):
+        if np.isnan(Y).any():
+            raise ValueError("Y contains NaN")
+        return super().partial_fit(X, Y)
+
+
+BROKEN_LEARNERS = {
+    OneScore: r"returned shape \(120,\); expected \(120, 3\)",
+    NoNumber: "returned nan .*finite",
+    Eager: "returned scores before any training",
+    NeedsFit: "partial_fit as the very first call raised AttributeError",
+    Counting: "decision_function changes the learner",
+    Overwriting: "partial_fit writes into its input",
+    Keeping: "keeps the arrays it was given",
+    LookingAhead: "looks ahead: scores up to row 30",
+    Batchwise: "partial_fit of many rows differs from row by row",
+    Drawing: "looks ahead|twice gives other scores",
+    Remembering: "fit of a trained learner differs",
+    NoGaps: "with NaN in X and Y raised ValueError: Y contains NaN",
+}
+
+
+def test_a_small_learner_passes():
+    check_learner(Shares(), n_features=2, n_labels=5)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning", "ignore:divide by zero:RuntimeWarning")
+@pytest.mark.parametrize("broken", BROKEN_LEARNERS)
+def test_what_is_broken_in_a_learner_is_named(broken):
+    with pytest.raises(AssertionError, match=f"{broken.__name__}.*({BROKEN_LEARNERS[broken]})"):
+        check_learner(broken())
+
+
+def test_things_that_are_no_learners_are_refused():
+    with pytest.raises(AssertionError, match="object has no method fit, partial_fit, decision_function"):
+        check_learner(object())
+    with pytest.raises(AssertionError, match="is a class; pass an object"):
+        check_learner(Shares)
+
+
+# ---------------------------------------------------------------------- members
+
+
+class RuleShares:
+    """Share of each label in each rule, one row after the other: the smallest member that passes."""
+
+    def __init__(self):
+        self.on, self.n = np.zeros((5, 3)), np.ones((5, 3))
+
+    def answer(self, batch, memberships):
+        return memberships.psi @ (self.on / self.n)
+
+    def learn(self, batch, memberships):
+        for psi, y in zip(memberships.psi, batch.Y, strict=True):
+            self.on += psi[:, None] * np.nan_to_num(y)
+            self.n += psi[:, None] * ~np.isnan(y)
+
+
+class Spoilt(RuleShares):
+    def learn(self, batch, memberships):
+        self.on += memberships.psi.T @ batch.Y
+
+
+class CountingAnswers(RuleShares):
+    def answer(self, batch, memberships):
+        self.n += 1.0
+        return super().answer(batch, memberships)
+
+
+class Cheating(RuleShares):
+    def answer(self, batch, memberships):
+        return super().answer(batch, memberships) + np.nan_to_num(batch.Y)
+
+
+class Mean(RuleShares):
+    def learn(self, batch, memberships):
+        self.on += (memberships.psi.T @ np.nan_to_num(batch.Y)) / len(batch.Y)
+
+
+class Centred(RuleShares):
+    def answer(self, batch, memberships):
+        f = super().answer(batch, memberships)
+        return f - f.mean(axis=0)
+
+
+class OverwritingRows(RuleShares):
+    def learn(self, batch, memberships):
+        super().learn(batch, memberships)
+        batch.weights[:] = 0.0
+
+
+class DrawingMember(RuleShares):
+    def learn(self, batch, memberships):
+        super().learn(batch, memberships)
+        self.on += np.random.default_rng().random()
+
+
+BROKEN_MEMBERS = {
+    Spoilt: "answer returned nan",
+    CountingAnswers: "answer changes the object",
+    Cheating: "answer reads the labels",
+    Mean: "learn of many rows differs",
+    Centred: "answer of many rows differs",
+    OverwritingRows: "writes into its input",
+    DrawingMember: "changes the object|twice give other outputs",
+}
+
+
+def test_a_small_member_passes():
+    check_member(RuleShares())
+
+
+@pytest.mark.parametrize("broken", BROKEN_MEMBERS)
+def test_what_is_broken_in_a_member_is_named(broken):
+    with pytest.raises(AssertionError, match=f"{broken.__name__}.*({BROKEN_MEMBERS[broken]})"):
+        check_member(broken())
+
+
+# ---------------------------------------------------------------------- criteria
+
+
+@dataclass(frozen=True)
+class Unregistered(Criterion):
+    name: ClassVar[str] = "unregistered"
+
+    def score(self, look):
+        return look.leverage
+
+
+class Flat(Unregistered):
+    def score(self, look):
+        return look.outputs
+
+
+class Negative(Unregistered):
+    def score(self, look):
+        return -look.leverage
+
+
+class Relative(Unregistered):
+    def score(self, look):
+        return look.leverage / look.leverage.max()
+
+
+class Marking(Unregistered):
+    def score(self, look):
+        scores = look.leverage + 0.0
+        look.X[:, 0] = 0.0
+        return scores
+
+
+BROKEN_CRITERIA = {
+    Unregistered: "not registered as 'unregistered'; write @register",
+    Flat: r"returned shape \(120, 3\); expected \(120,\)",
+    Negative: "negative score or NaN",
+    Relative: "depends on the other rows",
+    Marking: "writes into the rows",
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN_CRITERIA)
+def test_what_is_broken_in_a_criterion_is_named(broken, monkeypatch):
+    if broken is not Unregistered:
+        broken.name = broken.__name__
+        monkeypatch.setitem(CRITERIA, broken.name, register(broken))
+    with pytest.raises(AssertionError, match=BROKEN_CRITERIA[broken]):
+        check_criterion(broken())
+
+
+# ---------------------------------------------------------------------- selectors
+
+
+class Unlisted(FirstCome):
+    name: ClassVar[str] = "unlisted"
+
+
+class Hidden(Unlisted):
+    def __init__(self, share=0.5):
+        super().__init__()
+        self.share = share
+
+    def __repr__(self):
+        return f"Hidden(share={self.share})"
+
+
+class Spender(Unlisted):
+    def select(self, values, allowance, *, commit):
+        return 0, np.ones(self.width, np.bool_)
+
+
+class Restless(Unlisted):
+    def select(self, values, allowance, *, commit):
+        self._ease[0] = min(self._ease[0] + 0.01, 2.0)
+        return super().select(values, allowance, commit=commit)
+
+
+class Forgetful(Unlisted):
+    """Asks about every other row, but does not store how many have come."""
+
+    def reset(self, criteria, budget, width, least):
+        super().reset(criteria, budget, width, least)
+        self.rows = 0
+
+    def record(self, value, limit, *, asked):
+        self.rows += 1
+
+    def select(self, values, allowance, *, commit):
+        for row in range(len(values)):
+            if (self.rows + row) % 2 and allowance.limit[row] >= self.width:
+                break
+        else:
+            row = len(values)
+        self.rows += row if commit else 0
+        return row, np.ones(self.width, np.bool_)
+
+
+BROKEN_SELECTORS = {
+    Unlisted: r"not listed as SELECTORS\['unlisted'\]",
+    Hidden: r"Hidden\(share=0.5\) is made from the parameters of Hidden\(share=0.1\)",
+    Spender: "asks for 1 labels at row 0; expected 1 to 0",
+    Restless: "changes its state without commit",
+    Forgetful: "saved and loaded asks other questions",
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN_SELECTORS)
+def test_what_is_broken_in_a_selector_is_named(broken, monkeypatch):
+    if broken is not Unlisted:
+        broken.name = broken.__name__
+        monkeypatch.setitem(SELECTORS, broken.name, broken)
+    with pytest.raises(AssertionError, match=BROKEN_SELECTORS[broken]):
+        check_selector(broken(0.1) if broken is Hidden else broken())
+
+
+def test_things_that_are_no_criteria_or_selectors_are_refused():
+    with pytest.raises(AssertionError, match="is no criterion"):
+        check_criterion(Shares())
+    with pytest.raises(AssertionError, match="is no selector"):
+        check_selector(Shares())
