@@ -252,6 +252,43 @@ def follow(
     absorb(0, s, weight, rules, settings, paper)
 
 
+@inlined
+def learn_consequents(
+    m: int,
+    z: FloatArray,
+    y: FloatArray,
+    share: float,
+    weight: float,
+    rules: RuleArrays,
+    settings: Settings,
+    work: Workspace,
+    paper: PaperArrays | None,
+) -> int:
+    """Statistics and weights of the m active rules and of the global model learn a row; returns DONE, DUE or DIVERGED.
+
+    `share` of the labels of the row are answered.
+    """
+    work.active[m] = 0  # the global model learns beside the rules: a slot every sample belongs to fully
+    work.psi[m] = 1.0
+    fill_regressor(z, rules.c[0], work.r[m])
+    pending_product(rules.P[0], rules.late_P[0], rules.late[0], work.r[m], work.u[m])
+    if paper is not None and settings.iterated:
+        if not learn_iterated(m, y, share, weight, rules, settings, work, paper):
+            return DIVERGED
+    else:
+        if paper is not None and paper.Q.shape[1] > 0:
+            learn_moments(m, y, weight * share, rules, work, paper)
+        if share == 1.0:
+            learn_complete(m, y, weight, rules, work)
+        else:
+            learn_partial(m, y, share, weight, rules, settings, work)
+    if any_due(m, work.active, rules.age, settings.upkeep_every):
+        return DUE
+    if paper is not None and any_loose(m, work.active, paper.top):
+        return DUE
+    return DONE
+
+
 @kernel
 def learn_rows(
     state: State,
@@ -303,24 +340,9 @@ def learn_rows(
             if taught:
                 follow(winner, near[winner], work.s, weight * share, mobility, rules, settings, paper)
         if consequents and taught:
-            work.active[m] = 0  # the global model learns beside the rules: a slot every sample belongs to fully
-            work.psi[m] = 1.0
-            fill_regressor(Z[i], rules.c[0], work.r[m])
-            pending_product(rules.P[0], rules.late_P[0], rules.late[0], work.r[m], work.u[m])
-            if paper is not None and settings.iterated:
-                if not learn_iterated(m, Y[i], share, weight, rules, settings, work, paper):
-                    return i + 1, DIVERGED
-            else:
-                if paper is not None and paper.Q.shape[1] > 0:
-                    learn_moments(m, Y[i], weight * share, rules, work, paper)
-                if share == 1.0:
-                    learn_complete(m, Y[i], weight, rules, work)
-                else:
-                    learn_partial(m, Y[i], share, weight, rules, settings, work)
-            if any_due(m, work.active, rules.age, settings.upkeep_every):
-                return i + 1, DUE
-            if paper is not None and any_loose(m, work.active, paper.top):
-                return i + 1, DUE
+            reason = learn_consequents(m, Z[i], Y[i], share, weight, rules, settings, work, paper)
+            if reason != DONE:
+                return i + 1, reason
         if structure and settings.prune_after > 0 and any_starved(rules, settings):
             return i + 1, STARVED
         if structure and taught and settings.merge_every > 0 and has_grown(winner, rules, settings):

@@ -106,9 +106,7 @@ def score_rows(
     paper: PaperArrays | None,
     knots: Knots,
     W: FloatArray,
-    M: FloatArray,
-    late_M: FloatArray,
-    late: IntArray,
+    moments: tuple[FloatArray, FloatArray, IntArray],
     N: float,
     kinds: IntArray,
     widths: FloatArray,
@@ -116,17 +114,19 @@ def score_rows(
     Z: FloatArray,
     V: FloatArray,
     X: FloatArray,
-    trust: FloatArray,
-    shift: FloatArray,
+    correction: tuple[FloatArray, FloatArray],
     doubts: FloatArray,
     f: FloatArray,
     scores: FloatArray,
 ) -> None:
     """Outputs f and scores of few raw rows X, scaled by `knots`: one call from Python for the whole way of a row.
 
-    `trust` and `shift` correct the outputs, f = trust f + shift; empty: they stay. The scratch arrays terms (5, n, C),
-    Z and V hold psi, D, q, s and t of the rows, the scaled rows, and V of `answer_rows`.
+    `moments` are M, late_M and late. The scale (K,) and offset (n, K) of `correction` change the outputs to
+    scale f + offset; empty: they stay. The scratch arrays terms (5, n, C), Z and V hold psi, D, q, s and t of the rows,
+    the scaled rows, and V of `answer_rows`.
     """
+    M, late_M, late = moments
+    scale, offset = correction
     scale_rows(X, knots.x, knots.z, knots.row, knots.used, knots.slope, knots.low, knots.high, Z)
     psi, D, q, s, t = terms[0], terms[1], terms[2], terms[3], terms[4]
     q[:] = 0.0
@@ -136,9 +136,9 @@ def score_rows(
     for c in range(kinds.shape[0]):
         informed = informed or kinds[c] >= LEVERAGE
     answer_rows(state, paper, Z, W, M, late_M, late, f, psi, D, q if informed else q[:0], s, t, V)
-    for i in range(shift.shape[0]):
-        for j in range(shift.shape[1]):
-            f[i, j] = trust[j] * f[i, j] + shift[i, j]
+    for i in range(offset.shape[0]):
+        for j in range(offset.shape[1]):
+            f[i, j] = scale[j] * f[i, j] + offset[i, j]
     criterion_rows(f, psi, q, t, N, kinds, widths, doubts, scores)
 
 

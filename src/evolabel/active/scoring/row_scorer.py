@@ -97,9 +97,9 @@ class RowScorer:
             self._arguments = kept  # in one step, so that Ctrl-C leaves the old ones or the new ones
         outputs, table = np.empty((n, version.n_labels)), np.empty((n, kept.layout.width))
         correction, exploration = context.correction, context.exploration
-        scale, offset = _NOT_CORRECTED if correction is None else (correction.scale, correction.offset)
+        correct = _NOT_CORRECTED if correction is None else (correction.scale, correction.offset)
         explored = _NO_ROWS if exploration is None or not self._explores else exploration
-        _score_rows(*kept.constant, rows, scale, offset, explored, outputs, table)
+        _score_rows(*kept.constant, rows, correct, explored, outputs, table)
         return outputs, ScoreTable(table, kept.layout.sizes, kept.layout.columns)
 
     def _new_layout(self, n_labels: int) -> _Layout:
@@ -118,7 +118,7 @@ class RowScorer:
             *rules.packed(),
             model.scaler.knots,
             NO_WEIGHTS if weights is None else weights,
-            *M,
+            M,
             M.total if len(M.M) else 1.0,
             self._kinds,
             self._widths,
