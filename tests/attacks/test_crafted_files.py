@@ -128,7 +128,10 @@ OF_LEARNERS = {
         set_array("active.unlabelled.moments.late", 0, 99),
         "active.unlabelled: moments: array late",
     ),
-    "errors of the future": (set_array("active.context.feedback.at", 0, 10**9), "active.context: feedback: array at"),
+    "evidence without bounds": (
+        set_array("active.context.feedback.evidence", (0, 0, 0), float("inf")),
+        "active.context: feedback: array evidence",
+    ),
     "labels of another question": (
         lambda a, m: a.update({name: a[name][:1] for name in a if name.endswith(".labels")}),
         "active.pending",

@@ -11,7 +11,6 @@ from naive.memberships import memberships
 from paper_rule_bases import paper_learned, random_rules, with_missing
 from small_rule_bases import make_stream
 
-from evolabel.core.rules.rule_base import NO_ROWS
 from evolabel.kernels import antecedents as antecedents_module
 from evolabel.kernels import memberships as memberships_module
 from evolabel.kernels.answer import distance_rows
@@ -31,7 +30,7 @@ def weights(rng, p):
 def kernel_distances(s, base, p):
     """D and J of all rules by the compiled kernel."""
     D, J = np.full((2, 1, base.n_rules), np.nan)
-    distance_rows(*base.packed(), s[None], p, NO_ROWS, D, J)
+    distance_rows(*base.packed(), s[None], p, np.empty((0, 0)), D, J)
     return D[0], (J if len(s) > p else D)[0]
 
 
