@@ -44,7 +44,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "power 0.5 of the variance reduction": {"criteria": (SoftCount(), VarianceReduction(weight=0.5))},
     "soft count alone": {"criteria": "soft_count"},
     "ranks of ambiguity, soft count, variance reduction": {"criteria": RANKS, "selection": TokenSelector()},
-    "mobility 1": {"antecedent_rate": 1.0},
+    "antecedent_rate 1": {"antecedent_rate": 1.0},
 }
 
 

@@ -118,11 +118,11 @@ def in_order_from(split: Split, kinds: list[str]) -> Iterator[tuple[str, Outcome
     """Scores of `kinds` on the stream `split`, which has one of the starts."""
     trained = EvolvingFuzzyClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
     yield from ends(split, trained).items()
-    yield "full with echo", with_feedback(split)
+    yield "full with feedback", with_feedback(split)
     yield AT_ONCE, at_once(split, trained)
     for per in kinds:
         yield per, asked(split, BudgetedLearner(budget=0.1, per=per))
-        yield f"{per} without echo", asked(split, BudgetedLearner(budget=0.1, per=per, error_feedback=False))
+        yield f"{per} without feedback", asked(split, BudgetedLearner(budget=0.1, per=per, error_feedback=False))
 
 
 def with_feedback(split: Split) -> Outcome:
@@ -240,8 +240,8 @@ def ordered_text(found: dict[str, Outcome]) -> str:
     """Points below full (without error feedback) in the paper's protocol: at its start, and mean over all starts."""
     if not found:
         return ""
-    asking, lines = [f"{per}{how}" for per in KINDS for how in (" without echo", "")], []
-    for row in ("static", *asking, AT_ONCE, "full with echo"):
+    asking, lines = [f"{per}{how}" for per in KINDS for how in (" without feedback", "")], []
+    for row in ("static", *asking, AT_ONCE, "full with feedback"):
         below = {metric: 100 * (np.array(found["full"][metric]) - found[row][metric]) for metric in METRICS}
         lines.append([row, f"{below['pa'][0]:.2f}", *(f"{below[metric].mean():.2f}" for metric in METRICS)])
     heads = [f"{IN_ORDER} in order, points below full", "PA", *(f"{m}, {len(STARTS)} starts" for m in ("PA", "AP"))]

@@ -3,10 +3,11 @@
     python benchmarks/query_speed.py                      # writes benchmarks/results/query_speed.json
 
 Streams and shapes are those of `update_speed.py`. Queries are not answered: the model does not change, and the learner
-only counts samples. Compared with learning all rows in one call: "judge", which is `watch` with so small a budget that
-it never queries, and "watch" with a budget of 10 %, in blocks. Compared with learning row by row: `query`, and `query`
-followed by `update`. The ratios matter: how many samples are scored in the time that learning one takes. All ways take
-turns in one process on one thread; the best processor time of each is shown, to reduce the effect of other processes.
+only counts samples. Compared with learning all rows in one call: "score only", which is `next_query` with so small a
+budget that it never queries, and "next_query" with a budget of 10 %, in blocks. Compared with learning row by row:
+`query`, and `query` followed by `update`. The ratios matter: how many samples are scored in the time that learning one
+takes. All ways take turns in one process on one thread; the best processor time of each is shown, to reduce the effect
+of other processes.
 """
 
 import os
@@ -28,7 +29,7 @@ from evolabel.active import ActiveLearner
 
 REPEATS = 10
 PASSES = 10  # repetitions of the streamed rows, to measure the speed in a long stream instead of at its start
-BLOCK = 64  # rows per call of `watch`, which checks all of them first
+BLOCK = 64  # rows per call of `next_query`, which checks all of them first
 MODES: dict[str, dict[str, Any]] = {
     "ambiguity": {"per": "samples", "criteria": "ambiguity"},
     "labels": {"per": "labels"},
@@ -36,7 +37,7 @@ MODES: dict[str, dict[str, Any]] = {
 }
 """Ambiguity alone, and the two defaults."""
 
-ONE_CALL, BY_ROW = ("judge", "watch"), ("query", "query + update")
+ONE_CALL, BY_ROW = ("score only", "next_query"), ("query", "query + update")
 BUDGET, NOTHING = 0.1, 1e-9  # with the latter budget rows are scored and never queried
 
 
@@ -92,11 +93,11 @@ def learned(trained: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, *, b
 
 def judged(trained: EvolvingFuzzyClassifier, X: np.ndarray, way: str, options: dict[str, Any]) -> float:
     """Seconds per sample of walking along the unlabelled stream."""
-    learner = ActiveLearner(copy.deepcopy(trained), NOTHING if way == "judge" else BUDGET, **options)
+    learner = ActiveLearner(copy.deepcopy(trained), NOTHING if way == "score only" else BUDGET, **options)
     watched(learner, X[:INITIAL], BLOCK)
     start = time.process_time()
     if way in ONE_CALL:
-        watched(learner, X[INITIAL:], len(X) if way == "judge" else BLOCK)
+        watched(learner, X[INITIAL:], len(X) if way == "score only" else BLOCK)
     else:
         for x in X[INITIAL:]:
             query = learner.query(x)

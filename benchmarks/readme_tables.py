@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import active_choices
-import active_echo
+import active_feedback
 import active_learning
 import active_robustness
 import result_files
@@ -148,7 +148,7 @@ PARTS: dict[str, Callable[[], str]] = {
     **TABLES,
     "ACTIVE_SHARES": active_shares,
     "ACTIVE_CHOICES": lambda: active_choices.table(result_files.read("active_choices")),
-    "ACTIVE_ECHO": lambda: active_echo.table(result_files.read("active_echo")),
+    "ACTIVE_FEEDBACK": lambda: active_feedback.table(result_files.read("active_feedback")),
     "ACTIVE_CONDITIONS": lambda: active_robustness.conditions_table(result_files.read("active_robustness")),
     "ACTIVE_DRIFTS": lambda: active_robustness.drifts_table(result_files.read("active_robustness")),
     "QUERY_SPEED": query_speed,

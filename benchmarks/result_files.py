@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from evolabel._utils.atomic_files import write_atomically
-
 FOLDER = Path(__file__).parent / "results"
 
 
@@ -20,6 +18,8 @@ def read_if_any(name: str, nothing: Any) -> Any:
 
 def write(name: str, found: object, *, indent: int | None = 1) -> None:
     """Write `found` as the results of the benchmark `name`; a list has one line per entry."""
+    from evolabel._utils.atomic_files import write_atomically  # earlier commits, which are measured too, lack it
+
     lines = ",\n".join(map(json.dumps, found)) if isinstance(found, list) else ""
     text = f"[\n{lines}\n]" if lines else json.dumps(found, indent=indent)
     FOLDER.mkdir(exist_ok=True)

@@ -95,6 +95,20 @@ def answered_by_row(clf: Any, X: Any, Y: Any) -> float:
     return timed(lambda: [clf.decision_function(X[i : i + 1]) for i in range(len(X))])
 
 
+def queried_only(per: str) -> Callable[[Any, Any, Any], float]:
+    """`query` row by row; the model does not change in between."""
+
+    def walk(clf: Any, X: Any, Y: Any) -> float:
+        from evolabel.active import ActiveLearner
+
+        learner = ActiveLearner(clf, 0.1, per)
+        query = learner.query(X[0])
+        learner.update(query, Y[0] if query.asked else None)
+        return timed(lambda: [learner.query(x) for x in X])
+
+    return walk
+
+
 def queried(per: str) -> Callable[[Any, Any, Any], float]:
     """`query` and `update` row by row, with the true labels as answers."""
 
@@ -118,6 +132,8 @@ WAYS = {
     "learn by row": learned_by_row,
     "answer at once": answered_at_once,
     "answer by row": answered_by_row,
+    "query only, samples": queried_only("samples"),
+    "query only, labels": queried_only("labels"),
     "query and update, samples": queried("samples"),
     "query and update, labels": queried("labels"),
 }

@@ -58,6 +58,8 @@ class LocalPress(Changed):
         self.chosen = min(found)
         _, tau, factor, local = self.chosen
         gamma = local * unit * shape
-        rules.settings = rules.settings._replace(tau=tau, penalty=np.stack([factor * unit * shape, gamma]), lean=gamma)
+        rules.settings = rules.settings._replace(
+            tau=tau, penalty=np.stack([factor * unit * shape, gamma]), anchor=gamma
+        )
         rules.arrays.P[0] = np.diag(1.0 / rules.settings.penalty[0])
         rules.arrays.P[1:] = np.diag(1.0 / gamma)

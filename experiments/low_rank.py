@@ -29,10 +29,9 @@ from evolabel.core.batch import Batch
 from evolabel.core.initial.batch_phase import initialise
 from evolabel.core.model import StreamModel
 from evolabel.core.rules.rule_base import RuleBase
-from evolabel.kernels.antecedents import weigh
 from evolabel.kernels.compile import allocating_kernel
-from evolabel.kernels.learn import follow, take_in
-from evolabel.kernels.memberships import nearest
+from evolabel.kernels.learn import update_inverse, update_winner
+from evolabel.kernels.memberships import nearest, rule_memberships
 from evolabel.kernels.state import DONE, NOVEL, RULES, SEEN, RuleArrays, Settings, Workspace
 from evolabel.kernels.statistics import add_labels
 from evolabel.kernels.structure import is_novel
@@ -71,7 +70,7 @@ def learn_low_rank(
     u = np.empty((work.psi.shape[0], d + 1))
     for i in range(Z.shape[0]):
         fresh = born and i == 0
-        m = weigh(Z[i], p, rules, settings, work, None)
+        m = rule_memberships(Z[i], p, rules, settings, work, None)
         r[:p] = Z[i]
         t[:d] = 0.0
         for j in range(p):
@@ -89,14 +88,16 @@ def learn_low_rank(
                     for j in range(p + 1):
                         v[j] -= g * C[a, j]
                 add_product(local.G[work.active[b]], u[b], work.psi[b], out[i])
-            pending_product(rules.P[0], rules.late_P[0], rules.late[0], v, work.t)
+            pending_product(rules.P[0], rules.pending_P[0], rules.n_pending[0], v, work.t)
             add_product(rules.G[0], work.t, 1.0, out[i])
-        winner = nearest(work.D, rules.tally[RULES])
+        winner = nearest(work.D, rules.counters[RULES])
         if structure and not fresh:
-            if winner == 0 or is_novel(work.D[winner], rules.k[winner], rules.tally[RULES], rules.strange, settings):
+            if winner == 0 or is_novel(
+                work.D[winner], rules.k[winner], rules.counters[RULES], rules.winner_stats, settings
+            ):
                 return i, NOVEL
-            rules.tally[SEEN] += 1
-            follow(winner, work.D[winner], Z[i], 1.0, 1.0, rules, settings, None)
+            rules.counters[SEEN] += 1
+            update_winner(winner, work.D[winner], Z[i], 1.0, 1.0, rules, settings, None)
         if consequents:
             for b in range(m):
                 slot, w = work.active[b], work.psi[b]
@@ -108,9 +109,9 @@ def learn_low_rank(
                     for j in range(p + 1):
                         local.C[slot, a, j] += w * t[a] * r[j]
             work.r[0] = r
-            pending_product(rules.P[0], rules.late_P[0], rules.late[0], r, work.u[0])
+            pending_product(rules.P[0], rules.pending_P[0], rules.n_pending[0], r, work.u[0])
             add_labels(rules.G[0], r, Y[i], 1.0)
-            take_in(0, 0, 1.0, rules, work)
+            update_inverse(0, 0, 1.0, rules, work)
     return Z.shape[0], DONE
 
 
@@ -168,19 +169,19 @@ class LowRank:
         rules, born = self.model.trained(), False
         while True:
             done, reason = learn_low_rank(
-                Z, Y, rules.arrays, rules.settings, rules.scratch(), self.local, structure, consequents, born, out
+                Z, Y, rules.arrays, rules.settings, rules._workspace(), self.local, structure, consequents, born, out
             )
             if reason == DONE:
                 return
             Z, Y, out = Z[done:], Y[done:], out[done:]
-            self._let_be_born(rules, Z[0])
+            self._create_rule(rules, Z[0])
             born = True
 
-    def _let_be_born(self, rules: RuleBase, z: FloatArray) -> None:
+    def _create_rule(self, rules: RuleBase, z: FloatArray) -> None:
         """Create a rule, after a merge if needed; the local statistics move to the new slots and are added up."""
         old = {int(identity): slot for slot, identity in enumerate(rules.arrays.identity[: rules.n_rules + 1]) if slot}
         before, events = Local(*(array.copy() for array in self.local)), len(rules.events)
-        rules._let_be_born(z, 1.0)
+        rules._create_rule(z, 1.0)
         united = {e.rule: e.other for e in list(rules.events)[events:] if e.kind == "merge"}
         for slot in range(1, rules.n_rules + 1):
             identity = int(rules.arrays.identity[slot])

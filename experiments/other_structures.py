@@ -74,7 +74,7 @@ class Seeded(Changed):
 
     def _batch(self, rules: RuleBase, Z: FloatArray, Y: FloatArray) -> None:
         for centre in self.seeds(Z, min(rules.settings.max_rules, len(Z)), self.seed):
-            rules._let_be_born(centre, 1.0)
+            rules._create_rule(centre, 1.0)
         super()._batch(rules, Z, Y)
 
 
@@ -127,8 +127,8 @@ def split_largest(rules: RuleBase, most: float) -> None:
     rules.shrink_to(rules.settings.max_rules - 1)
     a, p = rules.arrays, rules.n_features
     slot = 1 + int(a.k[1 : rules.n_rules + 1].argmax())
-    inverses.apply_late(slot, a)
-    rules.adopt(rules, slot)
+    inverses.apply_pending(slot, a)
+    rules.copy_rule(rules, slot)
     a, twin = rules.arrays, rules.n_rules
     H = rules.hessian(slot)
     mean = H[-1, :-1] / H[-1, -1]

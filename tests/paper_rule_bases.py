@@ -44,7 +44,7 @@ def random_rules(rng, p, K, count, label_blocks=True, **changes):
         a.F[slot] = np.sqrt(base.settings.prior_count + a.k[slot]) * random_factor(rng, d)
         a.inv[slot] = (base.settings.prior_count + a.k[slot] - 1.0) / np.diag(a.F[slot] @ a.F[slot].T)
     a.identity[1 : count + 1] = np.arange(count)
-    a.tally[:] = count, 100, count
+    a.counters[:] = count, 100, count
     return base
 
 

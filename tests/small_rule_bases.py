@@ -45,7 +45,7 @@ def learned(seed, rows=200, p=4, K=3, drift_every=60, **changes):
 
 def slot_of(arrays, a):
     """The naive twin of one slot; rows still waiting are added."""
-    rows = arrays.late_H[a, : arrays.late[a]]
+    rows = arrays.pending_H[a, : arrays.n_pending[a]]
     return Slot(
         c=arrays.c[a].copy(),
         M=arrays.M[a].copy(),
@@ -54,10 +54,10 @@ def slot_of(arrays, a):
         H=mirrored(arrays.H[a]) + rows.T @ rows,
         G=arrays.G[a].T.copy(),
         age=int(arrays.age[a]),
-        fresh=float(arrays.fresh[a]),
+        new_weight=float(arrays.new_weight[a]),
         identity=int(arrays.identity[a]),
         born=int(arrays.born[a]),
-        won=int(arrays.won[a]),
+        last_won=int(arrays.last_won[a]),
     )
 
 
@@ -68,16 +68,18 @@ def naive_of(base):
         whole=slot_of(base.arrays, 0),
         rules=[slot_of(base.arrays, a) for a in range(1, base.n_rules + 1)],
         seen=base.n_seen,
-        next_identity=int(base.arrays.tally[NEXT_IDENTITY]),
-        strange=base.arrays.strange.copy(),
+        next_identity=int(base.arrays.counters[NEXT_IDENTITY]),
+        winner_stats=base.arrays.winner_stats.copy(),
         events=[tuple(event) for event in base.events],
-        mobility=base.mobility,
+        antecedent_rate=base.antecedent_rate,
     )
 
 
 def empty_twin(base):
     """The naive twin of a rule base that has learned nothing yet."""
-    return NaiveRules(base.settings, empty_slot(base.arrays.c.shape[1], base.n_labels), mobility=base.mobility)
+    return NaiveRules(
+        base.settings, empty_slot(base.arrays.c.shape[1], base.n_labels), antecedent_rate=base.antecedent_rate
+    )
 
 
 def assert_close(actual, expected, tolerance, what=""):
@@ -88,9 +90,9 @@ def assert_close(actual, expected, tolerance, what=""):
 
 def assert_same_slot(actual, expected, tolerance):
     """Two naive slots carry the same statistics and dates."""
-    for name in ("c", "M", "n", "k", "H", "G", "fresh"):
+    for name in ("c", "M", "n", "k", "H", "G", "new_weight"):
         assert_close(getattr(actual, name), getattr(expected, name), tolerance, name)
-    for name in ("age", "identity", "born", "won"):
+    for name in ("age", "identity", "born", "last_won"):
         assert getattr(actual, name) == getattr(expected, name), name
 
 
@@ -99,6 +101,6 @@ def assert_same_rules(base, twin, tolerance):
     assert [event[:4] for event in base.events] == [event[:4] for event in twin.events]
     assert base.n_rules == len(twin.rules)
     assert base.n_seen == twin.seen
-    assert_close(base.arrays.strange, twin.strange, tolerance, "strange")
+    assert_close(base.arrays.winner_stats, twin.winner_stats, tolerance, "winner_stats")
     for a, slot in enumerate([twin.whole, *twin.rules]):
         assert_same_slot(slot_of(base.arrays, a), slot, tolerance)

@@ -7,7 +7,7 @@ from evolabel.core.rules import merging, slots
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.settings import kernel_settings
 from evolabel.kernels.compile import interpreted
-from evolabel.kernels.moments import absorb
+from evolabel.kernels.moments import update_moments
 from evolabel.kernels.state import paper_arrays
 from flaws.finding import Finding
 
@@ -18,10 +18,10 @@ def _pair(consistency: str = "output") -> RuleBase:
     base = RuleBase(1, 1, kernel_settings(options, 1, 1, np.ones(1), 1.0))
     spread = np.repeat([-1.0, 1.0], 50)
     for centre in (-1.0, 1.0):
-        slot = slots.give_birth(spread[:1] + centre, 0, 1.0, base.arrays, base.settings)
+        slot = slots.create_rule(spread[:1] + centre, 0, 1.0, base.arrays, base.settings)
         for value in spread[1:]:
             sample = np.array([value + centre])
-            interpreted(absorb)(slot, sample, 1.0, base.arrays, base.settings, paper_arrays(base.arrays))
+            interpreted(update_moments)(slot, sample, 1.0, base.arrays, base.settings, paper_arrays(base.arrays))
     base.arrays.W[2, 0, -1] = 1.0
     return base
 

@@ -18,7 +18,7 @@ def trained(X, Y, rows=200):
     return EvolvingFuzzyClassifier(max_rules=4).fit(X[:rows], Y[:rows])
 
 
-def echo_of(clf):
+def feedback_of_classifier(clf):
     return feedback_of(clf._model)
 
 

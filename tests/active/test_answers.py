@@ -98,7 +98,7 @@ def test_answers_move_rules_as_far_as_antecedent_rate_allows(classifier, stream)
         for x, y in zip(stream[0][60:80], stream[1][60:80], strict=True):
             learner.update(learner.query(x), y)
         after = learner.classifier._model.trained()
-        assert after.mobility == 1.0  # only answers to questions are held back
+        assert after.antecedent_rate == 1.0  # only answers to questions are held back
         return np.abs(after.arrays.c[1:4] - before).sum()
 
     assert movement(0.0) == 0.0 < movement(0.2) < movement(1.0)

@@ -5,12 +5,12 @@ import copy
 import numpy as np
 import pytest
 
-from active.ordered_streams import echo_of, trained, walked
+from active.ordered_streams import feedback_of_classifier, trained, walked
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, AnnotatorPool, BudgetedLearner
 from evolabel.errors import ParameterError
 from evolabel.evaluate import partial_accuracy
-from evolabel.kernels.feedback import BACK, weigh_all
+from evolabel.kernels.feedback import SHRINK, all_slopes
 
 LATER = np.arange(41, 46)
 
@@ -72,7 +72,7 @@ def test_the_correction_decays_with_the_rows_that_pass(events):
         learner.strategy.context.of_model(learner.classifier._model).feedback,
         learner.classifier.decision_function(X[:1]),
     )
-    shrunk = plain + feedback.slopes[BACK] * (feedback.rates - plain)  # all that is left in the end
+    shrunk = plain + feedback.slopes[SHRINK] * (feedback.rates - plain)  # all that is left in the end
     corrections = np.abs(learner.decision_function(np.tile(X[:1], (300, 1))) - shrunk)
     assert (np.diff(corrections, axis=0) <= 1e-12).all()
     assert corrections[0].max() > 0.01
@@ -93,14 +93,14 @@ def test_the_classifier_itself_is_not_corrected(events):
 def test_answers_may_come_in_any_order(events):
     X, Y = events
     clf = trained(X, Y)
-    one, other = echo_of(clf), echo_of(clf)
+    one, other = feedback_of_classifier(clf), feedback_of_classifier(clf)
     order = np.random.default_rng(0).permutation(40)
-    for echo, numbers in ((one, range(40)), (other, order.tolist())):
+    for feedback, numbers in ((one, range(40)), (other, order.tolist())):
         for i in numbers:
-            echo.record_error(X[i], i + 1, Y[i], np.full(3, 0.5))
-        echo.slopes[:] = [[0.0], [1.0]]  # what is expected again differs, as what came late was no evidence
-        echo.recent.r[:] = np.round(echo.recent.r)  # nor were outputs drawn back by the same
-    shifts = [echo.correction(X[200:205], LATER, 3).offset for echo in (one, other)]
+            feedback.record_error(X[i], i + 1, Y[i], np.full(3, 0.5))
+        feedback.slopes[:] = [[0.0], [1.0]]  # what is expected again differs, as what came late was no evidence
+        feedback.recent.r[:] = np.round(feedback.recent.r)  # nor were outputs drawn back by the same
+    shifts = [feedback.correction(X[200:205], LATER, 3).offset for feedback in (one, other)]
     np.testing.assert_allclose(*shifts, rtol=1e-9)
     assert np.abs(shifts[0]).max() > 0.1
 
@@ -140,27 +140,27 @@ def test_there_is_no_feedback_before_there_is_a_model(events):
 def test_late_answers_about_new_labels_are_used(events):
     """A new label widens all arrays, also where its answer comes late."""
     X, Y = events
-    echo = echo_of(trained(X, Y))
+    feedback = feedback_of_classifier(trained(X, Y))
     for i in range(20):
-        echo.record_error(X[i], i + 1, Y[i], np.full(3, 0.5))
-    echo.record_error(X[4], 5, np.append(Y[4], 1.0), np.full(4, 0.5))
-    assert echo.gains.shape == (4,)
-    assert echo.evidence.shape == (2, 5, 4)
+        feedback.record_error(X[i], i + 1, Y[i], np.full(3, 0.5))
+    feedback.record_error(X[4], 5, np.append(Y[4], 1.0), np.full(4, 0.5))
+    assert feedback.gains.shape == (4,)
+    assert feedback.evidence.shape == (2, 5, 4)
     expected = np.zeros((2, 4))
-    weigh_all(echo.evidence, echo.rates, expected)
-    np.testing.assert_array_equal(echo.slopes, expected)
+    all_slopes(feedback.evidence, feedback.rates, expected)
+    np.testing.assert_array_equal(feedback.slopes, expected)
 
 
 def test_new_or_removed_features_keep_the_evidence(events):
     X, Y = events
-    echo = echo_of(trained(X, Y))
+    feedback = feedback_of_classifier(trained(X, Y))
     for i in range(20):
-        echo.record_error(X[i], i + 1, Y[i], np.full(3, 0.5))
-    gains, correction = echo.gains.copy(), echo.correction(X[20:21, :3], np.array([21]), 3)
+        feedback.record_error(X[i], i + 1, Y[i], np.full(3, 0.5))
+    gains, correction = feedback.gains.copy(), feedback.correction(X[20:21, :3], np.array([21]), 3)
     assert not correction.n_effective.any()
-    np.testing.assert_allclose(correction.of(echo.rates), echo.rates[None], rtol=1e-12)
-    echo.record_error(X[20, :3], 21, np.full(3, np.nan), np.full(3, 0.5))
-    np.testing.assert_allclose(echo.gains, gains, rtol=0.01)
+    np.testing.assert_allclose(correction.of(feedback.rates), feedback.rates[None], rtol=1e-12)
+    feedback.record_error(X[20, :3], 21, np.full(3, np.nan), np.full(3, 0.5))
+    np.testing.assert_allclose(feedback.gains, gains, rtol=0.01)
 
 
 def test_outputs_are_shrunk_to_the_base_rates_where_that_was_right():
@@ -170,12 +170,12 @@ def test_outputs_are_shrunk_to_the_base_rates_where_that_was_right():
     Y = (wave + rng.normal(size=(600, 3)) > 0.0).astype(float)
     X = rng.normal(size=(600, 12))
     clf = EvolvingFuzzyClassifier(ridge=1e-3).fit(X[:120], Y[:120])
-    feedback = echo_of(clf)
-    assert feedback.slopes[BACK].min() > 0.1
+    feedback = feedback_of_classifier(clf)
+    assert feedback.slopes[SHRINK].min() > 0.1
     correction = feedback.correction(clf._model.standardise(X[120:]), np.arange(1, 481), 3)
     plain = clf.decision_function(X[120:])
     np.testing.assert_allclose(
-        correction.of(plain), plain + feedback.slopes[BACK] * (feedback.rates - plain), rtol=1e-9
+        correction.of(plain), plain + feedback.slopes[SHRINK] * (feedback.rates - plain), rtol=1e-9
     )
     assert np.square(Y[120:] - correction.of(plain)).mean() < 0.8 * np.square(Y[120:] - plain).mean()
 
@@ -192,13 +192,13 @@ def test_copies_go_on_alike(events):
 def test_answers_of_low_confidence_correct_little(events):
     X, Y = events
     clf = trained(X, Y)
-    sure, doubtful = echo_of(clf), echo_of(clf)
+    sure, doubtful = feedback_of_classifier(clf), feedback_of_classifier(clf)
     for i in range(5):
         sure.record_error(X[i], i + 1, Y[i], np.full(3, 0.5))
         doubtful.record_error(X[i], i + 1, Y[i], np.full(3, 0.5), confidence=np.full(3, 0.1))
-    for echo in (sure, doubtful):
-        echo.slopes[:] = [[0.0], [1.0]]
-    unsure, shift = (echo.correction(X[5:10], np.arange(6, 11), 3).offset for echo in (doubtful, sure))
+    for feedback in (sure, doubtful):
+        feedback.slopes[:] = [[0.0], [1.0]]
+    unsure, shift = (feedback.correction(X[5:10], np.arange(6, 11), 3).offset for feedback in (doubtful, sure))
     assert (np.abs(unsure) < np.abs(shift)).all()
 
 

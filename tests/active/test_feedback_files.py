@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from active.ordered_streams import echo_of, trained, walked
+from active.ordered_streams import feedback_of_classifier, trained, walked
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.classifier.storage import put_classifier_together, take_classifier_apart
@@ -47,10 +47,10 @@ def test_files_saved_before_the_first_answer_follow_the_classifier(events, tmp_p
 
 
 def arrays_of(events):
-    """Arrays of an echo that has met one answer."""
-    echo = echo_of(trained(*events))
-    echo.record_error(events[0][0], 1, events[1][0], np.full(3, 0.5))
-    return echo.arrays()
+    """Arrays of an feedback that has met one answer."""
+    feedback = feedback_of_classifier(trained(*events))
+    feedback.record_error(events[0][0], 1, events[1][0], np.full(3, 0.5))
+    return feedback.arrays()
 
 
 @pytest.mark.parametrize("name", ["r", "c", "evidence", "Z", "n_initial", "n_initial_positive"])

@@ -69,14 +69,14 @@ def set_fact(value, *path):
 
 
 NAMED = {
-    "rules that wait beyond their block": (set_array("rules.late", 1, 500), "rules: array late"),
-    "fewer than no rows wait": (set_array("rules.late", 1, -3), "rules: array late"),
+    "rules that wait beyond their block": (set_array("rules.n_pending", 1, 500), "rules: array n_pending"),
+    "fewer than no rows wait": (set_array("rules.n_pending", 1, -3), "rules: array n_pending"),
     "more knots than there are": (set_array("scaler.used", 0, 1000), "scaler: array used"),
     "scores of other knots": (lambda a, m: a.update({"scaler.z": a["scaler.z"][:, :3]}), "scaler: array z"),
     "knots that fall": (lambda a, m: a.update({"scaler.x": -a["scaler.x"]}), "scaler: array x"),
-    "more rules than slots": (set_array("rules.tally", 0, 1000), "rules: array tally"),
+    "more rules than slots": (set_array("rules.counters", 0, 1000), "rules: array counters"),
     "an identity twice": (set_array("rules.identity", slice(None), 1), "rules: array identity"),
-    "an identity of the future": (set_array("rules.tally", 2, 0), "rules: array identity"),
+    "an identity of the future": (set_array("rules.counters", 2, 0), "rules: array identity"),
     "born in the future": (set_array("rules.born", 1, 10**6), "rules: array born"),
     "half locked": (set_array("rules.locked", 1, 2), "rules: array locked"),
     "no spread": (set_array("rules.inv", (1, 0), 0.0), "rules: array inv"),
@@ -104,7 +104,7 @@ NAMED = {
         "merges into rules that are there",
     ),
     "acts without arrays": (
-        set_fact([{"words": {}, "appended": 1, "dropped": []}], "model", "changes"),
+        set_fact([{"rule_names": {}, "appended": 1, "dropped": []}], "model", "changes"),
         r"change: array 0\.",
     ),
     "a parameter out of range": (set_fact(0, "parameters", "max_rules"), "max_rules"),
@@ -125,8 +125,8 @@ OF_LEARNERS = {
     "rows beyond the window": (set_array("active.selector.counters", 0, 10**6), "active.selector: array counters"),
     "a filter of negative scores": (set_array("active.selector.ring", (0, 0), -1.0), "active.selector: array ring"),
     "moments that wait beyond their block": (
-        set_array("active.unlabelled.moments.late", 0, 99),
-        "active.unlabelled: moments: array late",
+        set_array("active.unlabelled.moments.n_pending", 0, 99),
+        "active.unlabelled: moments: array n_pending",
     ),
     "evidence without bounds": (
         set_array("active.context.feedback.evidence", (0, 0, 0), float("inf")),

@@ -102,7 +102,7 @@ def renamed(trained, name):
     classifier, X, Y = trained
     classifier.name_columns(names(name, 3, "f"), names(name, 2, "l"))
     rules = classifier._model.rules
-    rules.words.names[int(rules.arrays.identity[1])] = name
+    rules.rule_names.names[int(rules.arrays.identity[1])] = name
     return classifier, X, Y
 
 

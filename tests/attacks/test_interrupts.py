@@ -191,7 +191,7 @@ def test_all_or_nothing(kind, tmp_path, state_of):
     def told(clf):
         rules, names = clf._model.rules, list(getattr(clf, "feature_names_in_", []))
         state = [value.tobytes() if isinstance(value, np.ndarray) else value for value in state_of(clf).values()]
-        return repr([state, rules.words, len(clf._model.changes), names])
+        return repr([state, rules.rule_names, len(clf._model.changes), names])
 
     done = copy.deepcopy(known)
     call(done)

@@ -119,16 +119,16 @@ def test_scalings_that_differ_too_much_are_refused(trained, stream, state_of, as
     assert_same_state(state_of(other), before[1])
 
 
-STRANGERS = {
+INDEPENDENT = {
     "other width": lambda X, Y: plain().fit(X[:, :3], Y),
     "other names": lambda X, Y: plain().fit(pd.DataFrame(X, columns=list("abcd")), Y),
     "classes instead of labels": lambda X, Y: plain().fit(X, Y[:, 0]),
 }
 
 
-@pytest.mark.parametrize("stranger", STRANGERS)
+@pytest.mark.parametrize("stranger", INDEPENDENT)
 def test_classifiers_that_do_not_fit_are_refused_and_unchanged(stranger, stream, state_of, assert_same_state):
-    mine, theirs = plain().fit(*stream), STRANGERS[stranger](*stream)
+    mine, theirs = plain().fit(*stream), INDEPENDENT[stranger](*stream)
     before = state_of(mine), state_of(theirs)
     for one, other in ((mine, theirs), (theirs, mine)):
         with pytest.raises(DataError) as error:

@@ -110,7 +110,7 @@ def test_where_a_stream_is_cut_makes_no_difference(gappy_stream, cuts, state_of,
 def test_rows_without_any_label_only_count(trained, stream, state_of, assert_same_state):
     before = state_of(trained)
     trained.partial_fit(1e3 * stream[0][:10], np.full((10, 3), np.nan))
-    before["rules.tally"][1] += 10
+    before["rules.counters"][1] += 10
     assert_same_state(state_of(trained), before)
 
 

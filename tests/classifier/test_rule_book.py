@@ -136,7 +136,7 @@ def test_a_saved_model_keeps_names_locks_and_the_way_back(clf, book, tmp_path):
         assert again.rulebook.undo().kind == kind
     arrays, facts = take_apart(again._model)
     np.testing.assert_array_equal(arrays["rules.c"], untouched)
-    assert facts["words"] == {"names": {}, "written": {}}
+    assert facts["rule_names"] == {"names": {}, "written": {}}
     assert facts["changes"] == []
 
 

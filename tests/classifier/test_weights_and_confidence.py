@@ -15,7 +15,7 @@ def test_weight_zero_only_counts(trained, stream, state_of, assert_same_state):
     X, Y = stream
     before = state_of(trained)
     trained.partial_fit(1e3 * X[:10], Y[:10], sample_weight=np.zeros(10))
-    before["rules.tally"][1] += 10
+    before["rules.counters"][1] += 10
     assert_same_state(state_of(trained), before)
 
 

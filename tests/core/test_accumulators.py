@@ -5,8 +5,8 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from naive.antecedents import fill_regressor
 from naive.learn import output_rows, solved_weights
+from naive.rule_distances import fill_regressor
 from small_rule_bases import assert_close, learned, make_settings, make_stream, naive_of, slot_of, with_gaps
 
 from evolabel.core.batch import Batch
@@ -107,12 +107,12 @@ def test_a_merged_rule_keeps_the_better_supported_identity_and_the_older_dates()
     slot = 1 + base.arrays.identity[1 : base.n_rules + 1].tolist().index(event.rule)
     assert kept.k >= gone.k
     assert base.arrays.born[slot] == min(kept.born, gone.born)
-    assert base.arrays.won[slot] == max(kept.won, gone.won)
+    assert base.arrays.last_won[slot] == max(kept.last_won, gone.last_won)
 
 
 def test_answers_without_weights_equal_a_direct_solve_while_the_global_model_moves():
     base = learned(1, rows=150)
-    rest = int(np.argmin(base.arrays.won[1 : base.n_rules + 1])) + 1
+    rest = int(np.argmin(base.arrays.last_won[1 : base.n_rules + 1])) + 1
     Z, _ = make_stream(1, rows=260)
     far = Z[base.memberships(Z)[0][:, rest - 1] == 0.0]  # samples that leave this rule alone
     H, G, W, W_0 = base.hessian(rest), base.arrays.G[rest].copy(), base.weights(rest), base.weights(0)

@@ -162,7 +162,7 @@ def test_only_so_many_acts_are_kept():
         rule_edits.rename_rule(model, int(base.arrays.identity[1]), f"name {number}")
     for _ in range(undo.CHANGES_KEPT):
         undo.undo(model)
-    assert base.words.names == {int(base.arrays.identity[1]): "name 4"}
+    assert base.rule_names.names == {int(base.arrays.identity[1]): "name 4"}
     with pytest.raises(StateError, match="no edit to undo"):
         undo.undo(model)
 
@@ -245,5 +245,5 @@ def test_a_merged_rule_takes_the_name_of_the_one_that_is_gone():
     gone = second if kept == first else first
     rule_edits.rename_rule(model, gone, "pump")
     assert rule_edits.merge_rules(model, first, second) == kept
-    assert base.words.names == {kept: "pump"}
+    assert base.rule_names.names == {kept: "pump"}
     assert str(base.events[-1]) == f"sample 100: rule {gone} was merged into rule {kept} by hand"

@@ -55,9 +55,9 @@ def statistics_of(model):
     used = range(rules.n_rules + 1)
     whole = {"H": [rules.hessian(a) for a in used], "P": [rules.inverse(a) for a in used]}
     whole |= {"F F'": [F @ F.T for F in np.tril(rules.arrays.F[: len(used)])]}
-    names = [name for name in PER_SLOT if name not in ("H", "P", "F", "late", "late_H", "late_P", "top")]
+    names = [name for name in PER_SLOT if name not in ("H", "P", "F", "n_pending", "pending_H", "pending_P", "top")]
     plain = {name: getattr(rules.arrays, name)[: len(used)] for name in names}
-    shared = {"tally": rules.arrays.tally, "strange": rules.arrays.strange}
+    shared = {"counters": rules.arrays.counters, "winner_stats": rules.arrays.winner_stats}
     return {name: np.array(value) for name, value in {**whole, **plain, **shared}.items()}
 
 
@@ -160,7 +160,7 @@ def test_a_feature_that_comes_and_goes_leaves_no_trace(kind):
     grow_features(model, [np.arange(10.0)])
     keep_features(model, np.arange(4))
     for name, value in statistics_of(model).items():
-        if name not in ("age", "fresh"):
+        if name not in ("age", "new_weight"):
             assert_close(value, before[name], 1e-8, name)
     np.testing.assert_allclose(model.outputs(X), outputs, rtol=1e-8, atol=1e-8)
 

@@ -28,7 +28,7 @@ from evolabel.core.feature_growth import grow_features, keep_features
 from evolabel.core.merge_models import empty_like, merge
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options
-from evolabel.core.rules.feature_weights import FLOOR, relevance_weights
+from evolabel.core.rules.feature_weights import FLOOR, relevance_weights, set_feature_weights
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.stored.snapshot import put_together, take_apart
 from evolabel.errors import DataError
@@ -267,7 +267,7 @@ def test_measuring_by_other_weights_forgets_nothing():
     rules = weighing().fit(X, Y)._model.trained()
     exact = {name: array.copy() for name, array in rules.arrays._asdict().items() if name != "inv"}
     weights = np.array([0.5, 1.5, 1.0, 1.0, 1.0])
-    rules.measure_by(weights)
+    set_feature_weights(rules, weights)
     for name, array in exact.items():
         np.testing.assert_array_equal(getattr(rules.arrays, name), array, err_msg=name)
     assert_distances_use(rules, weights)

@@ -81,7 +81,7 @@ def test_a_rule_that_rests_forgets_nothing():
     base = learned(3, forgetting=FADE, upkeep_every=EVERY)
     base.settings = base.settings._replace(radius=1e9, novel_z=1e9)
     Z, Y = make_stream(3)
-    rest = int(np.argmin(base.arrays.won[1 : base.n_rules + 1])) + 1
+    rest = int(np.argmin(base.arrays.last_won[1 : base.n_rules + 1])) + 1
     away = base.memberships(Z)[0][:, rest - 1] == 0.0
     before, whole = slot_of(base.arrays, rest), base.arrays.k[0]
     away[np.flatnonzero(away)[40:]] = False

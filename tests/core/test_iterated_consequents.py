@@ -4,11 +4,12 @@ import copy
 
 import numpy as np
 import pytest
-from naive import antecedents as naive
+from naive import rule_distances as naive
 from paper_rule_bases import paper_base
 from small_rule_bases import assert_close, make_stream, with_gaps
 
 from evolabel.core.batch import Batch
+from evolabel.core.rules.iterated import accumulate, minimise_all_rules, objective
 from evolabel.core.rules.proximal import minimise
 
 RLS_ONLY = {"alpha": 0.0, "beta": 0.0, "prox_steps": 0, "merging": "room"}
@@ -115,7 +116,7 @@ def test_many_steps_per_sample_reach_the_batch_optimum(name):
         base.learn(Batch(Z, Y))
     assert base.n_rules > 2
     for slot in range(1, base.n_rules + 1):
-        best = minimise(base.problem(slot), np.zeros(base.arrays.W[slot].shape), tolerance=1e-13)
+        best = minimise(objective(base, slot), np.zeros(base.arrays.W[slot].shape), tolerance=1e-13)
         np.testing.assert_allclose(base.arrays.W[slot], best, atol=1e-6)
 
 
@@ -123,10 +124,10 @@ def test_the_batch_phase_ends_at_the_optimum():
     base = paper_base(ridge=1.0, alpha=0.5, merging="room")
     Z, Y = make_stream(6, 60)
     base.learn(Batch(Z, Y), consequents=False)
-    base.accumulate(Batch(Z, Y))
-    base.minimise()
+    accumulate(base, Batch(Z, Y))
+    minimise_all_rules(base)
     for slot in range(1, base.n_rules + 1):
-        best = minimise(base.problem(slot), np.zeros(base.arrays.W[slot].shape), tolerance=1e-13)
+        best = minimise(objective(base, slot), np.zeros(base.arrays.W[slot].shape), tolerance=1e-13)
         np.testing.assert_allclose(base.arrays.W[slot], best, atol=1e-6)
 
 
@@ -143,7 +144,7 @@ def test_lasso_leaves_exact_zeros_in_the_stream():
 def test_what_lies_in_the_scratch_arrays_makes_no_difference(changes, rubbish):
     clean, dirty = paper_base(**changes), paper_base(**changes)
     for base, value in ((clean, 0.0), (dirty, rubbish)):
-        for array in base.scratch():
+        for array in base._workspace():
             array[:] = value if array.dtype == float else 0
         base.learn(Batch(*make_stream(6, 40)))
     np.testing.assert_array_equal(dirty.arrays.W, clean.arrays.W)

@@ -94,7 +94,7 @@ def test_an_unlocked_rule_is_as_if_it_had_never_been_locked_if_nothing_was_learn
     rule_edits.lock_rule(model, identity)
     rule_edits.unlock_rule(model, identity)
     unlocked = rule(base, identity)
-    for name in set(plain) - {"won", "compared"}:
+    for name in set(plain) - {"last_won", "compared"}:
         np.testing.assert_array_equal(unlocked[name], plain[name], err_msg=name)
     k = base.arrays.k[rule_edits.slot_of_rule(base, identity)]
     model.learn(Batch(X[120:200], Y[120:200]))
@@ -120,7 +120,7 @@ def test_locked_rules_stay_when_features_come_and_go(model):
     grow_features(model, [np.array([1.0, 2.0, 3.0])])
     keep_features(model, np.array([0, 2, 4]))
     np.testing.assert_array_equal(model.trained().weights(1), [weights[0], weights[2], np.zeros(3), weights[4]])
-    assert model.trained().words.names == {identity: "pump"}
+    assert model.trained().rule_names.names == {identity: "pump"}
     X, Y = stream()
     model.learn(Batch(X[120:, :3].copy(), Y[120:]))
     np.testing.assert_array_equal(

@@ -10,7 +10,7 @@ from small_rule_bases import assert_close
 from evolabel.core.batch import Batch
 from evolabel.core.rules import inverses, merging, slots
 from evolabel.kernels.compile import interpreted
-from evolabel.kernels.moments import absorb
+from evolabel.kernels.moments import update_moments
 from evolabel.kernels.paper.coupling import add_label_moments
 from evolabel.kernels.state import paper_arrays
 
@@ -22,9 +22,9 @@ def two_rules(first, second, p=P, **changes):
     """A rule base of two rules, each grown from the rows of one array in the space of the antecedents."""
     base = paper_base(p, first.shape[1] - p if first.shape[1] > p else K, **changes)
     for samples in (first, second):
-        slot = slots.give_birth(samples[0], 0, 1.0, base.arrays, base.settings)
+        slot = slots.create_rule(samples[0], 0, 1.0, base.arrays, base.settings)
         for s in samples[1:]:
-            interpreted(absorb)(slot, s, 1.0, base.arrays, base.settings, paper_arrays(base.arrays))
+            interpreted(update_moments)(slot, s, 1.0, base.arrays, base.settings, paper_arrays(base.arrays))
     return base
 
 
@@ -46,7 +46,7 @@ def test_a_merged_rotated_rule_is_the_pooled_batch(seed, n, m, apart):
     first, second = clouds(seed, (n, m), apart)
     base = two_rules(first, second)
     kept = 0 if n >= m else 1
-    base.unite(1, 2)
+    base.merge(1, 2)
     both = np.vstack([first, second])
     F = np.tril(base.arrays.F[1])
     assert base.n_rules == 1
@@ -74,7 +74,7 @@ def test_label_moments_and_statistics_are_pooled_exactly(seed):
         a.H[slot] = R.T @ R
         inverses.derive_inverse(slot, a, base.settings)
     H, G = a.H[1] + a.H[2], a.G[1] + a.G[2]
-    base.unite(1, 2)
+    base.merge(1, 2)
     mean = np.average(Y, axis=0, weights=psi)
     assert_close(a.mass[1], [psi.sum(), (psi**2).sum()], 1e-12)
     assert_close(a.ybar[1], mean, 1e-11)
@@ -114,7 +114,7 @@ def test_merged_weights_by_output(seed, larger_first):
     expected = base.arrays.W[a] + 0.25 * rho * (base.arrays.W[b] - base.arrays.W[a])
     np.testing.assert_allclose(merging.merged_weights(1, 2, base), expected, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(merging.merged_weights(2, 1, base), expected, rtol=1e-10, atol=1e-12)
-    base.unite(1, 2)
+    base.merge(1, 2)
     np.testing.assert_allclose(base.arrays.W[1], expected, rtol=1e-10, atol=1e-12)
 
 

@@ -78,7 +78,7 @@ def stream_of(name, seed, rows=220):
 def test_the_loop_equals_its_naive_twin(name, seed):
     settings, (Z, Y, weights, confidences) = stream_of(name, seed)
     base, out = RuleBase(4, 3, settings), np.empty(Y.shape)
-    base.mobility = MOBILITY.get(name, 1.0)
+    base.antecedent_rate = MOBILITY.get(name, 1.0)
     twin = empty_twin(base)
     base.learn(Batch(Z, Y, weights=weights, confidences=confidences, outputs=out))
     assert_close(out, naive.learn_rows(Z, Y, weights, confidences, twin), 1e-8)

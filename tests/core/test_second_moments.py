@@ -137,7 +137,11 @@ def test_damaged_arrays_are_refused(samples):
     model, moments = fitted(samples), SecondMoments()
     moments.update(model, samples[0][100:])
     stored = moments.arrays()
-    for damage in ({"M": stored["M"][1:]}, {"late": stored["late"] + 100}, {"late_M": stored["late_M"][:, :1]}):
+    for damage in (
+        {"M": stored["M"][1:]},
+        {"n_pending": stored["n_pending"] + 100},
+        {"pending_M": stored["pending_M"][:, :1]},
+    ):
         with pytest.raises(DataError, match="array "):
             SecondMoments.from_arrays({**stored, **damage})
 

@@ -90,7 +90,7 @@ def test_thresholds_refuse_what_does_not_fit(optimise, stream):
     )
     for parts in wrong:
         with pytest.raises(InternalError):
-            counts.follow(Batch(Y, Y, **parts))
+            counts.update(Batch(Y, Y, **parts))
 
 
 def test_error_feedback_refuses_what_does_not_fit():

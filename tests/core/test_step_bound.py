@@ -6,6 +6,7 @@ from paper_rule_bases import paper_base
 from small_rule_bases import make_stream, with_gaps
 
 from evolabel.core.batch import Batch
+from evolabel.core.rules.iterated import accumulate, minimise_all_rules, objective
 
 CASES = {
     "none": {"coupling": "none"},
@@ -20,7 +21,7 @@ CASES = {
 
 def norm_of_hessian(base, slot):
     """Spectral norm of the Kronecker Hessian of a rule."""
-    problem = base.problem(slot)
+    problem = objective(base, slot)
     K, q = problem.G.shape
     slopes = np.diag(np.append(np.ones(q - 1), 0.0))
     ridged = problem.H + np.diag(problem.penalty)
@@ -38,7 +39,7 @@ def test_the_bound_covers_the_hessian_after_every_sample(name):
         for slot in range(1, base.n_rules + 1):
             norm = norm_of_hessian(base, slot)
             assert base.arrays.top[slot, 0] + base.settings.beta >= norm * (1.0 - 1e-12)
-            assert base.problem(slot).lipschitz() >= norm * (1.0 - 1e-12)
+            assert objective(base, slot).lipschitz() >= norm * (1.0 - 1e-12)
     assert base.n_rules > 1
 
 
@@ -54,8 +55,8 @@ def test_the_batch_phase_leaves_exact_bounds():
     base = paper_base(beta=3.0)
     Z, Y = make_stream(5, 80)
     base.learn(Batch(Z, Y), consequents=False)
-    base.accumulate(Batch(Z, Y))
-    base.minimise()
+    accumulate(base, Batch(Z, Y))
+    minimise_all_rules(base)
     for slot in range(1, base.n_rules + 1):
         exact = np.linalg.eigvalsh(base.hessian(slot) + np.diag(base.settings.penalty[1])).max()
         assert base.arrays.top[slot, 0] == pytest.approx(exact)

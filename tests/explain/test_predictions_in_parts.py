@@ -109,7 +109,9 @@ def test_novelty_is_the_models_own_criterion(profile):
         if profile == "default":
             slot = int(np.argmin(D)) + 1
             support = float(rules.arrays.k[slot])
-            assert why.novelty.novel == is_novel(D.min(), support, rules.n_rules, rules.arrays.strange, rules.settings)
+            assert why.novelty.novel == is_novel(
+                D.min(), support, rules.n_rules, rules.arrays.winner_stats, rules.settings
+            )
         novel.append(why.novelty.novel)
     assert 0 < sum(novel) < 60
 
@@ -117,7 +119,7 @@ def test_novelty_is_the_models_own_criterion(profile):
 def test_a_full_rule_base_measures_by_what_it_is_used_to():
     clf = classifier("default")
     rules = clf._model.trained()
-    strange = rules.arrays.strange
+    strange = rules.arrays.winner_stats
     border = np.sqrt(strange[1] + 6.0 * np.sqrt(strange[2]))
     assert check_novelty(clf._model, np.full(rules.n_rules, 0.1)).border == pytest.approx(border)
 

@@ -140,11 +140,11 @@ def test_leverage_is_the_share_of_variance_an_actual_update_removes(case):
 def test_variance_reduction_is_what_an_actual_update_brings_to_the_rows_of_the_moments(case, waiting):
     base, Z = case
     rng, slots = np.random.default_rng(waiting), base.n_rules + 1
-    roots, late_M = rng.normal(size=(slots, 9, P + 1)), rng.normal(size=(slots, 3, P + 1))
+    roots, pending_M = rng.normal(size=(slots, 9, P + 1)), rng.normal(size=(slots, 3, P + 1))
     M = np.array([root.T @ root for root in roots])
-    full = [A + rows[:waiting].T @ rows[:waiting] for A, rows in zip(M, late_M, strict=True)]
-    late = np.full(slots, waiting)
-    f, psi, _, *terms = answered(base, Z, (np.tril(M), late_M, late))
+    full = [A + rows[:waiting].T @ rows[:waiting] for A, rows in zip(M, pending_M, strict=True)]
+    n_pending = np.full(slots, waiting)
+    f, psi, _, *terms = answered(base, Z, (np.tril(M), pending_M, n_pending))
     out = criterion_scores(scores.VARIANCE_REDUCTION, f, psi, VarianceTerms(*terms))[:, 0]
     for i, z in enumerate(Z):
         expected = sum(np.sum(gone * A) for gone, A in zip(removed(base, z), full[1:], strict=True))
@@ -156,16 +156,16 @@ def test_variance_reduction_is_what_an_actual_update_brings_to_the_rows_of_the_m
 def test_moments_are_the_batch_formula_however_many_rows_wait(case, weight, block):
     base, Z = case
     slots, q = base.n_rules + 1, P + 1
-    M, late_M, late = np.zeros((slots, q, q)), np.zeros((slots, block, q)), np.zeros(slots, np.int64)
+    M, pending_M, n_pending = np.zeros((slots, q, q)), np.zeros((slots, block, q)), np.zeros(slots, np.int64)
     before = copy.deepcopy(base.arrays)
     psi, _ = base.memberships(Z)
-    second_moments.add_moment_rows(*base.packed(), Z, psi, weight, M, late_M, late)
+    second_moments.add_moment_rows(*base.packed(), Z, psi, weight, M, pending_M, n_pending)
     whole = np.column_stack([np.where(np.isnan(Z), base.arrays.c[0, :P], Z), np.ones(len(Z))])
     rows = np.array([[r, *regressors(base, z)] for r, z in zip(whole, Z, strict=True)])
     shares = np.column_stack([np.ones(len(Z)), psi])
     for slot in range(slots):
         expected = weight * np.einsum("i,ij,ik->jk", shares[:, slot], rows[:, slot], rows[:, slot])
-        waiting = late_M[slot, : late[slot]]
+        waiting = pending_M[slot, : n_pending[slot]]
         assert_close(np.tril(M[slot] + waiting.T @ waiting), np.tril(expected), 1e-12)
     for name, array in before._asdict().items():
         np.testing.assert_array_equal(getattr(base.arrays, name), array, err_msg=name)

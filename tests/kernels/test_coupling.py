@@ -11,6 +11,7 @@ from paper_rule_bases import paper_base, paper_learned
 from small_rule_bases import assert_close
 
 from evolabel.core.batch import Batch
+from evolabel.core.rules.iterated import objective
 from evolabel.kernels.paper import coupling as coupling_module
 from evolabel.kernels.paper.coupling import NONE, PAPER, RIDGE, SHIFTED, SHRINK, SIGNED_LAPLACIAN
 
@@ -153,7 +154,7 @@ def test_scale_to_unit(B):
 def test_the_couplings_of_a_learned_rule_base_are_safe(name):
     base = paper_learned(4, K=5, coupling=name)
     for slot in range(1, base.n_rules + 1):
-        eigenvalues = np.linalg.eigvalsh(base.problem(slot).B)
+        eigenvalues = np.linalg.eigvalsh(objective(base, slot).B)
         assert eigenvalues.min() >= -1e-12
         assert eigenvalues.max() <= 1.0 + 1e-12
 

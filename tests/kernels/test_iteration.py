@@ -52,9 +52,9 @@ def test_soft_threshold_gives_exact_zeros():
 def test_prox_step(seed, K, q, alpha, beta):
     rng = np.random.default_rng(seed)
     H, B, W, G, W0 = symmetric(rng, q), symmetric(rng, K), *rng.normal(size=(3, K, q))
-    penalty, lean = rng.uniform(size=(2, q))
-    expected = naive.prox_step(W, H, B, G, penalty, lean, W0, alpha, beta, 9.0)
-    iteration.prox_step(W, W @ H, B @ W, G, penalty, lean, W0, alpha, beta, 9.0)
+    penalty, anchor = rng.uniform(size=(2, q))
+    expected = naive.prox_step(W, H, B, G, penalty, anchor, W0, alpha, beta, 9.0)
+    iteration.prox_step(W, W @ H, B @ W, G, penalty, anchor, W0, alpha, beta, 9.0)
     np.testing.assert_allclose(W, expected, rtol=1e-10, atol=1e-12)
 
 

@@ -34,7 +34,7 @@ def rule_bases(draw):
         base.arrays.n[slot] = draw(vector(p, MASSES))
         base.arrays.M[slot] = draw(vector(p, MASSES)) * (base.arrays.n[slot] > 0.0)
         base.arrays.k[slot] = draw(MASSES)
-    base.arrays.tally[SEEN] = 17
+    base.arrays.counters[SEEN] = 17
     return base
 
 
@@ -52,10 +52,10 @@ def test_absorb_moves_one_slot_by_one_sample(data):
     base = data.draw(rule_bases())
     z, weight = data.draw(vector(base.arrays.c.shape[1], MISSING)), data.draw(st.floats(1e-3, 1e3))
     other, expected = slot_of(base.arrays, 2), slot_of(base.arrays, 1)
-    naive.absorb(expected, z, weight, 17)
-    interpreted(moments_module.absorb)(1, z, weight, base.arrays, base.settings, None)
+    naive.update_moments(expected, z, weight, 17)
+    interpreted(moments_module.update_moments)(1, z, weight, base.arrays, base.settings, None)
     got = slot_of(base.arrays, 1)
-    for name in ("c", "n", "k", "won"):
+    for name in ("c", "n", "k", "last_won"):
         np.testing.assert_allclose(getattr(got, name), getattr(expected, name), rtol=1e-11, atol=1e-11, err_msg=name)
     np.testing.assert_allclose(got.M, expected.M, rtol=1e-9, atol=1e-9)
     inv = naive.derive_inverse_variance(got, base.settings)
@@ -83,7 +83,7 @@ def test_pooled_moments_are_those_of_both_sets(base):
 def test_absorbing_samples_gives_their_weighted_mean_and_scatter(Z, weights):
     base = RuleBase(3, 1, make_settings(3))
     for z, weight in zip(Z, weights, strict=True):
-        interpreted(moments_module.absorb)(1, z, weight, base.arrays, base.settings, None)
+        interpreted(moments_module.update_moments)(1, z, weight, base.arrays, base.settings, None)
     mean = np.average(Z, axis=0, weights=weights)
     np.testing.assert_allclose(base.arrays.c[1], mean, rtol=1e-12, atol=1e-11)
     np.testing.assert_allclose(base.arrays.M[1], weights @ (Z - mean) ** 2, rtol=1e-10, atol=1e-8)

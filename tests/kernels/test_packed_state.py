@@ -1,6 +1,7 @@
 """A packed rule base is the rule base itself."""
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def test_arrays_of_other_types_are_refused():
     base = learned(0)
     state = base.arrays._replace(k=base.arrays.k.astype(np.float32))
     with pytest.raises(TypeError, match="float32"):
-        pack(State(state, base.settings, base.scratch()))
+        pack(State(state, base.settings, base._workspace()))
 
 
 @pytest.mark.parametrize("kind", [int, np.float32, np.int64])
@@ -70,3 +71,13 @@ def test_parameters_may_be_numbers_of_any_kind(kind, stream):
     told = EvolvingFuzzyClassifier(**numbers).fit(*stream).decision_function(stream[0])
     same = EvolvingFuzzyClassifier(**{name: float(number) for name, number in numbers.items()}).fit(*stream)
     np.testing.assert_array_equal(told, same.decision_function(stream[0]))
+
+
+def test_a_packed_tuple_is_not_copied():
+    """Its addresses would be those of the arrays it was made of."""
+    scaler = fit_scaler(np.random.default_rng(0).normal(size=(20, 2)), "standard", 5)
+    for copied in (copy.deepcopy, pickle.dumps):
+        if hasattr(scaler.knots, "address"):  # interpreted kernels take the tuple itself
+            with pytest.raises(TypeError, match="cannot be copied"):
+                copied(scaler.knots)
+    assert copy.deepcopy(scaler).knots is not scaler.knots

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from naive import scaling as naive
 
-from evolabel.kernels.scaling import scale_rows
+from evolabel.kernels.packed_state import pack
+from evolabel.kernels.scaling import Knots, scale_rows
 
 NUMBERS = st.floats(-100.0, 100.0, allow_subnormal=False)
 
@@ -33,5 +34,5 @@ def test_scale_rows(knots, limits, data):
     X = data.draw(hnp.arrays(np.float64, (5, len(used)), elements=NUMBERS | st.just(np.nan)))
     X = np.vstack([X, x.T])  # the knots themselves, too
     Z = np.full(X.shape, 77.0)
-    scale_rows(X, x, scores, row, used, slope, *limits, Z)
+    scale_rows(pack(Knots(x, scores, row, used, slope, *limits)), X, Z)
     np.testing.assert_allclose(Z, naive.scale_rows(X, x, z, used, slope, *limits), rtol=1e-9, atol=1e-9)

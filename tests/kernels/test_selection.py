@@ -52,11 +52,11 @@ def test_quantile_walk_is_a_sort_of_the_window(stream, tau, least, commit):
             expected = i
             break
         past.append(S[i])
-    ring, tally, mask = np.zeros((5, K)), np.zeros(2, np.int64), np.zeros(K, bool)
-    at = selection.walk_quantile(S, tok, free, tau, least, ring, tally, mask, commit)
+    ring, counters, mask = np.zeros((5, K)), np.zeros(2, np.int64), np.zeros(K, bool)
+    at = selection.walk_quantile(S, tok, free, tau, least, ring, counters, mask, commit)
     assert at == expected
     assert at == n or set(np.flatnonzero(mask)) == set(labels)
-    assert tally[selection.FILLED] == (min(at, 5) if commit else 0)
+    assert counters[selection.FILLED] == (min(at, 5) if commit else 0)
 
 
 @settings(deadline=None)  # the first example compiles
@@ -75,10 +75,10 @@ def test_token_walk_is_a_rank_sum_over_the_window(stream, generosity, unit):
             break
         rows.append(R[i])
         sums.append(score)
-    ring, last, tally = np.zeros((C, 5)), np.zeros(5), np.zeros(2, np.int64)
+    ring, last, counters = np.zeros((C, 5)), np.zeros(5), np.zeros(2, np.int64)
     weights = np.arange(1.0, C + 1.0)
-    assert selection.walk_tokens(R, weights, tok, free, unit, generosity, ring, last, tally, True) == expected
-    assert tally[selection.FILLED] == min(expected, 5)
+    assert selection.walk_tokens(R, weights, tok, free, unit, generosity, ring, last, counters, True) == expected
+    assert counters[selection.FILLED] == min(expected, 5)
 
 
 @settings(deadline=None)  # the first example compiles

@@ -32,8 +32,8 @@ def test_late_rows_are_the_change_of_a_matrix_and_of_its_inverse(slot, w):
     A, _, r = slot
     P = np.linalg.inv(A)
     row_H, row_P = np.empty(len(r)), np.empty(len(r))
-    statistics.late_rows(r, P @ r, w, row_H, row_P)
-    for got, expected in zip((row_H, row_P), naive.late_rows(r, P @ r, w), strict=True):
+    statistics.pending_rows(r, P @ r, w, row_H, row_P)
+    for got, expected in zip((row_H, row_P), naive.pending_rows(r, P @ r, w), strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-15)
     grown = A + np.outer(row_H, row_H)
     assert_close(grown, A + w * np.outer(r, r), 1e-13)

@@ -21,20 +21,20 @@ DISTANCES = st.floats(0.0, 100.0)
 @settings(max_examples=40, deadline=None)
 @given(hnp.arrays(np.float64, st.integers(1, 30), elements=DISTANCES), st.sampled_from([0.0, 190.0]))
 def test_winner_distances_are_noted_as_mean_and_variance(D, already):
-    strange = np.array([already, 3.0, 2.0])
-    expected = strange.copy()
+    winner_stats = np.array([already, 3.0, 2.0])
+    expected = winner_stats.copy()
     for d in D:
-        structure.note_winner_distance(d, strange)
-        expected = naive.note_winner_distance(d, expected)
-    np.testing.assert_allclose(strange, expected, rtol=1e-9, atol=1e-9)
+        structure.update_winner_stats(d, winner_stats)
+        expected = naive.update_winner_stats(d, expected)
+    np.testing.assert_allclose(winner_stats, expected, rtol=1e-9, atol=1e-9)
 
 
 def test_up_to_the_window_it_is_the_plain_mean_and_variance():
-    D = np.random.default_rng(0).exponential(size=int(structure.STRANGE_WINDOW))
-    strange = np.zeros(3)
+    D = np.random.default_rng(0).exponential(size=int(structure.WINNER_WINDOW))
+    winner_stats = np.zeros(3)
     for d in D:
-        structure.note_winner_distance(d, strange)
-    np.testing.assert_allclose(strange, [len(D), D.mean(), D.var()], rtol=1e-12)
+        structure.update_winner_stats(d, winner_stats)
+    np.testing.assert_allclose(winner_stats, [len(D), D.mean(), D.var()], rtol=1e-12)
 
 
 @settings(max_examples=50, deadline=None)
@@ -45,10 +45,12 @@ def test_up_to_the_window_it_is_the_plain_mean_and_variance():
     st.sampled_from([1, 5, 9]),
     st.tuples(st.sampled_from([0.0, 50.0, 51.0, 400.0]), DISTANCES, DISTANCES),
 )
-def test_is_novel(d, support, C, max_rules, strange):
+def test_is_novel(d, support, C, max_rules, winner_stats):
     assume(max_rules >= C)
-    options, strange = make_settings(3, max_rules=max_rules, novel_z=2.0), np.array(strange)
-    assert structure.is_novel(d, support, C, strange, options) == naive.is_novel(d, support, C, strange, options)
+    options, winner_stats = make_settings(3, max_rules=max_rules, novel_z=2.0), np.array(winner_stats)
+    assert structure.is_novel(d, support, C, winner_stats, options) == naive.is_novel(
+        d, support, C, winner_stats, options
+    )
 
 
 def test_the_edges_of_novelty():
@@ -67,13 +69,13 @@ def test_the_edges_of_novelty():
 @given(st.integers(0, 5), st.integers(0, 80), st.sampled_from([0, 10, 40]), st.sampled_from([0.0, 8.0, 1e9]))
 def test_starving(seed, later, prune_after, min_support):
     base = learned(seed, rows=60, drift_every=20)
-    base.arrays.tally[SEEN] += later
+    base.arrays.counters[SEEN] += later
     options = base.settings._replace(prune_after=prune_after, min_support=min_support)
     twin = naive_of(base)
     twin.settings = options
-    assert structure.any_starved(base.arrays, options) == naive.any_starved(twin)
+    assert structure.any_inactive(base.arrays, options) == naive.any_inactive(twin)
     for a, rule in enumerate(twin.rules, start=1):
-        assert structure.is_starved(a, base.arrays, options) == naive.is_starved(rule, twin.seen, options)
+        assert structure.is_inactive(a, base.arrays, options) == naive.is_inactive(rule, twin.seen, options)
 
 
 @settings(max_examples=40, deadline=None)
@@ -81,7 +83,7 @@ def test_starving(seed, later, prune_after, min_support):
 def test_has_grown(seed, rules, every):
     rng = np.random.default_rng(seed)
     base = random_rules(rng, 3, 2, 4)
-    base.arrays.tally[RULES] = rules
+    base.arrays.counters[RULES] = rules
     base.arrays.compared[1:5] = rng.integers(0, 30, size=4)
     options = base.settings._replace(merge_every=every)
     for slot in range(1, 5):

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evolabel.kernels.thresholds import DOUBT, UNDECIDED, best_cut, follow_rows
+from evolabel.kernels.thresholds import PRIOR_SAMPLES, UNDECIDED, best_cut, count_rows
 
 best_cut = callable_kernel(best_cut)
 
@@ -18,7 +18,7 @@ counts = arrays(float, BINS, elements=st.integers(0, 9).map(float))
 
 def f1_by_bin(seen, on):
     """F1 if outputs from each bin upwards are predicted, with the shares of the bins drawn towards their middles."""
-    share = (on + DOUBT * (np.arange(BINS) + 0.5) / BINS) / (seen + DOUBT)
+    share = (on + PRIOR_SAMPLES * (np.arange(BINS) + 0.5) / BINS) / (seen + PRIOR_SAMPLES)
     true = (seen * share).sum()
     return np.array([2.0 * (seen * share)[b:].sum() / max(seen[b:].sum() + true, 1e-300) for b in range(BINS)])
 
@@ -61,7 +61,7 @@ def test_rows_are_counted_and_cut_as_the_naive_twin_does(shared, weighted, fade)
     out, Y, weights, confidences = made_rows(seed=4)
     L = 1 if shared else 3
     seen, on, limits = np.zeros((L, BINS)), np.zeros((L, BINS)), np.zeros(Y.shape)
-    follow_rows(out, Y, *((weights, confidences) if weighted else (NONE, NO_TABLE)), fade, seen, on, limits)
+    count_rows(out, Y, *((weights, confidences) if weighted else (NONE, NO_TABLE)), fade, seen, on, limits)
     naive_seen, naive_on = np.zeros((L, BINS)), np.zeros((L, BINS))
     for i in range(len(Y)):
         np.testing.assert_allclose(limits[i], np.resize(naive_thresholds(naive_seen, naive_on), 3), atol=1e-12)
@@ -81,7 +81,7 @@ def test_a_label_nobody_annotates_keeps_its_counts():
     out, Y, _, _ = made_rows(seed=1)
     Y[:, 1] = np.nan
     seen, on = np.full((3, BINS), 2.0), np.ones((3, BINS))
-    follow_rows(out, Y, NONE, NO_TABLE, 0.9, seen, on, NO_TABLE)
+    count_rows(out, Y, NONE, NO_TABLE, 0.9, seen, on, NO_TABLE)
     assert (seen[1] == 2.0).all()
     assert (on[1] == 1.0).all()
     assert (seen[0] != 2.0).any()
@@ -92,7 +92,7 @@ def test_for_true_probabilities_the_threshold_approaches_the_one_that_maximises_
     out = rng.beta(0.5, 4.0, (40_000, 1))  # a rare label
     Y = (rng.random(out.shape) < out).astype(float)
     seen, on, limits = np.zeros((1, 32)), np.zeros((1, 32)), np.zeros(Y.shape)
-    follow_rows(out, Y, NONE, NO_TABLE, 1.0, seen, on, limits)
+    count_rows(out, Y, NONE, NO_TABLE, 1.0, seen, on, limits)
     cuts = np.linspace(0.0, 1.0, 401)
     f1 = [2.0 * out[out >= cut].sum() / ((out >= cut).sum() + out.sum()) for cut in cuts]
     assert limits[-1, 0] == pytest.approx(cuts[int(np.argmax(f1))], abs=0.03)

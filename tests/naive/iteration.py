@@ -28,7 +28,7 @@ def prox_step(
     B: FloatArray,
     G: FloatArray,
     penalty: FloatArray,
-    lean: FloatArray,
+    anchor: FloatArray,
     W0: FloatArray,
     alpha: float,
     beta: float,
@@ -36,7 +36,7 @@ def prox_step(
 ) -> FloatArray:
     """Eq. (16), entry by entry; the intercept feels neither alpha nor beta."""
     new, last = W.copy(), W.shape[1] - 1
-    gradient = W @ H - G + W @ np.diag(penalty) - W0 @ np.diag(lean)
+    gradient = W @ H - G + W @ np.diag(penalty) - W0 @ np.diag(anchor)
     coupled = gradient + beta * B @ W
     for b in range(len(W)):
         for j in range(last):

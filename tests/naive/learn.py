@@ -3,13 +3,13 @@
 import numpy as np
 
 from evolabel.typing import FloatArray
-from naive.antecedents import fill_regressor
-from naive.lifecycle import let_be_born, prune, rule_distances, upkeep
 from naive.memberships import memberships, nearest
-from naive.moments import absorb
+from naive.moments import update_moments
+from naive.rule_changes import let_be_born, prune, rule_distances, upkeep
+from naive.rule_distances import fill_regressor
 from naive.slots import NaiveRules, Slot
 from naive.statistics import add_labels, add_partial_labels, learn_regressor
-from naive.structure import is_novel, note_winner_distance
+from naive.structure import is_novel, update_winner_stats
 from naive.symmetric import mirror
 
 
@@ -26,10 +26,10 @@ def add_rule_output(
 
 
 def add_global_output(
-    v: FloatArray, P: FloatArray, late_P: FloatArray, late: int, G: FloatArray, f: FloatArray
+    v: FloatArray, P: FloatArray, pending_P: FloatArray, n_pending: int, G: FloatArray, f: FloatArray
 ) -> FloatArray:
     """Add W_0'v to f, with W_0 = P_0 G_0' (G as the kernels keep it)."""
-    W = (mirror(P) - late_P[:late].T @ late_P[:late]) @ G.T
+    W = (mirror(P) - pending_P[:n_pending].T @ pending_P[:n_pending]) @ G.T
     return np.asarray(f + W.T @ v)
 
 
@@ -72,18 +72,18 @@ def starts_a_rule(z: FloatArray, base: NaiveRules) -> bool:
         return True
     D = rule_distances(z, base)
     winner = nearest(D)
-    return is_novel(D[winner], base.rules[winner].k, len(base.rules), base.strange, base.settings)
+    return is_novel(D[winner], base.rules[winner].k, len(base.rules), base.winner_stats, base.settings)
 
 
 def follow(z: FloatArray, weight: float, base: NaiveRules) -> None:
     """A sample that is not novel moves the rule it is nearest to, and the whole stream's moments."""
     D = rule_distances(z, base)
-    base.strange = note_winner_distance(float(D.min()), base.strange)
+    base.winner_stats = update_winner_stats(float(D.min()), base.winner_stats)
     winner = base.rules[nearest(D)]
-    winner.won = base.seen
-    if base.mobility > 0.0:
-        absorb(winner, z, weight * base.mobility, base.seen)
-    absorb(base.whole, z, weight, base.seen)
+    winner.last_won = base.seen
+    if base.antecedent_rate > 0.0:
+        update_moments(winner, z, weight * base.antecedent_rate, base.seen)
+    update_moments(base.whole, z, weight, base.seen)
 
 
 def learn_consequents(

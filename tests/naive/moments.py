@@ -4,7 +4,7 @@ import numpy as np
 
 from evolabel.kernels.state import Settings
 from evolabel.typing import FloatArray
-from naive.antecedents import degrees
+from naive.rule_distances import degrees
 from naive.slots import Slot, empty_slot
 
 
@@ -27,13 +27,13 @@ def pool_moments(a: Slot, b: Slot) -> None:
     a.c, a.n, a.k = c, n, a.k + b.k
 
 
-def absorb(slot: Slot, z: FloatArray, weight: float, seen: int) -> None:
+def update_moments(slot: Slot, z: FloatArray, weight: float, seen: int) -> None:
     """A sample is a set of samples with no scatter; a missing feature is an empty one."""
     shown = ~np.isnan(z)
     sample = empty_slot(len(z), 0)
     sample.c, sample.n, sample.k = np.where(shown, z, 0.0), np.where(shown, weight, 0.0), weight
     pool_moments(slot, sample)
-    slot.won = seen
+    slot.last_won = seen
 
 
 def rotate(s: FloatArray, weight: float, k: float, nu0: float, c: FloatArray, F: FloatArray) -> FloatArray:

@@ -19,10 +19,10 @@ class Slot:
     H: FloatArray
     G: FloatArray
     age: int = 0
-    fresh: float = 0.0
+    new_weight: float = 0.0
     identity: int = 0
     born: int = 0
-    won: int = 0
+    last_won: int = 0
 
 
 def empty_slot(p: int, K: int) -> Slot:
@@ -39,9 +39,9 @@ class NaiveRules:
     rules: list[Slot] = field(default_factory=list)
     seen: int = 0
     next_identity: int = 0
-    strange: FloatArray = field(default_factory=lambda: np.zeros(3))
+    winner_stats: FloatArray = field(default_factory=lambda: np.zeros(3))
     events: list[tuple[int, str, int, int | None]] = field(default_factory=list)
-    mobility: float = 1.0
+    antecedent_rate: float = 1.0
 
     def remove(self, rule: Slot) -> None:
         """Take a rule out; the last rule takes its place."""

@@ -6,7 +6,7 @@ from evolabel.typing import FloatArray
 from naive.slots import Slot
 
 
-def late_rows(r: FloatArray, u: FloatArray, w: float) -> tuple[FloatArray, FloatArray]:
+def pending_rows(r: FloatArray, u: FloatArray, w: float) -> tuple[FloatArray, FloatArray]:
     """Rows whose outer products H grows by and P shrinks by (Sherman and Morrison), u = P r."""
     return np.sqrt(w) * r, np.sqrt(w / (1.0 + w * r @ u)) * u
 
@@ -15,7 +15,7 @@ def learn_regressor(slot: Slot, r: FloatArray, w: float) -> None:
     """H += w r r'."""
     slot.H = slot.H + w * np.outer(r, r)
     slot.age += 1
-    slot.fresh += w
+    slot.new_weight += w
 
 
 def add_labels(G: FloatArray, r: FloatArray, y: FloatArray, w: float) -> FloatArray:

@@ -5,43 +5,43 @@ from itertools import combinations
 import numpy as np
 
 from evolabel.kernels.state import RULES, RuleArrays, Settings
-from evolabel.kernels.structure import STRANGE_AFTER, STRANGE_WINDOW
+from evolabel.kernels.structure import MIN_WINNERS, WINNER_WINDOW
 from evolabel.typing import FloatArray
 from naive.slots import NaiveRules, Slot
 
 
-def note_winner_distance(d: float, strange: FloatArray) -> FloatArray:
-    """Count, mean and variance; beyond `STRANGE_WINDOW` distances the old ones fade."""
-    count, mean, variance = strange
-    share = 1.0 / min(count + 1.0, STRANGE_WINDOW)
+def update_winner_stats(d: float, winner_stats: FloatArray) -> FloatArray:
+    """Count, mean and variance; beyond `WINNER_WINDOW` distances the old ones fade."""
+    count, mean, variance = winner_stats
+    share = 1.0 / min(count + 1.0, WINNER_WINDOW)
     new = (1.0 - share) * mean + share * d
     square = (1.0 - share) * (variance + mean**2) + share * d**2
     return np.array([count + 1.0, new, square - new**2])
 
 
-def is_novel(d: float, support: float, C: int, strange: FloatArray, settings: Settings) -> bool:
+def is_novel(d: float, support: float, C: int, winner_stats: FloatArray, settings: Settings) -> bool:
     """With room: outside the winner's radius, which shrinks with its support. Full: only if very strange."""
     if settings.max_rules > C:
         return bool(d > settings.radius * ((support + 1.0) / support) ** 4)
-    count, mean, variance = strange
-    return bool(settings.max_rules > 1 and count > STRANGE_AFTER and d > mean + settings.novel_z * np.sqrt(variance))
+    count, mean, variance = winner_stats
+    return bool(settings.max_rules > 1 and count > MIN_WINNERS and d > mean + settings.novel_z * np.sqrt(variance))
 
 
-def is_starved(slot: Slot, seen: int, settings: Settings) -> bool:
+def is_inactive(slot: Slot, seen: int, settings: Settings) -> bool:
     """Little support, and no sample won for `prune_after` samples."""
-    return seen - slot.won > settings.prune_after and slot.k < settings.min_support
+    return seen - slot.last_won > settings.prune_after and slot.k < settings.min_support
 
 
-def any_starved(base: NaiveRules) -> bool:
+def any_inactive(base: NaiveRules) -> bool:
     """Is there a rule to remove?"""
-    hungry = [is_starved(rule, base.seen, base.settings) for rule in base.rules]
+    hungry = [is_inactive(rule, base.seen, base.settings) for rule in base.rules]
     return base.settings.prune_after > 0 and len(base.rules) > 1 and any(hungry)
 
 
 def has_grown(slot: int, rules: RuleArrays, settings: Settings) -> bool:
     """Among several rules: has this one won `merge_every` samples since it was last compared? 0: never."""
     won = float(rules.k[slot] - rules.compared[slot])
-    return bool(rules.tally[RULES] > 1 and settings.merge_every > 0 and won >= settings.merge_every)
+    return bool(rules.counters[RULES] > 1 and settings.merge_every > 0 and won >= settings.merge_every)
 
 
 def ward(a: int, b: int, c: FloatArray, variance: FloatArray, k: FloatArray) -> float:

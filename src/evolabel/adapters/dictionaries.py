@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.errors import DataError, DataTypeError
-from evolabel.kernels.checks import HUGE, first_bad_label, first_bad_sample
+from evolabel.kernels.bounds import MAX_VALUE, first_bad_label, first_bad_sample
 from evolabel.typing import FloatArray
 
 Values = Mapping[Hashable, Any]
@@ -87,7 +87,7 @@ class FeatureColumns(Columns):
             row = fitting.row(numbers)
         column = first_bad_sample(row)[1]
         if column >= 0:
-            hint = f"leave it out if it is missing, else use at most {HUGE:g}"
+            hint = f"leave it out if it is missing, else use at most {MAX_VALUE:g}"
             raise DataError(f"feature {fitting.names[column]!r} is {row[0, column]:g}; {hint}")
         return row, fitting
 

@@ -184,6 +184,6 @@ class ClassifierInner:
         if rules is None:
             clf._learn(batch)
         else:
-            with rules.moving_by(antecedent_rate):
+            with rules.moving_antecedents_by(antecedent_rate):
                 clf._learn(batch)
         return np.asarray(outputs[0])

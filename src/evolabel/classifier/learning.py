@@ -16,7 +16,7 @@ from evolabel.classifier.safe_calls import uninterrupted
 from evolabel.classifier.samples import as_array, checked_values, is_checked_shape, read_samples
 from evolabel.classifier.targets import LabelMatrix, Targets, announced, checked_labels, read_targets
 from evolabel.classifier.weights import read_confidence, read_sample_weight, without_unsure
-from evolabel.core.batch import Batch
+from evolabel.core.batch import NO_WEIGHTS, NOT_GIVEN, Batch
 from evolabel.core.members.feedback.error_feedback import ErrorFeedback
 from evolabel.core.model import CHUNK, StreamModel
 from evolabel.errors import DataError
@@ -120,7 +120,7 @@ class Learning(Parameters, Properties):
             with self._lock:
                 if self._is_quick(X, y):
                     outputs = np.zeros(y.shape)
-                    self._model.learn_rows(Batch(checked_values(X), checked_labels(y), outputs=outputs))
+                    self._model.learn_rows(Batch(checked_values(X), checked_labels(y), NO_WEIGHTS, NOT_GIVEN, outputs))
                     return outputs
         return self._test_then_train(X, y, sample_weight, confidence)
 

@@ -9,7 +9,7 @@ from evolabel.core.edits import rule_edits
 from evolabel.core.edits.expert_rules import RuleSpec
 from evolabel.core.edits.undo import undo
 from evolabel.core.model import StreamModel
-from evolabel.core.rules.events import ACTS, Event
+from evolabel.core.rules.events import EDITS, Event
 from evolabel.errors import DataError
 from evolabel.explain.expert_form import ExpertRule
 from evolabel.explain.expert_region import form_of, spec_of
@@ -102,13 +102,13 @@ class RuleBook:
     @exclusive
     def names(self) -> dict[int, str]:
         """Names given by people, by number of the rule."""
-        return dict(self._model().trained().words.names)
+        return dict(self._model().trained().rule_names.names)
 
     @property
     @exclusive
     def acts(self) -> list[Event]:
         """Edits by people, oldest first."""
-        return [event for event in self._classifier.events_ if event.kind in ACTS]
+        return [event for event in self._classifier.events_ if event.kind in EDITS]
 
     @property
     def _lock(self) -> Any:
@@ -120,7 +120,7 @@ class RuleBook:
     def _number(self, rule: int | str) -> int:
         if isinstance(rule, int | np.integer) and not isinstance(rule, bool):
             return int(rule)
-        for number, name in self._model().trained().words.names.items():
+        for number, name in self._model().trained().rule_names.names.items():
             if name == rule:
                 return number
         raise DataError(f"no rule is called {rule!r}; give its number, or rename a rule first")

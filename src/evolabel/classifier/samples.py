@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from evolabel.errors import DataError, DataTypeError
-from evolabel.kernels.checks import HUGE, first_bad_sample
+from evolabel.kernels.bounds import MAX_VALUE, first_bad_sample
 from evolabel.kernels.compile import direct
 from evolabel.typing import AnyArray, FloatArray
 
@@ -53,7 +53,7 @@ def checked_values(rows: FloatArray) -> FloatArray:
         if column < 0:
             raise DataError(f"row {row} of X has no feature at all (only NaN); drop it or fill in what is known")
         value = rows[row, column]
-        hint = f"use NaN if it is missing, else at most {HUGE:g}"
+        hint = f"use NaN if it is missing, else at most {MAX_VALUE:g}"
         raise DataError(f"X contains {value:g} at row {row}, column {column}; {hint}")
     return rows
 

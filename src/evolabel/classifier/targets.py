@@ -14,7 +14,7 @@ from scipy import sparse
 from evolabel._utils.text import counted
 from evolabel.classifier.samples import as_array, as_matrix, column_names, is_missing
 from evolabel.errors import DataError, DataTypeError
-from evolabel.kernels.checks import first_bad_label
+from evolabel.kernels.bounds import first_bad_label
 from evolabel.kernels.compile import direct
 from evolabel.typing import AnyArray, FloatArray
 

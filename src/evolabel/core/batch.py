@@ -6,8 +6,8 @@ import numpy as np
 
 from evolabel.typing import BoolArray, FloatArray
 
-_NO_WEIGHTS = np.empty(0)
-_NOT_GIVEN = np.empty((0, 0))
+NO_WEIGHTS = np.empty(0)
+NOT_GIVEN = np.empty((0, 0))
 
 
 class Batch(NamedTuple):
@@ -17,13 +17,13 @@ class Batch(NamedTuple):
     """Features, (n, p), raw or scaled; NaN: missing."""
     Y: FloatArray
     """Labels, (n, K): 0, 1, NaN (not annotated)."""
-    weights: FloatArray = _NO_WEIGHTS
+    weights: FloatArray = NO_WEIGHTS
     """Sample weights, (n,) or (0,)."""
-    confidences: FloatArray = _NOT_GIVEN
+    confidences: FloatArray = NOT_GIVEN
     """Confidence of each label, (n, K) in [0, 1] or (0, 0)."""
-    outputs: FloatArray = _NOT_GIVEN
+    outputs: FloatArray = NOT_GIVEN
     """Receives the output for each row before the row is learned, (n, K) or (0, 0)."""
-    thresholds: FloatArray = _NOT_GIVEN
+    thresholds: FloatArray = NOT_GIVEN
     """Receives the decision thresholds before each row, (n, K) or (0, 0)."""
 
     def rows(self, part: slice | BoolArray) -> "Batch":

@@ -24,7 +24,7 @@ from evolabel.typing import FloatArray, IntArray
 # Axes that have places for features, after the first, which has the slots: d dimensions of the antecedents (features,
 # then labels), q entries of a regressor (features, then 1), or neither (.).
 AXES = {"c": "d", "M": "d", "n": "d", "H": "qq", "P": "qq", "G": ".q", "W": ".q"}
-DERIVED = ("inv", "F", "late_H", "late_P")  # filled anew, or empty once no rows wait
+DERIVED = ("inv", "F", "pending_H", "pending_P")  # derived again, or empty once no rows are pending
 
 
 def grow_features(model: Model, shown: Sequence[FloatArray]) -> None:
@@ -72,7 +72,7 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
     settings = model.settings_for(scaler)
     changed = RuleBase(p, model.n_labels, settings)
     changed.arrays = _moved(rules, kept, settings)
-    changed.events, changed.words = rules.events, rules.words
+    changed.events, changed.rule_names = rules.events, rules.rule_names
     model.n_features, model.scaler, model.rules = p, scaler, changed
     model.changes.clear()
 
@@ -86,7 +86,7 @@ def _moved(rules: RuleBase, kept: IntArray, settings: Settings) -> RuleArrays:
     target = {"d": np.append(first, p + labels), "q": np.append(first, p)}
     for slot in range(len(old.c)):
         slots.clear(slot, new, settings)
-        inverses.apply_late(slot, rules.arrays)
+        inverses.apply_pending(slot, rules.arrays)
     for name in slots.PER_SLOT:
         before, after = getattr(old, name), getattr(new, name)
         if name in AXES and before.size:
@@ -97,7 +97,7 @@ def _moved(rules: RuleBase, kept: IntArray, settings: Settings) -> RuleArrays:
         derive_inverse_variance(slot, new, settings)
         if settings.rotated and slot > 0:
             _move_scatter(slot, rules, new, settings, source=source["d"], target=target["d"])
-    return new._replace(tally=old.tally, strange=old.strange)
+    return new._replace(counters=old.counters, winner_stats=old.winner_stats)
 
 
 def _places(array: FloatArray, axes: str, places: dict[str, IntArray]) -> tuple[IntArray, ...]:

@@ -65,7 +65,7 @@ def merge(
         _leave_to(other, _own_part(ours, others), rules)
     _add_whole_stream(rules, other)
     for slot in range(1, other.n_rules + 1):
-        rules.adopt(other, slot)
+        rules.copy_rule(other, slot)
     rules.shrink_to(rules.settings.max_rules)
     if united.weighs_features and other.n_seen:
         united.weigh_features()
@@ -114,7 +114,7 @@ def _leave_to(known: RuleBase, part: FloatArray, other: RuleBase) -> None:
         array[at] = own * array[at] + (1.0 - own) * value
 
     for slot, W in enumerate(weights):
-        if slot > 0 and int(a.identity[slot]) in other.words.written:
+        if slot > 0 and int(a.identity[slot]) in other.rule_names.written:
             continue
         blend(a.G[slot], labels, W @ other.hessian(slot))
         if a.W.shape[1] and (other.settings.iterated or a.locked[slot]):
@@ -205,7 +205,7 @@ def translate(rules: RuleBase, a: FloatArray, b: FloatArray, settings: Settings)
         if rules.settings.rotated:
             scatter = np.outer(stretch, stretch) * inverses.scatter(slot, arrays, rules.settings)
             inverses.set_scatter(slot, scatter, arrays, settings)
-        arrays.late[slot] = 0
+        arrays.n_pending[slot] = 0
         inverses.derive_inverse(slot, arrays, settings)
         derive_inverse_variance(slot, arrays, settings)
     rules.settings = settings
@@ -218,17 +218,17 @@ def _add_whole_stream(rules: RuleBase, other: RuleBase) -> None:
     pool_moments(0, spare, mine)
     derive_inverse_variance(0, mine, rules.settings)
     mine.H[0] = rules.hessian(0) + theirs.H[0]
-    mine.late[0] = 0
+    mine.n_pending[0] = 0
     mine.G[0] += theirs.G[0]
     inverses.derive_inverse(0, mine, rules.settings)
-    mine.born[: rules.n_rules + 1] += theirs.tally[SEEN]  # idle times stay what they are
-    mine.won[: rules.n_rules + 1] += theirs.tally[SEEN]
-    later = int(theirs.tally[SEEN])
+    mine.born[: rules.n_rules + 1] += theirs.counters[SEEN]  # idle times stay what they are
+    mine.last_won[: rules.n_rules + 1] += theirs.counters[SEEN]
+    later = int(theirs.counters[SEEN])
     rules.events = deque((e._replace(sample=e.sample + later) for e in rules.events), maxlen=rules.events.maxlen)
-    theirs.born[: other.n_rules + 1] += mine.tally[SEEN]
-    theirs.won[: other.n_rules + 1] += mine.tally[SEEN]
-    mine.tally[SEEN] += theirs.tally[SEEN]
-    _pool_distances(mine.strange, theirs.strange)
+    theirs.born[: other.n_rules + 1] += mine.counters[SEEN]
+    theirs.last_won[: other.n_rules + 1] += mine.counters[SEEN]
+    mine.counters[SEEN] += theirs.counters[SEEN]
+    _pool_distances(mine.winner_stats, theirs.winner_stats)
 
 
 def _borrowed_slot(rules: RuleBase, other: RuleBase) -> int:

@@ -17,16 +17,18 @@ from evolabel.core.decisions.thresholds import output_counts
 from evolabel.core.edits.undo import CHANGES_KEPT, Change
 from evolabel.core.initial import batch_phase
 from evolabel.core.initial.batch_phase import NOT_IN_FLOAT64, is_heavy
-from evolabel.core.initial.cold_start import WarmUp
+from evolabel.core.initial.cold_start import WarmUp, renumber
 from evolabel.core.options import Options
 from evolabel.core.protocols import Watcher
-from evolabel.core.rules.feature_weights import EVERY, relevance_weights
+from evolabel.core.rules.conditioning import is_sound, is_well_posed
+from evolabel.core.rules.feature_weights import EVERY, relevance_weights, set_feature_weights
+from evolabel.core.rules.inverses import derive_all_inverses
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import Scaler
 from evolabel.core.settings import kernel_settings
 from evolabel.core.sizes import misfit
 from evolabel.errors import DataError, StateError
-from evolabel.kernels.answers import count_answers
+from evolabel.kernels.bounds import count_answers
 from evolabel.kernels.compile import direct
 from evolabel.kernels.state import SEEN, Settings
 from evolabel.typing import FloatArray
@@ -177,7 +179,7 @@ class StreamModel:
             raise misfit({"Y": batch.Y}, f"answers to {len(n_answers)} labels")
         assert self.scaler is not None
         _count_answers(batch.Y, batch.weights, n_answers)
-        counters = rules.arrays.tally
+        counters = rules.arrays.counters
         before = counters[SEEN]
         try:
             if not self.is_plain and self.weighs_features:
@@ -194,7 +196,7 @@ class StreamModel:
                 raise StateError(f"the statistics of a rule cannot be inverted any more; {advice}") from None
             raise
         if self.counts is not None:
-            self.counts.follow(batch)
+            self.counts.update(batch)
 
     def _count_first(self, rows: int, batch: Batch) -> None:
         """Count the answers of the first rows, which were learned before the others could not be."""
@@ -203,13 +205,13 @@ class StreamModel:
         self.n_answers = n_answers
 
     def _learn_heavy(self, batch: Batch) -> None:
-        """Learn rows of huge weights: all of them, with P derived anew, or none and DataError."""
+        """Learn rows of huge weights: all of them, with P derived again, or none and DataError."""
         rules = self.trained()
         before = copy.deepcopy((vars(rules), self.n_answers, self.counts, self.feature_weights))
         try:
             self.learn_rows(batch)
-            rules.derive_inverses()
-            if not (rules.is_sound() and rules.is_well_posed() and np.isfinite(batch.outputs).all()):
+            derive_all_inverses(rules.arrays, rules.settings)
+            if not (is_sound(rules) and is_well_posed(rules) and np.isfinite(batch.outputs).all()):
                 raise DataError(NOT_IN_FLOAT64)
         except BaseException as error:
             state, self.n_answers, self.counts, self.feature_weights = before
@@ -232,7 +234,7 @@ class StreamModel:
         """Set the weights of the features in distances from the statistics as they are now."""
         rules = self.trained()
         self.feature_weights = relevance_weights(rules)
-        rules.measure_by(self.feature_weights)
+        set_feature_weights(rules, self.feature_weights)
 
     # ------------------------------------------------------------------ cold start, new labels
 
@@ -252,7 +254,7 @@ class StreamModel:
         """Run the batch phase on the rows kept; this model changes only if that succeeds."""
         ready = StreamModel(self.n_features, self.n_labels, self.options, watchers=copy.deepcopy(self.watchers))
         batch_phase.fit(ready, buffer.batch(), in_order=buffer.in_order)
-        ready.trained().renumber(buffer.numbers[: buffer.filled], buffer.n_seen)
+        renumber(ready.trained(), buffer.numbers[: buffer.filled], buffer.n_seen)
         vars(self).update(vars(ready))
 
     def grow_labels(self, n_labels: int, *, absent: bool = False) -> None:

@@ -22,7 +22,7 @@ _add_moment_rows = direct_by_profile(add_moment_rows)
 def labelled_moments(rules: RuleBase) -> Moments:
     """Return H_i of the `rules`: the samples they have learned stand for all."""
     used = rules.n_rules + 1
-    return Moments(rules.arrays.H[:used], rules.arrays.late_H[:used], rules.arrays.late[:used])
+    return Moments(rules.arrays.H[:used], rules.arrays.pending_H[:used], rules.arrays.n_pending[:used])
 
 
 class SecondMoments:
@@ -50,7 +50,7 @@ class SecondMoments:
         if model.warm_up is not None:
             return
         rules, first = model.trained(), -self.n_seen % self.every
-        self.follow(rules)
+        self.match_rules(rules)
         self.n_seen += len(X)
         if first >= len(X):
             return
@@ -59,7 +59,7 @@ class SecondMoments:
             raise misfit({"M": self._moments.M}, f"{rules.n_rules} rules")
         _add_moment_rows(*rules.packed(), Z, rules.memberships(Z)[0], float(self.every), *self._moments)
 
-    def follow(self, rules: RuleBase) -> None:
+    def match_rules(self, rules: RuleBase) -> None:
         """Adapt to `rules`: add new ones, drop removed ones, and add up those that were merged."""
         if not self._fits(rules):
             self._moments, self._identities = self._arranged(rules), _identities(rules)
@@ -117,11 +117,11 @@ class SecondMoments:
 
 
 def _with_own_block(moments: Moments) -> Moments:
-    """Return a copy with `block_length` waiting rows; rules with iterated weights have only one."""
-    slots, rows, q = moments.late_M.shape
-    late_M = np.zeros((slots, block_length(q), q))
-    late_M[:, :rows] = moments.late_M
-    return Moments(moments.M.copy(), late_M, moments.late.copy())
+    """Return a copy with `block_length` pending rows; rules with iterated weights have only one."""
+    slots, rows, q = moments.pending_M.shape
+    pending_M = np.zeros((slots, block_length(q), q))
+    pending_M[:, :rows] = moments.pending_M
+    return Moments(moments.M.copy(), pending_M, moments.n_pending.copy())
 
 
 def _identities(rules: RuleBase) -> IntArray:
@@ -139,8 +139,8 @@ def _check_stored(arrays: Arrays) -> None:
         "counts": whole(2),
         "identities": whole(slots, low=WHOLE_STREAM),
         "M": floats(slots, q, q),
-        "late_M": floats(slots, block, q),
-        "late": whole(slots, high=max(block - 1, 0)),
+        "pending_M": floats(slots, block, q),
+        "n_pending": whole(slots, high=max(block - 1, 0)),
     }
     check_arrays(arrays, table)
     identities = arrays["identities"].tolist()

@@ -43,14 +43,14 @@ def kernel_settings(
     gamma = local * ridge * shape
     product = o.space == "product"
     d = p + K if product else p
-    radius, young = novelty_radius(o, d)
+    radius, young_power = novelty_radius(o, d)
     variances = np.append(o.prior_variance * prior, np.full(d - p, LABEL_VARIANCE))  # the label weight would cancel
     importance = np.ones(d)
     if feature_weights is not None:
         importance[:p] = feature_weights
     return Settings(
         penalty=np.stack([o.global_ridge * ridge * shape, gamma]),
-        lean=gamma if o.parent == "global" else np.zeros(p + 1),
+        anchor=gamma if o.parent == "global" else np.zeros(p + 1),
         metric=np.stack([variances, importance]),
         prior_count=o.prior_count_for(p),
         rotated=o.covariance == "full",
@@ -60,7 +60,7 @@ def kernel_settings(
         min_activation=float(o.min_activation),
         max_rules=int(o.max_rules),
         radius=radius,
-        young=young,
+        young_power=young_power,
         novel_z=float(o.novel_z) if o.novelty == "deviation" else np.nan,
         forgetting=float(o.forgetting),
         upkeep_every=UPKEEP_EVERY if o.forgetting == 1.0 else UPKEEP_EVERY_FORGETTING,

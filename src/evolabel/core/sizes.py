@@ -31,7 +31,10 @@ def check_batch(batch: Batch, n_features: int, n_labels: int) -> None:
         or _contiguous(Y) is not Y
         or (len(weights) and not is_ready(weights, (n,)))
         or (len(confidences) and not is_ready(confidences, (n, n_labels)))
-        or (len(outputs) and not is_ready(outputs, (n, n_labels)))
+        or (
+            len(outputs)
+            and (outputs.shape != Y.shape or outputs.nbytes != Y.nbytes or _contiguous(outputs) is not outputs)
+        )
         or (len(thresholds) and not is_ready(thresholds, (n, n_labels)))
     ):
         raise misfit(batch._asdict(), f"{n_features} features and {n_labels} labels")

@@ -99,8 +99,8 @@ def form_of(identity: int, model: Model, features: list[str], labels: list[str])
     `features` and `labels` are the names of the columns.
     """
     base = model.trained()
-    slot, written = slot_of_rule(base, identity), base.words.written.get(identity)
-    name = base.words.names.get(identity, "")
+    slot, written = slot_of_rule(base, identity), base.rule_names.written.get(identity)
+    name = base.rule_names.names.get(identity, "")
     if written is not None:
         rule = read_form(written)
         if _is_unchanged(rule, slot, base) and rule.names <= {*features, *labels}:

@@ -41,7 +41,7 @@ def novelty_borders(model: Model) -> FloatArray:
     """Return the mean squared distance beyond which a sample is novel, for each rule of `model`; inf: never."""
     rules, settings = model.trained(), _input_settings(model)
     supports = rules.arrays.k[1 : rules.n_rules + 1]
-    known = rules.n_rules, rules.arrays.strange, settings.radius, settings
+    known = rules.n_rules, rules.arrays.winner_stats, settings.radius, settings
     return np.array([_novelty_bound(float(k), *known) for k in supports])
 
 

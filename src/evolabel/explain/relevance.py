@@ -14,6 +14,7 @@ import numpy as np
 
 from evolabel._utils.text import first_names
 from evolabel.core.protocols import Model
+from evolabel.core.rules.conditioning import regressor_sums
 from evolabel.core.rules.feature_weights import squared_correlations
 from evolabel.errors import DataError
 from evolabel.typing import FloatArray
@@ -47,6 +48,6 @@ def feature_relevance(model: Model, feature_names: list[str], label_names: list[
     `feature_names` and `label_names` are the names of its columns.
     """
     rules = model.trained()
-    sums, squares = rules.regressor_sums()
+    sums, squares = regressor_sums(rules)
     by_label = squared_correlations(sums[:1], squares[:1], rules.arrays.G[:1])[0]
     return Relevance(by_label, feature_names, label_names)

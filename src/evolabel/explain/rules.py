@@ -272,7 +272,7 @@ class _Reader:
             high=self.high[i],
             support=float(a.k[slot]),
             born=int(a.born[slot]),
-            last_won=int(a.won[slot]),
+            last_won=int(a.last_won[slot]),
             weights=weights,
             label_shares=self.shares[i],
             feature_names=names,
@@ -288,7 +288,7 @@ class _Reader:
             ),
             outcomes=tuple(outcomes),
             shares_on=self.shares_on[i],
-            name=rules.words.names.get(int(a.identity[slot]), ""),
+            name=rules.rule_names.names.get(int(a.identity[slot]), ""),
             locked=bool(a.locked[slot]),
         )
 

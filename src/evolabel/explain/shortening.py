@@ -18,8 +18,8 @@ from scipy.linalg import cholesky, solve_triangular
 
 from evolabel.core.protocols import Model
 from evolabel.core.rules import inverses
-from evolabel.kernels.antecedents import degrees
-from evolabel.kernels.memberships import NOTHING
+from evolabel.kernels.memberships import MIN_MEMBERSHIP
+from evolabel.kernels.paper.rotated import degrees
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 FIDELITY = 0.95
@@ -200,7 +200,7 @@ def _memberships(model: Model, distances: FloatArray) -> FloatArray:
     settings = model.trained().settings
     mu = np.exp(-0.5 * (distances - distances.min(axis=1, keepdims=True)) / settings.tau)
     share = mu / mu.sum(axis=1, keepdims=True)
-    active = (share >= max(settings.min_activation, NOTHING)) | (share == share.max(axis=1, keepdims=True))
+    active = (share >= max(settings.min_activation, MIN_MEMBERSHIP)) | (share == share.max(axis=1, keepdims=True))
     kept = np.where(active, share, 0.0)
     return np.asarray(kept / kept.sum(axis=1, keepdims=True))
 

@@ -1,27 +1,28 @@
-"""Answers of some rows without learning them: distances, memberships, outputs, and what learning them would bring.
+"""Distances, memberships, outputs and variance terms of rows that are not learned.
 
 | symbol | array       | meaning                                                                        |
 |--------|-------------|--------------------------------------------------------------------------------|
 | Z      | (n, p)      | scaled rows, NaN where a feature is missing                                    |
 | S      | (n, d)      | rows with their labels, in the product space; equal to Z in the input space    |
-| psi    | (n, C)      | normalised memberships, eq. (2); 0: the rule is idle                           |
-| D      | (n, C)      | mean squared distances in the input space; inf: abandoned                      |
+| psi    | (n, C)      | normalised memberships, eq. (2); 0: the rule is not active                     |
+| D      | (n, C)      | mean squared distances in the input space; inf: too far away                   |
 | J      | (n, C)      | mean squared distances with the labels; equal to D where there are none        |
 | W      | (1+C, K, q) | weights of the global model and of the rules, formed beforehand; empty: none   |
 | out    | (n, K)      | outputs, eq. (2)                                                               |
 | q      | (n, C)      | r'u with u = P_i r: variance of the rule's output, in units of the noise       |
 | s      | (n, C)      | u'u                                                                            |
-| t      | (n, C)      | u'M_i u; M, late_M and late are those of `kernels.second_moments`              |
+| t      | (n, C)      | u'M_i u; M, pending_M and n_pending as in `kernels.second_moments`             |
 | V      | (n, q)      | scratch: sum of psi_i gamma D u, multiplied by the global weights at the end   |
 
-Learning a row would take psi u u' / (1 + psi q) off P_i, eq. (27); what learning it would bring follows from that.
+Learning a row would subtract psi u u' / (1 + psi q) from P_i, eq. (27); criteria use q, s and t to score a row by it.
 Rows are answered rule by rule, so that the matrices of a rule stay in the processor's cache while all its rows are
 answered. Many rows that have formed weights are answered faster by `kernels.answer_block`, with the same bits.
 """
 
-from evolabel.kernels.antecedents import measure, weigh
 from evolabel.kernels.compile import inner, kernel
-from evolabel.kernels.learn import add_global_output, add_rule_output, fill_regressors, solve
+from evolabel.kernels.learn import add_global_output, add_rule_output
+from evolabel.kernels.memberships import rule_distances, rule_memberships
+from evolabel.kernels.regressors import fill_regressors, project
 from evolabel.kernels.second_moments import quadratic_form
 from evolabel.kernels.state import PaperArrays, RuleArrays, Settings, State, Workspace
 from evolabel.kernels.symmetric import add_product, dot
@@ -32,16 +33,16 @@ from evolabel.typing import FloatArray, IntArray
 def distance_rows(
     state: State, paper: PaperArrays | None, S: FloatArray, p: int, psi: FloatArray, D: FloatArray, J: FloatArray
 ) -> None:
-    """Distances of rows to all rules, and memberships; the first p entries of a row are its features, then labels.
+    """Fill D with distances of the rows S to all rules, and psi with memberships; labels follow the p features.
 
-    psi is left as it is where it is empty, J where rows have no labels.
+    psi is not filled if it is empty, and J only if rows have labels.
     """
     rules, settings, work = state.rules, state.settings, state.work
     for i in range(S.shape[0]):
         if psi.shape[0] > 0:
-            place(S[i, :p], rules, settings, work, paper, psi[i], D[i])
+            memberships_of_row(S[i, :p], rules, settings, work, paper, psi[i], D[i])
         else:
-            measure(S[i], p, rules, settings, work, paper)
+            rule_distances(S[i], p, rules, settings, work, paper)
         for a in range(D.shape[1]):
             D[i, a] = work.D[a + 1]
             if S.shape[1] > p:
@@ -49,7 +50,7 @@ def distance_rows(
 
 
 @inner
-def place(
+def memberships_of_row(
     z: FloatArray,
     rules: RuleArrays,
     settings: Settings,
@@ -58,8 +59,8 @@ def place(
     psi: FloatArray,
     D: FloatArray,
 ) -> None:
-    """Memberships and distances of one row, as learning finds them."""
-    m = weigh(z, z.shape[0], rules, settings, work, paper)
+    """Fill psi and D with memberships and distances of the row z, by the arithmetic of learning."""
+    m = rule_memberships(z, z.shape[0], rules, settings, work, paper)
     for a in range(D.shape[0]):
         D[a] = work.D[a + 1]
         psi[a] = 0.0
@@ -73,17 +74,17 @@ def variance_terms(
     a: int,
     work: Workspace,
     M: FloatArray,
-    late_M: FloatArray,
-    late: IntArray,
+    pending_M: FloatArray,
+    n_pending: IntArray,
     q: FloatArray,
     s: FloatArray,
     t: FloatArray,
 ) -> None:
-    """q, s and, unless M is empty, t of row i and rule a, from the first r and u in `work`."""
+    """Fill q, s and, unless M is empty, t of row i and rule a, from the first r and u of `work`."""
     q[i, a] = dot(work.r[0], work.u[0])
     s[i, a] = dot(work.u[0], work.u[0])
     if M.shape[0] > 0:
-        t[i, a] = quadratic_form(M[a + 1], late_M[a + 1], late[a + 1], work.u[0])
+        t[i, a] = quadratic_form(M[a + 1], pending_M[a + 1], n_pending[a + 1], work.u[0])
 
 
 @kernel
@@ -93,20 +94,20 @@ def variance_rows(
     Z: FloatArray,
     psi: FloatArray,
     M: FloatArray,
-    late_M: FloatArray,
-    late: IntArray,
+    pending_M: FloatArray,
+    n_pending: IntArray,
     q: FloatArray,
     s: FloatArray,
     t: FloatArray,
 ) -> None:
-    """q, s and t of rows whose psi are known; q, s and t must be zeros before."""
+    """Fill q, s and t, which must be zeros, for rows Z whose psi are given."""
     rules, settings, work = state.rules, state.settings, state.work
     for a in range(psi.shape[1]):
         work.active[0] = a + 1
         for i in range(Z.shape[0]):
             if psi[i, a] > 0.0:
-                solve(Z[i], 1, rules, settings, work, paper)
-                variance_terms(i, a, work, M, late_M, late, q, s, t)
+                project(Z[i], 1, rules, settings, work, paper)
+                variance_terms(i, a, work, M, pending_M, n_pending, q, s, t)
 
 
 @kernel
@@ -116,8 +117,8 @@ def answer_rows(
     Z: FloatArray,
     W: FloatArray,
     M: FloatArray,
-    late_M: FloatArray,
-    late: IntArray,
+    pending_M: FloatArray,
+    n_pending: IntArray,
     out: FloatArray,
     psi: FloatArray,
     D: FloatArray,
@@ -126,14 +127,14 @@ def answer_rows(
     t: FloatArray,
     V: FloatArray,
 ) -> None:
-    """Outputs of rows, eq. (2), by the weights W, or from the state where W is empty; psi and D are found first.
+    """Fill `out` with eq. (2) for the rows Z, by the weights W, or from the state where W is empty; fill psi and D.
 
-    q, s and t are found as well, unless q is empty; they must be zeros before.
+    q, s and t are filled as well unless q is empty; they must be zeros before.
     """
     rules, settings, work = state.rules, state.settings, state.work
     formed, informed = W.shape[0] > 0, q.shape[0] > 0
     for i in range(Z.shape[0]):
-        place(Z[i], rules, settings, work, paper, psi[i], D[i])
+        memberships_of_row(Z[i], rules, settings, work, paper, psi[i], D[i])
     out[:] = 0.0
     V[:] = 0.0
     for a in range(psi.shape[1]):
@@ -147,13 +148,13 @@ def answer_rows(
             if kept and not informed:
                 fill_regressors(Z[i], 1, rules, settings, work, paper, work.r)
             else:
-                solve(Z[i], 1, rules, settings, work, paper)
+                project(Z[i], 1, rules, settings, work, paper)
             if informed:
-                variance_terms(i, a, work, M, late_M, late, q, s, t)
+                variance_terms(i, a, work, M, pending_M, n_pending, q, s, t)
             if kept:
                 add_product(weights[slot], work.r[0], psi[i, a], out[i])
             else:
-                add_rule_output(psi[i, a], work.u[0], rules.G[slot], settings.lean, V[i], out[i])
+                add_rule_output(psi[i, a], work.u[0], rules.G[slot], settings.anchor, V[i], out[i])
     if not (formed or settings.iterated):
         for i in range(out.shape[0]):
-            add_global_output(V[i], rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], work.t, out[i])
+            add_global_output(V[i], rules.P[0], rules.pending_P[0], rules.n_pending[0], rules.G[0], work.t, out[i])

@@ -1,4 +1,4 @@
-"""Many rows at a time, rule by rule: all rows that a rule answers share one product of matrices.
+"""Outputs and variance terms of many rows, rule by rule: one product of matrices for all rows of a rule.
 
 | symbol  | array       | meaning                                                                         |
 |---------|-------------|---------------------------------------------------------------------------------|
@@ -6,7 +6,7 @@
 | psi     | (n, C)      | normalised memberships, eq. (2); 0: the rule is idle                            |
 | R       | (n, q)      | regressors (z, 1) of the rows a rule answers; missing features filled by it     |
 | U       | (n, q)      | R P of the same rows                                                            |
-| A       | (q, q)      | P or M of the rule as a whole, waiting rows included                            |
+| A       | (q, q)      | P or M of the rule as a whole, pending rows included                            |
 | E       | (K, q)      | G_i + gamma D W_0: what P_i is multiplied by                                    |
 | q, s, t | (n, C)      | r'u, u'u and u'M u with u = P r, see `kernels.answer`                           |
 
@@ -15,7 +15,7 @@ Outputs have the bits of `kernels.answer.answer_rows` with the same W; q, s and 
 
 from evolabel.kernels.compile import inner, kernel
 from evolabel.kernels.lanes import fma
-from evolabel.kernels.learn import fill_regressors
+from evolabel.kernels.regressors import fill_regressors
 from evolabel.kernels.state import PaperArrays, RuleArrays, Settings, State, Workspace
 from evolabel.kernels.symmetric import add_outer_products, add_scaled, dot, mirror, row_products
 from evolabel.typing import FloatArray, IntArray
@@ -33,7 +33,7 @@ def gather(
     R: FloatArray,
     rows: IntArray,
 ) -> int:
-    """Regressors and numbers of the rows that rule a answers; returns how many these are."""
+    """Fill R and `rows` with regressors and numbers of the rows for which rule a is active; return their number."""
     m = 0
     work.active[0] = a + 1
     for i in range(Z.shape[0]):
@@ -45,18 +45,18 @@ def gather(
 
 
 @inner
-def unfold(A: FloatArray, waiting: FloatArray, b: int, sign: float, whole: FloatArray) -> None:
-    """The symmetric matrix A + sign * sum of w w' over the first b waiting rows, from the lower triangle of A."""
+def unfold(A: FloatArray, pending: FloatArray, b: int, sign: float, whole: FloatArray) -> None:
+    """Fill `whole` with A + sign * sum of w w' over the first b `pending` rows, from the lower triangle of A."""
     for i in range(A.shape[0]):
         for j in range(i + 1):
             whole[i, j] = A[i, j]
-    add_outer_products(whole, waiting, b, sign)
+    add_outer_products(whole, pending, b, sign)
     mirror(whole)
 
 
 @kernel
 def form_weights(state: State, A: FloatArray, E: FloatArray, W: FloatArray) -> None:
-    """W_i = P_i (G_i + gamma D W_0) of all slots; weights of locked rules are copied. A and E are scratch."""
+    """Fill W with P_i (G_i + gamma D W_0) of all slots; weights of locked rules are copied. A and E are scratch."""
     rules, settings = state.rules, state.settings
     for slot in range(W.shape[0]):
         locked = slot > 0 and rules.locked[slot] > 0
@@ -65,10 +65,10 @@ def form_weights(state: State, A: FloatArray, E: FloatArray, W: FloatArray) -> N
                 if locked:
                     W[slot, b, j] = rules.W[slot, b, j]
                 else:
-                    E[b, j] = fma(settings.lean[j], W[0, b, j], rules.G[slot, b, j]) if slot > 0 else rules.G[0, b, j]
+                    E[b, j] = fma(settings.anchor[j], W[0, b, j], rules.G[slot, b, j]) if slot > 0 else rules.G[0, b, j]
         if locked:
             continue
-        unfold(rules.P[slot], rules.late_P[slot], rules.late[slot], -1.0, A)
+        unfold(rules.P[slot], rules.pending_P[slot], rules.n_pending[slot], -1.0, A)
         row_products(E, A, W[slot])  # A is symmetric
 
 
@@ -84,7 +84,7 @@ def answer_block(
     rows: IntArray,
     out: FloatArray,
 ) -> None:
-    """Eq. (2) of rows whose psi are known: the sum of psi_i W_i r. R (n, q), F (n, K) and rows (n,) are scratch."""
+    """Fill `out` with the sum of psi_i W_i r, eq. (2), for rows Z whose psi are given. R, F and `rows` are scratch."""
     rules, settings, work = state.rules, state.settings, state.work
     out[:] = 0.0
     for a in range(psi.shape[1]):
@@ -101,8 +101,8 @@ def variance_block(
     Z: FloatArray,
     psi: FloatArray,
     M: FloatArray,
-    late_M: FloatArray,
-    late: IntArray,
+    pending_M: FloatArray,
+    n_pending: IntArray,
     A: FloatArray,
     R: FloatArray,
     U: FloatArray,
@@ -111,9 +111,9 @@ def variance_block(
     s: FloatArray,
     t: FloatArray,
 ) -> None:
-    """q, s and, unless M is empty, t of rows whose psi are known; q, s and t must be zeros before.
+    """Fill q, s and, unless M is empty, t, which must be zeros, for rows Z whose psi are given.
 
-    A (q, q), R and U (n, q) and rows (n,) are scratch.
+    A (q, q), R and U (n, q) and `rows` (n,) are scratch.
     """
     rules, settings, work = state.rules, state.settings, state.work
     for a in range(psi.shape[1]):
@@ -121,13 +121,13 @@ def variance_block(
         m = gather(a, Z, psi, rules, settings, work, paper, R, rows)
         if m == 0:
             continue
-        unfold(rules.P[slot], rules.late_P[slot], rules.late[slot], -1.0, A)
+        unfold(rules.P[slot], rules.pending_P[slot], rules.n_pending[slot], -1.0, A)
         row_products(R[:m], A, U[:m])  # A is symmetric
         for k in range(m):
             q[rows[k], a] = dot(R[k], U[k])
             s[rows[k], a] = dot(U[k], U[k])
         if M.shape[0] > 0:
-            unfold(M[slot], late_M[slot], late[slot], 1.0, A)
+            unfold(M[slot], pending_M[slot], n_pending[slot], 1.0, A)
             row_products(U[:m], A, R[:m])
             for k in range(m):
                 t[rows[k], a] = dot(U[k], R[k])

@@ -41,7 +41,7 @@ progress.register_progress()
 
 
 def imported_sources(source: Path, package: Path, known: frozenset[Path] = frozenset()) -> frozenset[Path]:
-    """The file `source` and all files of kernels in `package` that it imports, directly or not."""
+    """Return `source` and all files of kernels in `package` that it imports, directly or not, and those in `known`."""
     known |= {source}
     for name in re.findall(r"^ *from evolabel\.kernels\.([\w.]+) import", source.read_text("utf-8"), re.MULTILINE):
         file = package.joinpath(*name.split(".")).with_suffix(".py")
@@ -51,7 +51,7 @@ def imported_sources(source: Path, package: Path, known: frozenset[Path] = froze
 
 
 def cache_name(source: Path, package: Path, options: dict[str, object], bounds_check: object) -> str:
-    """Name of the folder for machine code of the kernels in the file `source`, compiled with these options."""
+    """Return the name of the cache folder of the kernels in `source`, for these `options` and `bounds_check`."""
     digest = hashlib.sha256(repr((sorted(options.items()), bounds_check)).encode())
     for file in sorted(imported_sources(source, package)):
         digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
@@ -60,7 +60,7 @@ def cache_name(source: Path, package: Path, options: dict[str, object], bounds_c
 
 @cache
 def _cache_folder(source: Path) -> Path | None:
-    """The folder for machine code of the kernels in `source`, made if need be; None if it cannot be written."""
+    """Return the cache folder of the kernels in `source`, which is created; None if it cannot be written."""
     try:
         folder = all_caches() / cache_name(source, Path(__file__).parent, _OPTIONS, _config.BOUNDSCHECK)
         folder.mkdir(parents=True, exist_ok=True)
@@ -70,13 +70,13 @@ def _cache_folder(source: Path) -> Path | None:
 
 
 def all_caches() -> Path:
-    """The folder that holds the machine code of all versions of the kernels; `make clean` removes it."""
+    """Return the folder with the machine code of all versions of the kernels; `make clean` removes it."""
     return Path(os.environ.get("NUMBA_CACHE_DIR") or user_cache_folder()) / "evolabel" / "kernels"
 
 
 @contextmanager
 def _cached_in(folder: Path | None) -> Iterator[None]:
-    """While a kernel is declared, numba's cache folder is ours; kernels of other libraries keep theirs."""
+    """Set numba's cache folder while a kernel is declared; kernels of other libraries keep theirs."""
     before = _config.CACHE_DIR
     _config.CACHE_DIR = str(folder or "")
     try:
@@ -86,7 +86,7 @@ def _cached_in(folder: Path | None) -> Iterator[None]:
 
 
 def _declare(function: F, **options: object) -> F:
-    """The function as a kernel, compiled on its first call; its machine code is kept where that is possible."""
+    """Return `function` as a kernel that is compiled on its first call and cached where that is possible."""
     folder = None if _config.DISABLE_JIT else _cache_folder(Path(function.__code__.co_filename))
     with _cached_in(folder):
         compiled: Any = _compile(cache=folder is not None, **{**_OPTIONS, **options})(function)
@@ -96,7 +96,7 @@ def _declare(function: F, **options: object) -> F:
 
 
 def _forget_constants(compiled: Any) -> None:
-    """Calls from other kernels with a constant do not compile `compiled` once more for that very constant."""
+    """Prevent that calls with a constant compile `compiled` once more for that constant."""
     template = compiled.get_call_template
     compiled.get_call_template = lambda arguments, names: template(
         tuple(map(_unliteral, arguments)), {name: _unliteral(kind) for name, kind in names.items()}
@@ -104,34 +104,34 @@ def _forget_constants(compiled: Any) -> None:
 
 
 def kernel(function: F) -> F:
-    """Compile `function` with numba on first call and keep the machine code on disk."""
+    """Return `function` compiled by numba on its first call; its machine code is cached on disk."""
     return _declare(function)
 
 
 def allocating_kernel(function: F) -> F:
-    """A kernel that makes arrays of its own, and so must count references."""
+    """Return `function` as a kernel that allocates arrays, and so counts references."""
     return _declare(function, _nrt=True)
 
 
 def inner(function: F) -> F:
-    """A kernel that only other kernels call: without entry points for Python and C it compiles faster."""
+    """Return `function` as a kernel for other kernels only: without entry points for Python it compiles faster."""
     return _declare(function, **_NO_WRAPPERS)
 
 
 def inlined(function: F) -> F:
-    """An inner kernel whose code is copied to where it is called."""
+    """Return `function` as an inner kernel whose code is copied into its callers."""
     return _declare(function, **_NO_WRAPPERS, forceinline=True)
 
 
 def interpreted(function: F) -> F:
-    """The Python code of a kernel, for rare calls with the NamedTuples themselves: they would compile it anew."""
+    """Return the Python code of a kernel, for rare calls with NamedTuples, which would be compiled once more."""
     return cast(F, getattr(function, "py_func", function))
 
 
 def direct(function: F) -> F:
-    """The kernel `function` without numba's look-up of argument types, which costs more than learning a row.
+    """Return the kernel `function` without numba's look-up of argument types, which takes longer than learning a row.
 
-    Only for callers that always pass the same types: they are looked up once, by the first call.
+    Only for callers that always pass the same types: they are looked up by the first call.
     """
     compiled: Any = function
     entry: Any = None
@@ -148,22 +148,27 @@ def direct(function: F) -> F:
 
 
 def direct_by_profile(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same for a kernel whose first arguments are `state` and `paper`: one entry with `paper`, one with None."""
+    """Return `direct` of a kernel `function` of `state`, `paper` and others: one entry with `paper`, one with None."""
     compiled: Any = function
-    entries: dict[bool, Any] = {}
+    plain: Any = None
+    with_paper: Any = None
 
     def call(*arguments: Any) -> Any:
-        entry = entries.get(arguments[1] is None)
+        nonlocal plain, with_paper
+        entry = plain if arguments[1] is None else with_paper
         if entry is not None:
             return entry(*arguments)
         result = compiled(*arguments)
-        entries[arguments[1] is None] = _entry(compiled, arguments)
+        if arguments[1] is None:
+            plain = _entry(compiled, arguments)
+        else:
+            with_paper = _entry(compiled, arguments)
         return result
 
     return call
 
 
 def _entry(compiled: Any, arguments: tuple[Any, ...]) -> Any:
-    """Machine code of a kernel for arguments of these types; None where compilation is switched off."""
+    """Return the machine code of a kernel for the types of `arguments`; None where compilation is switched off."""
     overloads = getattr(compiled, "overloads", None)
     return overloads and overloads[tuple(map(_typeof, arguments))].entry_point

@@ -52,7 +52,7 @@ power_of_two: Any = _power_of_two_interpreted if config.DISABLE_JIT else _power_
 
 @inlined
 def exp_of_negative(x: float) -> float:
-    """Compute exp(x) for x <= 0; 0 below `LOWEST`, also for -inf; NaN for NaN."""
+    """Return exp(x) for x <= 0; 0 below `LOWEST`, also for -inf; NaN for NaN."""
     v = x if x > LOWEST else LOWEST
     rounded = fma(v, LOG2_E, ROUND)
     k = rounded - ROUND

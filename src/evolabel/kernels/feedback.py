@@ -1,72 +1,134 @@
-"""Errors that repeat: where a sample resembles recent ones more than its features tell, so do their errors.
+"""Correction of outputs by the errors of recent samples.
 
-Where they repeat, the stream has moved on from its initial batch, and outputs say too much: they are drawn back towards
-the base rates of the labels. An answer is expected to be f + s d + g m.
+Errors of neighbouring samples are correlated where the stream has moved on from its initial batch. Two regressions
+estimate, label by label, how far outputs are to be shrunk towards the base rates (slope s), and how much of the mean
+recent error repeats (slope g). The expected answer is f + s d + g m.
 
-| symbol   | array     | meaning                                                                                      |
-|----------|-----------|----------------------------------------------------------------------------------------------|
-| f        | (n, K)    | outputs from before their rows were learned                                                  |
-| X        | (n, p)    | features in units of their standard deviations, NaN: missing; without columns: not compared  |
-| Y        | (n, K)    | answers: 0, 1, NaN for labels that were not answered                                         |
-| believed | (n, K)    | how far answers are believed, in [0, 1]                                                      |
-| number   |           | of a sample in the stream                                                                    |
-| Z        | (R, p)    | features of the last R samples that were answered, in any order                              |
-| at       | (R,)      | their numbers; NOBODY: the place is empty                                                    |
-| r        | (R, K)    | e times how far y is believed; 0 for labels that were not answered                           |
-| c        | (R, K)    | how far y is believed; 0 for labels that were not answered                                   |
-| w        | (R,)      | how much each of them tells of a sample: less with every sample between, and if it is unlike |
-| told     | (n,)      | sums of w: how many recent answers tell of each sample                                       |
-| m        | (K,)      | sum of w r / (sum of w c + DOUBT): the mean of recent errors, drawn towards 0                |
-| rates    | (K,)      | base rates; NaN: not known                                                                   |
-| d        | (K,)      | rates - f of one sample: the way back to them; 0 where they are not known                    |
-| e        | (K,)      | y - f - s d of one sample; NaN for labels that were not answered                             |
-| E        | (2, 5, K) | evidence of d for y - f, and of m for e (`kernels.evidence`)                                 |
-| S        | (2, K)    | s, the part of d that outputs are drawn back, and g, the part of m that is expected again    |
+| symbol      | array     | meaning                                                                                   |
+|-------------|-----------|-------------------------------------------------------------------------------------------|
+| f           | (n, K)    | outputs from before their rows were learned                                               |
+| X           | (n, p)    | features in standard deviations, NaN: missing; without columns: not compared              |
+| Y           | (n, K)    | answers: 0, 1, NaN for labels that were not answered                                      |
+| confidence  | (n, K)    | confidences of the answers, in [0, 1]; an answer counts by it in all sums                 |
+| number      |           | of a sample in the stream                                                                 |
+| Z           | (R, p)    | features of the last R samples that were answered, in any order                           |
+| at          | (R,)      | their numbers; EMPTY: the slot is empty                                                   |
+| r           | (R, K)    | e times the confidence; 0 for labels that were not answered                               |
+| c           | (R, K)    | the confidence; 0 for labels that were not answered                                       |
+| w           | (R,)      | weight of each recent sample: it falls with the samples in between, and with the distance |
+| n_effective | (n,)      | sums of w: effective number of recent answers of each sample                              |
+| m           | (K,)      | sum of w r / (sum of w c + PRIOR_ERRORS): the mean of recent errors, shrunk towards 0     |
+| rates       | (K,)      | base rates; NaN: not known                                                                |
+| d           | (K,)      | rates - f of one sample; 0 where rates are not known                                      |
+| e           | (K,)      | y - f - s d of one sample; NaN for labels that were not answered                          |
+| E           | (2, 5, K) | sums of both regressions: of y - f on d (SHRINK), and of e on m (REPEAT)                  |
+| S           | (2, K)    | their slopes s and g                                                                      |
+
+The sums of a regression of e on x are those of e x, x^2, e^2, 1 and e x q over all answers, where q is the sum of e x
+over the answers of one sample: errors of one sample are not independent. Old sums fade by `FADING` per sample.
 """
 
 import numpy as np
 
 from evolabel.kernels.compile import inner, kernel
-from evolabel.kernels.evidence import belief, slopes, weigh
 from evolabel.kernels.symmetric import squared_distance
 from evolabel.typing import FloatArray, IntArray
 
 # Water quality in 35 other orders of its rows, 10 % of the answers, points of PA gained over means of all recent
 # errors, alike or not, and outputs as they are: labels +.17, samples +.15. A reach of 0.7 gains the same there, and
 # loses under drift (15 streams: labels -.13, samples -.11; 1.0: -.06, +.08); without any it is +.12 and +.11.
-MEMORY = 0.9  # what an error is worth one sample later
-REACH = 1.0  # distance over which it loses a factor exp(-1/2), in standard deviations of a feature
-PLACES = 44  # samples remembered: of an error further back less than a hundredth is left
-PATIENCE = 0.998  # what is left of the evidence one sample later
-DOUBT = 0.5  # errors of 0 that every mean begins with
+ERROR_DECAY = 0.9  # factor on the weight of an error, per sample
+REACH = 1.0  # distance at which the weight has fallen by exp(-1/2), in standard deviations of a feature
+N_RECENT = 44  # samples stored; the weight of an older error is below 0.01
+FADING = 0.998  # factor on the sums of the regressions, per sample
+PRIOR_ERRORS = 0.5  # number of errors of 0 added to every mean
 
-STRANGERS = 2.0  # mean squared distance of samples that have nothing to do with each other
-NOBODY = -1  # number of no sample
+INDEPENDENT = 2.0  # expected squared difference of independent samples, per feature
+EMPTY = -1  # number in an empty slot
 
-LOWEST, HIGHEST = -1.0, 2.0  # an output beyond, where a model fails, is an error like any other
+LOWEST, HIGHEST = -1.0, 2.0  # outputs are clipped to this range, so that one diverging output cannot dominate
 
-BACK, AGAIN = 0, 1  # of E and S
+SHRINK, REPEAT = 0, 1  # first index of E and S
+
+MIN_DEVIATIONS = 1.5  # a slope within so many standard deviations of 0 counts as 0
+SPREAD = 0.4  # standard deviation of the labels' slopes around their common slope
+
+# Second index of E.
+PRODUCTS, SQUARES, ERRORS, ANSWERS, AGREEMENT = 0, 1, 2, 3, 4
+
+
+@inner
+def add_evidence(e: FloatArray, x: FloatArray, confidence: FloatArray, evidence: FloatArray) -> None:
+    """Add the errors e and the predictors x of one sample to the sums `evidence`, (5, K)."""
+    q = 0.0
+    for j in range(e.shape[0]):
+        if not np.isnan(e[j]):
+            q += confidence[j] * e[j] * x[j]
+    for j in range(e.shape[0]):
+        if not np.isnan(e[j]):
+            evidence[PRODUCTS, j] += confidence[j] * e[j] * x[j]
+            evidence[SQUARES, j] += confidence[j] * x[j] * x[j]
+            evidence[ERRORS, j] += confidence[j] * e[j] * e[j]
+            evidence[ANSWERS, j] += confidence[j]
+            evidence[AGREEMENT, j] += confidence[j] * e[j] * x[j] * q
+
+
+@kernel
+def shrinkage(evidence: FloatArray) -> float:
+    """Return the shrinkage factor of the sums `evidence` over all labels, in [0, 1).
+
+    It is 0 up to `MIN_DEVIATIONS` standard deviations, counted by samples because labels are not independent, and
+    grows beyond (James-Stein).
+    """
+    products, agreement = 0.0, 0.0
+    for j in range(evidence.shape[1]):
+        products += evidence[PRODUCTS, j]
+        agreement += evidence[AGREEMENT, j]
+    if not agreement > 0.0 or products <= 0.0:
+        return 0.0
+    return max(1.0 - MIN_DEVIATIONS**2 * agreement / products**2, 0.0)
+
+
+@inner
+def shrunk_slopes(evidence: FloatArray, s: FloatArray) -> None:
+    """Fill s with the slopes of the regression of e on x per label, times the shrinkage factor, in [0, 1].
+
+    Each slope is shrunk towards the common one, by a prior of standard deviation `SPREAD`.
+    """
+    K, factor = evidence.shape[1], shrinkage(evidence)
+    products, squares, errors, answers = 0.0, 0.0, 0.0, 0.0
+    for j in range(K):
+        s[j] = 0.0
+        products += evidence[PRODUCTS, j]
+        squares += evidence[SQUARES, j]
+        errors += evidence[ERRORS, j]
+        answers += evidence[ANSWERS, j]
+    if factor > 0.0:
+        prior = errors / answers / SPREAD**2
+        for j in range(K):
+            slope = (evidence[PRODUCTS, j] + products / squares * prior) / (evidence[SQUARES, j] + prior)
+            s[j] = min(max(factor * slope, 0.0), 1.0)
 
 
 @inner
 def error(y: float, f: float) -> float:
-    """Of an output; NaN where there is no answer."""
+    """Return the error of the clipped output f; NaN where the answer y is NaN."""
     return y - min(max(f, LOWEST), HIGHEST)
 
 
 @kernel
-def weigh_all(E: FloatArray, rates: FloatArray, S: FloatArray) -> None:
-    """Both slopes; outputs are drawn back as far as errors are believed to repeat: else the stream is as the batch."""
-    slopes(E[BACK], S[BACK])
-    slopes(E[AGAIN], S[AGAIN])
-    repeats = belief(E[AGAIN])
+def all_slopes(E: FloatArray, rates: FloatArray, S: FloatArray) -> None:
+    """Fill S with both slopes of E; that towards the base rates is multiplied by the shrinkage factor of REPEAT."""
+    shrunk_slopes(E[SHRINK], S[SHRINK])
+    shrunk_slopes(E[REPEAT], S[REPEAT])
+    repeats = shrinkage(E[REPEAT])
     for j in range(S.shape[1]):
-        S[BACK, j] = 0.0 if np.isnan(rates[j]) else repeats * S[BACK, j]
+        S[SHRINK, j] = 0.0 if np.isnan(rates[j]) else repeats * S[SHRINK, j]
 
 
 @inner
-def likeness(x: FloatArray, z: FloatArray) -> float:
-    """Of two samples, in [0, 1]; a feature that is missing is taken to be as far as those of strangers."""
+def similarity(x: FloatArray, z: FloatArray) -> float:
+    """Return the Gaussian similarity of two samples in [0, 1]; a missing feature contributes `INDEPENDENT`."""
     p = x.shape[0]
     if p == 0:
         return 1.0
@@ -75,7 +137,7 @@ def likeness(x: FloatArray, z: FloatArray) -> float:
         D = 0.0
         for k in range(p):
             d = (x[k] - z[k]) ** 2
-            D += STRANGERS if np.isnan(d) else d
+            D += INDEPENDENT if np.isnan(d) else d
     return float(np.exp(-D / (2.0 * REACH**2 * p)))
 
 
@@ -90,11 +152,11 @@ def mean_errors(
     w: FloatArray,
     m: FloatArray,
 ) -> None:
-    """Fill in w and m for one sample."""
+    """Fill w and m for the sample x with this `number`."""
     for b in range(at.shape[0]):
-        w[b] = 0.0 if at[b] == NOBODY else MEMORY ** abs(number - at[b]) * likeness(x, Z[b])
+        w[b] = 0.0 if at[b] == EMPTY else ERROR_DECAY ** abs(number - at[b]) * similarity(x, Z[b])
     for j in range(m.shape[0]):
-        total, weight = 0.0, DOUBT
+        total, weight = 0.0, PRIOR_ERRORS
         for b in range(at.shape[0]):
             total += w[b] * r[b, j]
             weight += w[b] * c[b, j]
@@ -102,31 +164,31 @@ def mean_errors(
 
 
 @inner
-def place_of(number: int, at: IntArray) -> int:
-    """Where a sample is remembered: its own place, an empty one, or that of the oldest; none if it is older still."""
+def slot_of_sample(number: int, at: IntArray) -> int:
+    """Return the slot for the sample `number`: its own, an empty one or the oldest; EMPTY if all slots are newer."""
     oldest = 0
     for b in range(at.shape[0]):
         if at[b] == number:
             return b
         if at[b] < at[oldest]:
             oldest = b
-    return oldest if at[oldest] < number else NOBODY
+    return oldest if at[oldest] < number else EMPTY
 
 
 @inner
-def remember(
+def record_error(
     x: FloatArray,
     number: int,
     e: FloatArray,
-    believed: FloatArray,
+    confidence: FloatArray,
     Z: FloatArray,
     at: IntArray,
     r: FloatArray,
     c: FloatArray,
 ) -> None:
-    """Take in the errors of one sample; what it was answered before stays, but for labels answered anew."""
-    b = place_of(number, at)
-    if b == NOBODY:
+    """Store the errors e of one sample; earlier answers of the same sample stay, except for labels answered again."""
+    b = slot_of_sample(number, at)
+    if b == EMPTY:
         return
     if at[b] != number:
         at[b] = number
@@ -136,27 +198,27 @@ def remember(
         Z[b, k] = x[k]
     for j in range(e.shape[0]):
         if not np.isnan(e[j]):
-            r[b, j], c[b, j] = believed[j] * e[j], believed[j]
+            r[b, j], c[b, j] = confidence[j] * e[j], confidence[j]
 
 
 @inner
-def shift_of(rate: float, s: float, again: float) -> float:
-    """What is added to an output once it is multiplied by 1 - s, which is 1 where the base rate is not known."""
+def offset_of(rate: float, s: float, again: float) -> float:
+    """Return the offset of an output that was multiplied by 1 - s; s is 0 where `rate` is not known."""
     return again if np.isnan(rate) else s * rate + again
 
 
 @inner
 def fade(number: int, at: IntArray, E: FloatArray) -> bool:
-    """Let evidence fade until this sample; False if a later one was answered already, which is no evidence.
+    """Multiply E by `FADING` per sample up to `number`; return False, and change nothing, if `at` has a later one.
 
-    The samples before the first answer do not count: what the initial batch told is as fresh as the model.
+    Samples before the first answer do not fade the sums of the initial batch.
     """
-    latest = NOBODY
+    latest = EMPTY
     for b in range(at.shape[0]):
         latest = max(latest, at[b])
     if number <= latest:
         return False
-    E *= PATIENCE ** (number - latest) if latest != NOBODY else PATIENCE
+    E *= FADING ** (number - latest) if latest != EMPTY else FADING
     return True
 
 
@@ -166,7 +228,7 @@ def follow_errors(
     number: int,
     f: FloatArray,
     Y: FloatArray,
-    believed: FloatArray,
+    confidence: FloatArray,
     shifted: bool,
     Z: FloatArray,
     at: IntArray,
@@ -175,15 +237,13 @@ def follow_errors(
     rates: FloatArray,
     E: FloatArray,
     S: FloatArray,
-    w: FloatArray,
-    m: FloatArray,
-    d: FloatArray,
-    e: FloatArray,
+    scratch: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
 ) -> None:
-    """Take in answered rows that follow each other, from `number` on; w, m, d and e are scratch.
+    """Record the answers Y of consecutive rows from `number` on; `scratch` has room for w, m, d and e.
 
-    If f is to be `shifted`, each row is by s d + g m, as they were before its answers.
+    If `shifted`, each row of f is corrected by s d + g m, with the slopes from before its answers.
     """
+    w, m, d, e = scratch
     for i in range(Y.shape[0]):
         mean_errors(X[i], number + i, Z, at, r, c, w, m)
         for j in range(Y.shape[1]):
@@ -191,15 +251,15 @@ def follow_errors(
             d[j] = 0.0 if np.isnan(rates[j]) else error(rates[j], f[i, j])
         evident = fade(number + i, at, E)
         if evident:
-            weigh(e, d, believed[i], E[BACK])
+            add_evidence(e, d, confidence[i], E[SHRINK])
         for j in range(Y.shape[1]):
-            e[j] -= S[BACK, j] * d[j]
+            e[j] -= S[SHRINK, j] * d[j]
             if shifted:
-                f[i, j] = (1.0 - S[BACK, j]) * f[i, j] + shift_of(rates[j], S[BACK, j], S[AGAIN, j] * m[j])
+                f[i, j] = (1.0 - S[SHRINK, j]) * f[i, j] + offset_of(rates[j], S[SHRINK, j], S[REPEAT, j] * m[j])
         if evident:
-            weigh(e, m, believed[i], E[AGAIN])
-            weigh_all(E, rates, S)
-        remember(X[i], number + i, e, believed[i], Z, at, r, c)
+            add_evidence(e, m, confidence[i], E[REPEAT])
+            all_slopes(E, rates, S)
+        record_error(X[i], number + i, e, confidence[i], Z, at, r, c)
 
 
 @kernel
@@ -215,13 +275,13 @@ def shift_rows(
     w: FloatArray,
     m: FloatArray,
     out: FloatArray,
-    told: FloatArray,
+    n_effective: FloatArray,
 ) -> None:
-    """What is to be added to the outputs of samples, once these are multiplied by 1 - s; and `told`."""
+    """What is to be added to the outputs of samples, once these are multiplied by 1 - s; and `n_effective`."""
     for i in range(X.shape[0]):
         mean_errors(X[i], numbers[i], Z, at, r, c, w, m)
-        told[i] = 0.0
+        n_effective[i] = 0.0
         for b in range(w.shape[0]):
-            told[i] += w[b]
+            n_effective[i] += w[b]
         for j in range(m.shape[0]):
-            out[i, j] = shift_of(rates[j], S[BACK, j], S[AGAIN, j] * m[j])
+            out[i, j] = offset_of(rates[j], S[SHRINK, j], S[REPEAT, j] * m[j])

@@ -9,7 +9,7 @@ from evolabel.typing import FloatArray
 
 @inner
 def factor(A: FloatArray, L: FloatArray, column: FloatArray) -> bool:
-    """Lower Cholesky factor L of the positive definite matrix A, column by column; False: A is not positive definite.
+    """Fill L with the lower Cholesky factor of A, column by column; return False if A is not positive definite.
 
     Only the lower triangle of A is read, and only that of L is written. `column` is scratch of q numbers.
     """
@@ -29,7 +29,7 @@ def factor(A: FloatArray, L: FloatArray, column: FloatArray) -> bool:
 
 @kernel
 def positive_inverse(A: FloatArray, L: FloatArray, V: FloatArray, column: FloatArray, P: FloatArray) -> bool:
-    """P = A^-1, lower triangle, of a positive definite matrix A; False, and P as it was, if A is none.
+    """Fill the lower triangle of P with A^-1; return False, and leave P, if A is not positive definite.
 
     A = L L', V = L^-1, P = V'V. L, V and `column` are scratch; of A only the lower triangle is read.
     """

@@ -1,4 +1,4 @@
-"""The loop that learns one sample after the other, answering each first.
+"""The loop that learns one sample after the other; each is answered before it is learned.
 
 | symbol | array     | meaning                                                                 |
 |--------|-----------|-------------------------------------------------------------------------|
@@ -10,27 +10,27 @@
 
 The weights W_i = (H_i + gamma D)^-1 (G_i + gamma D W_0) are never formed: with u = P_i r the rule's output is
 G_i u + gamma W_0'(D u), and W_0'v = G_0 (P_0 v). Exact at every moment, also while W_0 moves. A locked rule
-answers with the W_i it was locked with, and learns nothing.
+answers with the W_i it had when it was locked, and learns nothing.
 """
 
 import numpy as np
 
-from evolabel.kernels.antecedents import fill_regressor, fill_rotated, join, weigh
 from evolabel.kernels.compile import inlined, inner, kernel
 from evolabel.kernels.lanes import fma
-from evolabel.kernels.memberships import nearest, observed_features
-from evolabel.kernels.moments import absorb
+from evolabel.kernels.memberships import join, nearest, rule_memberships
+from evolabel.kernels.moments import update_moments
 from evolabel.kernels.paper.coupling import add_label_moments
 from evolabel.kernels.paper.iteration import iterate, rls_step
+from evolabel.kernels.regressors import fill_regressor, project
 from evolabel.kernels.state import (
     DIVERGED,
     DONE,
     DUE,
     GROWN,
+    INACTIVE,
     NOVEL,
     RULES,
     SEEN,
-    STARVED,
     PaperArrays,
     RuleArrays,
     Settings,
@@ -38,46 +38,16 @@ from evolabel.kernels.state import (
     Workspace,
 )
 from evolabel.kernels.statistics import add_labels, add_partial_labels, learn_regressor
-from evolabel.kernels.structure import any_starved, has_grown, is_novel, note_winner_distance
+from evolabel.kernels.structure import any_inactive, has_grown, is_novel, update_winner_stats
 from evolabel.kernels.symmetric import add_product, dot, mirror, pending_product
 from evolabel.typing import FloatArray, IntArray
 
-LOOSE = 1.5  # a step bound may exceed the last exact largest eigenvalue by this factor
-
-
-@inlined
-def fill_regressors(
-    z: FloatArray,
-    m: int,
-    rules: RuleArrays,
-    settings: Settings,
-    work: Workspace,
-    paper: PaperArrays | None,
-    r: FloatArray,
-) -> None:
-    """The regressors r of the m active rules."""
-    if paper is not None and settings.rotated and observed_features(z) < z.shape[0]:
-        for b in range(m):
-            fill_rotated(z, work.active[b], rules, work, paper, r[b])
-    else:
-        for b in range(m):
-            fill_regressor(z, rules.c[work.active[b]], r[b])
-
-
-@inlined
-def solve(
-    z: FloatArray, m: int, rules: RuleArrays, settings: Settings, work: Workspace, paper: PaperArrays | None
-) -> None:
-    """The regressors r of the m active rules and u = P r, waiting rows included."""
-    fill_regressors(z, m, rules, settings, work, paper, work.r)
-    for b in range(m):
-        a = work.active[b]
-        pending_product(rules.P[a], rules.late_P[a], rules.late[a], work.r[b], work.u[b])
+LOOSE = 1.5  # factor by which a step bound may exceed the last exact largest eigenvalue
 
 
 @inner
 def add_rule_output(psi: float, u: FloatArray, G: FloatArray, gamma: FloatArray, v: FloatArray, f: FloatArray) -> None:
-    """Add a rule's own part psi G u to f, and to v what the rule asks of the global model: psi gamma D u."""
+    """Add psi G u, the rule's own part, to f, and psi gamma D u to v, to be multiplied by the global weights later."""
     for j in range(u.shape[0]):
         v[j] = fma(psi * gamma[j], u[j], v[j])
     add_product(G, u, psi, f)
@@ -85,16 +55,16 @@ def add_rule_output(psi: float, u: FloatArray, G: FloatArray, gamma: FloatArray,
 
 @inner
 def add_global_output(
-    v: FloatArray, P: FloatArray, late_P: FloatArray, late: int, G: FloatArray, t: FloatArray, f: FloatArray
+    v: FloatArray, P: FloatArray, pending_P: FloatArray, n_pending: int, G: FloatArray, t: FloatArray, f: FloatArray
 ) -> None:
-    """Add W_0'v to f, with W_0 = P_0 G_0'. One product serves all rules."""
-    pending_product(P, late_P, late, v, t)
+    """Add W_0'v to f, with W_0 = P_0 G_0', one product for all rules; t is scratch."""
+    pending_product(P, pending_P, n_pending, v, t)
     add_product(G, t, 1.0, f)
 
 
 @inlined
 def confidence_of_row(y: FloatArray, given: FloatArray, confidence: FloatArray) -> float:
-    """Per label: 0 if not annotated, else the confidence given (1 if none is). Returns the mean over labels."""
+    """Fill `confidence`: 0 where y is NaN, else `given`, 1 if that is empty. Return the mean over labels."""
     total = 0.0
     for b in range(y.shape[0]):
         confidence[b] = 0.0 if np.isnan(y[b]) else (given[b] if given.shape[0] > 0 else 1.0)
@@ -106,7 +76,7 @@ def confidence_of_row(y: FloatArray, given: FloatArray, confidence: FloatArray) 
 def answer(
     m: int, rules: RuleArrays, settings: Settings, work: Workspace, paper: PaperArrays | None, f: FloatArray
 ) -> None:
-    """Eq. (2) from r and u of the active rules."""
+    """Fill f with the output, eq. (2), from r and u of the m active rules."""
     f[:] = 0.0
     if paper is not None and settings.iterated:
         for b in range(m):
@@ -117,57 +87,57 @@ def answer(
         if rules.locked[work.active[b]]:
             add_product(rules.W[work.active[b]], work.r[b], work.psi[b], f)
         else:
-            add_rule_output(work.psi[b], work.u[b], rules.G[work.active[b]], settings.lean, work.v, f)
-    add_global_output(work.v, rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], work.t, f)
+            add_rule_output(work.psi[b], work.u[b], rules.G[work.active[b]], settings.anchor, work.v, f)
+    add_global_output(work.v, rules.P[0], rules.pending_P[0], rules.n_pending[0], rules.G[0], work.t, f)
 
 
 @inlined
-def take_in(slot: int, b: int, w: float, rules: RuleArrays, work: Workspace) -> None:
-    """H and P of a slot learn the b-th regressor, with weight w."""
-    rules.late[slot] = learn_regressor(
+def update_inverse(slot: int, b: int, w: float, rules: RuleArrays, work: Workspace) -> None:
+    """Update H and P of `slot` by the b-th regressor of `work`, with weight w."""
+    rules.n_pending[slot] = learn_regressor(
         work.r[b],
         work.u[b],
         w,
         rules.H[slot],
         rules.P[slot],
-        rules.late_H[slot],
-        rules.late_P[slot],
-        rules.late[slot],
+        rules.pending_H[slot],
+        rules.pending_P[slot],
+        rules.n_pending[slot],
     )
     rules.age[slot] += 1
-    rules.fresh[slot] += w
+    rules.new_weight[slot] += w
 
 
 @inlined
 def learn_complete(m: int, y: FloatArray, weight: float, rules: RuleArrays, work: Workspace) -> None:
-    """Every label is known, closed form: H, G and P of each active rule and of the global model."""
+    """Update H, G and P of the m active rules and of the global model by a row whose labels y are all known."""
     for b in range(m + 1):
         slot, w = work.active[b], weight * work.psi[b]
         if not rules.locked[slot]:
             add_labels(rules.G[slot], work.r[b], y, w)
-            take_in(slot, b, w, rules, work)
+            update_inverse(slot, b, w, rules, work)
 
 
 @inner
 def learn_partial(
     m: int, y: FloatArray, share: float, weight: float, rules: RuleArrays, settings: Settings, work: Workspace
 ) -> None:
-    """Some labels are missing or unsure: unanswered labels keep their weights, H grows by the share answered."""
+    """Update H, G and P by a row with missing or uncertain labels y; unanswered labels keep their weights."""
     f = work.own
-    for b in range(m + 1):  # all predictions before any update: the rules lean on W_0
+    for b in range(m + 1):  # all predictions before any update: those of the rules depend on W_0
         slot = work.active[b]
         f[b] = 0.0
         work.v[:] = 0.0
-        add_rule_output(1.0, work.u[b], rules.G[slot], settings.lean, work.v, f[b])
+        add_rule_output(1.0, work.u[b], rules.G[slot], settings.anchor, work.v, f[b])
         if slot > 0:
-            add_global_output(work.v, rules.P[0], rules.late_P[0], rules.late[0], rules.G[0], work.t, f[b])
+            add_global_output(work.v, rules.P[0], rules.pending_P[0], rules.n_pending[0], rules.G[0], work.t, f[b])
     for b in range(m + 1):
         slot, w = work.active[b], weight * work.psi[b]
         if rules.locked[slot]:
             continue
         q = dot(work.r[b], work.u[b])
         add_partial_labels(rules.G[slot], work.r[b], f[b], y, work.confidence, q, w, w * share)
-        take_in(slot, b, w * share, rules, work)
+        update_inverse(slot, b, w * share, rules, work)
 
 
 @inner
@@ -181,7 +151,7 @@ def learn_iterated(
     work: Workspace,
     paper: PaperArrays,
 ) -> bool:
-    """Algorithm 2 for each active rule; the global model takes its exact least squares step. False: blown up."""
+    """Run Algorithm 2 for the m active rules, and least squares for the global model; False if weights diverge."""
     sound = True
     for c in range(m, -1, -1):  # the global model first: the rules' ridge may pull towards it
         slot, w = work.active[c], weight * work.psi[c]
@@ -197,7 +167,7 @@ def learn_iterated(
             add_labels(rules.G[slot], work.r[c], y, w)
         else:
             add_partial_labels(rules.G[slot], work.r[c], work.f, y, work.confidence, q, w, w * share)
-        take_in(slot, c, w * share, rules, work)
+        update_inverse(slot, c, w * share, rules, work)
         mirror(rules.H[slot])  # a block of one row: H is up to date, and iterations need the whole matrix
         if slot > 0:
             sound = iterate(slot, c, y, w * share, rules, settings, work, paper) and sound
@@ -206,7 +176,7 @@ def learn_iterated(
 
 @inner
 def learn_moments(m: int, y: FloatArray, weight: float, rules: RuleArrays, work: Workspace, paper: PaperArrays) -> None:
-    """Label moments of the active rules, where labels are coupled."""
+    """Update the label moments of the m active rules by y."""
     for b in range(m):
         slot = work.active[b]
         if not rules.locked[slot]:
@@ -215,7 +185,7 @@ def learn_moments(m: int, y: FloatArray, weight: float, rules: RuleArrays, work:
 
 @inner
 def any_due(m: int, active: IntArray, age: IntArray, upkeep_every: int) -> bool:
-    """Has one of the slots that have just learned reached the age for upkeep?"""
+    """Return whether the age of one of the m + 1 slots in `active` has reached `upkeep_every`."""
     due = False
     for b in range(m + 1):
         due = due or age[active[b]] >= upkeep_every
@@ -224,7 +194,7 @@ def any_due(m: int, active: IntArray, age: IntArray, upkeep_every: int) -> bool:
 
 @inner
 def any_loose(m: int, active: IntArray, top: FloatArray) -> bool:
-    """Is the step bound of one of the slots that have just learned too loose?"""
+    """Return whether the step bound of one of the m + 1 slots in `active` exceeds `LOOSE` times its exact value."""
     loose = False
     for b in range(m + 1):
         slot = active[b]
@@ -233,23 +203,23 @@ def any_loose(m: int, active: IntArray, top: FloatArray) -> bool:
 
 
 @inlined
-def follow(
+def update_winner(
     w: int,
     d: float,
     s: FloatArray,
     weight: float,
-    mobility: float,
+    antecedent_rate: float,
     rules: RuleArrays,
     settings: Settings,
     paper: PaperArrays | None,
 ) -> None:
-    """A sample that is not novel moves the rule it is nearest to, and the whole stream's moments."""
-    note_winner_distance(d, rules.strange)
+    """Update the moments of the winner w, at distance d from s, unless it is locked, and those of the whole stream."""
+    update_winner_stats(d, rules.winner_stats)
     if not rules.locked[w]:
-        rules.won[w] = rules.tally[SEEN]
-        if mobility > 0.0:
-            absorb(w, s, weight * mobility, rules, settings, paper)
-    absorb(0, s, weight, rules, settings, paper)
+        rules.last_won[w] = rules.counters[SEEN]
+        if antecedent_rate > 0.0:
+            update_moments(w, s, weight * antecedent_rate, rules, settings, paper)
+    update_moments(0, s, weight, rules, settings, paper)
 
 
 @inlined
@@ -264,14 +234,14 @@ def learn_consequents(
     work: Workspace,
     paper: PaperArrays | None,
 ) -> int:
-    """Statistics and weights of the m active rules and of the global model learn a row; returns DONE, DUE or DIVERGED.
+    """Update statistics and weights of the m active rules and of the global model; return DONE, DUE or DIVERGED.
 
-    `share` of the labels of the row are answered.
+    `share` is the mean confidence over the labels y of the row z.
     """
-    work.active[m] = 0  # the global model learns beside the rules: a slot every sample belongs to fully
+    work.active[m] = 0  # the global model is slot 0; every sample belongs to it with membership 1
     work.psi[m] = 1.0
     fill_regressor(z, rules.c[0], work.r[m])
-    pending_product(rules.P[0], rules.late_P[0], rules.late[0], work.r[m], work.u[m])
+    pending_product(rules.P[0], rules.pending_P[0], rules.n_pending[0], work.r[m], work.u[m])
     if paper is not None and settings.iterated:
         if not learn_iterated(m, y, share, weight, rules, settings, work, paper):
             return DIVERGED
@@ -297,54 +267,56 @@ def learn_rows(
     Y: FloatArray,
     weights: FloatArray,
     confidences: FloatArray,
-    mobility: float,
+    antecedent_rate: float,
     structure: bool,
     consequents: bool,
-    born: bool,
+    created_first: bool,
     out: FloatArray,
 ) -> tuple[int, int]:
-    """Learn scaled rows in place, answering each first if `out` has rows; returns the rows done and why it stopped.
+    """Learn the scaled rows Z; return how many are done, and the reason to stop.
 
-    `weights` and `confidences` may be empty. `mobility` is how far a row moves the rule it falls into. `structure` and
-    `consequents` say what is learned. A row without any answered label, or of weight 0, only counts as seen (rows
-    count once: when the structure is learned).
+    `out`, if it has rows, receives each row's output from before it is learned. `weights` and `confidences` may be
+    empty. `antecedent_rate` multiplies the weight of a row in the moments of its winner. `structure` and `consequents`
+    select what is learned. A row without answered labels, or of weight 0, only counts as seen (once: when the
+    structure is learned).
 
-    A row that starts a rule is answered and then handed back (NOVEL) before it has changed anything; the caller lets
-    the rule be born and calls again from that row with `born`. Starved rules and slots due for upkeep are reported
-    after their row (STARVED, DUE).
+    NOVEL is returned before the row has changed anything: the caller creates a rule and calls again from that row with
+    `created_first`. INACTIVE, DUE and GROWN are returned after their row.
     """
     rules, settings, work = state.rules, state.settings, state.work
     given = work.confidence[:0]
     p = Z.shape[1]
     near = work.J if rules.c.shape[1] > p else work.D
     for i in range(Z.shape[0]):
-        fresh = born and i == 0
+        created = created_first and i == 0
         weight = weights[i] if weights.shape[0] > 0 else 1.0
         if confidences.shape[0] > 0:
             given = confidences[i]
         share = confidence_of_row(Y[i], given, work.confidence)
         join(Z[i], Y[i], settings.label_weight, work.s)
-        m = weigh(work.s, p, rules, settings, work, paper)
+        m = rule_memberships(work.s, p, rules, settings, work, paper)
         if consequents or out.shape[0] > 0:
-            solve(Z[i], m, rules, settings, work, paper)
-        if out.shape[0] > 0 and not fresh:
+            project(Z[i], m, rules, settings, work, paper)
+        if out.shape[0] > 0 and not created:
             answer(m, rules, settings, work, paper, out[i])
         taught = weight > 0.0 and share > 0.0
-        winner = nearest(near, rules.tally[RULES])
-        if structure and not fresh:
+        C = rules.counters[RULES]
+        winner = nearest(near, C)
+        if structure and not created:
             if taught and (
-                winner == 0 or is_novel(near[winner], rules.k[winner], rules.tally[RULES], rules.strange, settings)
+                winner == 0
+                or is_novel(near[winner], rules.k[winner], rules.counters[RULES], rules.winner_stats, settings)
             ):
                 return i, NOVEL
-            rules.tally[SEEN] += 1
+            rules.counters[SEEN] += 1
             if taught:
-                follow(winner, near[winner], work.s, weight * share, mobility, rules, settings, paper)
+                update_winner(winner, near[winner], work.s, weight * share, antecedent_rate, rules, settings, paper)
         if consequents and taught:
             reason = learn_consequents(m, Z[i], Y[i], share, weight, rules, settings, work, paper)
             if reason != DONE:
                 return i + 1, reason
-        if structure and settings.prune_after > 0 and any_starved(rules, settings):
-            return i + 1, STARVED
+        if structure and settings.prune_after > 0 and any_inactive(rules, settings):
+            return i + 1, INACTIVE
         if structure and taught and settings.merge_every > 0 and has_grown(winner, rules, settings):
             return i + 1, GROWN
     return Z.shape[0], DONE

@@ -50,6 +50,7 @@ _NativeValue: Any = NativeValue
 
 _BYTES = 8  # of a word
 _NUMBERS = {float: types.float64, int: types.int64, bool: types.boolean}
+_DTYPES = {types.float64: np.dtype(np.float64), types.int64: np.dtype(np.int64)}  # of arrays that kernels take
 
 
 class View(types.Type):
@@ -97,21 +98,22 @@ class Packed:
         _write(contents, view, self.words)
         self.address = self.words.ctypes.data
 
+    def __reduce__(self) -> str:
+        """Raise TypeError: a copy would have the addresses of other arrays, so the owner packs its own arrays again."""
+        raise TypeError("a packed tuple cannot be copied or pickled; pack the arrays of the copy")
+
 
 def _write(contents: Any, view: View, words: IntArray) -> None:
-    """Write the fields of a tuple into `words`; TypeError for an array that kernels were not compiled for."""
+    """Write the fields of the tuple `contents` into `words`; TypeError for an array that kernels do not take."""
     for name, (kind, place) in view.places.items():
         value = getattr(contents, name)
         if isinstance(kind, View):
             _write(value, kind, words[place:])
         elif isinstance(kind, types.Array):
-            if _typeof(value) != kind:
+            n = kind.ndim
+            if value.ndim != n or value.dtype != _DTYPES[kind.dtype] or not value.flags.carray:
                 raise TypeError(f"kernels take {name} as {kind}, got {_typeof(value)}")
-            n = value.ndim
-            words[place] = value.ctypes.data
-            words[place + 1 : place + 1 + n] = value.shape
-            for k in range(n):
-                words[place + 1 + n + k] = value.itemsize * int(np.prod(value.shape[k + 1 :]))
+            words[place : place + 1 + 2 * n] = (value.ctypes.data, *value.shape, *value.strides)
         else:
             words[place : place + 1].view(np.float64 if kind == types.float64 else np.int64)[0] = value
 

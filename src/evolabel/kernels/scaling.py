@@ -14,11 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from evolabel.kernels.compile import kernel
+from evolabel.kernels.packed_state import declare
 from evolabel.typing import FloatArray, IntArray
 
 
 class Knots(NamedTuple):
-    """A scaling as kernels take it; see the table on top of this module. Scores are cut to [low, high]."""
+    """A scaling as kernels take it; see the table on top of this module. Scores are clipped to [low, high]."""
 
     x: FloatArray
     z: FloatArray
@@ -29,19 +30,15 @@ class Knots(NamedTuple):
     high: float
 
 
+_WHOLE, _NUMBER = np.zeros(1, np.int64), np.zeros(1)
+declare(Knots, Knots(_NUMBER[None], _NUMBER[None], _WHOLE, _WHOLE, _NUMBER, 0.0, 0.0))
+
+
 @kernel
-def scale_rows(
-    X: FloatArray,
-    x: FloatArray,
-    z: FloatArray,
-    row: IntArray,
-    used: IntArray,
-    slope: FloatArray,
-    low: float,
-    high: float,
-    Z: FloatArray,
-) -> None:
-    """Z: scores of all rows, cut to [low, high]; NaN stays NaN."""
+def scale_rows(knots: Knots, X: FloatArray, Z: FloatArray) -> None:
+    """Fill Z with the scores of the rows X, clipped to [low, high] of `knots`; NaN stays NaN."""
+    x, z, row, used, slope = knots.x, knots.z, knots.row, knots.used, knots.slope
+    low, high = knots.low, knots.high
     rows, p = X.shape
     for i in range(rows):
         for j in range(p):

@@ -1,4 +1,4 @@
-"""Scores of the selection criteria, for one row or many, from what `kernels.answer` finds of them.
+"""Scores of rows by the selection criteria, from the variance terms of `kernels.answer`.
 
 | symbol  | array  | meaning                                                                          |
 |---------|--------|----------------------------------------------------------------------------------|
@@ -35,7 +35,7 @@ FLOOR = 0.01  # ambiguity of a sure label: the products with other criteria stil
 
 @inlined
 def ambiguity(f: float, doubt: float) -> float:
-    """Variance of an answer that is 1 with probability f, drawn towards 0.5 by `doubt`, plus a floor."""
+    """Return the variance f (1 - f) of an answer, with f shrunk towards 0.5 by `doubt`, plus a floor."""
     v = min(max(f, 0.0), 1.0)
     v += doubt * (0.5 - v)
     return v * (1.0 - v) + FLOOR
@@ -43,7 +43,7 @@ def ambiguity(f: float, doubt: float) -> float:
 
 @inlined
 def soft_count(f: FloatArray, width: float) -> float:
-    """Number of ambiguous labels of a row, softly: sum of exp(-(f - 0.5)^2 / 2 width^2)."""
+    """Return the sum over labels of exp(-(f - 0.5)^2 / 2 width^2), a soft number of ambiguous labels."""
     total = 0.0
     for j in range(f.shape[0]):
         e = (f[j] - 0.5) / width
@@ -53,7 +53,7 @@ def soft_count(f: FloatArray, width: float) -> float:
 
 @inlined
 def leverage(psi: FloatArray, q: FloatArray) -> float:
-    """Sum of psi_i h_i with h_i = psi_i q_i / (1 + psi_i q_i): what learning the row would take off q_i, as a share."""
+    """Return the sum of psi_i h_i, h_i = psi_i q_i / (1 + psi_i q_i): the share of q_i that learning would remove."""
     total = 0.0
     for a in range(psi.shape[0]):
         gain = psi[a] * q[a]
@@ -63,7 +63,7 @@ def leverage(psi: FloatArray, q: FloatArray) -> float:
 
 @inlined
 def variance_reduction(psi: FloatArray, q: FloatArray, t: FloatArray, N: float) -> float:
-    """Sum of psi_i u'M_i u / (1 + psi_i q_i), over N: by how much the mean variance at the N rows in M would sink."""
+    """Return the sum of psi_i u'M_i u / (1 + psi_i q_i), over N: the decrease of the mean variance at the rows of M."""
     total = 0.0
     for a in range(psi.shape[0]):
         total += psi[a] * t[a] / (1.0 + psi[a] * q[a])
@@ -82,7 +82,7 @@ def criterion_rows(
     doubts: FloatArray,
     scores: FloatArray,
 ) -> None:
-    """Scores of rows by all criteria, side by side: K columns for AMBIGUITY, one for each of the others."""
+    """Fill `scores` with those of all criteria, side by side: K columns for AMBIGUITY, one for each of the others."""
     for i in range(f.shape[0]):
         at = 0
         for c in range(kinds.shape[0]):
@@ -119,15 +119,15 @@ def score_rows(
     f: FloatArray,
     scores: FloatArray,
 ) -> None:
-    """Outputs f and scores of few raw rows X, scaled by `knots`: one call from Python for the whole way of a row.
+    """Fill f and `scores` for few raw rows X, scaled by `knots`: one call from Python for a query.
 
-    `moments` are M, late_M and late. The scale (K,) and offset (n, K) of `correction` change the outputs to
-    scale f + offset; empty: they stay. The scratch arrays terms (5, n, C), Z and V hold psi, D, q, s and t of the rows,
-    the scaled rows, and V of `answer_rows`.
+    `moments` are M, pending_M and n_pending. The scale (K,) and offset (n, K) of `correction` change the outputs to
+    scale f + offset; empty: they stay. The scratch arrays `terms` (5, n, C), Z and V hold psi, D, q, s and t of the
+    rows, the scaled rows, and V of `answer_rows`.
     """
-    M, late_M, late = moments
+    M, pending_M, n_pending = moments
     scale, offset = correction
-    scale_rows(X, knots.x, knots.z, knots.row, knots.used, knots.slope, knots.low, knots.high, Z)
+    scale_rows(knots, X, Z)
     psi, D, q, s, t = terms[0], terms[1], terms[2], terms[3], terms[4]
     q[:] = 0.0
     s[:] = 0.0
@@ -135,7 +135,7 @@ def score_rows(
     informed = False
     for c in range(kinds.shape[0]):
         informed = informed or kinds[c] >= LEVERAGE
-    answer_rows(state, paper, Z, W, M, late_M, late, f, psi, D, q if informed else q[:0], s, t, V)
+    answer_rows(state, paper, Z, W, M, pending_M, n_pending, f, psi, D, q if informed else q[:0], s, t, V)
     for i in range(offset.shape[0]):
         for j in range(offset.shape[1]):
             f[i, j] = scale[j] * f[i, j] + offset[i, j]
@@ -144,23 +144,23 @@ def score_rows(
 
 @kernel
 def novelty_rows(state: State, D: FloatArray, radius: float, out: FloatArray) -> None:
-    """Distance to the nearest rule over that at which a rule would be created; d / (1 + d) where none is enough."""
+    """Fill `out` with the distance to the nearest rule over its bound for a new rule; d / (1 + d) if that is inf."""
     rules, settings = state.rules, state.settings
     for i in range(D.shape[0]):
         w = np.argmin(D[i])
         d = D[i, w]
-        bound = novelty_bound(rules.k[w + 1], D.shape[1], rules.strange, radius, settings)
+        bound = novelty_bound(rules.k[w + 1], D.shape[1], rules.winner_stats, radius, settings)
         out[i] = d / max(bound, SMALLEST_BOUND) if bound < np.inf else d / (1.0 + d)
 
 
 @inner
-def trace(P: FloatArray, waiting: FloatArray, b: int) -> float:
-    """Trace of P without the squares of its first b waiting rows."""
+def trace(P: FloatArray, pending: FloatArray, b: int) -> float:
+    """Return the trace of P minus the squares of its first b `pending` rows."""
     total = 0.0
     for j in range(P.shape[0]):
         total += P[j, j]
     for k in range(b):
-        total -= dot(waiting[k], waiting[k])
+        total -= dot(pending[k], pending[k])
     return total
 
 
@@ -168,7 +168,7 @@ def trace(P: FloatArray, waiting: FloatArray, b: int) -> float:
 def trace_drop_rows(
     state: State, psi: FloatArray, q: FloatArray, s: FloatArray, traces: FloatArray, out: FloatArray
 ) -> None:
-    """Eq. (32): largest relative drop of trace(P_i), psi s / (1 + psi q) / trace(P_i).
+    """Fill `out` with the largest relative decrease of trace(P_i), psi s / (1 + psi q) / trace(P_i), eq. (32).
 
     `traces` is scratch, and must be zeros before.
     """
@@ -178,22 +178,21 @@ def trace_drop_rows(
         for a in range(psi.shape[1]):
             if psi[i, a] > 0.0:
                 if traces[a] == 0.0:  # only those of rules that answer a row are needed
-                    traces[a] = trace(rules.P[a + 1], rules.late_P[a + 1], rules.late[a + 1])
+                    traces[a] = trace(rules.P[a + 1], rules.pending_P[a + 1], rules.n_pending[a + 1])
                 out[i] = max(out[i], psi[i, a] * s[i, a] / (1.0 + psi[i, a] * q[i, a]) / traces[a])
 
 
 @inlined
 def power(v: float, exponent: float) -> float:
-    """Compute v to the exponent, which mostly is 1."""
+    """Return v to the `exponent`, which mostly is 1."""
     return v if exponent == 1.0 else v**exponent
 
 
 @kernel
 def combine_rows(scores: FloatArray, sizes: IntArray, powers: FloatArray, parts: FloatArray) -> None:
-    """Products of the scores of all criteria, each to its power, label by label; `sizes`: columns of each criterion.
+    """Fill `parts` with the products of the `scores` of all criteria, each to its power; `sizes`: columns of each.
 
-    Where its width is another than that of `parts`, a criterion counts by its best score: a whole sample is worth what
-    its best label is worth.
+    If the width of a criterion is not that of `parts`, its best score is used for every column.
     """
     width = parts.shape[1]
     for i in range(parts.shape[0]):

@@ -5,34 +5,34 @@ q = p + 1 the length of a regressor r = (z, 1), K the number of labels, B the le
 d dimensions: d = p in the input space, d = p + K in the product space, whose joint vector is s = (z, omega y). Arrays a
 profile does not need have no elements.
 
-| array    | shape         | symbol      | kind    | meaning                                                       |
-|----------|---------------|-------------|---------|---------------------------------------------------------------|
-| c        | (1+R, d)      | c_i         | exact   | centre: weighted mean of the samples the rule has won         |
-| M        | (1+R, d)      |             | exact   | scatter: weighted sum of squared deviations from the centre   |
-| n        | (1+R, d)      |             | exact   | weight of the samples that showed the feature                 |
-| k        | (1+R,)        | k_i         | exact   | support: weight of the samples the rule has won               |
-| inv      | (1+R, d)      | l_j/Sigma_jj| derived | inverse variance, prior included, times the dimension's weight|
-| F        | (1+R, d, d)   | Sigma_i     | exact   | Cholesky factor of nu0 S0 + scatter matrix; rotated rules only |
-| H        | (1+R, q, q)   | R'QR        | exact   | sum of psi r r', lower triangle, without the rows in `late_H` |
-| G        | (1+R, K, q)   | (R'QY)'     | exact   | sum of psi y r', one row per label                            |
-| P        | (1+R, q, q)   | P_i         | derived | (H + penalty)^-1, lower triangle, without the rows in `late_P`|
-| late_H   | (1+R, B, q)   |             | exact   | rows h = sqrt(psi) r: H still lacks their h h'                |
-| late_P   | (1+R, B, q)   |             | derived | rows h = sqrt(psi / (1 + psi r'Pr)) P r: P still lacks -h h'  |
-| late     | (1+R,)        |             | exact   | how many rows wait in both                                    |
-| age      | (1+R,)        |             | policy  | samples learned since P was last derived from H               |
-| fresh    | (1+R,)        |             | exact   | evidence (sum of psi) learned since then; what forgetting uses|
-| W        | (1+R, K, q)   | W_i'        | exact   | consequents, one row per label; where iterated or locked      |
-| ybar     | (1+R, K)      | ybar_c      | exact   | weighted mean of the labels; where labels are coupled         |
-| Q        | (1+R, K, K)   | covar_cd    | exact   | weighted co-moments of the labels                             |
-| mass     | (1+R, 2)      | S_Psi       | exact   | sum of psi, sum of psi^2                                      |
-| top      | (1+R, 2)      |             | bound   | upper bound of lmax(H + penalty); its last exact value        |
-| compared | (1+R,)        |             | policy  | support when the rule was last compared with the others       |
-| identity | (1+R,)        |             | exact   | the rule's number for life (slots are re-used, numbers not)   |
-| born     | (1+R,)        |             | exact   | sample at which the rule was born                             |
-| won      | (1+R,)        |             | exact   | last sample the rule has won                                  |
-| locked   | (1+R,)        |             | exact   | 1: a person has locked the rule, it learns nothing, else 0    |
-| tally    | (3,)          | C, N        | exact   | rules, samples seen, identity of the next rule                |
-| strange  | (3,)          |             | exact   | count, mean and variance of recent winner distances           |
+| array        | shape         | symbol      | kind    | meaning                                                       |
+|--------------|---------------|-------------|---------|---------------------------------------------------------------|
+| c            | (1+R, d)      | c_i         | exact   | centre: weighted mean of the samples the rule has won         |
+| M            | (1+R, d)      |             | exact   | scatter: weighted sum of squared deviations from the centre   |
+| n            | (1+R, d)      |             | exact   | weight of the samples in which the feature was observed       |
+| k            | (1+R,)        | k_i         | exact   | support: weight of the samples the rule has won               |
+| inv          | (1+R, d)      | l_j/Sigma_jj| derived | inverse variance with its prior, times the dimension's weight |
+| F            | (1+R, d, d)   | Sigma_i     | exact   | Cholesky factor of nu0 S0 + scatter matrix; rotated rules only|
+| H            | (1+R, q, q)   | R'QR        | exact   | sum of psi r r', lower triangle, without `pending_H`          |
+| G            | (1+R, K, q)   | (R'QY)'     | exact   | sum of psi y r', one row per label                            |
+| P            | (1+R, q, q)   | P_i         | derived | (H + penalty)^-1, lower triangle, without `pending_P`         |
+| pending_H    | (1+R, B, q)   |             | exact   | rows h = sqrt(psi) r whose h h' is not yet added to H         |
+| pending_P    | (1+R, B, q)   |             | derived | rows h = sqrt(psi / (1 + psi r'Pr)) P r, not yet taken off P  |
+| n_pending    | (1+R,)        |             | exact   | number of rows in `pending_H` and `pending_P`                 |
+| age          | (1+R,)        |             | policy  | samples learned since P was last derived from H               |
+| new_weight   | (1+R,)        |             | exact   | sum of psi learned since then; forgetting uses it             |
+| W            | (1+R, K, q)   | W_i'        | exact   | consequents, one row per label; where iterated or locked      |
+| ybar         | (1+R, K)      | ybar_c      | exact   | weighted mean of the labels; where labels are coupled         |
+| Q            | (1+R, K, K)   | covar_cd    | exact   | weighted co-moments of the labels                             |
+| mass         | (1+R, 2)      | S_Psi       | exact   | sum of psi, sum of psi^2                                      |
+| top          | (1+R, 2)      |             | bound   | upper bound of lmax(H + penalty); its last exact value        |
+| compared     | (1+R,)        |             | policy  | support when the rule was last compared with the others       |
+| identity     | (1+R,)        |             | exact   | number of the rule; slots are used again, numbers are not     |
+| born         | (1+R,)        |             | exact   | sample at which the rule was created                          |
+| last_won     | (1+R,)        |             | exact   | last sample the rule has won                                  |
+| locked       | (1+R,)        |             | exact   | 1: a person has locked the rule, it learns nothing; else 0    |
+| counters     | (3,)          | C, N        | exact   | rules, samples seen, identity of the next rule                |
+| winner_stats | (3,)          |             | exact   | count, mean and variance of recent winner distances           |
 
 "exact" arrays are sufficient statistics: they add up when rules are merged. "derived" ones follow from them.
 """
@@ -44,12 +44,12 @@ import numpy as np
 from evolabel.kernels.packed_state import declare
 from evolabel.typing import FloatArray, IntArray
 
-# Places in `tally`.
+# Index of `counters`.
 RULES, SEEN, NEXT_IDENTITY = 0, 1, 2
 
-# Why `learn_rows` came back: all rows are done; the next row starts a rule; a rule has starved; a slot is due for
-# upkeep (P derived anew, the past faded); the winner has grown and may touch another rule; the weights blew up.
-DONE, NOVEL, STARVED, DUE, GROWN, DIVERGED = 0, 1, 2, 3, 4, 5
+# Reasons of `learn_rows` to stop: all rows are done; the next row is novel; a rule is inactive; a slot is due for
+# upkeep (P is derived again, old samples fade); the winner has grown and may be merged; the weights diverged.
+DONE, NOVEL, INACTIVE, DUE, GROWN, DIVERGED = 0, 1, 2, 3, 4, 5
 
 
 class RuleArrays(NamedTuple):
@@ -64,11 +64,11 @@ class RuleArrays(NamedTuple):
     H: FloatArray
     G: FloatArray
     P: FloatArray
-    late_H: FloatArray
-    late_P: FloatArray
-    late: IntArray
+    pending_H: FloatArray
+    pending_P: FloatArray
+    n_pending: IntArray
     age: IntArray
-    fresh: FloatArray
+    new_weight: FloatArray
     W: FloatArray
     ybar: FloatArray
     Q: FloatArray
@@ -77,10 +77,10 @@ class RuleArrays(NamedTuple):
     compared: FloatArray
     identity: IntArray
     born: IntArray
-    won: IntArray
+    last_won: IntArray
     locked: IntArray
-    tally: IntArray
-    strange: FloatArray
+    counters: IntArray
+    winner_stats: FloatArray
 
 
 class PaperArrays(NamedTuple):
@@ -98,19 +98,19 @@ class PaperArrays(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What the kernels must know beside the state.
+    """Parameters that kernels read.
 
-    `penalty` has one row for the global model (lambda D) and one for the rules (gamma D); `lean` is gamma D if the
-    rules' ridge pulls towards the global model, else 0; `metric` has one row with the prior variance of each dimension
+    `penalty` has one row for the global model (lambda D) and one for the rules (gamma D); `anchor` is gamma D if the
+    rules are shrunk towards the global model, else 0; `metric` has one row with the prior variance of each dimension
     and one with its weight in squared distances (lambda_j, 1 on average); `rotated` rules have full covariances;
-    `radius` bounds the mean squared distance, times (1 + 1/k)^young for a young rule; `novel_z` NaN: the radius rules
-    when the rule base is full, too; `tau` is the temperature per feature, T / p; `upkeep_every` the samples a slot
-    learns between two derivations of P; `prune_after` and `merge_every` 0: never; `inherit`: iterated weights start at
-    the nearest rule's.
+    `radius` bounds the mean squared distance, times (1 + 1/k)^`young_power` for a rule of support k; `novel_z` NaN: the
+    radius is used in a full rule base, too; `tau` is the temperature per feature, T / p; a slot learns `upkeep_every`
+    samples between two derivations of P; `prune_after` and `merge_every` 0: never; `inherit`: iterated weights start at
+    those of the nearest rule.
     """
 
     penalty: FloatArray
-    lean: FloatArray
+    anchor: FloatArray
     metric: FloatArray
     prior_count: float
     rotated: bool
@@ -120,7 +120,7 @@ class Settings(NamedTuple):
     min_activation: float
     max_rules: int
     radius: float
-    young: float
+    young_power: float
     novel_z: float
     forgetting: float
     upkeep_every: int
@@ -149,7 +149,7 @@ class Settings(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Scratch arrays of the learning loop, kept between calls: allocating them anew would cost more than a row.
+    """Scratch arrays of the learning loop, kept between calls, because their allocation takes longer than a row.
 
     `r`, `u` and `own` hold the regressors of the active slots, P r and the slots' own outputs, the global model's last;
     see `kernels.learn`.
@@ -176,7 +176,7 @@ class Workspace(NamedTuple):
 
 
 class State(NamedTuple):
-    """What kernels read and write: the state of a rule base, its settings and scratch arrays."""
+    """The first argument of most kernels: the state of a rule base, its settings and scratch arrays."""
 
     rules: RuleArrays
     settings: Settings
@@ -184,13 +184,13 @@ class State(NamedTuple):
 
 
 def paper_arrays(rules: RuleArrays) -> PaperArrays | None:
-    """The arrays of `rules` that the paper's profile needs beside the others; None if none of them has elements."""
+    """Return the arrays of `rules` that only the paper's profile needs; None if none of them has elements."""
     arrays = PaperArrays(rules.F, rules.ybar, rules.Q, rules.mass, rules.top)
     return arrays if any(array.size for array in arrays) else None
 
 
 def workspace(slots: int, n_features: int, n_labels: int, dimensions: int, iterated: bool) -> Workspace:
-    """Scratch arrays for so many slots, features, labels and dimensions of the antecedents."""
+    """Return scratch arrays for `slots`, `n_features`, `n_labels` and `dimensions` of the antecedents."""
     q, K = n_features + 1, n_labels if iterated else 0
     return Workspace(
         D=np.empty(slots),
@@ -215,16 +215,16 @@ def workspace(slots: int, n_features: int, n_labels: int, dimensions: int, itera
 
 
 def block_length(q: int) -> int:
-    """Samples whose outer products wait for each other; they are applied eight at a time."""
+    """Return the number of pending rows in a block, for regressors of length `q`; they are applied eight at a time."""
     return 8 if q < 128 else 16
 
 
 def allocate(
     rules: int, n_features: int, n_labels: int, settings: Settings, *, hold_weights: bool = False
 ) -> RuleArrays:
-    """Zeroed arrays for so many rules; those this profile does not need have no elements.
+    """Return zeroed arrays for `rules` rules; those that `settings` do not need have no elements.
 
-    `hold_weights`: some rule is locked, so that there must be a W in closed form, too.
+    `hold_weights`: a rule is locked, so that W is needed in closed form, too.
     """
     s, q, K = rules + 1, n_features + 1, n_labels
     d = n_features + (K if settings.product else 0)
@@ -234,21 +234,21 @@ def allocate(
     k = K if settings.coupling else 0  # 0: labels are not coupled
     floats = {
         "c": (s, d), "M": (s, d), "n": (s, d), "k": (s,), "inv": (s, d), "F": (s, f, f), "H": (s, q, q),
-        "G": (s, K, q), "P": (s, q, q), "late_H": (s, b, q), "late_P": (s, b, q), "fresh": (s,), "W": (s, w, g),
-        "ybar": (s, k), "Q": (s, k, k), "mass": (s, 2 if k else 0), "top": (s, 2 if settings.iterated else 0),
-        "compared": (s,), "strange": (3,),
+        "G": (s, K, q), "P": (s, q, q), "pending_H": (s, b, q), "pending_P": (s, b, q), "new_weight": (s,),
+        "W": (s, w, g), "ybar": (s, k), "Q": (s, k, k), "mass": (s, 2 if k else 0),
+        "top": (s, 2 if settings.iterated else 0), "compared": (s,), "winner_stats": (3,),
     }  # fmt: skip
-    whole = {"late": s, "age": s, "identity": s, "born": s, "won": s, "locked": s, "tally": 3}
+    whole = {"n_pending": s, "age": s, "identity": s, "born": s, "last_won": s, "locked": s, "counters": 3}
     made: dict[str, Any] = {name: np.zeros(shape) for name, shape in floats.items()}
     made |= {name: np.zeros(size, np.int64) for name, size in whole.items()}
     return RuleArrays(**made)
 
 
 def _declare_all() -> None:
-    """Let the tuples above be packed: the smallest rule base has arrays of the types of every rule base."""
+    """Declare the tuples above to `kernels.packed_state`, with the arrays of the smallest rule base as examples."""
     kinds = {name: kind for name, kind in get_type_hints(Settings).items() if kind in (float, int, bool)}
     numbers: dict[str, Any] = {name: kind() for name, kind in kinds.items()}
-    settings = Settings(penalty=np.zeros((2, 2)), lean=np.zeros(2), metric=np.zeros((2, 1)), **numbers)
+    settings = Settings(penalty=np.zeros((2, 2)), anchor=np.zeros(2), metric=np.zeros((2, 1)), **numbers)
     state = State(allocate(1, 1, 1, settings), settings, workspace(2, 1, 1, 1, False))
     declare(RuleArrays, state.rules, left_out=PaperArrays._fields)
     declare(Settings, settings)

@@ -1,7 +1,7 @@
 """The sufficient statistics of the consequents: H = sum psi r r', G = sum psi y r', P = (H + penalty)^-1.
 
-G follows every sample. H and P change by one outer product per sample; these wait in blocks (`late_H`, `late_P`) and
-are applied together, while every product with P takes the waiting rows into account: exact at every moment.
+G changes at every sample. H and P change by one outer product per sample. These outer products are kept in blocks
+(`pending_H`, `pending_P`) and applied together; every product with P includes the pending rows, so it is exact.
 """
 
 import numpy as np
@@ -12,8 +12,8 @@ from evolabel.typing import FloatArray
 
 
 @inner
-def late_rows(r: FloatArray, u: FloatArray, w: float, row_H: FloatArray, row_P: FloatArray) -> None:
-    """Eqs. (26), (27) without the division by psi: H grows by w r r', P shrinks by w u u' / (1 + w r'u), u = P r."""
+def pending_rows(r: FloatArray, u: FloatArray, w: float, row_H: FloatArray, row_P: FloatArray) -> None:
+    """Fill the rows of H += w r r' and P -= w u u' / (1 + w r'u), eqs. (26), (27) without their division by psi."""
     for_H, for_P = np.sqrt(w), np.sqrt(w / (1.0 + w * dot(r, u)))
     for j in range(r.shape[0]):
         row_H[j] = for_H * r[j]
@@ -27,22 +27,22 @@ def learn_regressor(
     w: float,
     H: FloatArray,
     P: FloatArray,
-    late_H: FloatArray,
-    late_P: FloatArray,
-    late: int,
+    pending_H: FloatArray,
+    pending_P: FloatArray,
+    n_pending: int,
 ) -> int:
-    """H and P of a slot take in a sample of weight w; a full block is applied. Returns how many rows then wait."""
-    late_rows(r, u, w, late_H[late], late_P[late])
-    if late + 1 < late_H.shape[0]:
-        return late + 1
-    add_outer_products(H, late_H, late + 1, 1.0)
-    add_outer_products(P, late_P, late + 1, -1.0)
+    """Add a regressor r of weight w to the blocks of H and P, and apply full blocks; return the pending rows."""
+    pending_rows(r, u, w, pending_H[n_pending], pending_P[n_pending])
+    if n_pending + 1 < pending_H.shape[0]:
+        return n_pending + 1
+    add_outer_products(H, pending_H, n_pending + 1, 1.0)
+    add_outer_products(P, pending_P, n_pending + 1, -1.0)
     return 0
 
 
 @inner
 def add_labels(G: FloatArray, r: FloatArray, y: FloatArray, w: float) -> None:
-    """Eq. (24): G += w y r'. Only the labels that are on cost anything."""
+    """Add w y r' to G, eq. (24); labels of 0 are skipped."""
     for b in range(y.shape[0]):
         if y[b] != 0.0:
             add_scaled(w * y[b], r, G[b])
@@ -59,11 +59,11 @@ def add_partial_labels(
     psi: float,
     w: float,
 ) -> None:
-    """The same when labels are missing or unsure (docs/decisions/005-partial-annotation.md).
+    """Update G where labels are missing or uncertain (docs/decisions/005-partial-annotation.md).
 
-    f is the slot's own prediction, q = r'P r before the update, w the weight by which H grows. A label with
-    confidence 0 keeps its weights: G moves by w f r, exactly what the growth of H asks for. A label with
-    confidence g moves its weights as a full sample of weight psi g would.
+    f is the slot's own prediction, q = r'P r before the update, w the weight by which H grows. A label of confidence 0
+    keeps its weights: G changes by w f r, as H changes by w r r'. A label of confidence g changes its weights as a
+    sample of weight psi g with all labels would.
     """
     for b in range(f.shape[0]):
         v = w * f[b]

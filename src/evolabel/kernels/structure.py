@@ -1,4 +1,4 @@
-"""When the rule base must change its shape (paper section 3.1, eq. 5). How it changes is `core.lifecycle`'s work."""
+"""Conditions under which rules are created, merged and removed (paper section 3.1, eq. 5); `core.rules.slots` acts."""
 
 import numpy as np
 
@@ -6,71 +6,71 @@ from evolabel.kernels.compile import inner, kernel
 from evolabel.kernels.state import RULES, SEEN, RuleArrays, Settings
 from evolabel.typing import FloatArray
 
-# Winner distances are averaged over about the last 200 samples, and trusted after the first 50.
-STRANGE_WINDOW = 200.0
-STRANGE_AFTER = 50.0
+WINNER_WINDOW = 200.0  # samples over which winner distances are averaged
+MIN_WINNERS = 50.0  # samples after which their mean and variance are used
 
 
 @inner
-def note_winner_distance(d: float, strange: FloatArray) -> None:
-    """Running mean and variance of winner distances: the yardstick for what is strange."""
-    step = max(1.0 / (strange[0] + 1.0), 1.0 / STRANGE_WINDOW)
-    e = d - strange[1]
-    strange[0] += 1.0
-    strange[1] += step * e
-    strange[2] = (1.0 - step) * (strange[2] + step * e * e)
+def update_winner_stats(d: float, winner_stats: FloatArray) -> None:
+    """Update `winner_stats` (count, mean, variance of winner distances) by the distance d."""
+    step = max(1.0 / (winner_stats[0] + 1.0), 1.0 / WINNER_WINDOW)
+    e = d - winner_stats[1]
+    winner_stats[0] += 1.0
+    winner_stats[1] += step * e
+    winner_stats[2] = (1.0 - step) * (winner_stats[2] + step * e * e)
 
 
 @inner
-def novelty_bound(support: float, C: int, strange: FloatArray, radius: float, settings: Settings) -> float:
-    """The mean squared distance to a winner beyond which a sample is novel; inf: never.
+def novelty_bound(support: float, C: int, winner_stats: FloatArray, radius: float, settings: Settings) -> float:
+    """Return the mean squared distance to a winner of this `support` beyond which a sample is novel; inf: never.
 
-    While there is room, the winner's radius, eq. (5) in terms of ma^2 / p. When the rule base is full, a distance that
-    is very strange. Deviation: the default radius does not grow with p, so that rules are seeded early.
+    With fewer than `max_rules` rules (C), it is the winner's radius, eq. (5) in terms of ma^2 / p. Later it is
+    `novel_z` standard deviations above the mean of `winner_stats`. Deviation: the default radius does not grow with p,
+    so that rules are created early.
     """
     if settings.max_rules > C or (np.isnan(settings.novel_z) and C > 1):
-        return float(radius * (1.0 + 1.0 / support) ** settings.young)
-    if settings.max_rules == 1 or strange[0] <= STRANGE_AFTER:
+        return float(radius * (1.0 + 1.0 / support) ** settings.young_power)
+    if settings.max_rules == 1 or winner_stats[0] <= MIN_WINNERS:
         return np.inf
-    return float(strange[1] + settings.novel_z * np.sqrt(strange[2]))
+    return float(winner_stats[1] + settings.novel_z * np.sqrt(winner_stats[2]))
 
 
 @inner
-def is_novel(d: float, support: float, C: int, strange: FloatArray, settings: Settings) -> bool:
-    """Shall a sample at mean squared distance d from its winner start a rule?"""
-    return bool(d > novelty_bound(support, C, strange, settings.radius, settings))
+def is_novel(d: float, support: float, C: int, winner_stats: FloatArray, settings: Settings) -> bool:
+    """Return whether a sample at mean squared distance d from its winner of this `support` is novel, with C rules."""
+    return bool(d > novelty_bound(support, C, winner_stats, settings.radius, settings))
 
 
 @inner
 def has_grown(slot: int, rules: RuleArrays, settings: Settings) -> bool:
-    """Has the rule won enough samples since it was last compared with the others?"""
-    if settings.merge_every == 0 or rules.tally[RULES] < 2:
+    """Return whether the support of `slot` has grown by `merge_every` since it was last compared with the others."""
+    if settings.merge_every == 0 or rules.counters[RULES] < 2:
         return False
     return bool(rules.k[slot] - rules.compared[slot] >= settings.merge_every)
 
 
 @inner
-def is_starved(slot: int, rules: RuleArrays, settings: Settings) -> bool:
-    """Little support, and no sample won for `prune_after` samples; a locked rule never starves."""
-    idle = rules.tally[SEEN] - rules.won[slot]
+def is_inactive(slot: int, rules: RuleArrays, settings: Settings) -> bool:
+    """Return whether `slot` has little support and has won no sample for `prune_after` samples; never if locked."""
+    idle = rules.counters[SEEN] - rules.last_won[slot]
     return bool(idle > settings.prune_after and rules.k[slot] < settings.min_support and rules.locked[slot] == 0)
 
 
 @inner
-def any_starved(rules: RuleArrays, settings: Settings) -> bool:
-    """Is there a rule to remove? One rule always stays."""
-    C = rules.tally[RULES]
+def any_inactive(rules: RuleArrays, settings: Settings) -> bool:
+    """Return whether an inactive rule can be removed; the last rule stays."""
+    C = rules.counters[RULES]
     if settings.prune_after == 0 or C < 2:
         return False
     found = False
     for a in range(1, C + 1):
-        found = found or is_starved(a, rules, settings)
+        found = found or is_inactive(a, rules, settings)
     return found
 
 
 @kernel
 def ward_pair(c: FloatArray, variance: FloatArray, k: FloatArray) -> tuple[int, int]:
-    """Indices of the pair with the least sum of (c_a - c_b)^2 / (v_a + v_b), times k_a k_b / (k_a + k_b)."""
+    """Return the pair of rows with the least sum of (c_a - c_b)^2 / (v_a + v_b), times k_a k_b / (k_a + k_b)."""
     best = np.inf
     first, second = 0, 1
     for a in range(c.shape[0]):

@@ -1,10 +1,10 @@
-"""Products of rows and matrices, and updates of symmetric matrices of which only the lower triangle is kept.
+"""Products of rows and matrices, and updates of symmetric matrices of which only the lower triangle is stored.
 
-Half the memory traffic of a full matrix, and symmetric by construction: rounding cannot make P lopsided. Rank-one
-changes wait in blocks: applying b of them at once moves the matrix through memory once instead of b times.
+This is half the memory traffic of a full matrix, and rounding cannot make P asymmetric. Rank-one updates are kept in
+blocks: b of them at once read and write the matrix once instead of b times.
 
-Every inner product is summed in the order of `dot`: four sums side by side, added up, then the last numbers one by
-one, each step one fused multiply-add (`kernels.lanes`). So it has the same bits whichever function forms it.
+Every inner product is summed in the order of `dot`: four sums side by side, added up, then the last numbers one by one,
+each step one fused multiply-add (`kernels.lanes`). So it has the same bits in every function.
 """
 
 from evolabel.kernels.compile import inner, kernel
@@ -14,7 +14,7 @@ from evolabel.typing import FloatArray
 
 @inner
 def dot(a: FloatArray, b: FloatArray) -> float:
-    """Inner product. Written out: a BLAS call costs more than the sum at these lengths, and may start threads."""
+    """Return the inner product of a and b. It is a loop because a BLAS call takes longer at these lengths."""
     q = a.shape[0]
     whole = q - q % WIDTH
     t = zeros()
@@ -28,7 +28,7 @@ def dot(a: FloatArray, b: FloatArray) -> float:
 
 @inner
 def squared_distance(a: FloatArray, b: FloatArray) -> float:
-    """Sum of the squared differences of two rows, in the order of `dot`."""
+    """Return the sum of the squared differences of a and b, in the order of `dot`."""
     q = a.shape[0]
     whole = q - q % WIDTH
     t = zeros()
@@ -51,9 +51,9 @@ def add_scaled(g: float, x: FloatArray, y: FloatArray) -> None:
 
 @inner
 def add_product(A: FloatArray, u: FloatArray, scale: float, f: FloatArray) -> None:
-    """Add scale * A u to f, for any matrix A; four rows at a time share what they read of u.
+    """Add scale * A u to f, for any matrix A; four rows at a time, so that u is read less often.
 
-    Of a row of A only as many entries count as u has.
+    Only the first entries of a row of A are used, as many as u has.
     """
     K, q = f.shape[0], u.shape[0]
     whole = q - q % WIDTH
@@ -85,9 +85,9 @@ def add_product(A: FloatArray, u: FloatArray, scale: float, f: FloatArray) -> No
 
 @inner
 def row_products(A: FloatArray, B: FloatArray, out: FloatArray) -> None:
-    """Inner products of the rows of A, (n, q), with those of B, (m, q): out = A B', (n, m).
+    """Fill `out`, (n, m), with A B': inner products of the rows of A, (n, q), and B, (m, q).
 
-    Four rows of A and two of B at a time share what they read; every entry has the bits of `dot`.
+    Four rows of A and two of B at a time; every entry has the bits of `dot`.
     """
     n, m, q = A.shape[0], B.shape[0], A.shape[1]
     whole = q - q % WIDTH
@@ -130,7 +130,7 @@ def row_products(A: FloatArray, B: FloatArray, out: FloatArray) -> None:
 
 @inner
 def add_rows(C: FloatArray, A: FloatArray, out: FloatArray) -> None:
-    """Add C A to out, passing over zeros of C; four rows of A at a time, shared by all rows of out."""
+    """Add C A to `out`, skipping zeros of C; four rows of A at a time."""
     q, r = A.shape[1], A.shape[0]
     i = 0
     while i + 3 < r:
@@ -149,7 +149,7 @@ def add_rows(C: FloatArray, A: FloatArray, out: FloatArray) -> None:
 
 @inner
 def symmetric_product(P: FloatArray, r: FloatArray, u: FloatArray) -> None:
-    """Compute u = P r, reading the lower triangle once; four rows at a time share what they read of r and u."""
+    """Fill u with P r, reading the lower triangle once; four rows at a time."""
     q = r.shape[0]
     i = 0
     while i + 3 < q:
@@ -181,7 +181,7 @@ def symmetric_product(P: FloatArray, r: FloatArray, u: FloatArray) -> None:
 
 @inner
 def symmetric_form(A: FloatArray, u: FloatArray) -> float:
-    """Compute u'A u from the lower triangle: half the work of A u, and nothing is written."""
+    """Return u'A u from the lower triangle, at half the cost of A u."""
     q = u.shape[0]
     twice, once = 0.0, 0.0
     i = 0
@@ -208,16 +208,16 @@ def symmetric_form(A: FloatArray, u: FloatArray) -> float:
 
 
 @inner
-def pending_product(P: FloatArray, waiting: FloatArray, b: int, r: FloatArray, u: FloatArray) -> None:
-    """Compute u = (P - sum of w w' over the first b waiting rows) r."""
+def pending_product(P: FloatArray, pending: FloatArray, b: int, r: FloatArray, u: FloatArray) -> None:
+    """Fill u with (P - sum of w w' over the first b `pending` rows) r."""
     symmetric_product(P, r, u)
     for k in range(b):
-        add_scaled(-dot(waiting[k], r), waiting[k], u)
+        add_scaled(-dot(pending[k], r), pending[k], u)
 
 
 @kernel
 def add_outer_products(A: FloatArray, w: FloatArray, b: int, sign: float) -> None:
-    """A += sign * sum of w_k w_k' over the first b rows of w, lower triangle; eight rows at a time."""
+    """Add sign * sum of w_k w_k' over the first b rows of w to A, lower triangle; eight rows at a time."""
     k = 0
     while k + 7 < b:
         for i in range(A.shape[0]):
@@ -236,7 +236,7 @@ def add_outer_products(A: FloatArray, w: FloatArray, b: int, sign: float) -> Non
 
 @kernel
 def mirror(A: FloatArray) -> None:
-    """Copy the lower triangle to the upper one."""
+    """Copy the lower triangle of A to the upper one."""
     for i in range(A.shape[0]):
         for j in range(i):
             A[j, i] = A[i, j]

@@ -1,4 +1,4 @@
-"""Where to cut each label's output so that its F1 becomes largest, from counts of outputs made before learning.
+"""Decision thresholds that maximise the F1 of each label, from counts of outputs from before learning.
 
 | symbol | array  | meaning                                                                            |
 |--------|--------|------------------------------------------------------------------------------------|
@@ -13,19 +13,19 @@ import numpy as np
 from evolabel.kernels.compile import inner, kernel
 from evolabel.typing import FloatArray
 
-DOUBT = 10.0  # samples that "an output of 0.3 means 30 %" counts for, in every bin
-UNDECIDED = 0.5  # the cut where nothing was counted
+PRIOR_SAMPLES = 10.0  # samples per bin by which its share is shrunk towards its middle
+UNDECIDED = 0.5  # the threshold where nothing was counted
 
 
 @inner
 def expected_on(seen: float, on: float, b: int, bins: int) -> float:
-    """Samples of bin b that carry the label, if its share is drawn towards the middle of the bin."""
-    return seen * (on + DOUBT * (b + 0.5) / bins) / (seen + DOUBT)
+    """Return the expected samples of bin b with the label: its share is shrunk towards the middle of the bin."""
+    return seen * (on + PRIOR_SAMPLES * (b + 0.5) / bins) / (seen + PRIOR_SAMPLES)
 
 
 @inner
 def best_cut(seen: FloatArray, on: FloatArray) -> tuple[float, float]:
-    """The lower edge of the bin from which upwards predicting 1 gives the largest F, and that F; 0 without counts."""
+    """Return the lower edge of the bins whose prediction as 1 gives the largest F, and that F; 0 without counts."""
     bins = seen.shape[0]
     true = 0.0
     for b in range(bins):
@@ -42,7 +42,7 @@ def best_cut(seen: FloatArray, on: FloatArray) -> tuple[float, float]:
 
 @inner
 def count_output(f: float, y: float, w: float, fade: float, seen: FloatArray, on: FloatArray) -> None:
-    """Count an output of weight w under what the label turned out to be; earlier counts fade."""
+    """Count an output f of weight w for the label y; earlier counts are multiplied by `fade`."""
     bins = seen.shape[0]
     b = 0 if f <= 0.0 else (bins - 1 if f >= 1.0 else int(f * bins))
     if fade < 1.0:
@@ -54,7 +54,7 @@ def count_output(f: float, y: float, w: float, fade: float, seen: FloatArray, on
 
 
 @kernel
-def follow_rows(
+def count_rows(
     out: FloatArray,
     Y: FloatArray,
     weights: FloatArray,
@@ -64,10 +64,10 @@ def follow_rows(
     on: FloatArray,
     limits: FloatArray,
 ) -> None:
-    """Count row after row; `limits`, if it has rows, receives the thresholds from before each row was counted.
+    """Count the outputs `out` row by row; `limits`, if it has rows, receives the thresholds from before each row.
 
-    A threshold is the mean of two estimates: the best cut, and half the F it reaches, which is the best cut of outputs
-    that are true probabilities. `weights` and `confidences` may be empty; a label that is NaN counts nothing.
+    A threshold is the mean of two estimates: the best cut, and half the F it reaches, which is the best cut of
+    calibrated outputs. `weights` and `confidences` may be empty; a label that is NaN is not counted.
     """
     L = seen.shape[0]
     for i in range(Y.shape[0]):

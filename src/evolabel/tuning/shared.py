@@ -10,6 +10,7 @@ import numpy as np
 from evolabel.classifier.inner import ClassifierInner
 from evolabel.core import batch as core_batch
 from evolabel.core.initial.batch_phase import fit_statistics
+from evolabel.core.rules.iterated import objective
 from evolabel.core.rules.proximal import Problem, minimise_all
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.errors import DivergenceError
@@ -76,7 +77,7 @@ def shared_answers(
     answers = np.zeros((len(points), len(X), batch[1].shape[1]))
     memberships = rules.memberships(Z)[0]
     for slot in range(1, rules.n_rules + 1):
-        minima = _minima(_Descent(rules.problem(slot), np.array(rules.arrays.W[slot]), alphas, betas))
+        minima = _minima(_Descent(objective(rules, slot), np.array(rules.arrays.W[slot]), alphas, betas))
         regressors = _regressors(rules, Z, slot)
         answers += memberships[:, slot - 1, None] * (regressors @ minima.transpose(0, 2, 1))
     thresholds = estimator.threshold if model.counts is None else model.counts.thresholds()

@@ -11,7 +11,7 @@ from evolabel.core.members.feedback.error_feedback import Correction, ErrorFeedb
 from evolabel.core.protocols import Model
 from evolabel.core.stored.array_checks import check_arrays, check_names, flags, inside
 from evolabel.core.stored.named_arrays import part_of, prefixed
-from evolabel.kernels.feedback import DOUBT
+from evolabel.kernels.feedback import PRIOR_ERRORS
 from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 # Water quality in 35 other orders of its rows, 10 % of the answers, points of PA / AP gained over no urgency
@@ -97,7 +97,11 @@ class QueryContext:
         if not self.error_feedback or feedback.mean_gain == 0.0:
             return RowContext(None, exploration, None)
         correction = feedback.correction(model.standardise(rows), numbers, model.n_labels)
-        novelty = DOUBT / (feedback.belief * correction.n_effective + DOUBT) if self.bucket.per == "samples" else None
+        novelty = (
+            PRIOR_ERRORS / (feedback.shrinkage * correction.n_effective + PRIOR_ERRORS)
+            if self.bucket.per == "samples"
+            else None
+        )
         return RowContext(correction, exploration, novelty)
 
     def record_answer(self, model: Model, query: Query, answered: BoolArray | None) -> None:

@@ -55,7 +55,7 @@ class UnlabelledRows:
         self.begin(model)
         if self.moments is None:
             return
-        self.moments.follow(model.trained())
+        self.moments.match_rules(model.trained())
         block = self._block(self.moments)
         self._wait(rows)
         if self._filled == block:

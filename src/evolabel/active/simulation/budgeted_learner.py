@@ -90,7 +90,7 @@ class BudgetedLearner:
         while done < len(X):
             self._deliver()
             rows = X[done : self._stop(done)]
-            query, outputs = self._go_on(rows)
+            query, outputs = self._resume(rows)
             scores[done : done + len(outputs)] = outputs
             done += len(outputs)
             if query is not None:
@@ -133,7 +133,7 @@ class BudgetedLearner:
         bucket = self.learner_.bucket
         return Questions(bucket.asked, bucket.share, bucket.per, self.reasons_)
 
-    def _go_on(self, rows: FloatArray) -> tuple[Query | None, FloatArray]:
+    def _resume(self, rows: FloatArray) -> tuple[Query | None, FloatArray]:
         """The next question, if there is one, and the outputs of all rows up to and including its row."""
         learner = self.learner_
         first = learner.bucket.seen + 1

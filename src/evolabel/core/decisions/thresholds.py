@@ -9,7 +9,7 @@ import numpy as np
 from evolabel.core.batch import Batch
 from evolabel.core.options import Options
 from evolabel.core.sizes import check_batch, misfit
-from evolabel.kernels.thresholds import follow_rows
+from evolabel.kernels.thresholds import count_rows
 from evolabel.typing import FloatArray
 
 BINS = 32
@@ -33,20 +33,20 @@ class OutputCounts:
         self.forgetting = forgetting
         self.seen, self.on = (np.zeros((1 if shared else n_labels, BINS)) for _ in range(2))
 
-    def follow(self, batch: Batch) -> None:
+    def update(self, batch: Batch) -> None:
         """Count the outputs of `batch`, made before learning; thresholds, if given, receive those before each row."""
         _, Y, weights, confidences, outputs, thresholds = batch
         fade = self.forgetting ** (len(self.seen) / max(self.n_labels, 1))  # shared counts fade once per sample, too
         check_batch(batch._replace(X=outputs), self.n_labels, self.n_labels)
         if len(self.seen) not in (1, self.n_labels):
             raise misfit({"seen": self.seen}, f"{self.n_labels} labels")
-        follow_rows(outputs, Y, weights, confidences, fade, self.seen, self.on, thresholds)
+        count_rows(outputs, Y, weights, confidences, fade, self.seen, self.on, thresholds)
 
     def thresholds(self) -> FloatArray:
         """Return the threshold of each label as of now; 0.5 for a label that was never counted."""
         thresholds, unknown = np.empty((1, self.n_labels)), np.full((1, self.n_labels), np.nan)
         if self.n_labels:
-            self.follow(Batch(unknown, unknown, outputs=unknown, thresholds=thresholds))
+            self.update(Batch(unknown, unknown, outputs=unknown, thresholds=thresholds))
         return np.asarray(thresholds[0])
 
     def grow_labels(self, n_labels: int) -> None:

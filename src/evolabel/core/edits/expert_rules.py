@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evolabel.core.rules import inverses, slots
+from evolabel.core.rules.iterated import objective
 from evolabel.core.rules.proximal import minimise
 from evolabel.kernels.moments import derive_inverse_variance
 from evolabel.typing import FloatArray
@@ -115,7 +116,7 @@ def _unnamed_variance(named: int, base: "RuleBase") -> float:
     usual distance of winners by as much as `AHEAD` demands.
     """
     s, p = base.settings, base.n_features
-    distance = base.arrays.strange[1] - 2.0 * s.tau * log(AHEAD)
+    distance = base.arrays.winner_stats[1] - 2.0 * s.tau * log(AHEAD)
     return float(np.clip((p - named) / p / max(distance, 1e-300), 1.0, WIDE**2))
 
 
@@ -140,6 +141,6 @@ def _write_weights(slot: int, spec: RuleSpec, base: "RuleBase") -> None:
         a.ybar[slot] = np.where(np.isnan(spec.shares), expected, spec.shares)
         a.mass[slot] = spec.weight * spec.confidence * np.array([1.0, spec.confidence])
         a.Q[slot] = np.diag(a.mass[slot, 0] * a.ybar[slot] * (1.0 - a.ybar[slot]))
-    a.W[slot] = (a.G[slot] + s.lean * a.W[0]) @ base.inverse(slot)
+    a.W[slot] = (a.G[slot] + s.anchor * a.W[0]) @ base.inverse(slot)
     if s.prox_steps:
-        a.W[slot] = minimise(base.problem(slot), a.W[slot])
+        a.W[slot] = minimise(objective(base, slot), a.W[slot])

@@ -29,11 +29,11 @@ def add_rule(model: "StreamModel", spec: RuleSpec, written: str, name: str) -> i
         base.reserve(base.n_rules + 1)
         a, slot = base.arrays, base.n_rules + 1
         write_rule(slot, spec, base)
-        identity = int(a.tally[NEXT_IDENTITY])
-        a.identity[slot], a.born[slot], a.won[slot] = identity, a.tally[SEEN], a.tally[SEEN]
-        a.tally[NEXT_IDENTITY] += 1
-        a.tally[RULES] = slot
-        base.words.written[identity] = written
+        identity = int(a.counters[NEXT_IDENTITY])
+        a.identity[slot], a.born[slot], a.last_won[slot] = identity, a.counters[SEEN], a.counters[SEEN]
+        a.counters[NEXT_IDENTITY] += 1
+        a.counters[RULES] = slot
+        base.rule_names.written[identity] = written
         _give_name(base, identity, name)
         base.log("added", identity, None, written)
     return identity
@@ -48,13 +48,13 @@ def edit_rule(model: "StreamModel", rule: int, spec: RuleSpec, written: str, nam
     slot = slot_of_rule(base, rule)
     with recorded(model):
         a = base.arrays
-        kept = {field: getattr(a, field)[slot] for field in ("identity", "born", "won", "locked")}
+        kept = {field: getattr(a, field)[slot] for field in ("identity", "born", "last_won", "locked")}
         write_rule(slot, spec, base)
         if kept["locked"]:
             a.W[slot] = base.weights(slot).T
         for field, value in kept.items():
             getattr(a, field)[slot] = value
-        base.words.written[rule] = written
+        base.rule_names.written[rule] = written
         if name:
             _give_name(base, rule, name)
         base.log("edited", rule, None, written)
@@ -65,7 +65,7 @@ def rename_rule(model: "StreamModel", rule: int, name: str) -> None:
     base = model.trained()
     slot_of_rule(base, rule)
     with recorded(model):
-        base.words.names.pop(rule, None)
+        base.rule_names.names.pop(rule, None)
         _give_name(base, rule, name)
         base.log("renamed", rule, None, name)
 
@@ -97,7 +97,7 @@ def unlock_rule(model: "StreamModel", rule: int) -> None:
     with recorded(model):
         a = base.arrays
         a.locked[slot] = 0
-        a.won[slot] = a.tally[SEEN]  # it could not win while it was locked
+        a.last_won[slot] = a.counters[SEEN]  # it could not win while it was locked
         if not base.settings.iterated:
             a.W[slot] = 0.0
         base.arrays = fit_weights(a, base.settings)
@@ -113,7 +113,7 @@ def merge_rules(model: "StreamModel", first: int, second: int) -> int:
         if base.arrays.locked[slot_of_rule(base, rule)]:
             raise StateError(f"rule {rule} is locked; unlock it before it is merged")
     with recorded(model):
-        return base.unite(slot_of_rule(base, first), slot_of_rule(base, second), "merged by hand")
+        return base.merge(slot_of_rule(base, first), slot_of_rule(base, second), "merged by hand")
 
 
 def delete_rule(model: "StreamModel", rule: int) -> None:
@@ -141,7 +141,7 @@ def _give_name(base: RuleBase, rule: int, name: str) -> None:
         return
     if not isinstance(name, str) or name.isdecimal():
         raise DataError(f"{name!r} cannot be a name, as rules are called by number, too; use text that is no number")
-    for other, taken in base.words.names.items():
+    for other, taken in base.rule_names.names.items():
         if taken == name and other != rule:
             raise DataError(f"rule {other} is called {name!r} already; choose another name")
-    base.words.names[rule] = name
+    base.rule_names.names[rule] = name

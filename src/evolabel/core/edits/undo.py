@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evolabel.core.rules.allocation import fit_weights
-from evolabel.core.rules.events import Event
+from evolabel.core.rules.events import Event, RuleNames
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.slots import PER_SLOT
-from evolabel.core.rules.words import Words
 from evolabel.errors import StateError
 from evolabel.kernels.state import RULES, RuleArrays
 from evolabel.typing import FloatArray, IntArray
@@ -31,16 +30,16 @@ CHANGES_KEPT = 16  # edits that can be undone, one after the other
 class Change:
     """What an edit has changed.
 
-    `rows` has the former contents of `slots`, by array; `counters` and `words` are whole. The edit appended `appended`
-    events, and pushed out `dropped`. `capacity` is the former number of slots allocated, 0 if it does not matter.
-    `after` are the counters after the edit, which differ once something was learned.
+    `rows` has the former contents of `slots`, by array; `counters` and `rule_names` are whole. The edit appended
+    `appended` events, and pushed out `dropped`. `capacity` is the former number of slots allocated, 0 if it does not
+    matter. `after` are the counters after the edit, which differ once something was learned.
     """
 
     slots: IntArray
     rows: dict[str, FloatArray | IntArray]
     counters: IntArray
     after: IntArray
-    words: Words
+    rule_names: RuleNames
     appended: int
     dropped: list[Event]
     capacity: int = 0
@@ -48,7 +47,7 @@ class Change:
     def is_last(self, base: RuleBase) -> bool:
         """Whether nothing has happened to `base` since the edit."""
         same_labels = self.rows["G"].shape[1:] == base.arrays.G.shape[1:]
-        return same_labels and np.array_equal(self.after, base.arrays.tally)
+        return same_labels and np.array_equal(self.after, base.arrays.counters)
 
 
 @contextmanager
@@ -56,24 +55,24 @@ def recorded(model: "StreamModel") -> Iterator[RuleBase]:
     """Yield the rule base of `model` to an edit that happens as a whole, and can then be undone, or not at all."""
     base = model.trained()
     before = base.arrays._replace(**{name: array.copy() for name, array in base.arrays._asdict().items()})
-    words, events = base.words.copy(), base.events
+    rule_names, events = base.rule_names.copy(), base.events
     base.events = deque()
     try:
         yield base
     except BaseException:
-        base.arrays, base.words, base.events = before, words, events
+        base.arrays, base.rule_names, base.events = before, rule_names, events
         raise
     base.events, new = events, base.events
-    if model.changes and not np.array_equal(model.changes[-1].after, before.tally):
+    if model.changes and not np.array_equal(model.changes[-1].after, before.counters):
         model.changes.clear()
     slots = _differing(before, base.arrays)
     model.changes.append(
         Change(
             slots=slots,
             rows={name: getattr(before, name)[slots] for name in PER_SLOT},
-            counters=before.tally,
-            after=base.arrays.tally.copy(),
-            words=words,
+            counters=before.counters,
+            after=base.arrays.counters.copy(),
+            rule_names=rule_names,
             appended=len(new),
             dropped=list(events)[: max(0, len(events) + len(new) - (events.maxlen or 0))],
             capacity=len(before.c),
@@ -101,14 +100,14 @@ def undo(model: "StreamModel") -> Event:
     if 0 < change.capacity < len(arrays.c):
         small = {name: getattr(arrays, name)[: change.capacity].copy() for name in PER_SLOT}
         arrays = arrays._replace(**small)
-    arrays.tally[:] = change.counters
+    arrays.counters[:] = change.counters
     for name in PER_SLOT:
         if name != "W":
             getattr(arrays, name)[change.slots] = change.rows[name]
     arrays = fit_weights(arrays, base.settings)
     if arrays.W.shape[1:] == change.rows["W"].shape[1:]:
         arrays.W[change.slots] = change.rows["W"]
-    base.arrays, base.words = arrays, change.words
+    base.arrays, base.rule_names = arrays, change.rule_names
     model.changes.pop()
     return undone
 
@@ -118,14 +117,14 @@ def in_use(change: Change) -> Change:
     used = change.slots <= change.counters[RULES]
     rows = {name: array[used] for name, array in change.rows.items()}
     return Change(
-        change.slots[used], rows, change.counters, change.after, change.words, change.appended, change.dropped
+        change.slots[used], rows, change.counters, change.after, change.rule_names, change.appended, change.dropped
     )
 
 
 def _differing(before: RuleArrays, after: RuleArrays) -> IntArray:
     """Return slots whose bits differ, or that were given up. W may come or go; it differs only where a lock does."""
     names = [name for name in PER_SLOT if getattr(before, name).shape[1:] == getattr(after, name).shape[1:]]
-    given_up = range(int(after.tally[RULES]) + 1, int(before.tally[RULES]) + 1)
+    given_up = range(int(after.counters[RULES]) + 1, int(before.counters[RULES]) + 1)
     slots = [
         slot
         for slot in range(len(before.c))

@@ -8,10 +8,13 @@ from numpy.linalg import LinAlgError
 from evolabel.core.batch import Batch
 from evolabel.core.initial.local_ridge import choose_local_ridge
 from evolabel.core.initial.ridge import ridge_strength
+from evolabel.core.rules.conditioning import is_sound, is_well_posed
+from evolabel.core.rules.inverses import derive_all_inverses, start_inverse
+from evolabel.core.rules.iterated import accumulate, minimise_all_rules
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import fit_scaler
 from evolabel.errors import DataError, StateError
-from evolabel.kernels.answers import count_answers
+from evolabel.kernels.bounds import count_answers
 from evolabel.kernels.compile import direct
 from evolabel.typing import FloatArray
 
@@ -40,10 +43,10 @@ def fit(model: "StreamModel", batch: Batch, *, in_order: bool = True) -> None:
     try:
         rules = fit_statistics(model, batch, in_order=in_order)
         if rules.settings.iterated:
-            rules.minimise()
+            minimise_all_rules(rules)
     except (LinAlgError, StateError):  # a matrix that cannot be inverted
         raise DataError(NOT_IN_FLOAT64) from None
-    if not rules.is_sound():
+    if not is_sound(rules):
         raise DataError(NOT_IN_FLOAT64)
 
 
@@ -63,7 +66,7 @@ def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True)
         _choose_local_ridge(model, scaled.rows(taught))
     scaled = scaled._replace(outputs=outputs)
     if rules.settings.iterated:
-        rules.accumulate(scaled)
+        accumulate(rules, scaled)
     else:
         rules.learn(scaled, structure=False)
     _check_outputs(rules, scaled)
@@ -73,7 +76,7 @@ def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True)
         standardised = scaled._replace(X=model.standardise(batch.X)).rows(taught)
         watcher.fit(standardised, standardised.outputs, in_order=in_order)
     if model.counts is not None:
-        model.counts.follow(scaled)
+        model.counts.update(scaled)
     if model.weighs_features:
         model.weigh_features()
     return rules
@@ -103,14 +106,16 @@ def _choose_local_ridge(model: "StreamModel", batch: Batch) -> None:
     chosen = choose_local_ridge(rules, batch.X, batch.Y, model.ridge)
     if chosen != model.local_ridge:
         model.local_ridge = chosen
-        rules.start_consequents(model.settings())
+        rules.settings = model.settings()
+        for slot in range(rules.n_rules + 1):
+            start_inverse(slot, rules.arrays, rules.settings)
 
 
 def _check_outputs(rules: RuleBase, batch: Batch) -> None:
     """Raise DataError where float64 has too few digits for the rows of `batch`, which were learned."""
     if is_heavy(rules, batch.weights):
-        rules.derive_inverses()
-        if not rules.is_well_posed():
+        derive_all_inverses(rules.arrays, rules.settings)
+        if not is_well_posed(rules):
             raise DataError(NOT_IN_FLOAT64)
     if not np.isfinite(batch.outputs).all():
         raise DataError(NOT_IN_FLOAT64)

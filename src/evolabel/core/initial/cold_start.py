@@ -3,7 +3,9 @@
 import numpy as np
 
 from evolabel.core.batch import Batch
-from evolabel.typing import FloatArray
+from evolabel.core.rules.rule_base import RuleBase
+from evolabel.kernels.state import SEEN
+from evolabel.typing import FloatArray, IntArray
 
 # Arrays with one entry per sample kept.
 PER_SAMPLE = ("X", "Y", "weights", "confidences", "numbers")
@@ -71,3 +73,15 @@ class WarmUp:
         extra = n_labels - self.Y.shape[1]
         self.Y = np.hstack([self.Y, np.full((len(self.Y), extra), 0.0 if absent else np.nan)])
         self.confidences = np.hstack([self.confidences, np.ones((len(self.Y), extra))])
+
+
+def renumber(rules: RuleBase, numbers: IntArray, seen: int) -> None:
+    """Give the samples of `rules` their numbers in the stream: sample i + 1 was number `numbers[i]` of `seen`."""
+    used, arrays = slice(0, rules.n_rules + 1), rules.arrays
+    place = np.concatenate([[0], numbers])
+    arrays.born[used] = place[arrays.born[used]]
+    arrays.last_won[used] = place[arrays.last_won[used]]
+    arrays.counters[SEEN] = seen
+    events = [event._replace(sample=int(place[event.sample])) for event in rules.events]
+    rules.events.clear()
+    rules.events.extend(events)

@@ -1,4 +1,4 @@
-"""More room in a rule base when rules or labels come."""
+"""Larger arrays for more rules or labels."""
 
 import numpy as np
 
@@ -7,13 +7,13 @@ from evolabel.kernels.state import RULES, RuleArrays, Settings, allocate
 
 
 def more_slots(old: RuleArrays, rules: int, settings: Settings) -> RuleArrays:
-    """Arrays for more rules, with everything at its place."""
+    """Return arrays for `rules` rules with the contents of `old`."""
     held = old.W.shape[1] > 0
     return _filled(allocate(rules, old.P.shape[1] - 1, old.G.shape[1], settings, hold_weights=held), old)
 
 
 def more_labels(old: RuleArrays, n_labels: int, settings: Settings) -> tuple[RuleArrays, Settings]:
-    """Arrays (and the prior of the product space) for more labels; what is new is as in an empty slot."""
+    """Return arrays, and settings of the product space, for `n_labels` labels; new entries are as in an empty slot."""
     p = old.P.shape[1] - 1
     if settings.product:
         labels = np.repeat(settings.metric[:, -1:], n_labels, axis=1)
@@ -29,17 +29,17 @@ def more_labels(old: RuleArrays, n_labels: int, settings: Settings) -> tuple[Rul
 
 
 def fit_weights(old: RuleArrays, settings: Settings) -> RuleArrays:
-    """In closed form W takes room while a rule is locked, and only then."""
-    wanted = settings.iterated or bool(old.locked[: old.tally[RULES] + 1].any())
-    if wanted == (old.W.shape[1] > 0):
+    """Return `old` with an array W if rules are locked or iterated, and without one otherwise."""
+    needed = settings.iterated or bool(old.locked[: old.counters[RULES] + 1].any())
+    if needed == (old.W.shape[1] > 0):
         return old
     slots, K, q = old.G.shape
-    return old._replace(W=np.zeros((slots, K, q) if wanted else (slots, 0, 0)))
+    return old._replace(W=np.zeros((slots, K, q) if needed else (slots, 0, 0)))
 
 
 def _filled(new: RuleArrays, old: RuleArrays) -> RuleArrays:
-    """The old arrays in the corner of the new ones."""
+    """Copy the arrays `old` into the corner of `new`."""
     for name in PER_SLOT:
         before, after = getattr(old, name), getattr(new, name)
         after[tuple(slice(0, size) for size in before.shape)] = before
-    return new._replace(tally=old.tally, strange=old.strange)
+    return new._replace(counters=old.counters, winner_stats=old.winner_stats)

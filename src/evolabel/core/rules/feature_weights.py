@@ -1,4 +1,4 @@
-"""How much each feature counts in distances: by how much of the labels it explains, over all labels.
+"""Weights of the features in distances, by the share of the labels' variance that each explains.
 
 | symbol   | array  | meaning                                                                              |
 |----------|--------|--------------------------------------------------------------------------------------|
@@ -6,37 +6,46 @@
 | R        | (p,)   | share of the variance of all labels that a feature explains alone, over some slots   |
 | lambda_j | (p,)   | weight of the feature in squared distances, 1 on average, at least `FLOOR`           |
 
-The Fisher ratio of two classes is r^2 / (1 - r^2) and follows from H and G, so the weights follow the stream, and
-forget as the model does, without a sample or a moment of their own. Deviation: r^2 itself, which stays finite where a
-feature tells a label exactly; and not over the whole stream alone but also inside the rules, because a feature that
-labels follow differently from region to region may look like noise from afar.
+The Fisher ratio of two classes is r^2 / (1 - r^2), computed from H and G, so the weights change and fade with the
+model and need no statistics of their own. Deviation: r^2 itself, which is finite where a feature determines a label;
+and not only over the whole stream but also inside the rules, because a feature whose effect differs from region to
+region may have no correlation over the whole stream.
 """
 
 import numpy as np
 
+from evolabel.core.rules.conditioning import regressor_sums
 from evolabel.core.rules.rule_state import RuleState
-from evolabel.kernels.moments import TINY
+from evolabel.kernels.moments import TINY, derive_inverse_variances
 from evolabel.typing import FloatArray
 
-EVERY = 128  # samples between two looks at the statistics
-FLOOR = 0.25  # what a feature that explains nothing still counts: labels may need it in ways no line can tell
-FEWEST = 3.0  # samples' worth of evidence below which a slot knows nothing
+EVERY = 128  # samples between two updates of the weights
+FLOOR = 0.25  # weight of a feature that explains nothing: labels may depend on it, but not linearly
+FEWEST = 3.0  # weight of the samples below which a slot is not used
 
 
 def relevance_weights(rules: RuleState) -> FloatArray:
-    """Weights by what features explain in the whole stream and inside the rules; all 1 where they explain nothing.
+    """Return weights by the share that features explain in the whole stream and inside the rules; 1 if it is 0.
 
-    They grow with the root of R, as a correlation does: with R itself one good feature would leave the others no say.
+    They grow with the root of R, as a correlation does: with R itself one good feature would dominate the distances.
     """
-    sums, squares = rules.regressor_sums()
+    sums, squares = regressor_sums(rules)
     G = rules.arrays.G[: len(sums)]
     whole, inside = (explained_share(sums[of], squares[of], G[of]) for of in (slice(0, 1), slice(1, None)))
     strength = np.sqrt((whole + inside) / 2.0)
     return FLOOR + (1.0 - FLOOR) * normalised(strength) if strength.any() else np.ones(len(strength))
 
 
+def set_feature_weights(rules: RuleState, weights: FloatArray) -> None:
+    """Set the `weights` of the features in distances; statistics that were learned do not change."""
+    metric = rules.settings.metric.copy()
+    metric[1, : rules.n_features] = weights
+    rules.settings = rules.settings._replace(metric=metric)
+    derive_inverse_variances(rules.arrays, rules.settings)
+
+
 def explained_share(sums: FloatArray, squares: FloatArray, G: FloatArray) -> FloatArray:
-    """R over some slots together, without what chance alone would explain."""
+    """Return R over some slots, minus what is expected by chance."""
     n = sums[:, -1:]
     rate = np.clip(G[:, :, -1] / np.maximum(n, TINY), 0.0, 1.0)
     variance = rate * (1.0 - rate)
@@ -48,14 +57,14 @@ def explained_share(sums: FloatArray, squares: FloatArray, G: FloatArray) -> Flo
 
 
 def normalised(weights: FloatArray) -> FloatArray:
-    """The same weights with mean 1, so that temperature and radius keep their meaning."""
+    """Return the `weights` divided by their mean, so that temperature and radius keep their meaning."""
     return np.asarray(weights / weights.mean())
 
 
 def squared_correlations(sums: FloatArray, squares: FloatArray, G: FloatArray) -> FloatArray:
-    """r^2 (slots, K, p) from the sums of r and of its squares (slots, q) and from G; 0 where one of both never varied.
+    """Return r^2 (slots, K, p) from `sums` of r and its `squares`, (slots, q), and from `G`; 0 where one is constant.
 
-    A label's variance is m (1 - m) by its mean m, as it is 0 or 1.
+    The variance of a 0/1 label of mean m is m (1 - m).
     """
     n = np.maximum(sums[:, -1:], TINY)
     mean, share = sums[:, :-1] / n, np.clip(G[:, :, -1] / n, 0.0, 1.0)

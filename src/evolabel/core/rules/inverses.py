@@ -1,6 +1,7 @@
-"""Matrices that rules answer with, derived from what they have learned: P from H, F from the scatter matrix.
+"""P derived from H, and F from the scatter matrix.
 
-P = (H + penalty)^-1 follows the samples by rank-one steps; here it is started, brought up to date and derived anew.
+P = (H + penalty)^-1 is updated by rank-one steps while rows are learned. Here it is initialised, and derived again, so
+that rounding errors do not add up.
 """
 
 import numpy as np
@@ -11,33 +12,33 @@ from evolabel.core.rules.proximal import largest_eigenvalue
 from evolabel.errors import DataError
 from evolabel.kernels.inverse import positive_inverse
 from evolabel.kernels.moments import derive_inverse_variance
-from evolabel.kernels.state import RuleArrays, Settings
+from evolabel.kernels.state import RULES, RuleArrays, Settings
 from evolabel.kernels.symmetric import add_outer_products, mirror
 from evolabel.typing import FloatArray
 
 
 def start_inverse(slot: int, rules: RuleArrays, settings: Settings) -> None:
-    """P, and the step bound, of a slot whose consequents have learned nothing."""
+    """Set P and the step bound of `slot` to those of consequents that have learned nothing."""
     penalty = settings.penalty[min(slot, 1)]
     rules.P[slot] = np.diag(1.0 / penalty)
     rules.top[slot] = penalty.max()
 
 
-def apply_late(slot: int, rules: RuleArrays) -> None:
-    """Bring H and P of a slot up to date."""
-    b = int(rules.late[slot])
-    add_outer_products(rules.H[slot], rules.late_H[slot], b, 1.0)
-    add_outer_products(rules.P[slot], rules.late_P[slot], b, -1.0)
-    rules.late[slot] = 0
+def apply_pending(slot: int, rules: RuleArrays) -> None:
+    """Apply the pending rows of `slot` to H and P."""
+    b = int(rules.n_pending[slot])
+    add_outer_products(rules.H[slot], rules.pending_H[slot], b, 1.0)
+    add_outer_products(rules.P[slot], rules.pending_P[slot], b, -1.0)
+    rules.n_pending[slot] = 0
 
 
 def derive_inverse(slot: int, rules: RuleArrays, settings: Settings) -> None:
-    """P = (H + penalty)^-1, from scratch."""
+    """Derive P = (H + penalty)^-1 of `slot` from H."""
     penalty = settings.penalty[min(slot, 1)]
     rules.H[slot] = mirrored(rules.H[slot])
     rules.P[slot] = ridge_inverse(rules.H[slot], penalty)
     rules.age[slot] = 0
-    rules.fresh[slot] = 0.0
+    rules.new_weight[slot] = 0.0
     if settings.iterated:
         tighten(slot, rules, settings)
         if slot == 0:
@@ -45,13 +46,22 @@ def derive_inverse(slot: int, rules: RuleArrays, settings: Settings) -> None:
                 rules.W[0] = rules.G[0] @ mirrored(rules.P[0])
 
 
+def derive_all_inverses(rules: RuleArrays, settings: Settings) -> None:
+    """Derive P of all slots in use from H; nothing fades, and the age of the slots stays."""
+    age, new_weight = rules.age.copy(), rules.new_weight.copy()
+    for slot in range(int(rules.counters[RULES]) + 1):
+        apply_pending(slot, rules)
+        derive_inverse(slot, rules, settings)
+    rules.age[:], rules.new_weight[:] = age, new_weight
+
+
 def tighten(slot: int, rules: RuleArrays, settings: Settings) -> None:
-    """The step bound becomes exact again: lmax(H + penalty). Iterated consequents keep H as a whole matrix."""
+    """Set the step bound of `slot` to lmax(H + penalty). Iterated consequents store H as a whole matrix."""
     rules.top[slot] = largest_eigenvalue(rules.H[slot] + np.diag(settings.penalty[min(slot, 1)]))
 
 
 def ridge_inverse(H: FloatArray, penalty: FloatArray) -> FloatArray:
-    """(H + diag(penalty))^-1 from the lower triangle of H."""
+    """Return (H + diag(penalty))^-1 from the lower triangle of `H`."""
     q = len(H)
     A = H + np.diag(penalty)
     L, V, P = np.empty((q, q)), np.empty((q, q)), np.empty((q, q))
@@ -65,20 +75,19 @@ def ridge_inverse(H: FloatArray, penalty: FloatArray) -> FloatArray:
 
 
 def mirrored(lower: FloatArray) -> FloatArray:
-    """The symmetric matrix whose lower triangle is given."""
+    """Return the symmetric matrix with this `lower` triangle."""
     half = np.tril(lower)
     return np.asarray(half + np.tril(half, -1).T)
 
 
 def upkeep(slot: int, rules: RuleArrays, settings: Settings) -> None:
-    """Derive P anew, so that rounding never adds up; fade the past before, if the user wants.
+    """Derive P of `slot` from H; with forgetting, multiply its statistics by lambda^(weight learned since) before.
 
-    Leaky forgetting: everything learned fades by lambda^(evidence learned since the last upkeep); the ridge stays
-    whole. A rule that rests forgets nothing, and a recurring concept finds it as it was.
+    The ridge does not fade. A rule that learns nothing forgets nothing, so that it is unchanged when a concept recurs.
     """
-    apply_late(slot, rules)
+    apply_pending(slot, rules)
     if settings.forgetting < 1.0:
-        fade = settings.forgetting ** rules.fresh[slot]
+        fade = settings.forgetting ** rules.new_weight[slot]
         for array in (rules.H, rules.G, rules.M, rules.n, rules.k, rules.compared, rules.Q, rules.mass):
             array[slot] *= fade
         derive_inverse_variance(slot, rules, settings)
@@ -89,12 +98,12 @@ def upkeep(slot: int, rules: RuleArrays, settings: Settings) -> None:
 
 @one_blas_thread()
 def scatter(slot: int, rules: RuleArrays, settings: Settings) -> FloatArray:
-    """The scatter matrix of a rotated rule: F F' without the prior."""
+    """Return the scatter matrix of a rotated rule: F F' without the prior."""
     F = np.tril(rules.F[slot])
     return np.asarray(F @ F.T - np.diag(settings.prior_count * settings.prior))
 
 
 @one_blas_thread()
 def set_scatter(slot: int, matrix: FloatArray, rules: RuleArrays, settings: Settings) -> None:
-    """F of a scatter matrix, with the prior."""
+    """Set F of `slot` to the factor of the scatter `matrix` with the prior."""
     rules.F[slot] = cholesky(matrix + np.diag(settings.prior_count * settings.prior), lower=True)

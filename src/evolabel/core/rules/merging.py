@@ -1,7 +1,8 @@
-"""Which rules are merged, and what becomes of their weights (eq. 29).
+"""Which rules are merged, and their weights afterwards (eq. 29).
 
-Two rules are united if their ellipsoids touch, their shapes are alike, the union is no larger than both, and their
-consequents agree. Volumes and determinants are compared per dimension: in high dimensions nothing else means anything.
+Two rules are merged if their ellipsoids touch, their shapes are similar, the merged rule is no larger than both, and
+their consequents agree. Volumes and determinants are compared per dimension, because their powers differ without bound
+in high dimensions.
 """
 
 import numpy as np
@@ -10,8 +11,7 @@ from scipy.linalg import cho_solve, cholesky
 from evolabel.core.one_thread import one_blas_thread
 from evolabel.core.rules.rule_state import RuleState
 from evolabel.core.rules.slots import stronger_first
-from evolabel.kernels.antecedents import degrees
-from evolabel.kernels.paper.rotated import substitute
+from evolabel.kernels.paper.rotated import degrees, substitute
 from evolabel.typing import FloatArray
 
 ALIKE = 0.95  # Bhattacharyya coefficient per dimension
@@ -21,7 +21,7 @@ CONTACT = 2.0  # radius of a rule's ellipsoid in root mean squared standard devi
 
 
 def partner_of(slot: int, base: RuleState) -> int:
-    """The rule to unite with: the most similar one that passes all tests, 0 if there is none."""
+    """Return the rule to merge the rule in `slot` with: the most similar one that passes all tests, or 0."""
     best, partner = 0.0, 0
     for other in range(1, base.n_rules + 1):
         if other != slot and not base.arrays.locked[other] and touches(slot, other, base):
@@ -32,7 +32,7 @@ def partner_of(slot: int, base: RuleState) -> int:
 
 
 def log_volume(slot: int, base: RuleState) -> float:
-    """Logarithm of the determinant of a rule's covariance."""
+    """Return the logarithm of the determinant of the covariance of the rule in `slot`."""
     p, arrays = base.n_features, base.arrays
     if not base.settings.rotated:
         return float(np.log(base.variances()[slot - 1]).sum())
@@ -41,13 +41,13 @@ def log_volume(slot: int, base: RuleState) -> float:
 
 
 def touches(a: int, b: int, base: RuleState) -> bool:
-    """Contact along the line of centres: r_a / m_a + r_b / m_b >= 1. Never a false alarm."""
+    """Return whether rules `a` and `b` touch on the line of their centres: r_a / m_a + r_b / m_b >= 1."""
     apart = base.arrays.c[b, : base.n_features] - base.arrays.c[a, : base.n_features]
     return sum(CONTACT / max(root_distance(slot, apart, base), 1e-12) for slot in (a, b)) >= 1.0
 
 
 def root_distance(slot: int, apart: FloatArray, base: RuleState) -> float:
-    """Root mean squared Mahalanobis length of a difference of features, as a rule measures and weighs it."""
+    """Return the root mean squared Mahalanobis length of the difference `apart` by the rule in `slot`."""
     p, arrays = base.n_features, base.arrays
     if not base.settings.rotated:
         return float(np.sqrt((apart**2 * arrays.inv[slot, :p]).mean()))
@@ -57,7 +57,7 @@ def root_distance(slot: int, apart: FloatArray, base: RuleState) -> float:
 
 
 def similarity(a: int, b: int, base: RuleState) -> float:
-    """exp(-D_B / p), D_B the Bhattacharyya distance: covariances are averaged, not precisions."""
+    """Return exp(-D_B / p) of rules `a` and `b`, with the Bhattacharyya distance D_B: covariances are averaged."""
     p = base.n_features
     first, second = base.covariance(a), base.covariance(b)
     middle = cholesky((first + second) / 2.0, lower=True)
@@ -68,7 +68,7 @@ def similarity(a: int, b: int, base: RuleState) -> float:
 
 
 def blows_up(a: int, b: int, base: RuleState) -> bool:
-    """Would the union be wider along the line of centres than the wider of the two by more than half?"""
+    """Return whether the merged rule would be wider on the line of centres than the wider rule by more than half."""
     p, k = base.n_features, base.arrays.k
     first, second = base.covariance(a), base.covariance(b)
     apart = base.arrays.c[b, :p] - base.arrays.c[a, :p]
@@ -82,10 +82,10 @@ def blows_up(a: int, b: int, base: RuleState) -> bool:
 
 
 def disagreement(a: int, b: int, base: RuleState) -> FloatArray:
-    """How far the outputs of two rules lie apart per label: at the common centre, plus over one spread around it.
+    """Return the difference of the outputs of rules `a` and `b` per label, at their common centre and around it.
 
-    Deviation: the paper compares slopes by the dihedral angle, which cannot see intercepts: two rules that always say
-    0 and always say 1 would be alike.
+    Deviation: the paper compares slopes by the dihedral angle, which ignores intercepts: a rule with output 0
+    everywhere and one with output 1 everywhere would agree.
     """
     arrays, p = base.arrays, base.n_features
     k = arrays.k[[a, b]]
@@ -96,14 +96,14 @@ def disagreement(a: int, b: int, base: RuleState) -> FloatArray:
 
 
 def agrees(a: int, b: int, base: RuleState) -> bool:
-    """Label-conflict veto: too many labels disagree."""
+    """Return whether few enough labels of rules `a` and `b` disagree."""
     return bool((disagreement(a, b, base) > CONFLICT).mean() <= MOST_CONFLICTS)
 
 
 def angle_similarity(a: int, b: int, base: RuleState) -> FloatArray:
-    """Likeness of two consequents by the dihedral angle of their planes, in scaled units, per label.
+    """Return the similarity of the consequents of `a` and `b` per label, by the dihedral angle phi of their planes.
 
-    Deviation: max(0, 1 - 2 phi / pi); the published second branch calls opposite planes alike.
+    Deviation: max(0, 1 - 2 phi / pi); by the published second branch opposite planes would be similar.
     """
     first, second = base.weights(a).T[:, :-1], base.weights(b).T[:, :-1]
     inner = (first * second).sum(axis=1) + 1.0  # the normals end in -1
@@ -112,7 +112,7 @@ def angle_similarity(a: int, b: int, base: RuleState) -> FloatArray:
 
 
 def consistency(a: int, b: int, base: RuleState) -> FloatArray:
-    """Rho of eq. (29) per label, in [0, 1]: by output disagreement, or by angle against the antecedents' likeness."""
+    """Return rho of eq. (29) per label, in [0, 1]: by disagreement of outputs, or by angle and antecedents."""
     if base.settings.by_angle:
         ante, cons = similarity(a, b, base), angle_similarity(a, b, base)
         short = np.maximum(ante / np.maximum(cons, 1e-12) - 1.0, 0.0)  # only consequents less alike count against
@@ -122,7 +122,7 @@ def consistency(a: int, b: int, base: RuleState) -> FloatArray:
 
 @one_blas_thread()
 def merged_weights(first: int, second: int, base: RuleState) -> FloatArray:
-    """Eq. (29): W_a + a_m rho (W_b - W_a), a the better supported rule; labels that contradict keep the former."""
+    """Return W_a + a_m rho (W_b - W_a), eq. (29), a the rule of larger support; labels that contradict keep W_a."""
     k = base.arrays.k
     a, b = stronger_first(first, second, k)
     share = k[b] / (k[a] + k[b])

@@ -25,15 +25,15 @@ MOST_STEPS = 20_000
 STILL = 1e-8  # weights that change by less, relative to their norm, stand still
 RANK_TOLERANCE = 1e-15  # eigenvalues of H below this share of the largest are rounding
 
-BLOWN_UP = (
-    f"the consequents blew up {{when}} (weights beyond {BLOW_UP:g}); use "
+DIVERGED_TEXT = (
+    f"the rule weights diverged {{when}} (weights beyond {BLOW_UP:g}); use "
     'coupling="signed_laplacian" and lipschitz="safe", or smaller alpha and beta'
 )
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The objective of one rule; `anchor` is what the ridge pulls towards, (K, q); `literal` steps as printed."""
+    """The objective of one rule; `anchor`, (K, q), is what the ridge shrinks towards; `literal` steps as printed."""
 
     H: FloatArray
     G: FloatArray
@@ -45,13 +45,13 @@ class Problem:
     literal: bool = False
 
     def gradient(self, W: FloatArray) -> FloatArray:
-        """Eq. (12) of the smooth part, with the ridge. The coupling's factor is beta, as the objective has beta/2."""
+        """Return the gradient of the smooth part at `W`, eq. (12), with the ridge; the coupling has the factor beta."""
         slope = W @ self.H - self.G + self.penalty * (W - self.anchor)
         slope[:, :-1] += self.beta * (self.B @ W[:, :-1])
         return np.asarray(slope)
 
     def value(self, W: FloatArray) -> float:
-        """The objective, without the constant sum of psi |y|^2 / 2."""
+        """Return the objective at `W`, without the constant sum of psi |y|^2 / 2."""
         fit = 0.5 * np.sum((W @ self.H) * W) - np.sum(W * self.G)
         ridge = 0.5 * np.sum(self.penalty * (W - self.anchor) ** 2)
         slopes = W[:, :-1]
@@ -60,7 +60,7 @@ class Problem:
         )
 
     def lipschitz(self) -> float:
-        """L of the gradient: at least the spectral norm of the Kronecker sum of H + penalty and beta B."""
+        """Return L of the gradient: at least the spectral norm of the Kronecker sum of H + penalty and beta B."""
         if self.literal:  # eq. (14) as printed
             return float(np.sqrt(largest_eigenvalue(self.H) + self.beta * largest_eigenvalue(self.B)))
         return largest_eigenvalue(self.H + np.diag(self.penalty)) + self.beta * max(largest_eigenvalue(self.B), 0.0)
@@ -68,7 +68,7 @@ class Problem:
 
 @one_blas_thread()
 def largest_eigenvalue(A: FloatArray) -> float:
-    """The largest eigenvalue of a symmetric matrix."""
+    """Return the largest eigenvalue of the symmetric matrix `A`."""
     n = len(A)
     if n < SMALL:  # all eigenvalues at once cost less than asking for one
         return float(np.linalg.eigvalsh(A)[-1]) if n else 0.0
@@ -76,7 +76,7 @@ def largest_eigenvalue(A: FloatArray) -> float:
 
 
 def soft_threshold(X: FloatArray, width: float) -> FloatArray:
-    """Eq. (17), the intercept spared."""
+    """Return `X` with the soft threshold `width`, eq. (17), except for the intercept."""
     shrunk = np.sign(X) * np.maximum(np.abs(X) - width, 0.0)
     shrunk[:, -1] = X[:, -1]
     return np.asarray(shrunk)
@@ -84,10 +84,11 @@ def soft_threshold(X: FloatArray, width: float) -> FloatArray:
 
 @one_blas_thread()
 def minimise(problem: Problem, start: FloatArray, tolerance: float = STILL, most: int = MOST_STEPS) -> FloatArray:
-    """Eq. (16) accelerated (FISTA), restarted whenever the momentum points uphill; stops when W stands still.
+    """Return the minimum of `problem` from `start`: eq. (16) accelerated (FISTA), restarted if momentum points uphill.
 
-    Raises DivergenceError when the weights blow up, which only the printed coupling or step length can do. Without an
-    L1 penalty the minimum is a linear system, and is solved as one.
+    It stops when W changes by less than `tolerance`, or after `most` steps. DivergenceError if the weights diverge,
+    which only the printed coupling or step length can cause. Without an L1 penalty the minimum is the solution of a
+    linear system.
     """
     if problem.alpha == 0.0 and not problem.literal:
         exact = without_l1(problem, np.array([problem.beta]))
@@ -104,16 +105,16 @@ def minimise(problem: Problem, start: FloatArray, tolerance: float = STILL, most
         ahead = new + ((t - 1.0) / t_next) * step
         W, t = new, t_next
         if not np.abs(W).max() < BLOW_UP:
-            raise DivergenceError(BLOWN_UP.format(when="in the batch phase"))
+            raise DivergenceError(DIVERGED_TEXT.format(when="in the batch phase"))
         if np.sum(step * step) <= tolerance * tolerance * max(1.0, np.sum(W * W)):
             break
     return W
 
 
 def without_l1(problem: Problem, betas: FloatArray) -> FloatArray | None:
-    """The minima at alpha = 0 for several beta, (n, K, q); None where one is not unique (an indefinite coupling).
+    """Return the minima at alpha = 0 for each of `betas`, (n, K, q); None where one is not unique.
 
-    In the eigenbasis of B the labels come apart: one linear system per eigenvalue.
+    In the eigenbasis of B the labels are independent: one linear system per eigenvalue.
     """
     ties, V = np.linalg.eigh(problem.B)
     target = V.T @ (problem.G + problem.penalty * problem.anchor)
@@ -134,9 +135,9 @@ def without_l1(problem: Problem, betas: FloatArray) -> FloatArray | None:
 def minimise_all(
     problem: Problem, start: FloatArray, alphas: FloatArray, betas: FloatArray, tolerance: float = STILL
 ) -> FloatArray:
-    """The minima for many pairs (alpha, beta) on the same statistics, (n, K, q): what `minimise` gives for each.
+    """Return the minima for all pairs of `alphas` and `betas` on the same statistics, (n, K, q), as `minimise` does.
 
-    `problem.alpha` and `problem.beta` are not looked at. Only for the safe step and a positive semidefinite coupling.
+    `problem.alpha` and `problem.beta` are not used. Only for the safe step and a positive semidefinite coupling.
     """
     minima = np.repeat(start[None], len(alphas), axis=0)
     plain = alphas == 0.0
@@ -167,7 +168,7 @@ def minimise_all(
 
 
 def _factor(H: FloatArray) -> FloatArray:
-    """F with H = F'F, as many rows as H has rank."""
+    """Return F with H = F'F, with as many rows as the rank of `H`."""
     values, V = np.linalg.eigh(H)
     kept = values > RANK_TOLERANCE * max(values[-1], 0.0)
     return np.ascontiguousarray((V[:, kept] * np.sqrt(values[kept])).T)

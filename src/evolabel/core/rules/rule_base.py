@@ -1,5 +1,6 @@
-"""The rule base: how it learns, and what learning does to its rules."""
+"""`RuleBase`: the rules of EFC-ML and their global model; how they learn, and how rules are created and removed."""
 
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -8,35 +9,71 @@ import numpy as np
 
 from evolabel._utils.interrupts import held
 from evolabel.core.batch import Batch
-from evolabel.core.one_thread import one_blas_thread
 from evolabel.core.rules import inverses, merging, slots
-from evolabel.core.rules.proximal import BLOWN_UP, minimise
-from evolabel.core.rules.rule_changes import ChangeableRules
+from evolabel.core.rules.allocation import fit_weights, more_labels, more_slots
+from evolabel.core.rules.events import Event, RuleNames
+from evolabel.core.rules.proximal import DIVERGED_TEXT
+from evolabel.core.rules.rule_state import RuleState
 from evolabel.core.rules.scaling import Scaler
 from evolabel.core.rules.weights import MANY_ROWS, NO_WEIGHTS, answers, formed_weights
 from evolabel.core.sizes import check_batch
-from evolabel.errors import DivergenceError
-from evolabel.kernels.antecedents import join
+from evolabel.errors import DivergenceError, StateError
 from evolabel.kernels.compile import direct_by_profile, interpreted
 from evolabel.kernels.learn import LOOSE, learn_rows
-from evolabel.kernels.moments import absorb
-from evolabel.kernels.state import DIVERGED, DONE, NOVEL, SEEN, RuleArrays, Settings, allocate, paper_arrays
+from evolabel.kernels.memberships import join
+from evolabel.kernels.moments import update_moments
+from evolabel.kernels.state import (
+    DIVERGED,
+    DONE,
+    NEXT_IDENTITY,
+    NOVEL,
+    RULES,
+    SEEN,
+    RuleArrays,
+    Settings,
+    allocate,
+    paper_arrays,
+)
 from evolabel.typing import FloatArray
 
-FIRST_CAPACITY = 32  # rules there is room for at the start
+FIRST_CAPACITY = 32  # rules that the first arrays have slots for
+EVENTS_KEPT = 10_000  # older events are dropped, so that memory stays constant
 
-_learn_rows, _absorb = direct_by_profile(learn_rows), interpreted(absorb)
+_learn_rows, _update_moments = direct_by_profile(learn_rows), interpreted(update_moments)
 
 
-class RuleBase(ChangeableRules):
-    """The rules of EFC-ML and their global model, on their way through a stream."""
+class RuleBase(RuleState):
+    """The rules and their global model while they learn a stream.
+
+    Parameters
+    ----------
+    n_features, n_labels : int
+        Widths of scaled rows and of their labels.
+    settings : Settings
+        Parameters of the kernels.
+
+    Attributes
+    ----------
+    events : deque of Event
+        The last `EVENTS_KEPT` changes of the rules.
+    rule_names : RuleNames
+        Names of rules and texts of rules that people wrote.
+    diverged : bool
+        Whether the weights have diverged; such a rule base cannot be used any more.
+    antecedent_rate : float
+        Factor on the weight of a sample in the moments of its winner.
+    """
 
     def __init__(self, n_features: int, n_labels: int, settings: Settings) -> None:
         capacity = min(FIRST_CAPACITY, settings.max_rules)
         super().__init__(n_features, allocate(capacity, n_features, n_labels, settings), settings)
+        self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
+        self.rule_names = RuleNames()
         self.diverged = False
-        self.mobility = 1.0  # how far a sample moves the rule it falls into
+        self.antecedent_rate = 1.0
         slots.clear(0, self.arrays, settings)
+
+    # ------------------------------------------------------------------ learning
 
     def learn(self, batch: Batch, *, structure: bool = True, consequents: bool = True) -> None:
         """Learn the scaled rows of `batch` one after the other: `structure`, `consequents`, or both.
@@ -44,26 +81,28 @@ class RuleBase(ChangeableRules):
         Its outputs, if given, receive each row's output from before the row was learned.
         """
         check_batch(batch, self.n_features, self.n_labels)
-        self._go_on(batch, *self._learn(batch, structure, consequents), structure, consequents)
+        self._resume(batch, *self._learn(batch, structure, consequents), structure, consequents)
 
     def learn_raw(self, batch: Batch, scaler: Scaler) -> None:
         """Scale the raw rows of `batch` by `scaler`, and learn them."""
         kept = self._kept()
+        state, paper = kept.packed
         check_batch(batch, self.n_features, kept.n_labels)
         X, Y, weights, confidences, out, _ = batch
         Z = scaler.transform(X)
-        done, reason = _learn_rows(*kept.packed, Z, Y, weights, confidences, self.mobility, True, True, False, out)
+        rate = self.antecedent_rate
+        done, reason = _learn_rows(state, paper, Z, Y, weights, confidences, rate, True, True, False, out)
         if reason != DONE:
-            self._go_on(batch._replace(X=Z), done, reason)
+            self._resume(batch._replace(X=Z), done, reason)
 
-    def _learn(self, batch: Batch, structure: bool, consequents: bool, born: bool = False) -> tuple[int, int]:
-        """One call of the loop: how many rows it has learned, and why it came back."""
+    def _learn(self, batch: Batch, structure: bool, consequents: bool, created: bool = False) -> tuple[int, int]:
+        """Call the loop once; return how many rows it has learned, and its reason to stop."""
         Z, Y, weights, confidences, out, _ = batch
-        flags = structure, consequents, born
-        done, reason = _learn_rows(*self.packed(), Z, Y, weights, confidences, self.mobility, *flags, out)
+        flags = structure, consequents, created
+        done, reason = _learn_rows(*self.packed(), Z, Y, weights, confidences, self.antecedent_rate, *flags, out)
         return done, reason
 
-    def _go_on(
+    def _resume(
         self,
         batch: Batch,
         done: int,
@@ -71,7 +110,7 @@ class RuleBase(ChangeableRules):
         structure: bool = True,
         consequents: bool = True,
     ) -> None:
-        """Do what the loop has come back for after so many rows, and learn the rest; Ctrl-C waits until then."""
+        """Do what the loop has stopped for after `done` rows, and learn the rest; Ctrl-C waits until the end."""
         if reason == DONE:
             return
         with held():
@@ -79,71 +118,60 @@ class RuleBase(ChangeableRules):
                 batch = batch.rows(slice(done, None))
                 if reason == NOVEL:
                     weight = float(batch.weights[0]) if len(batch.weights) else 1.0
-                    self._let_be_born(self._joint(batch.X[0], batch.Y[0]), weight)
+                    self._create_rule(self._joint(batch.X[0], batch.Y[0]), weight)
                 elif reason == DIVERGED:
                     self.diverged = True
-                    raise DivergenceError(BLOWN_UP.format(when=f"at sample {self.n_seen}"))
+                    raise DivergenceError(DIVERGED_TEXT.format(when=f"at sample {self.n_seen}"))
                 else:
                     self._upkeep()
                     if structure:
                         self._prune()
                         self._merge_touching()
-                done, reason = self._learn(batch, structure, consequents, born=reason == NOVEL)
+                done, reason = self._learn(batch, structure, consequents, created=reason == NOVEL)
 
     @contextmanager
-    def moving_by(self, mobility: float) -> Iterator[None]:
-        """For a while, samples move the rules they fall into only so far; consequents and births are as ever."""
-        self.mobility = mobility
+    def moving_antecedents_by(self, rate: float) -> Iterator[None]:
+        """Set `antecedent_rate` to `rate` for a while; consequents and the creation of rules are not affected."""
+        self.antecedent_rate = rate
         try:
             yield
         finally:
-            self.mobility = 1.0
+            self.antecedent_rate = 1.0
 
     def _joint(self, z: FloatArray, y: FloatArray) -> FloatArray:
-        """The sample in the space of the antecedents."""
+        """Return the sample in the space of the antecedents."""
         joint = np.empty(self.arrays.c.shape[1])
         join(z, y, self.settings.label_weight, joint)
         return joint
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_scratch": None, "_packed": None}  # a copy has arrays of its own
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over a state; arrays of a memory map that may only be read are copied, as kernels need to write."""
-        self.__dict__.update(state)
-        if not self.arrays.c.flags.writeable:
-            self.arrays = RuleArrays._make(np.array(array) for array in self.arrays)
-            penalty, lean, metric = (np.array(getattr(self.settings, name)) for name in ("penalty", "lean", "metric"))
-            self.settings = self.settings._replace(penalty=penalty, lean=lean, metric=metric)
-
-    def _let_be_born(self, s: FloatArray, weight: float) -> None:
-        """Start a rule at s; a full rule base first merges its closest pair, and where locks forbid, takes s in."""
-        self.arrays.tally[SEEN] += 1
+    def _create_rule(self, s: FloatArray, weight: float) -> None:
+        """Create a rule at `s`. A full rule base first merges its closest pair, or moves a rule if locks forbid it."""
+        self.arrays.counters[SEEN] += 1
         if self.n_rules >= self.settings.max_rules:
             if len(slots.unlocked(self.arrays)) < 2:
-                self._take_in(s, weight)
+                self._update_nearest(s, weight)
                 return
             self.shrink_to(self.settings.max_rules - 1)
         self.reserve(self.n_rules + 1)
         parent = self.nearest_rule(s)
-        self._absorb(0, s, weight)
-        slot = slots.give_birth(s, parent, weight, self.arrays, self.settings)
+        self._update_moments(0, s, weight)
+        slot = slots.create_rule(s, parent, weight, self.arrays, self.settings)
         nearest = int(self.arrays.identity[parent]) if parent else None
         self.log("birth", int(self.arrays.identity[slot]), nearest)
 
-    def _take_in(self, s: FloatArray, weight: float) -> None:
-        """A sample that is novel, where no rule can be started: the nearest rule follows it, unless it is locked."""
+    def _update_nearest(self, s: FloatArray, weight: float) -> None:
+        """Update the moments of the nearest rule, unless it is locked, by a novel sample `s`."""
         winner = self.nearest_rule(s)
-        self._absorb(0, s, weight)
+        self._update_moments(0, s, weight)
         if not self.arrays.locked[winner]:
-            self._absorb(winner, s, weight)
+            self._update_moments(winner, s, weight)
 
-    def _absorb(self, slot: int, s: FloatArray, weight: float) -> None:
-        """Centre and spread of a slot take in a sample."""
-        _absorb(slot, s, weight, self.arrays, self.settings, paper_arrays(self.arrays))
+    def _update_moments(self, slot: int, s: FloatArray, weight: float) -> None:
+        """Update centre and spread of `slot` by the sample `s`."""
+        _update_moments(slot, s, weight, self.arrays, self.settings, paper_arrays(self.arrays))
 
     def _upkeep(self) -> None:
-        """Derive P anew for the slots whose time has come, and step bounds that have become loose."""
+        """Derive P of the slots whose age has come, and step bounds that have become loose."""
         for slot in np.flatnonzero(self.arrays.age >= self.settings.upkeep_every):
             inverses.upkeep(int(slot), self.arrays, self.settings)
         if self.settings.iterated:
@@ -151,7 +179,7 @@ class RuleBase(ChangeableRules):
                 inverses.tighten(int(slot), self.arrays, self.settings)
 
     def _merge_touching(self) -> None:
-        """Compare the rules that have grown with the others; unite those that touch and agree."""
+        """Compare the rules that have grown with the others; merge those that touch and agree."""
         every = self.settings.merge_every
         while every and self.n_rules > 1:
             free = slots.unlocked(self.arrays)
@@ -162,59 +190,102 @@ class RuleBase(ChangeableRules):
             self.arrays.compared[slot] = self.arrays.k[slot]
             partner = merging.partner_of(slot, self)
             if partner:
-                self.unite(slot, partner)
+                self.merge(slot, partner)
 
     def _prune(self) -> None:
-        """Remove starved rules."""
-        for slot in slots.starved(self.arrays, self.settings):
+        """Remove inactive rules."""
+        for slot in slots.inactive(self.arrays, self.settings):
             self.remove(slot, "death")
 
-    def derive_inverses(self) -> None:
-        """Derive P of all slots from their statistics; nothing fades, and upkeep stays as due as it was."""
-        age, fresh = self.arrays.age.copy(), self.arrays.fresh.copy()
-        for slot in range(self.n_rules + 1):
-            inverses.apply_late(slot, self.arrays)
-            inverses.derive_inverse(slot, self.arrays, self.settings)
-        self.arrays.age[:], self.arrays.fresh[:] = age, fresh
-
-    def start_consequents(self, settings: Settings) -> None:
-        """Take other ridges, as long as no consequents have been learned."""
-        self.settings = settings
-        for slot in range(self.n_rules + 1):
-            inverses.start_inverse(slot, self.arrays, settings)
-
-    @one_blas_thread()
-    def accumulate(self, batch: Batch) -> None:
-        """Batch phase of iterated consequents: H, G, P and label moments of all rows of `batch`, weights at eq. (18).
-
-        Its outputs receive the answers of least squares, each from before its row was learned.
-        """
-        mine = self.settings
-        self.settings = mine._replace(iterated=False)
-        try:
-            self.learn(batch, structure=False)
-        finally:
-            self.settings = mine
-        a, s = self.arrays, self.settings
-        for slot in range(self.n_rules + 1):
-            inverses.upkeep(slot, a, s._replace(forgetting=1.0))
-            if slot > 0:
-                a.W[slot] = (a.G[slot] + s.lean * a.W[0]) @ self.inverse(slot)
-
-    def minimise(self) -> None:
-        """Algorithm 1 for every rule: from the least squares solution, eq. (18), to the minimum."""
-        if self.settings.prox_steps:
-            for slot in range(1, self.n_rules + 1):
-                self.arrays.W[slot] = self._minimum(slot, self.arrays.W[slot])
-
-    def _minimum(self, slot: int, start: FloatArray) -> FloatArray:
-        """The weights that minimise a rule's objective; a divergence tells at which sample."""
-        try:
-            return minimise(self.problem(slot), start)
-        except DivergenceError:
-            when = f"in the batch phase, at sample {self.n_seen}"
-            raise DivergenceError(BLOWN_UP.format(when=when)) from None
+    # ------------------------------------------------------------------ answering
 
     def outputs(self, Z: FloatArray) -> FloatArray:
-        """Eq. (2) for scaled rows, (rows, K); many rows by weights formed once, the same up to rounding."""
+        """Return eq. (2) for the scaled rows `Z`, (rows, K); many rows by weights formed once, equal up to rounding."""
         return answers(self, Z, formed_weights(self) if len(Z) >= MANY_ROWS else NO_WEIGHTS).outputs
+
+    # ------------------------------------------------------------------ changes of the rules
+
+    def merge(self, first: int, second: int, kind: str = "merge") -> int:
+        """Merge the rules in slots `first` and `second`, and return the identity kept; log it as `kind`.
+
+        Iterated weights are merged by eq. (29).
+        """
+        weights = merging.merged_weights(first, second, self) if self.settings.iterated else None
+        kept, gone = slots.merge_pair(first, second, self.arrays, self.settings)
+        if weights is not None:
+            self.arrays.W[slots.slot_of(kept, self.arrays)] = weights
+        self.rule_names.remove(gone, kept)
+        self.log(kind, kept, gone)
+        return kept
+
+    def shrink_to(self, rules: int) -> None:
+        """Merge closest pairs until at most `rules` rules are left; StateError if locks forbid it."""
+        while self.n_rules > rules:
+            if len(slots.unlocked(self.arrays)) < 2:
+                raise StateError(
+                    "there is no room for one more rule, and no two rules can be merged; unlock or delete one first"
+                )
+            self.merge(*slots.closest_pair(self.arrays))
+
+    def remove(self, slot: int, kind: str) -> None:
+        """Remove the rule in `slot`, and log it as `kind`."""
+        identity = int(self.arrays.identity[slot])
+        slots.free_slot(slot, self.arrays)
+        self.rule_names.remove(identity)
+        self.log(kind, identity, None)
+
+    def copy_rule(self, other: "RuleBase", slot: int) -> None:
+        """Copy the rule in `slot` of another rule base of the same widths, under a new identity."""
+        self.reserve(self.n_rules + 1)
+        target, source = self.n_rules + 1, other.arrays
+        self.arrays.locked[target] = source.locked[slot]
+        self.arrays.counters[RULES] = target
+        self.arrays = fit_weights(self.arrays, self.settings)
+        for name in slots.PER_SLOT:
+            if name != "W" or (source.W.shape[1] and self.arrays.W.shape[1]):
+                getattr(self.arrays, name)[target] = getattr(source, name)[slot]
+        self.arrays.identity[target] = self.arrays.counters[NEXT_IDENTITY]
+        self.arrays.counters[NEXT_IDENTITY] += 1
+        identity = int(self.arrays.identity[target])
+        self.rule_names.add(identity, other.rule_names.names.get(int(source.identity[slot])))
+        self.log("joined", identity, None)
+
+    def reserve(self, rules: int) -> None:
+        """Make slots for `rules` rules; their number doubles, so that arrays are rarely copied."""
+        if rules + 1 > len(self.arrays.c):
+            self.arrays = more_slots(self.arrays, max(rules, 2 * (len(self.arrays.c) - 1)), self.settings)
+
+    def grow_labels(self, n_labels: int) -> None:
+        """Add labels up to `n_labels`, with weights 0 and the intercept 1 / (N + 2) (rule of succession).
+
+        All samples so far then count as if they had carried that rate as a soft label: G = rate * (H's last column).
+        """
+        extra = n_labels - self.n_labels
+        rate = 1.0 / (self.n_seen + 2.0)
+        added = np.zeros((len(self.arrays.G), extra, self.arrays.G.shape[2]))
+        for slot in range(self.n_rules + 1):
+            added[slot] = rate * self.hessian(slot)[-1]
+        added[0, :, -1] += rate * self.settings.penalty[0, -1]
+        G = np.concatenate([self.arrays.G, added], axis=1)
+        self.arrays, self.settings = more_labels(self.arrays, n_labels, self.settings)
+        self.arrays.G[:] = G
+        if self.arrays.W.shape[1]:
+            held = slice(None) if self.settings.iterated else self.arrays.locked > 0
+            self.arrays.W[held, -extra:, -1] = rate
+
+    def log(self, kind: str, rule: int, other: int | None, note: str = "") -> None:
+        """Append an `Event` of this `kind` at the present sample."""
+        self.events.append(Event(self.n_seen, kind, rule, other, note))
+
+    # ------------------------------------------------------------------ copies
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_scratch": None, "_packed": None}  # a copy has arrays of its own
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
+        self.__dict__.update(state)
+        if not self.arrays.c.flags.writeable:
+            self.arrays = RuleArrays._make(np.array(array) for array in self.arrays)
+            copies: dict[str, Any] = {n: np.array(getattr(self.settings, n)) for n in ("penalty", "anchor", "metric")}
+            self.settings = self.settings._replace(**copies)

@@ -1,18 +1,19 @@
-"""Scaling of raw features, learned from the initial batch and frozen then.
+"""Scaling of raw features, learned from the initial batch and constant afterwards.
 
-All four kinds are one monotone piecewise linear map per feature, so rules can always be read in original units.
+All four kinds are one monotone piecewise linear map per feature, so rules can be printed in original units.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from scipy.special import ndtri
 
 from evolabel.core.sizes import misfit
 from evolabel.kernels.compile import direct
+from evolabel.kernels.packed_state import pack
 from evolabel.kernels.scaling import Knots, scale_rows
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
@@ -42,22 +43,27 @@ class Scaler:
     binary: BoolArray
 
     def transform(self, X: FloatArray) -> FloatArray:
-        """Scores of raw rows; NaN stays NaN."""
+        """Return the scores of the raw rows `X`; NaN stays NaN."""
         shape = X.shape
         if shape[1] != len(self.used):
             raise misfit({"X": X}, f"a scaling of {len(self.used)} features")
         Z = np.empty(shape)
-        _scale_rows(np.ascontiguousarray(X), *self.knots, Z)
+        _scale_rows(self.knots, np.ascontiguousarray(X), Z)
         return Z
 
     @cached_property
     def knots(self) -> Knots:
-        """The map as kernels take it: equal scores once, for a row that comes alone finds them far away in memory."""
+        """The map as kernels take it. Equal rows of `z` are stored once, so that fewer have to be read from memory."""
         scores, row = np.unique(self.z, axis=0, return_inverse=True)
-        return Knots(self.x, scores, row.reshape(-1), self.used, self.slope, self.low, self.high)
+        x, slope = (np.require(part, requirements=("C", "A", "W")) for part in (self.x, self.slope))
+        used = np.require(self.used, requirements=("C", "A", "W"))
+        return cast(Knots, pack(Knots(x, scores, row.reshape(-1), used, slope, self.low, self.high)))
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name != "knots"}  # a copy has its own
 
     def inverse(self, Z: FloatArray) -> FloatArray:
-        """Raw values whose scores are Z (beyond the knots the map goes on with its outer slope)."""
+        """Return the raw values of the scores `Z`; beyond the knots the map has its outer slope."""
         X = np.empty(Z.shape)
         for j in range(Z.shape[-1]):
             X[..., j] = self._inverse_feature(j, Z[..., j])
@@ -80,8 +86,8 @@ Column = tuple[FloatArray, FloatArray, float]
 class Scaling(NamedTuple):
     """One kind of scaling.
 
-    `variance` is that of the scores of a feature: a rule without samples is as wide. None: values are left as they are,
-    constants too, and so is their variance.
+    `variance` is the variance of the scores of a feature, and the prior variance of a rule. None: values are not
+    scaled, constant features included, and neither is their variance.
     """
 
     column: Callable[[FloatArray, int], Column]
@@ -91,7 +97,7 @@ class Scaling(NamedTuple):
 
 
 def fit_scaler(X: FloatArray, kind: str, knots: int) -> Scaler:
-    """Learn the map from the initial batch; NaN entries are left out."""
+    """Return the `Scaler` of this `kind` with at most so many `knots`, learned from the rows `X`; NaN is ignored."""
     scaling, features = _SCALINGS[kind], [column[~np.isnan(column)] for column in X.T]
     columns = [_column(feature, scaling, knots) for feature in features]
     p, m = X.shape[1], max(len(x) for x, _, _ in columns)
@@ -106,7 +112,7 @@ def fit_scaler(X: FloatArray, kind: str, knots: int) -> Scaler:
 
 
 def _column(column: FloatArray, scaling: Scaling, knots: int) -> Column:
-    """The map of one feature. One that never varied scores 0; its value is kept for display."""
+    """Return the map of one feature. A constant feature has the score 0; its value is stored for display."""
     if scaling.variance is None or _varies(column):
         return scaling.column(column, knots)
     value = column[0] if len(column) else 0.0
@@ -114,7 +120,7 @@ def _column(column: FloatArray, scaling: Scaling, knots: int) -> Column:
 
 
 def _variance(column: FloatArray, scaling: Scaling) -> float:
-    """The variance expected of one scaled feature."""
+    """Return the variance expected of one scaled feature."""
     if scaling.variance is not None:
         return scaling.variance
     values = np.clip(column, scaling.low, scaling.high)
@@ -122,19 +128,19 @@ def _variance(column: FloatArray, scaling: Scaling) -> float:
 
 
 def _varies(column: FloatArray) -> bool:
-    """Is the spread more than rounding? (A constant column's std need not be exactly 0.)"""
+    """Return whether the values differ by more than rounding (the deviation of a constant column may be above 0)."""
     if len(column) < 2:
         return False
     return bool(np.ptp(column) > max(1e-12 * float(np.abs(column).max()), SMALLEST_SPREAD))
 
 
 def _is_binary(column: FloatArray) -> bool:
-    """Are there values, and are all of them 0 or 1?"""
+    """Return whether there are values and all of them are 0 or 1."""
     return len(column) > 0 and bool(((column == 0.0) | (column == 1.0)).all())
 
 
 def _quantile(column: FloatArray, knots: int) -> Column:
-    """Quantiles to normal scores; tied knots share their mean score, tails go on at half the mean slope."""
+    """Return quantiles as knots of normal scores; tied knots share their mean score, tails have half the mean slope."""
     share = (np.arange(knots) + 0.5) / knots
     x, group = np.unique(np.quantile(column, share), return_inverse=True)
     if len(x) < 2:
@@ -144,19 +150,19 @@ def _quantile(column: FloatArray, knots: int) -> Column:
 
 
 def _standard(column: FloatArray, _: int) -> Column:
-    """(x - mean) / standard deviation."""
+    """Return the knots of (x - mean) / standard deviation."""
     mean, sd = column.mean(), column.std()
     return np.array([mean - sd, mean + sd]), np.array([-1.0, 1.0]), float(1.0 / sd)
 
 
 def _minmax(column: FloatArray, _: int) -> Column:
-    """Smallest value to 0, largest to 1."""
+    """Return the knots that map the smallest value to 0 and the largest to 1."""
     low, high = column.min(), column.max()
     return np.array([low, high]), np.array([0.0, 1.0]), float(1.0 / (high - low))
 
 
 def _none(*_: object) -> Column:
-    """The value itself."""
+    """Return the knots of the identity."""
     return np.array([0.0, 1.0]), np.array([0.0, 1.0]), 1.0
 
 
@@ -169,10 +175,10 @@ _SCALINGS = {
 
 
 def variance_of(kind: str) -> float | None:
-    """Variance expected of every feature scaled so; None where features are left as they are."""
+    """Return the variance expected of every feature by this `kind` of scaling; None where features are not scaled."""
     return _SCALINGS[kind].variance
 
 
 def limits_of(kind: str) -> tuple[float, float]:
-    """Lowest and highest score of this kind of scaling."""
+    """Return the lowest and the highest score of this `kind` of scaling."""
     return _SCALINGS[kind].low, _SCALINGS[kind].high

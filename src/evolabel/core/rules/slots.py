@@ -1,26 +1,26 @@
-"""The life of rules: birth, merging and death (paper section 3.1).
+"""Creation, merging and removal of rules in the arrays of `kernels.state` (paper section 3.1).
 
-These acts are rare, so they are plain numpy on the arrays of `kernels.state`. Moments, H and G of merged rules add up
-exactly; P is derived from them (`core.inverses`).
+These changes are rare, so they are plain numpy. Moments, H and G of merged rules add up exactly; P is derived from them
+(`core.rules.inverses`).
 """
 
 import numpy as np
 
-from evolabel.core.rules.inverses import apply_late, derive_inverse, scatter, set_scatter, start_inverse
+from evolabel.core.rules.inverses import apply_pending, derive_inverse, scatter, set_scatter, start_inverse
 from evolabel.kernels.compile import interpreted
-from evolabel.kernels.moments import absorb, derive_inverse_variance, pool_moments
+from evolabel.kernels.moments import derive_inverse_variance, pool_moments, update_moments
 from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, RuleArrays, Settings, paper_arrays
-from evolabel.kernels.structure import is_starved, ward_pair
+from evolabel.kernels.structure import is_inactive, ward_pair
 from evolabel.typing import FloatArray, IntArray
 
-_absorb, _is_starved = interpreted(absorb), interpreted(is_starved)
+_update_moments, _is_inactive = interpreted(update_moments), interpreted(is_inactive)
 
 # Arrays with one entry per slot; all others are shared by the whole rule base.
-PER_SLOT = tuple(name for name in RuleArrays._fields if name not in ("tally", "strange"))
+PER_SLOT = tuple(name for name in RuleArrays._fields if name not in ("counters", "winner_stats"))
 
 
 def clear(slot: int, rules: RuleArrays, settings: Settings) -> None:
-    """An empty slot: no samples; consequents equal to the global model (H = G = 0), or zero for slot 0."""
+    """Empty `slot`: no samples, and consequents equal to those of the global model (H = G = 0), or zero for slot 0."""
     for name in PER_SLOT:
         getattr(rules, name)[slot] = 0
     start_inverse(slot, rules, settings)
@@ -29,31 +29,31 @@ def clear(slot: int, rules: RuleArrays, settings: Settings) -> None:
     derive_inverse_variance(slot, rules, settings)
 
 
-def give_birth(s: FloatArray, parent: int, weight: float, rules: RuleArrays, settings: Settings) -> int:
-    """Start a rule at s and return its slot; a missing feature starts at the parent's centre with no support.
+def create_rule(s: FloatArray, parent: int, weight: float, rules: RuleArrays, settings: Settings) -> int:
+    """Create a rule at `s` and return its slot; a missing feature takes the centre of `parent`, with no support.
 
-    Iterated weights start at the parent's, eq. (28), at the global model's if the ridge pulls there, or at zero.
-    Deviation: the sample that created the rule is learned like any other; it is the only evidence there is.
+    Iterated weights start at those of `parent`, eq. (28), at the global model's if rules are shrunk towards it, or at
+    zero. Deviation: the sample that creates a rule is also learned, because it is the only evidence of the rule.
     """
-    slot = int(rules.tally[RULES]) + 1
+    slot = int(rules.counters[RULES]) + 1
     clear(slot, rules, settings)
     rules.c[slot] = rules.c[parent]
-    if settings.iterated and (settings.inherit or settings.lean.any()):
+    if settings.iterated and (settings.inherit or settings.anchor.any()):
         rules.W[slot] = rules.W[parent if settings.inherit else 0]
-    _absorb(slot, s, weight, rules, settings, paper_arrays(rules))
-    rules.identity[slot] = rules.tally[NEXT_IDENTITY]
-    rules.born[slot] = rules.tally[SEEN]
-    rules.tally[NEXT_IDENTITY] += 1
-    rules.tally[RULES] = slot
+    _update_moments(slot, s, weight, rules, settings, paper_arrays(rules))
+    rules.identity[slot] = rules.counters[NEXT_IDENTITY]
+    rules.born[slot] = rules.counters[SEEN]
+    rules.counters[NEXT_IDENTITY] += 1
+    rules.counters[RULES] = slot
     return slot
 
 
 def merge_pair(first: int, second: int, rules: RuleArrays, settings: Settings) -> tuple[int, int]:
-    """Unite two rules and return the identities (kept, gone); the better supported one keeps its identity."""
+    """Merge the rules in slots `first` and `second`; return the identities (kept, gone). The larger support is kept."""
     a, b = stronger_first(first, second, rules.k)
     kept, gone = int(rules.identity[a]), int(rules.identity[b])
-    apply_late(a, rules)
-    apply_late(b, rules)
+    apply_pending(a, rules)
+    apply_pending(b, rules)
     if settings.rotated:
         pool_scatter(a, b, rules, settings)
     pool_moments(a, b, rules)
@@ -64,26 +64,26 @@ def merge_pair(first: int, second: int, rules: RuleArrays, settings: Settings) -
     rules.G[a] += rules.G[b]
     derive_inverse(a, rules, settings)
     rules.compared[a] = rules.k[a]
-    rules.won[a] = max(rules.won[a], rules.won[b])
+    rules.last_won[a] = max(rules.last_won[a], rules.last_won[b])
     rules.born[a] = min(rules.born[a], rules.born[b])
     free_slot(b, rules)
     return kept, gone
 
 
 def stronger_first(first: int, second: int, k: FloatArray) -> tuple[int, int]:
-    """Two rules, the better supported one first; of equals the first stays first."""
+    """Return the slots `first` and `second`, that of larger support `k` first."""
     return (second, first) if k[second] > k[first] else (first, second)
 
 
 def pool_scatter(a: int, b: int, rules: RuleArrays, settings: Settings) -> None:
-    """Scatter matrix of both samples together, exactly; one prior is kept. Before the centres move."""
+    """Set the scatter matrix of slot `a` to that of the samples of `a` and `b`; before the centres are pooled."""
     apart = rules.c[b] - rules.c[a]
     between = rules.k[a] * rules.k[b] / (rules.k[a] + rules.k[b]) * np.outer(apart, apart)
     set_scatter(a, scatter(a, rules, settings) + scatter(b, rules, settings) + between, rules, settings)
 
 
 def pool_label_moments(a: int, b: int, rules: RuleArrays) -> None:
-    """Label means and co-moments of both together."""
+    """Add the label means and co-moments of slot `b` to those of slot `a`, exactly."""
     mine, theirs = rules.mass[a, 0], rules.mass[b, 0]
     total = mine + theirs
     if total > 0.0:
@@ -94,36 +94,36 @@ def pool_label_moments(a: int, b: int, rules: RuleArrays) -> None:
 
 
 def free_slot(slot: int, rules: RuleArrays) -> None:
-    """Take a rule out; the last rule moves into its slot."""
-    last = int(rules.tally[RULES])
+    """Remove the rule in `slot`; the last rule moves there."""
+    last = int(rules.counters[RULES])
     if slot != last:
         for name in PER_SLOT:
             array = getattr(rules, name)
             array[slot] = array[last]
-    rules.tally[RULES] = last - 1
+    rules.counters[RULES] = last - 1
 
 
 def closest_pair(rules: RuleArrays) -> tuple[int, int]:
-    """The two rules whose union changes the fit least (Ward): d^2 k_a k_b / (k_a + k_b). Locked rules stay out."""
+    """Return the slots of the unlocked pair with the least Ward distance, d^2 k_a k_b / (k_a + k_b)."""
     free = unlocked(rules)
     first, second = ward_pair(rules.c[free], 1.0 / rules.inv[free], rules.k[free])
     return int(free[first]), int(free[second])
 
 
 def unlocked(rules: RuleArrays) -> IntArray:
-    """Slots of the rules that may learn and be merged."""
-    return np.asarray(1 + np.flatnonzero(rules.locked[1 : int(rules.tally[RULES]) + 1] == 0))
+    """Return the slots of the rules that are not locked."""
+    return np.asarray(1 + np.flatnonzero(rules.locked[1 : int(rules.counters[RULES]) + 1] == 0))
 
 
-def starved(rules: RuleArrays, settings: Settings) -> list[int]:
-    """Slots of the rules to remove, the highest first; one rule always stays."""
+def inactive(rules: RuleArrays, settings: Settings) -> list[int]:
+    """Return the slots of the inactive rules, the highest first; at least one rule is left out."""
     if settings.prune_after == 0:
         return []
-    count = int(rules.tally[RULES])
-    slots = [a for a in range(count, 0, -1) if _is_starved(a, rules, settings)]
+    count = int(rules.counters[RULES])
+    slots = [a for a in range(count, 0, -1) if _is_inactive(a, rules, settings)]
     return slots[: count - 1]
 
 
 def slot_of(identity: int, rules: RuleArrays) -> int:
-    """Where a rule lives now."""
-    return 1 + int(np.flatnonzero(rules.identity[1 : int(rules.tally[RULES]) + 1] == identity)[0])
+    """Return the slot of the rule with this `identity`."""
+    return 1 + int(np.flatnonzero(rules.identity[1 : int(rules.counters[RULES]) + 1] == identity)[0])

@@ -1,7 +1,7 @@
-"""Outputs of rows, and the weights of all rules, formed: they make answering much cheaper than learning.
+"""Outputs of rows, by weights of all rules that are computed once.
 
-Learning never forms W_i = P_i (G_i + gamma D W_0), because it would have to do so for every sample (`kernels.stream`).
-Formed once, they serve any number of rows, to the same outputs up to rounding.
+Learning never computes W_i = P_i (G_i + gamma D W_0), because it would be needed for every sample (`kernels.learn`).
+Computed once, the weights serve any number of rows, with the same outputs up to rounding.
 """
 
 from typing import NamedTuple
@@ -31,21 +31,21 @@ NO_TERMS = np.empty((0, 0))
 
 
 class Moments(NamedTuple):
-    """M of slots 0..C, lower triangles, with the rows that still wait, as `kernels.second_moments` reads them."""
+    """M of slots 0..C, lower triangles, with their pending rows, as `kernels.second_moments` takes them."""
 
     M: FloatArray
-    late_M: FloatArray
-    late: IntArray
+    pending_M: FloatArray
+    n_pending: IntArray
 
     @property
     def total(self) -> float:
-        """Weight of all samples, the intercept's own moment in M_0; 1 where there were none, as one divides by it."""
-        waiting = self.late_M[0, : self.late[0], -1]
-        return float(self.M[0, -1, -1] + waiting @ waiting) or 1.0
+        """Weight of all samples, which is the last entry of M_0; 1 where there were none, because it is a divisor."""
+        rows = self.pending_M[0, : self.n_pending[0], -1]
+        return float(self.M[0, -1, -1] + rows @ rows) or 1.0
 
     def matrix(self, slot: int) -> FloatArray:
-        """M of a slot as a full symmetric matrix, waiting rows included."""
-        rows = self.late_M[slot, : self.late[slot]]
+        """Return M of `slot` as a full symmetric matrix, pending rows included."""
+        rows = self.pending_M[slot, : self.n_pending[slot]]
         return np.asarray(mirrored(self.M[slot]) + rows.T @ rows)
 
 
@@ -72,7 +72,7 @@ class Answers(NamedTuple):
 
 
 def formed_weights(base: RuleState) -> FloatArray:
-    """W of the global model and of all rules, (1 + C, K, q); iterated weights, and those of locked rules, are kept."""
+    """Return W of the global model and of all rules of `base`, (1 + C, K, q)."""
     if base.settings.iterated:
         return base.arrays.W
     K, q = base.arrays.G.shape[1:]
@@ -88,7 +88,7 @@ def answers(
     moments: Moments = NO_MOMENTS,
     terms: VarianceTerms = NO_VARIANCES,
 ) -> Answers:
-    """Eq. (2) for scaled rows, by the formed weights `W`, or from the state if there are none.
+    """Return eq. (2) for the scaled rows `Z`, by the weights `W`, or from the state of `base` if `W` is empty.
 
     `terms`, if it has rows, must be zeros, and receives the quadratic forms, with `moments` for its t.
     """

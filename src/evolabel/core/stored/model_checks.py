@@ -97,18 +97,18 @@ def slot_table(arrays: Arrays, p: int, K: int, settings: Settings, seen: int) ->
         name: (slots, *array.shape[1:])
         for name, array in allocate(0, p, K, settings, hold_weights=holds_weights)._asdict().items()
     }
-    waiting = shapes["late_H"][1]
-    table = {name: floats(*shapes[name]) for name in ("F", "H", "G", "late_H", "late_P", "Q")}
+    waiting = shapes["pending_H"][1]
+    table = {name: floats(*shapes[name]) for name in ("F", "H", "G", "pending_H", "pending_P", "Q")}
     table |= {name: floats(*shapes[name], low=0.0) for name in ("M", "n")}
-    table |= {name: floats(*shapes[name], low=0.0, high=heaviest) for name in ("k", "fresh", "compared")}
+    table |= {name: floats(*shapes[name], low=0.0, high=heaviest) for name in ("k", "new_weight", "compared")}
     table |= {"mass": floats(*shapes["mass"], low=0.0), "ybar": floats(*shapes["ybar"], low=-OUTSIDE, high=OUTSIDE)}
     furthest = OUTSIDE * _furthest(settings)
     table |= {"c": floats(*shapes["c"], low=-furthest, high=furthest)}
     table |= {name: floats(*shapes[name], high=FINITE, positive=True) for name in ("inv", "top")}
     table |= {"P": floats(*shapes["P"], low=-FINITE, high=FINITE)}
     table |= {"W": floats(*shapes["W"], low=-BLOW_UP, high=BLOW_UP) if settings.iterated else floats(*shapes["W"])}
-    table |= {"late": whole(slots, high=waiting - 1), "age": whole(slots), "identity": whole(slots)}
-    table |= {"born": whole(slots, high=seen), "won": whole(slots, high=seen), "locked": whole(slots, high=1)}
+    table |= {"n_pending": whole(slots, high=waiting - 1), "age": whole(slots), "identity": whole(slots)}
+    table |= {"born": whole(slots, high=seen), "last_won": whole(slots, high=seen), "locked": whole(slots, high=1)}
     return table
 
 
@@ -153,9 +153,9 @@ def _check_spread(F: FloatArray, settings: Settings) -> None:
 def _check_consequents(slot: Arrays, settings: Settings, of_all: bool, heaviest: float) -> None:
     """H, G and P of one slot: positive definite, as far as rounding lets them, and sums of labels between 0 and 1."""
     penalty = settings.penalty[0 if of_all else 1]
-    waiting = slot["late"]
-    H = mirrored(slot["H"]) + _outer(slot["late_H"][:waiting])
-    P = mirrored(slot["P"]) - _outer(slot["late_P"][:waiting])
+    waiting = slot["n_pending"]
+    H = mirrored(slot["H"]) + _outer(slot["pending_H"][:waiting])
+    P = mirrored(slot["P"]) - _outer(slot["pending_P"][:waiting])
     require(np.diagonal(H) >= 0.0, "H", "a diagonal of at least 0")
     require(H[-1, -1] <= heaviest, "H", f"evidence of at most {heaviest:g}")
     require(np.diagonal(H) <= (OUTSIDE * FURTHEST) ** 2 * H[-1, -1], "H", "squares of scores")
@@ -176,9 +176,9 @@ def _outer(rows: FloatArray) -> FloatArray:
 
 def check_counters(counters: IntArray, slots: int, options: Options) -> None:
     """Check the `counters`: rules, as many as `slots` less one and `options` allow, samples, next identity."""
-    check_arrays({"tally": counters}, {"tally": whole(3)})
-    require(counters[RULES] <= options.max_rules, "tally", f"at most {options.max_rules} rules")
-    require(counters[RULES] + 1 == slots, "tally", f"{slots - 1} rules, as many as there are slots")
+    check_arrays({"counters": counters}, {"counters": whole(3)})
+    require(counters[RULES] <= options.max_rules, "counters", f"at most {options.max_rules} rules")
+    require(counters[RULES] + 1 == slots, "counters", f"{slots - 1} rules, as many as there are slots")
 
 
 def check_identities(identities: IntArray, counters: IntArray) -> None:
@@ -189,14 +189,14 @@ def check_identities(identities: IntArray, counters: IntArray) -> None:
 
 def check_rules(arrays: Arrays, p: int, K: int, settings: Settings, options: Options) -> None:
     """Check all `arrays` of a rule base of `p` features and `K` labels with these `settings` and `options`."""
-    check_names(arrays, (*PER_SLOT, "tally", "strange"))
+    check_names(arrays, (*PER_SLOT, "counters", "winner_stats"))
     slots = {name: arrays[name] for name in PER_SLOT}
-    check_counters(arrays["tally"], size_of(slots, "k"), options)
-    check_arrays({"strange": arrays["strange"]}, {"strange": floats(3, low=0.0, high=FINITE)})
-    require(arrays["strange"][1] <= 1.0 / SMALLEST, "strange", "a mean distance whose square is finite")
+    check_counters(arrays["counters"], size_of(slots, "k"), options)
+    check_arrays({"winner_stats": arrays["winner_stats"]}, {"winner_stats": floats(3, low=0.0, high=FINITE)})
+    require(arrays["winner_stats"][1] <= 1.0 / SMALLEST, "winner_stats", "a mean distance whose square is finite")
     first = np.arange(len(arrays["k"])) == 0
-    check_slots(slots, p, K, settings, int(arrays["tally"][SEEN]), first=first)
-    check_identities(arrays["identity"][1:], arrays["tally"])
+    check_slots(slots, p, K, settings, int(arrays["counters"][SEEN]), first=first)
+    check_identities(arrays["identity"][1:], arrays["counters"])
     require(len(first) == 1 or arrays["k"][1:].any(), "k", "a rule that has won samples")
     require(arrays["locked"][0] == 0, "locked", "0 for the whole stream")
     if not settings.iterated:

@@ -13,12 +13,10 @@ from evolabel.core.model import StreamModel
 from evolabel.core.options import Options, option_names
 from evolabel.core.protocols import Watcher
 from evolabel.core.rules.allocation import fit_weights
-from evolabel.core.rules.events import EVENT_KINDS, MERGES, Event
-from evolabel.core.rules.rule_base import RuleBase
-from evolabel.core.rules.rule_changes import EVENTS_KEPT
+from evolabel.core.rules.events import EVENT_KINDS, MERGES, Event, RuleNames
+from evolabel.core.rules.rule_base import EVENTS_KEPT, RuleBase
 from evolabel.core.rules.scaling import PER_FEATURE, Scaler, limits_of
 from evolabel.core.rules.slots import PER_SLOT
-from evolabel.core.rules.words import Words
 from evolabel.core.stored.array_checks import MOST, check_arrays, check_names, floats, inside, require, size_of, whole
 from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.core.stored.model_checks import (
@@ -61,14 +59,14 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     used = slice(0, rules.n_rules + 1)
     arrays = {f"scaler.{name}": getattr(scaler, name) for name in PER_FEATURE}
     arrays |= {f"rules.{name}": getattr(rules.arrays, name)[used] for name in PER_SLOT}
-    arrays |= {"rules.tally": rules.arrays.tally, "rules.strange": rules.arrays.strange}
+    arrays |= {"rules.counters": rules.arrays.counters, "rules.winner_stats": rules.arrays.winner_stats}
     arrays["n_answers"] = model.n_answers
     if model.weighs_features:
         arrays["feature_weights"] = model.feature_weights
     if model.counts is not None:
         arrays |= {f"outputs.{name}": getattr(model.counts, name) for name in OUTPUT_ARRAYS}
     facts["events"] = [list(event) for event in rules.events]
-    facts["words"] = asdict(rules.words)
+    facts["rule_names"] = asdict(rules.rule_names)
     facts["changes"] = []
     if model.changes and model.changes[-1].is_last(rules):  # else nothing can be undone
         for number, change in enumerate(model.changes):
@@ -80,7 +78,7 @@ def _change_apart(number: int, change: Change, facts: list[Facts]) -> Arrays:
     """Return the arrays of an edit that can be undone; all else about it is appended to `facts`."""
     facts.append(
         {
-            "words": asdict(change.words),
+            "rule_names": asdict(change.rule_names),
             "appended": change.appended,
             "dropped": [list(event) for event in change.dropped],
         }
@@ -158,16 +156,16 @@ def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts
     with inside("rules"):
         check_rules(arrays, model.n_features, model.n_labels, settings, model.options)
     rules = RuleBase(model.n_features, model.n_labels, settings)
-    slots = int(arrays["tally"][RULES]) + 1
+    slots = int(arrays["counters"][RULES]) + 1
     rules.reserve(slots - 1)
-    rules.arrays.tally[:] = arrays["tally"]
+    rules.arrays.counters[:] = arrays["counters"]
     rules.arrays.locked[:slots] = arrays["locked"]
     rules.arrays = fit_weights(rules.arrays, rules.settings)
     for name in PER_SLOT:
         getattr(rules.arrays, name)[:slots] = arrays[name]
-    rules.arrays.strange[:] = arrays["strange"]
+    rules.arrays.winner_stats[:] = arrays["winner_stats"]
     rules.events = deque(read_events(stored, "events", EVENTS_KEPT), maxlen=EVENTS_KEPT)
-    rules.words = _words(stored.part("words"))
+    rules.rule_names = _rule_names(stored.part("rule_names"))
     return rules
 
 
@@ -190,10 +188,10 @@ def read_events(stored: StoredFacts, name: str, most: int) -> list[Event]:
     return events
 
 
-def _words(stored: StoredFacts) -> Words:
+def _rule_names(stored: StoredFacts) -> RuleNames:
     """Names and texts of rules; JSON has turned identities into text."""
     stored.only("names", "written")
-    return Words(stored.texts_by_number("names"), stored.texts_by_number("written"))
+    return RuleNames(stored.texts_by_number("names"), stored.texts_by_number("written"))
 
 
 def _changes(rules: RuleBase, arrays: Arrays, stored: StoredFacts, model: StreamModel) -> list[Change]:
@@ -201,7 +199,7 @@ def _changes(rules: RuleBase, arrays: Arrays, stored: StoredFacts, model: Stream
     facts = stored.parts("changes", CHANGES_KEPT)
     check_names(arrays, [f"{i}.{name}" for i in range(len(facts)) for name in (*PER_SLOT, *CHANGE_ARRAYS)])
     changes = [_change(part_of(arrays, str(i)), each, model, rules) for i, each in enumerate(facts)]
-    identity, counters = rules.arrays.identity.copy(), rules.arrays.tally
+    identity, counters = rules.arrays.identity.copy(), rules.arrays.counters
     for change in reversed(changes):
         require(np.array_equal(change.after, counters), "after", "the counters after the edit")
         counters = change.counters
@@ -232,7 +230,7 @@ def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleB
         slots=slots,
         counters=parts["counters"],
         after=parts["after"],
-        words=_words(stored.part("words")),
+        rule_names=_rule_names(stored.part("rule_names")),
         appended=appended,
         dropped=read_events(stored, "dropped", appended),
     )

@@ -61,7 +61,7 @@ class FigureData:
     def rule_name(self, slot: int) -> str:
         """Return the name of the rule in `slot`: the one a person gave it, or "rule" with its number."""
         identity = int(self.rules.arrays.identity[slot])
-        return self.rules.words.names.get(identity) or f"rule {identity}"
+        return self.rules.rule_names.names.get(identity) or f"rule {identity}"
 
     def best_supported(self, count: int) -> IntArray:
         """Return the slots of the `count` rules with the largest support."""

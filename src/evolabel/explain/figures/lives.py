@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evolabel._utils.validation import check_number
-from evolabel.core.rules.events import ACTS, MERGES, Event
+from evolabel.core.rules.events import EDITS, MERGES, Event
 from evolabel.explain.figures.canvas import (
     BLACK,
     BLUE,
@@ -115,7 +115,7 @@ def _mark_events(ax: "Axes", events: Iterable[Event], rows: dict[int, int]) -> N
     for event in events:
         rule = event.other if event.kind in MERGES else event.rule
         kind = event.kind if event.kind in marks else "act"
-        if rule in rows and (kind != "act" or event.kind in ACTS):
+        if rule in rows and (kind != "act" or event.kind in EDITS):
             marks[kind].append((event.sample, rows[rule]))
     for kind, places in marks.items():
         if places:

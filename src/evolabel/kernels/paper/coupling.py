@@ -23,9 +23,9 @@ SHRINK = 10.0
 
 @kernel
 def add_label_moments(y: FloatArray, psi: float, mass: FloatArray, ybar: FloatArray, Q: FloatArray) -> None:
-    """Eqs. (19)-(23) for all pairs at once, symmetric by construction; mass = (S, S2).
+    """Update `mass` = (S, S2), `ybar` and Q by the labels y, eqs. (19)-(23) for all pairs at once.
 
-    A label that is not annotated counts as average: it moves nothing.
+    A label that is not annotated counts as its mean, and changes nothing.
     """
     before = mass[0]
     mass[0] += psi
@@ -45,7 +45,7 @@ def add_label_moments(y: FloatArray, psi: float, mass: FloatArray, ybar: FloatAr
 
 @kernel
 def correlation(Q: FloatArray, mass: FloatArray, shrink: bool, C: FloatArray) -> None:
-    """Eq. (9). A label that never varies correlates with nothing; the literal formula divides 0 by 0 there."""
+    """Fill C with correlations, eq. (9); a constant label has 0, where the literal formula divides 0 by 0."""
     K = Q.shape[0]
     n = mass[0] * mass[0] / mass[1] if mass[1] > 0.0 else 0.0
     factor = n / (n + SHRINK) if shrink else 1.0
@@ -62,7 +62,7 @@ def correlation(Q: FloatArray, mass: FloatArray, shrink: bool, C: FloatArray) ->
 
 @inner
 def row_sum(B: FloatArray, c: int) -> float:
-    """Sum of the absolute values of a row."""
+    """Return the sum of the absolute values of row c of B."""
     total = 0.0
     for d in range(B.shape[1]):
         total += abs(B[c, d])
@@ -71,7 +71,7 @@ def row_sum(B: FloatArray, c: int) -> float:
 
 @inner
 def largest_row_sum(B: FloatArray) -> float:
-    """The largest sum of absolute values over the rows: bounds the spectral norm of a symmetric matrix."""
+    """Return the largest sum of absolute values over the rows of B, a bound of the norm of a symmetric matrix."""
     most = 0.0
     for c in range(B.shape[0]):
         most = max(most, row_sum(B, c))
@@ -80,7 +80,7 @@ def largest_row_sum(B: FloatArray) -> float:
 
 @kernel
 def coupling(Q: FloatArray, mass: FloatArray, kind: int, B: FloatArray) -> None:
-    """The coupling matrix of a rule from its label moments; B first holds the correlations."""
+    """Fill B with the coupling matrix of this `kind` from the label moments Q and `mass` of a rule."""
     K = B.shape[0]  # there is no Q where labels are not coupled
     if kind <= RIDGE:
         for c in range(K):
@@ -102,7 +102,7 @@ def coupling(Q: FloatArray, mass: FloatArray, kind: int, B: FloatArray) -> None:
 
 @inner
 def scale_to_unit(B: FloatArray) -> None:
-    """Divide by the largest absolute row sum, which bounds the spectral norm: beta means the same for any K."""
+    """Divide B by its largest absolute row sum, a bound of its norm, so that beta does not depend on K."""
     most = largest_row_sum(B)
     if most > 0.0:
         for c in range(B.shape[0]):

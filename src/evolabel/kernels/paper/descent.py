@@ -18,7 +18,7 @@ from evolabel.typing import FloatArray
 
 @inner
 def curvature(W: FloatArray, H: FloatArray, F: FloatArray, T: FloatArray, out: FloatArray) -> None:
-    """Compute out = W H: by the rows of H that meet a weight, or through the factor F where these are too many."""
+    """Fill `out` with W H: by the rows of H with a weight, or through the factor F where these are too many."""
     present = 0
     for b in range(W.shape[0]):
         for j in range(W.shape[1]):
@@ -35,7 +35,7 @@ def curvature(W: FloatArray, H: FloatArray, F: FloatArray, T: FloatArray, out: F
 
 @inner
 def add_coupling(W: FloatArray, B: FloatArray, beta: float, out: FloatArray) -> None:
-    """Add beta B W to out, the intercept spared."""
+    """Add beta B W to `out`, except for the intercept."""
     K, last = W.shape[0], W.shape[1] - 1
     for b in range(K):
         for d in range(K):
@@ -54,7 +54,7 @@ def proximal_point(
     L: float,
     new: FloatArray,
 ) -> None:
-    """Eq. (16): a gradient step from `ahead`, then the soft threshold; target = G + penalty * anchor."""
+    """Fill `new` with a gradient step from `ahead` and the soft threshold, eq. (16); target = G + penalty * anchor."""
     K, last = ahead.shape[0], ahead.shape[1] - 1
     step, width = 1.0 / L, alpha / L
     for b in range(K):
@@ -66,7 +66,7 @@ def proximal_point(
 
 @inner
 def uphill(ahead: FloatArray, new: FloatArray, W: FloatArray) -> bool:
-    """Does the momentum point away from where the step went? Then it starts anew."""
+    """Return whether the momentum points away from the step, so that it has to restart."""
     total = 0.0
     for b in range(W.shape[0]):
         for j in range(W.shape[1]):
@@ -76,7 +76,7 @@ def uphill(ahead: FloatArray, new: FloatArray, W: FloatArray) -> bool:
 
 @inner
 def go_on(new: FloatArray, momentum: float, W: FloatArray, ahead: FloatArray) -> tuple[float, float]:
-    """W becomes `new`, `ahead` runs beyond it; returns the squared norms of the change and of W."""
+    """Set W to `new` and `ahead` beyond it; return the squared norms of the change and of W."""
     change, size = 0.0, 0.0
     for b in range(W.shape[0]):
         for j in range(W.shape[1]):

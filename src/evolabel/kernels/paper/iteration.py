@@ -1,7 +1,7 @@
 """Algorithm 2: consequents that are iterated, one sample at a time (eqs. 16, 17, 24-27).
 
-W has one row per label. A recursive fuzzily weighted least squares step first, then proximal gradient steps on the
-rule's own H and G: a warm start towards the minimum of the same objective that `core.proximal` solves in the batch.
+W has one row per label. A recursive fuzzily weighted least squares step comes first, then proximal gradient steps on
+the rule's own H and G, towards the minimum of the objective that `core.rules.proximal` solves in the batch.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ POWER_STEPS = 50
 def rls_step(
     W: FloatArray, r: FloatArray, u: FloatArray, y: FloatArray, confidence: FloatArray, w: float, f: FloatArray
 ) -> None:
-    """Eqs. (25), (26), gain without the division by psi; f receives the prediction from before."""
+    """Update W by eqs. (25), (26), gain without the division by psi; f receives the prediction from before."""
     q = dot(r, u)
     for b in range(f.shape[0]):
         f[b] = dot(W[b], r)
@@ -33,7 +33,7 @@ def rls_step(
 
 @inner
 def soft(x: float, width: float) -> float:
-    """Eq. (17). NaN stays NaN: a blow-up must not pass for a zero."""
+    """Return the soft threshold of x, eq. (17). NaN stays NaN, so that a divergence is not hidden."""
     if x > width:
         return x - width
     if x < -width:
@@ -48,25 +48,25 @@ def prox_step(
     BW: FloatArray,
     G: FloatArray,
     penalty: FloatArray,
-    lean: FloatArray,
+    anchor: FloatArray,
     W0: FloatArray,
     alpha: float,
     beta: float,
     L: float,
 ) -> None:
-    """Eq. (16), one step of length 1 / L; WH = W H and BW = B W. The intercept, last, is spared by alpha and beta."""
+    """Update W by a step of length 1 / L, eq. (16); WH = W H, BW = B W. The intercept has no alpha and beta."""
     last, step, width = W.shape[1] - 1, 1.0 / L, alpha / L
     for b in range(W.shape[0]):
         for j in range(last):
-            slope = WH[b, j] - G[b, j] + penalty[j] * W[b, j] - lean[j] * W0[b, j] + beta * BW[b, j]
+            slope = WH[b, j] - G[b, j] + penalty[j] * W[b, j] - anchor[j] * W0[b, j] + beta * BW[b, j]
             W[b, j] = soft(W[b, j] - slope * step, width)
-        slope = WH[b, last] - G[b, last] + penalty[last] * W[b, last] - lean[last] * W0[b, last]
+        slope = WH[b, last] - G[b, last] + penalty[last] * W[b, last] - anchor[last] * W0[b, last]
         W[b, last] -= slope * step
 
 
 @allocating_kernel
 def power_iteration(A: FloatArray, steps: int) -> float:
-    """The largest eigenvalue in size, by power iteration: what the printed step length needs."""
+    """Return the largest eigenvalue of A in size after `steps` of power iteration, for the printed step length."""
     v, image = np.ones(A.shape[0]), np.empty(A.shape[0])
     size = 0.0
     for _ in range(steps):
@@ -81,7 +81,7 @@ def power_iteration(A: FloatArray, steps: int) -> float:
 
 @inner
 def has_blown_up(W: FloatArray) -> bool:
-    """Is a weight NaN, infinite or absurd?"""
+    """Return whether a weight is NaN, infinite or beyond `BLOW_UP`."""
     bad = False
     for b in range(W.shape[0]):
         for j in range(W.shape[1]):
@@ -100,7 +100,7 @@ def iterate(
     work: Workspace,
     paper: PaperArrays,
 ) -> bool:
-    """Label moments, step length and proximal steps of one rule, after its H and G have learned; False: blown up."""
+    """Update label moments and step bound of `slot` and run its proximal steps; return False if weights diverge."""
     if settings.coupling > NONE:
         add_label_moments(y, w, paper.mass[slot], paper.ybar[slot], paper.Q[slot])
     r = work.r[b]
@@ -123,7 +123,7 @@ def iterate(
             work.BW,
             rules.G[slot],
             settings.penalty[1],
-            settings.lean,
+            settings.anchor,
             rules.W[0],
             settings.alpha,
             settings.beta,

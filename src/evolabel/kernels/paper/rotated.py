@@ -9,6 +9,8 @@ import numpy as np
 
 from evolabel.kernels.compile import allocating_kernel, inner, kernel
 from evolabel.kernels.lanes import fma
+from evolabel.kernels.missing import observed_features, observed_weight
+from evolabel.kernels.state import RULES, PaperArrays, RuleArrays, Settings, Workspace
 from evolabel.kernels.symmetric import add_scaled, dot
 from evolabel.typing import FloatArray, IntArray
 
@@ -19,7 +21,7 @@ CHECK_EVERY = 16  # rows between two looks at the partial sum
 
 @inner
 def factor_update(F: FloatArray, e: FloatArray, work: FloatArray) -> None:
-    """F F' + e e' = F_new F_new', in place: Givens rotations, O(d^2), positive definite by construction."""
+    """Update F so that F F' grows by e e': Givens rotations, O(d^2), positive definite by construction."""
     d = e.shape[0]
     for j in range(d):
         work[j] = e[j]
@@ -34,9 +36,9 @@ def factor_update(F: FloatArray, e: FloatArray, work: FloatArray) -> None:
 
 @kernel
 def substitute(F: FloatArray, e: FloatArray, first: int, last: int, total: float, limit: float, v: FloatArray) -> float:
-    """Forward substitution v = F^-1 e for rows first..last-1; returns total + sum v^2, or inf once that exceeds limit.
+    """Fill rows first..last-1 of v = F^-1 e; return total + sum v^2, or inf once that exceeds `limit`.
 
-    A missing entry (NaN) sits at its mean given all entries before it: v = 0.
+    A missing entry (NaN) is at its mean given all entries before it: v = 0.
     """
     for i in range(first, last):
         if np.isnan(e[i]):
@@ -51,12 +53,10 @@ def substitute(F: FloatArray, e: FloatArray, first: int, last: int, total: float
 
 @allocating_kernel
 def marginal_fill(F: FloatArray, e: FloatArray, p: int, missing: IntArray, v: FloatArray) -> float:
-    """Put missing features (NaN in e) at their conditional mean; returns the marginal sum of squares of the others.
+    """Set missing features (NaN in e) to their conditional means; return the marginal sum of squares of the others.
 
-    v receives F^-1 e of the completed features.
-
-    The least squares problem min |F^-1 e| over the missing entries: their columns of F^-1, normal equations, and a
-    small Cholesky solve.
+    v receives F^-1 e of the completed features. The least squares problem min |F^-1 e| over the missing entries is
+    solved by their columns of F^-1, normal equations, and a small Cholesky factorisation.
     """
     m = 0
     for j in range(p):
@@ -96,3 +96,77 @@ def solve_positive(N: FloatArray, b: FloatArray) -> None:
         for k in range(i + 1, m):
             b[i] -= N[k, i] * b[k]
         b[i] /= N[i, i]
+
+
+@kernel
+def degrees(k: float, nu0: float) -> float:
+    """Return nu0 + k - 1, the divisor that makes nu0 S0 + scatter a covariance; one sample has no spread."""
+    return nu0 + max(k - 1.0, 0.0)
+
+
+@inner
+def rotated_distances(
+    s: FloatArray,
+    p: int,
+    rules: RuleArrays,
+    settings: Settings,
+    work: Workspace,
+    paper: PaperArrays,
+) -> None:
+    """Fill D and J of `work` for s by one forward substitution per rule; rules too far away get inf early."""
+    d, lam = s.shape[0], settings.metric[1]
+    e, v, D, J = work.e, work.x, work.D, work.J
+    complete = observed_features(s[:p]) == p
+    features, seen = observed_weight(s[:p], lam), observed_weight(s, lam)
+    best_D, best_J = np.inf, np.inf
+    for a in range(1, rules.counters[RULES] + 1):
+        scale = degrees(rules.k[a], settings.prior_count)
+        for j in range(d):
+            e[j] = np.sqrt(lam[j]) * (s[j] - rules.c[a, j])
+        room = max((best_D + 2.0 * settings.tau * VANISHING) * features, best_J * seen) / scale
+        if complete:
+            total = substitute(paper.F[a], e, 0, p, 0.0, room, v)
+        else:
+            total = marginal_fill(paper.F[a], e, p, work.missing, v)
+        D[a] = scale * total / features
+        J[a] = D[a]
+        if seen > features and total < np.inf:
+            J[a] = scale * substitute(paper.F[a], e, p, d, total, room, v) / seen
+        best_D, best_J = min(best_D, D[a]), min(best_J, J[a])
+
+
+@inner
+def fill_rotated(
+    z: FloatArray, slot: int, rules: RuleArrays, work: Workspace, paper: PaperArrays, r: FloatArray
+) -> None:
+    """Fill r with (z, 1) for the rotated rule `slot`: missing features take their conditional means."""
+    p = z.shape[0]
+    e = work.e
+    for j in range(p):
+        e[j] = z[j] - rules.c[slot, j]
+    marginal_fill(paper.F[slot], e, p, work.missing, work.x)
+    for j in range(p):
+        r[j] = rules.c[slot, j] + e[j]
+    r[p] = 1.0
+
+
+@allocating_kernel
+def rotate(s: FloatArray, weight: float, k: float, nu0: float, c: FloatArray, F: FloatArray) -> None:
+    """Add w k / (k + w) e e' to the scatter matrix of F, with w = `weight` and e = s - c.
+
+    A missing entry of s is taken at the centre, and its present variance is added, because a missing value must not
+    reduce the variance.
+    """
+    if k <= 0.0:
+        return
+    d = s.shape[0]
+    e, work = np.empty(d), np.empty(d)
+    root = np.sqrt(weight * k / (k + weight))
+    for j in range(d):
+        e[j] = 0.0 if np.isnan(s[j]) else root * (s[j] - c[j])
+    factor_update(F, e, work)
+    for j in range(d):
+        if np.isnan(s[j]):
+            e[:] = 0.0
+            e[j] = np.sqrt(weight * dot(F[j, : j + 1], F[j, : j + 1]) / (nu0 + max(k - 1.0, 0.0)))
+            factor_update(F, e, work)

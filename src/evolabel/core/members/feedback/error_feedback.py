@@ -26,12 +26,11 @@ from evolabel.core.stored.array_checks import (
     whole,
 )
 from evolabel.kernels.compile import direct
-from evolabel.kernels.evidence import belief
-from evolabel.kernels.feedback import AGAIN, BACK, NOBODY, PLACES, follow_errors, shift_rows, weigh_all
+from evolabel.kernels.feedback import EMPTY, N_RECENT, REPEAT, SHRINK, all_slopes, follow_errors, shift_rows, shrinkage
 from evolabel.typing import Arrays, FloatArray, IntArray
 
-_follow_errors, _weigh_all, _shift_rows = direct(follow_errors), direct(weigh_all), direct(shift_rows)
-_belief = direct(belief)
+_follow_errors, _all_slopes, _shift_rows = direct(follow_errors), direct(all_slopes), direct(shift_rows)
+_shrinkage = direct(shrinkage)
 
 
 class Correction(NamedTuple):
@@ -83,7 +82,7 @@ class ErrorFeedback:
     @property
     def gains(self) -> FloatArray:
         """Share of the mean recent error that is expected again, in [0, 1], label by label."""
-        return np.asarray(self.slopes[AGAIN])
+        return np.asarray(self.slopes[REPEAT])
 
     @property
     def next_number(self) -> int:
@@ -104,7 +103,7 @@ class ErrorFeedback:
         half = slice(len(batch.Y) // 2, None)
         self.learn(batch.rows(half), f[half])
         if not in_order:
-            self.evidence[AGAIN] = 0.0
+            self.evidence[REPEAT] = 0.0
         self.recent = RecentErrors.none(batch.X.shape[1], batch.Y.shape[1])
         self._estimate()
 
@@ -135,14 +134,14 @@ class ErrorFeedback:
 
     def _follow(self, batch: Batch, number: int, f: FloatArray, *, corrects: bool = False) -> None:
         """Run the kernel over the rows of `batch`, of which the first has this `number`."""
-        believed = batch.answer_weights()
+        confidence = batch.answer_weights()
         self._fit_to(batch.X.shape[1], batch.Y.shape[1])
-        check_batch(Batch(batch.X, batch.Y, confidences=believed, outputs=f), *self._widths)
-        if len(f) != len(batch.Y) or len(believed) != len(batch.Y):
-            raise misfit({"outputs": f, "confidences": believed}, f"{len(batch.Y)} answers")
-        scratch = np.empty(PLACES), *np.empty((3, batch.Y.shape[1]))
+        check_batch(Batch(batch.X, batch.Y, confidences=confidence, outputs=f), *self._widths)
+        if len(f) != len(batch.Y) or len(confidence) != len(batch.Y):
+            raise misfit({"outputs": f, "confidences": confidence}, f"{len(batch.Y)} answers")
+        scratch = np.empty(N_RECENT), *np.empty((3, batch.Y.shape[1]))
         state = *self.recent, self.rates, self.evidence, self.slopes
-        _follow_errors(batch.X, number, f, batch.Y, believed, corrects, *state, *scratch)
+        _follow_errors(batch.X, number, f, batch.Y, confidence, corrects, *state, scratch)
         self._summarise()
 
     def correction(self, X: FloatArray, numbers: IntArray, n_labels: int) -> Correction:
@@ -156,8 +155,8 @@ class ErrorFeedback:
         check_rows(X, recent.Z.shape[1])
         if len(numbers) != len(X):
             raise misfit({"numbers": numbers}, f"{len(X)} rows")
-        scale, offset, n_effective = 1.0 - self.slopes[BACK], np.empty((len(X), known)), np.empty(len(X))
-        scratch = np.empty(PLACES), np.empty(known)
+        scale, offset, n_effective = 1.0 - self.slopes[SHRINK], np.empty((len(X), known)), np.empty(len(X))
+        scratch = np.empty(N_RECENT), np.empty(known)
         _shift_rows(X, numbers, *recent, self.rates, self.slopes, *scratch, offset, n_effective)
         missing = n_labels - known
         if missing:
@@ -213,17 +212,17 @@ class ErrorFeedback:
         self.rates = np.full(n_labels, np.nan)
         np.divide(self.n_initial_positive, self.n_initial, out=self.rates, where=self.n_initial > 0.0)
         self.slopes = np.zeros((2, n_labels))
-        _weigh_all(self.evidence, self.rates, self.slopes)
+        _all_slopes(self.evidence, self.rates, self.slopes)
         self._summarise()
 
     def _summarise(self) -> None:
-        """Compute what is read at every sample: `mean_gain`, 0 where errors do not repeat, and `belief` in [0, 1)."""
+        """Compute `mean_gain`, 0 where errors do not repeat, and `shrinkage`, in [0, 1); every sample reads both."""
         self.mean_gain = float(self.gains.mean()) if len(self.n_initial) else 0.0
-        self.belief = _belief(self.evidence[AGAIN])
+        self.shrinkage = _shrinkage(self.evidence[REPEAT])
 
     def arrays(self) -> Arrays:
         """Return all arrays by name; those of recent errors only where there are any."""
-        recent = self.recent._asdict() if (self.recent.at > NOBODY).any() else {}
+        recent = self.recent._asdict() if (self.recent.at > EMPTY).any() else {}
         names = ("n_initial", "n_initial_positive", "evidence")
         return {**recent, **{name: getattr(self, name) for name in names}}
 
@@ -268,8 +267,8 @@ def _initial_table(size: int) -> dict[str, Expected]:
 def _recent_table(width: int, size: int, seen: int) -> dict[str, Expected]:
     """What the stored arrays of recent errors must be."""
     return {
-        "Z": floats(PLACES, width, missing=True),
-        "at": whole(PLACES, low=NOBODY, high=seen),
-        "r": floats(PLACES, size),
-        "c": floats(PLACES, size, low=0.0, high=1.0),
+        "Z": floats(N_RECENT, width, missing=True),
+        "at": whole(N_RECENT, low=EMPTY, high=seen),
+        "r": floats(N_RECENT, size),
+        "c": floats(N_RECENT, size, low=0.0, high=1.0),
     }

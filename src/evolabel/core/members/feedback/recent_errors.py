@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.kernels.feedback import NOBODY, PLACES
+from evolabel.kernels.feedback import EMPTY, N_RECENT
 from evolabel.typing import FloatArray, IntArray
 
 
@@ -19,5 +19,5 @@ class RecentErrors(NamedTuple):
     @classmethod
     def none(cls, n_features: int, n_labels: int) -> "RecentErrors":
         """Return an empty buffer for samples of `n_features` features and `n_labels` labels."""
-        nowhere, nothing = np.full((PLACES, n_features), np.nan), np.zeros((PLACES, n_labels))
-        return cls(nowhere, np.full(PLACES, NOBODY, np.int64), nothing, nothing.copy())
+        nowhere, nothing = np.full((N_RECENT, n_features), np.nan), np.zeros((N_RECENT, n_labels))
+        return cls(nowhere, np.full(N_RECENT, EMPTY, np.int64), nothing, nothing.copy())

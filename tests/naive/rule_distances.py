@@ -1,4 +1,4 @@
-"""Twins of `kernels.antecedents`: covariances are matrices and not factors, nobody is abandoned early."""
+"""Twins of the distances of `kernels.memberships` and `kernels.paper.rotated`: whole covariance matrices, no bounds."""
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def joint_distances(s: FloatArray, p: int, rules: RuleArrays, settings: Settings
     """
     d, lam = len(s), settings.importance
     features, seen = observed_weight(s[:p], lam), observed_weight(s, lam)
-    count = int(rules.tally[RULES])
+    count = int(rules.counters[RULES])
     D, J = np.zeros(count), np.zeros(count)
     for slot in range(1, count + 1):
         Sigma, e = covariance(slot, rules, settings), np.sqrt(lam[:d]) * (s - rules.c[slot, :d])

@@ -25,7 +25,7 @@ from small_rule_bases import (
 from evolabel.core.batch import Batch
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.kernels import learn as learn_module
-from evolabel.kernels.state import DONE, DUE, NOVEL, STARVED
+from evolabel.kernels.state import DONE, DUE, INACTIVE, NOVEL
 
 learn = CallableKernels(learn_module)
 
@@ -50,8 +50,8 @@ def test_confidence_of_row(y, given_confidence):
 def test_add_global_output(seed, rows, v):
     arrays = learned(seed, rows).arrays
     f, t = np.ones(3), np.empty(5)
-    expected = naive.add_global_output(v, arrays.P[0], arrays.late_P[0], int(arrays.late[0]), arrays.G[0], f)
-    learn.add_global_output(v, arrays.P[0], arrays.late_P[0], int(arrays.late[0]), arrays.G[0], t, f)
+    expected = naive.add_global_output(v, arrays.P[0], arrays.pending_P[0], int(arrays.n_pending[0]), arrays.G[0], f)
+    learn.add_global_output(v, arrays.P[0], arrays.pending_P[0], int(arrays.n_pending[0]), arrays.G[0], t, f)
     np.testing.assert_allclose(f, expected, rtol=1e-11, atol=1e-12)
 
 
@@ -122,4 +122,4 @@ def test_why_the_loop_comes_back():
     assert go(calm, 40) == (40, DONE)
     assert go(calm._replace(radius=0.0)) == (0, NOVEL)
     assert go(calm._replace(upkeep_every=1)) == (1, DUE)
-    assert go(calm._replace(prune_after=1, min_support=1e9), 40) == (1, STARVED)
+    assert go(calm._replace(prune_after=1, min_support=1e9), 40) == (1, INACTIVE)

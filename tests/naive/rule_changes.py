@@ -1,12 +1,12 @@
-"""Twins of what happens rarely, in `core.lifecycle`: births, merges, deaths and upkeep."""
+"""Twins of `core.rules.slots`: creation, merging and removal of rules, and upkeep."""
 
 import numpy as np
 
 from evolabel.typing import FloatArray
 from naive.memberships import distances, nearest
-from naive.moments import absorb, derive_inverse_variance, pool_moments
+from naive.moments import derive_inverse_variance, pool_moments, update_moments
 from naive.slots import NaiveRules, empty_slot
-from naive.structure import any_starved, is_starved, ward_pair
+from naive.structure import any_inactive, is_inactive, ward_pair
 
 
 def rule_distances(z: FloatArray, base: NaiveRules) -> FloatArray:
@@ -21,10 +21,10 @@ def let_be_born(z: FloatArray, weight: float, base: NaiveRules) -> None:
     if len(base.rules) == base.settings.max_rules:
         merge_closest(base)
     parent = base.rules[nearest(rule_distances(z, base))] if base.rules else None
-    absorb(base.whole, z, weight, base.seen)
+    update_moments(base.whole, z, weight, base.seen)
     rule = empty_slot(len(z), base.whole.G.shape[1])
     rule.c = (parent or base.whole).c
-    absorb(rule, z, weight, base.seen)
+    update_moments(rule, z, weight, base.seen)
     rule.identity, rule.born = base.next_identity, base.seen
     base.next_identity += 1
     base.rules.append(rule)
@@ -40,15 +40,15 @@ def merge_closest(base: NaiveRules) -> None:
         a, b = b, a
     pool_moments(a, b)
     a.H, a.G = a.H + b.H, a.G + b.G
-    a.age, a.fresh, a.won, a.born = 0, 0.0, max(a.won, b.won), min(a.born, b.born)
+    a.age, a.new_weight, a.last_won, a.born = 0, 0.0, max(a.last_won, b.last_won), min(a.born, b.born)
     base.remove(b)
     base.events.append((base.seen, "merge", a.identity, b.identity))
 
 
 def prune(base: NaiveRules) -> None:
     """Starved rules die; one rule always stays."""
-    starved = [rule for rule in base.rules[::-1] if is_starved(rule, base.seen, base.settings)]
-    for rule in starved[: len(base.rules) - 1] if any_starved(base) else []:
+    inactive = [rule for rule in base.rules[::-1] if is_inactive(rule, base.seen, base.settings)]
+    for rule in inactive[: len(base.rules) - 1] if any_inactive(base) else []:
         base.events.append((base.seen, "death", rule.identity, None))
         base.remove(rule)
 
@@ -57,7 +57,7 @@ def upkeep(base: NaiveRules) -> None:
     """Slots whose time has come fade by lambda^(evidence learned since the last time)."""
     for slot in [base.whole, *base.rules]:
         if slot.age >= base.settings.upkeep_every:
-            fade = base.settings.forgetting**slot.fresh
+            fade = base.settings.forgetting**slot.new_weight
             slot.H, slot.G = fade * slot.H, fade * slot.G
             slot.M, slot.n, slot.k = fade * slot.M, fade * slot.n, fade * slot.k
-            slot.age, slot.fresh = 0, 0.0
+            slot.age, slot.new_weight = 0, 0.0

@@ -5,16 +5,16 @@ import pytest
 from callable_kernels import CallableKernels
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import antecedents as naive_antecedents
 from naive import moments as naive_moments
 from naive import rotated as naive
+from naive import rule_distances as naive_distances
 from paper_rule_bases import paper_base, random_factor, with_missing
 from small_rule_bases import assert_close
 
-from evolabel.kernels.antecedents import degrees
 from evolabel.kernels.compile import interpreted
-from evolabel.kernels.moments import absorb, rotate
+from evolabel.kernels.moments import rotate, update_moments
 from evolabel.kernels.paper import rotated as rotated_module
+from evolabel.kernels.paper.rotated import degrees
 from evolabel.kernels.state import paper_arrays
 
 rotated = CallableKernels(rotated_module)
@@ -104,7 +104,7 @@ def test_a_sample_rotates_the_scatter(seed, d, k, weight, share):
 
 def learn_by_hand(base, S, weights):
     for s, weight in zip(S, weights, strict=True):
-        interpreted(absorb)(1, s, weight, base.arrays, base.settings, paper_arrays(base.arrays))
+        interpreted(update_moments)(1, s, weight, base.arrays, base.settings, paper_arrays(base.arrays))
 
 
 def pooled(base, S, weights):
@@ -152,4 +152,4 @@ def test_the_factor_is_the_covariance_after_100_000_updates():
 
 def test_degrees_do_not_count_the_first_sample():
     for k in (0.0, 0.5, 1.0, 1.5, 40.0):
-        assert degrees(k, 8.0) == naive_antecedents.degrees(k, 8.0)
+        assert degrees(k, 8.0) == naive_distances.degrees(k, 8.0)

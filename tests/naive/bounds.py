@@ -1,4 +1,4 @@
-"""Twins of `kernels.checks`."""
+"""Twins of `kernels.bounds`."""
 
 import numpy as np
 

@@ -9,25 +9,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evolabel.core.members.feedback.recent_errors import RecentErrors
-from evolabel.kernels.evidence import ANSWERS, belief, slopes
 from evolabel.kernels.feedback import (
-    AGAIN,
-    BACK,
-    DOUBT,
-    MEMORY,
-    NOBODY,
-    PATIENCE,
-    PLACES,
+    ANSWERS,
+    EMPTY,
+    ERROR_DECAY,
+    FADING,
+    INDEPENDENT,
+    N_RECENT,
+    PRIOR_ERRORS,
     REACH,
-    STRANGERS,
+    REPEAT,
+    SHRINK,
+    all_slopes,
     follow_errors,
-    likeness,
     mean_errors,
     shift_rows,
-    weigh_all,
+    shrinkage,
+    shrunk_slopes,
+    similarity,
 )
 
-likeness, mean_errors, slopes = (callable_kernel(kernel) for kernel in (likeness, mean_errors, slopes))
+similarity, mean_errors, shrunk_slopes = (
+    callable_kernel(kernel) for kernel in (similarity, mean_errors, shrunk_slopes)
+)
 
 
 class State:
@@ -38,18 +42,18 @@ class State:
         self.rates = np.full(K, np.nan) if rates is None else rates
         self.E, self.S = np.zeros((2, 5, K)), np.zeros((2, K))
 
-    def follow(self, X, f, Y, believed, number=1, shifted=False):
+    def follow(self, X, f, Y, confidence, number=1, shifted=False):
         known = *self.answered, self.rates, self.E, self.S
-        follow_errors(X, number, f, Y, believed, shifted, *known, np.empty(PLACES), *np.empty((3, Y.shape[1])))
+        follow_errors(X, number, f, Y, confidence, shifted, *known, (np.empty(N_RECENT), *np.empty((3, Y.shape[1]))))
 
     def mean(self, x, number):
         m = np.empty(len(self.rates))
-        mean_errors(x, number, *self.answered, np.empty(PLACES), m)
+        mean_errors(x, number, *self.answered, np.empty(N_RECENT), m)
         return m
 
     def shift(self, X, numbers):
         out, told, K = np.empty((len(X), len(self.rates))), np.empty(len(X)), len(self.rates)
-        shift_rows(X, numbers, *self.answered, self.rates, self.S, np.empty(PLACES), np.empty(K), out, told)
+        shift_rows(X, numbers, *self.answered, self.rates, self.S, np.empty(N_RECENT), np.empty(K), out, told)
         return out, told
 
     def arrays(self):
@@ -65,23 +69,23 @@ def answers(draw, most=12):
         return np.array(draw(st.lists(values, min_size=n * columns, max_size=n * columns)), float).reshape(n, columns)
 
     X = table(p, st.one_of(st.floats(-3.0, 3.0), st.just(np.nan)))
-    believed = table(K, st.sampled_from([0.2, 0.6, 1.0]))
+    confidence = table(K, st.sampled_from([0.2, 0.6, 1.0]))
     rates = np.array(draw(st.lists(st.sampled_from([0.1, 0.5, 0.8, np.nan]), min_size=K, max_size=K)))
-    return X, table(K, st.floats(-0.5, 1.5)), table(K, st.sampled_from([0.0, 1.0, np.nan])), believed, rates
+    return X, table(K, st.floats(-0.5, 1.5)), table(K, st.sampled_from([0.0, 1.0, np.nan])), confidence, rates
 
 
 def likeness_by_arrays(x, z):
     if not len(x):
         return 1.0
     squares = (x - z) ** 2
-    return np.exp(-np.where(np.isnan(squares), STRANGERS, squares).mean() / (2.0 * REACH**2))
+    return np.exp(-np.where(np.isnan(squares), INDEPENDENT, squares).mean() / (2.0 * REACH**2))
 
 
 def mean_error(e, u, X, label, now):
-    """Mean of the label's errors before a row, each by its age and likeness, with errors of 0 beside them."""
-    known = [i for i in range(max(0, now - PLACES), now) if not np.isnan(e[i, label])]
-    w = np.array([MEMORY ** (now - i) * likeness_by_arrays(X[now], X[i]) * u[i, label] for i in known])
-    return (w * e[known, label]).sum() / (w.sum() + DOUBT)
+    """Mean of the label's errors before a row, each by its age and similarity, with errors of 0 beside them."""
+    known = [i for i in range(max(0, now - N_RECENT), now) if not np.isnan(e[i, label])]
+    w = np.array([ERROR_DECAY ** (now - i) * likeness_by_arrays(X[now], X[i]) * u[i, label] for i in known])
+    return (w * e[known, label]).sum() / (w.sum() + PRIOR_ERRORS)
 
 
 def followed_by_sums(X, f, Y, u, rates):
@@ -91,19 +95,19 @@ def followed_by_sums(X, f, Y, u, rates):
     for i in range(n):
         d = np.where(np.isnan(rates), 0.0, rates - f[i])
         m = np.array([mean_error(e, u, X, j, i) for j in range(K)])
-        out[i] += S[BACK] * d + S[AGAIN] * m
+        out[i] += S[SHRINK] * d + S[REPEAT] * m
         wrong = Y[i] - f[i]
-        e[i] = wrong - S[BACK] * d
-        E *= PATIENCE
+        e[i] = wrong - S[SHRINK] * d
+        E *= FADING
         for part, (a, x) in enumerate(((wrong, d), (e[i], m))):
             told = ~np.isnan(a)
             q = (u[i] * a * x)[told].sum()
             sums = np.array([u[i] * a * x, u[i] * x**2, u[i] * a**2, u[i], u[i] * a * x * q])
             E[part] += np.where(told, sums, 0.0)
         S = np.zeros((2, K))
-        slopes(E[AGAIN], S[AGAIN])
-        slopes(E[BACK], S[BACK])
-        S[BACK] *= np.where(np.isnan(rates), 0.0, belief(E[AGAIN]))
+        shrunk_slopes(E[REPEAT], S[REPEAT])
+        shrunk_slopes(E[SHRINK], S[SHRINK])
+        S[SHRINK] *= np.where(np.isnan(rates), 0.0, shrinkage(E[REPEAT]))
     return out, E, S
 
 
@@ -138,9 +142,9 @@ def test_a_long_course_of_events_gives_the_sums_as_well(rates):
     np.testing.assert_allclose(shifted, out, rtol=1e-9)
     np.testing.assert_allclose(state.E, E, rtol=1e-9)
     np.testing.assert_allclose(state.S, S, rtol=1e-9)
-    assert S[AGAIN].min() > 0.2
-    assert S[BACK, 1] > 0.2
-    assert S[BACK, 0] == 0.0 or not np.isnan(rates[0])
+    assert S[REPEAT].min() > 0.2
+    assert S[SHRINK, 1] > 0.2
+    assert S[SHRINK, 0] == 0.0 or not np.isnan(rates[0])
 
 
 @settings(deadline=None)
@@ -167,10 +171,10 @@ def test_shifts_are_those_that_following_makes(rows, before):
     for i in range(len(Y)):
         number = before + 1 + i
         (shift,), (told,) = state.shift(X[[i]], np.array([number]))
-        expected = (1.0 - state.S[BACK]) * f[i] + shift
+        expected = (1.0 - state.S[SHRINK]) * f[i] + shift
         shifted, ages = f[[i]].copy(), number - state.answered.at
         likened = np.array([likeness_by_arrays(X[i], z) for z in state.answered.Z])
-        w = np.where(state.answered.at == NOBODY, 0.0, MEMORY**ages * likened)
+        w = np.where(state.answered.at == EMPTY, 0.0, ERROR_DECAY**ages * likened)
         np.testing.assert_allclose(told, w.sum(), rtol=1e-9)
         state.follow(X[[i]], shifted, Y[[i]], u[[i]], number, shifted=True)
         np.testing.assert_allclose(shifted[0], expected, rtol=1e-9, atol=1e-12)
@@ -182,8 +186,8 @@ def test_likeness_is_that_of_arrays(p, seed):
     rng = np.random.default_rng(seed)
     x, z = rng.normal(size=(2, p))
     x[rng.random(p) < 0.2] = np.nan
-    assert likeness(x, z) == pytest.approx(likeness_by_arrays(x, z), rel=1e-12)
-    assert likeness(z, z) == 1.0
+    assert similarity(x, z) == pytest.approx(likeness_by_arrays(x, z), rel=1e-12)
+    assert similarity(z, z) == 1.0
 
 
 def test_similar_samples_tell_more():
@@ -213,7 +217,7 @@ def test_evidence_fades_with_every_sample_between_two_answers():
     state, x, u = State(0, 1), np.empty((1, 0)), np.ones((1, 1))
     for number in (3, 13):
         state.follow(x, np.full((1, 1), 0.5), np.ones((1, 1)), u, number)
-    np.testing.assert_allclose(state.E[AGAIN, ANSWERS], PATIENCE**10 + 1.0, rtol=1e-12)
+    np.testing.assert_allclose(state.E[REPEAT, ANSWERS], FADING**10 + 1.0, rtol=1e-12)
 
 
 def test_errors_tell_of_samples_before_as_of_those_after():
@@ -223,7 +227,7 @@ def test_errors_tell_of_samples_before_as_of_those_after():
 
 
 def test_a_sample_older_than_all_that_is_remembered_is_forgotten():
-    X, f, Y, u = course_of_events(PLACES + 10)
+    X, f, Y, u = course_of_events(N_RECENT + 10)
     state = State(3, 2)
     state.follow(X[10:], f[10:].copy(), Y[10:], u[10:], number=11)
     before = copy.deepcopy(state.arrays())
@@ -238,7 +242,7 @@ def test_further_answers_to_a_sample_are_added_to_those_it_has():
     state.follow(x, np.full((1, 2), 0.5), np.array([[np.nan, 0.0]]), u, number=5)
     place = list(state.answered.at).index(5)
     np.testing.assert_array_equal(state.answered.r[place], [0.5, -0.5])
-    assert (state.answered.at == NOBODY).sum() == PLACES - 1
+    assert (state.answered.at == EMPTY).sum() == N_RECENT - 1
 
 
 def test_outputs_of_a_model_that_fails_do_no_lasting_harm():
@@ -251,15 +255,15 @@ def test_outputs_of_a_model_that_fails_do_no_lasting_harm():
 
 def test_outputs_are_drawn_back_as_far_as_errors_are_believed_to_repeat():
     E, S, before = np.zeros((2, 5, 2)), np.ones((2, 2)), np.zeros(2)
-    E[BACK] = np.array([5.0, 10.0, 20.0, 100.0, 1.0])[:, None]
-    weigh_all(E, np.array([0.5, 0.5]), S)
+    E[SHRINK] = np.array([5.0, 10.0, 20.0, 100.0, 1.0])[:, None]
+    all_slopes(E, np.array([0.5, 0.5]), S)
     np.testing.assert_array_equal(S, 0.0)
     for products in (1.0, 1.2, 2.0, 5.0):
-        E[AGAIN] = np.array([products, 10.0, 20.0, 100.0, 0.2])[:, None]
-        weigh_all(E, np.array([0.5, np.nan]), S)
-        assert S[AGAIN].min() > before[0]
-        assert S[BACK, 0] > before[1]
-        assert S[BACK, 1] == 0.0
-        before = S[[AGAIN, BACK], 0].copy()
-    slopes(E[BACK], S[BACK])
-    assert before[1] > 0.9 * S[BACK, 0]
+        E[REPEAT] = np.array([products, 10.0, 20.0, 100.0, 0.2])[:, None]
+        all_slopes(E, np.array([0.5, np.nan]), S)
+        assert S[REPEAT].min() > before[0]
+        assert S[SHRINK, 0] > before[1]
+        assert S[SHRINK, 1] == 0.0
+        before = S[[REPEAT, SHRINK], 0].copy()
+    shrunk_slopes(E[SHRINK], S[SHRINK])
+    assert before[1] > 0.9 * S[SHRINK, 0]

@@ -6,16 +6,17 @@ from callable_kernels import CallableKernels, callable_kernel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from naive import antecedents as naive
+from naive import rule_distances as naive
 from naive.memberships import memberships
 from paper_rule_bases import paper_learned, random_rules, with_missing
 from small_rule_bases import make_stream
 
-from evolabel.kernels import antecedents as antecedents_module
 from evolabel.kernels import memberships as memberships_module
 from evolabel.kernels.answer import distance_rows
+from evolabel.kernels.regressors import fill_regressor
 
-antecedents = CallableKernels(antecedents_module)
+kernels = CallableKernels(memberships_module)
+fill_regressor = callable_kernel(fill_regressor)
 
 SEEDS = st.integers(0, 10_000)
 NUMBERS = st.floats(-5.0, 5.0, allow_subnormal=False)
@@ -40,7 +41,7 @@ def test_the_joint_vector(seed, p, K, product):
     rng = np.random.default_rng(seed)
     z, y = rng.normal(size=p), np.where(rng.random(K) < 0.3, np.nan, rng.integers(0, 2, size=K))
     s = np.empty(p + K if product else p)
-    antecedents.join(z, y, 1.7, s)
+    kernels.join(z, y, 1.7, s)
     np.testing.assert_array_equal(s, naive.join(z, y, 1.7, len(s)))
 
 
@@ -54,7 +55,7 @@ def test_axis_parallel_label_distances(seed, p, K, share):
     D, J = np.empty(4), np.full(4, np.nan)
     lam = np.append(weights(rng, p), np.ones(K))
     callable_kernel(memberships_module.distances)(s[:p], 3, c, inv, lam, D)
-    antecedents.add_label_distances(s, p, 3, c, inv, lam, D, J)
+    kernels.add_label_distances(s, p, 3, c, inv, lam, D, J)
     np.testing.assert_allclose(J[1:], naive.add_label_distances(s, c[1:], inv[1:], lam), rtol=1e-10)
 
 
@@ -146,5 +147,5 @@ def test_distances_of_a_learned_rule_base():
 @given(hnp.arrays(np.float64, 4, elements=NUMBERS | st.just(np.nan)), hnp.arrays(np.float64, 4, elements=NUMBERS))
 def test_fill_regressor(z, centre):
     r = np.full(5, np.nan)
-    antecedents.fill_regressor(z, centre, r)
+    fill_regressor(z, centre, r)
     np.testing.assert_array_equal(r, naive.fill_regressor(z, centre))

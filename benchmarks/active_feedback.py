@@ -1,7 +1,7 @@
 """Gain by error feedback in streams that keep their order, in shuffled ones, and under drift.
 
-    python benchmarks/active_echo.py                  # writes benchmarks/results/active_echo.json
-    python benchmarks/active_echo.py --only-tables    # the table of the last run
+    python benchmarks/active_feedback.py                  # writes benchmarks/results/active_feedback.json
+    python benchmarks/active_feedback.py --only-tables    # the table of the last run
 
 Orders: water quality backwards, and rotated (the end joined to the beginning), each with five starts around the
 first third; never in the order and from the start that `active_learning.py` reports. Shuffles 10-17 of four sets in
@@ -22,7 +22,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner
 from evolabel.explain import markup
 
-RESULTS = "active_echo"
+RESULTS = "active_feedback"
 BUDGETS = (0.1, 0.3)
 KINDS = ("labels", "samples")
 SHUFFLED, SHUFFLES, DRAWS = ("emotions", "yeast", "water-quality", "birds"), range(10, 18), range(3)
@@ -68,12 +68,12 @@ def measured(split: Split) -> Run:
 
 
 def row(budget: float, per: str, *, feedback: bool) -> str:
-    return f"{budget:.0%} {per}{'' if feedback else ' without echo'}"
+    return f"{budget:.0%} {per}{'' if feedback else ' without feedback'}"
 
 
 def table(results: dict[str, list[Run]]) -> str:
     """A line of `results` for every group of streams: points below full at 10 %, without and with error feedback."""
-    headings = [f"{per} {how} echo" for per in KINDS for how in ("without", "with")]
+    headings = [f"{per} {how} feedback" for per in KINDS for how in ("without", "with")]
     columns = [
         "static",
         *(row(BUDGETS[0], per, feedback=feedback) for per in KINDS for feedback in (False, True)),

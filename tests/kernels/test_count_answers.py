@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evolabel.kernels.answers import count_answers
+from evolabel.kernels.bounds import count_answers
 
 ROWS, LABELS = 7, 3
 labels = arrays(float, (ROWS, LABELS), elements=st.sampled_from([0.0, 1.0, np.nan]))

@@ -1,4 +1,4 @@
-"""How far evidence is believed, against whole arrays."""
+"""How far evidence is confidence, against whole arrays."""
 
 import numpy as np
 import pytest
@@ -6,34 +6,34 @@ from callable_kernels import callable_kernel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolabel.kernels.evidence import CAUTION, SPREAD, belief, slopes, weigh
+from evolabel.kernels.feedback import MIN_DEVIATIONS, SPREAD, add_evidence, shrinkage, shrunk_slopes
 
-slopes, weigh = (callable_kernel(kernel) for kernel in (slopes, weigh))
+shrunk_slopes, add_evidence = (callable_kernel(kernel) for kernel in (shrunk_slopes, add_evidence))
 
 
 def slopes_by_arrays(evidence):
     products, squares, errors, answers, agreement = evidence.sum(axis=1)
-    if agreement <= 0.0 or products / np.sqrt(agreement) <= CAUTION:
+    if agreement <= 0.0 or products / np.sqrt(agreement) <= MIN_DEVIATIONS:
         return np.zeros(evidence.shape[1])
     prior = errors / answers / SPREAD**2
     drawn = (evidence[0] + products / squares * prior) / (evidence[1] + prior)
-    return np.clip((1.0 - CAUTION**2 * agreement / products**2) * drawn, 0.0, 1.0)
+    return np.clip((1.0 - MIN_DEVIATIONS**2 * agreement / products**2) * drawn, 0.0, 1.0)
 
 
-def gathered(errors, foretold, believed=None):
+def gathered(errors, foretold, confidence=None):
     """Evidence and slopes of many samples."""
     n, K = errors.shape
     evidence, s = np.zeros((5, K)), np.zeros(K)
-    trust = np.ones((n, K)) if believed is None else believed
+    trust = np.ones((n, K)) if confidence is None else confidence
     for i in range(n):
-        weigh(errors[i], foretold[i], trust[i], evidence)
-    slopes(evidence, s)
+        add_evidence(errors[i], foretold[i], trust[i], evidence)
+    shrunk_slopes(evidence, s)
     return evidence, s
 
 
 @st.composite
 def samples(draw):
-    """Errors, NaN where nobody has answered, what might have foretold them, and how far answers are believed."""
+    """Errors, NaN where nobody has answered, what might have foretold them, and how far answers are confidence."""
     n, K = draw(st.integers(0, 12)), draw(st.integers(1, 3))
 
     def table(values):
@@ -54,15 +54,15 @@ def test_evidence_is_the_sums_over_all_answers(rows):
     expected = np.array([np.where(told, part, 0.0).sum(axis=0) for part in sums])
     np.testing.assert_allclose(evidence, expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(s, slopes_by_arrays(evidence), rtol=1e-9, atol=1e-12)
-    assert 0.0 <= belief(evidence) < 1.0
-    assert (belief(evidence) > 0.0) == bool(s.any())
+    assert 0.0 <= shrinkage(evidence) < 1.0
+    assert (shrinkage(evidence) > 0.0) == bool(s.any())
 
 
-@pytest.mark.parametrize(("deviations", "believed"), [(-9.0, 0.0), (0.0, 0.0), (1.5, 0.0), (3.0, 0.75), (15.0, 0.99)])
-def test_evidence_is_believed_by_its_deviations(deviations, believed):
+@pytest.mark.parametrize(("deviations", "confidence"), [(-9.0, 0.0), (0.0, 0.0), (1.5, 0.0), (3.0, 0.75), (15.0, 0.99)])
+def test_evidence_is_believed_by_its_deviations(deviations, confidence):
     evidence = np.array([[0.4], [1.0], [1.0], [1.0], [0.25]]) * np.ones(2)
     evidence[0] = deviations * np.sqrt(0.5) / 2
-    assert belief(evidence) == pytest.approx(believed, abs=1e-12)
+    assert shrinkage(evidence) == pytest.approx(confidence, abs=1e-12)
 
 
 def test_labels_that_follow_have_the_larger_slope():
@@ -77,7 +77,7 @@ def test_labels_that_follow_have_the_larger_slope():
 def test_one_label_that_follows_by_chance_is_not_enough():
     evidence = np.array([[3.0, -8.0], [10.0, 10.0], [40.0, 40.0], [200.0, 200.0], [2.0, 2.0]])
     s = np.ones(2)
-    slopes(evidence, s)
+    shrunk_slopes(evidence, s)
     np.testing.assert_array_equal(s, 0.0)
 
 
@@ -85,13 +85,13 @@ def test_one_label_that_follows_by_chance_is_not_enough():
 def test_slopes_grow_from_nothing_without_a_leap(K):
     """Evidence that is just enough is worth next to nothing, for a single label as for many."""
     evidence, s = np.tile([[0.0], [4.0], [20.0], [100.0], [0.8]], K), np.zeros(K)
-    enough = CAUTION * np.sqrt(evidence[4].sum()) / K
+    enough = MIN_DEVIATIONS * np.sqrt(evidence[4].sum()) / K
     for more, most in ((-1e-6, 0.0), (1e-6, 1e-4)):
         evidence[0] = enough + more
-        slopes(evidence, s)
+        shrunk_slopes(evidence, s)
         assert s.max() <= most
     evidence[0] = 2.0 * enough
-    slopes(evidence, s)
+    shrunk_slopes(evidence, s)
     assert s.min() > 0.1
 
 
