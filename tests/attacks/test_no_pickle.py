@@ -17,8 +17,8 @@ from evolabel.active import ActiveLearner
 from evolabel.errors import EvolabelError
 from evolabel.evaluate import Results
 from evolabel.reproduce import ReproductionResults
-from evolabel.reproduce.cache import TaskCache
 from evolabel.reproduce.results import Task
+from evolabel.reproduce.runner import TaskCache
 from evolabel.streams import DriftingStream, load_dataset, read_arff, read_dataset, read_for_model, write_dataset
 from evolabel.streams.named.catalogue import find_entry
 from evolabel.tuning import GridSearch

@@ -1,19 +1,21 @@
-"""`reproduce`: run the tasks that the chosen experiments need and the cache does not hold."""
+"""`reproduce`: run the tasks that the chosen experiments need and the cache (`TaskCache`) does not hold."""
 
+import json
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import starmap
 from pathlib import Path
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 from joblib import delayed
 
 from evolabel import __version__
-from evolabel.reproduce.cache import FinishedTask, TaskCache
+from evolabel._utils.atomic_files import write_atomically
 from evolabel.reproduce.experiments import PAPER_SETS, Experiment
 from evolabel.reproduce.methods import METHODS, PROFILES
-from evolabel.reproduce.results import ReproductionResults, RunResult, Size, Stage, Task, TaskStage
+from evolabel.reproduce.results import ReproductionResults, RunResult, Size, Stage, Task, TaskStage, as_json
 from evolabel.reproduce.run_size import FULL, RunSize
 from evolabel.reproduce.tasks import Params, run_task, time_task, tune_task
 from evolabel.streams import Dataset
@@ -71,6 +73,44 @@ def reproduce(
     return results
 
 
+class FinishedTask(NamedTuple):
+    """What a task returned (`value`, plain JSON values) and the processor time it took (`seconds`)."""
+
+    value: Any
+    seconds: float
+
+
+@dataclass(frozen=True)
+class TaskCache:
+    """A `folder` with one JSON file per task and stage, so that an interrupted run continues with the unfinished ones.
+
+    Each file has the settings it was computed with.
+    """
+
+    folder: Path
+
+    def load(self, stage: Stage, task: Task, settings: dict[str, Any]) -> FinishedTask | None:
+        """The stored result of `task` in `stage`.
+
+        None if there is no file, if it is damaged, or if it was computed with other `settings`.
+        """
+        try:
+            stored = json.loads(self._path(stage, task).read_bytes())
+            same = stored["settings"] == json.loads(json.dumps(settings))
+            return FinishedTask(stored["value"], stored["seconds"]) if same else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def save(self, stage: Stage, task: Task, settings: dict[str, Any], finished: FinishedTask) -> None:
+        """Write what `task` returned in `stage` (`finished`), with the `settings` it was computed with."""
+        path = self._path(stage, task)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, as_json({"settings": settings, **finished._asdict()}))
+
+    def _path(self, stage: Stage, task: Task) -> Path:
+        return self.folder / stage / f"{'-'.join(task)}.json"
+
+
 @dataclass
 class _Runner:
     """The three stages of a reproduction; each skips the tasks that the cache holds."""
@@ -88,7 +128,7 @@ class _Runner:
         self._data = {name: _data_settings(dataset) for name, dataset in self.datasets.items()}
         self._runs, self._timed = self._tasks("trend lines"), self._tasks("times")
         self._searches = list(dict.fromkeys(_search_of(task) for task in (*self._runs, *self._timed)))
-        self._timed_together = list(dict.fromkeys(task._replace(method="all") for task in self._timed))
+        self._timed_together = list(dict.fromkeys(map(_together, self._timed)))
 
     def tune(self) -> dict[Task, Params]:
         """The parameters of all methods that have a search of their own."""
@@ -104,20 +144,14 @@ class _Runner:
 
     def time(self, params: dict[Task, Params]) -> dict[Task, float]:
         """Update times with the tuned `params`, one data set and profile after the other, in this process."""
-        times: dict[Task, float] = {}
-        for together in self._timed_together:
-            tasks = [task for task in self._timed if task[:2] == together[:2]]
-            tuned = {task.method: params[_search_of(task)] for task in tasks}
-            timing = {"learned": self.run_size.max_rows_before_timing, "timed": self.run_size.timed_rows}
-            settings = {**self._settings(together), "params": tuned, **timing, "clock": "processor"}
-            finished = self.cache.load("timed", together, settings)
-            if finished is None:
-                arguments = (self.datasets[together.dataset], tuned, self.run_size, self.seed)
-                _, finished = _measured(time_task, together, arguments)
-                self.cache.save("timed", together, settings, finished)
-            self._report("timed", together, finished)
-            times |= {task: finished.value[task.method] for task in tasks}
-        return times
+        tuned: dict[Task, dict[str, Params]] = {task: {} for task in self._timed_together}
+        for task in self._timed:
+            tuned[_together(task)][task.method] = params[_search_of(task)]
+        timing = {"learned": self.run_size.max_rows_before_timing, "timed": self.run_size.timed_rows}
+        calls = {task: (self.datasets[task.dataset], tuned[task], self.run_size, self.seed) for task in tuned}
+        settings = {task: {"params": tuned[task], **timing, "clock": "processor"} for task in tuned}
+        found = self._stage("timed", time_task, calls, settings)
+        return {task: found[_together(task)][task.method] for task in self._timed}
 
     def _stage(
         self,
@@ -132,10 +166,11 @@ class _Runner:
         for task in calls:
             if (finished := self.cache.load(stage, task, all_settings[task])) is not None:
                 found[task] = self._report(stage, task, finished)
-        missing = (delayed(_measured)(function, task, calls[task]) for task in calls if task not in found)
+        missing = [(function, task, calls[task]) for task in calls if task not in found]
+        parallel = run_all((delayed(_measured)(*call) for call in missing), self.jobs)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "A worker stopped")  # joblib replaces it and repeats its task
-            for task, finished in run_all(missing, self.jobs):
+            for task, finished in starmap(_measured, missing) if stage == "timed" else parallel:
                 self.cache.save(stage, task, all_settings[task], finished)
                 found[task] = self._report(stage, task, finished)
         return found
@@ -181,6 +216,10 @@ def _measured(function: Callable[..., Any], task: Task, arguments: tuple[Any, ..
 
 def _search_of(task: Task) -> Task:
     return task._replace(method=METHODS[task.method].tuned_as)
+
+
+def _together(task: Task) -> Task:
+    return task._replace(method="all")
 
 
 def _data_settings(dataset: Dataset) -> dict[str, Any]:

@@ -2,40 +2,12 @@
 
 from collections.abc import Callable, Iterable
 
-from evolabel.reproduce.claims.verdict import Measured
+from evolabel.reproduce.claims.verdict import ClaimCheck, Measured
 from evolabel.reproduce.methods import METHODS
 from evolabel.reproduce.results import NoResultError, ProfileResults
 
 MIN_LEAD = 0.002  # smaller differences of scores are not counted as differences
 MAX_LOSS = 0.01  # "negligible", "no significant drop" in the paper: at most one percentage point
-
-
-def on_each(
-    names: Iterable[str],
-    value: Callable[[str], float],
-    agrees: Callable[[float], bool],
-    *,
-    form: Callable[[float], str],
-    what: str,
-    why: Callable[[dict[str, float]], str],
-) -> Measured:
-    """Check a claim on each data set of `names`: one that contradicts it refutes it, all must be there to confirm it.
-
-    `value` returns the number of a data set, `agrees` whether that number agrees with the claim, `form` the number as
-    text; `what` names the numbers. `why` explains a failure; its argument are the numbers that contradict the claim.
-    """
-    found: dict[str, float] = {}
-    missing: list[str] = []
-    for name in names:
-        try:
-            found[name] = value(name)
-        except NoResultError as error:
-            missing.append(str(error))
-    text = f"{what}: {numbered(found, form)}" if found else ""
-    against = {name: number for name, number in found.items() if not agrees(number)}
-    if missing and not against:
-        raise NoResultError("; ".join([*filter(None, [text]), missing[0]]))
-    return Measured(not against, text, lambda: why(against))
 
 
 def points(difference: float) -> str:
@@ -61,6 +33,39 @@ def count_text(number: float) -> str:
 def numbered(found: dict[str, float], form: Callable[[float], str]) -> str:
     """The names of `found`, each with its number in the `form` given: birds +1.0, yeast -0.2."""
     return ", ".join(f"{name} {form(number)}" for name, number in found.items())
+
+
+def on_each(
+    names: Iterable[str],
+    value: Callable[[ProfileResults, str], float],
+    agrees: Callable[[float], bool],
+    *,
+    what: str,
+    why: Callable[[ProfileResults, dict[str, float]], str],
+    form: Callable[[float], str] = points,
+) -> ClaimCheck:
+    """A check of each data set of `names`: one that contradicts the claim refutes it, all must be there to confirm it.
+
+    `value` returns the number of a data set, `agrees` whether that number agrees with the claim, `form` the number as
+    text; `what` names the numbers. `why` explains a failure by the results and the numbers that
+    contradict the claim.
+    """
+
+    def check(results: ProfileResults) -> Measured:
+        found: dict[str, float] = {}
+        missing: list[str] = []
+        for name in names:
+            try:
+                found[name] = value(results, name)
+            except NoResultError as error:
+                missing.append(str(error))
+        text = f"{what}: {numbered(found, form)}" if found else ""
+        against = {name: number for name, number in found.items() if not agrees(number)}
+        if missing and not against:
+            raise NoResultError("; ".join([*filter(None, [text]), missing[0]]))
+        return Measured(not against, text, lambda: why(results, against))
+
+    return check
 
 
 def listed(names: Iterable[str]) -> str:
