@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from json import dumps
 from math import isnan
 from pathlib import Path
-from typing import Self
 
 from rich.box import SIMPLE
 from rich.console import Console
@@ -165,7 +164,7 @@ def _score_text(spread: Spread) -> str:
 # ---------------------------------------------------------------------- progress bars
 
 
-class LiveBars:
+class LiveBars(Progress):
     """One progress bar per learner on standard error: rows done, scores, rules, speed.
 
     Parameters
@@ -178,7 +177,7 @@ class LiveBars:
 
     def __init__(self, learners: Sequence[str], *, quiet: bool = False) -> None:
         console = Console(stderr=True)
-        self._bars = Progress(
+        super().__init__(
             TextColumn("{task.description}", style="bold", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
@@ -189,27 +188,20 @@ class LiveBars:
             transient=True,
         )
         self._learners = learners
-        self._tasks: dict[str, TaskID] = {}
+        self._bars: dict[str, TaskID] = {}
 
     def begin(self, title: str) -> None:
         """Set all bars to zero for a new run called `title`."""
-        for task in self._tasks.values():
-            self._bars.remove_task(task)
-        self._tasks = {
-            name: self._bars.add_task(one_line(f"{title} {name}"), total=None, state="initial batch")
+        for bar in self._bars.values():
+            self.remove_task(bar)
+        self._bars = {
+            name: self.add_task(one_line(f"{title} {name}"), total=None, state="initial batch")
             for name in self._learners
         }
 
     def step(self, step: Step) -> None:
         """Move the bar of the learner of `step`."""
-        self._bars.update(self._tasks[step.learner], completed=step.done, total=step.total, state=_bar_text(step))
-
-    def __enter__(self) -> Self:
-        self._bars.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bars.stop()
+        self.update(self._bars[step.learner], completed=step.done, total=step.total, state=_bar_text(step))
 
 
 def _bar_text(step: Step) -> str:
