@@ -243,19 +243,14 @@ def _from_dict(form: Mapping[str, Any]) -> ExpertRule:
 
 
 def _condition(feature: str, value: Any) -> Condition:
+    """Return the condition of a range, of a term, of `YES` or `NO` for the 0/1 feature of a text, or else of a text."""
     if isinstance(value, str):
-        return _condition_in_words(feature, value)
+        term = " ".join(value.lower().split())
+        known = is_term(term) or (term in (YES, NO) and "=" in feature)
+        return Condition(feature, term) if known else Condition(f"{feature}={value}", YES)
     if isinstance(value, list | tuple) and len(value) == 2:
         return Condition(feature, "", *value)
     raise DataError(f"{feature} has the value {value!r}; use a term such as high, a range such as [2, 5], or a text")
-
-
-def _condition_in_words(feature: str, value: str) -> Condition:
-    """Return the condition of a term, of `YES` or `NO` for the 0/1 feature of a text, or else of a text."""
-    term = " ".join(value.lower().split())
-    if is_term(term) or (term in (YES, NO) and "=" in feature):
-        return Condition(feature, term)
-    return Condition(f"{feature}={value}", YES)
 
 
 def _share(label: str, value: Any) -> float:

@@ -43,19 +43,16 @@ def _resolved(condition: Condition, words: Vocabulary) -> Condition:
         if name in words.texts:
             return condition
         column, value = column_and_value(name)
-        if column in words.feature_names:
-            return _term(column, value, condition)
+        if column in words.feature_names:  # a number, written as if it were a categorical column
+            if condition.term == NO:
+                raise DataError(
+                    f"{column} is a number, and IS NOT is for texts only; write a term, as in {column} IS low"
+                )
+            return Condition(column, value.lower())
         return replace(condition, feature=_text_feature(column, value, words, name))
     if condition.term and name not in words.feature_names and words.texts_like(name):
         return Condition(_text_feature(name, condition.term, words, name), YES)
     return condition
-
-
-def _term(feature: str, term: str, condition: Condition) -> Condition:
-    """Return the condition on a numeric feature that was written as if it were a categorical column."""
-    if condition.term == NO:
-        raise DataError(f"{feature} is a number, and IS NOT is for texts only; write a term, as in {feature} IS low")
-    return Condition(feature, term.lower())
 
 
 def _text_feature(column: str, value: str, words: Vocabulary, name: str) -> str:

@@ -206,16 +206,8 @@ def explain_sample(
         found = None if correct is None else correct(rows)
         return model.outputs(rows) if found is None else found.of(model.outputs(rows))
 
-    counterfactuals = find_counterfactuals(
-        model,
-        x[0],
-        slopes,
-        outputs,
-        feature_names=feature_names,
-        label_names=label_names,
-        threshold=threshold,
-        answer=answer,
-    )
+    names = feature_names, label_names
+    changes = find_counterfactuals(model, x[0], slopes, outputs, names=names, threshold=threshold, answer=answer)
     return Explanation(
         rules=rules.arrays.identity[active + 1].copy(),
         memberships=psi[0, active],
@@ -225,7 +217,7 @@ def explain_sample(
         label_names=label_names,
         x=x[0].copy(),
         novelty=check_novelty(model, distance[0]),
-        counterfactuals=tuple(counterfactuals),
+        counterfactuals=tuple(changes),
         words=stream_terms(model, feature_names),
         threshold=threshold,
         feedback=feedback,

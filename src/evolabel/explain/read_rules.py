@@ -45,28 +45,22 @@ def read_rules(
     if model.rules is None or model.rules.n_rules == 0:
         return RuleSet()
     short = shortening.shorten(model, fidelity, threshold=threshold)
-    tested = shortening.reference_rows(model, seed=1) if rows is None else _complete(model, rows)
+    if rows is None:
+        tested = shortening.reference_rows(model, seed=1)
+    else:
+        Z = model.scale(rows)
+        tested = np.where(np.isnan(Z), model.rules.arrays.c[0, : model.n_features], Z)
     found = shortening.measure_fidelity(short, tested, threshold)
     words = stream_terms(model, feature_names)
-    return RuleSet(_views(model, short, found, words, label_names, learned=rows is None), found)
-
-
-def _complete(model: Model, rows: FloatArray) -> FloatArray:
-    Z = model.scale(rows)
-    return np.where(np.isnan(Z), model.trained().arrays.c[0, : model.n_features], Z)
+    return RuleSet(_views(short, found, words, label_names, learned=rows is None), found)
 
 
 def _views(
-    model: Model,
-    short: shortening.ShortRules,
-    found: shortening.Fidelity,
-    words: Vocabulary,
-    label_names: list[str],
-    *,
-    learned: bool,
+    short: shortening.ShortRules, found: shortening.Fidelity, words: Vocabulary, labels: list[str], *, learned: bool
 ) -> Iterator[Rule]:
     """Yield the view of every rule; its activity is its share of what was learned, or of memberships (`found`)."""
-    rules, scaler, names = model.trained(), model.scaler, words.feature_names
+    model, names = short.model, words.feature_names
+    rules, scaler = model.trained(), model.scaler
     assert scaler is not None
     a, used = rules.arrays, slice(1, rules.n_rules + 1)
     scaled, spread = a.c[used, : model.n_features], np.sqrt(rules.variances())
@@ -92,14 +86,14 @@ def _views(
             weights=weights,
             label_shares=shares[slot],
             feature_names=names,
-            label_names=label_names,
+            label_names=labels,
             contrast=contrast[i],
             n_seen=rules.n_seen,
             activity=float(activity[i]),
             certainty=float(1.0 / (1.0 + r @ rules.inverse(slot) @ r)),
             fidelity=float(found.by_rule[i]),
             conditions=tuple(_condition(words, j, float(low[i, j]), float(high[i, j])) for j in short.kept[i]),
-            outcomes=tuple(rule_outcomes(label_names, shares[slot], shares[0], drivers)),
+            outcomes=tuple(rule_outcomes(labels, shares[slot], shares[0], drivers)),
             shares_on=on[i],
             name=rules.words.names.get(int(a.identity[slot]), ""),
             locked=bool(a.locked[slot]),

@@ -125,7 +125,10 @@ class _Runner:
     cpu_seconds: dict[TaskStage, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._data = {name: _data_settings(dataset) for name, dataset in self.datasets.items()}
+        self._data = {
+            name: {"name": dataset.name, "split": dataset.split, "values": fingerprint(dataset.X, dataset.Y)}
+            for name, dataset in self.datasets.items()
+        }
         self._runs, self._timed = self._tasks("trend lines"), self._tasks("times")
         self._searches = list(dict.fromkeys(_search_of(task) for task in (*self._runs, *self._timed)))
         self._timed_together = list(dict.fromkeys(map(_together, self._timed)))
@@ -161,7 +164,8 @@ class _Runner:
         settings: dict[Task, dict[str, Any]],
     ) -> dict[Task, Any]:
         """What `function` returns for each of `calls`, from the cache where it is there."""
-        all_settings = {task: {**self._settings(task), **settings.get(task, {})} for task in calls}
+        common = {"version": __version__, "seed": self.seed, "run_size": self.run_size.settings()}
+        all_settings = {task: {**common, "data": self._data[task.dataset], **settings.get(task, {})} for task in calls}
         found = {}
         for task in calls:
             if (finished := self.cache.load(stage, task, all_settings[task])) is not None:
@@ -174,14 +178,6 @@ class _Runner:
                 self.cache.save(stage, task, all_settings[task], finished)
                 found[task] = self._report(stage, task, finished)
         return found
-
-    def _settings(self, task: Task) -> dict[str, Any]:
-        return {
-            "version": __version__,
-            "seed": self.seed,
-            "data": self._data[task.dataset],
-            "run_size": self.run_size.settings(),
-        }
 
     def _tasks(self, kind: str) -> list[Task]:
         """A task for every data set, profile and method of the experiments of `kind`; each once, in a fixed order."""
@@ -220,10 +216,6 @@ def _search_of(task: Task) -> Task:
 
 def _together(task: Task) -> Task:
     return task._replace(method="all")
-
-
-def _data_settings(dataset: Dataset) -> dict[str, Any]:
-    return {"name": dataset.name, "split": dataset.split, "values": fingerprint(dataset.X, dataset.Y)}
 
 
 def _size(dataset: Dataset) -> Size:

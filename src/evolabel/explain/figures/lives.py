@@ -69,8 +69,7 @@ def life_lines(classifier: Drawable, *, top: int = canvas.MAX_SHOWN, ax: "Axes |
     names = {int(data.rules.arrays.identity[s]): data.rule_name(s) for s in range(1, data.rules.n_rules + 1)}
     ticks = [canvas.short(names.get(life.rule, f"rule {life.rule}")) for life in shown]
     ax.set_yticks(range(len(shown)), ticks, fontsize=8)
-    ax.set_ylim(len(shown) - 0.4, -0.6)
-    ax.set_xlabel("samples seen")
+    ax.set(ylim=(len(shown) - 0.4, -0.6), xlabel="samples seen")
     which = canvas.of_all(len(shown), len(known), "rules", "those that lived longest")
     canvas.tidy(ax, f"Lives of rules: {which} (black: alive)")
     canvas.legend_beside(ax)

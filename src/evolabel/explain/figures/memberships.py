@@ -57,13 +57,10 @@ def membership_functions(
             zorder=3 if coloured else 2,
             label=canvas.in_legend(data.rule_name(int(slot))) if coloured else ("others" if i == _N_COLOURED else None),
         )
-    ax.set_xlim(values[0], values[-1])
-    ax.set_ylim(0.0, 1.12)
-    ax.set_yticks([0.0, 0.5, 1.0])
-    ax.set_xlabel(canvas.plain(data.feature_names[j]))
-    ax.set_ylabel("membership")
+    name = canvas.plain(data.feature_names[j])
+    ax.set(xlim=(values[0], values[-1]), ylim=(0.0, 1.12), yticks=[0.0, 0.5, 1.0], xlabel=name, ylabel="membership")
     shown = canvas.of_all(len(slots), data.rules.n_rules, "rules", "the most distinctive")
-    canvas.tidy(ax, f"Rules along {canvas.plain(data.feature_names[j])}: {shown}")
+    canvas.tidy(ax, f"Rules along {name}: {shown}")
     canvas.legend_beside(ax)
     return ax
 

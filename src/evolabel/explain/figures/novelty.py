@@ -55,8 +55,7 @@ def novelty_map(
         ax.clabel(line, fmt={1.0: "novel beyond"}, fontsize=8)
     if sample is not None:
         ax.plot(*sample[list(pair)], marker="*", color=VERMILION, markersize=11, markeredgecolor="white")
-    ax.set_xlabel(plain(data.feature_names[pair[0]]))
-    ax.set_ylabel(plain(data.feature_names[pair[1]]))
+    ax.set(xlabel=plain(data.feature_names[pair[0]]), ylabel=plain(data.feature_names[pair[1]]))
     others = "" if data.model.n_features == 2 else (", others missing" if sample is None else ", others as at the star")
     tidy(ax, f"How strange a sample would be{others}")
     return ax

@@ -65,7 +65,10 @@ class Plane:
 def plane_of(data: FigureData, features: Sequence[int | str] | None) -> Plane:
     """Return the plane of two `features` of `data`, or of its two best discriminants if `features` is None."""
     if features is None:
-        return _discriminant_plane(data)
+        need_two_features(data)
+        V, mean, spread = discriminants(data.rules)
+        titles = [_largest_effects(data.feature_names, column * spread) for column in V.T]
+        return Plane(data, V, mean, (f"discriminant 1\n({titles[0]})", f"discriminant 2\n({titles[1]})"))
     first, second = feature_pair(data, features)
     V = np.zeros((data.model.n_features, 2))
     V[first, 0] = V[second, 1] = 1.0
@@ -85,13 +88,6 @@ def need_two_features(data: FigureData) -> None:
     """Raise DataError if the model of `data` has only one feature."""
     if data.model.n_features < 2:
         raise DataError("the model has one feature only, and a map needs two; draw its membership functions instead")
-
-
-def _discriminant_plane(data: FigureData) -> Plane:
-    need_two_features(data)
-    V, mean, spread = discriminants(data.rules)
-    first, second = (_largest_effects(data.feature_names, column * spread) for column in V.T)
-    return Plane(data, V, mean, (f"discriminant 1\n({first})", f"discriminant 2\n({second})"))
 
 
 def discriminants(rules: RuleBase) -> tuple[FloatArray, FloatArray, FloatArray]:

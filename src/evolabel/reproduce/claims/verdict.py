@@ -62,14 +62,11 @@ class PaperClaim:
             return Verdict(self, found.profile, UNKNOWN, f"{missing}", "")
         if measured.holds:
             return Verdict(self, found.profile, HOLDS, measured.text, "")
-        return Verdict(self, found.profile, FAILS, measured.text, _explained(measured))
-
-
-def _explained(measured: Measured) -> str:
-    try:
-        return measured.why()
-    except NoResultError as missing:
-        return f"The numbers that could explain it are missing: {missing}."
+        try:
+            why = measured.why()
+        except NoResultError as missing:
+            why = f"The numbers that could explain it are missing: {missing}."
+        return Verdict(self, found.profile, FAILS, measured.text, why)
 
 
 @dataclass(frozen=True)
