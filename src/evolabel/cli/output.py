@@ -114,9 +114,10 @@ def result_table(repeated: Repeated) -> Table:
     """Return the results of all learners in `repeated` as a table; the best value of each metric is bold."""
     standings = repeated.ranking()
     best = {name: best_value(standings, name) for name in repeated.metrics}
-    table = empty_table(result_title(repeated), _heads(repeated))
-    for standing in standings:
-        line = [Text(one_line(cell)) for cell in result_cells(standing, asked=_has_queries(repeated))]
+    heads, *rows = _result_rows(repeated)
+    table = empty_table(result_title(repeated), heads)
+    for standing, cells in zip(standings, rows, strict=True):
+        line = [Text(one_line(cell)) for cell in cells]
         for column, (name, value) in enumerate(standing.metrics.items(), start=1):
             if value.mean == best[name]:
                 line[column].stylize("bold")
@@ -126,9 +127,17 @@ def result_table(repeated: Repeated) -> Table:
 
 def markdown_table(repeated: Repeated) -> str:
     """Return the results of all learners in `repeated` as a Markdown table."""
-    lines = [result_cells(standing, asked=_has_queries(repeated)) for standing in repeated.ranking()]
-    rows = [[markup.cell(text) for text in line] for line in (_heads(repeated), *lines)]
-    return markup.table(rows[0], rows[1:]) + "\n"
+    heads, *rows = [[markup.cell(text) for text in line] for line in _result_rows(repeated)]
+    return markup.table(heads, rows) + "\n"
+
+
+def _result_rows(repeated: Repeated) -> list[list[str]]:
+    """Return the heads of the columns, and the cells of every learner."""
+    standings = repeated.ranking()
+    asked = any(standing.questions is not None for standing in standings)
+    names = [_COLUMN_NAMES.get(name, name) for name in repeated.metrics]
+    heads = ["learner", *names, "rules", "ms", *(["asked"] if asked else [])]
+    return [heads, *(result_cells(standing, asked=asked) for standing in standings)]
 
 
 def result_cells(standing: RankingRow, *, asked: bool = False) -> list[str]:
@@ -145,15 +154,6 @@ def result_title(repeated: Repeated) -> str:
     width = f"{counted(run['features'], 'feature')}, {counted(run['labels'], 'label')}"
     title = f"{run['stream']}: {width}, {run['rows'] - run['initial']} streamed after {run['initial']} initial rows"
     return title + (f", mean of {seeds} seeds" if seeds > 1 else "")
-
-
-def _heads(repeated: Repeated) -> list[str]:
-    asked = ["asked"] if _has_queries(repeated) else []
-    return ["learner", *(_COLUMN_NAMES.get(name, name) for name in repeated.metrics), "rules", "ms", *asked]
-
-
-def _has_queries(repeated: Repeated) -> bool:
-    return any(standing.questions is not None for standing in repeated.ranking())
 
 
 def _score_text(spread: Spread) -> str:

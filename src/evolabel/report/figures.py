@@ -1,15 +1,11 @@
 """Trends of metrics as figures (matplotlib); lines differ by colour and by stroke."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evolabel.evaluate import METRICS, Repeated
-from evolabel.explain.figures.canvas import COLOURS, STROKES, in_legend, new_axes, plain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from evolabel.explain.figures.canvas import COLOURS, STROKES, Axes, in_legend, new_axes, plain
 
 
 def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", *, ax: "Axes | None" = None) -> "Axes":

@@ -1,19 +1,14 @@
 """The paper's figures, with panels in the paper's order."""
 
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evolabel._utils.optional import load
-from evolabel.explain.figures.canvas import plain
+from evolabel.explain.figures.canvas import Axes, Figure, plain
 from evolabel.reproduce.experiments import PAPER_SETS, Experiment, Panel
 from evolabel.reproduce.methods import METHODS, Profile
 from evolabel.reproduce.results import ReproductionResults, Task
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _PANELS_PER_ROW = 2
 _PANEL_INCHES = (4.1, 2.7)

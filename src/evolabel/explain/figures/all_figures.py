@@ -1,11 +1,12 @@
 """All figures of a classifier that apply to it, each with a caption."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from evolabel.errors import DataError
+from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.consequents import consequent_map
 from evolabel.explain.figures.correlations import label_correlations
 from evolabel.explain.figures.figure_data import Drawable, FigureData
@@ -13,9 +14,6 @@ from evolabel.explain.figures.lives import life_lines
 from evolabel.explain.figures.memberships import membership_functions
 from evolabel.explain.figures.novelty import novelty_map
 from evolabel.explain.figures.regions import rule_map
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _N_FEATURES = 3  # whose membership functions are drawn
 _MAX_FILE_NAME = 60  # letters of a feature's name in the name of a file

@@ -1,18 +1,15 @@
 """`label_correlations`: correlations of the labels in one rule and in the whole stream (eq. 9)."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from evolabel._utils.validation import check_number
 from evolabel.errors import DataError
-from evolabel.explain.figures.canvas import MAX_SHOWN, draw_heat_map, of_all, short
+from evolabel.explain.figures.canvas import MAX_SHOWN, Axes, draw_heat_map, of_all, short
 from evolabel.explain.figures.figure_data import Drawable, FigureData
 from evolabel.kernels.paper.coupling import add_label_moments, correlation
 from evolabel.typing import FloatArray
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _HALF_WEIGHT_SAMPLES = 100.0  # a rule of so many samples counts half: correlations of few samples are noise
 

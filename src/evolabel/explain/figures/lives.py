@@ -2,15 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from evolabel._utils.validation import check_number
 from evolabel.core.rules.events import ACTS, MERGES, Event
 from evolabel.explain.figures import canvas
+from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable, FigureData
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _BEGINNINGS = ("birth", "joined", "added")
 _ENDS = ("death", "deleted")

@@ -1,17 +1,13 @@
 """`membership_functions`: the Gaussians of the rules along one feature."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evolabel._utils.validation import check_number
 from evolabel.explain.figures import canvas
+from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable, FigureData
 from evolabel.explain.terms import TERMS, scaled_moments, stream_terms
 from evolabel.typing import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _N_COLOURED = 6  # rules with a colour; the others are grey
 _N_POINTS = 301  # of a curve

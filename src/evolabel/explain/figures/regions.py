@@ -1,19 +1,16 @@
 """`rule_map`: the regions of the rules on a plane."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evolabel._utils.validation import check_number
 from evolabel.errors import DataError
 from evolabel.explain.figures import canvas
+from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable, FigureData
 from evolabel.explain.figures.planes import Plane, plane_of
 from evolabel.typing import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _MAX_SAMPLES = 400  # drawn on a map
 _NAME_BOX = {"facecolor": "white", "alpha": 0.9, "edgecolor": "none", "pad": 0.6}  # behind the name of a rule

@@ -1,7 +1,7 @@
 """Every claim of the paper's experiments, checked by code."""
 
 from evolabel.reproduce.claims import budgets, mediamill, permanent_updates, speed
-from evolabel.reproduce.claims.verdict import FAILS, HOLDS, UNKNOWN, PaperClaim, Ruling, Verdict
+from evolabel.reproduce.claims.checks import FAILS, HOLDS, UNKNOWN, PaperClaim, Ruling, Verdict
 from evolabel.reproduce.experiments import EXPERIMENTS
 from evolabel.reproduce.results import ProfileResults, ReproductionResults
 

@@ -1,8 +1,10 @@
 """Claims about active learning: Figures 8 and 10 (budgets of labels), 9 (of samples) and the paper's conclusion."""
 
-from evolabel.reproduce.claims.numbers import (
+from evolabel.reproduce.claims.checks import (
     MAX_LOSS,
     MIN_LEAD,
+    Measured,
+    PaperClaim,
     hundredths,
     learning_gain,
     listed,
@@ -10,7 +12,6 @@ from evolabel.reproduce.claims.numbers import (
     on_each,
     points,
 )
-from evolabel.reproduce.claims.verdict import Measured, PaperClaim
 from evolabel.reproduce.experiments import PAPER_SETS, SMALL_SETS
 from evolabel.reproduce.results import NoResultError, ProfileResults
 

@@ -1,8 +1,16 @@
 """Claims about permanent updates on the four small data sets: Figures 4 and 5, and the number of rules in Figure 6."""
 
 from evolabel.core.options import Options
-from evolabel.reproduce.claims.numbers import MIN_LEAD, count_text, listed, numbered, on_each, points
-from evolabel.reproduce.claims.verdict import Measured, PaperClaim
+from evolabel.reproduce.claims.checks import (
+    MIN_LEAD,
+    Measured,
+    PaperClaim,
+    count_text,
+    listed,
+    numbered,
+    on_each,
+    points,
+)
 from evolabel.reproduce.experiments import SMALL_SETS
 from evolabel.reproduce.methods import METHODS, Profile
 from evolabel.reproduce.results import ProfileResults, ScoreName

@@ -1,7 +1,6 @@
 """Claims about the time an update takes: Table 2."""
 
-from evolabel.reproduce.claims.numbers import count_text, listed, numbered, on_each, ratio_text
-from evolabel.reproduce.claims.verdict import PaperClaim
+from evolabel.reproduce.claims.checks import PaperClaim, count_text, listed, numbered, on_each, ratio_text
 from evolabel.reproduce.experiments import MEDIAMILL
 from evolabel.reproduce.results import ProfileResults
 
