@@ -1,8 +1,6 @@
 """Rows for a saved model, and text about it in all formats."""
 
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -43,14 +41,6 @@ def _read(classifier: EvolvingFuzzyClassifier, data: str, labels: tuple[str, ...
         return open_source(data, () if data.startswith("drift") else labels).stream(0)
     dataset = load_dataset(data, nominal="codes")
     return dataset if dataset.n_features == classifier.n_features_in_ else load_dataset(data, nominal="one-hot")
-
-
-@contextmanager
-def no_name_warnings() -> Iterator[None]:
-    """Switch off scikit-learn's warning about arrays without feature names: `samples_for` has compared the names."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-        yield
 
 
 def print_formatted(document: "RuleSet | Explanation", form: Format, out: Path | None) -> None:

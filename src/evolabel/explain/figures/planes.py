@@ -37,10 +37,8 @@ class Plane:
 
     def project(self, Z: FloatArray) -> FloatArray:
         """Return the scaled rows `Z` on the plane, (rows, 2); missing features of discriminants are at their mean."""
-        if self.features is None:
-            Z = np.where(np.isnan(Z), self.origin, Z)
-        else:
-            Z = np.where(np.isnan(Z) & (self.V == 0.0).all(axis=1), self.origin, Z)
+        replaceable = True if self.features is None else (self.V == 0.0).all(axis=1)
+        Z = np.where(np.isnan(Z) & replaceable, self.origin, Z)
         return self._in_units((Z - self.origin) @ self.V)
 
     def covariance(self, slot: int) -> FloatArray:
