@@ -1,4 +1,4 @@
-"""`reproduce`: run the tasks that the chosen experiments need and the cache (`TaskCache`) does not hold."""
+"""`reproduce`: run the tasks that the chosen experiments need and the cache, a folder of JSON files, does not hold."""
 
 import json
 import warnings
@@ -60,7 +60,7 @@ def reproduce(
     ReproductionResults
     """
     cut = {name: run_size.cut(dataset) for name, dataset in datasets.items()}
-    runner = _Runner(list(experiments), cut, TaskCache(folder / "cache"), run_size, seed, jobs, progress)
+    runner = _Runner(list(experiments), cut, folder / "cache", run_size, seed, jobs, progress)
     params = runner.tune()
     results = ReproductionResults(
         {"version": __version__, "run_size": run_size.name, "seed": seed},
@@ -80,35 +80,23 @@ class FinishedTask(NamedTuple):
     seconds: float
 
 
-@dataclass(frozen=True)
-class TaskCache:
-    """A `folder` with one JSON file per task and stage, so that an interrupted run continues with the unfinished ones.
+def load_task(file: Path, settings: dict[str, Any]) -> FinishedTask | None:
+    """The result of a task that `file` holds.
 
-    Each file has the settings it was computed with.
+    None if there is no file, if it is damaged, or if it was computed with other `settings`.
     """
+    try:
+        stored = json.loads(file.read_bytes())
+        same = stored["settings"] == json.loads(json.dumps(settings))
+        return FinishedTask(stored["value"], stored["seconds"]) if same else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
-    folder: Path
 
-    def load(self, stage: Stage, task: Task, settings: dict[str, Any]) -> FinishedTask | None:
-        """The stored result of `task` in `stage`.
-
-        None if there is no file, if it is damaged, or if it was computed with other `settings`.
-        """
-        try:
-            stored = json.loads(self._path(stage, task).read_bytes())
-            same = stored["settings"] == json.loads(json.dumps(settings))
-            return FinishedTask(stored["value"], stored["seconds"]) if same else None
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-
-    def save(self, stage: Stage, task: Task, settings: dict[str, Any], finished: FinishedTask) -> None:
-        """Write what `task` returned in `stage` (`finished`), with the `settings` it was computed with."""
-        path = self._path(stage, task)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, as_json({"settings": settings, **finished._asdict()}))
-
-    def _path(self, stage: Stage, task: Task) -> Path:
-        return self.folder / stage / f"{'-'.join(task)}.json"
+def _save_task(file: Path, settings: dict[str, Any], finished: FinishedTask) -> None:
+    """Write what a task returned, with the `settings` it was computed with."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, as_json({"settings": settings, **finished._asdict()}))
 
 
 @dataclass
@@ -117,7 +105,7 @@ class _Runner:
 
     experiments: list[Experiment]
     datasets: dict[str, Dataset]
-    cache: TaskCache
+    cache: Path
     run_size: RunSize
     seed: int
     jobs: int
@@ -166,16 +154,17 @@ class _Runner:
         """What `function` returns for each of `calls`, from the cache where it is there."""
         common = {"version": __version__, "seed": self.seed, "run_size": self.run_size.settings()}
         all_settings = {task: {**common, "data": self._data[task.dataset], **settings.get(task, {})} for task in calls}
+        files = {task: self.cache / stage / f"{'-'.join(task)}.json" for task in calls}
         found = {}
         for task in calls:
-            if (finished := self.cache.load(stage, task, all_settings[task])) is not None:
+            if (finished := load_task(files[task], all_settings[task])) is not None:
                 found[task] = self._report(stage, task, finished)
         missing = [(function, task, calls[task]) for task in calls if task not in found]
         parallel = run_all((delayed(_measured)(*call) for call in missing), self.jobs)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "A worker stopped")  # joblib replaces it and repeats its task
             for task, finished in starmap(_measured, missing) if stage == "timed" else parallel:
-                self.cache.save(stage, task, all_settings[task], finished)
+                _save_task(files[task], all_settings[task], finished)
                 found[task] = self._report(stage, task, finished)
         return found
 
