@@ -10,8 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.explain.rule_text import summary
-from evolabel.explain.rules import RuleSet
+from evolabel.explain.rules import RuleSet, summary
 from evolabel.streams import Dataset, load_dataset
 
 PAGE = Path(__file__).parents[1] / "docs" / "reading-rules.md"
@@ -46,7 +45,7 @@ def characteristic(rules: RuleSet) -> RuleSet:
 def rules_of(name: str) -> str:
     rules = learned(name)[0].rules_
     texts = "\n\n".join(rule.text for rule in characteristic(rules))
-    return f"{summary(rules, rules.fidelity)}\n\n{texts}"
+    return f"{summary(rules)}\n\n{texts}"
 
 
 def relevance_of(name: str) -> str:

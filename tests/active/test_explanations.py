@@ -9,7 +9,7 @@ from active.ordered_streams import ordered_stream, trained, walked
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.errors import DataError, ParameterError, StateError
-from evolabel.explain.prediction_text import FEEDBACK
+from evolabel.explain.prediction import FEEDBACK
 from evolabel.streams import load_dataset
 
 X, Y = ordered_stream()

@@ -11,7 +11,6 @@ from rich.console import Console
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.text import one_line, visible
-from evolabel.cli.model import no_name_warnings
 from evolabel.cli.output import markdown_table, result_table
 from evolabel.evaluate import prequential, repeat
 from evolabel.explain.figures.all_figures import all_figures
@@ -153,11 +152,11 @@ def test_the_report_has_no_script(repeated, name, tmp_path):
 
 
 @hostile
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_texts_of_rules_and_explanations_keep_their_lines(trained, name):
     classifier, X, _ = renamed(trained, name)
     plainly, _, _ = renamed((EvolvingFuzzyClassifier(max_rules=3).fit(*trained[1:]), *trained[1:]), "x")
-    with no_name_warnings():
-        explained = classifier.explain(X[0]), plainly.explain(X[0])
+    explained = classifier.explain(X[0]), plainly.explain(X[0])
     pairs = [(classifier.rules_, plainly.rules_), (classifier.rules_[0], plainly.rules_[0]), explained]
     for told, expected in pairs:
         assert len(told.text.split("\n")) == len(expected.text.split("\n"))

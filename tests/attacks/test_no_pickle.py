@@ -17,8 +17,7 @@ from evolabel.active import ActiveLearner
 from evolabel.errors import EvolabelError
 from evolabel.evaluate import Results
 from evolabel.reproduce import ReproductionResults
-from evolabel.reproduce.cache import TaskCache
-from evolabel.reproduce.results import Task
+from evolabel.reproduce.runner import load_task
 from evolabel.streams import DriftingStream, load_dataset, read_arff, read_dataset, read_for_model, write_dataset
 from evolabel.streams.named.catalogue import find_entry
 from evolabel.tuning import GridSearch
@@ -146,10 +145,7 @@ READERS = {
     "results": ("results.json", Results.read),
     "results as lines": ("results.jsonl", Results.read),
     "results as parquet": ("results.parquet", Results.read),
-    "parts of a reproduction": (
-        "run/a-b-c.json",
-        lambda path: TaskCache(path.parent.parent).load("run", Task("a", "b", "c"), {}),
-    ),
+    "parts of a reproduction": ("run/a-b-c.json", lambda path: load_task(path, {})),
     "results of a reproduction": ("results.json", lambda path: ReproductionResults.read(path.parent)),
 }
 

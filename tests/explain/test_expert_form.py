@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evolabel.errors import DataError, ParameterError
-from evolabel.explain.expert_form import LIKELY, UNLIKELY, Condition, Expectation, ExpertRule
-from evolabel.explain.expert_text import read_form
+from evolabel.explain.expert_form import LIKELY, UNLIKELY, Condition, Expectation, ExpertRule, read_form
 from evolabel.explain.terms import TERMS
 
 names = st.text(min_size=1, max_size=8) | st.sampled_from(["heat", "flow rate", "and", "50%", '"', "\\", "a,b", "THEN"])

@@ -9,8 +9,7 @@ from washing_machine import MODES, SCALINGS, frames, learned, machine, of_mode
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError
-from evolabel.explain.expert_form import NO, YES, Condition, Expectation, ExpertRule
-from evolabel.explain.expert_text import read_form
+from evolabel.explain.expert_form import NO, YES, Condition, Expectation, ExpertRule, read_form
 
 
 @pytest.fixture

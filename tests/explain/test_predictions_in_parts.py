@@ -90,8 +90,9 @@ def test_no_smaller_change_would_do_within_one_rule():
 
 def test_what_no_feature_moves_has_no_change(trained, stream):
     x = stream[0][0]
-    names = {"feature_names": [f"x{j}" for j in range(4)], "label_names": ["a", "b"]}
-    found = find_counterfactuals(trained._model, x, np.zeros((4, 2)), np.array([0.2, 0.7]), threshold=0.5, **names)
+    model, names = trained._model, ([f"x{j}" for j in range(4)], ["a", "b"])
+    still = np.zeros((4, 2)), np.array([0.2, 0.7])
+    found = find_counterfactuals(model, x, *still, names=names, threshold=0.5, answer=model.outputs)
     assert found == [None, None]
 
 

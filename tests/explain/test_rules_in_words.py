@@ -8,7 +8,8 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, ParameterError, StateError
-from evolabel.explain.statements import RuleCondition, rule_outcomes, strongest_drivers
+from evolabel.explain.read_rules import rule_outcomes, strongest_drivers
+from evolabel.explain.rules import RuleCondition
 from evolabel.explain.terms import stream_terms
 
 pd = pytest.importorskip("pandas")

@@ -6,7 +6,7 @@ import pytest
 from test_claims import BY_KEY, with_number
 from tiny_world import paper_is_right
 
-from evolabel.reproduce.claims.numbers import hundredths, points
+from evolabel.reproduce.claims.checks import hundredths, points
 from evolabel.reproduce.results import ProfileResults, Task
 
 

@@ -294,7 +294,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         fidelity : float
             Share of labels that must be predicted as by the whole rule.
         """
-        from evolabel.explain.rules import read_rules
+        from evolabel.explain.read_rules import read_rules
 
         check_number("fidelity", fidelity, 0, 1)
         model, rows = self._fitted_model(), None if X is None else self._read(X)

@@ -11,10 +11,8 @@ from evolabel.core.edits.undo import undo
 from evolabel.core.model import StreamModel
 from evolabel.core.rules.events import EDITS, Event
 from evolabel.errors import DataError
-from evolabel.explain.expert_form import ExpertRule
-from evolabel.explain.expert_region import form_of, spec_of
-from evolabel.explain.expert_text import read_form
-from evolabel.explain.resolve import resolve
+from evolabel.explain.expert_form import ExpertRule, read_form
+from evolabel.explain.expert_region import form_of, resolve, spec_of
 from evolabel.explain.terms import stream_terms
 
 if TYPE_CHECKING:

@@ -5,19 +5,19 @@ package or data set, 130 interrupted.
 """
 
 import errno
+import warnings
 from collections.abc import Callable, Sequence
 from signal import SIGINT
 
 from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
-from rich.console import Console
 
 from evolabel import __version__
-from evolabel._utils.text import one_line
 from evolabel.cli.bench import bench
 from evolabel.cli.data import convert, datasets
 from evolabel.cli.edit import edit
 from evolabel.cli.explain import explain
 from evolabel.cli.figures import figures
+from evolabel.cli.output import print_message
 from evolabel.cli.predict import predict
 from evolabel.cli.reproduce import reproduce_paper
 from evolabel.cli.rules import rules
@@ -71,9 +71,10 @@ def make_app() -> App:
 
 def run_command(words: Sequence[str]) -> int:
     """Run the command line `words`; print an error as one line on stderr and return the exit code."""
-    console = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
     try:
-        make_app()(list(words), exit_on_error=False, print_error=False, result_action="return_value")
+        with warnings.catch_warnings():  # arrays without feature names are fine: commands compare the names themselves
+            warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+            make_app()(list(words), exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         code, message = _UNUSABLE, _usage_message(error, words)
     except KeyboardInterrupt:
@@ -82,7 +83,7 @@ def run_command(words: Sequence[str]) -> int:
         code, message = _code_and_message(error)
     else:
         return _DONE
-    console.print(one_line(f"evolabel: {message}"), markup=False)
+    print_message(f"evolabel: {message}")
     return code
 
 

@@ -2,23 +2,15 @@
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
 from evolabel._utils.atomic_files import write_atomically
+from evolabel.cli import output
 from evolabel.cli.learners import Factory, chosen_learners
-from evolabel.cli.output import (
-    LiveBars,
-    check_folder,
-    markdown_table,
-    print_json,
-    print_table,
-    result_table,
-    result_title,
-    write_json,
-)
 from evolabel.cli.ready import compile_kernels
 from evolabel.cli.run import check_seeds
 from evolabel.cli.source import DataSource, open_source, split_names
@@ -80,57 +72,47 @@ def bench(
     sources = [open_source(name, protocol="benchmark") for name in split_names(sets)]
     if not sources:
         raise ParameterError("--sets names no data set; `evolabel datasets` lists them")
-    check_folder(out)
+    output.check_folder(out)
     compile_kernels(quiet=quiet or json)
     found: dict[str, Repeated] = {}
     for place, source in enumerate(sources):
         check_seeds(seeds, source, 1.0)
-        with threadpool_limits(1), LiveBars(list(learners), quiet=quiet or json) as bars:
-            found[source.name] = repeat(_Round(source, learners, bars, out / _UNFINISHED, place), range(seeds))
+        with threadpool_limits(1), output.LiveBars(list(learners), quiet=quiet or json) as bars:
+            once = partial(_round, source, learners, bars, out / _UNFINISHED / f"{place}")
+            found[source.name] = repeat(once, range(seeds))
         _write(found, out)
         if not json:
-            print_table(result_table(found[source.name]))
+            output.print_table(output.result_table(found[source.name]))
     _remove_rounds(out / _UNFINISHED)
     if json:
-        print_json(_documents(found))
+        output.print_json(_documents(found))
 
 
-@dataclass(frozen=True)
-class _Round:
-    """A run of all learners on one shuffle of one set; its results are kept in `folder` and not computed again."""
-
-    source: DataSource
-    learners: dict[str, Factory]
-    bars: LiveBars
-    folder: Path
-    place: int
-
-    def __call__(self, seed: int) -> Results:
-        self.bars.begin(f"{self.source.name} {seed}")
-        learners = {name: make(seed) for name, make in self.learners.items()}
-        stream, initial = self.source.stream(seed), self.source.initial
-        file = self.folder / f"{self.place}-{seed}.json"
-        kept = _kept(file, learners, stream)
-        if kept is not None:
-            return kept
-        results = prequential(
-            learners, stream, initial=initial, metrics=_METRICS, every=_STEP, seed=seed, progress=self.bars.step
-        )
-        self.folder.mkdir(exist_ok=True)
-        results.write(file)
-        return replace(results, learners={})  # many rule bases, which are not needed any more
+def _round(source: DataSource, learners: dict[str, Factory], bars: output.LiveBars, stem: Path, seed: int) -> Results:
+    """Run all learners on one shuffle of `source`; results are kept in a file `stem`-SEED and not computed again."""
+    bars.begin(f"{source.name} {seed}")
+    made = {name: make(seed) for name, make in learners.items()}
+    stream = source.stream(seed)
+    file = stem.with_name(f"{stem.name}-{seed}.json")
+    kept = _kept(file, made, stream)
+    if kept is not None:
+        return kept
+    results = prequential(
+        made, stream, initial=source.initial, metrics=_METRICS, every=_STEP, seed=seed, progress=bars.step
+    )
+    file.parent.mkdir(exist_ok=True)
+    results.write(file)
+    return replace(results, learners={})  # many rule bases, which are not needed any more
 
 
 def _kept(file: Path, learners: dict[str, Learner], stream: Dataset) -> Results | None:
-    """Return the stored results of these learners on this stream; None if the file has others, or is damaged.
+    """Return the stored results of these learners on this stream; None if the file has others, or none.
 
     The order of the learners matters: the others are compared with the first.
     """
-    if not file.exists():
-        return None
     try:
         kept = Results.read(file)
-    except FileFormatError:  # damaged: the round is run again
+    except FileFormatError:  # not there, or damaged: the round is run again
         return None
     then = kept.settings
     same = list(then["learners"].items()) == [(name, stable_repr(learner)) for name, learner in learners.items()]
@@ -154,9 +136,9 @@ def _documents(found: dict[str, Repeated]) -> dict[str, object]:
 def _write(found: dict[str, Repeated], out: Path) -> None:
     """Write both files with the sets that are finished."""
     out.mkdir(parents=True, exist_ok=True)
-    write_json(out / "comparison.json", _documents(found))
-    sections = [
-        f"## {markdown_text(name)}\n\n{markdown_text(result_title(repeated))}\n\n{markdown_table(repeated)}"
-        for name, repeated in found.items()
-    ]
+    output.write_json(out / "comparison.json", _documents(found))
+    sections = []
+    for name, repeated in found.items():
+        title = f"## {markdown_text(name)}\n\n{markdown_text(output.result_title(repeated))}"
+        sections.append(f"{title}\n\n{output.markdown_table(repeated)}")
     write_atomically(out / "comparison.md", "\n".join(sections).encode())

@@ -1,7 +1,8 @@
 """Learners with a label budget for `evolabel run --budget`: active, by the paper's criteria, and at random."""
 
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 from cyclopts import Group, Parameter
 
@@ -64,7 +65,7 @@ def with_budgets(learners: dict[str, Factory], options: BudgetOptions, initial: 
     budgeted: dict[str, Factory] = {}
     for budget in budgets:
         budgeted |= _budgeted(base, budget, options)
-    return {**budgeted, **learners, _STATIC: lambda seed: make_learner(_STATIC, seed)}
+    return {**budgeted, **learners, _STATIC: partial(make_learner, _STATIC)}
 
 
 def compiling_learners(learners: dict[str, Factory], options: BudgetOptions) -> dict[str, Learner]:
@@ -99,18 +100,12 @@ def trained_classifier(learner: Learner) -> Learner:
 def _budgeted(base: Factory, budget: float, options: BudgetOptions) -> dict[str, Factory]:
     """Return three learners by name that spend `budget` in different ways on classifiers made by `base`."""
     share, per = f"{100 * budget:g} %", options.per
-    criteria = split_names(options.criteria) or None
-
-    def active(seed: int) -> Learner:
-        return BudgetedLearner(_classifier(base, seed), budget, per, criteria=criteria, selection=options.selection)
-
-    def paper(seed: int) -> Learner:
-        return BudgetedLearner(_classifier(base, seed), budget, per, **paper_settings())
-
-    def random(seed: int) -> Learner:
-        return RandomSelection(_classifier(base, seed), budget, per, seed=seed)
-
-    return {f"active {share}": active, f"paper {share}": paper, f"random {share}": random}
+    chosen: dict[str, Any] = {"criteria": split_names(options.criteria) or None, "selection": options.selection}
+    return {
+        f"active {share}": lambda seed: BudgetedLearner(_classifier(base, seed), budget, per, **chosen),
+        f"paper {share}": lambda seed: BudgetedLearner(_classifier(base, seed), budget, per, **paper_settings()),
+        f"random {share}": lambda seed: RandomSelection(_classifier(base, seed), budget, per, seed=seed),
+    }
 
 
 def _classifier(base: Factory, seed: int) -> EvolvingFuzzyClassifier:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.cli.model import Format, no_name_warnings, print_formatted, rows_for
+from evolabel.cli.model import Format, print_formatted, samples_for
 from evolabel.cli.source import default_data, split_names
 from evolabel.errors import DataError, ParameterError
 
@@ -48,11 +48,9 @@ def explain(
     classifier = EvolvingFuzzyClassifier.load(model)
     name = default_data() if data is None else data
     try:
-        X = rows_for(classifier, name, split_names(labels))
+        X = samples_for(classifier, name, split_names(labels)).X
     except DataError as error:
         raise error if data else ParameterError(f"--data is missing, and {error}") from None
     if not 0 <= row < len(X):
         raise ParameterError(f"--row {row} is not allowed; {name} has rows 0 to {len(X) - 1}")
-    with no_name_warnings():
-        why = classifier.explain(X[row])
-    print_formatted(why, format, out)
+    print_formatted(classifier.explain(X[row]), format, out)

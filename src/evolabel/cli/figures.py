@@ -1,7 +1,6 @@
 """`evolabel figures`: figures of a saved model."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.atomic_files import write_atomically
@@ -9,9 +8,6 @@ from evolabel.cli.model import samples_for
 from evolabel.cli.output import check_folder, print_message
 from evolabel.cli.source import split_names
 from evolabel.explain.markup import escape, page
-
-if TYPE_CHECKING:
-    from evolabel.explain.figures.all_figures import CaptionedFigure
 
 _DOTS_PER_INCH = 150
 
@@ -42,11 +38,14 @@ def figures(model: Path, *, out: Path, data: str | None = None, labels: str = ""
     samples = None if data is None else samples_for(classifier, data, split_names(labels))
     check_folder(out, {"matplotlib": "plots"}, "a figure")
     from evolabel.explain.figures.all_figures import all_figures
+    from evolabel.explain.figures.canvas import as_png, as_svg, figure_of
 
     given = () if samples is None else (samples.X, samples.Y)
     drawn = list(all_figures(classifier, *given))
-    for figure in drawn:
-        _write(figure, out)
+    for captioned in drawn:
+        figure = figure_of(captioned.axes)
+        write_atomically(out / f"{captioned.name}.png", as_png(figure, _DOTS_PER_INCH))
+        write_atomically(out / f"{captioned.name}.svg", as_svg(figure).encode())
     body = "".join(
         f'<h2>{escape(figure.caption)}</h2><img src="{figure.name}.svg" alt="{escape(figure.caption)}" '
         'style="max-width:100%;background:white">'
@@ -54,11 +53,3 @@ def figures(model: Path, *, out: Path, data: str | None = None, labels: str = ""
     )
     write_atomically(out / "index.html", page(f"{model.stem}: {classifier.n_rules_} rules", body).encode())
     print_message(f"Written: {out / 'index.html'} ({len(drawn)} figures)")
-
-
-def _write(captioned: "CaptionedFigure", out: Path) -> None:
-    from evolabel.explain.figures.canvas import as_png, as_svg, figure_of
-
-    figure = figure_of(captioned.axes)
-    write_atomically(out / f"{captioned.name}.png", as_png(figure, _DOTS_PER_INCH))
-    write_atomically(out / f"{captioned.name}.svg", as_svg(figure).encode())

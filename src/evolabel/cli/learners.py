@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,7 @@ def chosen_learners(first: str, against: str, params: Path | None = None) -> dic
         if name not in LEARNERS:
             raise ParameterError(f"there is no learner {name!r}; use one of {', '.join(LEARNERS)}, or all")
     tuned: dict[str, Factory] = {} if params is None else {_TUNED: _tuned(params)}
-    return {**tuned, **{name: _named(name) for name in names}}
-
-
-def _named(name: str) -> Factory:
-    return lambda seed: make_learner(name, seed)
+    return {**tuned, **{name: partial(make_learner, name) for name in names}}
 
 
 def _tuned(path: Path) -> Factory:

@@ -1,35 +1,21 @@
 """Rows for a saved model, and text about it in all formats."""
 
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from json import dumps
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.cli.output import print_or_write
 from evolabel.cli.source import open_source
 from evolabel.errors import DataError
 from evolabel.streams import Dataset, dataset_names, for_model, load_dataset, read_for_model
-from evolabel.typing import FloatArray
+
+if TYPE_CHECKING:
+    from evolabel.explain.prediction import Explanation
+    from evolabel.explain.rules import RuleSet
 
 Format = Literal["text", "markdown", "html", "json"]
-
-
-class _Printable(Protocol):
-    """An object that has its text in all formats."""
-
-    @property
-    def text(self) -> str: ...
-    def markdown(self) -> str: ...
-    def html(self) -> str: ...
-    def to_dict(self) -> dict[str, Any]: ...
-
-
-def rows_for(classifier: EvolvingFuzzyClassifier, data: str, labels: tuple[str, ...]) -> FloatArray:
-    """Return the samples of `samples_for` without labels; `classifier`, `data` and `labels` are the same."""
-    return samples_for(classifier, data, labels).X
 
 
 def samples_for(classifier: EvolvingFuzzyClassifier, data: str, labels: tuple[str, ...]) -> Dataset:
@@ -57,15 +43,7 @@ def _read(classifier: EvolvingFuzzyClassifier, data: str, labels: tuple[str, ...
     return dataset if dataset.n_features == classifier.n_features_in_ else load_dataset(data, nominal="one-hot")
 
 
-@contextmanager
-def no_name_warnings() -> Iterator[None]:
-    """Switch off scikit-learn's warning about arrays without feature names: `samples_for` has compared the names."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-        yield
-
-
-def print_formatted(document: _Printable, form: Format, out: Path | None) -> None:
+def print_formatted(document: "RuleSet | Explanation", form: Format, out: Path | None) -> None:
     """Print `document` in the format `form`, or write it to the file `out`."""
     forms: dict[str, Callable[[], str]] = {
         "text": lambda: document.text,

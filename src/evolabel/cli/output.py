@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from json import dumps
 from math import isnan
 from pathlib import Path
-from typing import Self
 
 from rich.box import SIMPLE
 from rich.console import Console
@@ -115,9 +114,10 @@ def result_table(repeated: Repeated) -> Table:
     """Return the results of all learners in `repeated` as a table; the best value of each metric is bold."""
     standings = repeated.ranking()
     best = {name: best_value(standings, name) for name in repeated.metrics}
-    table = empty_table(result_title(repeated), _heads(repeated))
-    for standing in standings:
-        line = [Text(one_line(cell)) for cell in result_cells(standing, asked=_has_queries(repeated))]
+    heads, *rows = _result_rows(repeated)
+    table = empty_table(result_title(repeated), heads)
+    for standing, cells in zip(standings, rows, strict=True):
+        line = [Text(one_line(cell)) for cell in cells]
         for column, (name, value) in enumerate(standing.metrics.items(), start=1):
             if value.mean == best[name]:
                 line[column].stylize("bold")
@@ -127,9 +127,17 @@ def result_table(repeated: Repeated) -> Table:
 
 def markdown_table(repeated: Repeated) -> str:
     """Return the results of all learners in `repeated` as a Markdown table."""
-    lines = [result_cells(standing, asked=_has_queries(repeated)) for standing in repeated.ranking()]
-    rows = [[markup.cell(text) for text in line] for line in (_heads(repeated), *lines)]
-    return markup.table(rows[0], rows[1:]) + "\n"
+    heads, *rows = [[markup.cell(text) for text in line] for line in _result_rows(repeated)]
+    return markup.table(heads, rows) + "\n"
+
+
+def _result_rows(repeated: Repeated) -> list[list[str]]:
+    """Return the heads of the columns, and the cells of every learner."""
+    standings = repeated.ranking()
+    asked = any(standing.questions is not None for standing in standings)
+    names = [_COLUMN_NAMES.get(name, name) for name in repeated.metrics]
+    heads = ["learner", *names, "rules", "ms", *(["asked"] if asked else [])]
+    return [heads, *(result_cells(standing, asked=asked) for standing in standings)]
 
 
 def result_cells(standing: RankingRow, *, asked: bool = False) -> list[str]:
@@ -148,15 +156,6 @@ def result_title(repeated: Repeated) -> str:
     return title + (f", mean of {seeds} seeds" if seeds > 1 else "")
 
 
-def _heads(repeated: Repeated) -> list[str]:
-    asked = ["asked"] if _has_queries(repeated) else []
-    return ["learner", *(_COLUMN_NAMES.get(name, name) for name in repeated.metrics), "rules", "ms", *asked]
-
-
-def _has_queries(repeated: Repeated) -> bool:
-    return any(standing.questions is not None for standing in repeated.ranking())
-
-
 def _score_text(spread: Spread) -> str:
     """Return mean and deviation without leading zeros, so that the table fits into a narrow terminal."""
     return re.sub(r"(?<!\d)0\.", ".", f"{spread:.4f}").replace(" ± ", " ±")
@@ -165,7 +164,7 @@ def _score_text(spread: Spread) -> str:
 # ---------------------------------------------------------------------- progress bars
 
 
-class LiveBars:
+class LiveBars(Progress):
     """One progress bar per learner on standard error: rows done, scores, rules, speed.
 
     Parameters
@@ -178,7 +177,7 @@ class LiveBars:
 
     def __init__(self, learners: Sequence[str], *, quiet: bool = False) -> None:
         console = Console(stderr=True)
-        self._bars = Progress(
+        super().__init__(
             TextColumn("{task.description}", style="bold", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
@@ -189,27 +188,20 @@ class LiveBars:
             transient=True,
         )
         self._learners = learners
-        self._tasks: dict[str, TaskID] = {}
+        self._bars: dict[str, TaskID] = {}
 
     def begin(self, title: str) -> None:
         """Set all bars to zero for a new run called `title`."""
-        for task in self._tasks.values():
-            self._bars.remove_task(task)
-        self._tasks = {
-            name: self._bars.add_task(one_line(f"{title} {name}"), total=None, state="initial batch")
+        for bar in self._bars.values():
+            self.remove_task(bar)
+        self._bars = {
+            name: self.add_task(one_line(f"{title} {name}"), total=None, state="initial batch")
             for name in self._learners
         }
 
     def step(self, step: Step) -> None:
         """Move the bar of the learner of `step`."""
-        self._bars.update(self._tasks[step.learner], completed=step.done, total=step.total, state=_bar_text(step))
-
-    def __enter__(self) -> Self:
-        self._bars.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bars.stop()
+        self.update(self._bars[step.learner], completed=step.done, total=step.total, state=_bar_text(step))
 
 
 def _bar_text(step: Step) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.text import counted
-from evolabel.cli.model import no_name_warnings, samples_for
+from evolabel.cli.model import samples_for
 from evolabel.cli.output import print_or_write
 from evolabel.cli.source import split_names, usable
 from evolabel.typing import AnyArray
@@ -40,8 +40,7 @@ def predict(model: Path, data: str, *, labels: str = "", proba: bool = False, ou
     """
     classifier = EvolvingFuzzyClassifier.load(model)
     X = usable(samples_for(classifier, data, split_names(labels))).X
-    with no_name_warnings():
-        answers = classifier.predict_proba(X).round(4) if proba else classifier.predict(X)
+    answers = classifier.predict_proba(X).round(4) if proba else classifier.predict(X)
     print_or_write(_table(classifier, answers), out, f" ({counted(len(X), 'row')})")
 
 

@@ -10,7 +10,6 @@ from evolabel.errors import EvolabelError
 from evolabel.evaluate import Learner, prequential
 from evolabel.kernels.progress import silenced
 from evolabel.streams import DriftingStream
-from evolabel.typing import FloatArray
 
 _ROWS = 400  # enough for every rare event (rules removed, errors that repeat) to happen once
 _EVENT = 20  # rows
@@ -28,14 +27,10 @@ def compile_kernels(learners: Mapping[str, Learner] | None = None, *, quiet: boo
         learner.test_then_train(X[40:], Y[40:])
         learner.decision_function(X)
         if learners:
+            X, Y = DriftingStream(n_features=2, n_labels=2).take(_ROWS)
+            Y = np.repeat(Y[::_EVENT], _EVENT, axis=0)  # so that errors repeat, and error feedback is used
             with suppress(EvolabelError):  # a learner that fails on these rows may do well on those of the run
-                prequential(learners, _repeating_labels(), every=_ROWS)
-
-
-def _repeating_labels() -> tuple[FloatArray, FloatArray]:
-    """Return rows whose labels stay the same for a while, so that errors repeat and error feedback is used."""
-    X, Y = DriftingStream(n_features=2, n_labels=2).take(_ROWS)
-    return X, np.repeat(Y[::_EVENT], _EVENT, axis=0)
+                prequential(learners, (X, Y), every=_ROWS)
 
 
 if __name__ == "__main__":

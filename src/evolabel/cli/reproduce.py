@@ -16,7 +16,6 @@ from evolabel.reproduce import FULL, QUICK, ReproductionResults, chosen_experime
 from evolabel.reproduce.claims import Verdict
 from evolabel.reproduce.experiments import MEDIAMILL
 from evolabel.reproduce.page import by_claim
-from evolabel.reproduce.runner import TaskProgress
 from evolabel.streams import Dataset
 
 _SETS = "birds,emotions,water-quality,yeast"
@@ -77,10 +76,17 @@ def reproduce_paper(
         print_message(line)
     check_folder(out)
     compile_kernels(quiet=quiet or json)
-    with _Bar(quiet=quiet or json) as bar:
-        results = reproduce(
-            experiments, datasets, out, run_size=QUICK if quick else FULL, seed=seed, jobs=jobs, progress=bar.step
-        )
+    console = Console(stderr=True)
+    columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False)
+    hidden = quiet or json or not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
+        task = bar.add_task("tuning", total=None)
+
+        def show(name: str, done: int, total: int) -> None:
+            bar.update(task, description=name, completed=done, total=total)
+
+        size = QUICK if quick else FULL
+        results = reproduce(experiments, datasets, out, run_size=size, seed=seed, jobs=jobs, progress=show)
     page = write_page(results, experiments, out, skipped)
     shown = {experiment.key for experiment in experiments}
     found = [verdict for verdict in verdicts(results) if verdict.claim.experiment in shown]
@@ -110,33 +116,6 @@ def _opened(names: tuple[str, ...]) -> tuple[dict[str, Dataset], list[str]]:
     if not datasets:
         raise DatasetNotFoundError(f"no data set was found: {'; '.join(skipped)}")
     return datasets, skipped
-
-
-class _Bar:
-    """Progress bar with the number of finished tasks and the name of the last one."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        console = Console(stderr=True)
-        self._progress = Progress(
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.description}", markup=False),
-            console=console,
-            transient=True,
-            disable=quiet or not console.is_terminal,
-        )
-        self._task = self._progress.add_task("tuning", total=None)
-        self.step: TaskProgress = lambda name, done, total: self._progress.update(
-            self._task, description=name, completed=done, total=total
-        )
-
-    def __enter__(self) -> "_Bar":
-        self._progress.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._progress.stop()
 
 
 def _plain(found: list[Verdict]) -> list[dict[str, Any]]:

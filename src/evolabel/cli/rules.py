@@ -4,7 +4,7 @@ from pathlib import Path
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.validation import check_number
-from evolabel.cli.model import Format, no_name_warnings, print_formatted, rows_for
+from evolabel.cli.model import Format, print_formatted, samples_for
 from evolabel.cli.source import split_names
 from evolabel.errors import ParameterError
 
@@ -60,9 +60,8 @@ def rules(
     names = list(classifier.label_names_)
     if label is not None and label not in names:
         raise ParameterError(f"the model has no label {label!r}; it has {', '.join(names)}")
-    X = None if data is None else rows_for(classifier, data, split_names(labels))
-    with no_name_warnings():
-        found = classifier.describe(X, fidelity=fidelity)
+    X = None if data is None else samples_for(classifier, data, split_names(labels)).X
+    found = classifier.describe(X, fidelity=fidelity)
     if top is not None or label is not None:
         found = found.top(len(found) if top is None else top, label)
     print_formatted(found, format, out)

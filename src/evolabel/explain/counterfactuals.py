@@ -53,10 +53,9 @@ def find_counterfactuals(
     slopes: FloatArray,
     outputs: FloatArray,
     *,
-    feature_names: list[str],
-    label_names: list[str],
+    names: tuple[list[str], list[str]],
     threshold: Threshold,
-    answer: OutputFunction | None = None,
+    answer: OutputFunction,
 ) -> list[Counterfactual | None]:
     """Return for each label the smallest change that turns it; None where no feature reaches that far.
 
@@ -69,20 +68,24 @@ def find_counterfactuals(
         Change of the outputs per unit of each scaled feature, of the active rules.
     outputs : array of shape (n_labels,)
         Outputs for `x`.
-    feature_names, label_names : list of str
+    names : tuple of two lists of str
+        Names of the features and of the labels.
     threshold : array, float or None
         Outputs of at least this much are on; None: the largest output is.
-    answer : function, optional
+    answer : function
         Outputs of the model for raw rows. Of the five smallest changes the first that it confirms is returned, else
-        the smallest. By default `model.outputs`.
+        the smallest.
     """
-    gaps, slopes = _margins(outputs, slopes, threshold)
+    feature_names, label_names = names
+    gaps = _gaps(outputs[None], threshold)[0]
+    if threshold is None:
+        slopes = slopes - slopes[:, _rivals(outputs)]
     texts = _texts(model, feature_names)
     tried = _candidates(model, x, gaps, slopes, texts)
     changed = [_changed(x, j, after, texts) for found in tried for j, after, _ in found]
     if not changed:
         return [None] * len(gaps)
-    answers = iter(_gaps((answer or model.outputs)(np.array(changed)), threshold))
+    answers = iter(_gaps(answer(np.array(changed)), threshold))
     smallest: list[Counterfactual | None] = []
     for c, found in enumerate(tried):
         options = [
@@ -101,27 +104,17 @@ def find_counterfactuals(
     return smallest
 
 
-def _margins(outputs: FloatArray, slopes: FloatArray, threshold: Threshold) -> tuple[FloatArray, FloatArray]:
-    """Return how far each output is above its border (the threshold, or the strongest other label), and its slopes."""
-    if threshold is not None:
-        return outputs - threshold, slopes
-    if len(outputs) == 1:
-        return np.zeros(1), np.zeros_like(slopes)
-    rival = _rivals(outputs)
-    return outputs - outputs[rival], slopes - slopes[:, rival]
-
-
 def _gaps(outputs: FloatArray, threshold: Threshold) -> FloatArray:
-    """Return how far the outputs (rows, n_labels) are above their borders."""
+    """Return how far the outputs (rows, n_labels) are above their borders: the threshold, or the best other label."""
     if threshold is not None:
         return outputs - threshold
     return np.array([row - row[_rivals(row)] for row in outputs])
 
 
 def _rivals(outputs: FloatArray) -> IntArray:
-    """Return for every label the one with the largest output among the others."""
+    """Return for every label the one with the largest output among the others; a single label is its own rival."""
     order = np.argsort(-outputs, kind="stable")
-    return np.asarray(np.where(np.arange(len(outputs)) == order[0], order[1], order[0]))
+    return np.asarray(np.where(np.arange(len(outputs)) == order[0], order[:2][-1], order[0]))
 
 
 def _candidates(

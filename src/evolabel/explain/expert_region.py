@@ -1,5 +1,6 @@
-"""Expert rules as statistics of a model (`spec_of`), and rules of a model as expert rules (`form_of`)."""
+"""Expert rules and a model: `resolve` finds the features meant, `spec_of` the statistics, `form_of` reads a rule."""
 
+from dataclasses import replace
 from math import floor, log10
 
 import numpy as np
@@ -11,15 +12,59 @@ from evolabel.core.protocols import Model
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError
-from evolabel.explain.expert_form import NO, YES, Condition, Expectation, ExpertRule
-from evolabel.explain.expert_text import read_form
+from evolabel.explain.expert_form import NO, YES, Condition, Expectation, ExpertRule, read_form
 from evolabel.explain.terms import ANY, Vocabulary, stream_terms
-from evolabel.explain.text_columns import CLEAR_SHARE, range_of_value, scaled_0_and_1, shares_on
+from evolabel.explain.text_columns import CLEAR_SHARE, column_and_value, range_of_value, scaled_0_and_1, shares_on
 from evolabel.typing import FloatArray
 
 _MAX_NAMED = 8  # conditions and labels, at most, that a rule is written with
 _TERM_MARGIN = 0.15  # a range whose ends miss those of a term by less, in widths of the range, is named by the term
 _DIGITS = 3  # of the width of a range, to which its ends are rounded
+
+
+def resolve(rule: ExpertRule, words: Vocabulary) -> ExpertRule:
+    """Return `rule` with every condition about a feature of `words`; DataError where no feature can be meant.
+
+    "level IS low" is about the feature level, or about the text low of a categorical column level, whichever exists.
+    Texts are found whatever their case, as long as only one matches.
+    """
+    conditions = tuple(_resolved(condition, words) for condition in rule.conditions)
+    columns: dict[str, str] = {}
+    for condition in conditions:
+        column, value = column_and_value(condition.feature)
+        if condition.term == YES and columns.setdefault(column, value) != value:
+            raise DataError(f"{column} cannot be {columns[column]} and {value} at once; write two rules")
+    return replace(rule, conditions=conditions)
+
+
+def _resolved(condition: Condition, words: Vocabulary) -> Condition:
+    name = condition.feature
+    if condition.of_text:
+        if name in words.texts:
+            return condition
+        column, value = column_and_value(name)
+        if column in words.feature_names:  # a number, written as if it were a categorical column
+            if condition.term == NO:
+                raise DataError(
+                    f"{column} is a number, and IS NOT is for texts only; write a term, as in {column} IS low"
+                )
+            return Condition(column, value.lower())
+        return replace(condition, feature=_text_feature(column, value, words, name))
+    if condition.term and name not in words.feature_names and words.texts_like(name):
+        return Condition(_text_feature(name, condition.term, words, name), YES)
+    return condition
+
+
+def _text_feature(column: str, value: str, words: Vocabulary, name: str) -> str:
+    """Return the feature of the text `value` in `column`; `name` is what the person wrote."""
+    known = [column_and_value(feature)[1] for feature in words.texts_like(column)]
+    alike = [text for text in known if text.lower() == value.lower()]
+    if len(alike) == 1:
+        return f"{column}={alike[0]}"
+    if not known:
+        words.index_of(name if name in words.feature_names else column)  # raises if there is no such feature
+        raise DataError(f"{name} is a number to this model, and no text; write a range, as in {name} ABOVE 0.5")
+    raise DataError(f"there is no text {value!r} in {column}; its texts are {first_names(known)}")
 
 
 def spec_of(rule: ExpertRule, model: Model, features: list[str], labels: list[str]) -> RuleSpec:
@@ -104,7 +149,7 @@ def form_of(identity: int, model: Model, features: list[str], labels: list[str])
     if written is not None:
         rule = read_form(written)
         if _is_unchanged(rule, slot, base) and rule.names <= {*features, *labels}:
-            return ExpertRule(rule.conditions, rule.expectations, rule.confidence, rule.weight, name)
+            return replace(rule, name=name)
     weight = float(f"{base.arrays.k[slot]:.4g}")
     certain = float(base.hessian(slot)[-1, -1] / base.arrays.k[slot])
     return ExpertRule(

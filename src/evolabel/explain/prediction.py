@@ -1,26 +1,38 @@
-"""`Explanation`: one prediction as a sum of contributions of rules and features, and of the recent errors."""
+"""`Explanation`: one prediction as a sum of contributions of rules and features, and of the recent errors.
+
+It is printed as plain text, Markdown, HTML and JSON.
+"""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
+from evolabel._utils.text import one_line
 from evolabel.core.members.feedback.error_feedback import Correction
 from evolabel.core.protocols import Model
 from evolabel.errors import StateError
-from evolabel.explain import prediction_text
 from evolabel.explain.counterfactuals import Counterfactual, find_counterfactuals
+from evolabel.explain.markup import bold, code, escape, page
 from evolabel.explain.novelty_check import NoveltyCheck, check_novelty
 from evolabel.explain.shortening import Threshold, labels_on
 from evolabel.explain.terms import Vocabulary, stream_terms
+from evolabel.explain.text_columns import column_and_value
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 _CLASS_THRESHOLD = 0.5  # stands in for the threshold where the largest output is predicted
 _AMBIGUOUS_WITHIN = 0.6 - 0.5  # thresh2 of eq. (30), minus 0.5
 
+_MAX_FEATURES = 4
+_MAX_LABELS = 10
+_BASE_RATE = "base rate"
+FEEDBACK = "from the errors of recent answers"
+
 Correct = Callable[[FloatArray], Correction | None]
 """The correction of the outputs of raw rows by recent errors; None where there is none."""
+
+_Style = Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -95,20 +107,53 @@ class Explanation:
 
     @property
     def text(self) -> str:
-        """The explanation in words."""
-        return prediction_text.explanation_to_text(self)
+        """The explanation in words: each label with its counterfactual, then the rules and the novelty."""
+        lines = []
+        for c in _shown(self):
+            lines.append(f"{one_line(self.label_names[c])}: {_verdict(self, c)} = {_parts(self, c, one_line)}")
+            lines.append(f"    {_counterfactual(self, c, one_line)}")
+        return "\n".join([*lines, *_last_lines(self)])
 
     def markdown(self) -> str:
         """Return the explanation in Markdown."""
-        return prediction_text.explanation_to_markdown(self)
+        lines = []
+        for c in _shown(self):
+            lines.append(f"- {code(self.label_names[c])}: {bold(_verdict(self, c))} = {_parts(self, c, code)}")
+            lines.append(f"  - {_counterfactual(self, c, code)}")
+        return "\n".join([*lines, "", *(f"{line}\n" for line in _last_lines(self))])
 
     def html(self) -> str:
         """Return the explanation as a whole HTML page."""
-        return prediction_text.explanation_to_html(self)
+        items = "".join(
+            f"<li><code>{escape(self.label_names[c])}</code>: <b>{escape(_verdict(self, c))}</b> = "
+            f"{_parts(self, c, escape)}<br>{_counterfactual(self, c, escape)}</li>"
+            for c in _shown(self)
+        )
+        rest = "".join(f"<p>{escape(line)}</p>" for line in _last_lines(self))
+        return page("One prediction explained", f"<ul>{items}</ul>{rest}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as values that JSON can hold, with every contribution."""
-        return prediction_text.explanation_to_dict(self)
+        """Return all parts as values that JSON can hold; a missing value or an infinite border is None."""
+        labels = [
+            {
+                "label": name,
+                "output": float(self.total[c]),
+                "on": bool(self.predicted[c]),
+                "ambiguous": bool(self.ambiguous[c]),
+                "contributions": self.contributions[:, :, c].tolist(),
+                "feedback": 0.0 if self.feedback is None else float(self.feedback[c]),
+                "counterfactual": None if (change := self.counterfactuals[c]) is None else asdict(change),
+            }
+            for c, name in enumerate(self.label_names)
+        ]
+        active = zip(self.rules.tolist(), self.memberships.tolist(), self.distances.tolist(), strict=True)
+        return {
+            "features": [*self.feature_names, _BASE_RATE],
+            "values": [_finite(value) for value in self.x.tolist()],
+            "rules": [{"rule": rule, "membership": psi, "distance": D} for rule, psi, D in active],
+            "labels": labels,
+            "novelty": {**asdict(self.novelty), "border": _finite(self.novelty.border)},
+        }
 
     def __str__(self) -> str:
         return self.text
@@ -161,16 +206,8 @@ def explain_sample(
         found = None if correct is None else correct(rows)
         return model.outputs(rows) if found is None else found.of(model.outputs(rows))
 
-    counterfactuals = find_counterfactuals(
-        model,
-        x[0],
-        slopes,
-        outputs,
-        feature_names=feature_names,
-        label_names=label_names,
-        threshold=threshold,
-        answer=answer,
-    )
+    names = feature_names, label_names
+    changes = find_counterfactuals(model, x[0], slopes, outputs, names=names, threshold=threshold, answer=answer)
     return Explanation(
         rules=rules.arrays.identity[active + 1].copy(),
         memberships=psi[0, active],
@@ -180,8 +217,78 @@ def explain_sample(
         label_names=label_names,
         x=x[0].copy(),
         novelty=check_novelty(model, distance[0]),
-        counterfactuals=tuple(counterfactuals),
+        counterfactuals=tuple(changes),
         words=stream_terms(model, feature_names),
         threshold=threshold,
         feedback=feedback,
     )
+
+
+def _shown(why: Explanation) -> list[int]:
+    """Return the labels to show: all if they are few, else those with the largest outputs, in their own order."""
+    if len(why.label_names) <= _MAX_LABELS:
+        return list(range(len(why.label_names)))
+    return sorted(np.argsort(-why.total, kind="stable")[:_MAX_LABELS].tolist())
+
+
+def _verdict(why: Explanation, c: int) -> str:
+    doubt = ", too close to call" if why.ambiguous[c] else ""
+    return f"{'yes' if why.predicted[c] else 'no'} ({why.total[c]:.3f}{doubt})"
+
+
+def _parts(why: Explanation, c: int, style: _Style) -> str:
+    """Return the largest contributions, the sum of the rest, and the feedback of recent errors, which add up."""
+    parts = why.by_feature[:, c]
+    strongest = np.argsort(-np.abs(parts), kind="stable")[:_MAX_FEATURES]
+    texts = [f"{parts[j]:+.3f} {_named(why, int(j), style)}" for j in strongest]
+    rest = len(parts) - len(strongest)
+    if rest:
+        texts.append(f"{parts.sum() - parts[strongest].sum():+.3f} from {rest} other{'s' * (rest > 1)}")
+    if why.feedback is not None and why.feedback[c] != 0.0:
+        texts.append(f"{why.feedback[c]:+.3f} {FEEDBACK}")
+    return ", ".join(texts)
+
+
+def _named(why: Explanation, j: int, style: _Style) -> str:
+    """Return feature `j` with its value in words."""
+    if j == len(why.feature_names):
+        return _BASE_RATE
+    name, value = why.feature_names[j], float(why.x[j])
+    if np.isnan(value):
+        return f"{style(name)} (missing)"
+    if name in why.words.texts and value in (0.0, 1.0):
+        column, text = column_and_value(name)
+        return f"{style(column)} is {'' if value else 'not '}{style(text)}"
+    return f"{style(name)} ({value:.4g}, {why.words.term_for(name, value, value)})"
+
+
+def _counterfactual(why: Explanation, c: int, style: _Style) -> str:
+    change = why.counterfactuals[c]
+    if change is None:
+        return "no change of a single feature would turn it within the active rules"
+    sure = "the whole model agrees" if change.confirmed else "the whole model disagrees, as other rules come in"
+    if_text = f"{style(change.feature)} went from {change.before:.4g} to {change.after:.4g}"
+    if change.feature in why.words.texts:
+        column, text = column_and_value(change.feature)
+        if_text = f"{style(column)} were {style(text)}"
+    return f"would turn {'on' if change.turns_on else 'off'} if {if_text} (within the active rules; {sure})"
+
+
+def _last_lines(why: Explanation) -> list[str]:
+    """Return how many labels are not shown, if any, the active rules, and the novelty of the sample."""
+    hidden = len(why.label_names) - _MAX_LABELS
+    texts = []
+    if hidden > 0:
+        labels = "1 label with a smaller output is" if hidden == 1 else f"{hidden} labels with smaller outputs are"
+        texts.append(f"{labels} not shown.")
+    order = np.argsort(-why.memberships, kind="stable")
+    texts.append(f"Active rules: {', '.join(f'{why.rules[i]} ({why.memberships[i]:.0%})' for i in order)}.")
+    near = why.novelty
+    verdict = "novel" if near.novel else "known territory"
+    border = f"novel beyond {near.border:.2f}" if np.isfinite(near.border) else "too early to call anything novel"
+    texts.append(f"Distance to rule {near.rule}: {near.distance:.2f} spreads ({border}): {verdict}.")
+    return texts
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None

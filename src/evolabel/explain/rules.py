@@ -1,28 +1,63 @@
-"""Rules as read-only views (`Rule`, `RuleSet`): a few conditions, the likely labels, and what drives them."""
+"""Rules as read-only views (`Rule`, `RuleSet`): a few conditions, the likely labels, and what drives them.
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+Rules are printed as plain text, Markdown, HTML and JSON.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from evolabel._utils.text import first_names
-from evolabel.core.protocols import Model
+from evolabel._utils.text import counted, first_names, one_line
 from evolabel.errors import DataError
-from evolabel.explain import rule_text
-from evolabel.explain.shortening import (
-    FIDELITY,
-    Fidelity,
-    ShortRules,
-    Threshold,
-    measure_fidelity,
-    reference_rows,
-    shorten,
-)
-from evolabel.explain.statements import RuleCondition, RuleOutcome, rule_outcomes, strongest_drivers
-from evolabel.explain.terms import Vocabulary, scaled_moments, stream_terms
-from evolabel.explain.text_columns import shares_on, text_features
+from evolabel.explain.markup import bold, code, escape, markdown_text, page
+from evolabel.explain.shortening import Fidelity
+from evolabel.explain.terms import TERMS
+from evolabel.explain.text_columns import CLEAR_SHARE, column_and_value, text_features
 from evolabel.typing import FloatArray
+
+_MAX_LABELS = 5
+_MIN_APART = 0.25  # standard deviations of a label between its share in the rule and its usual one
+
+
+@dataclass(frozen=True)
+class RuleCondition:
+    """The range of a feature in a rule, `low` to `high` in its own units; `term` is the range in words."""
+
+    feature: str
+    term: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Driver:
+    """A feature that moves a label inside the rule: by `effect` per standard deviation of `feature`."""
+
+    feature: str
+    effect: float
+
+
+@dataclass(frozen=True)
+class RuleOutcome:
+    """A label in a rule: its `share` there, its `usual` share in the stream, both in words, and what drives it."""
+
+    label: str
+    share: float
+    usual: float
+    judgement: str
+    drivers: tuple[Driver, ...]
+
+    def renamed(self, features: Mapping[str, str], labels: Mapping[str, str]) -> "RuleOutcome":
+        """Return a copy with the names that `features` and `labels` map the present names to."""
+        drivers = tuple(replace(driver, feature=features[driver.feature]) for driver in self.drivers)
+        return replace(self, label=labels[self.label], drivers=drivers)
+
+    @property
+    def apart(self) -> float:
+        """Difference of the share from the usual one, in standard deviations of the label."""
+        return abs(self.share - self.usual) / max(float(np.sqrt(self.usual * (1.0 - self.usual))), 1e-3)
 
 
 @dataclass(frozen=True)
@@ -122,20 +157,61 @@ class Rule:
 
     @property
     def text(self) -> str:
-        """The rule in words."""
-        return rule_text.rule_to_text(self)
+        """The rule in words, on a few lines."""
+        lines = [_title(self)]
+        words = ["IF  ", *["AND "] * len(self.conditions)]
+        for word, (name, value, proof) in zip(words, _conditions(self), strict=False):
+            lines.append(f"  {word}{one_line(name)} is {one_line(value)} ({proof})")
+        for word, outcome in zip(["THEN ", *[" and "] * len(self.outcomes)], _shown(self), strict=False):
+            lines.append(
+                f"  {word}{one_line(outcome.label)} is {outcome.judgement} here ({_shares(outcome)}){_driven(outcome)}"
+            )
+        return "\n".join([*lines, f"  {_life(self)}"])
 
     def markdown(self) -> str:
-        """Return the rule in Markdown."""
-        return rule_text.rule_to_markdown(self)
+        """Return the rule in Markdown: a heading, a line of conditions and a list of labels."""
+        conditions = [f"{code(name)} is {bold(value)} ({proof})" for name, value, proof in _conditions(self)]
+        labels = [
+            f"- {code(o.label)} is {bold(o.judgement)} here ({_shares(o)}){markdown_text(_driven(o))}"
+            for o in _shown(self)
+        ]
+        condition_line = f"**IF** {' **AND** '.join(conditions)} **THEN**"
+        title = f"#### {markdown_text(_title(self))}"
+        return "\n".join([title, "", condition_line, "", *labels, "", _life(self), ""])
 
     def html(self) -> str:
         """Return the rule as a section of HTML."""
-        return rule_text.rule_to_html(self)
+        conditions = "".join(
+            f"<li><code>{escape(name)}</code> is <b>{escape(value)}</b> ({escape(proof)})</li>"
+            for name, value, proof in _conditions(self)
+        )
+        labels = "".join(
+            f"<li><code>{escape(o.label)}</code> is <b>{escape(o.judgement)}</b> here ({escape(_shares(o))})"
+            f"{escape(_driven(o))}</li>"
+            for o in _shown(self)
+        )
+        return (
+            f'<section class="rule"><h2>{escape(_title(self))}</h2><p>IF</p><ul>{conditions}</ul>'
+            f"<p>THEN</p><ul>{labels}</ul><p>{escape(_life(self))}</p></section>"
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the rule as values that JSON can hold, with all labels."""
-        return rule_text.rule_to_dict(self)
+        """Return the rule as values that JSON can hold, with all its labels."""
+        return {
+            "rule": self.identity,
+            "name": self.name,
+            "locked": self.locked,
+            "if": [asdict(condition) for condition in self.conditions],
+            "then": [{**asdict(outcome), "drivers": list(map(asdict, outcome.drivers))} for outcome in self.outcomes],
+            "support": self.support,
+            "born": self.born,
+            "last_won": self.last_won,
+            "n_seen": self.n_seen,
+            "activity": self.activity,
+            "certainty": self.certainty,
+            "fidelity": self.fidelity,
+            "dropped": self.dropped,
+        }
 
     def __str__(self) -> str:
         return self.text
@@ -157,143 +233,106 @@ class RuleSet(list[Rule]):
 
     def top(self, count: int, label: str | None = None) -> "RuleSet":
         """Return the `count` best supported rules, or those in which `label` is most frequent."""
-        _check_known(label, self)
-        return RuleSet(sorted(self, key=lambda rule: -_weight(rule, label))[:count], self.fidelity)
+        if label is not None and self and label not in self[0].label_names:
+            raise DataError(f"there is no label {label!r}; the labels are {first_names(self[0].label_names)}")
+
+        def weight(rule: Rule) -> float:
+            return rule.support if label is None else float(rule.label_shares[rule.label_names.index(label)])
+
+        return RuleSet(sorted(self, key=weight, reverse=True)[:count], self.fidelity)
 
     @property
     def text(self) -> str:
-        """All rules in words."""
-        return rule_text.rules_to_text(self, self.fidelity, "text")
+        """All rules in words, after the summary."""
+        return "\n\n".join([summary(self), *(rule.text for rule in self)]) + "\n"
 
     def markdown(self) -> str:
-        """Return all rules in Markdown."""
-        return rule_text.rules_to_text(self, self.fidelity, "markdown")
+        """Return all rules in Markdown, after the summary."""
+        return "\n".join([summary(self), "", *(rule.markdown() for rule in self)])
 
     def html(self) -> str:
-        """Return all rules as a whole HTML page."""
-        return rule_text.rules_to_text(self, self.fidelity, "html")
+        """Return all rules as a whole HTML page, after the summary."""
+        return page("Rules", f"<p>{escape(summary(self))}</p>" + "".join(rule.html() for rule in self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all rules as values that JSON can hold."""
-        return rule_text.rules_to_dict(self, self.fidelity)
+        whole = self.fidelity
+        found = None if whole is None else {"labels": whole.labels, "positives": whole.positives}
+        return {"fidelity": found, "rules": [rule.to_dict() for rule in self]}
 
     def __str__(self) -> str:
         return self.text
 
 
-def _check_known(label: str | None, rules: Sequence[Rule]) -> None:
-    if label is not None and rules and label not in rules[0].label_names:
-        raise DataError(f"there is no label {label!r}; the labels are {first_names(rules[0].label_names)}")
+def summary(rules: RuleSet) -> str:
+    """Return one line: how many `rules`, how many features they keep, and the fidelity of the shortened ones."""
+    if rules.fidelity is None or not rules:
+        return "There are no rules yet."
+    kept = sum(len(rule.conditions) for rule in rules) / len(rules)
+    return (
+        f"{counted(len(rules), 'rule')} with {kept:g} of {len(rules[0].feature_names)} features each; so shortened, "
+        f"all rules together predict {rules.fidelity.labels:.1%} of the labels as the whole ones do."
+    )
 
 
-def _weight(rule: Rule, label: str | None) -> float:
-    return rule.support if label is None else float(rule.label_shares[rule.label_names.index(label)])
+def _title(rule: Rule) -> str:
+    """Return number, name and support of a rule."""
+    name = (f' "{one_line(rule.name)}"' if rule.name else "") + (", locked" if rule.locked else "")
+    return f"Rule {rule.identity}{name} ({rule.support:.0f} samples, {rule.activity:.0%} of the activity)"
 
 
-def read_rules(
-    model: Model,
-    feature_names: list[str],
-    label_names: list[str],
-    *,
-    rows: FloatArray | None = None,
-    fidelity: float = FIDELITY,
-    threshold: Threshold = 0.5,
-) -> RuleSet:
-    """Return all rules of `model`; none while the warm-up lasts, or in a sibling that has not learned yet.
-
-    Parameters
-    ----------
-    model : Model
-    feature_names, label_names : list of str
-    rows : array of shape (n, n_features), optional
-        Raw rows on which fidelity and activity are reported (missing features at the mean of the stream); by default
-        rows drawn from the rules.
-    fidelity : float
-        Rules are shortened as far as they predict this share of the labels alike, on rows drawn from the rules.
-    threshold : array, float or None
-        Outputs of at least this much are on; None: the largest output is.
-    """
-    if model.rules is None or model.rules.n_rules == 0:
-        return RuleSet()
-    short = shorten(model, fidelity, threshold=threshold)
-    tested = reference_rows(model, seed=1) if rows is None else _complete(model, rows)
-    found = measure_fidelity(short, tested, threshold)
-    words = stream_terms(model, feature_names)
-    reader = _Reader(model, short, found, words, label_names, seen=rows is None)
-    return RuleSet((reader.rule(i) for i in range(model.rules.n_rules)), found)
+def _life(rule: Rule) -> str:
+    """Return age, certainty and fidelity of a rule."""
+    won = "won the last sample" if rule.idle == 0 else f"last won {counted(rule.idle, 'sample')} ago"
+    dropped = f"{counted(rule.dropped, 'feature')} dropped, " if rule.dropped else ""
+    return (
+        f"Born at sample {rule.born} of {rule.n_seen}, {won}; certainty {rule.certainty:.0%}; "
+        f"{dropped}fidelity here {rule.fidelity:.0%}."
+    )
 
 
-def _complete(model: Model, rows: FloatArray) -> FloatArray:
-    Z = model.scale(rows)
-    return np.where(np.isnan(Z), model.trained().arrays.c[0, : model.n_features], Z)
+def _shown(rule: Rule) -> tuple[RuleOutcome, ...]:
+    """Return the labels that differ clearly from the stream, but at least one."""
+    distinct = tuple(outcome for outcome in rule.outcomes if outcome.apart >= _MIN_APART)
+    return distinct[:_MAX_LABELS] or rule.outcomes[:1]
 
 
-class _Reader:
-    """Quantities of all rules of a model, from which the views of single rules are made."""
+def _conditions(rule: Rule) -> list[tuple[str, str, str]]:
+    """Return for each condition the feature or column, its term or text, and the numbers behind it."""
+    shares = rule.text_shares
+    return [
+        _text(condition.feature, shares[condition.feature])
+        if condition.feature in shares
+        else (condition.feature, condition.term, _range(condition))
+        for condition in rule.conditions
+    ]
 
-    def __init__(
-        self,
-        model: Model,
-        short: ShortRules,
-        found: Fidelity,
-        words: Vocabulary,
-        label_names: list[str],
-        *,
-        seen: bool,
-    ) -> None:
-        self.model, self.short, self.found, self.words, self.label_names = model, short, found, words, label_names
-        rules, scaler, p = model.trained(), model.scaler, model.n_features
-        assert scaler is not None
-        a, used = rules.arrays, slice(1, rules.n_rules + 1)
-        spread = np.sqrt(rules.variances())
-        self.centre = scaler.inverse(a.c[used, :p])
-        self.low, self.high = scaler.inverse(a.c[used, :p] - spread), scaler.inverse(a.c[used, :p] + spread)
-        self.shares_on = shares_on(scaler, a.c[used, :p])
-        self.contrast = np.abs(a.c[used, :p] - a.c[0, :p]) / spread
-        self.width = scaled_moments(model)[1]
-        shares = [self._shares(slot) for slot in range(rules.n_rules + 1)]
-        self.usual, self.shares = shares[0], shares[1:]
-        evidence = np.array([rules.hessian(slot)[-1, -1] for slot in range(1, rules.n_rules + 1)])
-        self.activity = evidence / max(evidence.sum(), 1e-300) if seen else found.activity
 
-    def rule(self, i: int) -> Rule:
-        """Return the view of rule `i`, counted from 0."""
-        rules, slot = self.model.trained(), i + 1
-        a, names = rules.arrays, self.words.feature_names
-        weights = rules.weights(slot)
-        ranges = ((names[j], float(self.low[i, j]), float(self.high[i, j])) for j in self.short.kept[i])
-        drivers = strongest_drivers(weights[:-1] * self.width[:, None], names)
-        outcomes = rule_outcomes(self.label_names, self.shares[i], self.usual, drivers)
-        r = np.append(a.c[slot, : self.model.n_features], 1.0)
-        return Rule(
-            identity=int(a.identity[slot]),
-            centre=self.centre[i],
-            low=self.low[i],
-            high=self.high[i],
-            support=float(a.k[slot]),
-            born=int(a.born[slot]),
-            last_won=int(a.last_won[slot]),
-            weights=weights,
-            label_shares=self.shares[i],
-            feature_names=names,
-            label_names=self.label_names,
-            contrast=self.contrast[i],
-            n_seen=rules.n_seen,
-            activity=float(self.activity[i]),
-            certainty=float(1.0 / (1.0 + r @ rules.inverse(slot) @ r)),
-            fidelity=float(self.found.by_rule[i]),
-            conditions=tuple(
-                RuleCondition(feature, self.words.term_for(feature, low, high), low, high)
-                for feature, low, high in ranges
-            ),
-            outcomes=tuple(outcomes),
-            shares_on=self.shares_on[i],
-            name=rules.rule_names.names.get(int(a.identity[slot]), ""),
-            locked=bool(a.locked[slot]),
-        )
+def _text(feature: str, share: float) -> tuple[str, str, str]:
+    """Return column, value and share of the rule's samples of a 0/1 feature of a categorical column."""
+    column, value = column_and_value(feature)
+    if share <= 1.0 - CLEAR_SHARE:
+        return column, f"not {value}", f"{1.0 - share:.0%} of its samples"
+    return column, value if share >= CLEAR_SHARE else f"sometimes {value}", f"{share:.0%} of its samples"
 
-    def _shares(self, slot: int) -> FloatArray:
-        """Return how often each label was on among the samples of a slot."""
-        rules = self.model.trained()
-        evidence = max(float(rules.hessian(slot)[-1, -1]), 1e-300)
-        return np.asarray(np.clip(rules.arrays.G[slot, :, -1] / evidence, 0.0, 1.0))
+
+def _range(condition: RuleCondition) -> str:
+    """Return the range in the units of the feature; an outermost term has no end on its side."""
+    if condition.term.startswith(TERMS[0]):
+        return f"at most {condition.high:.4g}"
+    if condition.term.endswith(TERMS[-1]):
+        return f"at least {condition.low:.4g}"
+    return f"{condition.low:.4g} to {condition.high:.4g}"
+
+
+def _shares(outcome: RuleOutcome) -> str:
+    return f"{outcome.share:.0%}, usually {outcome.usual:.0%}"
+
+
+def _driven(outcome: RuleOutcome) -> str:
+    """Return the features that move the label inside the rule, by the signs of their local weights."""
+    up = [one_line(driver.feature) for driver in outcome.drivers if driver.effect > 0.0]
+    down = [one_line(driver.feature) for driver in outcome.drivers if driver.effect < 0.0]
+    parts = [f"up with {' and '.join(up)}"] if up else []
+    parts += [f"down with {' and '.join(down)}"] if down else []
+    return f", driven {', '.join(parts)}" if parts else ""

@@ -89,11 +89,6 @@ class ShortRules:
         """Features of each rule, the most distinctive first, (rules, length)."""
         return self.order[:, : self.length]
 
-    def outputs(self, Z: FloatArray) -> FloatArray:
-        """Return eq. (2) with the shortened antecedents for the complete scaled rows `Z`."""
-        distance = prefix_distances(self.model, Z, self.order)[:, :, self.length - 1]
-        return _mixed(_memberships(self.model, distance), _local_outputs(self.model, Z))
-
 
 def shorten(
     model: Model,
@@ -121,11 +116,11 @@ def shorten(
     Z = reference_rows(model)
     order = rank_features(model, Z, relevance)
     distances = prefix_distances(model, Z, order)
-    local = _local_outputs(model, Z)
-    full = labels_on(_mixed(_memberships(model, distances[:, :, -1]), local), threshold)
+    local = local_outputs(model, Z)
+    full = labels_on(mixed_outputs(model, distances[:, :, -1], local), threshold)
     longest = model.n_features
     for length in range(min(fewest, longest), longest):
-        short = labels_on(_mixed(_memberships(model, distances[:, :, length - 1]), local), threshold)
+        short = labels_on(mixed_outputs(model, distances[:, :, length - 1], local), threshold)
         if (short == full).mean() >= fidelity:
             return ShortRules(model, order, length)
     return ShortRules(model, order, longest)
@@ -135,9 +130,9 @@ def measure_fidelity(short: ShortRules, Z: FloatArray, threshold: Threshold = 0.
     """Return the fidelity of `short` on the complete scaled rows `Z`, with labels on by `threshold`."""
     distances = prefix_distances(short.model, Z, short.order)
     psi = _memberships(short.model, distances[:, :, -1])
-    local = _local_outputs(short.model, Z)
-    one = labels_on(_mixed(psi, local), threshold)
-    other = labels_on(_mixed(_memberships(short.model, distances[:, :, short.length - 1]), local), threshold)
+    local = local_outputs(short.model, Z)
+    one = labels_on(mixed_outputs(short.model, distances[:, :, -1], local), threshold)
+    other = labels_on(mixed_outputs(short.model, distances[:, :, short.length - 1], local), threshold)
     alike = (one == other).mean(axis=1)
     either = one | other
     mass = psi.sum(axis=0)
@@ -205,12 +200,13 @@ def _memberships(model: Model, distances: FloatArray) -> FloatArray:
     return np.asarray(kept / kept.sum(axis=1, keepdims=True))
 
 
-def _local_outputs(model: Model, Z: FloatArray) -> FloatArray:
-    """Return the outputs of every rule alone, (rows, rules, n_labels)."""
+def mixed_outputs(model: Model, distances: FloatArray, local: FloatArray) -> FloatArray:
+    """Return eq. (2), (rows, n_labels): outputs `local` of every rule alone, weighted by memberships of `distances`."""
+    return np.asarray(np.einsum("nc,nck->nk", _memberships(model, distances), local))
+
+
+def local_outputs(model: Model, Z: FloatArray) -> FloatArray:
+    """Return the outputs of every rule of `model` alone for the scaled rows `Z`, (rows, rules, n_labels)."""
     rules = model.trained()
     R = np.column_stack([Z, np.ones(len(Z))])
     return np.stack([R @ rules.weights(slot) for slot in range(1, rules.n_rules + 1)], axis=1)
-
-
-def _mixed(psi: FloatArray, local: FloatArray) -> FloatArray:
-    return np.asarray(np.einsum("nc,nck->nk", psi, local))

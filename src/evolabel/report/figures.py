@@ -1,15 +1,11 @@
 """Trends of metrics as figures (matplotlib); lines differ by colour and by stroke."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evolabel.evaluate import METRICS, RankingRow, Repeated
-from evolabel.explain.figures.canvas import COLOURS, STROKES, in_legend, new_axes, plain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from evolabel.evaluate import METRICS, Repeated
+from evolabel.explain.figures.canvas import COLOURS, STROKES, Axes, in_legend, new_axes, plain
 
 
 def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", *, ax: "Axes | None" = None) -> "Axes":
@@ -35,9 +31,9 @@ def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", *, ax
     for position, row in enumerate(repeated.ranking()):
         samples, values = repeated.trend(row.learner, metric, form)
         if np.isfinite([v for seeds in values for v in seeds]).any():
-            _line(ax, samples, values, _legend(row), position)
-    ax.set_xlabel("samples answered")
-    ax.set_ylabel(plain(metric_title(metric)))
+            asked = "" if row.questions is None else f": {row.questions}"  # share of labels, of those that query them
+            _line(ax, samples, values, in_legend(row.learner) + asked, position)
+    ax.set(xlabel="samples answered", ylabel=plain(metric_title(metric)))
     ax.grid(alpha=0.3, linewidth=0.6)
     ax.spines[["top", "right"]].set_visible(False)
     if ax.get_lines():
@@ -48,12 +44,6 @@ def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", *, ax
 def metric_title(metric: str) -> str:
     """Return the text for `metric` on an axis or in a table."""
     return METRICS[metric].name if metric in METRICS else metric.replace("_", " ")
-
-
-def _legend(row: RankingRow) -> str:
-    """Name of the learner, with the share of labels used if it queries them."""
-    name = in_legend(row.learner)
-    return name if row.questions is None else f"{name}: {row.questions}"
 
 
 def _line(axes: "Axes", samples: Sequence[int], values: list[list[float]], name: str, position: int) -> None:

@@ -9,7 +9,7 @@ from evolabel import __version__
 from evolabel._utils.atomic_files import write_atomically
 from evolabel._utils.optional import load
 from evolabel._utils.text import counted, visible
-from evolabel.evaluate import RankingRow, Repeated, best_value
+from evolabel.evaluate import Repeated, best_value
 from evolabel.evaluate.metrics import METRICS
 from evolabel.explain.figures.canvas import as_svg, figure_of
 from evolabel.report.figures import metric_title, trend_lines
@@ -83,7 +83,7 @@ def _render(repeated: Repeated, figures: list[_Figure], rules: list[Any]) -> str
             ranking=(ranking := repeated.ranking()),
             best={name: best_value(ranking, name) for name in repeated.metrics},
             asking=(asking := [row for row in ranking if row.questions is not None]),
-            reasons=_reasons(asking),
+            reasons=list(dict.fromkeys(reason for row in asking if row.questions for reason in row.questions.reasons)),
             skipped=_skipped(repeated),
             figures=figures,
             rules=rules,
@@ -109,11 +109,6 @@ def _figure(repeated: Repeated, metric: str, form: str) -> _Figure:
     about = _CAPTIONS_OF_FORMS.get(form, "").format(window=repeated.settings["window"])
     caption = f"{meaning} {about}".strip()
     return _Figure(f"{metric}-{form}", caption, as_svg(figure_of(axes)))
-
-
-def _reasons(asking: list[RankingRow]) -> list[str]:
-    """All reasons for queries of any learner, each once."""
-    return list(dict.fromkeys(reason for row in asking if row.questions for reason in row.questions.reasons))
 
 
 def _skipped(repeated: Repeated) -> dict[str, int]:

@@ -1,19 +1,14 @@
 """The paper's figures, with panels in the paper's order."""
 
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from evolabel._utils.optional import load
-from evolabel.explain.figures.canvas import plain
+from evolabel.explain.figures.canvas import Axes, Figure, plain
 from evolabel.reproduce.experiments import PAPER_SETS, Experiment, Panel
 from evolabel.reproduce.methods import METHODS, Profile
 from evolabel.reproduce.results import ReproductionResults, Task
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _PANELS_PER_ROW = 2
 _PANEL_INCHES = (4.1, 2.7)
@@ -21,29 +16,21 @@ _LEGEND_INCHES = 0.45
 _AXIS_LABELS = {"pa": "partial accuracy", "ap": "average precision", "rules": "rules"}
 
 
-class LineStyle(NamedTuple):
-    """Colour, dash pattern and width of a line; lines differ in colour and pattern."""
-
-    colour: str
-    stroke: str
-    width: float = 1.4
-
-
-# The palette of Okabe and Ito, which colour-blind readers can distinguish.
-_LINE_STYLES: dict[str, LineStyle] = {
-    "ours": LineStyle("#0072b2", "-", 2.2),
-    "ovr": LineStyle("#d55e00", "--"),
-    "chain": LineStyle("#009e73", "-."),
-    "static": LineStyle("#555555", ":", 1.8),
-    "rfwls": LineStyle("#cc79a7", "--"),
-    "labels-30": LineStyle("#1b6b3a", "-"),
-    "labels-20": LineStyle("#009e73", "--"),
-    "labels-10": LineStyle("#56b4e9", "-."),
-    "labels-10-instability": LineStyle("#d55e00", "-"),
-    "samples-30": LineStyle("#1b6b3a", "-"),
-    "samples-20": LineStyle("#009e73", "--"),
-    "samples-10": LineStyle("#56b4e9", "-."),
-    "random-10": LineStyle("#cc79a7", "--"),
+# Colour, dash pattern and width of each line; the palette of Okabe and Ito, which colour-blind readers can distinguish.
+_LINE_STYLES: dict[str, tuple[str, str, float]] = {
+    "ours": ("#0072b2", "-", 2.2),
+    "ovr": ("#d55e00", "--", 1.4),
+    "chain": ("#009e73", "-.", 1.4),
+    "static": ("#555555", ":", 1.8),
+    "rfwls": ("#cc79a7", "--", 1.4),
+    "labels-30": ("#1b6b3a", "-", 1.4),
+    "labels-20": ("#009e73", "--", 1.4),
+    "labels-10": ("#56b4e9", "-.", 1.4),
+    "labels-10-instability": ("#d55e00", "-", 1.4),
+    "samples-30": ("#1b6b3a", "-", 1.4),
+    "samples-20": ("#009e73", "--", 1.4),
+    "samples-10": ("#56b4e9", "-.", 1.4),
+    "random-10": ("#cc79a7", "--", 1.4),
 }
 
 
@@ -76,13 +63,13 @@ def _draw_panel(
         if run is None:
             continue
         shared = size.labels if panel.metric == "rules" and method in ("ovr", "chain") else 1
-        style = _LINE_STYLES[method]
+        colour, dashes, width = _LINE_STYLES[method]
         axes.plot(
             np.array(run.trend["sample"], np.float64),
             np.array(run.trend[panel.metric], np.float64) / shared,  # None becomes NaN: a gap in the line
-            color=style.colour,
-            linestyle=style.stroke,
-            linewidth=style.width,
+            color=colour,
+            linestyle=dashes,
+            linewidth=width,
             label=METHODS[method].title,
         )
     axes.set_title(plain(size.stream), fontsize=10, loc="left", fontweight="bold")

@@ -1,6 +1,6 @@
 """The size of a reproduction: how many rows, parameter values and folds are used."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from evolabel.reproduce.methods import ParameterValues, Profile
@@ -53,14 +53,7 @@ class RunSize:
         start = split if self.max_initial is None else min(split, self.max_initial)
         end = len(dataset) if self.max_streamed is None else min(len(dataset), split + self.max_streamed)
         kept = [*range(start), *range(split, end)]
-        return Dataset(
-            dataset.X[kept],
-            dataset.Y[kept],
-            dataset.feature_names,
-            dataset.label_names,
-            dataset.name,
-            split=start,
-        )
+        return replace(dataset, X=dataset.X[kept], Y=dataset.Y[kept], split=start, starts_at=0, lines=None)
 
 
 # Values of the paper's grid, spread over its range: 64 points instead of 1360.

@@ -1,19 +1,21 @@
-"""`reproduce`: run the tasks that the chosen experiments need and the cache does not hold."""
+"""`reproduce`: run the tasks that the chosen experiments need and the cache, a folder of JSON files, does not hold."""
 
+import json
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import starmap
 from pathlib import Path
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 from joblib import delayed
 
 from evolabel import __version__
-from evolabel.reproduce.cache import FinishedTask, TaskCache
+from evolabel._utils.atomic_files import write_atomically
 from evolabel.reproduce.experiments import PAPER_SETS, Experiment
 from evolabel.reproduce.methods import METHODS, PROFILES
-from evolabel.reproduce.results import ReproductionResults, RunResult, Size, Stage, Task, TaskStage
+from evolabel.reproduce.results import ReproductionResults, RunResult, Size, Stage, Task, TaskStage, as_json
 from evolabel.reproduce.run_size import FULL, RunSize
 from evolabel.reproduce.tasks import Params, run_task, time_task, tune_task
 from evolabel.streams import Dataset
@@ -58,7 +60,7 @@ def reproduce(
     ReproductionResults
     """
     cut = {name: run_size.cut(dataset) for name, dataset in datasets.items()}
-    runner = _Runner(list(experiments), cut, TaskCache(folder / "cache"), run_size, seed, jobs, progress)
+    runner = _Runner(list(experiments), cut, folder / "cache", run_size, seed, jobs, progress)
     params = runner.tune()
     results = ReproductionResults(
         {"version": __version__, "run_size": run_size.name, "seed": seed},
@@ -71,13 +73,39 @@ def reproduce(
     return results
 
 
+class FinishedTask(NamedTuple):
+    """What a task returned (`value`, plain JSON values) and the processor time it took (`seconds`)."""
+
+    value: Any
+    seconds: float
+
+
+def load_task(file: Path, settings: dict[str, Any]) -> FinishedTask | None:
+    """The result of a task that `file` holds.
+
+    None if there is no file, if it is damaged, or if it was computed with other `settings`.
+    """
+    try:
+        stored = json.loads(file.read_bytes())
+        same = stored["settings"] == json.loads(json.dumps(settings))
+        return FinishedTask(stored["value"], stored["seconds"]) if same else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _save_task(file: Path, settings: dict[str, Any], finished: FinishedTask) -> None:
+    """Write what a task returned, with the `settings` it was computed with."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, as_json({"settings": settings, **finished._asdict()}))
+
+
 @dataclass
 class _Runner:
     """The three stages of a reproduction; each skips the tasks that the cache holds."""
 
     experiments: list[Experiment]
     datasets: dict[str, Dataset]
-    cache: TaskCache
+    cache: Path
     run_size: RunSize
     seed: int
     jobs: int
@@ -85,10 +113,13 @@ class _Runner:
     cpu_seconds: dict[TaskStage, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._data = {name: _data_settings(dataset) for name, dataset in self.datasets.items()}
+        self._data = {
+            name: {"name": dataset.name, "split": dataset.split, "values": fingerprint(dataset.X, dataset.Y)}
+            for name, dataset in self.datasets.items()
+        }
         self._runs, self._timed = self._tasks("trend lines"), self._tasks("times")
         self._searches = list(dict.fromkeys(_search_of(task) for task in (*self._runs, *self._timed)))
-        self._timed_together = list(dict.fromkeys(task._replace(method="all") for task in self._timed))
+        self._timed_together = list(dict.fromkeys(map(_together, self._timed)))
 
     def tune(self) -> dict[Task, Params]:
         """The parameters of all methods that have a search of their own."""
@@ -104,20 +135,14 @@ class _Runner:
 
     def time(self, params: dict[Task, Params]) -> dict[Task, float]:
         """Update times with the tuned `params`, one data set and profile after the other, in this process."""
-        times: dict[Task, float] = {}
-        for together in self._timed_together:
-            tasks = [task for task in self._timed if task[:2] == together[:2]]
-            tuned = {task.method: params[_search_of(task)] for task in tasks}
-            timing = {"learned": self.run_size.max_rows_before_timing, "timed": self.run_size.timed_rows}
-            settings = {**self._settings(together), "params": tuned, **timing, "clock": "processor"}
-            finished = self.cache.load("timed", together, settings)
-            if finished is None:
-                arguments = (self.datasets[together.dataset], tuned, self.run_size, self.seed)
-                _, finished = _measured(time_task, together, arguments)
-                self.cache.save("timed", together, settings, finished)
-            self._report("timed", together, finished)
-            times |= {task: finished.value[task.method] for task in tasks}
-        return times
+        tuned: dict[Task, dict[str, Params]] = {task: {} for task in self._timed_together}
+        for task in self._timed:
+            tuned[_together(task)][task.method] = params[_search_of(task)]
+        timing = {"learned": self.run_size.max_rows_before_timing, "timed": self.run_size.timed_rows}
+        calls = {task: (self.datasets[task.dataset], tuned[task], self.run_size, self.seed) for task in tuned}
+        settings = {task: {"params": tuned[task], **timing, "clock": "processor"} for task in tuned}
+        found = self._stage("timed", time_task, calls, settings)
+        return {task: found[_together(task)][task.method] for task in self._timed}
 
     def _stage(
         self,
@@ -127,26 +152,21 @@ class _Runner:
         settings: dict[Task, dict[str, Any]],
     ) -> dict[Task, Any]:
         """What `function` returns for each of `calls`, from the cache where it is there."""
-        all_settings = {task: {**self._settings(task), **settings.get(task, {})} for task in calls}
+        common = {"version": __version__, "seed": self.seed, "run_size": self.run_size.settings()}
+        all_settings = {task: {**common, "data": self._data[task.dataset], **settings.get(task, {})} for task in calls}
+        files = {task: self.cache / stage / f"{'-'.join(task)}.json" for task in calls}
         found = {}
         for task in calls:
-            if (finished := self.cache.load(stage, task, all_settings[task])) is not None:
+            if (finished := load_task(files[task], all_settings[task])) is not None:
                 found[task] = self._report(stage, task, finished)
-        missing = (delayed(_measured)(function, task, calls[task]) for task in calls if task not in found)
+        missing = [(function, task, calls[task]) for task in calls if task not in found]
+        parallel = run_all((delayed(_measured)(*call) for call in missing), self.jobs)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "A worker stopped")  # joblib replaces it and repeats its task
-            for task, finished in run_all(missing, self.jobs):
-                self.cache.save(stage, task, all_settings[task], finished)
+            for task, finished in starmap(_measured, missing) if stage == "timed" else parallel:
+                _save_task(files[task], all_settings[task], finished)
                 found[task] = self._report(stage, task, finished)
         return found
-
-    def _settings(self, task: Task) -> dict[str, Any]:
-        return {
-            "version": __version__,
-            "seed": self.seed,
-            "data": self._data[task.dataset],
-            "run_size": self.run_size.settings(),
-        }
 
     def _tasks(self, kind: str) -> list[Task]:
         """A task for every data set, profile and method of the experiments of `kind`; each once, in a fixed order."""
@@ -183,8 +203,8 @@ def _search_of(task: Task) -> Task:
     return task._replace(method=METHODS[task.method].tuned_as)
 
 
-def _data_settings(dataset: Dataset) -> dict[str, Any]:
-    return {"name": dataset.name, "split": dataset.split, "values": fingerprint(dataset.X, dataset.Y)}
+def _together(task: Task) -> Task:
+    return task._replace(method="all")
 
 
 def _size(dataset: Dataset) -> Size:

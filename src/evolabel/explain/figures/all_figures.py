@@ -1,21 +1,14 @@
 """All figures of a classifier that apply to it, each with a caption."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from evolabel.errors import DataError
-from evolabel.explain.figures.consequents import consequent_map
-from evolabel.explain.figures.correlations import label_correlations
+from evolabel.explain import figures
+from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable, FigureData
-from evolabel.explain.figures.lives import life_lines
-from evolabel.explain.figures.memberships import membership_functions
-from evolabel.explain.figures.novelty import novelty_map
-from evolabel.explain.figures.regions import rule_map
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _N_FEATURES = 3  # whose membership functions are drawn
 _MAX_FILE_NAME = 60  # letters of a feature's name in the name of a file
@@ -39,31 +32,31 @@ def all_figures(classifier: Drawable, X: object = None, Y: object = None) -> Ite
     files = _files(data.feature_names)
     for j in data.most_relevant(_N_FEATURES):
         caption = "The rules along one feature. Bands are the terms of the rules: fifths of the stream."
-        yield CaptionedFigure(f"memberships-{files[j]}", caption, membership_functions(classifier, j))
+        yield CaptionedFigure(f"memberships-{files[j]}", caption, figures.membership_functions(classifier, j))
     if data.model.n_labels > 1 and (X is not None or data.rules.arrays.Q.shape[1]):
         caption = (
             "Labels that go together (red) or exclude each other (blue): in the rule that differs most, and in all."
         )
-        yield CaptionedFigure("label-correlations", caption, label_correlations(classifier, X=X, Y=Y))
+        yield CaptionedFigure("label-correlations", caption, figures.label_correlations(classifier, X=X, Y=Y))
     caption = "Which feature raises (red) or lowers (blue) which label over the whole stream."
-    yield CaptionedFigure("weights-global", caption, consequent_map(classifier))
+    yield CaptionedFigure("weights-global", caption, figures.consequent_map(classifier))
     best = int(data.rules.arrays.identity[data.best_supported(1)[0]])
     caption = "The same inside the best supported rule."
-    yield CaptionedFigure("weights-best-rule", caption, consequent_map(classifier, best))
+    yield CaptionedFigure("weights-best-rule", caption, figures.consequent_map(classifier, best))
     yield CaptionedFigure(
-        "life-lines", "When rules were born, merged, changed by hand and removed.", life_lines(classifier)
+        "life-lines", "When rules were born, merged, changed by hand and removed.", figures.life_lines(classifier)
     )
 
 
 def _maps(classifier: Drawable, data: FigureData, X: object, Y: object) -> Iterator[CaptionedFigure]:
     label = None if Y is None else _most_balanced(data, Y)
     caption = "Where the rules are, along the two directions that separate the labels best."
-    yield CaptionedFigure("rule-map", caption, rule_map(classifier, X=X, Y=Y, label=label))
+    yield CaptionedFigure("rule-map", caption, figures.rule_map(classifier, X=X, Y=Y, label=label))
     pair = data.most_relevant(2)
     caption = "The same rules over the two features that explain most of some label."
-    yield CaptionedFigure("rule-map-features", caption, rule_map(classifier, pair, X=X, Y=Y, label=label))
+    yield CaptionedFigure("rule-map-features", caption, figures.rule_map(classifier, pair, X=X, Y=Y, label=label))
     caption = "How far a sample would be from the nearest rule, and where it would count as novel."
-    yield CaptionedFigure("novelty-map", caption, novelty_map(classifier, pair))
+    yield CaptionedFigure("novelty-map", caption, figures.novelty_map(classifier, pair))
 
 
 def _most_balanced(data: FigureData, Y: object) -> int:

@@ -1,16 +1,11 @@
 """`budget_use`: the share of questions asked along the stream, beside the budget."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evolabel._utils.validation import check_number
 from evolabel.errors import DataError
-from evolabel.explain.figures.canvas import BLACK, BLUE, VERMILION, legend_beside, new_axes, tidy
+from evolabel.explain.figures.canvas import BLACK, BLUE, VERMILION, Axes, legend_beside, new_axes, tidy
 from evolabel.typing import FloatArray
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _MAX_POINTS = 400  # of the line
 _SETTLED = 0.1  # share of the stream before which the numbers mean little: the first are 0 or 1
@@ -57,9 +52,8 @@ def budget_use(asked: object, budget: float, *, possible: object = 1, ax: "Axes 
     if over.any():
         excess = ax.fill_between(kept + 1, budget, share[kept], where=over.tolist(), color=VERMILION, alpha=0.25)
         excess.set_label("over budget")
-    ax.set_ylim(0.0, min(1.02, max(1.4 * budget, 1.1 * float(share[int(_SETTLED * len(share)) :].max()))))
-    ax.set_xlabel("samples seen")
-    ax.set_ylabel("share asked")
+    top = max(1.4 * budget, 1.1 * float(share[int(_SETTLED * len(share)) :].max()))
+    ax.set(ylim=(0.0, min(1.02, top)), xlabel="samples seen", ylabel="share asked")
     tidy(ax, f"Questions: {counts.sum():.0f} of {chances.sum():.0f} asked ({share[-1]:.1%})")
     legend_beside(ax)
     return ax

@@ -17,8 +17,10 @@ from evolabel._utils.text import one_line
 from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+else:  # matplotlib may be missing; other modules take both types from here
+    Axes = Figure = object
 
 # Hues that people with any kind of colour vision can distinguish (after Okabe and Ito).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")

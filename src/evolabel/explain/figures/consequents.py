@@ -1,16 +1,11 @@
 """`consequent_map`: the weights of one rule or of the global model."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.explain.figures.canvas import MAX_SHOWN, draw_heat_map, of_all, plain
+from evolabel.explain.figures.canvas import MAX_SHOWN, Axes, draw_heat_map, of_all, plain
 from evolabel.explain.figures.figure_data import Drawable
 from evolabel.explain.terms import scaled_moments
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def consequent_map(

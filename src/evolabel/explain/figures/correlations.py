@@ -1,18 +1,15 @@
 """`label_correlations`: correlations of the labels in one rule and in the whole stream (eq. 9)."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from evolabel._utils.validation import check_number
 from evolabel.errors import DataError
-from evolabel.explain.figures.canvas import MAX_SHOWN, draw_heat_map, of_all, short
+from evolabel.explain.figures.canvas import MAX_SHOWN, Axes, draw_heat_map, of_all, short
 from evolabel.explain.figures.figure_data import Drawable, FigureData
 from evolabel.kernels.paper.coupling import add_label_moments, correlation
 from evolabel.typing import FloatArray
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _HALF_WEIGHT_SAMPLES = 100.0  # a rule of so many samples counts half: correlations of few samples are noise
 
@@ -54,11 +51,11 @@ def label_correlations(
     data = classifier.figure_data()
     check_number("top", top, 2, whole=True)
     moments = _moments(data, X, Y)
-    whole = correlations(pooled(moments))[0]
-    slot = _most_different(moments) + 1 if rule is None else data.slot(rule)
-    local = correlations(moments)[slot - 1]
-    both = np.where(np.tri(len(whole), k=-1) > 0.0, local, whole)
-    shown = _strongest(both, top)
+    whole, local = correlations(pooled(moments))[0], correlations(moments)
+    slot = _most_different(local, whole, moments.mass) + 1 if rule is None else data.slot(rule)
+    both = np.where(np.tri(len(whole), k=-1) > 0.0, local[slot - 1], whole)
+    largest = np.abs(both - np.eye(len(both)) * np.diag(both)).max(axis=1)
+    shown = np.sort(np.argsort(-largest, kind="stable")[:top])
     names = [data.label_names[c] for c in shown]
     np.fill_diagonal(both, np.nan)
     ax = draw_heat_map(ax, both[np.ix_(shown, shown)], rows=names, columns=names, limit=1.0, meaning="correlation")
@@ -108,15 +105,8 @@ def _moments(data: FigureData, X: object, Y: object) -> LabelMoments:
     return made
 
 
-def _most_different(moments: LabelMoments) -> int:
+def _most_different(local: FloatArray, whole: FloatArray, mass: FloatArray) -> int:
     """Return the rule whose correlations differ most from the whole, weighted by its effective samples n."""
-    whole = correlations(pooled(moments))[0]
-    n = moments.mass[:, 0] ** 2 / np.maximum(moments.mass[:, 1], 1e-300)
-    apart = np.linalg.norm(correlations(moments) - whole, axis=(1, 2))
+    n = mass[:, 0] ** 2 / np.maximum(mass[:, 1], 1e-300)
+    apart = np.linalg.norm(local - whole, axis=(1, 2))
     return int((apart * n / (n + _HALF_WEIGHT_SAMPLES)).argmax())
-
-
-def _strongest(both: FloatArray, top: int) -> list[int]:
-    """Return the column numbers of the labels with the largest correlations, in increasing order."""
-    largest = np.abs(both - np.eye(len(both)) * np.diag(both)).max(axis=1)
-    return sorted(int(c) for c in np.argsort(-largest, kind="stable")[:top])

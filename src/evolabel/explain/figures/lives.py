@@ -2,43 +2,26 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from evolabel._utils.validation import check_number
 from evolabel.core.rules.events import EDITS, MERGES, Event
-from evolabel.explain.figures.canvas import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    MAX_SHOWN,
-    ORANGE,
-    PINK,
-    VERMILION,
-    legend_beside,
-    new_axes,
-    of_all,
-    short,
-    tidy,
-)
+from evolabel.explain.figures import canvas
+from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable, FigureData
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _BEGINNINGS = ("birth", "joined", "added")
 _ENDS = ("death", "deleted")
 
 # Marker, colour and legend of each kind of event.
 _MARKS = {
-    "birth": ("o", BLUE, "born"),
-    "joined": (">", ORANGE, "joined from another classifier"),
-    "added": ("P", PINK, "added by hand"),
-    "merge": ("s", GREEN, "merged into another"),
-    "merged by hand": ("D", GREEN, "merged by hand"),
-    "death": ("X", VERMILION, "removed (inactive)"),
-    "deleted": ("X", PINK, "deleted by hand"),
-    "act": ("*", PINK, "changed by hand"),
+    "birth": ("o", canvas.BLUE, "born"),
+    "joined": (">", canvas.ORANGE, "joined from another classifier"),
+    "added": ("P", canvas.PINK, "added by hand"),
+    "merge": ("s", canvas.GREEN, "merged into another"),
+    "merged by hand": ("D", canvas.GREEN, "merged by hand"),
+    "death": ("X", canvas.VERMILION, "removed (inactive)"),
+    "deleted": ("X", canvas.PINK, "deleted by hand"),
+    "act": ("*", canvas.PINK, "changed by hand"),
 }
 
 
@@ -53,7 +36,7 @@ class Life:
     heir: int | None = None
 
 
-def life_lines(classifier: Drawable, *, top: int = MAX_SHOWN, ax: "Axes | None" = None) -> "Axes":
+def life_lines(classifier: Drawable, *, top: int = canvas.MAX_SHOWN, ax: "Axes | None" = None) -> "Axes":
     """Draw one line per rule over the samples of the stream, oldest at the top, with marks for its events.
 
     Only the last 10,000 events are kept. The line of a rule whose birth is not among them starts where the rule was
@@ -72,20 +55,21 @@ def life_lines(classifier: Drawable, *, top: int = MAX_SHOWN, ax: "Axes | None" 
     known = lives(data)
     longest = sorted(known.values(), key=lambda life: life.start - life.end)[:top]
     shown = sorted(longest, key=lambda life: (life.start, life.rule))
-    ax = ax if ax is not None else new_axes(7.4, 1.4 + 0.19 * max(len(shown), 6))
+    ax = ax if ax is not None else canvas.new_axes(7.4, 1.4 + 0.19 * max(len(shown), 6))
     rows = {life.rule: row for row, life in enumerate(shown)}
     for life in shown:
-        colour, width = (BLACK, 1.6) if life.alive else (GREY, 1.0)
+        colour, width = (canvas.BLACK, 1.6) if life.alive else (canvas.GREY, 1.0)
         ax.plot([life.start, life.end], [rows[life.rule]] * 2, color=colour, linewidth=width, zorder=1)
         if life.heir in rows:
-            ax.plot([life.end] * 2, [rows[life.rule], rows[life.heir]], color=GREEN, lw=0.8, ls=":", zorder=1)
+            ax.plot([life.end] * 2, [rows[life.rule], rows[life.heir]], color=canvas.GREEN, lw=0.8, ls=":", zorder=1)
     _mark_events(ax, data.rules.events, rows)
     names = {int(data.rules.arrays.identity[s]): data.rule_name(s) for s in range(1, data.rules.n_rules + 1)}
-    ax.set_yticks(range(len(shown)), [short(names.get(life.rule, f"rule {life.rule}")) for life in shown], fontsize=8)
-    ax.set_ylim(len(shown) - 0.4, -0.6)
-    ax.set_xlabel("samples seen")
-    tidy(ax, f"Lives of rules: {of_all(len(shown), len(known), 'rules', 'those that lived longest')} (black: alive)")
-    legend_beside(ax)
+    ticks = [canvas.short(names.get(life.rule, f"rule {life.rule}")) for life in shown]
+    ax.set_yticks(range(len(shown)), ticks, fontsize=8)
+    ax.set(ylim=(len(shown) - 0.4, -0.6), xlabel="samples seen")
+    which = canvas.of_all(len(shown), len(known), "rules", "those that lived longest")
+    canvas.tidy(ax, f"Lives of rules: {which} (black: alive)")
+    canvas.legend_beside(ax)
     return ax
 
 

@@ -1,28 +1,13 @@
 """`membership_functions`: the Gaussians of the rules along one feature."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.explain.figures.canvas import (
-    COLOURS,
-    GREY,
-    MAX_SHOWN,
-    STROKES,
-    in_legend,
-    legend_beside,
-    new_axes,
-    of_all,
-    plain,
-    tidy,
-)
+from evolabel.explain.figures import canvas
+from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable, FigureData
 from evolabel.explain.terms import TERMS, scaled_moments, stream_terms
 from evolabel.typing import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _N_COLOURED = 6  # rules with a colour; the others are grey
 _N_POINTS = 301  # of a curve
@@ -30,7 +15,7 @@ _MARGIN = 0.15  # of the range of all terms, beyond its ends
 
 
 def membership_functions(
-    classifier: Drawable, feature: int | str | None = None, *, top: int = MAX_SHOWN, ax: "Axes | None" = None
+    classifier: Drawable, feature: int | str | None = None, *, top: int = canvas.MAX_SHOWN, ax: "Axes | None" = None
 ) -> "Axes":
     """Draw the Gaussians of the rules along one feature in its units, before bands for the terms of the feature.
 
@@ -50,7 +35,7 @@ def membership_functions(
     data = classifier.figure_data()
     check_number("top", top, 1, whole=True)
     j = data.most_relevant(1)[0] if feature is None else data.feature_index(feature)
-    ax = ax if ax is not None else new_axes(7.0, 3.4)
+    ax = ax if ax is not None else canvas.new_axes(7.0, 3.4)
     edges = stream_terms(data.model, data.feature_names).edges[j]
     _draw_terms(ax, edges)
     margin = _MARGIN * (edges[-1] - edges[0]) or 1.0
@@ -61,21 +46,18 @@ def membership_functions(
         ax.plot(
             values,
             gaussian(data, int(slot), j, values),
-            color=COLOURS[i] if coloured else GREY,
-            linestyle=STROKES[i % len(STROKES)] if coloured else "-",
+            color=canvas.COLOURS[i] if coloured else canvas.GREY,
+            linestyle=canvas.STROKES[i % len(canvas.STROKES)] if coloured else "-",
             linewidth=1.8 if coloured else 0.7,
             alpha=1.0 if coloured else 0.6,
             zorder=3 if coloured else 2,
-            label=in_legend(data.rule_name(int(slot))) if coloured else ("others" if i == _N_COLOURED else None),
+            label=canvas.in_legend(data.rule_name(int(slot))) if coloured else ("others" if i == _N_COLOURED else None),
         )
-    ax.set_xlim(values[0], values[-1])
-    ax.set_ylim(0.0, 1.12)
-    ax.set_yticks([0.0, 0.5, 1.0])
-    ax.set_xlabel(plain(data.feature_names[j]))
-    ax.set_ylabel("membership")
-    shown = of_all(len(slots), data.rules.n_rules, "rules", "the most distinctive")
-    tidy(ax, f"Rules along {plain(data.feature_names[j])}: {shown}")
-    legend_beside(ax)
+    name = canvas.plain(data.feature_names[j])
+    ax.set(xlim=(values[0], values[-1]), ylim=(0.0, 1.12), yticks=[0.0, 0.5, 1.0], xlabel=name, ylabel="membership")
+    shown = canvas.of_all(len(slots), data.rules.n_rules, "rules", "the most distinctive")
+    canvas.tidy(ax, f"Rules along {name}: {shown}")
+    canvas.legend_beside(ax)
     return ax
 
 

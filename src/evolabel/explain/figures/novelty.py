@@ -1,19 +1,15 @@
 """`novelty_map`: the distance of samples to the nearest rule, over two features (eq. 5, input space)."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evolabel.explain.figures.canvas import VERMILION, figure_of, new_axes, plain, tidy
+from evolabel.explain.figures.canvas import VERMILION, Axes, figure_of, new_axes, plain, tidy
 from evolabel.explain.figures.figure_data import Drawable, FigureData
 from evolabel.explain.figures.planes import feature_pair, need_two_features
 from evolabel.explain.novelty_check import novelty_borders
 from evolabel.explain.terms import stream_terms
 from evolabel.typing import FloatArray
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _N_GRID = 61  # points per feature
 _MARGIN = 0.2  # of the range of all terms, beyond its ends
@@ -55,8 +51,7 @@ def novelty_map(
         ax.clabel(line, fmt={1.0: "novel beyond"}, fontsize=8)
     if sample is not None:
         ax.plot(*sample[list(pair)], marker="*", color=VERMILION, markersize=11, markeredgecolor="white")
-    ax.set_xlabel(plain(data.feature_names[pair[0]]))
-    ax.set_ylabel(plain(data.feature_names[pair[1]]))
+    ax.set(xlabel=plain(data.feature_names[pair[0]]), ylabel=plain(data.feature_names[pair[1]]))
     others = "" if data.model.n_features == 2 else (", others missing" if sample is None else ", others as at the star")
     tidy(ax, f"How strange a sample would be{others}")
     return ax

@@ -37,10 +37,8 @@ class Plane:
 
     def project(self, Z: FloatArray) -> FloatArray:
         """Return the scaled rows `Z` on the plane, (rows, 2); missing features of discriminants are at their mean."""
-        if self.features is None:
-            Z = np.where(np.isnan(Z), self.origin, Z)
-        else:
-            Z = np.where(np.isnan(Z) & (self.V == 0.0).all(axis=1), self.origin, Z)
+        replaceable = True if self.features is None else (self.V == 0.0).all(axis=1)
+        Z = np.where(np.isnan(Z) & replaceable, self.origin, Z)
         return self._in_units((Z - self.origin) @ self.V)
 
     def covariance(self, slot: int) -> FloatArray:
@@ -65,7 +63,10 @@ class Plane:
 def plane_of(data: FigureData, features: Sequence[int | str] | None) -> Plane:
     """Return the plane of two `features` of `data`, or of its two best discriminants if `features` is None."""
     if features is None:
-        return _discriminant_plane(data)
+        need_two_features(data)
+        V, mean, spread = discriminants(data.rules)
+        titles = [_largest_effects(data.feature_names, column * spread) for column in V.T]
+        return Plane(data, V, mean, (f"discriminant 1\n({titles[0]})", f"discriminant 2\n({titles[1]})"))
     first, second = feature_pair(data, features)
     V = np.zeros((data.model.n_features, 2))
     V[first, 0] = V[second, 1] = 1.0
@@ -85,13 +86,6 @@ def need_two_features(data: FigureData) -> None:
     """Raise DataError if the model of `data` has only one feature."""
     if data.model.n_features < 2:
         raise DataError("the model has one feature only, and a map needs two; draw its membership functions instead")
-
-
-def _discriminant_plane(data: FigureData) -> Plane:
-    need_two_features(data)
-    V, mean, spread = discriminants(data.rules)
-    first, second = (_largest_effects(data.feature_names, column * spread) for column in V.T)
-    return Plane(data, V, mean, (f"discriminant 1\n({first})", f"discriminant 2\n({second})"))
 
 
 def discriminants(rules: RuleBase) -> tuple[FloatArray, FloatArray, FloatArray]:

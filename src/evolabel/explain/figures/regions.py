@@ -1,32 +1,16 @@
 """`rule_map`: the regions of the rules on a plane."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evolabel._utils.optional import load
 from evolabel._utils.validation import check_number
 from evolabel.errors import DataError
-from evolabel.explain.figures.canvas import (
-    BLUE,
-    GREY,
-    MAX_SHOWN,
-    SKY,
-    VERMILION,
-    in_legend,
-    legend_beside,
-    new_axes,
-    of_all,
-    short,
-    tidy,
-)
+from evolabel.explain.figures import canvas
+from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable, FigureData
 from evolabel.explain.figures.planes import Plane, plane_of
 from evolabel.typing import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _MAX_SAMPLES = 400  # drawn on a map
 _NAME_BOX = {"facecolor": "white", "alpha": 0.9, "edgecolor": "none", "pad": 0.6}  # behind the name of a rule
@@ -39,7 +23,7 @@ def rule_map(
     X: object = None,
     Y: object = None,
     label: int | str | None = None,
-    top: int = MAX_SHOWN,
+    top: int = canvas.MAX_SHOWN,
     ax: "Axes | None" = None,
 ) -> "Axes":
     """Draw the projection of every rule at one spread, over two features or the two best discriminants.
@@ -67,16 +51,17 @@ def rule_map(
     groups = [] if X is None else _sample_groups(data, X, Y, label)
     if X is None and (Y is not None or label is not None):
         raise DataError("Y or label was given without X; pass X as well")
-    ax = ax if ax is not None else new_axes(6.8, 4.8)
+    ax = ax if ax is not None else canvas.new_axes(6.8, 4.8)
     for rows, marker, colour, legend in groups:
         x, y = plane.project(data.model.scale(rows)).T
         ax.plot(x, y, marker, color=colour, markersize=3, markeredgewidth=0.7, alpha=0.6, label=legend, zorder=1)
     _draw_rules(ax, plane, slots)
     ax.set_xlabel(plane.names[0], fontsize=9)
     ax.set_ylabel(plane.names[1], fontsize=9)
-    tidy(ax, f"Rules at one spread: {of_all(len(slots), data.rules.n_rules, 'rules', 'the best supported')}")
+    which = canvas.of_all(len(slots), data.rules.n_rules, "rules", "the best supported")
+    canvas.tidy(ax, f"Rules at one spread: {which}")
     if groups:
-        legend_beside(ax)
+        canvas.legend_beside(ax)
     return ax
 
 
@@ -89,15 +74,15 @@ def _sample_groups(
     if label is None:
         if Y is not None:
             raise DataError("Y was given without label; name the label that colours the samples by `label`")
-        return [(rows[kept], ".", GREY, "samples")]
+        return [(rows[kept], ".", canvas.GREY, "samples")]
     column = data.label_index(label)
     if Y is None:
         raise DataError(f"label={label!r} was given without Y; pass the label matrix as well")
     values, name = data.read_labels(Y, len(rows))[kept, column], data.label_names[column]
     groups = [
-        (values > 0.5, "^", VERMILION, in_legend(name)),
-        (values <= 0.5, "x", BLUE, in_legend(f"not {name}")),
-        (np.isnan(values), ".", GREY, "not annotated"),
+        (values > 0.5, "^", canvas.VERMILION, canvas.in_legend(name)),
+        (values <= 0.5, "x", canvas.BLUE, canvas.in_legend(f"not {name}")),
+        (np.isnan(values), ".", canvas.GREY, "not annotated"),
     ]
     return [(rows[kept][mine], *look) for mine, *look in groups if mine.any()]
 
@@ -106,7 +91,6 @@ def _draw_rules(ax: "Axes", plane: Plane, slots: IntArray) -> None:
     """Draw the outlines of the rules, thicker with more support, each with its name where it hides no other name."""
     data = plane.data
     support = data.rules.arrays.k
-    Polygon = load("matplotlib.patches", "plots", "a figure").Polygon
     outlines = [plane.outline(int(slot)) for slot in slots]
     extent = np.ptp(np.vstack(outlines), axis=0)
     scale = np.where(extent > 0.0, extent, 1.0)
@@ -114,20 +98,13 @@ def _draw_rules(ax: "Axes", plane: Plane, slots: IntArray) -> None:
     for slot, outline in zip(slots, outlines, strict=True):
         width = 0.6 + 2.0 * np.sqrt(support[int(slot)] / support[slots].max())
         dashes = "--" if data.rules.arrays.locked[int(slot)] else "-"
-        ax.add_patch(
-            Polygon(outline, fill=True, facecolor=(*_rgb(SKY), 0.08), edgecolor="#222222", lw=width, ls=dashes)
-        )
+        ax.fill(*outline.T, facecolor=(canvas.SKY, 0.08), edgecolor="#222222", lw=width, ls=dashes)
         spot = _free_spot(outline / scale, taken)
         taken.append(spot)
-        name = short(data.rule_name(int(slot)).removeprefix("rule "))
+        name = canvas.short(data.rule_name(int(slot)).removeprefix("rule "))
         x, y = spot * scale
         ax.text(x, y, name, fontsize=8, ha="center", va="center", zorder=4, bbox=_NAME_BOX)
     ax.autoscale_view()
-
-
-def _rgb(colour: str) -> tuple[float, float, float]:
-    red, green, blue = load("matplotlib.colors", "plots", "a figure").to_rgb(colour)
-    return red, green, blue
 
 
 def _free_spot(outline: FloatArray, taken: list[FloatArray]) -> FloatArray:

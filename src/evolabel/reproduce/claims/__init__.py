@@ -1,7 +1,7 @@
 """Every claim of the paper's experiments, checked by code."""
 
-from evolabel.reproduce.claims import label_budgets, mediamill, permanent_updates, rule_counts, sample_budgets, speed
-from evolabel.reproduce.claims.verdict import FAILS, HOLDS, UNKNOWN, PaperClaim, Ruling, Verdict
+from evolabel.reproduce.claims import budgets, mediamill, permanent_updates, speed
+from evolabel.reproduce.claims.checks import FAILS, HOLDS, UNKNOWN, PaperClaim, Ruling, Verdict
 from evolabel.reproduce.experiments import EXPERIMENTS
 from evolabel.reproduce.results import ProfileResults, ReproductionResults
 
@@ -9,10 +9,8 @@ __all__ = ["CLAIMS", "FAILS", "HOLDS", "UNKNOWN", "PaperClaim", "Ruling", "Verdi
 
 _ALL = (
     *permanent_updates.PERMANENT_CLAIMS,
-    *rule_counts.RULE_CLAIMS,
     *mediamill.MEDIAMILL_CLAIMS,
-    *label_budgets.LABEL_BUDGET_CLAIMS,
-    *sample_budgets.SAMPLE_BUDGET_CLAIMS,
+    *budgets.BUDGET_CLAIMS,
     *speed.SPEED_CLAIMS,
 )
 CLAIMS: tuple[PaperClaim, ...] = tuple(claim for key in EXPERIMENTS for claim in _ALL if claim.experiment == key)

@@ -1,8 +1,7 @@
 """Claims about mediamill, with permanent updates and with active learning: Figures 7 and 11."""
 
-from evolabel.reproduce.claims.numbers import MAX_LOSS, MIN_LEAD, learning_gain, listed, points
+from evolabel.reproduce.claims.checks import MAX_LOSS, MIN_LEAD, Measured, PaperClaim, learning_gain, listed, points
 from evolabel.reproduce.claims.permanent_updates import RIVAL_METHODS
-from evolabel.reproduce.claims.verdict import Measured, PaperClaim
 from evolabel.reproduce.experiments import MEDIAMILL
 from evolabel.reproduce.methods import METHODS
 from evolabel.reproduce.results import NoResultError, ProfileResults
