@@ -91,7 +91,7 @@ def _read_lines(data: bytes) -> Document:
 
 
 def _write_parquet(document: Document) -> bytes:
-    pyarrow, parquet = _load_parquet()
+    pyarrow, parquet = optional.load_parquet()
     metadata = json.dumps({"settings": document["settings"], "summary": document["summary"]}, allow_nan=False)
     schema = pyarrow.schema(
         [(name, getattr(pyarrow, kind)()) for name, kind in _TREND_COLUMNS.items()],
@@ -103,7 +103,7 @@ def _write_parquet(document: Document) -> bytes:
 
 
 def _read_parquet(data: bytes) -> Document:
-    pyarrow, parquet = _load_parquet()
+    pyarrow, parquet = optional.load_parquet()
     # Arrow's reading threads can abort the interpreter at its exit if polars is loaded too: read without threads.
     try:
         table = parquet.ParquetFile(pyarrow.BufferReader(data)).read(use_threads=False)
@@ -111,11 +111,6 @@ def _read_parquet(data: bytes) -> Document:
         raise ValueError(str(error)) from None
     metadata = json.loads(table.schema.metadata[_METADATA_KEY])
     return {"settings": metadata["settings"], "summary": metadata["summary"], "trend": table.to_pylist()}
-
-
-def _load_parquet() -> tuple[Any, Any]:
-    purpose = "a Parquet file"
-    return optional.load("pyarrow", "parquet", purpose), optional.load("pyarrow.parquet", "parquet", purpose)
 
 
 RESULT_FORMATS = {

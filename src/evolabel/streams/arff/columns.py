@@ -9,8 +9,7 @@ import numpy as np
 
 from evolabel._utils.text import first_names
 from evolabel.streams.arff.header import Attribute
-from evolabel.streams.arff.lines import LineError, excerpt
-from evolabel.streams.arff.values import Value
+from evolabel.streams.arff.values import LineError, Value, excerpt
 from evolabel.streams.cells import TRUTH_VALUES, one_hot, parse_number
 from evolabel.typing import FloatArray
 
@@ -37,11 +36,12 @@ class NumericReader:
             raise ValueError
         return numbers
 
-    def read_one(self, value: Value) -> float:
-        """Return `value` as a number, NaN if it is missing; LineError if it is not a finite number."""
+    def read_one(self, value: Value, line: int | None = None) -> float:
+        """Return `value` as a number, NaN if it is missing; LineError about the `line` if it is not a finite number."""
         number = math.nan if value is None else _as_number(value)
         if number is None:
-            raise LineError(f"{self.name!r} is {excerpt(value or '')}; expected a finite number, or ? if it is missing")
+            problem = f"{self.name!r} is {excerpt(value or '')}; expected a finite number, or ? if it is missing"
+            raise LineError(problem, line)
         return number
 
     def to_columns(self, numbers: FloatArray) -> tuple[list[str], FloatArray]:
@@ -69,13 +69,14 @@ class NominalReader:
         """Return `values` as numbers, fast; KeyError if one of them needs `read_one`."""
         return list(map(self.by_text.__getitem__, values))
 
-    def read_one(self, value: Value) -> float:
-        """Return the number of `value`, NaN if it is missing; LineError if it is not an allowed value."""
+    def read_one(self, value: Value, line: int | None = None) -> float:
+        """Return the number of `value`, NaN if it is missing; LineError about the `line` if it is not allowed."""
         number = self.by_text.get(value)
         if number is None and value is not None:
             number = self.by_value.get(_as_number(value))
         if number is None:
-            raise LineError(f"{self.name!r} is {excerpt(value or '')}; expected {self.expected}, or ? if it is missing")
+            problem = f"{self.name!r} is {excerpt(value or '')}; expected {self.expected}, or ? if it is missing"
+            raise LineError(problem, line)
         return number
 
     def to_columns(self, numbers: FloatArray) -> tuple[list[str], FloatArray]:

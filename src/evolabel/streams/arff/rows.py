@@ -7,8 +7,7 @@ from itertools import islice
 import numpy as np
 
 from evolabel.streams.arff.columns import ColumnReader
-from evolabel.streams.arff.lines import ContentLines, LineError, excerpt
-from evolabel.streams.arff.values import Value, read_braces, split_values
+from evolabel.streams.arff.values import ContentLines, LineError, Value, excerpt, read_braces, split_values
 from evolabel.typing import FloatArray
 
 _VALUES_PER_BLOCK = 500_000  # texts in memory at a time
@@ -83,11 +82,4 @@ def _column(column: ColumnReader, values: Sequence[Value], lines: Sequence[int])
     try:
         return column.read_all(values)
     except (KeyError, TypeError, ValueError):
-        return [_number(column, value, line) for value, line in zip(values, lines, strict=True)]
-
-
-def _number(column: ColumnReader, value: Value, line: int) -> float:
-    try:
-        return column.read_one(value)
-    except LineError as error:
-        raise LineError(str(error), line) from None
+        return [column.read_one(value, line) for value, line in zip(values, lines, strict=True)]
