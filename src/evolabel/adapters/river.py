@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evolabel._utils import optional
-from evolabel.adapters.dictionaries import FeatureColumns, LabelColumns, Values
-from evolabel.adapters.waiting_features import WaitingFeatures
+from evolabel.adapters.dictionaries import FeatureColumns, LabelColumns, Values, WaitingFeatures
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.inner import ClassifierInner
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
-from evolabel.classifier.weights import read_sample_weight
+from evolabel.classifier.samples import read_sample_weight
 from evolabel.core.batch import Batch
 from evolabel.core.feature_growth import grow_features, keep_features
 from evolabel.core.initial.cold_start import WarmUp

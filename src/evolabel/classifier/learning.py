@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.classifier.growing import learn_growing
 from evolabel.classifier.parameters import Parameters
 from evolabel.classifier.properties import Properties
 from evolabel.classifier.safe_calls import uninterrupted
-from evolabel.classifier.samples import as_array, checked_values, is_checked_shape, read_samples
-from evolabel.classifier.targets import LabelMatrix, Targets, announced, checked_labels, read_targets
-from evolabel.classifier.weights import read_confidence, read_sample_weight, without_unsure
+from evolabel.classifier.samples import (
+    as_array,
+    checked_values,
+    is_checked_shape,
+    read_confidence,
+    read_sample_weight,
+    read_samples,
+    without_unsure,
+)
+from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets, announced, checked_labels, read_targets
 from evolabel.core.batch import Batch
 from evolabel.core.members.feedback.error_feedback import ErrorFeedback
 from evolabel.core.model import CHUNK, StreamModel
@@ -211,7 +217,7 @@ class Learning(Parameters, Properties):
             self._model.learn(batch)
             return
         try:
-            learn_growing(self._model, self._targets, batch)
+            _learn_growing(self._model, self._targets, batch)
         except BaseException:
             self._targets = self._targets.first(self._model.n_labels)  # those after them have not come yet
             raise
@@ -232,3 +238,22 @@ def _read_batch(
     sample_weight = read_sample_weight(weights["sample_weight"], len(rows))
     confidences = read_confidence(weights["confidence"], len(rows), targets.size)
     return Batch(rows, without_unsure(labels, confidences), sample_weight, confidences), targets
+
+
+def _learn_growing(model: StreamModel, targets: Targets, batch: Batch) -> None:
+    """Train `model` on a checked `batch` piece by piece, and add the labels of `targets` that appear with each piece.
+
+    Outputs and thresholds of labels that were not known yet stay as they are in `batch`.
+    """
+    steps = targets.steps(batch.Y, model.n_labels)
+    ends = [start for start, _ in steps[1:]] + [len(batch.X)]
+    for (start, size), end in zip(steps, ends, strict=True):
+        if size > model.n_labels:
+            model.grow_labels(size, absent=isinstance(targets, ClassCodes))
+        part = batch.rows(slice(start, end))
+        by_label = (part.Y, part.confidences, part.outputs, part.thresholds)
+        labels, *others = (np.ascontiguousarray(array[:, :size]) for array in by_label)
+        piece = Batch(part.X, labels, part.weights, *others)
+        model.learn(piece)
+        part.outputs[:, :size] = piece.outputs
+        part.thresholds[:, :size] = piece.thresholds

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sized
 from itertools import chain, islice
-from typing import Protocol
 
 import numpy as np
 
@@ -16,19 +15,8 @@ Stream = Dataset | tuple[object, object] | Iterable[Row]
 """A data set, a tuple of two tables (X, Y), or pairs (x, y), possibly without end."""
 
 
-class Source(Protocol):
-    """Rows of a stream; each can be read once."""
-
-    n_rows: int
-    n_features: int
-    n_labels: int
-
-    def take(self, rows: int) -> tuple[FloatArray, FloatArray]:
-        """Return X and Y of the next `rows` rows, fewer where the stream ends."""
-
-
 class Tables:
-    """A stream in memory: tables `X` and `Y`."""
+    """A stream in memory: tables `X` and `Y`; each row can be read once."""
 
     def __init__(self, X: FloatArray, Y: FloatArray) -> None:
         self._X, self._Y = X, Y
@@ -67,6 +55,9 @@ class Pairs:
                 f"{X.shape[1]} and {Y.shape[1]}; give every row the same columns, NaN where a value is missing"
             )
         return X, Y
+
+
+Source = Tables | Pairs
 
 
 def open_stream(stream: Stream, samples: int | None) -> Source:

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
+from sklearn.base import clone
 
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.inner import ClassifierInner
 from evolabel.core import batch as core_batch
 from evolabel.core.initial.batch_phase import fit_statistics
@@ -17,9 +19,6 @@ from evolabel.evaluate.metrics.label_sets import DEFAULT_THRESHOLD
 from evolabel.tuning.batch import Tunable
 from evolabel.tuning.checkpoint import fingerprint
 from evolabel.typing import FloatArray
-
-if TYPE_CHECKING:
-    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 
 E = TypeVar("E", bound=Tunable)
 Rows = tuple[FloatArray, FloatArray]
@@ -116,13 +115,11 @@ def _minima(descent: _Descent) -> FloatArray:
     return minimise_all(descent.problem, descent.start, descent.alphas, descent.betas)
 
 
-def can_share(estimator: Tunable) -> TypeGuard["EvolvingFuzzyClassifier"]:
+def can_share(estimator: Tunable) -> TypeGuard[EvolvingFuzzyClassifier]:
     """Return whether all (alpha, beta) of `estimator` can use one structure pass; else every point is fitted alone.
 
     This needs a single rule base and a convex objective that is minimised by safe steps.
     """
-    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-
     if not isinstance(estimator, EvolvingFuzzyClassifier):
         return False
     return bool(estimator.prox_steps) and estimator.coupling != "paper" and estimator.lipschitz != "paper"
@@ -134,8 +131,6 @@ def _most_demanding(alphas: FloatArray, betas: FloatArray) -> dict[str, float]:
 
 
 def _fresh(estimator: E, changes: dict[str, Any]) -> E:
-    from sklearn.base import clone
-
     fresh: E = clone(estimator).set_params(**changes)
     return fresh
 
