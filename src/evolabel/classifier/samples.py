@@ -1,5 +1,6 @@
 """Samples as users have them, made into checked float64 rows: arrays, lists, frames; their weights and confidences."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import narwhals as nw
@@ -9,7 +10,7 @@ from scipy import sparse
 from evolabel.errors import DataError, DataTypeError
 from evolabel.kernels.checks import HUGE, first_bad_sample
 from evolabel.kernels.compile import direct
-from evolabel.typing import AnyArray, FloatArray
+from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -90,7 +91,8 @@ def as_matrix(data: object, name: str, advice: str = "encode text and categories
             f"{name}.reshape(1, -1) is one sample, {name}.reshape(-1, 1) one column"
         )
     try:
-        return ordinary(_with_nan(array))
+        # pandas' NA, which is no number, comes in columns of mixed kinds
+        return ordinary(np.where(are_missing(array), np.nan, array) if array.dtype == object else array)
     except (TypeError, ValueError) as error:
         raise _kind_of(error)(f"{name} must hold numbers only ({one_line(error)}); {advice}") from None
 
@@ -103,20 +105,17 @@ def ordinary(array: AnyArray) -> FloatArray:
     return np.require(array, np.float64, ["C", "W", "E"])
 
 
-def _with_nan(array: AnyArray) -> AnyArray:
-    """The array with NaN in place of pandas' NA, which is no number and comes in columns of mixed kinds."""
-    return np.where(_are_missing(array).astype(bool), np.nan, array) if array.dtype == object else array
+def are_missing(array: AnyArray) -> BoolArray:
+    """Return where `array` holds None, NaN, NaT or pandas' NA."""
+    return _is_missing(array).astype(bool) if array.dtype == object else np.asarray(array != array)
 
 
-def is_missing(value: Any) -> bool:
-    """Whether `value` is None, NaN or pandas' NA."""
+@partial(np.frompyfunc, nin=1, nout=1)
+def _is_missing(value: Any) -> bool:
     try:
         return value is None or bool(value != value)
     except TypeError:  # pandas' NA is neither equal nor unequal to anything
         return True
-
-
-_are_missing = np.frompyfunc(is_missing, 1, 1)
 
 
 def as_array(data: object, name: str) -> AnyArray:

@@ -5,7 +5,7 @@ summary line per learner ends the file. In Parquet, the table is the trend; sett
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from math import isnan, nan
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
@@ -70,13 +70,10 @@ def _read_json(data: bytes) -> Document:
 
 
 def _write_lines(document: Document) -> bytes:
-    return "".join(json.dumps(line, allow_nan=False) + "\n" for line in _lines(document)).encode()
-
-
-def _lines(document: Document) -> Iterator[dict[str, Any]]:
-    yield {"kind": "settings", **document["settings"]}
-    yield from ({"kind": "trend", **point} for point in document["trend"])
-    yield from ({"kind": "summary", **summary} for summary in document["summary"])
+    lines = [{"kind": "settings", **document["settings"]}]
+    lines += [{"kind": "trend", **point} for point in document["trend"]]
+    lines += [{"kind": "summary", **summary} for summary in document["summary"]]
+    return "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines).encode()
 
 
 def _read_lines(data: bytes) -> Document:

@@ -89,27 +89,24 @@ def initial_rows(initial: float | str, stream: Stream, n_rows: int) -> int:
 
     `initial` is a share of the rows, a number of rows, or "split" for the official training part.
     """
-    rows = _official(stream) if initial == "split" else _counted(initial, n_rows)
+    if initial == "split":
+        if not isinstance(stream, Dataset) or stream.split is None:
+            raise ParameterError(
+                'initial="split" needs a Dataset with an official split; give a share or a number of rows'
+            )
+        rows = stream.split
+    elif isinstance(initial, int | np.integer) and not isinstance(initial, bool) and initial >= 0:
+        rows = int(initial)
+    elif isinstance(initial, float | np.floating) and 0.0 <= initial < 1.0:
+        rows = round(float(initial) * n_rows)
+    else:
+        raise ParameterError(f'initial={initial!r} is not allowed; use a share in [0, 1), a number of rows, or "split"')
     if rows >= n_rows:
         raise DataError(
             f"initial={initial!r} takes {rows} of {n_rows} row(s), which leaves none to predict; "
             "make the initial batch smaller or the stream longer"
         )
     return rows
-
-
-def _counted(initial: float | str, n_rows: int) -> int:
-    if isinstance(initial, int | np.integer) and not isinstance(initial, bool) and initial >= 0:
-        return int(initial)
-    if isinstance(initial, float | np.floating) and 0.0 <= initial < 1.0:
-        return round(float(initial) * n_rows)
-    raise ParameterError(f'initial={initial!r} is not allowed; use a share in [0, 1), a number of rows, or "split"')
-
-
-def _official(stream: Stream) -> int:
-    if isinstance(stream, Dataset) and stream.split is not None:
-        return stream.split
-    raise ParameterError('initial="split" needs a Dataset with an official split; give a share or a number of rows')
 
 
 def _stacked(pairs: list[Row], before: int = 0) -> tuple[FloatArray, FloatArray]:

@@ -70,7 +70,8 @@ def shared_answers(
         return separate_answers(estimator, points, batch, X, decided)
     own = {"alpha": estimator.alpha, "beta": estimator.beta}
     alphas, betas = (np.array([float({**own, **point}[name]) for point in points]) for name in own)
-    model = ClassifierInner(_fresh(estimator, _most_demanding(alphas, betas))).new_model(X.shape[1], batch[1].shape[1])
+    most = {"alpha": max(float(alphas.max()), 1.0), "beta": float(betas.max())}  # collects the statistics of all points
+    model = ClassifierInner(_fresh(estimator, most)).new_model(X.shape[1], batch[1].shape[1])
     rules, Z = fit_statistics(model, core_batch.Batch(*batch)), model.scale(X)
     answers = np.zeros((len(points), len(X), batch[1].shape[1]))
     memberships = rules.memberships(Z)[0]
@@ -123,11 +124,6 @@ def can_share(estimator: Tunable) -> TypeGuard[EvolvingFuzzyClassifier]:
     if not isinstance(estimator, EvolvingFuzzyClassifier):
         return False
     return bool(estimator.prox_steps) and estimator.coupling != "paper" and estimator.lipschitz != "paper"
-
-
-def _most_demanding(alphas: FloatArray, betas: FloatArray) -> dict[str, float]:
-    """Return parameters with which all statistics are collected that a point needs: L1, and coupling if any has it."""
-    return {"alpha": max(float(alphas.max()), 1.0), "beta": float(betas.max())}
 
 
 def _fresh(estimator: E, changes: dict[str, Any]) -> E:

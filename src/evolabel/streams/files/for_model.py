@@ -1,6 +1,6 @@
 """`read_for_model`: the columns of a file that a trained model needs, found by their names."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -119,11 +119,8 @@ def _used_columns(columns: Collection[str], features: Sequence[str], labels: Seq
 
 def _column_of(feature: str, columns: Collection[str]) -> str | None:
     """Return the column of `feature`: the one of its name, or the one of texts before an equals sign in its name."""
-    return next((name for name in (feature, *_before_equals(feature)) if name in columns), None)
-
-
-def _before_equals(feature: str) -> Iterable[str]:
-    return (feature[:position] for position, mark in enumerate(feature) if mark == "=")
+    before_equals = (feature[:position] for position, mark in enumerate(feature) if mark == "=")
+    return next((name for name in (feature, *before_equals) if name in columns), None)
 
 
 def _values(feature: str, columns: Mapping[str, Column], describe_row: DescribeRow) -> FloatArray:

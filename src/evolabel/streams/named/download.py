@@ -47,7 +47,8 @@ def download(entry: Entry, check: Callable[[Path], object], opener: Opener = ope
     try:
         with staged(folder, workplace=cache_folder()) as stage:
             for file in entry.files:
-                _write_digest(stage / file.name, _fetch(file, stage / file.name, opener))
+                digest = _fetch(file, stage / file.name, opener)
+                _digest_file(stage / file.name).write_text(f"{digest}  {file.name}\n", "utf-8")
             check(stage)
     except (OSError, HTTPException, FileFormatError) as error:
         raise _not_found(entry, f"downloading failed ({error})") from error
@@ -138,11 +139,6 @@ def find_folder(entry: Entry) -> Path | None:
     return next((folder for folder in folders if all((folder / file.name).is_file() for file in entry.files)), None)
 
 
-def _write_digest(path: Path, digest: str) -> None:
-    """Write the SHA-256 `digest` of the file `path` to a file beside it, in the format of sha256sum."""
-    _digest_file(path).write_text(f"{digest}  {path.name}\n", "utf-8")
-
-
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of the file `path` in hexadecimal digits."""
     with path.open("rb") as file:
@@ -166,4 +162,5 @@ def _stored_digest(path: Path) -> str | None:
 
 
 def _digest_file(path: Path) -> Path:
+    """Return the file with the SHA-256 of `path`, beside it, in the format of sha256sum."""
     return path.with_name(f"{path.name}.sha256")

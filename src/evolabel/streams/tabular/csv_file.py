@@ -51,7 +51,7 @@ def read_table(path: Path) -> TextTable:
     with closing(read_lines(path, ".csv", ".tsv")) as lines:
         head = next(lines, "")
         _check_text(head, path)
-        separator = max(_SEPARATORS, key=lambda mark: _width(head, mark))
+        separator = max(_SEPARATORS, key=lambda mark: len(next(csv.reader([head], delimiter=mark), [])))
         decimal = "," if separator == ";" else "."
         reader = csv.reader(chain([head], lines), delimiter=separator, strict=True, skipinitialspace=True)
         try:
@@ -70,10 +70,6 @@ def _check_text(head: str, path: Path) -> None:
         raise FileFormatError(f"{path} is empty; expected a header, and one row or more")
     if "\0" in head:
         raise FileFormatError(f"{path} is not a text file; expected a table with a header")
-
-
-def _width(head: str, separator: str) -> int:
-    return len(next(csv.reader([head], delimiter=separator), []))
 
 
 def _names(header: list[str], path: Path, decimal: str) -> list[str]:
