@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils.validation import Choice
 from evolabel.core.options import PAPER_PROFILE, Options
 
 DECLARED = {field.name: field for field in fields(Options)}
@@ -16,6 +17,15 @@ DOCS = (Path(__file__).parents[1] / "docs" / "parameters.md").read_text(encoding
 
 def written(value):
     return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def type_of(allowed):
+    """The type as class docstrings write it."""
+    if isinstance(allowed, Choice):
+        return "bool" if True in allowed.values else "{" + ", ".join(map(written, allowed.values)) + "}"
+    kinds = ["int" if allowed.whole else "float", *map(written, allowed.words)]
+    kinds += ["str"] * allowed.per_feature + ["None"] * allowed.optional
+    return " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)
 
 
 def docstring_entries():
@@ -51,7 +61,7 @@ def test_the_docstring_and_the_docs_have_the_parameters_in_order():
 def test_the_docstring_agrees(name):
     first, text = docstring_entries()[name]
     allowed, doc = (DECLARED[name].metadata[key] for key in ("allowed", "doc"))
-    assert first == f"{allowed}, default={written(DECLARED[name].default)}"
+    assert first == f"{type_of(allowed)}, default={written(DECLARED[name].default)}"
     assert text.startswith(doc[0].upper() + doc[1:] + ".")
 
 

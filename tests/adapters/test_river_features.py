@@ -10,9 +10,14 @@ from hypothesis import strategies as st
 from river import compose, preprocessing
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.adapters.dictionaries import MAX_CATEGORIES, MAX_TEXT_FEATURES, FeatureColumns
+from evolabel.adapters.dictionaries import (
+    MAX_CATEGORIES,
+    MAX_TEXT_FEATURES,
+    MAX_WAITING_FEATURES,
+    FeatureColumns,
+    WaitingFeatures,
+)
 from evolabel.adapters.river import RiverEvolvingFuzzyClassifier
-from evolabel.adapters.waiting_features import MAX_WAITING_FEATURES, WaitingFeatures
 from evolabel.core.options import PAPER_PROFILE
 
 PARAMETERS = {"warm_up": 40, "max_rules": 6}

@@ -54,7 +54,7 @@ def test_later_links_use_what_earlier_labels_show():
     first = (X[:, 0] > 0.0).astype(float)
     Y = np.column_stack([first, np.where(rng.random(400) < 0.9, first, 1.0 - first)])
     chain = EvolvingChain(base()).fit(X, Y)
-    scores = chain._links[1].decision_function(np.array([[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]))
+    scores = chain._engines[1].decision_function(np.array([[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]))
     assert scores[0, 0] < 0.3
     assert scores[1, 0] > 0.7
 
@@ -98,7 +98,7 @@ def test_labels_that_appear_go_to_the_end(stream):
     chain.partial_fit(X[INITIAL:], Y[INITIAL:])
     assert chain.order_ == [1, 0, 2]
     assert chain.n_rules_ > rules
-    assert chain._links[2].n_features_in_ == X.shape[1] + 2
+    assert chain._engines[2].n_features_in_ == X.shape[1] + 2
 
 
 @pytest.mark.parametrize(

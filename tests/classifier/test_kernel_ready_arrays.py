@@ -10,9 +10,8 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.classifier.samples import read_samples
+from evolabel.classifier.samples import read_confidence, read_sample_weight, read_samples
 from evolabel.classifier.targets import read_targets
-from evolabel.classifier.weights import read_confidence, read_sample_weight
 
 
 def read_only(array):

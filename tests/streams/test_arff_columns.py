@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evolabel.errors import FileFormatError
-from evolabel.streams.arff import rows as arff_rows
+from evolabel.streams.arff import columns as arff_columns
 from evolabel.streams.arff.columns import feature_reader, label_reader
 from evolabel.streams.arff.header import Attribute
 from evolabel.streams.arff.reader import read_arff
@@ -116,7 +116,7 @@ def test_one_name_can_be_dropped_without_a_list(read):
 
 @pytest.mark.parametrize("size", [1, 6, 7, 1000])
 def test_blocks_join_in_order(read, monkeypatch, size):
-    monkeypatch.setattr(arff_rows, "_VALUES_PER_BLOCK", size)
+    monkeypatch.setattr(arff_columns, "_VALUES_PER_BLOCK", size)
     data = read(["x real", "m {a,b}"], [f"{row},{'ab'[row % 2]},1" for row in range(9)], nominal="codes")
     np.testing.assert_array_equal(data.X, [[row, row % 2] for row in range(9)])
 

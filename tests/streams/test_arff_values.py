@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolabel.streams.arff.lines import ContentLines, LineError
-from evolabel.streams.arff.values import HAS_MARKUP, read_braces, split_markup, split_values
+from evolabel.streams.arff.values import HAS_MARKUP, ContentLines, LineError, read_braces, split_markup, split_values
 
 PLAIN = st.text(st.characters(exclude_characters="\"'{%\t\n\r,", exclude_categories=["Cs"]), max_size=6)
 ROWS = st.lists(PLAIN | st.sampled_from(["", "?", " ? ", "1", " -2.5e3", "a b ", "it's", "C:\\x", "}"]), min_size=1)

@@ -156,7 +156,7 @@ def test_a_parquet_file_that_lost_a_column_is_reported(tmp_path, pond):
 def test_a_file_of_a_newer_version_is_refused(tmp_path, pond, ending, monkeypatch):
     path = tmp_path / f"pond{ending}"
     dumps = json.dumps
-    monkeypatch.setattr("evolabel.streams.files.facts.json.dumps", lambda facts: dumps(facts | {"version": 2}))
+    monkeypatch.setattr("evolabel.streams.files.convert.json.dumps", lambda facts: dumps(facts | {"version": 2}))
     write_dataset(pond, path)
     with pytest.raises(FileFormatError, match="has format version 2, this evolabel reads up to 1; update"):
         read_dataset(path)

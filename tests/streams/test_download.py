@@ -10,8 +10,7 @@ import pytest
 from pond import CONTENTS, digest, pond, publish
 
 from evolabel.errors import DatasetNotFoundError, FileFormatError
-from evolabel.streams.named.cache import cache_folder, find_checked_folder
-from evolabel.streams.named.download import download, open_address, progress_bar
+from evolabel.streams.named.download import cache_folder, download, find_checked_folder, open_address, progress_bar
 
 pytestmark = pytest.mark.usefixtures("cache")
 

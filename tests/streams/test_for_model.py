@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evolabel.errors import DataError, DatasetNotFoundError
-from evolabel.streams import Dataset, for_model, read_for_model, write_dataset
+from evolabel.streams import Dataset, for_model, read_dataset, read_for_model, write_dataset
 
 FEATURES, LABELS = ("depth", "site=north", "site=south"), ("frogs", "newts")
 X = np.array([[0.5, 1.0, 0.0], [np.nan, 0.0, 1.0]])
@@ -55,3 +55,37 @@ def test_what_is_not_there_is_reported(tmp_path):
         read_for_model(path, FEATURES, LABELS)
     with pytest.raises(DatasetNotFoundError, match="there is no file"):
         read_for_model(tmp_path / "sea.csv", FEATURES, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "cell"),
+    [
+        ('depth,flow\n"3,5",1\n"4,5",2\n', 2, "3,5"),  # decimal commas are numbers in semicolon files only
+        ('depth,flow\n3.5,1\n"4,5",2\n', 3, "4,5"),
+        ("depth;flow\n3,5;1\nlow;2\n", 3, "low"),
+    ],
+)
+def test_a_number_that_cannot_be_read_is_refused_and_not_lost(tmp_path, text, line, cell):
+    path = tmp_path / "pond.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=f"line {line}: 'depth' is '{cell}'; expected a number"):
+        read_for_model(path, ("depth", "flow"), LABELS)
+
+
+def test_decimal_commas_are_read_as_in_a_fresh_file(tmp_path):
+    path = tmp_path / "pond.csv"
+    path.write_text("depth;flow;frogs\n3,5;1.5;0\n4;;1\n")
+    np.testing.assert_array_equal(
+        read_for_model(path, ("depth", "flow"), ("frogs",)).X, read_dataset(path, ["frogs"]).X
+    )
+
+
+def test_numbers_in_a_column_of_texts_are_refused(tmp_path):
+    pl = pytest.importorskip("polars")
+    path = tmp_path / "pond.parquet"
+    pl.DataFrame({"depth": [None, "3.5"], "site": [None, None]}, {"depth": pl.String, "site": pl.String}).write_parquet(
+        path
+    )
+    with pytest.raises(DataError, match=r"row 1: 'depth' is '3\.5', a text; expected a number"):
+        read_for_model(path, ("depth",), LABELS)
+    np.testing.assert_array_equal(read_for_model(path, ("site",), LABELS).X, [[np.nan], [np.nan]])

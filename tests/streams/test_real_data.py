@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from evolabel.streams.arff.reader import read_arff
-from evolabel.streams.named.cache import sha256_of
 from evolabel.streams.named.catalogue import find_entry
+from evolabel.streams.named.download import sha256_of
 from evolabel.streams.named.load import load_dataset
 
 FOLDER = Path(os.environ.get("EVOLABEL_DATA") or "nowhere")

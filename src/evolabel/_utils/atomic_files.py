@@ -19,7 +19,7 @@ def write_atomically(target: Path, data: bytes) -> None:
     """
     if not target.name:  # as in "." or "/"
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
-    if _is_device(target):
+    if target.exists() and not (target.is_file() or target.is_dir()):
         with name_in_errors(target):
             target.write_bytes(data)
         return
@@ -27,7 +27,7 @@ def write_atomically(target: Path, data: bytes) -> None:
     part = place.with_name(f".{place.name}.{secrets.token_hex(8)}.part")
     try:
         with name_in_errors(target):
-            mode = _first_mode(place)
+            mode = stat.S_IMODE(place.stat().st_mode) if place.is_file() else 0o666  # no more rights than before
             with open(part, "xb", opener=lambda path, flags: os.open(path, flags, mode)) as file:
                 file.write(data)
                 file.flush()
@@ -48,16 +48,6 @@ def resolve_link(target: Path) -> Path:
     if place.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(target))
     return place
-
-
-def _is_device(target: Path) -> bool:
-    """Return whether `target` exists and is neither a file nor a folder, such as a pipe."""
-    return target.exists() and not (target.is_file() or target.is_dir())
-
-
-def _first_mode(place: Path) -> int:
-    """Return the mode to create a file with that replaces `place`: it permits no more than that of `place`."""
-    return stat.S_IMODE(place.stat().st_mode) if place.is_file() else 0o666
 
 
 def _keep_rights(place: Path, part: Path) -> None:
@@ -93,7 +83,8 @@ def staged(target: Path, workplace: Path) -> Iterator[Path]:
         yield folder
         files = sorted(folder.iterdir())
         for file in files:
-            _flush(file)
+            with file.open("rb+") as written:
+                os.fsync(written.fileno())
         target.mkdir(parents=True, exist_ok=True)
         for file in files:
             place = resolve_link(target / file.name)
@@ -104,20 +95,11 @@ def staged(target: Path, workplace: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _flush(path: Path) -> None:
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
-
-
 def _flush_folder(folder: Path) -> None:
     """Flush the renames inside `folder` to disk, where the system supports it."""
-    try:
+    with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        pass
-    finally:
-        os.close(handle)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 from evolabel.errors import MissingDependencyError
 
@@ -15,3 +16,8 @@ def load(module: str, extra: str, purpose: str) -> ModuleType:
         raise MissingDependencyError(
             f'{purpose} needs {package}, which is not installed; run: pip install "evolabel[{extra}]"'
         ) from error
+
+
+def load_parquet() -> tuple[Any, Any]:
+    """Return the modules pyarrow and pyarrow.parquet; MissingDependencyError if they are not installed."""
+    return load("pyarrow", "parquet", "a Parquet file"), load("pyarrow.parquet", "parquet", "a Parquet file")

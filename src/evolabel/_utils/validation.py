@@ -94,12 +94,6 @@ class Range:
             return ""
         return f"{', ' * (len(others) > 1)}{', '.join(others[:-1])} or {others[-1]}"
 
-    def __str__(self) -> str:
-        """Return the type as class docstrings write it."""
-        kinds = ["int" if self.whole else "float"]
-        kinds += [f'"{word}"' for word in self.words] + ["str"] * self.per_feature + ["None"] * self.optional
-        return " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)
-
 
 class Choice:
     """The few values that a parameter may be: texts, or True and False.
@@ -115,14 +109,6 @@ class Choice:
 
     def check(self, name: str, value: object) -> None:
         """Raise ParameterError about `name` unless `value` is allowed; 1 is not True."""
-        same_kind = isinstance(value, bool | np.bool_ if self._is_flag else str)
+        same_kind = isinstance(value, bool | np.bool_ if isinstance(self.values[0], bool) else str)
         if not same_kind or value not in self.values:
             raise ParameterError(f"{name}={value!r} is unknown; use one of {', '.join(map(str, self.values))}")
-
-    @property
-    def _is_flag(self) -> bool:
-        return isinstance(self.values[0], bool)
-
-    def __str__(self) -> str:
-        """Return the type as class docstrings write it."""
-        return "bool" if self._is_flag else "{" + ", ".join(f'"{value}"' for value in self.values) + "}"

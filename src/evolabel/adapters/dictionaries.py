@@ -19,6 +19,7 @@ Values = Mapping[Hashable, Any]
 
 MAX_CATEGORIES = 32  # of a text feature; for a later value all of these are 0
 MAX_TEXT_FEATURES = 1000  # later ones are ignored: the number of new names may be unlimited
+MAX_WAITING_FEATURES = 1000  # the number of new names may be unlimited, as in a bag of words
 _PANDAS_MISSING = ("NAType", "NaTType")  # compared by name, because pandas may not be installed
 
 
@@ -157,3 +158,26 @@ def _is_category(value: object) -> bool:
 
 def _is_blank(value: object) -> bool:
     return isinstance(value, str) and not value.strip()
+
+
+class WaitingFeatures:
+    """The first values of features without a column, in `shown`: by name, the feature seen last at the end."""
+
+    def __init__(self) -> None:
+        self.shown: dict[Hashable, list[float]] = {}
+
+    def add(self, name: Hashable, values: Iterable[float], needed: int) -> bool:
+        """Add `values` of the feature `name` (NaN is skipped); whether it now has `needed` values, not all equal."""
+        shown = self.shown[name] = self.shown.pop(name, [])  # moves the name to the end
+        shown.extend(value for value in values if value == value)
+        if len(shown) < needed:
+            return False
+        if min(shown) < max(shown):
+            return True
+        del shown[:-1]  # constant so far: keep one value and continue to wait
+        return False
+
+    def drop_oldest(self) -> None:
+        """Drop the features that were not seen for longest while more than `MAX_WAITING_FEATURES` wait."""
+        for name in list(self.shown)[: max(0, len(self.shown) - MAX_WAITING_FEATURES)]:
+            del self.shown[name]

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evolabel._utils import optional
-from evolabel.adapters.dictionaries import FeatureColumns, LabelColumns, Values
-from evolabel.adapters.waiting_features import WaitingFeatures
+from evolabel.adapters.dictionaries import FeatureColumns, LabelColumns, Values, WaitingFeatures
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.inner import ClassifierInner
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
-from evolabel.classifier.weights import read_sample_weight
+from evolabel.classifier.samples import read_sample_weight
 from evolabel.core.batch import Batch
 from evolabel.core.feature_growth import grow_features, keep_features
 from evolabel.core.initial.cold_start import WarmUp
@@ -92,7 +91,9 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
         weights = np.empty(0) if w == 1.0 else read_sample_weight(w, 1)
         model = self._model or self._create_model()
         if len(labels) > len(self._labels):
-            self._add_labels(model, labels)
+            model.grow_labels(len(labels))
+            self._labels = labels
+            self._name_columns()
         if features is not self._features:
             sample = self._add_features(model, features, sample)
         if not np.isnan(sample).all():
@@ -153,11 +154,6 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
         model.learn(Batch(sample, targets, weights))
         if warm_up is not None and model.warm_up is None:
             self._remove_features(model, warm_up.X)
-
-    def _add_labels(self, model: Model, labels: LabelColumns) -> None:
-        model.grow_labels(len(labels))
-        self._labels = labels
-        self._name_columns()
 
     def _add_features(self, model: Model, features: FeatureColumns, sample: FloatArray) -> FloatArray:
         """Give new features a column, during the warm-up at once, later when they have shown enough values.

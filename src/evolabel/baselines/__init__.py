@@ -10,7 +10,6 @@ __getattr__, __dir__, __all__ = attach(
     {
         "base": ["StreamLearner"],
         "chain": ["EvolvingChain"],
-        "feedback_classifier": ["FeedbackClassifier"],
         "forest": ["RefittedForest"],
         "global_rls": ["GlobalRLS"],
         "one_vs_rest": ["EvolvingOneVsRest"],
@@ -18,6 +17,6 @@ __getattr__, __dir__, __all__ = attach(
         "river_learner": ["RiverLearner", "river_model"],
         "running_prior": ["RunningPrior"],
         "sliding_knn": ["SlidingKNN"],
-        "wrapper": ["StaticClassifier"],
+        "wrapper": ["FeedbackClassifier", "StaticClassifier"],
     },
 )

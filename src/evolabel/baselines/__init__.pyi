@@ -1,6 +1,5 @@
 from evolabel.baselines.base import StreamLearner as StreamLearner
 from evolabel.baselines.chain import EvolvingChain as EvolvingChain
-from evolabel.baselines.feedback_classifier import FeedbackClassifier as FeedbackClassifier
 from evolabel.baselines.forest import RefittedForest as RefittedForest
 from evolabel.baselines.global_rls import GlobalRLS as GlobalRLS
 from evolabel.baselines.one_vs_rest import EvolvingOneVsRest as EvolvingOneVsRest
@@ -10,4 +9,5 @@ from evolabel.baselines.river_learner import RiverLearner as RiverLearner
 from evolabel.baselines.river_learner import river_model as river_model
 from evolabel.baselines.running_prior import RunningPrior as RunningPrior
 from evolabel.baselines.sliding_knn import SlidingKNN as SlidingKNN
+from evolabel.baselines.wrapper import FeedbackClassifier as FeedbackClassifier
 from evolabel.baselines.wrapper import StaticClassifier as StaticClassifier

@@ -1,13 +1,12 @@
 """`StreamLearner`: base class of the rivals. Input is checked once; every row is scored before it is learned."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from evolabel.classifier.safe_calls import unchanged_on_error
 from evolabel.classifier.samples import read_samples
 from evolabel.classifier.targets import LabelMatrix, read_targets
 from evolabel.core.batch import Batch
@@ -47,7 +46,7 @@ class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             The learner itself; unchanged if an error is raised.
         """
         self._check_parameters()
-        with self._unchanged_on_error():
+        with unchanged_on_error(self):
             rows, labels = self._read_first(X, y)
             if np.isnan(labels).all():
                 raise DataError("no row of the initial batch has an annotated label; annotate some rows")
@@ -150,21 +149,11 @@ class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     # ------------------------------------------------------------------ input
 
-    @contextmanager
-    def _unchanged_on_error(self) -> Iterator[None]:
-        """Restore all attributes if an error is raised inside."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__ = before
-            raise
-
     def _prepare(self, X: object, y: object) -> tuple[FloatArray, FloatArray]:
         """Return checked rows and labels; then start the warm-up or grow, only if everything is valid."""
         if not self.__sklearn_is_fitted__():
             self._check_parameters()
-            with self._unchanged_on_error():
+            with unchanged_on_error(self):
                 rows, labels = self._read_first(X, y)
                 self._warm_up = WarmUp(rows.shape[1], labels.shape[1], WARM_UP_ROWS)
             return rows, labels

@@ -5,21 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.baselines.base import StreamLearner
-from evolabel.baselines.engine import (
-    check_base,
-    engine_scores,
-    engine_thresholds,
-    fitted_engine,
-    new_engine,
-    total_rules,
-)
+from evolabel.baselines.one_vs_rest import LabelByLabel, engine_scores
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.errors import ParameterError
 from evolabel.typing import BoolArray, FloatArray
 
 
-class EvolvingChain(StreamLearner):
+class EvolvingChain(LabelByLabel):
     """A chain of evolving classifiers: each takes the features and 0/1 indicators of all labels before it.
 
     The paper's second rival. Indicators are the true labels in training and predictions in inference (by the parameter
@@ -62,40 +54,31 @@ class EvolvingChain(StreamLearner):
         self.order = order
         self.seed = seed
 
-    @property
-    def n_rules_(self) -> int:
-        """Number of rules of all links together."""
-        self._check_fitted()
-        return total_rules(self._links.values())
-
     def _check_parameters(self) -> None:
-        check_base(self.base)
+        super()._check_parameters()
         check_number("seed", self.seed, 0, whole=True)
 
     def _fit_initial(self, rows: FloatArray, labels: FloatArray) -> None:
         self.order_ = self._first_order(labels.shape[1])
-        self._links: dict[int, EvolvingFuzzyClassifier] = {}
+        links: dict[int, EvolvingFuzzyClassifier] = {}
         for k in self.order_:
-            link = self._links[k] = fitted_engine(self.base, rows, labels[:, [k]])
+            link = links[k] = self._fitted_engine(rows, labels[:, [k]])
             scores = engine_scores(link, rows) if np.isnan(labels[:, k]).any() else np.empty((0, 0))
             rows = self._with_label(rows, labels[:, [k]], scores)
+        self._engines = [links[k] for k in range(len(links))]
 
     def _grow_labels(self, n_labels: int) -> None:
-        new = range(len(self.order_), n_labels)
-        self.order_ = [*self.order_, *new]
-        self._links |= {k: new_engine(self.base) for k in new}
+        self.order_ = [*self.order_, *range(len(self.order_), n_labels)]
+        super()._grow_labels(n_labels)
 
     def _learn_rows(self, rows: FloatArray, labels: FloatArray) -> None:
         for k in self.order_:
-            rows = self._with_label(rows, labels[:, [k]], self._links[k].test_then_train(rows, labels[:, [k]]))
-
-    def _thresholds(self) -> FloatArray:
-        return engine_thresholds(self._links[k] for k in range(len(self._links)))
+            rows = self._with_label(rows, labels[:, [k]], self._engines[k].test_then_train(rows, labels[:, [k]]))
 
     def _score_rows(self, rows: FloatArray) -> FloatArray:
         scores = np.empty((len(rows), len(self.order_)))
         for k in self.order_:
-            scores[:, [k]] = engine_scores(self._links[k], rows)
+            scores[:, [k]] = engine_scores(self._engines[k], rows)
             rows = np.hstack([rows, scores[:, [k]] >= self._threshold()])
         return scores
 
@@ -108,7 +91,7 @@ class EvolvingChain(StreamLearner):
         same = np.ones(len(rows), bool)  # rows whose predictions so far were all correct
         for k in self.order_:
             column = labels[:, [k]]
-            scores[:, [k]], trained = _score_and_train(self._links[k], with_predictions, with_labels, same, column)
+            scores[:, [k]], trained = _score_and_train(self._engines[k], with_predictions, with_labels, same, column)
             with_predictions = np.hstack([with_predictions, scores[:, [k]] >= self._threshold()])
             with_labels = self._with_label(with_labels, column, trained)
             same &= with_predictions[:, -1] == with_labels[:, -1]

@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.classifier.growing import learn_growing
 from evolabel.classifier.parameters import Parameters
 from evolabel.classifier.properties import Properties
-from evolabel.classifier.safe_calls import uninterrupted
-from evolabel.classifier.samples import as_array, checked_values, is_checked_shape, read_samples
-from evolabel.classifier.targets import LabelMatrix, Targets, announced, checked_labels, read_targets
-from evolabel.classifier.weights import read_confidence, read_sample_weight, without_unsure
+from evolabel.classifier.safe_calls import unchanged_on_error, uninterrupted
+from evolabel.classifier.samples import (
+    as_array,
+    checked_values,
+    is_checked_shape,
+    read_confidence,
+    read_sample_weight,
+    read_samples,
+    without_unsure,
+)
+from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets, announced, checked_labels, read_targets
 from evolabel.core.batch import NO_WEIGHTS, NOT_GIVEN, Batch
 from evolabel.core.members.feedback.error_feedback import ErrorFeedback
 from evolabel.core.model import CHUNK, StreamModel
@@ -54,8 +60,7 @@ class Learning(Parameters, Properties):
         """
         self._options()
         fitted = copy.copy(self)
-        weights = {"sample_weight": sample_weight, "confidence": confidence}
-        batch, targets = _read_batch(fitted, X, y, None, streaming=False, **weights)
+        batch, targets = _read_batch(fitted, X, y, None, (sample_weight, confidence), streaming=False)
         model = self._new_model(batch.X.shape[1], targets.size)
         model.fit(batch)
         with self._lock:
@@ -174,18 +179,13 @@ class Learning(Parameters, Properties):
             return Batch(checked_values(X), checked_labels(y))  # type: ignore[arg-type]
         if first:
             self._options()
-        before = dict(self.__dict__)
-        try:
+        with unchanged_on_error(self):
             known: Targets | None = None if first else self._targets
             if classes is not None and as_array(y, "the target").ndim == 1:
                 known = announced(known, classes)
-            weights = {"sample_weight": sample_weight, "confidence": confidence}
-            batch, targets = _read_batch(self, X, y, known, streaming=True, **weights)
+            batch, targets = _read_batch(self, X, y, known, (sample_weight, confidence), streaming=True)
             if first:
                 self._model = self._new_model(batch.X.shape[1], targets.steps(batch.Y, 0)[0][1])
-        except BaseException:
-            self.__dict__ = before  # bad input must leave no trace
-            raise
         self._targets = targets
         return batch
 
@@ -211,24 +211,44 @@ class Learning(Parameters, Properties):
             self._model.learn(batch)
             return
         try:
-            learn_growing(self._model, self._targets, batch)
+            _learn_growing(self._model, self._targets, batch)
         except BaseException:
             self._targets = self._targets.first(self._model.n_labels)  # those after them have not come yet
             raise
 
 
 def _read_batch(
-    estimator: Learning, X: object, y: object, known: Targets | None, *, streaming: bool, **weights: object
+    estimator: Learning, X: object, y: object, known: Targets | None, weights: tuple[object, object], *, streaming: bool
 ) -> tuple[Batch, Targets]:
     """Return a checked batch, and the coding of its target; `known` is the coding so far.
 
-    Names and number of features are set in `estimator` by its first batch.
+    `weights` are the sample weights and the confidences, `streaming` is False for an initial batch. Names and number of
+    features are set in `estimator` by its first batch.
     """
     rows = read_samples(cast("BaseEstimator", estimator), X, reset=not streaming or "_model" not in vars(estimator))
     labels, targets = read_targets(y, len(rows), known, streaming=streaming)
     if targets.size == 0:
         hint = "pass `classes`, or annotate some rows of y" if streaming else "annotate some rows of y"
         raise DataError(f"no sample has a class{' yet' if streaming else ''}; {hint}")
-    sample_weight = read_sample_weight(weights["sample_weight"], len(rows))
-    confidences = read_confidence(weights["confidence"], len(rows), targets.size)
+    sample_weight = read_sample_weight(weights[0], len(rows))
+    confidences = read_confidence(weights[1], len(rows), targets.size)
     return Batch(rows, without_unsure(labels, confidences), sample_weight, confidences), targets
+
+
+def _learn_growing(model: StreamModel, targets: Targets, batch: Batch) -> None:
+    """Train `model` on a checked `batch` piece by piece, and add the labels of `targets` that appear with each piece.
+
+    Outputs and thresholds of labels that were not known yet stay as they are in `batch`.
+    """
+    steps = targets.steps(batch.Y, model.n_labels)
+    ends = [start for start, _ in steps[1:]] + [len(batch.X)]
+    for (start, size), end in zip(steps, ends, strict=True):
+        if size > model.n_labels:
+            model.grow_labels(size, absent=isinstance(targets, ClassCodes))
+        part = batch.rows(slice(start, end))
+        by_label = (part.Y, part.confidences, part.outputs, part.thresholds)
+        labels, *others = (np.ascontiguousarray(array[:, :size]) for array in by_label)
+        piece = Batch(part.X, labels, part.weights, *others)
+        model.learn(piece)
+        part.outputs[:, :size] = piece.outputs
+        part.thresholds[:, :size] = piece.thresholds

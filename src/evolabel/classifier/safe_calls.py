@@ -10,7 +10,8 @@ because it runs in the same thread: it must not use the classifier.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from threading import RLock
 from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
@@ -91,3 +92,14 @@ def uninterrupted(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenat
                 lock.release()
 
     return call
+
+
+@contextmanager
+def unchanged_on_error(thing: object) -> Iterator[None]:
+    """Restore all attributes of `thing` if an error is raised inside: bad input must leave no trace."""
+    before = dict(thing.__dict__)
+    try:
+        yield
+    except BaseException:
+        thing.__dict__ = before
+        raise

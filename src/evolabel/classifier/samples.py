@@ -1,5 +1,6 @@
-"""Samples as users have them, made into checked float64 rows: arrays, lists, pandas and polars frames."""
+"""Samples as users have them, made into checked float64 rows: arrays, lists, frames; their weights and confidences."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import narwhals as nw
@@ -9,12 +10,14 @@ from scipy import sparse
 from evolabel.errors import DataError, DataTypeError
 from evolabel.kernels.bounds import MAX_VALUE, first_bad_sample
 from evolabel.kernels.compile import direct
-from evolabel.typing import AnyArray, FloatArray
+from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 FLOAT64 = np.dtype(np.float64)
+LARGEST = 1e12  # heavier samples would leave nothing of the others
+SMALLEST = 1e-100  # less is nothing: products of weights would leave the range of float64
 
 _first_bad_sample = direct(first_bad_sample)  # rows are always float64, 2-D and C-contiguous here
 
@@ -88,7 +91,8 @@ def as_matrix(data: object, name: str, advice: str = "encode text and categories
             f"{name}.reshape(1, -1) is one sample, {name}.reshape(-1, 1) one column"
         )
     try:
-        return ordinary(_with_nan(array))
+        # pandas' NA, which is no number, comes in columns of mixed kinds
+        return ordinary(np.where(are_missing(array), np.nan, array) if array.dtype == object else array)
     except (TypeError, ValueError) as error:
         raise _kind_of(error)(f"{name} must hold numbers only ({one_line(error)}); {advice}") from None
 
@@ -101,20 +105,17 @@ def ordinary(array: AnyArray) -> FloatArray:
     return np.require(array, np.float64, ["C", "W", "E"])
 
 
-def _with_nan(array: AnyArray) -> AnyArray:
-    """The array with NaN in place of pandas' NA, which is no number and comes in columns of mixed kinds."""
-    return np.where(_are_missing(array).astype(bool), np.nan, array) if array.dtype == object else array
+def are_missing(array: AnyArray) -> BoolArray:
+    """Return where `array` holds None, NaN, NaT or pandas' NA."""
+    return _is_missing(array).astype(bool) if array.dtype == object else np.asarray(array != array)
 
 
-def is_missing(value: Any) -> bool:
-    """Whether `value` is None, NaN or pandas' NA."""
+@partial(np.frompyfunc, nin=1, nout=1)
+def _is_missing(value: Any) -> bool:
     try:
         return value is None or bool(value != value)
     except TypeError:  # pandas' NA is neither equal nor unequal to anything
         return True
-
-
-_are_missing = np.frompyfunc(is_missing, 1, 1)
 
 
 def as_array(data: object, name: str) -> AnyArray:
@@ -153,3 +154,52 @@ def column_names(data: object) -> list[str] | None:
     if nw.dependencies.is_into_dataframe(native):
         return [str(name) for name in nw.from_native(native, eager_only=True).columns]
     return None
+
+
+def read_sample_weight(weight: object, rows: int) -> FloatArray:
+    """Return one `weight` >= 0 for each of `rows` samples; empty if None. Weights below `SMALLEST` count as 0."""
+    if weight is None:
+        return np.empty(0)
+    if np.isscalar(weight):
+        weight = np.full(rows, weight)
+    array = _numbers(weight, "sample_weight")
+    if array.shape != (rows,):
+        raise DataError(f"sample_weight.shape == {array.shape}, expected ({rows},); give one weight per sample")
+    if not ((array >= 0.0) & (array <= LARGEST)).all():
+        raise DataError(f"sample_weight has entries that are negative, NaN or beyond {LARGEST:g}; use weights around 1")
+    return _without_tiny(array)
+
+
+def read_confidence(confidence: object, rows: int, labels: int) -> FloatArray:
+    """Return the `confidence` in [0, 1] of each of `rows` samples and `labels`; empty if None."""
+    if confidence is None:
+        return np.empty((0, 0))
+    array = _numbers(confidence, "confidence")
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.shape not in ((rows, labels), (rows, 1)):
+        raise DataError(f"confidence has shape {array.shape}, expected ({rows}, {labels}) or ({rows},)")
+    if not ((array >= 0.0) & (array <= 1.0)).all():
+        raise DataError("confidence has entries outside [0, 1]; 1 is certain, 0 is as good as not annotated")
+    return _without_tiny(ordinary(np.broadcast_to(array, (rows, labels))))
+
+
+def _without_tiny(array: FloatArray) -> FloatArray:
+    """The array with 0 in place of what is smaller than `SMALLEST`; the same object if nothing is."""
+    tiny = (array > 0.0) & (array < SMALLEST)
+    return np.where(tiny, 0.0, array) if tiny.any() else array
+
+
+def without_unsure(labels: FloatArray, confidences: FloatArray) -> FloatArray:
+    """Return `labels` with NaN (not annotated) where `confidences` are 0."""
+    return np.where(confidences == 0.0, np.nan, labels) if len(confidences) else labels
+
+
+def _numbers(data: object, name: str) -> FloatArray:
+    array = as_array(data, name)
+    if array.dtype.kind not in "biufO":
+        raise DataError(f"{name} holds {array.dtype}, real numbers are required")
+    try:
+        return ordinary(array)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name} must hold numbers only ({one_line(error)})") from None

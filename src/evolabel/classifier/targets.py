@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from evolabel._utils.text import counted
-from evolabel.classifier.samples import as_array, as_matrix, column_names, is_missing
+from evolabel.classifier.samples import are_missing, as_array, as_matrix, column_names
 from evolabel.errors import DataError, DataTypeError
 from evolabel.kernels.bounds import first_bad_label
 from evolabel.kernels.compile import direct
@@ -118,19 +118,22 @@ class ClassCodes:
         New classes follow the known ones, sorted, or, `by_appearance`, in the order in which they appear.
         """
         values = _class_values(target)
-        missing = _missing(values)
+        missing = are_missing(values)
         found, first = _sorted_classes(values[~missing])
         order = np.argsort(first) if by_appearance else np.arange(len(found))
         known = set(self.classes.tolist())
         new = [c for c in found[order].tolist() if c not in known]
         if new and self.size:
             _sorted_classes(np.array(self.classes.tolist() + new, dtype=object))  # refuses to mix text and numbers
-        codes = self if not new else ClassCodes(_extended(self.classes, found, new))
+        codes = self
+        if new:  # the first classes keep the kind of array they came in
+            codes = ClassCodes(np.array(self.classes.tolist() + new, dtype=None if self.size else found.dtype))
         Y = np.full((len(values), codes.size), np.nan)
         place = {c: i for i, c in enumerate(codes.classes.tolist())}
-        for row in np.flatnonzero(~missing):
-            Y[row] = 0.0
-            Y[row, place[values[row].item() if hasattr(values[row], "item") else values[row]]] = 1.0
+        Y[~missing] = 0.0
+        for row, value in enumerate(values.tolist()):
+            if not missing[row]:
+                Y[row, place[value]] = 1.0
         return Y, codes
 
     def first(self, size: int) -> "ClassCodes":
@@ -225,20 +228,6 @@ def _class_values(target: object) -> AnyArray:
         raise DataError(f"classes have shape {values.shape}; pass a flat list of classes")
     mixed = isinstance(target, list | tuple) and values.dtype.kind in "US"
     return np.array(target, dtype=object) if mixed else values
-
-
-def _missing(values: AnyArray) -> AnyArray:
-    """True where a class is not given: NaN, None or pandas' NA."""
-    if values.dtype == object:
-        return np.array([is_missing(v) for v in values], bool)
-    if values.dtype.kind in "fmM":
-        return np.asarray(values != values)
-    return np.zeros(len(values), bool)
-
-
-def _extended(known: AnyArray, found: AnyArray, new: list[Any]) -> AnyArray:
-    """Known classes and new ones, in the kind of array the data came in where nothing was known."""
-    return np.array(new, dtype=found.dtype) if len(known) == 0 else np.array(known.tolist() + new)
 
 
 def _sorted_classes(values: AnyArray) -> tuple[AnyArray, AnyArray]:

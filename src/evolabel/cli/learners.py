@@ -11,7 +11,6 @@ from evolabel.baselines import LEARNERS, make_learner
 from evolabel.cli.source import split_names
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate import Learner
-from evolabel.tuning.batch import options_of
 
 _TUNED = "best.json"  # name of the learner with tuned parameters
 _SLOW = ("forest", "tuned", "paper-tuned")
@@ -43,7 +42,7 @@ def _tuned(path: Path) -> Factory:
     try:
         found = json.loads(path.read_text())
         profile, params = found["profile"], found["best_params"]
-        options_of(_profile(profile, params))
+        _profile(profile, params).inner.options()
     except (OSError, ValueError, KeyError, TypeError) as error:
         why = f"no {error}" if isinstance(error, KeyError) else error
         raise FileFormatError(f"{path} holds no parameters of `evolabel tune` ({why}); use its best.json") from None

@@ -21,10 +21,9 @@ from evolabel.evaluate.metrics import (
 from evolabel.evaluate.metrics.label_sets import partial_accuracy
 from evolabel.evaluate.metrics.ranking import average_precision
 from evolabel.evaluate.prequential import prequential
-from evolabel.evaluate.questions import Questions
 from evolabel.evaluate.repeated import RankingRow, Repeated, Spread, best_value, repeat
 from evolabel.evaluate.results import Results
-from evolabel.evaluate.trend import Point, Progress, Summary
+from evolabel.evaluate.trend import Point, Progress, Questions, Summary
 
 __all__ = [
     "METRICS",

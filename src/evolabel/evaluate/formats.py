@@ -5,7 +5,7 @@ summary line per learner ends the file. In Parquet, the table is the trend; sett
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from math import isnan, nan
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
@@ -70,13 +70,10 @@ def _read_json(data: bytes) -> Document:
 
 
 def _write_lines(document: Document) -> bytes:
-    return "".join(json.dumps(line, allow_nan=False) + "\n" for line in _lines(document)).encode()
-
-
-def _lines(document: Document) -> Iterator[dict[str, Any]]:
-    yield {"kind": "settings", **document["settings"]}
-    yield from ({"kind": "trend", **point} for point in document["trend"])
-    yield from ({"kind": "summary", **summary} for summary in document["summary"])
+    lines = [{"kind": "settings", **document["settings"]}]
+    lines += [{"kind": "trend", **point} for point in document["trend"]]
+    lines += [{"kind": "summary", **summary} for summary in document["summary"]]
+    return "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines).encode()
 
 
 def _read_lines(data: bytes) -> Document:
@@ -91,7 +88,7 @@ def _read_lines(data: bytes) -> Document:
 
 
 def _write_parquet(document: Document) -> bytes:
-    pyarrow, parquet = _load_parquet()
+    pyarrow, parquet = optional.load_parquet()
     metadata = json.dumps({"settings": document["settings"], "summary": document["summary"]}, allow_nan=False)
     schema = pyarrow.schema(
         [(name, getattr(pyarrow, kind)()) for name, kind in _TREND_COLUMNS.items()],
@@ -103,7 +100,7 @@ def _write_parquet(document: Document) -> bytes:
 
 
 def _read_parquet(data: bytes) -> Document:
-    pyarrow, parquet = _load_parquet()
+    pyarrow, parquet = optional.load_parquet()
     # Arrow's reading threads can abort the interpreter at its exit if polars is loaded too: read without threads.
     try:
         table = parquet.ParquetFile(pyarrow.BufferReader(data)).read(use_threads=False)
@@ -111,11 +108,6 @@ def _read_parquet(data: bytes) -> Document:
         raise ValueError(str(error)) from None
     metadata = json.loads(table.schema.metadata[_METADATA_KEY])
     return {"settings": metadata["settings"], "summary": metadata["summary"], "trend": table.to_pylist()}
-
-
-def _load_parquet() -> tuple[Any, Any]:
-    purpose = "a Parquet file"
-    return optional.load("pyarrow", "parquet", purpose), optional.load("pyarrow.parquet", "parquet", purpose)
 
 
 RESULT_FORMATS = {

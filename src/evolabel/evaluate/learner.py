@@ -12,7 +12,6 @@ import numpy as np
 
 from evolabel.errors import DataError, ParameterError
 from evolabel.evaluate.metrics.label_sets import DEFAULT_THRESHOLD
-from evolabel.evaluate.questions import Questions
 from evolabel.typing import BoolArray, FloatArray
 
 LabelledRows = tuple[FloatArray, FloatArray]
@@ -98,17 +97,6 @@ def answer_and_learn(
         if len(arrived):
             learner.partial_fit(arrived, labels)
     return _finite(scores), scores >= thresholds
-
-
-def count_rules(learner: Learner) -> float:
-    """Return the number of rules of `learner`, NaN for a learner without rules."""
-    return float(getattr(learner, "n_rules_", np.nan))
-
-
-def questions_of(learner: Learner) -> Questions | None:
-    """Return what `learner` has queried so far, None for a learner that does not query labels."""
-    questions: Questions | None = getattr(learner, "questions_", None)
-    return questions
 
 
 def _answer(learner: Learner, x: FloatArray, n_labels: int) -> FloatArray:

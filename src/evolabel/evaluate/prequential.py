@@ -3,11 +3,11 @@
 import copy
 from collections.abc import Mapping
 
+from evolabel._utils.validation import check_number, whole_number
 from evolabel.errors import DataError
 from evolabel.evaluate.learner import Learner, named_learners, stable_repr
-from evolabel.evaluate.plan import Metrics, read_plan
 from evolabel.evaluate.results import Results
-from evolabel.evaluate.run import ProgressCallback, Run
+from evolabel.evaluate.run import Metrics, Plan, ProgressCallback, Run, delay_range, named_metrics
 from evolabel.evaluate.source import Stream, initial_rows, open_stream, stream_name
 
 
@@ -85,14 +85,14 @@ def prequential(
     default: PA 0.81, AP 0.90, 30 rules
     few rules: PA 0.81, AP 0.89, 3 rules
     """
-    plan = read_plan(
-        metrics,
-        window=window,
-        every=every,
-        delay=delay,
-        annotated=annotated,
-        seed=seed,
-        keep_scores=keep_scores,
+    plan = Plan(
+        metrics=named_metrics(metrics),
+        window=whole_number("window", window, 1),
+        every=whole_number("every", every, 1),
+        delay=delay_range(delay),
+        annotated=check_number("annotated", annotated, 0, 1, open_low=True),
+        seed=whole_number("seed", seed, 0),
+        keep_scores=bool(keep_scores),
     )
     named = named_learners(learners)
     source = open_stream(stream, samples)

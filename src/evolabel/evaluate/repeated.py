@@ -14,8 +14,8 @@ from evolabel._utils.atomic_files import write_atomically
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate.formats import nan_to_none
 from evolabel.evaluate.metrics import METRICS
-from evolabel.evaluate.questions import Questions
 from evolabel.evaluate.results import Results, remove_results
+from evolabel.evaluate.trend import Questions
 
 
 class Spread(NamedTuple):

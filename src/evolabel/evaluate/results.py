@@ -16,8 +16,7 @@ from evolabel._utils.atomic_files import write_atomically
 from evolabel.errors import FileFormatError
 from evolabel.evaluate.formats import RESULT_FORMATS, Backend, Document, nan_to_none, none_to_nan, to_frame
 from evolabel.evaluate.learner import Learner
-from evolabel.evaluate.questions import Questions
-from evolabel.evaluate.trend import Point, Summary
+from evolabel.evaluate.trend import Point, Questions, Summary
 from evolabel.typing import FloatArray
 
 _ERRORS_OF_DAMAGED_FILES = (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile, ZlibError)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sized
 from itertools import chain, islice
-from typing import Protocol
 
 import numpy as np
 
@@ -16,19 +15,8 @@ Stream = Dataset | tuple[object, object] | Iterable[Row]
 """A data set, a tuple of two tables (X, Y), or pairs (x, y), possibly without end."""
 
 
-class Source(Protocol):
-    """Rows of a stream; each can be read once."""
-
-    n_rows: int
-    n_features: int
-    n_labels: int
-
-    def take(self, rows: int) -> tuple[FloatArray, FloatArray]:
-        """Return X and Y of the next `rows` rows, fewer where the stream ends."""
-
-
 class Tables:
-    """A stream in memory: tables `X` and `Y`."""
+    """A stream in memory: tables `X` and `Y`; each row can be read once."""
 
     def __init__(self, X: FloatArray, Y: FloatArray) -> None:
         self._X, self._Y = X, Y
@@ -69,6 +57,9 @@ class Pairs:
         return X, Y
 
 
+Source = Tables | Pairs
+
+
 def open_stream(stream: Stream, samples: int | None) -> Source:
     """Return a source of at most `samples` rows of `stream`; raise DataError or ParameterError for a bad one."""
     if samples is not None:
@@ -98,27 +89,24 @@ def initial_rows(initial: float | str, stream: Stream, n_rows: int) -> int:
 
     `initial` is a share of the rows, a number of rows, or "split" for the official training part.
     """
-    rows = _official(stream) if initial == "split" else _counted(initial, n_rows)
+    if initial == "split":
+        if not isinstance(stream, Dataset) or stream.split is None:
+            raise ParameterError(
+                'initial="split" needs a Dataset with an official split; give a share or a number of rows'
+            )
+        rows = stream.split
+    elif isinstance(initial, int | np.integer) and not isinstance(initial, bool) and initial >= 0:
+        rows = int(initial)
+    elif isinstance(initial, float | np.floating) and 0.0 <= initial < 1.0:
+        rows = round(float(initial) * n_rows)
+    else:
+        raise ParameterError(f'initial={initial!r} is not allowed; use a share in [0, 1), a number of rows, or "split"')
     if rows >= n_rows:
         raise DataError(
             f"initial={initial!r} takes {rows} of {n_rows} row(s), which leaves none to predict; "
             "make the initial batch smaller or the stream longer"
         )
     return rows
-
-
-def _counted(initial: float | str, n_rows: int) -> int:
-    if isinstance(initial, int | np.integer) and not isinstance(initial, bool) and initial >= 0:
-        return int(initial)
-    if isinstance(initial, float | np.floating) and 0.0 <= initial < 1.0:
-        return round(float(initial) * n_rows)
-    raise ParameterError(f'initial={initial!r} is not allowed; use a share in [0, 1), a number of rows, or "split"')
-
-
-def _official(stream: Stream) -> int:
-    if isinstance(stream, Dataset) and stream.split is not None:
-        return stream.split
-    raise ParameterError('initial="split" needs a Dataset with an official split; give a share or a number of rows')
 
 
 def _stacked(pairs: list[Row], before: int = 0) -> tuple[FloatArray, FloatArray]:

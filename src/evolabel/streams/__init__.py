@@ -7,9 +7,8 @@ from evolabel.streams.files.convert import read_dataset, write_dataset
 from evolabel.streams.files.for_model import for_model, read_for_model
 from evolabel.streams.named.catalogue import dataset_names
 from evolabel.streams.named.load import load_dataset
-from evolabel.streams.synthetic.concepts import Concept
 from evolabel.streams.synthetic.drifting import DriftingStream
-from evolabel.streams.synthetic.drifts import DRIFT_KINDS
+from evolabel.streams.synthetic.drifts import DRIFT_KINDS, Concept
 from evolabel.streams.tabular.csv_file import from_csv
 from evolabel.streams.tabular.frames import from_frame
 

@@ -1,16 +1,17 @@
 """Checks of what a search is given: the estimator, the values to try, the initial batch."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
+
+from sklearn.base import clone
 
 from evolabel._utils.text import with_article
 from evolabel._utils.validation import check_number
-from evolabel.core.options import Options, option_names
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+from evolabel.classifier.samples import read_samples
+from evolabel.classifier.targets import LabelMatrix, read_targets
 from evolabel.errors import ParameterError
 from evolabel.typing import FloatArray
-
-if TYPE_CHECKING:
-    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 
 # Parameters without any effect on the outputs after `fit`: a search could not compare their values.
 _NO_EFFECT = ("warm_up",)
@@ -36,8 +37,6 @@ class Tunable(Protocol):
 
 def read_tunable(given: object) -> Tunable:
     """Return `given` if it can be tuned, or the paper's profile if it is None; else raise ParameterError."""
-    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-
     if given is None:
         return EvolvingFuzzyClassifier.paper()
     if isinstance(given, type) or not isinstance(given, Tunable):
@@ -50,11 +49,6 @@ def read_tunable(given: object) -> Tunable:
 
 def read_batch(estimator: Tunable, X: object, y: object) -> tuple[FloatArray, FloatArray]:
     """Return samples `X` and labels `y` as checked arrays, read as `estimator` reads them."""
-    from sklearn.base import clone
-
-    from evolabel.classifier.samples import read_samples
-    from evolabel.classifier.targets import LabelMatrix, read_targets
-
     rows = read_samples(clone(estimator), X, reset=True)
     labels, targets = read_targets(y, len(rows), None)
     if not isinstance(targets, LabelMatrix):
@@ -75,10 +69,6 @@ def check_values(estimator: Tunable, values: Mapping[str, Sequence[Any]], *, dec
 
     `values` has a sequence per parameter. `decided`: the score is computed from predicted labels.
     """
-    from sklearn.base import clone
-
-    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-
     known, unseen = estimator.get_params(), _NO_EFFECT if decided else (*_NO_EFFECT, *_ONLY_ON_DECISIONS)
     for name, given in values.items():
         if name not in known:
@@ -89,11 +79,4 @@ def check_values(estimator: Tunable, values: Mapping[str, Sequence[Any]], *, dec
             changed = clone(estimator).set_params(**{name: value})
             for part in (changed, *changed.get_params().values()):
                 if isinstance(part, EvolvingFuzzyClassifier):
-                    options_of(part)
-
-
-def options_of(classifier: "EvolvingFuzzyClassifier") -> Options:
-    """Return the parameters of `classifier` as checked options; ParameterError if one is not allowed."""
-    params = classifier.get_params()
-    check_number("threshold", params["threshold"], 0, 1)
-    return Options(**{name: params[name] for name in option_names()}).check()
+                    part.inner.options()

@@ -2,12 +2,13 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 from joblib import delayed
+from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from evolabel._utils.text import call_of
@@ -23,6 +24,7 @@ from evolabel.tuning.shared import shared_answers
 from evolabel.typing import BoolArray, FloatArray
 
 
+@dataclass(eq=False, repr=False)
 class GridSearch:
     """Search a grid of parameters by cross-validation on an initial batch.
 
@@ -79,35 +81,21 @@ class GridSearch:
     (12, ['alpha', 'beta', 'vigilance'])
     """
 
-    best_params_: Point
-    best_score_: float
-    best_estimator_: Any
-    surface_: list[dict[str, Any]]
-
-    def __init__(
-        self,
-        estimator: Tunable | None = None,
-        grid: Mapping[str, Sequence[Any]] | None = None,
-        *,
-        cv: int = 5,
-        score: str | Score = "pa",
-        seed: int = 0,
-        n_jobs: int = 1,
-        backend: str | None = None,
-        checkpoint: "str | PathLike[str] | None" = None,
-        refit: bool = True,
-        progress: Callable[[int, int], object] | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.grid = grid
-        self.cv = cv
-        self.score = score
-        self.seed = seed
-        self.n_jobs = n_jobs
-        self.backend = backend
-        self.checkpoint = checkpoint
-        self.refit = refit
-        self.progress = progress
+    estimator: Tunable | None = None
+    grid: Mapping[str, Sequence[Any]] | None = None
+    _: KW_ONLY
+    cv: int = 5
+    score: str | Score = "pa"
+    seed: int = 0
+    n_jobs: int = 1
+    backend: str | None = None
+    checkpoint: str | PathLike[str] | None = None
+    refit: bool = True
+    progress: Callable[[int, int], object] | None = None
+    best_params_: Point = field(init=False)
+    best_score_: float = field(init=False)
+    best_estimator_: Any = field(init=False)
+    surface_: list[dict[str, Any]] = field(init=False)
 
     def fit(self, X: object, y: object) -> Self:
         """Search on the initial batch `X`, `y`, then train the best point on all of it.
@@ -131,8 +119,6 @@ class GridSearch:
         DivergenceError
             If no point of the grid gave finite outputs.
         """
-        from sklearn.base import clone
-
         base, grid = read_tunable(self.estimator), Grid.of(PAPER_GRID if self.grid is None else self.grid)
         check_search(self.cv, self.seed, self.n_jobs)  # now, not in a worker, and before a checkpoint is created
         check_values(base, grid.values, decided=scores_decisions(self.score))
@@ -206,8 +192,6 @@ class _Search:
 
     def run(self, task: Task) -> tuple[Task, list[float]]:
         """Return `task`, a structure and a fold, with the scores of all its (alpha, beta)."""
-        from sklearn.base import clone
-
         structure, out = clone(self.base).set_params(**self.grid.structures[task[0]]), self.held_out[task[1]]
         batch, decided = (self.rows[~out], self.labels[~out]), scores_decisions(self.score)
         with threadpool_limits(1):  # the matrices are small: more threads would only wait for each other

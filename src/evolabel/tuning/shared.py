@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
+from sklearn.base import clone
 
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.inner import ClassifierInner
 from evolabel.core import batch as core_batch
 from evolabel.core.initial.batch_phase import fit_statistics
@@ -18,9 +20,6 @@ from evolabel.evaluate.metrics.label_sets import DEFAULT_THRESHOLD
 from evolabel.tuning.batch import Tunable
 from evolabel.tuning.checkpoint import fingerprint
 from evolabel.typing import FloatArray
-
-if TYPE_CHECKING:
-    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 
 E = TypeVar("E", bound=Tunable)
 Rows = tuple[FloatArray, FloatArray]
@@ -72,7 +71,8 @@ def shared_answers(
         return separate_answers(estimator, points, batch, X, decided)
     own = {"alpha": estimator.alpha, "beta": estimator.beta}
     alphas, betas = (np.array([float({**own, **point}[name]) for point in points]) for name in own)
-    model = ClassifierInner(_fresh(estimator, _most_demanding(alphas, betas))).new_model(X.shape[1], batch[1].shape[1])
+    most = {"alpha": max(float(alphas.max()), 1.0), "beta": float(betas.max())}  # collects the statistics of all points
+    model = ClassifierInner(_fresh(estimator, most)).new_model(X.shape[1], batch[1].shape[1])
     rules, Z = fit_statistics(model, core_batch.Batch(*batch)), model.scale(X)
     answers = np.zeros((len(points), len(X), batch[1].shape[1]))
     memberships = rules.memberships(Z)[0]
@@ -117,26 +117,17 @@ def _minima(descent: _Descent) -> FloatArray:
     return minimise_all(descent.problem, descent.start, descent.alphas, descent.betas)
 
 
-def can_share(estimator: Tunable) -> TypeGuard["EvolvingFuzzyClassifier"]:
+def can_share(estimator: Tunable) -> TypeGuard[EvolvingFuzzyClassifier]:
     """Return whether all (alpha, beta) of `estimator` can use one structure pass; else every point is fitted alone.
 
     This needs a single rule base and a convex objective that is minimised by safe steps.
     """
-    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-
     if not isinstance(estimator, EvolvingFuzzyClassifier):
         return False
     return bool(estimator.prox_steps) and estimator.coupling != "paper" and estimator.lipschitz != "paper"
 
 
-def _most_demanding(alphas: FloatArray, betas: FloatArray) -> dict[str, float]:
-    """Return parameters with which all statistics are collected that a point needs: L1, and coupling if any has it."""
-    return {"alpha": max(float(alphas.max()), 1.0), "beta": float(betas.max())}
-
-
 def _fresh(estimator: E, changes: dict[str, Any]) -> E:
-    from sklearn.base import clone
-
     fresh: E = clone(estimator).set_params(**changes)
     return fresh
 

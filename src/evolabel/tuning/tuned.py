@@ -1,16 +1,17 @@
 """`TunedClassifier`: a classifier whose `fit` searches its parameters on the initial batch."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evolabel import errors
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.tuning.search import GridSearch
 from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
-    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
     from evolabel.explain.rules import RuleSet
 
 # Small grids around each profile.
@@ -26,6 +27,7 @@ SMALL_PAPER_GRID: dict[str, tuple[Any, ...]] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose `fit` searches a grid by cross-validation; the best point then learns the stream.
 
@@ -52,28 +54,17 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     GridSearch : the search alone; without an estimator it tunes the paper's profile, not the default.
     """
 
-    search_: GridSearch
-    best_estimator_: "EvolvingFuzzyClassifier"
-
-    def __init__(
-        self,
-        estimator: "EvolvingFuzzyClassifier | None" = None,
-        grid: Mapping[str, Sequence[Any]] | None = None,
-        *,
-        cv: int = 3,
-        score: str = "pa",
-        seed: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.grid = grid
-        self.cv = cv
-        self.score = score
-        self.seed = seed
+    estimator: EvolvingFuzzyClassifier | None = None
+    grid: Mapping[str, Sequence[Any]] | None = None
+    _: KW_ONLY
+    cv: int = 3
+    score: str = "pa"
+    seed: int = 0
+    search_: GridSearch = field(init=False)
+    best_estimator_: EvolvingFuzzyClassifier = field(init=False)
 
     def fit(self, X: object, y: object = None) -> Self:
         """Search on the initial batch `X`, `y` (a label matrix) and train the best point on it."""
-        from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-
         base = EvolvingFuzzyClassifier() if self.estimator is None else self.estimator
         grid = _DEFAULT_GRID if self.grid is None else self.grid
         search = GridSearch(base, grid, cv=self.cv, score=self.score, seed=self.seed).fit(X, y)
@@ -97,7 +88,7 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the outputs (n_samples, n_labels) for `X`."""
         return self._best().decision_function(X)
 
-    def predict(self, X: object) -> "AnyArray":
+    def predict(self, X: object) -> AnyArray:
         """Return labels as 0 and 1, (n_samples, n_labels), for `X`."""
         return self._best().predict(X)
 
@@ -116,7 +107,7 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The rules as readable objects."""
         return self._best().rules_
 
-    def _best(self) -> "EvolvingFuzzyClassifier":
+    def _best(self) -> EvolvingFuzzyClassifier:
         if not self.__sklearn_is_fitted__():
             raise errors.NotTrainedError("this TunedClassifier needs an initial batch to tune on; call fit first")
         return self.best_estimator_

@@ -4,8 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from evolabel.streams.arff.lines import ContentLines, LineError, excerpt
-from evolabel.streams.arff.values import PLAIN_NAME, Cursor, read_braces
+from evolabel.streams.arff.values import PLAIN_NAME, ContentLines, Cursor, LineError, excerpt, read_braces
 
 Kind = Literal["numeric", "nominal", "string", "date"]
 

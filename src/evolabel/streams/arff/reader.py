@@ -10,11 +10,10 @@ import numpy as np
 
 from evolabel._utils.validation import check_number
 from evolabel.errors import FileFormatError, ParameterError
-from evolabel.streams.arff.columns import ColumnReader, Nominal, feature_reader, label_reader
+from evolabel.streams.arff.columns import ColumnReader, Nominal, feature_reader, label_reader, read_data
 from evolabel.streams.arff.header import Attribute, Header, read_header
 from evolabel.streams.arff.label_files import Labels, find_label_names
-from evolabel.streams.arff.lines import ContentLines, LineError
-from evolabel.streams.arff.rows import read_data
+from evolabel.streams.arff.values import ContentLines, LineError
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.reading import bare_name, read_lines
 from evolabel.typing import FloatArray

@@ -1,25 +1,34 @@
 """Data sets in files: `write_dataset` writes NumPy's .npz or Parquet, `read_dataset` reads these, ARFF and CSV."""
 
+import json
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 
+from evolabel._utils import optional
 from evolabel._utils.atomic_files import resolve_link, staged
-from evolabel.errors import DatasetNotFoundError, FileFormatError, ParameterError
+from evolabel.errors import DataError, DatasetNotFoundError, FileFormatError, ParameterError
 from evolabel.streams.arff.columns import Nominal
 from evolabel.streams.arff.reader import read_arff
 from evolabel.streams.dataset import Dataset
-from evolabel.streams.files.facts import damaged_file, facts_text, parse_facts
-from evolabel.streams.files.parquet_file import read_parquet, write_parquet
 from evolabel.streams.reading import COMPRESSIONS
 from evolabel.streams.tabular.csv_file import from_csv
+from evolabel.streams.tabular.frames import from_frame
+from evolabel.typing import FloatArray
 
 _READABLE = (".arff", ".csv", ".npz", ".parquet", ".tsv")
 _NPZ_ERRORS = (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile, zlib.error)  # of damaged files
+
+# Names, split and order of a data set are stored beside its numbers as JSON text, its facts.
+_VERSION = 1  # of the format of the files
+_FIELDS = ("name", "split", "feature_names", "label_names", "starts_at")
+_FACTS_KEY = b"evolabel"  # in the metadata of a Parquet file
 
 
 def write_dataset(dataset: Dataset, path: str | PathLike[str]) -> None:
@@ -47,7 +56,7 @@ def write_dataset(dataset: Dataset, path: str | PathLike[str]) -> None:
     (array([0.5]), ('frogs',), 1)
     """
     target = Path(path)
-    writers = {".npz": _write_npz, ".parquet": write_parquet}
+    writers = {".npz": _write_npz, ".parquet": _write_parquet}
     writer = writers.get(target.suffix.lower())
     if writer is None:
         raise FileFormatError(f"{target.name!r} has no suffix of a format to write; use {' or '.join(writers)}")
@@ -95,7 +104,7 @@ def read_dataset(
         case ".npz":
             return _read_npz(source).without(drop)
         case ".parquet":
-            return read_parquet(source, labels, drop)
+            return _read_parquet(source, labels, drop)
         case ".arff":
             return read_arff(source, labels, nominal=nominal, drop=drop)
         case ".csv" | ".tsv":
@@ -120,13 +129,80 @@ def format_suffix(path: Path) -> str:
 
 def _write_npz(dataset: Dataset, path: Path) -> None:
     with path.open("wb") as file:  # given a name, numpy would add a suffix
-        np.savez_compressed(file, X=dataset.X, Y=dataset.Y, facts=np.array(facts_text(dataset)))
+        np.savez_compressed(file, X=dataset.X, Y=dataset.Y, facts=np.array(_facts_text(dataset)))
 
 
 def _read_npz(path: Path) -> Dataset:
     try:
         with np.load(path, allow_pickle=False) as arrays:
-            facts = parse_facts(str(arrays["facts"]), path)
+            facts = _parse_facts(str(arrays["facts"]), path)
             return Dataset(arrays["X"], arrays["Y"], **facts)
     except _NPZ_ERRORS as error:
-        raise damaged_file(path, error) from None
+        raise _damaged_file(path, error) from None
+
+
+def _facts_text(dataset: Dataset) -> str:
+    """Return the facts about `dataset`, all but its numbers, as JSON text."""
+    return json.dumps({field: getattr(dataset, field) for field in _FIELDS} | {"version": _VERSION})
+
+
+def _parse_facts(text: str, path: Path) -> dict[str, Any]:
+    """Return the facts in the JSON `text` of the file `path`, as arguments of `Dataset`."""
+    stored = json.loads(text)
+    if stored["version"] > _VERSION:
+        raise FileFormatError(
+            f"{path} has format version {stored['version']}, this evolabel reads up to {_VERSION}; update evolabel"
+        )
+    return {field: stored[field] for field in _FIELDS}
+
+
+def _damaged_file(path: Path, error: Exception) -> FileFormatError:
+    """Return `error` if it is a FileFormatError, else one that names the damaged file `path` and the `error`."""
+    if isinstance(error, FileFormatError):
+        return error
+    return FileFormatError(f"{path} is not a complete file of write_dataset ({error}); write it again")
+
+
+def _write_parquet(dataset: Dataset, path: Path) -> None:
+    """Write `dataset` to the file `path`: all columns as numbers, null where a value is missing."""
+    pyarrow, parquet = optional.load_parquet()
+    names = dataset.feature_names + dataset.label_names
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise DataError(f"{times} columns are named {name!r}, Parquet needs different names; rename them, or use .npz")
+    columns = [pyarrow.array(values, from_pandas=True) for values in (*dataset.X.T, *dataset.Y.T)]
+    table = pyarrow.table(columns, names=list(names), metadata={_FACTS_KEY: _facts_text(dataset)})
+    parquet.write_table(table, path)
+
+
+def _read_parquet(path: Path, labels: Iterable[str] | int | None, drop: Iterable[str] = ()) -> Dataset:
+    """Return the data set in the Parquet file `path`, without the columns in `drop`.
+
+    If `labels` is None, the file must be one of `_write_parquet`; otherwise `labels` are read as in `from_frame`.
+    """
+    table = read_parquet_table(path)
+    if labels is not None:
+        return from_frame(table, labels, drop=drop, name=path.stem)
+    text = (table.schema.metadata or {}).get(_FACTS_KEY)
+    if text is None:
+        raise DataError(f"the labels of {path} are not given; pass their names, or -n for the last n columns")
+    try:
+        facts = _parse_facts(text.decode(), path)
+        X, Y = _numbers(table, facts["feature_names"]), _numbers(table, facts["label_names"])
+        dataset = Dataset(X, Y, **facts)
+    except (ValueError, KeyError, TypeError) as error:
+        raise _damaged_file(path, error) from None
+    return dataset.without(drop)
+
+
+def _numbers(table: Any, names: Iterable[str]) -> FloatArray:
+    return np.column_stack([np.asarray(table[name].to_numpy(), dtype=np.float64) for name in names])
+
+
+def read_parquet_table(path: Path) -> Any:
+    """Return the Parquet file `path` as a table of pyarrow."""
+    pyarrow, parquet = optional.load_parquet()
+    try:
+        return parquet.read_table(path)
+    except (OSError, pyarrow.ArrowException) as error:
+        raise _damaged_file(path, error) from None

@@ -1,7 +1,12 @@
-"""Download of the files of a named data set into the cache: all of them, checked, or none."""
+"""The files of named data sets: the user's folder (EVOLABEL_DATA), the cache of downloads, and the download itself.
+
+Files in the user's folder are not checked. A file in the cache must have the SHA-256 of the catalogue, or the one that
+was written beside it when it was downloaded. A download stores all files of a data set, checked, or none.
+"""
 
 import hashlib
 import logging
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from http.client import HTTPException
@@ -11,8 +16,8 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from evolabel._utils.atomic_files import staged
+from evolabel._utils.folders import user_cache_folder
 from evolabel.errors import DatasetNotFoundError, FileFormatError
-from evolabel.streams.named.cache import cache_folder, describe_data_folder, describe_target_folders, write_digest
 from evolabel.streams.named.catalogue import DataFile, Entry
 
 _BLOCK_BYTES = 1 << 16
@@ -42,7 +47,8 @@ def download(entry: Entry, check: Callable[[Path], object], opener: Opener = ope
     try:
         with staged(folder, workplace=cache_folder()) as stage:
             for file in entry.files:
-                write_digest(stage / file.name, _fetch(file, stage / file.name, opener))
+                digest = _fetch(file, stage / file.name, opener)
+                _digest_file(stage / file.name).write_text(f"{digest}  {file.name}\n", "utf-8")
             check(stage)
     except (OSError, HTTPException, FileFormatError) as error:
         raise _not_found(entry, f"downloading failed ({error})") from error
@@ -72,9 +78,12 @@ def _not_found(entry: Entry, reason: str) -> DatasetNotFoundError:
     """Return the error for a data set that cannot be loaded: the `reason`, and which files to put where."""
     names = ", ".join(file.name for file in entry.files)
     about = f" ({entry.note})" if entry.note else ""
+    own = _data_folder()
+    searched = "EVOLABEL_DATA" if own is None or own.is_dir() else f"EVOLABEL_DATA (there is no folder {own})"
+    target = f"the folder {entry.folder} of the folder named by EVOLABEL_DATA" if own is None else own / entry.folder
     return DatasetNotFoundError(
-        f"data set {entry.name!r} is neither in {describe_data_folder()} nor in the cache, and {reason}; "
-        f"put {names}{about} into {describe_target_folders(entry)}"
+        f"data set {entry.name!r} is neither in {searched} nor in the cache, and {reason}; "
+        f"put {names}{about} into {target}, or into {cache_folder() / entry.folder}"
     )
 
 
@@ -102,3 +111,56 @@ def _copy(response: Any, write: Callable[[bytes], object], title: str) -> str:
     if total not in (None, size):
         raise FileFormatError(f"{title} ended after {size} of {total} bytes")
     return digest.hexdigest()
+
+
+def _data_folder() -> Path | None:
+    """Return the user's folder of data sets, the value of EVOLABEL_DATA; None if it is not set."""
+    value = os.environ.get("EVOLABEL_DATA")
+    return Path(value).expanduser() if value else None
+
+
+def cache_folder() -> Path:
+    """Return the folder of downloads: EVOLABEL_CACHE, else `evolabel` in the user's cache folder."""
+    value = os.environ.get("EVOLABEL_CACHE")
+    return Path(value).expanduser() if value else user_cache_folder() / "evolabel"
+
+
+def find_checked_folder(entry: Entry) -> Path | None:
+    """Return the folder with all files of `entry`, or None; FileFormatError if a file in the cache was changed."""
+    folder = find_folder(entry)
+    if folder is not None and folder == cache_folder() / entry.folder:
+        _check_unchanged(folder, entry)
+    return folder
+
+
+def find_folder(entry: Entry) -> Path | None:
+    """Return the first folder with all files of `entry`, in the user's folder or in the cache, or None."""
+    folders = [folder / entry.folder for folder in (_data_folder(), cache_folder()) if folder is not None]
+    return next((folder for folder in folders if all((folder / file.name).is_file() for file in entry.files)), None)
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of the file `path` in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _check_unchanged(folder: Path, entry: Entry) -> None:
+    for file in entry.files:
+        path = folder / file.name
+        known = (file.address and file.sha256) or _stored_digest(path)  # None: a user copied the file into the cache
+        if known and sha256_of(path) != known:
+            raise FileFormatError(
+                f"{path} was changed (its SHA-256 is not {known}); delete it to fetch it again, "
+                "or put your own version into the folder named by EVOLABEL_DATA"
+            )
+
+
+def _stored_digest(path: Path) -> str | None:
+    file = _digest_file(path)
+    return file.read_text("utf-8", "replace").partition(" ")[0] if file.is_file() else None
+
+
+def _digest_file(path: Path) -> Path:
+    """Return the file with the SHA-256 of `path`, beside it, in the format of sha256sum."""
+    return path.with_name(f"{path.name}.sha256")

@@ -12,9 +12,8 @@ from evolabel.errors import FileFormatError
 from evolabel.streams.arff.columns import Nominal
 from evolabel.streams.arff.reader import check_nominal, read_arff
 from evolabel.streams.dataset import Dataset
-from evolabel.streams.named.cache import find_checked_folder, find_folder
 from evolabel.streams.named.catalogue import Entry, find_entry
-from evolabel.streams.named.download import download
+from evolabel.streams.named.download import download, find_checked_folder, find_folder
 
 
 def load_dataset(name: str, *, nominal: Nominal = "one-hot") -> Dataset:

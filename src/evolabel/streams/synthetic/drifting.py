@@ -11,10 +11,10 @@ import numpy as np
 from evolabel._utils.validation import check_number
 from evolabel.errors import ParameterError
 from evolabel.streams.dataset import Dataset
-from evolabel.streams.synthetic.concepts import Concept
-from evolabel.streams.synthetic.disturbances import Disturbances
-from evolabel.streams.synthetic.drifts import DRIFT_KINDS, concept_per_sample, labels_at_start
+from evolabel.streams.synthetic.drifts import DRIFT_KINDS, Concept, concept_per_sample, labels_at_start
 from evolabel.typing import FloatArray
+
+OUTLIER_DISTANCE = 20.0  # about nine standard deviations of a feature
 
 
 class Sample(NamedTuple):
@@ -120,13 +120,20 @@ class DriftingStream:
 
     def __iter__(self) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Iterate over pairs (x, y) with disturbances, without end."""
-        disturbances = Disturbances(
-            outliers=self.outliers,
-            missing_features=self.missing_features,
-            missing_labels=self.missing_labels,
-            seed=self.seed,
-        )
-        return (disturbances.apply(sample.x, sample.y) for sample in self.samples())
+        seeds = np.random.SeedSequence(self.seed).spawn(3)  # so that no disturbance changes what the others draw
+        outlier_rng, feature_rng, label_rng = map(np.random.default_rng, seeds)
+        for sample in self.samples():
+            x, y = sample.x, sample.y
+            if self.outliers and outlier_rng.random() < self.outliers:
+                x = x + outlier_rng.choice([-OUTLIER_DISTANCE, OUTLIER_DISTANCE], size=x.shape)
+            if self.missing_features:
+                draws = feature_rng.random(x.shape)
+                missing = draws < self.missing_features
+                missing[draws.argmax()] = False  # has an effect only if all were missing
+                x = np.where(missing, np.nan, x)
+            if self.missing_labels:
+                y = np.where(label_rng.random(y.shape) < self.missing_labels, np.nan, y)
+            yield x, y
 
     def take(self, samples: int) -> tuple[FloatArray, FloatArray]:
         """Return the first `samples` samples as arrays (X, Y)."""

@@ -1,24 +1,95 @@
-"""`from_csv`: data sets from CSV files."""
+"""`from_csv`: data sets from CSV files; the cells are read as texts first (`read_table`)."""
 
+import csv
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
 from evolabel._utils.text import first_names
-from evolabel.errors import DataError
+from evolabel.errors import DataError, FileFormatError
 from evolabel.streams.arff.label_files import read_label_names
 from evolabel.streams.cells import is_number, parse_number
 from evolabel.streams.dataset import Dataset
-from evolabel.streams.reading import bare_name
-from evolabel.streams.tabular.csv_table import TextTable, read_table
+from evolabel.streams.reading import bare_name, read_lines
 from evolabel.streams.tabular.tables import Column, Texts, build_dataset, columns_without
 
+_SEPARATORS = ",;\t"
 _MISSING = {"", "?", "#n/a", "<na>", "n/a", "na", "nan", "none", "null"}
 _MAX_NUMBERS = 20  # different numbers allowed among the values of a column of texts
 _BOOLEANS = {"true": 1.0, "false": 0.0}
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Cells of the file `path` by row, stripped; `lines` are the numbers of the lines on which the rows end.
+
+    `decimal` is the decimal mark of its numbers; if that is a comma, a point is read as decimal mark as well.
+    """
+
+    path: Path
+    decimal: str
+    names: list[str]
+    rows: list[list[str]]
+    lines: list[int]
+
+    def describe_row(self, row: int) -> str:
+        """Return the file and the line of `row`, for messages."""
+        return f"{self.path}, line {self.lines[row]}"
+
+    def columns(self) -> dict[str, Sequence[str]]:
+        """Return the cells of every column, by its name."""
+        return dict(zip(self.names, zip(*self.rows, strict=True), strict=True))
+
+
+def read_table(path: Path) -> TextTable:
+    """Return the table in the file `path`; the separator is the one that occurs most often in the header."""
+    with closing(read_lines(path, ".csv", ".tsv")) as lines:
+        head = next(lines, "")
+        _check_text(head, path)
+        separator = max(_SEPARATORS, key=lambda mark: len(next(csv.reader([head], delimiter=mark), [])))
+        decimal = "," if separator == ";" else "."
+        reader = csv.reader(chain([head], lines), delimiter=separator, strict=True, skipinitialspace=True)
+        try:
+            names = _names(next(reader, []), path, decimal)
+            numbered = [(_cells(row, names, path, reader.line_num), reader.line_num) for row in reader if row]
+        except csv.Error as error:
+            raise FileFormatError(f"{path}, line {reader.line_num}: {error}; check the quotes") from None
+    if not numbered:
+        raise FileFormatError(f"{path} has no rows; expected a header, and one row or more")
+    return TextTable(path, decimal, names, [cells for cells, _ in numbered], [line for _, line in numbered])
+
+
+def _check_text(head: str, path: Path) -> None:
+    """Raise FileFormatError if the first line `head` of the file `path` is empty or binary."""
+    if not head:
+        raise FileFormatError(f"{path} is empty; expected a header, and one row or more")
+    if "\0" in head:
+        raise FileFormatError(f"{path} is not a text file; expected a table with a header")
+
+
+def _names(header: list[str], path: Path, decimal: str) -> list[str]:
+    names = [name.strip() for name in header]
+    if not names or "" in names:
+        raise FileFormatError(f"{path}, line 1: a column has no name; expected a header with one name per column")
+    if all(is_number(name, decimal) for name in names) and names != [str(column) for column in range(len(names))]:
+        raise FileFormatError(
+            f"{path}, line 1: all names are numbers, as if there were no header; put one before the rows"
+        )
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise FileFormatError(f"{path}, line 1: several columns are named {twice!r}; expected each name once")
+    return names
+
+
+def _cells(row: list[str], names: list[str], path: Path, line: int) -> list[str]:
+    if len(row) != len(names):
+        raise FileFormatError(f"{path}, line {line}: {len(row)} values, expected {len(names)} as in the header")
+    return [cell.strip() for cell in row]
 
 
 def from_csv(

@@ -85,7 +85,7 @@ def _read(name: str, series: "nw.Series[Any]") -> Column:
 
     kind = series.dtype
     if kind == nw.Boolean or kind.is_numeric():
-        return _numbers(series)
+        return np.array(series.cast(nw.Float64()).to_numpy(), dtype=np.float64)
     if isinstance(kind, nw.Enum):
         # Equal values may have different texts, such as 1 and True; all get the text of the category.
         names = {category: str(category) for category in kind.categories}
@@ -99,12 +99,6 @@ def _read(name: str, series: "nw.Series[Any]") -> Column:
     raise DataTypeError(
         f"column {name!r} holds {kind}, which is neither number, boolean, text nor category; convert it or drop it"
     )
-
-
-def _numbers(series: "nw.Series[Any]") -> FloatArray:
-    import narwhals as nw
-
-    return np.array(series.cast(nw.Float64()).to_numpy(), dtype=np.float64)
 
 
 def _texts(series: "nw.Series[Any]", text: Callable[[Any], str] = str) -> list[str | None]:
