@@ -36,6 +36,7 @@ run("labels", "tokens")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 def test_no_kernel_of_a_learner_that_asks_is_loaded_while_the_clock_runs():
     """In a process of its own: in this one they have been loaded long since."""

@@ -207,7 +207,7 @@ class StreamModel:
     def _learn_heavy(self, batch: Batch) -> None:
         """Learn rows of huge weights: all of them, with P derived again, or none and DataError."""
         rules = self.trained()
-        before = copy.deepcopy((vars(rules), self.n_answers, self.counts, self.feature_weights))
+        before = copy.deepcopy((rules.__getstate__(), self.n_answers, self.counts, self.feature_weights))
         try:
             self.learn_rows(batch)
             derive_all_inverses(rules.arrays, rules.settings)
@@ -215,7 +215,7 @@ class StreamModel:
                 raise DataError(NOT_IN_FLOAT64)
         except BaseException as error:
             state, self.n_answers, self.counts, self.feature_weights = before
-            vars(rules).update(state, _packed=None, _scratch=None)
+            vars(rules).update(state)
             if isinstance(error, LinAlgError | StateError):
                 raise DataError(NOT_IN_FLOAT64) from None
             raise
