@@ -52,7 +52,7 @@ def test_later_rows_do_not_change_an_answer(answers, name, row):
 def test_labels_do_matter_afterwards(answers):
     changed = Y.copy()
     changed[INITIAL] = 1.0 - changed[INITIAL]
-    assert (scores("evolabel", X, changed)[1] != answers["evolabel"][1]).any()
+    assert (scores("evolabel", X, changed)[1] != answers("evolabel")[1]).any()
 
 
 @pytest.mark.parametrize("name", ["evolabel", "paper"])
