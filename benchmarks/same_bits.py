@@ -22,6 +22,7 @@ RENAMED_PARTS = {
     "late": "n_pending",
     "late_H": "pending_H",
     "late_P": "pending_P",
+    "late_M": "pending_M",
     "fresh": "new_weight",
     "strange": "winner_stats",
     "tally": "counters",
@@ -39,7 +40,7 @@ RENAMED_PARTS = {
 }
 """Parts of the keys of arrays in model files, which are joined by dots: what they were called before -> now."""
 
-DROPPED_KEYS: tuple[str, ...] = ()
+DROPPED_KEYS: tuple[str, ...] = ("active.experience.echo.rates",)  # from `n_initial` and `n_initial_positive`
 """Keys of arrays in model files that only the code from before writes, because they follow from others."""
 
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
