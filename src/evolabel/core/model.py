@@ -41,8 +41,8 @@ _count_answers = direct(count_answers)
 class StreamModel:
     """EFC-ML with its scaling, from the first sample on; a `core.protocols.Model`.
 
-    Before `warm_up` samples have come there is nothing to scale by: they are kept, outputs are running label
-    frequencies, and then the batch phase runs on them. Calling `fit` skips that stage.
+    The first samples, as many as the option `warm_up`, are kept, because there is no scaling yet; outputs are running
+    label frequencies. Then the batch phase runs on these samples. `fit` skips that stage.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class StreamModel:
         self.rules: RuleBase | None = None
         self.warm_up = WarmUp(n_features, n_labels, int(options.warm_up)) if warming else None
         self.counts = output_counts(n_labels, options)
-        self.is_plain = self.counts is None and not self.weighs_features  # nothing follows a row but its rules
+        self.is_plain = self.counts is None and not self.weighs_features  # learning a row changes the rules only
         self.watchers = tuple(watchers)
         self.n_answers = np.zeros(n_labels)  # answers per label so far, the initial batch included
         self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)  # edits that can be undone
@@ -172,7 +172,7 @@ class StreamModel:
     def learn_rows(self, batch: Batch) -> None:
         """Learn at most `CHUNK` rows, `batch`, after the warm-up, and count them.
 
-        Where `is_plain`, Ctrl-C at any point leaves a whole model; else the caller holds it back.
+        Where `is_plain`, the model is consistent after Ctrl-C at any point; else the caller delays Ctrl-C.
         """
         rules, n_answers = self.trained(), self.n_answers.copy()
         if len(n_answers) != batch.Y.shape[1]:
@@ -199,7 +199,7 @@ class StreamModel:
             self.counts.update(batch)
 
     def _count_first(self, rows: int, batch: Batch) -> None:
-        """Count the answers of the first rows, which were learned before the others could not be."""
+        """Count the answers of the first `rows` rows of `batch`, after which learning ended with an error."""
         n_answers = self.n_answers.copy()
         _count_answers(batch.Y[:rows], batch.weights[:rows], n_answers)
         self.n_answers = n_answers
@@ -221,7 +221,7 @@ class StreamModel:
             raise
 
     def _learn_and_weigh(self, batch: Batch) -> None:
-        """Learn scaled rows, and weigh the features anew at sample numbers that do not depend on how rows come in."""
+        """Learn the scaled rows of `batch`; compute the weights of the features every `EVERY` samples of the stream."""
         rules, done = self.trained(), 0
         while done < len(batch.X):
             end = done + EVERY - rules.n_seen % EVERY

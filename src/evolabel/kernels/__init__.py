@@ -1,5 +1,6 @@
-"""Compiled loops on plain arrays: no classes, no validation, no Python objects.
+"""Compiled loops on plain arrays, without validation.
 
-`state` explains the arrays; `stream` holds the two loops everything else serves; `reference` has the naive twins,
-written to be obviously right. Kernels assume float64, C-contiguous arrays that were checked at the boundary.
+`state` explains the arrays; `learn` has the loop that learns rows, `answer` and `answer_block` those that predict them.
+Slow versions that are easy to check are in `tests/naive`. Kernels take float64 and int64 arrays that are C-contiguous;
+`core.sizes` checks them before.
 """

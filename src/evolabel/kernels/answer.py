@@ -14,6 +14,8 @@
 | t      | (n, C)      | u'M_i u; M, pending_M and n_pending as in `kernels.second_moments`             |
 | V      | (n, q)      | scratch: sum of psi_i gamma D u, multiplied by the global weights at the end   |
 
+In shapes, q is the length of a regressor; in gamma D, D is the diagonal matrix of `kernels.state.Settings`.
+
 Learning a row would subtract psi u u' / (1 + psi q) from P_i, eq. (27); criteria use q, s and t to score a row by it.
 Rows are answered rule by rule, so that the matrices of a rule stay in the processor's cache while all its rows are
 answered. Many rows that have formed weights are answered faster by `kernels.answer_block`, with the same bits.
@@ -132,7 +134,7 @@ def answer_rows(
     q, s and t are filled as well unless q is empty; they must be zeros before.
     """
     rules, settings, work = state.rules, state.settings, state.work
-    formed, informed = W.shape[0] > 0, q.shape[0] > 0
+    formed, with_variance = W.shape[0] > 0, q.shape[0] > 0
     for i in range(Z.shape[0]):
         memberships_of_row(Z[i], rules, settings, work, paper, psi[i], D[i])
     out[:] = 0.0
@@ -145,11 +147,11 @@ def answer_rows(
         for i in range(Z.shape[0]):
             if psi[i, a] == 0.0:
                 continue
-            if kept and not informed:
+            if kept and not with_variance:
                 fill_regressors(Z[i], 1, rules, settings, work, paper, work.r)
             else:
                 project(Z[i], 1, rules, settings, work, paper)
-            if informed:
+            if with_variance:
                 variance_terms(i, a, work, M, pending_M, n_pending, q, s, t)
             if kept:
                 add_product(weights[slot], work.r[0], psi[i, a], out[i])

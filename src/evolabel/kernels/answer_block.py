@@ -3,12 +3,16 @@
 | symbol  | array       | meaning                                                                         |
 |---------|-------------|---------------------------------------------------------------------------------|
 | W       | (1+C, K, q) | weights of the global model and of the rules                                    |
-| psi     | (n, C)      | normalised memberships, eq. (2); 0: the rule is idle                            |
+| psi     | (n, C)      | normalised memberships, eq. (2); 0: the rule is not active                      |
 | R       | (n, q)      | regressors (z, 1) of the rows a rule answers; missing features filled by it     |
 | U       | (n, q)      | R P of the same rows                                                            |
 | A       | (q, q)      | P or M of the rule as a whole, pending rows included                            |
 | E       | (K, q)      | G_i + gamma D W_0: what P_i is multiplied by                                    |
+| F       | (n, K)      | R W' of the same rows                                                           |
+| rows    | (n,)        | numbers of the same rows                                                        |
 | q, s, t | (n, C)      | r'u, u'u and u'M u with u = P r, see `kernels.answer`                           |
+
+In shapes, q is the length of a regressor.
 
 Outputs have the bits of `kernels.answer.answer_rows` with the same W; q, s and t agree with it up to rounding.
 """

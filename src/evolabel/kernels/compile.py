@@ -5,12 +5,13 @@ gives the same bits, whichever kernels it is inlined into, however many rows are
 array lies in memory. Sums that must be fast are written in lanes (`kernels.lanes`).
 
 Kernels do not count references: they work on arrays their callers hold, and the counting would cost more than the
-arithmetic of a small model (docs/decisions/006-no-reference-counts.md). Those that make arrays are marked so.
+arithmetic of a small model (docs/decisions/006-no-reference-counts.md). Those that allocate arrays
+are declared by `allocating_kernel` and count references.
 
 Machine code is kept in the user's cache folder, or in NUMBA_CACHE_DIR. Every file of kernels has a folder there, named
 by a hash of its source, of the sources of all kernels it imports, of the options of compilation and of
-NUMBA_BOUNDSCHECK. A change of any of them starts a new folder: numba itself looks at the file of a kernel only, not at
-the kernels it calls, and not at the switch for bounds checks.
+NUMBA_BOUNDSCHECK. A change of any of them starts a new folder: numba itself checks the file of a kernel only, not the
+kernels it calls, and not the switch for bounds checks.
 """
 
 import hashlib
@@ -26,7 +27,7 @@ import numba
 from numba.core import types
 
 from evolabel._utils.folders import user_cache_folder
-from evolabel.kernels import progress  # imported so, it is no part of the hash that names cache folders
+from evolabel.kernels import progress  # not `from ...progress import`: no part of `cache_name`
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -96,7 +97,7 @@ def _declare(function: F, **options: object) -> F:
 
 
 def _forget_constants(compiled: Any) -> None:
-    """Prevent that calls with a constant compile `compiled` once more for that constant."""
+    """Prevent calls with a constant from compiling the kernel `compiled` once more for that constant."""
     template = compiled.get_call_template
     compiled.get_call_template = lambda arguments, names: template(
         tuple(map(_unliteral, arguments)), {name: _unliteral(kind) for name, kind in names.items()}
@@ -124,7 +125,7 @@ def inlined(function: F) -> F:
 
 
 def interpreted(function: F) -> F:
-    """Return the Python code of a kernel, for rare calls with NamedTuples, which would be compiled once more."""
+    """Return the Python code of the kernel `function`: rare calls with NamedTuples would compile it once more."""
     return cast(F, getattr(function, "py_func", function))
 
 

@@ -33,7 +33,7 @@ T5, T4, T3, T2 = 1 / 120, 1 / 24, 1 / 6, 1 / 2
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _power_of_two(typing: Any, rounded: Any) -> Any:
-    """2^k, where k is in the last bits of `rounded`: they become the exponent."""
+    """Return 2^k, where k is in the last bits of `rounded`: they become the exponent."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         whole = llvm.IntType(64)
@@ -53,6 +53,7 @@ power_of_two: Any = _power_of_two_interpreted if config.DISABLE_JIT else _power_
 @inlined
 def exp_of_negative(x: float) -> float:
     """Return exp(x) for x <= 0; 0 below `LOWEST`, also for -inf; NaN for NaN."""
+    # a comparison with NaN is false: v is then LOWEST, and the last line returns x
     v = x if x > LOWEST else LOWEST
     rounded = fma(v, LOG2_E, ROUND)
     k = rounded - ROUND
@@ -68,5 +69,5 @@ def exp_of_negative(x: float) -> float:
     s = fma(s, r, T4)
     s = fma(s, r, T3)
     s = fma(s, r, T2)
-    s = fma(s * r, r, r) + 1.0
+    s = fma(s * r, r, r) + 1.0  # exp(r) = 1 + r + r^2 s
     return s * power_of_two(rounded) if x >= LOWEST else (0.0 if x < LOWEST else x)

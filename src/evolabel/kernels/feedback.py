@@ -93,7 +93,7 @@ def shrinkage(evidence: FloatArray) -> float:
 def shrunk_slopes(evidence: FloatArray, s: FloatArray) -> None:
     """Fill s with the slopes of the regression of e on x per label, times the shrinkage factor, in [0, 1].
 
-    Each slope is shrunk towards the common one, by a prior of standard deviation `SPREAD`.
+    Each slope is shrunk towards that of all labels together, by a prior of standard deviation `SPREAD`.
     """
     K, factor = evidence.shape[1], shrinkage(evidence)
     products, squares, errors, answers = 0.0, 0.0, 0.0, 0.0
@@ -103,8 +103,8 @@ def shrunk_slopes(evidence: FloatArray, s: FloatArray) -> None:
         squares += evidence[SQUARES, j]
         errors += evidence[ERRORS, j]
         answers += evidence[ANSWERS, j]
-    if factor > 0.0:
-        prior = errors / answers / SPREAD**2
+    if factor > 0.0:  # then products, squares and answers are above 0
+        prior = errors / answers / SPREAD**2  # variance of the errors over that of the slopes
         for j in range(K):
             slope = (evidence[PRODUCTS, j] + products / squares * prior) / (evidence[SQUARES, j] + prior)
             s[j] = min(max(factor * slope, 0.0), 1.0)
@@ -203,7 +203,10 @@ def record_error(
 
 @inner
 def offset_of(rate: float, s: float, again: float) -> float:
-    """Return the offset of an output that was multiplied by 1 - s; s is 0 where `rate` is not known."""
+    """Return s `rate` + `again`, which is added to an output that was multiplied by 1 - s; `again` is g m.
+
+    s is 0 where `rate` is NaN.
+    """
     return again if np.isnan(rate) else s * rate + again
 
 
@@ -249,14 +252,14 @@ def follow_errors(
         for j in range(Y.shape[1]):
             e[j] = error(Y[i, j], f[i, j])
             d[j] = 0.0 if np.isnan(rates[j]) else error(rates[j], f[i, j])
-        evident = fade(number + i, at, E)
-        if evident:
+        is_new = fade(number + i, at, E)
+        if is_new:
             add_evidence(e, d, confidence[i], E[SHRINK])
         for j in range(Y.shape[1]):
             e[j] -= S[SHRINK, j] * d[j]
             if shifted:
                 f[i, j] = (1.0 - S[SHRINK, j]) * f[i, j] + offset_of(rates[j], S[SHRINK, j], S[REPEAT, j] * m[j])
-        if evident:
+        if is_new:
             add_evidence(e, m, confidence[i], E[REPEAT])
             all_slopes(E, rates, S)
         record_error(X[i], number + i, e, confidence[i], Z, at, r, c)
@@ -277,7 +280,10 @@ def shift_rows(
     out: FloatArray,
     n_effective: FloatArray,
 ) -> None:
-    """What is to be added to the outputs of samples, once these are multiplied by 1 - s; and `n_effective`."""
+    """Fill `out` with what is added to the outputs of the samples X multiplied by 1 - s, and `n_effective`.
+
+    `numbers` are those of the samples; w and m are scratch.
+    """
     for i in range(X.shape[0]):
         mean_errors(X[i], numbers[i], Z, at, r, c, w, m)
         n_effective[i] = 0.0

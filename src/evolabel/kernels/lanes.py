@@ -1,8 +1,8 @@
 """Four numbers at a time, and fused multiply-adds: sums whose order and rounding are written in the source.
 
-The compiler may not reorder a sum of floating-point numbers, so a plain loop adds one number at a time. These
-functions let a kernel say which four sums it forms side by side. The result does not depend on the processor's vector
-width, on the alignment of the arrays, or on how many rows are processed together.
+The compiler may not reorder a sum of floating-point numbers, so a plain loop adds one number at a time. With
+these functions a kernel forms four sums side by side, in an order that is written in its source. The result does not
+depend on the processor's vector width, on the alignment of the arrays, or on how many rows are processed together.
 
 | function         | meaning                                                                     |
 |------------------|-----------------------------------------------------------------------------|
@@ -34,7 +34,7 @@ from evolabel.typing import FloatArray
 
 WIDTH = 4
 
-# numba and llvmlite say little about their types
+# numba and llvmlite have no type annotations
 config: Any = numba.config
 intrinsic: Any = numba_intrinsic
 llvm: Any = ir
@@ -68,7 +68,7 @@ def _index(number: int) -> Any:
 
 
 def _address(context: Any, builder: Any, kind: Any, array: Any, place: Any) -> Any:
-    """A pointer to the four numbers of `array` from `place` on."""
+    """Return a pointer to the four numbers of `array` from `place` on."""
     row = context.make_array(kind)(context, builder, array)
     if config.BOUNDSCHECK:
         size = tools.unpack_tuple(builder, row.shape, 1)[0]

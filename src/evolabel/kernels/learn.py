@@ -9,8 +9,8 @@
 | f      | (K,)      | output, eq. (2)                                                         |
 
 The weights W_i = (H_i + gamma D)^-1 (G_i + gamma D W_0) are never formed: with u = P_i r the rule's output is
-G_i u + gamma W_0'(D u), and W_0'v = G_0 (P_0 v). Exact at every moment, also while W_0 moves. A locked rule
-answers with the W_i it had when it was locked, and learns nothing.
+G_i u + gamma W_0'(D u), and W_0'v = G_0 (P_0 v), with the diagonal D of `kernels.state.Settings`. This is exact after
+every sample, although W_0 changes. A locked rule answers with the W_i it had when it was locked, and learns nothing.
 """
 
 import numpy as np
@@ -175,7 +175,9 @@ def learn_iterated(
 
 
 @inner
-def learn_moments(m: int, y: FloatArray, weight: float, rules: RuleArrays, work: Workspace, paper: PaperArrays) -> None:
+def learn_label_moments(
+    m: int, y: FloatArray, weight: float, rules: RuleArrays, work: Workspace, paper: PaperArrays
+) -> None:
     """Update the label moments of the m active rules by y."""
     for b in range(m):
         slot = work.active[b]
@@ -236,7 +238,7 @@ def learn_consequents(
 ) -> int:
     """Update statistics and weights of the m active rules and of the global model; return DONE, DUE or DIVERGED.
 
-    `share` is the mean confidence over the labels y of the row z.
+    `share` is the mean confidence over the labels y of the row z, 1 if all are known.
     """
     work.active[m] = 0  # the global model is slot 0; every sample belongs to it with membership 1
     work.psi[m] = 1.0
@@ -247,7 +249,7 @@ def learn_consequents(
             return DIVERGED
     else:
         if paper is not None and paper.Q.shape[1] > 0:
-            learn_moments(m, y, weight * share, rules, work, paper)
+            learn_label_moments(m, y, weight * share, rules, work, paper)
         if share == 1.0:
             learn_complete(m, y, weight, rules, work)
         else:
@@ -299,24 +301,24 @@ def learn_rows(
             project(Z[i], m, rules, settings, work, paper)
         if out.shape[0] > 0 and not created:
             answer(m, rules, settings, work, paper, out[i])
-        taught = weight > 0.0 and share > 0.0
+        labelled = weight > 0.0 and share > 0.0
         C = rules.counters[RULES]
         winner = nearest(near, C)
         if structure and not created:
-            if taught and (
+            if labelled and (
                 winner == 0
                 or is_novel(near[winner], rules.k[winner], rules.counters[RULES], rules.winner_stats, settings)
             ):
                 return i, NOVEL
             rules.counters[SEEN] += 1
-            if taught:
+            if labelled:
                 update_winner(winner, near[winner], work.s, weight * share, antecedent_rate, rules, settings, paper)
-        if consequents and taught:
+        if consequents and labelled:
             reason = learn_consequents(m, Z[i], Y[i], share, weight, rules, settings, work, paper)
             if reason != DONE:
                 return i + 1, reason
         if structure and settings.prune_after > 0 and any_inactive(rules, settings):
             return i + 1, INACTIVE
-        if structure and taught and settings.merge_every > 0 and has_grown(winner, rules, settings):
+        if structure and labelled and settings.merge_every > 0 and has_grown(winner, rules, settings):
             return i + 1, GROWN
     return Z.shape[0], DONE

@@ -16,7 +16,7 @@ from evolabel.kernels.paper.rotated import rotated_distances
 from evolabel.kernels.state import RULES, PaperArrays, RuleArrays, Settings, Workspace
 from evolabel.typing import FloatArray, IntArray
 
-MIN_MEMBERSHIP = 1e-12  # a smaller membership changes no sum
+MIN_MEMBERSHIP = 1e-12  # smaller memberships are taken for 0
 
 
 @inner
@@ -61,8 +61,8 @@ def memberships(D: FloatArray, C: int, tau: float, min_activation: float, psi: F
     """Fill psi and `active` from the distances D, eqs. (2), (3), in the log domain; return how many rules are active.
 
     Deviation: rules below `min_activation`, or below 1e-12, neither answer nor learn, and the others are normalised
-    again. Entry m of `psi` belongs to slot active[m]. The winner is always active, so the sum is never
-    zero, however far the sample.
+    again. Entry m of psi belongs to slot active[m]. The winner is always active, so the sum is never zero, however far
+    the sample is.
     """
     w = nearest(D, C)
     least = max(min_activation, MIN_MEMBERSHIP)
@@ -76,7 +76,7 @@ def memberships(D: FloatArray, C: int, tau: float, min_activation: float, psi: F
         share = psi[a - 1] / total
         if share >= least or a == w:
             active[m] = a
-            psi[m] = share
+            psi[m] = share  # m < a: entries that are still to be read are not overwritten
             kept += share
             m += 1
     for b in range(m):

@@ -1,7 +1,8 @@
 """Centre and spread of a rule: exact weighted moments with a prior on the variance.
 
-A winner's centre is a running mean. Its variance carries a prior worth `prior_count` samples, so that the
-variances of a young rule are not close to 0. Features are counted one by one, because any of them may be missing.
+The centre of a rule is the running mean of the samples it has won. Its variance has a prior that counts as
+`prior_count` samples, so that the variances of a young rule are not close to 0. Features are counted one by one,
+because any of them may be missing.
 """
 
 import numpy as np
@@ -70,7 +71,7 @@ def update_moments_row(
         total = n[j] + w
         step = w / max(total, TINY)
         c[j] += e * step
-        M[j] += e * e * n[j] * step
+        M[j] += e * e * n[j] * step  # e is from before the centre moved: (z - c_old)(z - c_new) = e^2 n / (n + w)
         n[j] = total
         inv[j] = lam[j] * inverse_variance(total, M[j], nu0, S0[j])
 

@@ -1,10 +1,10 @@
 """Many arrays and numbers as one argument of a kernel.
 
 Every argument of a kernel is read out of its Python object at every call, and handed over field by field from kernel to
-kernel. A rule base has some forty arrays and thirty numbers: reading them took a one-row call longer than a small
-model's arithmetic, and handing them over made every kernel that takes them compile for a second. `pack` writes
+kernel. A rule base has some forty arrays and thirty numbers: in a call with one row, reading them took longer than the
+arithmetic of a small model, and handing them over made every kernel that takes them compile for a second. `pack` writes
 addresses, shapes and numbers into one buffer. Inside kernels a packed `NamedTuple` is the address of that buffer, and
-an attribute is read from it where it is used. The source of a kernel does not show it: `rules.P` is an array.
+an attribute is read from it where it is used. In the source of a kernel it looks like the tuple: `rules.P` is an array.
 
 | field         | words of eight bytes                                          |
 |---------------|---------------------------------------------------------------|
@@ -36,7 +36,7 @@ from numba.np.arrayobj import populate_array
 
 from evolabel.typing import IntArray
 
-# numba and llvmlite have no types of their own
+# numba and llvmlite have no type annotations
 _typeof: Any = numba.typeof
 _config: Any = numba.config
 _llvm: Any = ir
@@ -63,7 +63,7 @@ class View(types.Type):
 
 
 def _words(kind: Any) -> int:
-    """Words that a field of this type needs."""
+    """Return the number of words that a field of this type needs."""
     if isinstance(kind, View):
         return kind.words
     return 1 + 2 * kind.ndim if isinstance(kind, types.Array) else 1
@@ -73,9 +73,9 @@ _views: dict[Any, View] = {}
 
 
 def declare(kind: type[NamedTuple], example: Any, left_out: Sequence[str] = ()) -> None:
-    """Let tuples of the class `kind` be packed; their arrays have the types of those of `example`.
+    """Declare the class `kind` of tuples, so that `pack` takes them; their arrays have the types of those of `example`.
 
-    Kernels do not see the fields `left_out`. Fields may be tuples that were declared before.
+    Kernels cannot read the fields `left_out`. Fields may be tuples that were declared before.
     """
     places: dict[str, tuple[Any, int]] = {}
     words = 0
@@ -140,7 +140,7 @@ _register_model(View)(models.OpaqueModel)
 
 @_unbox(View)  # type: ignore[untyped-decorator]
 def _address_of(view: View, packed: Any, tools: Any) -> Any:
-    """The address of the buffer of a `Packed`."""
+    """Return the address of the buffer of a `Packed`."""
     number = tools.pyapi.object_getattr_string(packed, "address")
     address = tools.pyapi.long_as_voidptr(number)
     tools.pyapi.decref(number)
@@ -171,7 +171,7 @@ def _read_field(context: Any, builder: Any, view: View, address: Any, name: str)
 
 
 def _read_word(builder: Any, address: Any, place: int, kind: Any) -> Any:
-    """One word of a buffer. Nothing writes into it while a kernel runs, so that the compiler may read it once."""
+    """Return one word of a buffer. It does not change while a kernel runs, so that the compiler may read it once."""
     at = builder.gep(address, [_llvm.Constant(_llvm.IntType(64), _BYTES * place)])
     value = builder.load(builder.bitcast(at, kind.as_pointer()), align=_BYTES)
     value.set_metadata("invariant.load", builder.module.add_metadata([]))
@@ -179,7 +179,7 @@ def _read_word(builder: Any, address: Any, place: int, kind: Any) -> Any:
 
 
 def _read_array(context: Any, builder: Any, kind: Any, address: Any, place: int) -> Any:
-    """An array by its address, shape and strides; it has no owner, so that kernels never free or count it."""
+    """Return an array by its address, shape and strides; it has no owner, so that kernels never free or count it."""
     size, whole = _llvm.Constant(_llvm.IntType(64), _BYTES), _llvm.IntType(64)
     array = context.make_array(kind)(context, builder)
     data = builder.inttoptr(_read_word(builder, address, place, whole), array.data.type)

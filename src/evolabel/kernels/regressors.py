@@ -1,7 +1,6 @@
 """Regressors r = (z, 1) of a row, and their products u = P r.
 
-A feature that is missing takes the value that the rule expects there: its mean, or for a rotated rule its conditional
-mean given the observed features.
+A missing feature takes its mean in the rule, in a rotated rule its conditional mean given the observed features.
 """
 
 import numpy as np

@@ -7,7 +7,7 @@
 | psi     | (n, C) | normalised memberships, eq. (2)                                                  |
 | D       | (n, C) | mean squared distances in the input space                                        |
 | q, s, t | (n, C) | r'u, u'u and u'M u with u = P r                                                  |
-| kinds   | (c,)   | what each criterion is: AMBIGUITY, SOFT_COUNT, LEVERAGE or VARIANCE_REDUCTION     |
+| kinds   | (c,)   | kind of each criterion: AMBIGUITY, SOFT_COUNT, LEVERAGE or VARIANCE_REDUCTION     |
 | widths  | (c,)   | of soft counts; NaN for other criteria                                           |
 | N       |        | weight of all rows in M                                                          |
 | scores  | (n, w) | of one criterion: w = K where it scores label by label, else 1; or of all of them |
@@ -43,7 +43,7 @@ def ambiguity(f: float, doubt: float) -> float:
 
 @inlined
 def soft_count(f: FloatArray, width: float) -> float:
-    """Return the sum over labels of exp(-(f - 0.5)^2 / 2 width^2), a soft number of ambiguous labels."""
+    """Return the sum over labels of exp(-(f - 0.5)^2 / (2 width^2)), a soft number of ambiguous labels."""
     total = 0.0
     for j in range(f.shape[0]):
         e = (f[j] - 0.5) / width
@@ -132,10 +132,10 @@ def score_rows(
     q[:] = 0.0
     s[:] = 0.0
     t[:] = 0.0
-    informed = False
+    with_variance = False
     for c in range(kinds.shape[0]):
-        informed = informed or kinds[c] >= LEVERAGE
-    answer_rows(state, paper, Z, W, M, pending_M, n_pending, f, psi, D, q if informed else q[:0], s, t, V)
+        with_variance = with_variance or kinds[c] >= LEVERAGE
+    answer_rows(state, paper, Z, W, M, pending_M, n_pending, f, psi, D, q if with_variance else q[:0], s, t, V)
     for i in range(offset.shape[0]):
         for j in range(offset.shape[1]):
             f[i, j] = scale[j] * f[i, j] + offset[i, j]
@@ -144,7 +144,10 @@ def score_rows(
 
 @kernel
 def novelty_rows(state: State, D: FloatArray, radius: float, out: FloatArray) -> None:
-    """Fill `out` with the distance to the nearest rule over its bound for a new rule; d / (1 + d) if that is inf."""
+    """Fill `out` with d / bound: d the least of the distances D, bound that of a new rule, by `radius`.
+
+    Where the bound is inf, it is d / (1 + d).
+    """
     rules, settings = state.rules, state.settings
     for i in range(D.shape[0]):
         w = np.argmin(D[i])
@@ -155,7 +158,7 @@ def novelty_rows(state: State, D: FloatArray, radius: float, out: FloatArray) ->
 
 @inner
 def trace(P: FloatArray, pending: FloatArray, b: int) -> float:
-    """Return the trace of P minus the squares of its first b `pending` rows."""
+    """Return the trace of P, from which the squares of its first b `pending` rows are subtracted."""
     total = 0.0
     for j in range(P.shape[0]):
         total += P[j, j]
@@ -177,7 +180,7 @@ def trace_drop_rows(
         out[i] = 0.0
         for a in range(psi.shape[1]):
             if psi[i, a] > 0.0:
-                if traces[a] == 0.0:  # only those of rules that answer a row are needed
+                if traces[a] == 0.0:  # computed when it is needed first
                     traces[a] = trace(rules.P[a + 1], rules.pending_P[a + 1], rules.n_pending[a + 1])
                 out[i] = max(out[i], psi[i, a] * s[i, a] / (1.0 + psi[i, a] * q[i, a]) / traces[a])
 

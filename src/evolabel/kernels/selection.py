@@ -82,12 +82,15 @@ def add_best(s: FloatArray, needed: int, chosen: int, mask: BoolArray) -> int:
 
 @inner
 def choose_labels(s: FloatArray, ring: FloatArray, filled: int, room: float, most: int, mask: BoolArray) -> int:
-    """Choose at most `most` labels, best first, with fewer than `room` scores above them in the ring and in s."""
+    """Set `mask` to at most `most` labels of s, best first; return their number.
+
+    A label is chosen if fewer than `room` scores of the first `filled` rows of the ring and of s are above its own.
+    """
     mask[:] = False
     chosen = 0
     while chosen < most:
         j = best_left(s, mask)
-        above, i = chosen, 0
+        above, i = chosen, 0  # labels are taken best first: those chosen before are the scores of s above
         while i < filled and above < room:
             above += count_above(s[j], ring[i])
             i += 1
@@ -109,10 +112,14 @@ def choose_from_row(
     counters: IntArray,
     mask: BoolArray,
 ) -> int:
-    """Return how many labels of a row are asked for: those among the best tok / (K tau) of the ring and the row."""
+    """Return how many labels of a row are asked for, and set `mask` to them.
+
+    They are among the best scores of the ring and the row: the share tok / (K tau) of them. If there is one, the best
+    are added until there are `least`.
+    """
     if free < least:
         return 0
-    room = tok * (counters[FILLED] + 1) / tau
+    room = tok * (counters[FILLED] + 1) / tau  # that share of K (filled + 1) scores
     chosen = choose_labels(s, ring, counters[FILLED], room, min(free, s.shape[0]), mask)
     return add_best(s, least, chosen, mask) if chosen > 0 else 0
 
@@ -129,7 +136,7 @@ def walk_quantile(
     mask: BoolArray,
     commit: bool,
 ) -> int:
-    """Return the first row of which labels are asked for, at least `least` of them, which `mask` receives."""
+    """Return the first row of which labels are asked for; `mask` receives them, at least `least`."""
     for i in range(S.shape[0]):
         if choose_from_row(S[i], tok[i], free[i], tau, least, ring, counters, mask) > 0:
             return i
@@ -166,7 +173,7 @@ def walk_tokens(
     counters: IntArray,
     commit: bool,
 ) -> int:
-    """Return the first affordable row whose rank sum is among the best generosity * tok / unit of the latest ones.
+    """Return the first affordable row whose rank sum is among the best share `generosity` * tok / `unit` of the ring.
 
     `unit` is the price of a row: 1, or its number of labels.
     """
@@ -188,7 +195,11 @@ def walk_tokens(
 def fired_labels(
     T: FloatArray, whole: BoolArray, ease: float, most: int, least: int, strongest: FloatArray, mask: BoolArray
 ) -> int:
-    """Set `mask` to all labels if a criterion of whole samples fires and `most` allows it, else to those that fire."""
+    """Set `mask` to the labels to ask for, at most `most` and at least `least`, or none; return their number.
+
+    A strength in T, times `ease`, is reason to ask if it is above 1. If it is that of a criterion of `whole` samples,
+    and `most` allows it, all labels are asked for; else the strongest labels of the other criteria.
+    """
     K = int(T.shape[1])
     strongest[:] = 0.0
     for c in range(T.shape[0]):
@@ -223,7 +234,10 @@ def walk_thresholds(
     mask: BoolArray,
     commit: bool,
 ) -> int:
-    """Return the first row for which a criterion fires; an affordable row that is not asked about raises `ease`."""
+    """Return the first row with a label to ask for; `mask` receives its labels, at least `least`.
+
+    With `commit`, every affordable row before it multiplies `ease` by 1 + `step`, within `lowest` and `highest`.
+    """
     for i in range(T.shape[0]):
         if free[i] >= least:
             if fired_labels(T[i], whole, ease[0], min(free[i], T.shape[2]), least, strongest, mask) > 0:

@@ -1,9 +1,10 @@
 """The arrays a rule base consists of, and the settings its kernels read.
 
 Slot 0 is the whole stream (the global model), slots 1..C are the rules; R is the capacity, p the number of features,
-q = p + 1 the length of a regressor r = (z, 1), K the number of labels, B the length of a block. The antecedents live in
+q = p + 1 the length of a regressor r = (z, 1), K the number of labels, B the length of a block. The antecedents have
 d dimensions: d = p in the input space, d = p + K in the product space, whose joint vector is s = (z, omega y). Arrays a
-profile does not need have no elements.
+profile does not need have no elements. In the paper's symbols R'QR and R'QY the rows of R are the regressors, and the
+diagonal of Q has their psi.
 
 | array        | shape         | symbol      | kind    | meaning                                                       |
 |--------------|---------------|-------------|---------|---------------------------------------------------------------|
@@ -11,7 +12,7 @@ profile does not need have no elements.
 | M            | (1+R, d)      |             | exact   | scatter: weighted sum of squared deviations from the centre   |
 | n            | (1+R, d)      |             | exact   | weight of the samples in which the feature was observed       |
 | k            | (1+R,)        | k_i         | exact   | support: weight of the samples the rule has won               |
-| inv          | (1+R, d)      | l_j/Sigma_jj| derived | inverse variance with its prior, times the dimension's weight |
+| inv          | (1+R, d)      | 1/Sigma_jj  | derived | inverse variance with its prior, times the dimension's weight |
 | F            | (1+R, d, d)   | Sigma_i     | exact   | Cholesky factor of nu0 S0 + scatter matrix; rotated rules only|
 | H            | (1+R, q, q)   | R'QR        | exact   | sum of psi r r', lower triangle, without `pending_H`          |
 | G            | (1+R, K, q)   | (R'QY)'     | exact   | sum of psi y r', one row per label                            |
@@ -34,7 +35,9 @@ profile does not need have no elements.
 | counters     | (3,)          | C, N        | exact   | rules, samples seen, identity of the next rule                |
 | winner_stats | (3,)          |             | exact   | count, mean and variance of recent winner distances           |
 
-"exact" arrays are sufficient statistics: they add up when rules are merged. "derived" ones follow from them.
+"exact" arrays do not follow from other arrays; those of them that are sums, means or scatters are pooled without loss
+when rules are merged. "derived" arrays follow from exact ones. "policy" arrays are only used to decide when a step is
+due. A "bound" may be too large until it is computed again.
 """
 
 from typing import Any, NamedTuple, get_type_hints
@@ -100,13 +103,21 @@ class PaperArrays(NamedTuple):
 class Settings(NamedTuple):
     """Parameters that kernels read.
 
-    `penalty` has one row for the global model (lambda D) and one for the rules (gamma D); `anchor` is gamma D if the
-    rules are shrunk towards the global model, else 0; `metric` has one row with the prior variance of each dimension
-    and one with its weight in squared distances (lambda_j, 1 on average); `rotated` rules have full covariances;
-    `radius` bounds the mean squared distance, times (1 + 1/k)^`young_power` for a rule of support k; `novel_z` NaN: the
-    radius is used in a full rule base, too; `tau` is the temperature per feature, T / p; a slot learns `upkeep_every`
-    samples between two derivations of P; `prune_after` and `merge_every` 0: never; `inherit`: iterated weights start at
-    those of the nearest rule.
+    `penalty` has one row for the global model (lambda D) and one for the rules (gamma D), where D is diagonal: 1 for
+    features, `intercept_ridge` for the intercept; `anchor` is gamma D if the rules are shrunk towards the global model,
+    else 0; `metric` has one row with the prior variance of each dimension and one with its weight in squared distances
+    (lambda_j, 1 on average over the features); the prior counts as `prior_count` samples; `rotated` rules have full
+    covariances; `product`: antecedents include the labels, times `label_weight` (omega).
+
+    `tau` is the temperature per feature, T / p; `radius` bounds the mean squared distance, times
+    (1 + 1/k)^`young_power` for a rule of support k; `novel_z` NaN: the radius is used in a full rule base, too; a slot
+    learns `upkeep_every` samples between two derivations of P; `prune_after` and `merge_every` 0: never;
+    `min_activation`, `max_rules`, `forgetting` and `min_support` are the options of these names.
+
+    The others are for the paper's profile: `by_angle`: rho of eq. (29) is computed from angles; `iterated`:
+    Algorithm 2 instead of closed form; `rls`: a recursive least squares step before its `prox_steps` steps; `alpha` and
+    `beta`: strengths of L1 and coupling; `coupling`: a kind of `kernels.paper.coupling`; `literal_step`: the step
+    length of eq. (14) as printed; `inherit`: iterated weights start at those of the nearest rule.
     """
 
     penalty: FloatArray
@@ -149,10 +160,13 @@ class Settings(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Scratch arrays of the learning loop, kept between calls, because their allocation takes longer than a row.
+    """Scratch arrays of the learning loop, kept between calls: allocating them takes longer than learning a row.
 
-    `r`, `u` and `own` hold the regressors of the active slots, P r and the slots' own outputs, the global model's last;
-    see `kernels.learn`.
+    `D` and `J` are distances in the input and in the product space, by slot; `psi` and `active` memberships and slots
+    of the active rules; `r`, `u` and `own` the regressors of the active slots, P r and the slots' own outputs, the
+    global model's last (`kernels.learn`); `confidence` has one entry per label of the row; `s` is the joint vector; `f`
+    are outputs; `WH`, `BW` and `B` are the products W H and B W and the coupling matrix (`kernels.paper.iteration`).
+    The others have no fixed meaning.
     """
 
     D: FloatArray
@@ -190,7 +204,7 @@ def paper_arrays(rules: RuleArrays) -> PaperArrays | None:
 
 
 def workspace(slots: int, n_features: int, n_labels: int, dimensions: int, iterated: bool) -> Workspace:
-    """Return scratch arrays for `slots`, `n_features`, `n_labels` and `dimensions` of the antecedents."""
+    """Return scratch arrays for `slots`, `n_features`, `n_labels`, `dimensions` of antecedents and `iterated` W."""
     q, K = n_features + 1, n_labels if iterated else 0
     return Workspace(
         D=np.empty(slots),

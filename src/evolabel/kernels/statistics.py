@@ -61,7 +61,8 @@ def add_partial_labels(
 ) -> None:
     """Update G where labels are missing or uncertain (docs/decisions/005-partial-annotation.md).
 
-    f is the slot's own prediction, q = r'P r before the update, w the weight by which H grows. A label of confidence 0
+    f is the slot's own prediction, q = r'P r before the update, psi the weight of the sample in the slot, w the weight
+    by which H grows: psi times the mean confidence. A label of confidence 0
     keeps its weights: G changes by w f r, as H changes by w r r'. A label of confidence g changes its weights as a
     sample of weight psi g with all labels would.
     """

@@ -1,4 +1,7 @@
-"""Conditions under which rules are created, merged and removed (paper section 3.1, eq. 5); `core.rules.slots` acts."""
+"""Conditions under which rules are created, merged and removed (paper section 3.1, eq. 5).
+
+The changes themselves are made by `core.rules.slots`.
+"""
 
 import numpy as np
 
@@ -24,9 +27,10 @@ def update_winner_stats(d: float, winner_stats: FloatArray) -> None:
 def novelty_bound(support: float, C: int, winner_stats: FloatArray, radius: float, settings: Settings) -> float:
     """Return the mean squared distance to a winner of this `support` beyond which a sample is novel; inf: never.
 
-    With fewer than `max_rules` rules (C), it is the winner's radius, eq. (5) in terms of ma^2 / p. Later it is
-    `novel_z` standard deviations above the mean of `winner_stats`. Deviation: the default radius does not grow with p,
-    so that rules are created early.
+    With fewer than `max_rules` rules (C), it is `radius`, larger for a winner of small support, eq. (5) in terms of
+    ma^2 / p. In a full rule base it is `novel_z` standard deviations above the mean of `winner_stats`, once these have
+    `MIN_WINNERS` samples; if `novel_z` is NaN it is `radius` there, too, unless there is only one rule. Deviation: the
+    default radius does not grow with p, so that rules are created early.
     """
     if settings.max_rules > C or (np.isnan(settings.novel_z) and C > 1):
         return float(radius * (1.0 + 1.0 / support) ** settings.young_power)

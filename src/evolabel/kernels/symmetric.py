@@ -1,6 +1,6 @@
 """Products of rows and matrices, and updates of symmetric matrices of which only the lower triangle is stored.
 
-This is half the memory traffic of a full matrix, and rounding cannot make P asymmetric. Rank-one updates are kept in
+Half a matrix is half the memory traffic, and rounding cannot make P asymmetric. Rank-one updates are kept in
 blocks: b of them at once read and write the matrix once instead of b times.
 
 Every inner product is summed in the order of `dot`: four sums side by side, added up, then the last numbers one by one,

@@ -1,4 +1,4 @@
-"""Decision thresholds that maximise the F1 of each label, from counts of outputs from before learning.
+"""Decision thresholds that maximise the F1 of each label, from counts of outputs that were computed before learning.
 
 | symbol | array  | meaning                                                                            |
 |--------|--------|------------------------------------------------------------------------------------|
@@ -25,7 +25,7 @@ def expected_on(seen: float, on: float, b: int, bins: int) -> float:
 
 @inner
 def best_cut(seen: FloatArray, on: FloatArray) -> tuple[float, float]:
-    """Return the lower edge of the bins whose prediction as 1 gives the largest F, and that F; 0 without counts."""
+    """Return the edge from which on to predict 1 for the largest F, and that F; without counts `UNDECIDED` and 0."""
     bins = seen.shape[0]
     true = 0.0
     for b in range(bins):
@@ -35,7 +35,7 @@ def best_cut(seen: FloatArray, on: FloatArray) -> tuple[float, float]:
         hits += expected_on(seen[b], on[b], b, bins)
         predicted += seen[b]
         F = 2.0 * hits / (predicted + true) if hits > 0.0 else 0.0
-        if hits > 0.0 and best <= F:  # of equals the lowest
+        if hits > 0.0 and best <= F:  # of equal F the lowest edge
             edge, best = b / bins, F
     return edge, best
 
@@ -74,6 +74,7 @@ def count_rows(
         if limits.shape[0] > 0:
             for a in range(L):
                 edge, best = best_cut(seen[a], on[a])
+                # a::L is one label where L = K, and all labels where L = 1
                 limits[i, a::L] = 0.5 * (edge + 0.5 * best) if best > 0.0 else edge
         for k in range(Y.shape[1]):
             w = weights[i] if weights.shape[0] > 0 else 1.0

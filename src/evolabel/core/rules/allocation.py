@@ -38,7 +38,7 @@ def fit_weights(old: RuleArrays, settings: Settings) -> RuleArrays:
 
 
 def _filled(new: RuleArrays, old: RuleArrays) -> RuleArrays:
-    """Copy the arrays `old` into the corner of `new`."""
+    """Return `new` with the arrays of `old` copied to the first places along every axis."""
     for name in PER_SLOT:
         before, after = getattr(old, name), getattr(new, name)
         after[tuple(slice(0, size) for size in before.shape)] = before

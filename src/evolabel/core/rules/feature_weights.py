@@ -7,9 +7,9 @@
 | lambda_j | (p,)   | weight of the feature in squared distances, 1 on average, at least `FLOOR`           |
 
 The Fisher ratio of two classes is r^2 / (1 - r^2), computed from H and G, so the weights change and fade with the
-model and need no statistics of their own. Deviation: r^2 itself, which is finite where a feature determines a label;
-and not only over the whole stream but also inside the rules, because a feature whose effect differs from region to
-region may have no correlation over the whole stream.
+model and need no statistics of their own. Deviation: r^2 itself is used, because it is finite where a feature
+determines a label; and it is computed over the whole stream and inside the rules, because a feature whose effect
+differs from region to region may have no correlation over the whole stream.
 """
 
 import numpy as np
@@ -45,13 +45,14 @@ def set_feature_weights(rules: RuleState, weights: FloatArray) -> None:
 
 
 def explained_share(sums: FloatArray, squares: FloatArray, G: FloatArray) -> FloatArray:
-    """Return R over some slots, minus what is expected by chance."""
+    """Return R over some slots, minus what is expected by chance, from `sums`, `squares` and `G` of these slots."""
     n = sums[:, -1:]
     rate = np.clip(G[:, :, -1] / np.maximum(n, TINY), 0.0, 1.0)
     variance = rate * (1.0 - rate)
     total = variance.sum(axis=1, keepdims=True)
     alone = np.einsum("sk,skp->sp", variance, squared_correlations(sums, squares, G))
     known = n >= FEWEST
+    # adjusted R^2: by chance a feature explains (1 - r^2) / (n - 2) of a label
     explained = np.where(known, n * (alone - (total - alone) / np.where(known, n - 2.0, 1.0)), 0.0)
     return np.asarray(np.maximum(explained.sum(axis=0), 0.0) / max(float((n * total)[known].sum()), TINY))
 
@@ -62,7 +63,7 @@ def normalised(weights: FloatArray) -> FloatArray:
 
 
 def squared_correlations(sums: FloatArray, squares: FloatArray, G: FloatArray) -> FloatArray:
-    """Return r^2 (slots, K, p) from `sums` of r and its `squares`, (slots, q), and from `G`; 0 where one is constant.
+    """Return squared correlations (slots, K, p) from `sums` and `squares` of regressors and from `G`; 0 for constants.
 
     The variance of a 0/1 label of mean m is m (1 - m).
     """

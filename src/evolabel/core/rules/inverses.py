@@ -33,7 +33,10 @@ def apply_pending(slot: int, rules: RuleArrays) -> None:
 
 
 def derive_inverse(slot: int, rules: RuleArrays, settings: Settings) -> None:
-    """Derive P = (H + penalty)^-1 of `slot` from H."""
+    """Derive P = (H + penalty)^-1 of `slot` from H, and set its age and new weight to 0.
+
+    With iterated consequents, its step bound and, for slot 0, the weights of the global model are computed, too.
+    """
     penalty = settings.penalty[min(slot, 1)]
     rules.H[slot] = mirrored(rules.H[slot])
     rules.P[slot] = ridge_inverse(rules.H[slot], penalty)
@@ -81,15 +84,15 @@ def mirrored(lower: FloatArray) -> FloatArray:
 
 
 def upkeep(slot: int, rules: RuleArrays, settings: Settings) -> None:
-    """Derive P of `slot` from H; with forgetting, multiply its statistics by lambda^(weight learned since) before.
+    """Derive P of `slot` from H; before, multiply its statistics by forgetting^(weight learned since the last time).
 
-    The ridge does not fade. A rule that learns nothing forgets nothing, so that it is unchanged when a concept recurs.
+    The ridge does not fade. A rule that learns no samples does not fade, so that it is unchanged when a concept recurs.
     """
     apply_pending(slot, rules)
     if settings.forgetting < 1.0:
         fade = settings.forgetting ** rules.new_weight[slot]
         for array in (rules.H, rules.G, rules.M, rules.n, rules.k, rules.compared, rules.Q, rules.mass):
-            array[slot] *= fade
+            array[slot] *= fade  # both entries of `mass`: the effective number of samples S^2 / S2 fades, too
         derive_inverse_variance(slot, rules, settings)
         if settings.rotated:
             set_scatter(slot, fade * scatter(slot, rules, settings), rules, settings)

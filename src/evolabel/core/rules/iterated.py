@@ -19,7 +19,7 @@ def objective(rules: RuleState, slot: int) -> Problem:
     B = np.zeros((rules.n_labels, rules.n_labels))
     if s.coupling > NONE:
         coupling(a.Q[slot], a.mass[slot], s.coupling, B)
-    anchor = a.W[0] * (s.anchor > 0.0)
+    anchor = a.W[0] * (s.anchor > 0.0)  # `s.anchor` is the penalty of the rules, or 0
     return Problem(rules.hessian(slot), a.G[slot], s.penalty[1], anchor, B, s.alpha, s.beta, s.literal_step)
 
 

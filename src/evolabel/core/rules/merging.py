@@ -1,8 +1,8 @@
 """Which rules are merged, and their weights afterwards (eq. 29).
 
-Two rules are merged if their ellipsoids touch, their shapes are similar, the merged rule is no larger than both, and
-their consequents agree. Volumes and determinants are compared per dimension, because their powers differ without bound
-in high dimensions.
+Two rules are merged if their ellipsoids touch, their shapes are similar, the merged rule is not much wider than
+the wider of both, and their consequents agree. Volumes are compared per dimension, because the ratio of two volumes
+grows without bound with the number of dimensions.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ CONTACT = 2.0  # radius of a rule's ellipsoid in root mean squared standard devi
 
 
 def partner_of(slot: int, base: RuleState) -> int:
-    """Return the rule to merge the rule in `slot` with: the most similar one that passes all tests, or 0."""
+    """Return the slot of the rule to merge that in `slot` with: the most similar one that passes all tests, or 0."""
     best, partner = 0.0, 0
     for other in range(1, base.n_rules + 1):
         if other != slot and not base.arrays.locked[other] and touches(slot, other, base):
@@ -41,7 +41,10 @@ def log_volume(slot: int, base: RuleState) -> float:
 
 
 def touches(a: int, b: int, base: RuleState) -> bool:
-    """Return whether rules `a` and `b` touch on the line of their centres: r_a / m_a + r_b / m_b >= 1."""
+    """Return whether rules `a` and `b` touch on the line of their centres: r / m_a + r / m_b >= 1.
+
+    r is `CONTACT`, and m_a the distance of the centres in standard deviations of `a`.
+    """
     apart = base.arrays.c[b, : base.n_features] - base.arrays.c[a, : base.n_features]
     return sum(CONTACT / max(root_distance(slot, apart, base), 1e-12) for slot in (a, b)) >= 1.0
 
@@ -122,7 +125,10 @@ def consistency(a: int, b: int, base: RuleState) -> FloatArray:
 
 @one_blas_thread()
 def merged_weights(first: int, second: int, base: RuleState) -> FloatArray:
-    """Return W_a + a_m rho (W_b - W_a), eq. (29), a the rule of larger support; labels that contradict keep W_a."""
+    """Return W_a + a_m rho (W_b - W_a), eq. (29), of the rules in slots `first` and `second`.
+
+    a is the rule of larger support, a_m = k_b / (k_a + k_b). Labels for which the rules contradict each other keep W_a.
+    """
     k = base.arrays.k
     a, b = stronger_first(first, second, k)
     share = k[b] / (k[a] + k[b])

@@ -4,8 +4,8 @@ Objective, with W of shape (K, q), one row per label, the intercept last:
 
     1/2 tr(W H W') - tr(W G') + 1/2 sum_j penalty_j |w_j - a_j|^2 + alpha |W|_1 + beta/2 tr(W' B W)
 
-Deviation: neither the L1 norm nor the coupling touches the intercept (eq. 7 spares it, eq. 10 does not; it holds the
-base rate). Deviation: the step is 1 / L with L = lmax(H) + max penalty + beta lmax(B), the Lipschitz constant of the
+Deviation: neither the L1 norm nor the coupling touches the intercept (eq. 7 leaves it out, eq. 10 does not; it has
+the base rate). Deviation: the step is 1 / L with L = lmax(H + penalty) + beta lmax(B), a Lipschitz constant of the
 gradient; the printed eq. (14) is its square root, with which the iteration diverges.
 """
 
@@ -20,9 +20,9 @@ from evolabel.kernels.paper.descent import descend
 from evolabel.kernels.paper.iteration import BLOW_UP
 from evolabel.typing import FloatArray
 
-SMALL = 64
+SMALL = 64  # rows of a matrix
 MOST_STEPS = 20_000
-STILL = 1e-8  # weights that change by less, relative to their norm, stand still
+STILL = 1e-8  # change of the weights, relative to their norm, at which the iteration ends
 RANK_TOLERANCE = 1e-15  # eigenvalues of H below this share of the largest are rounding
 
 DIVERGED_TEXT = (
@@ -70,7 +70,7 @@ class Problem:
 def largest_eigenvalue(A: FloatArray) -> float:
     """Return the largest eigenvalue of the symmetric matrix `A`."""
     n = len(A)
-    if n < SMALL:  # all eigenvalues at once cost less than asking for one
+    if n < SMALL:  # all eigenvalues together take less time than one alone
         return float(np.linalg.eigvalsh(A)[-1]) if n else 0.0
     return float(eigvalsh(A, subset_by_index=(n - 1, n - 1))[0])
 
@@ -84,9 +84,10 @@ def soft_threshold(X: FloatArray, width: float) -> FloatArray:
 
 @one_blas_thread()
 def minimise(problem: Problem, start: FloatArray, tolerance: float = STILL, most: int = MOST_STEPS) -> FloatArray:
-    """Return the minimum of `problem` from `start`: eq. (16) accelerated (FISTA), restarted if momentum points uphill.
+    """Return the weights that minimise `problem`, from `start`: eq. (16) accelerated (FISTA), with restarts.
 
-    It stops when W changes by less than `tolerance`, or after `most` steps. DivergenceError if the weights diverge,
+    It restarts where the momentum points uphill, and ends when W changes by less than `tolerance`, relative to its
+    norm, or after `most` steps. DivergenceError if the weights diverge,
     which only the printed coupling or step length can cause. Without an L1 penalty the minimum is the solution of a
     linear system.
     """
@@ -112,19 +113,19 @@ def minimise(problem: Problem, start: FloatArray, tolerance: float = STILL, most
 
 
 def without_l1(problem: Problem, betas: FloatArray) -> FloatArray | None:
-    """Return the minima at alpha = 0 for each of `betas`, (n, K, q); None where one is not unique.
+    """Return the minima at alpha = 0 for each of `betas`, (n, K, q); None if one of them is not unique.
 
     In the eigenbasis of B the labels are independent: one linear system per eigenvalue.
     """
     ties, V = np.linalg.eigh(problem.B)
     target = V.T @ (problem.G + problem.penalty * problem.anchor)
-    spared = np.append(np.ones(problem.H.shape[0] - 1), 0.0)  # the intercept is not coupled
+    coupled = np.append(np.ones(problem.H.shape[0] - 1), 0.0)  # the intercept is not coupled
     own = problem.H + np.diag(problem.penalty)
     minima = np.empty((len(betas), *target.shape))
     for n, beta in enumerate(betas):
         for k, tie in enumerate(ties):
             try:
-                factor = cho_factor(own + np.diag(beta * tie * spared), check_finite=False)
+                factor = cho_factor(own + np.diag(beta * tie * coupled), check_finite=False)
             except LinAlgError:
                 return None
             minima[n, k] = cho_solve(factor, target[k], check_finite=False)

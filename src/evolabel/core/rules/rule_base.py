@@ -131,7 +131,7 @@ class RuleBase(RuleState):
 
     @contextmanager
     def moving_antecedents_by(self, rate: float) -> Iterator[None]:
-        """Set `antecedent_rate` to `rate` for a while; consequents and the creation of rules are not affected."""
+        """Set `antecedent_rate` to `rate` in the `with` block; consequents and new rules are not affected."""
         self.antecedent_rate = rate
         try:
             yield
@@ -145,7 +145,10 @@ class RuleBase(RuleState):
         return joint
 
     def _create_rule(self, s: FloatArray, weight: float) -> None:
-        """Create a rule at `s`. A full rule base first merges its closest pair, or moves a rule if locks forbid it."""
+        """Create a rule at `s` of this `weight`. A full rule base first merges its closest pair.
+
+        If locks forbid that, no rule is created, and the nearest rule is updated instead.
+        """
         self.arrays.counters[SEEN] += 1
         if self.n_rules >= self.settings.max_rules:
             if len(slots.unlocked(self.arrays)) < 2:
@@ -171,7 +174,7 @@ class RuleBase(RuleState):
         _update_moments(slot, s, weight, self.arrays, self.settings, paper_arrays(self.arrays))
 
     def _upkeep(self) -> None:
-        """Derive P of the slots whose age has come, and step bounds that have become loose."""
+        """Derive P of the slots that have learned `upkeep_every` samples, and step bounds that have become loose."""
         for slot in np.flatnonzero(self.arrays.age >= self.settings.upkeep_every):
             inverses.upkeep(int(slot), self.arrays, self.settings)
         if self.settings.iterated:
@@ -265,7 +268,7 @@ class RuleBase(RuleState):
         added = np.zeros((len(self.arrays.G), extra, self.arrays.G.shape[2]))
         for slot in range(self.n_rules + 1):
             added[slot] = rate * self.hessian(slot)[-1]
-        added[0, :, -1] += rate * self.settings.penalty[0, -1]
+        added[0, :, -1] += rate * self.settings.penalty[0, -1]  # G_0 = rate (H_0 + penalty)'s last row: W_0 is exact
         G = np.concatenate([self.arrays.G, added], axis=1)
         self.arrays, self.settings = more_labels(self.arrays, n_labels, self.settings)
         self.arrays.G[:] = G

@@ -33,7 +33,7 @@ _NONE = np.empty((0, 0))
 
 
 class Kept(NamedTuple):
-    """Arrays and settings, both as kernels take them (`packed`), and the number of labels."""
+    """Arrays and settings, the packed state made from them, and the number of labels."""
 
     arrays: RuleArrays
     settings: Settings

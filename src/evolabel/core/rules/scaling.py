@@ -91,7 +91,7 @@ class Scaling(NamedTuple):
     """
 
     column: Callable[[FloatArray, int], Column]
-    low: float  # scores are cut, so that a sensor gone wild stays a finite, distant sample
+    low: float  # scores are clipped, so that an outlier of any size is at a finite distance
     high: float
     variance: float | None
 

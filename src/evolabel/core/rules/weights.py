@@ -1,7 +1,7 @@
 """Outputs of rows, by weights of all rules that are computed once.
 
 Learning never computes W_i = P_i (G_i + gamma D W_0), because it would be needed for every sample (`kernels.learn`).
-Computed once, the weights serve any number of rows, with the same outputs up to rounding.
+Weights that were computed once can be used for any number of rows, with the same outputs up to rounding.
 """
 
 from typing import NamedTuple
@@ -72,7 +72,7 @@ class Answers(NamedTuple):
 
 
 def formed_weights(base: RuleState) -> FloatArray:
-    """Return W of the global model and of all rules of `base`, (1 + C, K, q)."""
+    """Return W of the global model and of all rules of `base`, (1 + C, K, q); iterated weights have further slots."""
     if base.settings.iterated:
         return base.arrays.W
     K, q = base.arrays.G.shape[1:]

@@ -17,7 +17,7 @@ from evolabel.typing import FloatArray
 # Kinds of coupling. PAPER is the printed A = 1 - corr, which is indefinite: for ablation only.
 NONE, RIDGE, SHIFTED, SIGNED_LAPLACIAN, PAPER = 0, 1, 2, 3, 4  # the first two need no correlations
 
-# Correlations are shrunk by n / (n + 10): a handful of samples is no evidence.
+# Correlations are multiplied by n / (n + 10), because those of few samples are mostly noise.
 SHRINK = 10.0
 
 
@@ -90,7 +90,7 @@ def coupling(Q: FloatArray, mass: FloatArray, kind: int, B: FloatArray) -> None:
     correlation(Q, mass, kind != PAPER, B)
     reach = largest_row_sum(B)  # at least the largest eigenvalue of the correlations
     for c in range(K):
-        tie = row_sum(B, c) - 1.0
+        tie = row_sum(B, c) - 1.0  # of the other labels: the diagonal is 1
         for d in range(K):
             if kind == SIGNED_LAPLACIAN:
                 B[c, d] = tie if c == d else -B[c, d]

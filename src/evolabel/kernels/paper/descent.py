@@ -18,13 +18,13 @@ from evolabel.typing import FloatArray
 
 @inner
 def curvature(W: FloatArray, H: FloatArray, F: FloatArray, T: FloatArray, out: FloatArray) -> None:
-    """Fill `out` with W H: by the rows of H with a weight, or through the factor F where these are too many."""
+    """Fill `out` with W H, without the weights of 0, or as (W F') F where that takes fewer products; T is scratch."""
     present = 0
     for b in range(W.shape[0]):
         for j in range(W.shape[1]):
             present += W[b, j] != 0.0
     out[:] = 0.0
-    if present <= 2 * F.shape[0] * W.shape[0]:
+    if present <= 2 * F.shape[0] * W.shape[0]:  # each times q: the products of the first and of the second way
         add_rows(W, H, out)
         return
     T[:] = 0.0
@@ -66,7 +66,7 @@ def proximal_point(
 
 @inner
 def uphill(ahead: FloatArray, new: FloatArray, W: FloatArray) -> bool:
-    """Return whether the momentum points away from the step, so that it has to restart."""
+    """Return whether the momentum of `ahead` points away from the step from W to `new`, so that it has to restart."""
     total = 0.0
     for b in range(W.shape[0]):
         for j in range(W.shape[1]):
@@ -76,7 +76,7 @@ def uphill(ahead: FloatArray, new: FloatArray, W: FloatArray) -> bool:
 
 @inner
 def go_on(new: FloatArray, momentum: float, W: FloatArray, ahead: FloatArray) -> tuple[float, float]:
-    """Set W to `new` and `ahead` beyond it; return the squared norms of the change and of W."""
+    """Set W to `new`, `ahead` to a point beyond it by `momentum`; return the squared norms of the change and of W."""
     change, size = 0.0, 0.0
     for b in range(W.shape[0]):
         for j in range(W.shape[1]):
@@ -102,7 +102,10 @@ def descend(
     most: int,
     W: FloatArray,
 ) -> None:
-    """Minimise the objective of every pair (alpha, beta), each from its own start in W."""
+    """Set W to the minima of the objective for every pair (alpha, beta), each from its own start in W.
+
+    A pair is done when W changes by less than `tolerance`, relative to its norm, or after `most` steps.
+    """
     K, q = target.shape
     ahead, new, slope = np.empty((K, q)), np.empty((K, q)), np.empty((K, q))
     T = np.empty((K, F.shape[0]))

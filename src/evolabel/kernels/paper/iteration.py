@@ -12,9 +12,8 @@ from evolabel.kernels.state import PaperArrays, RuleArrays, Settings, Workspace
 from evolabel.kernels.symmetric import add_product, add_rows, add_scaled, dot, row_products
 from evolabel.typing import FloatArray
 
-# Weights beyond this have blown up: labels are 0 and 1.
-BLOW_UP = 1e8
-POWER_STEPS = 50
+BLOW_UP = 1e8  # weights beyond this have diverged, because labels are 0 and 1
+POWER_STEPS = 50  # of power iteration
 
 
 @inner
@@ -66,7 +65,7 @@ def prox_step(
 
 @allocating_kernel
 def power_iteration(A: FloatArray, steps: int) -> float:
-    """Return the largest eigenvalue of A in size after `steps` of power iteration, for the printed step length."""
+    """Return the largest absolute eigenvalue of A by `steps` of power iteration, for the printed step and coupling."""
     v, image = np.ones(A.shape[0]), np.empty(A.shape[0])
     size = 0.0
     for _ in range(steps):
@@ -100,7 +99,10 @@ def iterate(
     work: Workspace,
     paper: PaperArrays,
 ) -> bool:
-    """Update label moments and step bound of `slot` and run its proximal steps; return False if weights diverge."""
+    """Update label moments and step bound of `slot` and run its proximal steps; return False if weights diverge.
+
+    y are the labels of the sample, w its weight in the slot, b the place of its regressor in `work`.
+    """
     if settings.coupling > NONE:
         add_label_moments(y, w, paper.mass[slot], paper.ybar[slot], paper.Q[slot])
     r = work.r[b]
@@ -108,7 +110,7 @@ def iterate(
     if settings.prox_steps == 0:
         return not has_blown_up(rules.W[slot])
     coupling(paper.Q[slot], paper.mass[slot], settings.coupling, work.B)
-    L = paper.top[slot, 0] + settings.beta
+    L = paper.top[slot, 0] + settings.beta  # lmax(B) <= 1, except for the printed coupling
     if settings.coupling == PAPER:
         L = paper.top[slot, 0] + settings.beta * power_iteration(work.B, POWER_STEPS)
     if settings.literal_step:  # eq. (14) as printed

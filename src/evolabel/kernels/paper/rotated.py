@@ -2,7 +2,8 @@
 
 The joint vector is ordered (features, labels). The leading block of F is then the factor of the features' own block,
 the *marginal*, so one forward substitution v = F^-1 e gives the distance in the input space (the first p terms of
-sum v^2) and in the product space (all terms). Partial sums only grow, so a rule can be abandoned early.
+sum v^2) and in the product space (all terms). Partial sums only grow, so the substitution can stop early
+for a rule that is too far away.
 """
 
 import numpy as np
@@ -16,7 +17,7 @@ from evolabel.typing import FloatArray, IntArray
 
 # A rule whose exponent lies this far below the winner's has a membership that vanishes in rounding (e^-37 < 1e-16).
 VANISHING = 37.0
-CHECK_EVERY = 16  # rows between two looks at the partial sum
+CHECK_EVERY = 16  # rows between two checks of the partial sum
 
 
 @inner
@@ -123,6 +124,7 @@ def rotated_distances(
         scale = degrees(rules.k[a], settings.prior_count)
         for j in range(d):
             e[j] = np.sqrt(lam[j]) * (s[j] - rules.c[a, j])
+        # beyond this sum the rule can neither be the nearest nor have a membership that counts
         room = max((best_D + 2.0 * settings.tau * VANISHING) * features, best_J * seen) / scale
         if complete:
             total = substitute(paper.F[a], e, 0, p, 0.0, room, v)
