@@ -1,6 +1,6 @@
 """Speed of two commits side by side: microseconds per sample of learning, answering and querying, and their ratios.
 
-    python benchmarks/speed_between.py BEFORE AFTER       # writes benchmarks/results/speed_between.json
+    python benchmarks/speed_between.py BEFORE AFTER       # writes benchmarks/results/speed_between.json, or --result
 
 Both commits are checked out into a temporary folder and take turns, a process each, on one thread. The best processor
 time of several rounds counts, to reduce the effect of other processes. Streams and shapes are those of
@@ -28,6 +28,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before")
     parser.add_argument("after")
+    parser.add_argument("--result", default="speed_between", help="name of the file in benchmarks/results")
     parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)  # in the process of one commit
     options = parser.parse_args()
     if options.measure:
@@ -43,7 +44,7 @@ def main() -> None:
     best = {
         name: {what: min(times[what] for times in timed[1:]) for what in timed[0]} for name, timed in rounds.items()
     }
-    report(best, options.before, options.after)
+    report(best, options.before, options.after, options.result)
 
 
 def times_of(checkout: Path) -> dict[str, float]:
@@ -140,7 +141,7 @@ WAYS = {
 TOO_LONG = ("birds", "mediamill")  # of the paper's profile
 
 
-def report(best: dict[str, dict[str, float]], before: str, after: str) -> None:
+def report(best: dict[str, dict[str, float]], before: str, after: str, result: str) -> None:
     """Print the times and ratios, and write them."""
     import result_files
 
@@ -149,7 +150,7 @@ def report(best: dict[str, dict[str, float]], before: str, after: str) -> None:
         new = best[after][what]
         rows.append({"what": what, "before_us": round(old, 1), "after_us": round(new, 1), "ratio": round(new / old, 2)})
         print(f"{what:50}{old:10.1f}{new:10.1f}{new / old:8.2f}")
-    result_files.write("speed_between", {"before": before, "after": after, "rows": rows})
+    result_files.write(result, {"before": before, "after": after, "rows": rows})
 
 
 if __name__ == "__main__":
