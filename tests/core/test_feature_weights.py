@@ -41,7 +41,7 @@ PROFILES = {"default": {}, "paper": {**PAPER_PROFILE, "vigilance": 0.3}, "forget
 @pytest.fixture(autouse=True)
 def _often(monkeypatch):
     """Weights are refreshed every 16 samples, so that short streams have many refreshes."""
-    monkeypatch.setattr(model_module, "EVERY", 16)
+    monkeypatch.setattr(model_module, "WEIGH_EVERY", 16)
 
 
 def samples(seed, rows=140, p=5, K=3, clean=False):

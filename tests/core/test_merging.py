@@ -160,7 +160,7 @@ def test_two_rules_of_one_gaussian_touch_and_are_partners(covariance):
     base = two_rules(*clouds(3, (200, 200), 0.0), covariance=covariance)
     assert merging.touches(1, 2, base)
     assert merging.similarity(1, 2, base) > 0.95
-    assert not merging.blows_up(1, 2, base)
+    assert not merging.is_too_wide(1, 2, base)
     assert merging.partner_of(1, base) == 2
     assert merging.partner_of(2, base) == 1
 

@@ -108,8 +108,8 @@ def test_momentum_across_the_step_is_not_uphill():
 @given(SEEDS, SIZES, SIZES, st.floats(0.0, 1.0))
 def test_go_on(seed, K, q, momentum):
     new, W, ahead = np.random.default_rng(seed).normal(size=(3, K, q))
-    expected = naive.go_on(new, momentum, W)
-    change, size = descent.go_on(new, momentum, W, ahead)
+    expected = naive.advance(new, momentum, W)
+    change, size = descent.advance(new, momentum, W, ahead)
     np.testing.assert_allclose(ahead, expected[0], rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose([change, size], expected[1:], rtol=1e-12)
     np.testing.assert_array_equal(W, new)

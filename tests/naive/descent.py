@@ -39,7 +39,7 @@ def uphill(ahead: FloatArray, new: FloatArray, W: FloatArray) -> bool:
     return bool(np.sum((ahead - new) * (new - W)) > 0.0)
 
 
-def go_on(new: FloatArray, momentum: float, W: FloatArray) -> tuple[FloatArray, float, float]:
+def advance(new: FloatArray, momentum: float, W: FloatArray) -> tuple[FloatArray, float, float]:
     """Where the momentum leads, and the squared norms of the step and of `new`."""
     return new + momentum * (new - W), float(np.linalg.norm(new - W) ** 2), float(np.linalg.norm(new) ** 2)
 
@@ -62,7 +62,7 @@ def descend(
         new = proximal_point(ahead, add_coupling(ahead, B, beta, curvature(ahead, H)), target, penalty, alpha, L)
         time = 1.0 if uphill(ahead, new, W) else time
         after = (1.0 + np.sqrt(1.0 + 4.0 * time**2)) / 2.0
-        ahead, change, size = go_on(new, (time - 1.0) / after, W)
+        ahead, change, size = advance(new, (time - 1.0) / after, W)
         W, time = new, after
         if change <= tolerance**2 * max(1.0, size):
             break

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evolabel.kernels.paper.iteration import BLOW_UP
+from evolabel.kernels.paper.iteration import DIVERGED_ABOVE
 from evolabel.typing import FloatArray
 
 
@@ -50,6 +50,6 @@ def power_iteration(A: FloatArray) -> float:
     return float(np.abs(np.linalg.eigvalsh(A)).max())
 
 
-def has_blown_up(W: FloatArray) -> bool:
+def has_diverged(W: FloatArray) -> bool:
     """Is a weight NaN, infinite or absurd?"""
-    return not bool(np.all(np.isfinite(W)) and np.max(np.abs(W), initial=0.0) < BLOW_UP)
+    return not bool(np.all(np.isfinite(W)) and np.max(np.abs(W), initial=0.0) < DIVERGED_ABOVE)

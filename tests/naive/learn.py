@@ -5,7 +5,7 @@ import numpy as np
 from evolabel.typing import FloatArray
 from naive.memberships import memberships, nearest
 from naive.moments import update_moments
-from naive.rule_changes import let_be_born, prune, rule_distances, upkeep
+from naive.rule_changes import create_rule, prune, rule_distances, upkeep
 from naive.rule_distances import fill_regressor
 from naive.slots import NaiveRules, Slot
 from naive.statistics import add_labels, add_partial_labels, learn_regressor
@@ -75,7 +75,7 @@ def starts_a_rule(z: FloatArray, base: NaiveRules) -> bool:
     return is_novel(D[winner], base.rules[winner].k, len(base.rules), base.winner_stats, base.settings)
 
 
-def follow(z: FloatArray, weight: float, base: NaiveRules) -> None:
+def update_winner(z: FloatArray, weight: float, base: NaiveRules) -> None:
     """A sample that is not novel moves the rule it is nearest to, and the whole stream's moments."""
     D = rule_distances(z, base)
     base.winner_stats = update_winner_stats(float(D.min()), base.winner_stats)
@@ -114,16 +114,16 @@ def learn_row(
 ) -> None:
     """Learn one sample; without weight or answered label it only counts as seen."""
     confidence, share = confidence_of_row(y, given)
-    taught = weight > 0.0 and share > 0.0
-    birth = structure and taught and starts_a_rule(z, base)
+    labelled = weight > 0.0 and share > 0.0
+    birth = structure and labelled and starts_a_rule(z, base)
     if birth:
-        let_be_born(z, weight, base)
+        create_rule(z, weight, base)
     elif structure:
         base.seen += 1
-    if taught:
+    if labelled:
         (psi,), _ = membership_rows(z[None], base)  # before the sample moves its winner, after a birth
         if structure and not birth:
-            follow(z, weight * share, base)
+            update_winner(z, weight * share, base)
         if consequents:
             learn_consequents(psi, z, y, confidence, weight, base)
     upkeep(base)

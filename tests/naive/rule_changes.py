@@ -15,7 +15,7 @@ def rule_distances(z: FloatArray, base: NaiveRules) -> FloatArray:
     return distances(z, np.array([rule.c for rule in base.rules]), inv, base.settings.importance)
 
 
-def let_be_born(z: FloatArray, weight: float, base: NaiveRules) -> None:
+def create_rule(z: FloatArray, weight: float, base: NaiveRules) -> None:
     """A rule starts at z, near the nearest rule; a full rule base first merges its closest pair."""
     base.seen += 1
     if len(base.rules) == base.settings.max_rules:
@@ -32,7 +32,7 @@ def let_be_born(z: FloatArray, weight: float, base: NaiveRules) -> None:
 
 
 def merge_closest(base: NaiveRules) -> None:
-    """Unite the closest pair; the better supported rule keeps its identity."""
+    """Merge the closest pair; the rule of larger support keeps its identity."""
     variances = np.array([1.0 / derive_inverse_variance(rule, base.settings) for rule in base.rules])
     centres, supports = np.array([rule.c for rule in base.rules]), np.array([rule.k for rule in base.rules])
     a, b = (base.rules[place] for place in ward_pair(centres, variances, supports))
@@ -46,7 +46,7 @@ def merge_closest(base: NaiveRules) -> None:
 
 
 def prune(base: NaiveRules) -> None:
-    """Starved rules die; one rule always stays."""
+    """Remove inactive rules; one rule always stays."""
     inactive = [rule for rule in base.rules[::-1] if is_inactive(rule, base.seen, base.settings)]
     for rule in inactive[: len(base.rules) - 1] if any_inactive(base) else []:
         base.events.append((base.seen, "death", rule.identity, None))

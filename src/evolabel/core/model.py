@@ -21,7 +21,7 @@ from evolabel.core.initial.cold_start import WarmUp, renumber
 from evolabel.core.options import Options
 from evolabel.core.protocols import Watcher
 from evolabel.core.rules.conditioning import is_sound, is_well_posed
-from evolabel.core.rules.feature_weights import EVERY, relevance_weights, set_feature_weights
+from evolabel.core.rules.feature_weights import WEIGH_EVERY, relevance_weights, set_feature_weights
 from evolabel.core.rules.inverses import derive_all_inverses
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import Scaler
@@ -221,12 +221,12 @@ class StreamModel:
             raise
 
     def _learn_and_weigh(self, batch: Batch) -> None:
-        """Learn the scaled rows of `batch`; compute the weights of the features every `EVERY` samples of the stream."""
+        """Learn the scaled rows of `batch`; set the weights of the features every `WEIGH_EVERY` samples."""
         rules, done = self.trained(), 0
         while done < len(batch.X):
-            end = done + EVERY - rules.n_seen % EVERY
+            end = done + WEIGH_EVERY - rules.n_seen % WEIGH_EVERY
             rules.learn(batch.rows(slice(done, end)))
-            if rules.n_seen % EVERY == 0:
+            if rules.n_seen % WEIGH_EVERY == 0:
                 self.weigh_features()
             done = end
 

@@ -37,7 +37,7 @@ def distance_rows(
 ) -> None:
     """Fill D with distances of the rows S to all rules, and psi with memberships; labels follow the p features.
 
-    psi is not filled if it is empty, and J only if rows have labels.
+    psi is not filled if it is empty, and J only if rows have labels; one of both is empty.
     """
     rules, settings, work = state.rules, state.settings, state.work
     for i in range(S.shape[0]):

@@ -305,10 +305,7 @@ def learn_rows(
         C = rules.counters[RULES]
         winner = nearest(near, C)
         if structure and not created:
-            if labelled and (
-                winner == 0
-                or is_novel(near[winner], rules.k[winner], rules.counters[RULES], rules.winner_stats, settings)
-            ):
+            if labelled and (winner == 0 or is_novel(near[winner], rules.k[winner], C, rules.winner_stats, settings)):
                 return i, NOVEL
             rules.counters[SEEN] += 1
             if labelled:

@@ -35,7 +35,7 @@ def move_on(counters: IntArray, size: int) -> None:
 
 
 @kernel
-def remember(row: FloatArray, ring: FloatArray, counters: IntArray) -> None:
+def store_row(row: FloatArray, ring: FloatArray, counters: IntArray) -> None:
     """Store `row` in the place of the oldest row of `ring`."""
     for j in range(row.shape[0]):
         ring[counters[NEXT], j] = row[j]
@@ -141,7 +141,7 @@ def walk_quantile(
         if choose_from_row(S[i], tok[i], free[i], tau, least, ring, counters, mask) > 0:
             return i
         if commit:
-            remember(S[i], ring, counters)
+            store_row(S[i], ring, counters)
     return int(S.shape[0])
 
 

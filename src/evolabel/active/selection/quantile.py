@@ -14,13 +14,13 @@ from evolabel.core.sizes import misfit
 from evolabel.core.stored.array_checks import Expected, floats, whole
 from evolabel.kernels.compile import direct
 from evolabel.kernels.scores import combine_rows
-from evolabel.kernels.selection import FILLED, NEXT, remember, walk_quantile
+from evolabel.kernels.selection import FILLED, NEXT, store_row, walk_quantile
 from evolabel.typing import Arrays, BoolArray, FloatArray
 
 _SHORTEST_WINDOW, _LONGEST_WINDOW = 15, 100  # samples
 _SCORES_IN_WINDOW = 1500  # scores that the window holds, within these bounds
 
-_walk_quantile, _combine_rows, _remember = direct(walk_quantile), direct(combine_rows), direct(remember)
+_walk_quantile, _combine_rows, _store_row = direct(walk_quantile), direct(combine_rows), direct(store_row)
 
 
 class QuantileSelector(Selector):
@@ -93,7 +93,7 @@ class QuantileSelector(Selector):
         """Add the `value` of a row to the window, whatever its `limit` and whether it was `asked` about or not."""
         if not self.fits(value):
             raise misfit({"value": value}, f"rows of {self.width} labels")
-        _remember(widened(value, self.width), self._ring, self._counters)
+        _store_row(widened(value, self.width), self._ring, self._counters)
 
     def arrays(self) -> Arrays:
         """See `Selector`."""

@@ -19,7 +19,7 @@ from evolabel.core.rules.rule_state import RuleState
 from evolabel.kernels.moments import TINY, derive_inverse_variances
 from evolabel.typing import FloatArray
 
-EVERY = 128  # samples between two updates of the weights
+WEIGH_EVERY = 128  # samples between two updates of the weights
 FLOOR = 0.25  # weight of a feature that explains nothing: labels may depend on it, but not linearly
 FEWEST = 3.0  # weight of the samples below which a slot is not used
 

@@ -26,12 +26,12 @@ def partner_of(slot: int, base: RuleState) -> int:
     for other in range(1, base.n_rules + 1):
         if other != slot and not base.arrays.locked[other] and touches(slot, other, base):
             likeness = similarity(slot, other, base)
-            if likeness > max(best, ALIKE) and not blows_up(slot, other, base) and agrees(slot, other, base):
+            if likeness > max(best, ALIKE) and not is_too_wide(slot, other, base) and agrees(slot, other, base):
                 best, partner = likeness, other
     return partner
 
 
-def log_volume(slot: int, base: RuleState) -> float:
+def log_determinant(slot: int, base: RuleState) -> float:
     """Return the logarithm of the determinant of the covariance of the rule in `slot`."""
     p, arrays = base.n_features, base.arrays
     if not base.settings.rotated:
@@ -66,11 +66,11 @@ def similarity(a: int, b: int, base: RuleState) -> float:
     middle = cholesky((first + second) / 2.0, lower=True)
     apart = base.arrays.c[b, :p] - base.arrays.c[a, :p]
     gap = apart @ cho_solve((middle, True), apart) / 8.0
-    logs = 2.0 * np.log(np.diag(middle)).sum() - (log_volume(a, base) + log_volume(b, base)) / 2.0
+    logs = 2.0 * np.log(np.diag(middle)).sum() - (log_determinant(a, base) + log_determinant(b, base)) / 2.0
     return float(np.exp(-(gap + logs / 2.0) / p))
 
 
-def blows_up(a: int, b: int, base: RuleState) -> bool:
+def is_too_wide(a: int, b: int, base: RuleState) -> bool:
     """Return whether the merged rule would be wider on the line of centres than the wider rule by more than half."""
     p, k = base.n_features, base.arrays.k
     first, second = base.covariance(a), base.covariance(b)

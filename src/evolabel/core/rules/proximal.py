@@ -17,7 +17,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh
 from evolabel.core.one_thread import one_blas_thread
 from evolabel.errors import DivergenceError
 from evolabel.kernels.paper.descent import descend
-from evolabel.kernels.paper.iteration import BLOW_UP
+from evolabel.kernels.paper.iteration import DIVERGED_ABOVE
 from evolabel.typing import FloatArray
 
 SMALL = 64  # rows of a matrix
@@ -26,7 +26,7 @@ STILL = 1e-8  # change of the weights, relative to their norm, at which the iter
 RANK_TOLERANCE = 1e-15  # eigenvalues of H below this share of the largest are rounding
 
 DIVERGED_TEXT = (
-    f"the rule weights diverged {{when}} (weights beyond {BLOW_UP:g}); use "
+    f"the rule weights diverged {{when}} (weights beyond {DIVERGED_ABOVE:g}); use "
     'coupling="signed_laplacian" and lipschitz="safe", or smaller alpha and beta'
 )
 
@@ -105,7 +105,7 @@ def minimise(problem: Problem, start: FloatArray, tolerance: float = STILL, most
         t_next = (1.0 + np.sqrt(1.0 + 4.0 * t * t)) / 2.0
         ahead = new + ((t - 1.0) / t_next) * step
         W, t = new, t_next
-        if not np.abs(W).max() < BLOW_UP:
+        if not np.abs(W).max() < DIVERGED_ABOVE:
             raise DivergenceError(DIVERGED_TEXT.format(when="in the batch phase"))
         if np.sum(step * step) <= tolerance * tolerance * max(1.0, np.sum(W * W)):
             break

@@ -116,7 +116,7 @@ class RuleBase(RuleState):
         with held():
             while reason != DONE:
                 batch = batch.rows(slice(done, None))
-                if reason == NOVEL:
+                if reason == NOVEL:  # it counts in full, partly labelled or not: a support far below 1 has no radius
                     weight = float(batch.weights[0]) if len(batch.weights) else 1.0
                     self._create_rule(self._joint(batch.X[0], batch.Y[0]), weight)
                 elif reason == DIVERGED:

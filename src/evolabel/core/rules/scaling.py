@@ -48,7 +48,7 @@ class Scaler:
         if shape[1] != len(self.used):
             raise misfit({"X": X}, f"a scaling of {len(self.used)} features")
         Z = np.empty(shape)
-        _scale_rows(self.knots, np.ascontiguousarray(X), Z)
+        _scale_rows(self.knots, np.ascontiguousarray(X, np.float64), Z)
         return Z
 
     @cached_property

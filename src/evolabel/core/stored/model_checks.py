@@ -22,7 +22,7 @@ from evolabel.core.stored.array_checks import (
     whole,
 )
 from evolabel.errors import DataError
-from evolabel.kernels.paper.iteration import BLOW_UP
+from evolabel.kernels.paper.iteration import DIVERGED_ABOVE
 from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, Settings, allocate
 from evolabel.typing import Arrays, FloatArray, IntArray
 
@@ -106,7 +106,11 @@ def slot_table(arrays: Arrays, p: int, K: int, settings: Settings, seen: int) ->
     table |= {"c": floats(*shapes["c"], low=-furthest, high=furthest)}
     table |= {name: floats(*shapes[name], high=FINITE, positive=True) for name in ("inv", "top")}
     table |= {"P": floats(*shapes["P"], low=-FINITE, high=FINITE)}
-    table |= {"W": floats(*shapes["W"], low=-BLOW_UP, high=BLOW_UP) if settings.iterated else floats(*shapes["W"])}
+    table |= {
+        "W": floats(*shapes["W"], low=-DIVERGED_ABOVE, high=DIVERGED_ABOVE)
+        if settings.iterated
+        else floats(*shapes["W"])
+    }
     table |= {"n_pending": whole(slots, high=waiting - 1), "age": whole(slots), "identity": whole(slots)}
     table |= {"born": whole(slots, high=seen), "last_won": whole(slots, high=seen), "locked": whole(slots, high=1)}
     return table

@@ -75,7 +75,7 @@ def uphill(ahead: FloatArray, new: FloatArray, W: FloatArray) -> bool:
 
 
 @inner
-def go_on(new: FloatArray, momentum: float, W: FloatArray, ahead: FloatArray) -> tuple[float, float]:
+def advance(new: FloatArray, momentum: float, W: FloatArray, ahead: FloatArray) -> tuple[float, float]:
     """Set W to `new`, `ahead` to a point beyond it by `momentum`; return the squared norms of the change and of W."""
     change, size = 0.0, 0.0
     for b in range(W.shape[0]):
@@ -119,7 +119,7 @@ def descend(
             if uphill(ahead, new, W[n]):
                 time = 1.0
             after = (1.0 + np.sqrt(1.0 + 4.0 * time * time)) / 2.0
-            change, size = go_on(new, (time - 1.0) / after, W[n], ahead)
+            change, size = advance(new, (time - 1.0) / after, W[n], ahead)
             time = after
             if change <= tolerance * tolerance * max(1.0, size):
                 break

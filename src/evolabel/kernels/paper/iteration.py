@@ -12,7 +12,7 @@ from evolabel.kernels.state import PaperArrays, RuleArrays, Settings, Workspace
 from evolabel.kernels.symmetric import add_product, add_rows, add_scaled, dot, row_products
 from evolabel.typing import FloatArray
 
-BLOW_UP = 1e8  # weights beyond this have diverged, because labels are 0 and 1
+DIVERGED_ABOVE = 1e8  # weights beyond this have diverged, because labels are 0 and 1
 POWER_STEPS = 50  # of power iteration
 
 
@@ -79,12 +79,12 @@ def power_iteration(A: FloatArray, steps: int) -> float:
 
 
 @inner
-def has_blown_up(W: FloatArray) -> bool:
-    """Return whether a weight is NaN, infinite or beyond `BLOW_UP`."""
+def has_diverged(W: FloatArray) -> bool:
+    """Return whether a weight is NaN, infinite or beyond `DIVERGED_ABOVE`."""
     bad = False
     for b in range(W.shape[0]):
         for j in range(W.shape[1]):
-            bad = bad or not abs(W[b, j]) < BLOW_UP
+            bad = bad or not abs(W[b, j]) < DIVERGED_ABOVE
     return bad
 
 
@@ -108,7 +108,7 @@ def iterate(
     r = work.r[b]
     paper.top[slot, 0] += w * dot(r, r)  # Weyl: lmax(H + w r r') <= lmax(H) + w |r|^2
     if settings.prox_steps == 0:
-        return not has_blown_up(rules.W[slot])
+        return not has_diverged(rules.W[slot])
     coupling(paper.Q[slot], paper.mass[slot], settings.coupling, work.B)
     L = paper.top[slot, 0] + settings.beta  # lmax(B) <= 1, except for the printed coupling
     if settings.coupling == PAPER:
@@ -131,4 +131,4 @@ def iterate(
             settings.beta,
             L,
         )
-    return not has_blown_up(rules.W[slot])
+    return not has_diverged(rules.W[slot])
