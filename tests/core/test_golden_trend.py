@@ -12,8 +12,8 @@ from evolabel.streams import DriftingStream
 # Partial accuracy of five windows of 200 samples each, the warm-up in the first, by `local_ridge`. If a change of the
 # method is meant to move these numbers, put the new ones here and say so in the change log.
 TREND: dict[float | str, list[float]] = {
-    "loo": [0.7175, 0.8125, 0.86625, 0.82, 0.81125],
-    0.2: [0.67375, 0.7725, 0.84, 0.79, 0.805],
+    "loo": [0.76375, 0.8125, 0.86625, 0.82, 0.81125],
+    0.2: [0.6975, 0.7725, 0.84, 0.79, 0.805],
 }
 
 

@@ -46,11 +46,12 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
     {"colour": "red"} is the feature "colour=red" of value 1, and value 0 for the other colours seen so far. A bag of
     words leaves out its zeros: add them, else an absent word counts as missing.
 
-    The first `warm_up` samples are collected for the batch phase; until then predictions are the label priors.
-    Afterwards a feature is used once it has shown at least `warm_up / 2` values, not all equal, so that it can be
-    scaled; until then it counts as missing. A sample without any used feature is not learned, and its prediction is
-    that of the stream's mean. Memory grows with the square of the number of used features. river's metrics need a
-    prediction for every label of a sample: they fail where a new label appears.
+    The first `warm_up` samples are collected for the batch phase; until then predictions are the label priors, and from
+    the tenth sample on those of a model of the samples so far. Afterwards a feature is used once it has shown at least
+    `warm_up / 2` values, not all equal, so that it can be scaled; until then it counts as missing. A sample without any
+    used feature is not learned, and its prediction is that of the stream's mean. Memory grows with the square of the
+    number of used features. river's metrics need a prediction for every label of a sample: they fail where a new label
+    appears.
 
     Examples
     --------

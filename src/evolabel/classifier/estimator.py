@@ -58,7 +58,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         Samples without a win after which a rule below `min_support` is removed. None never removes one.
     warm_up : int, default=80
         Samples `partial_fit` collects for the batch phase if `fit` was never called. Until then outputs are
-        running label frequencies.
+        running label frequencies, and from the tenth sample on those of a model of the samples so far.
     optimise : {"accuracy", "macro_f1", "micro_f1"}, default="accuracy"
         Measure that predicted labels are best at. At "accuracy" outputs are cut at `threshold`; for "macro_f1"
         every label has a threshold of its own, for "micro_f1" all labels share one, learned on the stream.

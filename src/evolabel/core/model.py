@@ -18,6 +18,7 @@ from evolabel.core.edits.undo import CHANGES_KEPT, Change
 from evolabel.core.initial import batch_phase
 from evolabel.core.initial.batch_phase import NOT_IN_FLOAT64, is_heavy
 from evolabel.core.initial.cold_start import WarmUp, renumber
+from evolabel.core.initial.first_model import FirstModel
 from evolabel.core.options import Options
 from evolabel.core.protocols import Watcher
 from evolabel.core.rules.conditioning import is_sound, is_well_posed
@@ -41,8 +42,8 @@ _count_answers = direct(count_answers)
 class StreamModel:
     """EFC-ML with its scaling, from the first sample on; a `core.protocols.Model`.
 
-    The first samples, as many as the option `warm_up`, are kept, because there is no scaling yet; outputs are running
-    label frequencies. Then the batch phase runs on these samples. `fit` skips that stage.
+    The first samples, as many as the option `warm_up`, are kept for the batch phase. Until it has run, outputs are
+    running label frequencies, and from the tenth sample on those of a `FirstModel`. `fit` skips that stage.
 
     Parameters
     ----------
@@ -79,6 +80,7 @@ class StreamModel:
         self.watchers = tuple(watchers)
         self.n_answers = np.zeros(n_labels)  # answers per label so far, the initial batch included
         self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)  # edits that can be undone
+        self._first = FirstModel()  # answers during the warm-up
 
     @property
     def weighs_features(self) -> bool:
@@ -132,9 +134,9 @@ class StreamModel:
         return np.asarray(self.scale(X) / np.sqrt(self.scaler.prior))
 
     def outputs(self, X: FloatArray) -> FloatArray:
-        """Return the outputs of eq. (2) for raw rows `X`; running label frequencies before the batch phase."""
+        """Return the outputs of eq. (2) for raw rows `X`; before the batch phase those of the rows so far."""
         if self.warm_up is not None:
-            return np.tile(self.warm_up.priors(), (len(X), 1))
+            return self._first_outputs(self.warm_up, X)
         if len(X) <= CHUNK:
             return self.trained().outputs(self.scale(X))
         chunks = (X[start : start + CHUNK] for start in range(0, len(X), CHUNK))
@@ -241,7 +243,7 @@ class StreamModel:
     def _buffer(self, buffer: WarmUp, batch: Batch) -> int:
         """Keep rows until there are enough, then run the batch phase; return the number of rows taken."""
         before = buffer.filled, buffer.n_seen
-        done = buffer.take(batch)
+        done = buffer.take(batch, lambda row: self._first_outputs(buffer, row))
         if buffer.complete:
             try:
                 self._end_warm_up(buffer)
@@ -249,6 +251,12 @@ class StreamModel:
                 buffer.filled, buffer.n_seen = before
                 raise
         return done
+
+    def _first_outputs(self, buffer: WarmUp, X: FloatArray) -> FloatArray:
+        """Return outputs of the raw rows `X` during the warm-up: label shares, then those of a `FirstModel`."""
+        if self.options.iterated:
+            return np.tile(buffer.priors(), (len(X), 1))
+        return self._first.outputs(buffer, X, lambda: StreamModel(self.n_features, self.n_labels, self.options))
 
     def _end_warm_up(self, buffer: WarmUp) -> None:
         """Run the batch phase on the rows kept; this model changes only if that succeeds."""

@@ -1,5 +1,7 @@
 """Cold start: the first samples of a stream without an initial batch are kept until there are enough for one."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from evolabel.core.batch import Batch
@@ -30,14 +32,17 @@ class WarmUp:
         """Whether there are enough samples for the batch phase."""
         return self.filled == len(self.X)
 
-    def take(self, batch: Batch) -> int:
-        """Keep rows of `batch` until the buffer is full, and return how many were used; outputs receive the priors."""
+    def take(self, batch: Batch, answer: Callable[[FloatArray], FloatArray] | None = None) -> int:
+        """Keep rows of `batch` until the buffer is full, and return how many were used.
+
+        Outputs receive, before each row is kept, what `answer` returns for the row (1, p), or the priors without it.
+        """
         X, Y, weights, confidences, outputs, _ = batch
         for i in range(len(X)):
             if self.complete:
                 return i
             if len(outputs):
-                outputs[i] = self.priors()
+                outputs[i] = self.priors() if answer is None else answer(X[i : i + 1])[0]
             self.n_seen += 1
             weight = weights[i] if len(weights) else 1.0
             if weight > 0.0 and not np.isnan(Y[i]).all():
