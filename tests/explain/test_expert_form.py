@@ -60,13 +60,13 @@ def test_the_text_reads_as_a_person_would_write_it():
 @pytest.mark.parametrize(
     ("form", "message"),
     [
-        ("", "has the end where IF was expected"),
-        ("heat IS high", "has 'heat' where IF"),
+        ("", "the rule ends, expected IF"),
+        ("heat IS high", "has 'heat', expected IF"),
         ("IF heat high THEN a LIKELY", "IS, BETWEEN, ABOVE or BELOW"),
-        ("IF heat IS high", "where THEN was expected"),
+        ("IF heat IS high", "expected THEN"),
         ("IF heat IS high THEN", "a name"),
         ("IF heat IS high THEN a", "LIKELY, UNLIKELY or a share"),
-        ("IF heat IS high THEN a LIKELY b LIKELY", "has 'b' behind 'THEN a LIKELY'|has 'b' behind"),
+        ("IF heat IS high THEN a LIKELY b LIKELY", "has 'b' after"),
         ("IF heat ABOVE lots THEN a LIKELY", "a number"),
         ("IF heat BETWEEN 5 AND 2 THEN a LIKELY", "the lower end comes first"),
         ("IF heat BETWEEN 2 AND 2 THEN a LIKELY", "is empty"),

@@ -37,20 +37,22 @@ def test_up_to_the_window_it_is_the_plain_mean_and_variance():
     np.testing.assert_allclose(winner_stats, [len(D), D.mean(), D.var()], rtol=1e-12)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
-    DISTANCES,
+    st.sampled_from([0.0, 0.5, 0.95, 1.05, 1.15, 3.0]),
     st.floats(0.01, 1000.0),
     st.integers(1, 5),
     st.sampled_from([1, 5, 9]),
     st.tuples(st.sampled_from([0.0, 50.0, 51.0, 400.0]), DISTANCES, DISTANCES),
 )
-def test_is_novel(d, support, C, max_rules, winner_stats):
+def test_is_novel(share, support, C, max_rules, winner_stats):
+    """Distances on either side of the bound, so that another bound is noticed."""
     assume(max_rules >= C)
     options, winner_stats = make_settings(3, max_rules=max_rules, novel_z=2.0), np.array(winner_stats)
-    assert structure.is_novel(d, support, C, winner_stats, options) == naive.is_novel(
-        d, support, C, winner_stats, options
-    )
+    bound = structure.novelty_bound(support, C, winner_stats, options.radius, options)
+    d = share * bound if np.isfinite(bound) else share
+    given = d, support, C, winner_stats, options
+    assert structure.is_novel(*given) == naive.is_novel(*given) == (share > 1.0 and bool(np.isfinite(bound)))
 
 
 def test_the_edges_of_novelty():

@@ -20,7 +20,7 @@ def update_winner_stats(d: float, winner_stats: FloatArray) -> FloatArray:
 
 
 def is_novel(d: float, support: float, C: int, winner_stats: FloatArray, settings: Settings) -> bool:
-    """With room: outside the winner's radius, which shrinks with its support. Full: only if very strange."""
+    """With room: outside the winner's radius, which shrinks with its support. Full: far beyond usual winners."""
     if settings.max_rules > C:
         return bool(d > settings.radius * ((support + 1.0) / support) ** 4)
     count, mean, variance = winner_stats

@@ -341,7 +341,10 @@ class ActiveLearner:
         number = query.number or 0
         known = self.pending.get(number)
         if known is None or not np.array_equal(known.x, query.x, equal_nan=True):
-            raise StateError(f"sample {number} is closed: answered or given up already, or of another learner")
+            raise StateError(
+                f"sample {number} is not pending: it was passed to update before, was given up, or is another "
+                "learner's; call query for the next sample"
+            )
         del self.pending[number]
 
     def _follow_model(self, model: Model) -> None:

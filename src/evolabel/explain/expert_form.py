@@ -356,7 +356,9 @@ class _Reader:
 
     def error(self, expected: str) -> DataError:
         """Return the error that says which word came, and that `expected` should have come."""
-        came = repr(self.words[self.next]) if self.next < len(self.words) else "the end"
         before = " ".join(self.words[max(0, self.next - 4) : self.next])
-        behind = f" behind {before!r}" if before else ""
-        return DataError(f"the rule has {came}{behind} where {expected} was expected; see docs/expert-rules.md")
+        after = f" after {before!r}" if before else ""
+        came = f"has {self.words[self.next]!r}" if self.next < len(self.words) else "ends"
+        return DataError(
+            f"the rule {came}{after}, expected {expected}; an example: IF x IS high AND z ABOVE 2 THEN label LIKELY"
+        )

@@ -92,7 +92,7 @@ def _ranges(rule: ExpertRule, model: Model, words: Vocabulary) -> tuple[FloatArr
     ends = np.full((2, model.n_features), np.nan)
     numbers = [condition for condition in rule.conditions if not condition.of_text]
     for condition in numbers:
-        ends[:, words.index_of(condition.feature)] = _ends(condition, words)
+        ends[:, words.index_of(condition.feature)] = _ends(condition, words, scaler)
     low, high = model.scale(ends)
     texts = {condition.feature: condition.term == YES for condition in rule.conditions if condition.of_text}
     for feature in [feature for feature, on in texts.items() if on]:
@@ -108,19 +108,37 @@ def _ranges(rule: ExpertRule, model: Model, words: Vocabulary) -> tuple[FloatArr
     return low, high
 
 
-def _ends(condition: Condition, words: Vocabulary) -> tuple[float, float]:
-    """Return the range in the units of the feature; open ends are the 1 % or 99 % quantile of the stream."""
+def _ends(condition: Condition, words: Vocabulary, scaler: Scaler) -> tuple[float, float]:
+    """Return the range in the units of the feature; open ends are the 1 % or 99 % quantile of the stream.
+
+    Where the present rules leave no room beyond the given end, they are three deviations of the scaled feature away,
+    which edits do not change.
+    """
     if condition.term:
         return words.range_of(condition.feature, condition.term)
     first, last = words.range_of(condition.feature, ANY)
+    j = words.index_of(condition.feature)
+    given = [end for end in (condition.low, condition.high) if end is not None]
+    if not all(first < end < last for end in given):
+        lowest, highest = _widest(scaler, j)
+        first, last = min(first, lowest), max(last, highest)
     low = first if condition.low is None else condition.low
     high = last if condition.high is None else condition.high
     if not low < high:
+        side = f"ABOVE {low:g}" if condition.high is None else f"BELOW {high:g}"
         raise DataError(
-            f"{condition.feature} is open beyond {low if condition.high is None else high:g}, outside of the stream, "
-            f"which goes from {first:.4g} to {last:.4g}; give both ends, as in BETWEEN 2 AND 5"
+            f"{condition.feature} {side} is outside of the stream, which goes from {first:.4g} to {last:.4g}; "
+            "give both ends, as in BETWEEN 2 AND 5"
         )
     return low, high
+
+
+def _widest(scaler: Scaler, j: int) -> tuple[float, float]:
+    """Return the values of feature `j` three deviations from the middle of its scores, or where scores are clipped."""
+    scores = np.zeros((2, len(scaler.used)))
+    scores[:, j] = np.clip(3.0 * np.sqrt(scaler.prior[j]) * np.array([-1.0, 1.0]), scaler.low, scaler.high)
+    lowest, highest = scaler.inverse(scores)[:, j].tolist()
+    return lowest, highest
 
 
 def _no_width(feature: str, ends: FloatArray, model: Model, j: int) -> str:

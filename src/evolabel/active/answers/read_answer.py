@@ -49,7 +49,10 @@ def read_answer(
         raise DataError(f"annotator={list(names)} names one twice; pass one row of answers for each")
     if rows.shape[1] < len(query.labels):
         given = counted(rows.shape[1], "label")
-        raise DataError(f"y answers {given}, but there are {len(query.labels)}; use NaN for those not answered")
+        raise DataError(
+            f"y answers {given}, but there are {len(query.labels)}; use NaN for those not answered, or pass a "
+            "dictionary {label: 0 or 1}"
+        )
     if np.isnan(rows).all():
         return None
     missing = len(label_names) - rows.shape[1]  # labels that have appeared since the question was asked
