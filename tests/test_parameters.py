@@ -76,3 +76,8 @@ def test_the_docs_agree(name):
 def test_the_docs_name_the_profile_of_the_paper(name):
     value = PAPER_PROFILE[name]
     assert f"`{name}={written(value) if isinstance(value, str) else f'{value:g}'}`" in DOCS
+
+
+def test_an_unknown_parameter_is_refused_under_the_name_of_the_classifier():
+    with pytest.raises(TypeError, match="EvolvingFuzzyClassifier.*'vigilence'"):
+        EvolvingFuzzyClassifier(vigilence=1.0)

@@ -46,3 +46,6 @@ class Parameters:
     def _options(self) -> Options:
         """Return the parameters, checked; ParameterError for the first that is not allowed."""
         return Options(**{name: getattr(self, name) for name in option_names()}).check()
+
+
+Parameters.__init__.__qualname__ = "EvolvingFuzzyClassifier.__init__"  # the name in errors about unknown parameters

@@ -189,7 +189,7 @@ def _labels_beside(path: Path, columns: list[str]) -> list[str]:
     if not beside.is_file():
         raise DataError(
             f"the labels of {path} are not given; pass their names (the columns are {first_names(columns)}), or -n for "
-            "the last n columns"
+            f"the last n columns; on the command line as in --labels {columns[-1]} or --labels=-1"
         )
     return read_label_names(beside)
 

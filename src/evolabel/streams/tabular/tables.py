@@ -109,7 +109,7 @@ def _one_hot(name: str, texts: Texts) -> tuple[list[str], FloatArray]:
     if len(texts.categories) > _MAX_CATEGORIES:
         raise DataError(
             f"column {name!r} has {len(texts.categories)} different texts ({', '.join(texts.categories[:3])} ...), at "
-            f"most {_MAX_CATEGORIES} can become features; drop the column, or turn it into numbers"
+            f"most {_MAX_CATEGORIES} can become features; drop the column (drop=, --drop), or turn it into numbers"
         )
     code = {category: float(position) for position, category in enumerate(texts.categories)}
     codes = np.array([np.nan if value is None else code[value] for value in texts.values])
