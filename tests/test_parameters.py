@@ -79,5 +79,5 @@ def test_the_docs_name_the_profile_of_the_paper(name):
 
 
 def test_an_unknown_parameter_is_refused_under_the_name_of_the_classifier():
-    with pytest.raises(TypeError, match="EvolvingFuzzyClassifier.*'vigilence'"):
+    with pytest.raises(TypeError, match=r"EvolvingFuzzyClassifier.*'vigilence'"):
         EvolvingFuzzyClassifier(vigilence=1.0)
