@@ -83,7 +83,14 @@ def test_drivers_are_the_strongest_local_weights_with_their_sign():
 
 @pytest.mark.parametrize(
     ("share", "usual", "judgement"),
-    [(0.7, 0.9, "likely"), (0.3, 0.1, "more likely than usual"), (0.3, 0.29, "unlikely"), (0.02, 0.001, "unlikely")],
+    [
+        (0.7, 0.9, "likely"),
+        (0.3, 0.1, "more likely than usual"),
+        (0.3, 0.29, "about as likely as usual"),
+        (0.23, 0.18, "about as likely as usual"),
+        (0.3, 0.49, "unlikely"),
+        (0.02, 0.001, "unlikely"),
+    ],
 )
 def test_labels_are_judged_by_their_share(share, usual, judgement):
     (outcome,) = rule_outcomes(["a"], np.array([share]), np.array([usual]), [()])

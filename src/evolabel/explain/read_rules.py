@@ -12,8 +12,8 @@ from evolabel.explain.text_columns import shares_on
 from evolabel.typing import FloatArray
 
 _LIKELY_SHARE = 0.5
-_RAISED_FACTOR = 1.5  # a share of so many times the usual one is "more likely than usual"
-_MIN_RAISED_SHARE = 0.03  # a smaller share is never "more likely than usual"
+_RAISED_FACTOR = 1.5  # a share of so many times the usual one is "more likely than usual", one so much below "unlikely"
+_MIN_RAISED_SHARE = 0.03  # a smaller share is always "unlikely"
 
 _MAX_DRIVERS = 3
 _MIN_EFFECT = 0.01  # smallest effect of one standard deviation of a feature on an output that is shown
@@ -137,4 +137,6 @@ def rule_outcomes(
 def _judgement(share: float, usual: float) -> str:
     if share >= _LIKELY_SHARE:
         return "likely"
-    return "more likely than usual" if share >= max(_RAISED_FACTOR * usual, _MIN_RAISED_SHARE) else "unlikely"
+    if share < max(usual / _RAISED_FACTOR, _MIN_RAISED_SHARE):
+        return "unlikely"
+    return "more likely than usual" if share >= _RAISED_FACTOR * usual else "about as likely as usual"
