@@ -93,6 +93,15 @@ def test_the_share_is_that_of_the_samples_a_rule_has_won():
         assert rule.text_shares[f"mode={mode}"] == pytest.approx((table["mode"] == mode).mean(), abs=1e-9)
 
 
+def test_a_column_that_is_one_text_is_not_said_to_be_none_of_the_others(clf):
+    said = [re.findall(r"mode is (not |sometimes )?(\w+)", rule.text) for rule in clf.rules_]
+    assert any(not word for found in said for word, _ in found)
+    for found in said:
+        is_one, is_not = (any(word == kind for word, _ in found) for kind in ("", "not "))
+        assert not (is_one and is_not)
+    assert any(len(rule.conditions) > rule.text.count(" AND ") + 1 for rule in clf.rules_)
+
+
 def test_markdown_and_html_say_the_same_and_json_is_for_machines(clf):
     rules = clf.rules_
     count = len(SAYS.findall(rules.text))

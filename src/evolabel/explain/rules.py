@@ -3,7 +3,7 @@
 Rules are printed as plain text, Markdown, HTML and JSON.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -300,12 +300,19 @@ def _shown(rule: Rule) -> tuple[RuleOutcome, ...]:
 def _conditions(rule: Rule) -> list[tuple[str, str, str]]:
     """Return for each condition the feature or column, its term or text, and the numbers behind it."""
     shares = rule.text_shares
+    given = {column_and_value(c.feature)[0] for c in rule.conditions if shares.get(c.feature, 0.0) >= CLEAR_SHARE}
+    shown = [c for c in rule.conditions if not _is_implied(c.feature, shares, given)]
     return [
         _text(condition.feature, shares[condition.feature])
         if condition.feature in shares
         else (condition.feature, condition.term, _range(condition))
-        for condition in rule.conditions
+        for condition in shown
     ]
+
+
+def _is_implied(feature: str, shares: Mapping[str, float], given: Collection[str]) -> bool:
+    """Return whether `feature` is a text that its column does not have, while the column is `given` another text."""
+    return shares.get(feature, 1.0) <= 1.0 - CLEAR_SHARE and column_and_value(feature)[0] in given
 
 
 def _text(feature: str, share: float) -> tuple[str, str, str]:
