@@ -67,7 +67,7 @@ class AnyStream(RuleBasedStateMachine):
             self.learner.update(query, self._answer(labels) if answered else None)
             assert (self.learner.bucket.seen, self.learner.bucket.asked) == before
         elif query.number is not None:
-            with pytest.raises(StateError, match="closed"):
+            with pytest.raises(StateError, match="not pending"):
                 self.learner.update(query, None)
 
     @rule(target=sent, rows=st.integers(1, 12), x=ROW)

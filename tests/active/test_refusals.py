@@ -83,7 +83,7 @@ def test_questions_are_counted_once(classifier, stream):
     with pytest.raises(StateError, match="counted already"):
         learner.mark_pending(query)
     learner.update(query, stream[1][0])
-    with pytest.raises(StateError, match="closed"):
+    with pytest.raises(StateError, match="not pending"):
         learner.update(query, stream[1][0])
     assert learner.bucket.seen == 1
     with pytest.raises(StateError, match="nothing is asked"):

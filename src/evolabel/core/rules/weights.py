@@ -98,8 +98,10 @@ def answers(
         raise misfit({"W": W}, f"{rules} rules and {base.arrays.G.shape[1:]} weights")
     out = np.empty((n, base.n_labels))
     if n < SOME_ROWS or not len(W):
-        psi, D = np.empty((n, rules)), np.empty((n, rules))
-        _answer_rows(*base.packed(), Z, W, *moments, out, psi, D, *terms, np.empty((n, base.n_features + 1)))
+        psi, D, V = np.empty((n, rules)), np.empty((n, rules)), np.empty((n, base.n_features + 1))
+        state, paper = base.packed()
+        M, pending_M, n_pending = moments
+        _answer_rows(state, paper, Z, W, M, pending_M, n_pending, out, psi, D, terms.q, terms.s, terms.t, V)
         return Answers(out, psi, D)
     psi, D = base.memberships(Z)
     size, (_, K, q) = min(n, TOGETHER), W.shape
