@@ -56,6 +56,11 @@ NAMES = {
 }
 
 hostile = pytest.mark.parametrize("name", NAMES.values(), ids=NAMES.keys())
+some_slow = pytest.mark.parametrize(  # every third one is quick enough for each change, all are tried in `make check`
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow if i % 3 else ()) for i, n in enumerate(NAMES.values())],
+    ids=NAMES.keys(),
+)
 
 
 def names(name, count, kind):
@@ -105,7 +110,7 @@ def renamed(trained, name):
     return classifier, X, Y
 
 
-@hostile
+@some_slow
 def test_figures_of_a_classifier_are_drawn(trained, name):
     classifier, X, Y = renamed(trained, name)
     for picture in all_figures(classifier, X, Y):

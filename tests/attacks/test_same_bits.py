@@ -41,6 +41,7 @@ def test_blas_threads_change_nothing(here):
         assert_same(here, bits.hashes(bits.MODELS))
 
 
+@pytest.mark.slow
 def test_what_was_loaded_before_changes_nothing(here):
     """The other process runs the models in another order, so that kernels are loaded in another order, too."""
     assert_same(here, in_a_process("backward"))

@@ -54,7 +54,10 @@ ROWS = [
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("name", "learner", "pa", "ap", "macro_f1", "subset"), ROWS)
+@pytest.mark.parametrize(
+    ("name", "learner", "pa", "ap", "macro_f1", "subset"),
+    [pytest.param(*row, marks=pytest.mark.slow if "mediamill" in row[0] else ()) for row in ROWS],
+)
 def test_reaches_the_measured_row(name, learner, pa, ap, macro_f1, subset):
     stream = load_dataset(name, nominal="codes").shuffled(0)
     metrics = ("pa", "ap", "macro_f1", "subset_accuracy")

@@ -81,6 +81,7 @@ def test_mediamill_5k_is_the_start_of_the_training_part():
     np.testing.assert_array_equal(table(load_dataset("mediamill-5k")), rows)
 
 
+@pytest.mark.slow
 def test_mediamill_has_the_official_split():
     mediamill = load_dataset("mediamill")
     assert (mediamill.X.shape, mediamill.Y.shape, mediamill.split) == ((43907, 120), (43907, 101), 30993)
