@@ -94,10 +94,10 @@ def learned(trained: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, *, b
 def judged(trained: EvolvingFuzzyClassifier, X: np.ndarray, way: str, options: dict[str, Any]) -> float:
     """Seconds per sample of walking along the unlabelled stream."""
     learner = ActiveLearner(copy.deepcopy(trained), NOTHING if way == "score only" else BUDGET, **options)
-    watched(learner, X[:INITIAL], BLOCK)
+    counted_by_blocks(learner, X[:INITIAL], BLOCK)
     start = time.process_time()
     if way in ONE_CALL:
-        watched(learner, X[INITIAL:], len(X) if way == "score only" else BLOCK)
+        counted_by_blocks(learner, X[INITIAL:], len(X) if way == "score only" else BLOCK)
     else:
         for x in X[INITIAL:]:
             query = learner.query(x)
@@ -106,7 +106,7 @@ def judged(trained: EvolvingFuzzyClassifier, X: np.ndarray, way: str, options: d
     return (time.process_time() - start) / (len(X) - INITIAL)
 
 
-def watched(learner: ActiveLearner, X: np.ndarray, block: int) -> None:
+def counted_by_blocks(learner: ActiveLearner, X: np.ndarray, block: int) -> None:
     """Score all rows of `X` in blocks of `block`; queries are not answered."""
     done = 0
     while done < len(X):

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.initial.first_model import STAGES
+from evolabel.core.model import StreamModel
+from evolabel.errors import DataError
 from evolabel.streams import DriftingStream
 
 X, Y = DriftingStream(n_features=5, n_labels=3, seed=4).take(120)
@@ -100,11 +102,41 @@ def test_labels_that_appear_start_the_model_again():
     assert np.isfinite(model.outputs(X[15:17])).all()
 
 
-def test_rows_that_cannot_be_learned_leave_label_shares():
-    same = np.ones((30, 2)) * 1e90
-    clf = EvolvingFuzzyClassifier(scaling="none").partial_fit(same, np.eye(2)[np.arange(30) % 2])
-    outputs = clf.decision_function(same[:2])
-    assert np.isfinite(outputs).all()
+def failing(*_):
+    raise DataError("cannot be learned")
+
+
+@pytest.mark.parametrize("call", ["fit", "learn"])
+def test_rows_that_cannot_be_learned_leave_label_shares_until_the_next_stage(monkeypatch, call):
+    """The batch phase at a stage fails, or one of the rows after it."""
+    clf = EvolvingFuzzyClassifier().partial_fit(X[:13], Y[:13])
+    with monkeypatch.context() as patched:
+        patched.setattr(StreamModel, call, failing)
+        np.testing.assert_allclose(clf.decision_function(X[13:15]), np.tile(Y[:13].mean(axis=0), (2, 1)))
+    np.testing.assert_allclose(clf.decision_function(X[13:15]), np.tile(Y[:13].mean(axis=0), (2, 1)))
+    clf.partial_fit(X[13:20], Y[13:20])
+    fitted = EvolvingFuzzyClassifier().fit(X[:20], Y[:20])
+    np.testing.assert_array_equal(clf.decision_function(X[20:]), fitted.decision_function(X[20:]))
+
+
+def test_an_interrupt_leaves_a_model_that_is_computed_again(monkeypatch):
+    clf = EvolvingFuzzyClassifier().partial_fit(X[:15], Y[:15])
+    expected = clf.decision_function(X[17:19])
+    later = copy.deepcopy(clf).partial_fit(X[15:17], Y[15:17]).decision_function(X[17:19])
+    clf.partial_fit(X[15:17], Y[15:17])
+
+    learn = StreamModel.learn
+
+    def interrupted(model, batch):
+        learn(model, batch)
+        raise KeyboardInterrupt  # after the first of two rows
+
+    with monkeypatch.context() as patched:
+        patched.setattr(StreamModel, "learn", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            clf.decision_function(X[17:19])
+    np.testing.assert_array_equal(clf.decision_function(X[17:19]), later)
+    assert not np.array_equal(later, expected)
 
 
 def test_the_papers_profile_has_label_shares_until_its_batch_phase():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.errors import DataError
 
 
 @pytest.fixture
@@ -24,5 +25,5 @@ def test_an_open_range_near_the_edge_is_read_back(book):
 
 def test_an_open_range_outside_of_the_stream_is_still_refused(book):
     rules, _, X = book
-    with pytest.raises(Exception, match="outside of the stream"):
+    with pytest.raises(DataError, match="outside of the stream"):
         rules.add(f"IF x0 ABOVE {10 * X[:, 0].max():.3f} THEN label0 95%")

@@ -66,7 +66,7 @@ def test_the_kernels_are_counted_and_the_line_is_erased_at_the_end(terminal):
     compiler.start()
     for _ in range(2):
         compiler.compile(0.4)  # inside the kernel that was started
-    line = "evolabel: compiling for this machine, once; some 20 seconds of CPU"
+    line = "evolabel: compiling for this machine, once; 20 to 60 s of CPU"
     assert shown(terminal) == [f"{line}: 3 kernels"]
     compiler.end()
     assert terminal.getvalue().endswith(f"3 kernels\r{' ' * 79}\r")

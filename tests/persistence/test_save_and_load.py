@@ -155,3 +155,10 @@ def test_a_subclass_loads_as_itself(trained, tmp_path):
 
     trained.save(tmp_path / "model")
     assert type(Named.load(tmp_path / "model")) is Named
+
+
+def test_a_folder_that_does_not_exist_is_named(tmp_path):
+    clf = EvolvingFuzzyClassifier().fit(np.random.default_rng(0).normal(size=(30, 2)), np.eye(2)[np.arange(30) % 2])
+    with pytest.raises(ModelWriteError, match=r"there is no folder .*absent"):
+        clf.save(tmp_path / "absent" / "model")
+    assert not (tmp_path / "absent").exists()

@@ -18,7 +18,7 @@ from typing import Any
 from numba.core.event import Listener, register
 
 _register: Any = register
-_LINE = "evolabel: compiling for this machine, once; some 20 seconds of CPU"  # with the count at most 79 columns
+_LINE = "evolabel: compiling for this machine, once; 20 to 60 s of CPU"  # with the count at most 79 columns
 _PATIENCE_SECONDS = 2.0
 _ERASE = "\r" + " " * 79 + "\r"  # understood by every terminal
 

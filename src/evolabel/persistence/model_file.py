@@ -33,7 +33,9 @@ def write_model_file(path: str | os.PathLike[str], arrays: Arrays, manifest: dic
     except OSError as error:
         why = error.strerror or error
         if not target.parent.exists():
-            raise ModelWriteError(f"cannot write model file {target}: there is no folder {target.parent}") from None
+            raise ModelWriteError(
+                f"cannot write model file {target}: there is no folder {target.parent}; create it"
+            ) from None
         raise ModelWriteError(f"cannot write model file {target}: {why}; the old file is unchanged") from None
 
 
