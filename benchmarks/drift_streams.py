@@ -163,6 +163,34 @@ def regions(kind: str, seed: int) -> Stream:
     return Stream(X, Y, () if kind == "plain" else (HALF,), one_label=False)
 
 
+def tail_label(share: float, seed: int, *, moves: bool, p: int = 8) -> Stream:
+    """Return a label on in the upper tail of a linear function, a `share` of the rows; from half on, the lower tail.
+
+    Without `moves` it stays in the upper tail. The other four labels, half of the rows each, never change.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(ROWS, p)) @ (np.eye(p) + 0.3 * rng.normal(size=(p, p)))
+    T = X / X.std(axis=0) @ rng.normal(size=(p, 5))
+    Y = np.asarray(np.median(T, axis=0) < T, np.float64)
+    Y[:, 0] = T[:, 0] > np.quantile(T[:, 0], 1.0 - share)
+    if moves:
+        Y[HALF:, 0] = T[HALF:, 0] < np.quantile(T[:, 0], share)
+    return Stream(X, Y, (HALF,) if moves else (), one_label=False)
+
+
+def with_pairs_swapped(Y: np.ndarray) -> np.ndarray:
+    """Return `Y` with two pairs of labels that change places at half of the rows.
+
+    They are the most frequent labels that at most half of the rows have: the first with the second, the third with the
+    fourth.
+    """
+    shares = Y.mean(axis=0)
+    one, two, three, four = np.argsort(np.where(shares > 0.5, 0.0, -shares), kind="stable")[:4]
+    half, swapped = len(Y) // 2, Y.copy()
+    swapped[half:, [one, two, three, four]] = Y[half:, [two, one, four, three]]
+    return swapped
+
+
 def swapped_labels(seed: int) -> Stream:
     """Return yeast, shuffled; classes 1 and 2, and classes 3 and 6, change places at half."""
     X, Y, _ = load("yeast", seed)

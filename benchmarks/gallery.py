@@ -74,6 +74,14 @@ def moving() -> Learned:
     return Learned(clf.partial_fit(X[2000:], Y[2000:]), X, Y)
 
 
+def changing() -> figures.WeightTrace:
+    """Weights of the members on a stream with a label that becomes its opposite, and a sensor that moves."""
+    X, Y = DriftingStream(n_features=6, n_labels=2, drift="none", seed=5).take(5000)
+    Y[2000:, 1] = 1.0 - Y[2000:, 1]
+    X[3500:, 0] += 6.0 * X[:3500, 0].std()
+    return figures.follow_weights(EvolvingFuzzyClassifier(), X, Y, every=20)
+
+
 def questions() -> list[bool]:
     """Which samples of the synthetic stream active learning asks for."""
     _, X, Y = moving()
@@ -138,6 +146,15 @@ PIECES = {
         "figures.life_lines(clf)",
         "When rules were created, merged, removed and edited by a person, along the synthetic stream.",
         lambda: figures.life_lines(moving().clf),
+    ),
+    "member-weights": Piece(
+        "Weights of the members",
+        "figures.member_weights(figures.follow_weights(clf, X, Y))",
+        "Weights of the rules from all rows (slow), of the rules from recent rows (fast) and of the linear rule in the "
+        "outputs, mean over the labels. One of two labels becomes its opposite at row 2,000, and a sensor moves at row "
+        "3,500. The fast member takes over, then the rules are renewed from it. With `label=` those of one label; a "
+        "`figures.WeightTrace(clf)` records them in a loop of your own.",
+        lambda: figures.member_weights(changing()),
     ),
     "novelty-map": Piece(
         "Novelty",

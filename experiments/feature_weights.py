@@ -17,8 +17,10 @@ from evolabel import EvolvingFuzzyClassifier
 
 FILE = "feature_weights"
 VARIANTS = {
-    DEFAULT: Variant(lambda seed: EvolvingFuzzyClassifier()),
-    "feature_weights='relevance'": Variant(lambda seed: EvolvingFuzzyClassifier(feature_weights="relevance")),
+    DEFAULT: Variant(lambda seed: EvolvingFuzzyClassifier(follow_drift=False)),
+    "feature_weights='relevance'": Variant(
+        lambda seed: EvolvingFuzzyClassifier(feature_weights="relevance", follow_drift=False)
+    ),
 }
 SETS = ["five", "further", "drift", *study_sets.NOISY]
 

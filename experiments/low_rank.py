@@ -30,7 +30,8 @@ from evolabel.core.initial.batch_phase import initialise
 from evolabel.core.model import StreamModel
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.kernels.compile import allocating_kernel
-from evolabel.kernels.learn import update_inverse, update_winner
+from evolabel.kernels.consequents import update_inverse
+from evolabel.kernels.learn import update_winner
 from evolabel.kernels.memberships import nearest, rule_memberships
 from evolabel.kernels.state import DONE, NOVEL, RULES, SEEN, RuleArrays, Settings, Workspace
 from evolabel.kernels.statistics import add_labels
@@ -169,7 +170,7 @@ class LowRank:
         rules, born = self.model.trained(), False
         while True:
             done, reason = learn_low_rank(
-                Z, Y, rules.arrays, rules.settings, rules._workspace(), self.local, structure, consequents, born, out
+                Z, Y, rules.arrays, rules.settings, rules.workspace, self.local, structure, consequents, born, out
             )
             if reason == DONE:
                 return

@@ -1,6 +1,7 @@
 """The default the study started from: everything it compares differs from this one, and its numbers hold for it.
 
-The package has another default of `local_ridge` since ("local ridge by LOO"); therefore the old one is set here.
+The package has other defaults since: `local_ridge` is chosen by leave-one-out, and drift is followed. Therefore the old
+ones are set here.
 """
 
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.options import Options
 
-STUDIED = {"local_ridge": 0.2}
+STUDIED = {"local_ridge": 0.2, "follow_drift": False}
 
 
 def classifier(**changes: Any) -> EvolvingFuzzyClassifier:

@@ -78,6 +78,8 @@ def state_of():
             known |= vars(model.warm_up)
         if model.rules is not None:
             known |= {f"rules.{name}": array for name, array in model.rules.arrays._asdict().items()}
+            members = getattr(model.rules, "members", None)  # of rules that follow drift
+            known |= {} if members is None else {f"members.{name}": array for name, array in members._asdict().items()}
             known |= {f"scaler.{part.name}": getattr(model.scaler, part.name) for part in fields(model.scaler)}
             known |= {"events": list(model.rules.events), "ridge": model.ridge, "local_ridge": model.local_ridge}
             known |= {"feature_weights": model.feature_weights, "answers": model.n_answers}

@@ -75,7 +75,7 @@ def test_the_docs_agree(name):
 @pytest.mark.parametrize("name", PAPER_PROFILE)
 def test_the_docs_name_the_profile_of_the_paper(name):
     value = PAPER_PROFILE[name]
-    assert f"`{name}={written(value) if isinstance(value, str) else f'{value:g}'}`" in DOCS
+    assert f"`{name}={written(value) if isinstance(value, str | bool) else f'{value:g}'}`" in DOCS
 
 
 def test_an_unknown_parameter_is_refused_under_the_name_of_the_classifier():

@@ -33,6 +33,7 @@ PACKAGES = (
 )
 HELD = (
     "evolabel.classifier.rule_book:RuleBook",
+    "evolabel.core.members.label_drift:LabelDrift",
     "evolabel.core.rules.events:Event",
     "evolabel.explain.prediction:Explanation",
     "evolabel.explain.relevance:Relevance",

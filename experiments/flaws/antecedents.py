@@ -31,7 +31,13 @@ def prior_fading() -> Finding:
     rules = {}
     for name, start in starts.items():
         clf = EvolvingFuzzyClassifier(
-            scaling="none", covariance="full", novelty="paper", vigilance=fac_of_tail(16, 0.01), max_rules=500, **start
+            scaling="none",
+            covariance="full",
+            novelty="paper",
+            vigilance=fac_of_tail(16, 0.01),
+            max_rules=500,
+            follow_drift=False,
+            **start,
         )
         rules[name] = clf.fit(X, Y).n_rules_
     literal, counted = (_distance_inside(*start) for start in ((1.0, 0.01), (144.0, 1.0)))
@@ -70,7 +76,7 @@ def radius() -> Finding:
 
 
 def _squared_radius(fac: float, p: int) -> float:
-    options = Options(novelty="paper", vigilance=fac)
+    options = Options(novelty="paper", vigilance=fac, follow_drift=False)
     return kernel_settings(options, p, 1, np.ones(p), 1.0).radius * p
 
 

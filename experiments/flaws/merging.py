@@ -14,7 +14,14 @@ from flaws.finding import Finding
 
 def _pair(consistency: str = "output") -> RuleBase:
     """Two rules of 100 samples each, around -1 and 1, with variance 1 and outputs 0 and 1 everywhere."""
-    options = Options(alpha=0.1, parent="nearest", consistency=consistency, prior_count=1e-9, covariance="full")
+    options = Options(
+        alpha=0.1,
+        parent="nearest",
+        consistency=consistency,
+        prior_count=1e-9,
+        covariance="full",
+        follow_drift=False,
+    )
     base = RuleBase(1, 1, kernel_settings(options, 1, 1, np.ones(1), 1.0))
     spread = np.repeat([-1.0, 1.0], 50)
     for centre in (-1.0, 1.0):

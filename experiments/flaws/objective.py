@@ -150,7 +150,7 @@ def condition_against_prediction() -> Finding:
     X, Y = linear_labels(1100, 72, 4, seed=6)
     results = {}
     for kind in ("condition", "press"):
-        clf = EvolvingFuzzyClassifier(scaling="standard", max_rules=1, ridge=kind, local_ridge=0.2)
+        clf = EvolvingFuzzyClassifier(scaling="standard", max_rules=1, ridge=kind, local_ridge=0.2, follow_drift=False)
         clf.fit(X[:100], Y[:100])
         results[kind] = clf.ridge_, partial_accuracy(Y[100:], clf.decision_function(X[100:]))
     (small, poor), (large, good) = results["condition"], results["press"]

@@ -3,5 +3,7 @@
 from evolabel._utils.lazy import attach
 
 __version__ = "0.1.0"
-__getattr__, __dir__, __all__ = attach(__name__, {"classifier.estimator": ["EvolvingFuzzyClassifier"]})
+__getattr__, __dir__, __all__ = attach(
+    __name__, {"classifier.estimator": ["EvolvingFuzzyClassifier"], "core.members.alarm": ["DriftAlarm"]}
+)
 __all__ += ["__version__"]

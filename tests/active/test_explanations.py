@@ -32,7 +32,8 @@ def assert_adds_up(learner, x, first=None):
     outputs = learner.decision_function(x[None], first)[0]
     np.testing.assert_allclose(why.total, outputs, rtol=0.0, atol=1e-12)
     np.testing.assert_allclose(why.by_feature.sum(axis=0) + why.feedback, outputs, rtol=0.0, atol=1e-12)
-    np.testing.assert_allclose(why.by_rule.sum(axis=0) + why.feedback, outputs, rtol=0.0, atol=1e-12)
+    by_members = why.by_rule.sum(axis=0) + why.linear.sum(axis=0)
+    np.testing.assert_allclose(by_members + why.feedback, outputs, rtol=0.0, atol=1e-12)
     assert why.predicted.tolist() == learner.predict(x[None], first)[0].astype(bool).tolist()
     return why
 
@@ -107,7 +108,9 @@ def test_texts_show_the_part_of_recent_errors(learner):
         parts = [float(part) for part in re.findall(r"(?<!\()[+-]\d+\.\d{3}", line.split(" = ")[1])]
         assert sum(parts) == pytest.approx(output, abs=0.004), "every part is rounded to 0.001"
     for c, label in enumerate(why.to_dict()["labels"]):
-        assert np.sum(label["contributions"]) + label["feedback"] == pytest.approx(label["output"], abs=1e-12)
+        assert np.sum(label["contributions"]) + np.sum(label["linear"]) + label["feedback"] == pytest.approx(
+            label["output"], abs=1e-12
+        )
         assert label["feedback"] == why.feedback[c]
 
 

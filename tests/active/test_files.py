@@ -41,14 +41,17 @@ def test_a_loaded_learner_goes_on_bit_for_bit(classifier, stream, selection, per
     check(learner, stream[0][60:], stream[1][60:], tmp_path / "learner.efc")
 
 
-@pytest.mark.parametrize("profile", [{}, PAPER_PROFILE, {"parent": "nearest"}], ids=["default", "paper", "iterated"])
+ITERATED = {"parent": "nearest", "follow_drift": False}
+
+
+@pytest.mark.parametrize("profile", [{}, PAPER_PROFILE, ITERATED], ids=["default", "paper", "iterated"])
 def test_learners_of_every_profile_are_loaded(batch, stream, per, profile, tmp_path):
     classifier = EvolvingFuzzyClassifier(**{**profile, "max_rules": 4}).fit(*batch)
     check(ActiveLearner(classifier, 0.4, per), stream[0][60:], stream[1][60:], tmp_path / "learner.efc")
 
 
 def test_a_learner_of_a_classifier_without_samples_is_loaded(classifier, stream, per, tmp_path):
-    learner = ActiveLearner(classifier.sibling(), 0.4, per)
+    learner = ActiveLearner(classifier.sibling(), 0.6, per)
     for x in stream[0][60:70]:
         learner.update(learner.query(x))
     check(learner, stream[0][60:], stream[1][60:], tmp_path / "learner.efc")

@@ -18,6 +18,7 @@ from evolabel.adapters.dictionaries import (
     WaitingFeatures,
 )
 from evolabel.adapters.river import RiverEvolvingFuzzyClassifier
+from evolabel.core.members.mixture import mixed_answers
 from evolabel.core.options import PAPER_PROFILE
 
 PARAMETERS = {"warm_up": 40, "max_rules": 6}
@@ -142,7 +143,8 @@ def test_features_stay_if_none_has_shown_enough():
 def test_a_sample_of_unknown_features_is_answered_like_the_mean_and_teaches_nothing(model):
     state = pickle.dumps(model.estimator)
     rules = model.estimator._model.rules
-    mean = rules.outputs(rules.arrays.c[:1].copy())[0].clip(0.0, 1.0)
+    missing = np.full((1, rules.n_features), np.nan)
+    mean = mixed_answers(rules, rules.arrays.c[:1].copy(), missing).outputs[0].clip(0.0, 1.0)
     for x in ({}, {"b": 1.0}, {"a": None}, {"a": float("nan"), "text": "red"}):
         assert [share[True] for share in model.predict_proba_one(x).values()] == mean.tolist()
         model.learn_one(x, {"on": True})

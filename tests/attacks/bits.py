@@ -20,7 +20,7 @@ PROFILES = {
     "rotated": lambda: EvolvingFuzzyClassifier(covariance="full", max_rules=6),
     "paper": lambda: EvolvingFuzzyClassifier.paper(ridge="press", local_ridge=0.5, vigilance=0.6),
     "condition": lambda: EvolvingFuzzyClassifier(ridge="condition", max_rules=3),
-    "coupled": lambda: EvolvingFuzzyClassifier(alpha=1e-3, beta=1e-2, max_rules=6),
+    "coupled": lambda: EvolvingFuzzyClassifier(alpha=1e-3, beta=1e-2, max_rules=6, follow_drift=False),
 }
 SHAPES = [(3, 2), (9, 4), (20, 6), (48, 14), (90, 9)]
 WIDE = [("paper", 128, 2), ("rotated", 128, 3), ("condition", 128, 2), ("default", 260, 3)]  # BLAS uses threads here

@@ -101,7 +101,7 @@ NAMED = {
     "names of other features": (set_fact(["one"], "feature_names"), "feature_names"),
     "an event of the wrong kind": (set_fact([[1, "miracle", 1, None, ""]], "model", "events"), "events"),
     "rules merged in a circle": (
-        set_fact([[1, "merge", 1, 2, ""], [2, "merge", 2, 1, ""]], "model", "events"),
+        set_fact([[n, "merge", n, 3 - n, "", None, None, 0.0, 0.0, 0.0, 0] for n in (1, 2)], "model", "events"),
         "merges into rules that are there",
     ),
     "acts without arrays": (

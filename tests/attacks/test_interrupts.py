@@ -95,7 +95,7 @@ PROFILES = {
     "macro_f1": {"max_rules": 4, "optimise": "macro_f1"},
     "micro_f1": {"max_rules": 4, "optimise": "micro_f1"},
     "relevance": {"max_rules": 4, "feature_weights": "relevance"},
-    "iterated": {"max_rules": 4, "alpha": 0.01, "beta": 0.1},
+    "iterated": {"max_rules": 4, "alpha": 0.01, "beta": 0.1, "follow_drift": False},
     "paper": None,
 }
 

@@ -34,7 +34,7 @@ WEIGHTS = {
 PROFILES = {
     "default": {},
     "condition": {"ridge": "condition"},
-    "iterated": {"alpha": 0.01, "beta": 0.1},
+    "iterated": {"alpha": 0.01, "beta": 0.1, "follow_drift": False},
     "forgetting": {"forgetting": 0.99},
     "rotated": {"covariance": "full"},
     "thresholds": {"optimise": "macro_f1"},
@@ -142,7 +142,7 @@ def test_a_matrix_that_cannot_be_inverted_is_our_error(rows, monkeypatch):
     with pytest.raises(EvolabelError, match="inverted"):
         clf.partial_fit(X, Y)
     with pytest.raises(DataError, match="sample_weight"):
-        EvolvingFuzzyClassifier(alpha=0.1).fit(X, Y)
+        EvolvingFuzzyClassifier(alpha=0.1, follow_drift=False).fit(X, Y)
 
 
 @pytest.mark.parametrize("ridge", ["condition", 1e-6])

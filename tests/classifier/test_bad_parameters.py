@@ -28,6 +28,7 @@ BAD_VALUES = {
     "coupling": ["laplace", None, 1],
     "prox_steps": [-1, 1.5, 10_001, *NO_NUMBERS],
     "rls": [1, "yes", None],
+    "follow_drift": [1, "yes", None],
     "lipschitz": ["exact", None],
     "parent": ["none of them", None],
     "covariance": ["round", None],
@@ -64,6 +65,7 @@ GOOD_VALUES = {
     "coupling": ["none", "ridge", "shifted", "signed_laplacian", "paper"],
     "prox_steps": [0, 1, 3.0, np.int64(2)],
     "rls": [True, False],
+    "follow_drift": [True, False],
     "lipschitz": ["safe", "paper"],
     "parent": ["global", "nearest", "none"],
     "covariance": ["diag", "full"],
@@ -106,8 +108,29 @@ def test_a_bad_value_is_refused_by_name_and_nothing_is_learned(name, value):
 
 @pytest.mark.parametrize(("name", "value"), pairs(GOOD_VALUES))
 def test_a_good_value_is_learned_with(name, value):
-    clf = EvolvingFuzzyClassifier(**{"warm_up": 4, name: value}).partial_fit(X, Y)
+    following = name not in ("alpha", "beta", "parent")
+    clf = EvolvingFuzzyClassifier(**{"warm_up": 4, "follow_drift": following, name: value}).partial_fit(X, Y)
     assert np.isfinite(clf.decision_function(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        ({"alpha": 0.1}, "alpha=0.1"),
+        ({"beta": 2.0}, "beta=2.0"),
+        ({"parent": "nearest"}, "parent='nearest'"),
+        ({"parent": "none"}, "parent='none'"),
+        ({"alpha": 0.1, "beta": 2.0, "parent": "none"}, "alpha=0.1"),
+    ],
+    ids=str,
+)
+def test_what_does_not_go_together_is_refused_by_both_names(values, named):
+    clf = EvolvingFuzzyClassifier(**values)
+    for method in ("fit", "partial_fit", "test_then_train"):
+        with pytest.raises(ParameterError) as error:
+            getattr(clf, method)(X, Y)
+        assert str(error.value) == f"follow_drift=True does not go with {named}; set follow_drift=False"
+    assert np.isfinite(clf.set_params(follow_drift=False).fit(X, Y).decision_function(X)).all()
     assert clf.n_rules_ > 0
 
 

@@ -105,7 +105,9 @@ def test_the_initial_batch_is_counted_by_answers_from_before_each_row(stream):
     assert np.abs(one.on - other.on).sum() == 3.0
 
 
-@pytest.mark.parametrize("profile", [{}, {"alpha": 0.1}, {"space": "product", "covariance": "full"}])
+@pytest.mark.parametrize(
+    "profile", [{}, {"alpha": 0.1, "follow_drift": False}, {"space": "product", "covariance": "full"}]
+)
 def test_every_profile_counts_its_initial_batch(profile, stream):
     clf = fresh(**profile).fit(*stream)
     assert clf._model.counts.seen.sum() == stream[1].size

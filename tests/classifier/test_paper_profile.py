@@ -212,7 +212,9 @@ SWITCHES = {
 def test_every_switch_beats_the_majority(switch):
     X, Y = DriftingStream(n_features=4, n_labels=3, n_regions=3, drift_every=0, seed=5).take(300)
     changes = SWITCHES[switch]
-    clf = paper(max_rules=8) if changes is None else EvolvingFuzzyClassifier(max_rules=8, **changes)
+    following = changes is not None and not {"alpha", "beta", "parent"} & changes.keys()
+    paper_or_default = paper if changes is None else EvolvingFuzzyClassifier
+    clf = paper_or_default(max_rules=8, follow_drift=following, **(changes or {}))
     scores = clf.fit(X[:100], Y[:100]).test_then_train(X[100:], Y[100:])
     assert np.isfinite(scores).all()
     assert np.isfinite(clf.decision_function(X)).all()

@@ -44,7 +44,10 @@ def test_a_stream_that_diverged_does_not_answer_until_it_is_fitted_again(rows):
     assert np.isfinite(clf.fit(X, Y).decision_function(X)).all()
 
 
-@pytest.mark.parametrize("other", [{"covariance": "full"}, {"space": "product"}, {"beta": 1.0}])
+ITERATED = {"beta": 1.0, "follow_drift": False}
+
+
+@pytest.mark.parametrize("other", [{"covariance": "full"}, {"space": "product"}, {"follow_drift": False}, ITERATED])
 def test_classifiers_of_different_kinds_are_not_merged(rows, other):
     clf = EvolvingFuzzyClassifier(max_rules=4).fit(*rows)
     with pytest.raises(DataError, match="differ in kind"):

@@ -9,8 +9,9 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import CRITERIA
 from evolabel.baselines import LEARNERS
-from evolabel.cli.output import LiveBars
-from evolabel.evaluate import Results
+from evolabel.cli.output import LiveBars, shift_table
+from evolabel.core.rules.events import Event
+from evolabel.evaluate import Repeated, Results, Summary
 from evolabel.evaluate.metrics import METRICS
 
 
@@ -160,8 +161,9 @@ def test_the_paper_protocol_starts_with_the_official_part(command):
     assert (settings["initial"], settings["rows"]) == (391, 593)
 
 
-def test_tuned_parameters_join_the_run(command, plant, tmp_path):
-    words = ("--vigilance", "0.5,1", "--alpha", "0", "--beta", "0", "--cv", 2, "--jobs", 1, "--out", tmp_path)
+@pytest.mark.parametrize("alpha", ["0", "0.01"])
+def test_tuned_parameters_join_the_run(command, plant, tmp_path, alpha):
+    words = ("--vigilance", "0.5,1", "--alpha", alpha, "--beta", "0", "--cv", 2, "--jobs", 1, "--out", tmp_path)
     command("tune", plant, "--labels", "fault_a,fault_b", *words, "--json")
     told = command("run", plant, "--labels", "fault_a,fault_b", "--params", tmp_path / "best.json", "--json")
     assert [standing["learner"] for standing in json.loads(told.out)["standings"]] == ["best.json", "evolabel"]
@@ -224,3 +226,65 @@ def test_a_run_that_was_interrupted_writes_nothing_and_starts_anew(command, tmp_
         assert command(*words).code == 130
     assert list(tmp_path.iterdir()) == []
     assert command(*words).code == 0
+
+
+@pytest.fixture
+def changing_plant(tmp_path):
+    """A CSV file of 1,400 rows whose second label becomes its opposite at row 1,000."""
+    X = np.random.default_rng(0).normal(size=(1400, 2))
+    lines = ["heat,flow,fan,pump"]
+    lines += [f"{a:.4f},{b:.4f},{int(a > 0)},{int((b > 0) == (i < 1000))}" for i, (a, b) in enumerate(X)]
+    file = tmp_path / "changing.csv"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def test_changes_of_the_stream_are_a_second_table_and_a_part_of_the_report(command, changing_plant, tmp_path):
+    out = tmp_path / "results"
+    told = command("run", changing_plant, "--labels", "fan,pump", "--out", out, "--quiet")
+    lines = [line.strip() for line in told.out.splitlines() if line.startswith(" label ")]
+    assert len(lines) == 1
+    assert re.match(r"label pump +1,0[0-4]\d +error 0\.\d+ -> 0\.\d+ +recovered after \d+ rows", lines[0])
+    page = (out / "report.html").read_text()
+    assert "When the stream changed" in page
+    assert "<td>label pump</td>" in page
+    assert "label drifted" in page, "marks have a legend"
+
+
+def test_json_has_the_changes_of_the_stream(command, changing_plant):
+    told = command("run", changing_plant, "--labels", "fan,pump", "--against", "prior", "--json")
+    ours, prior = json.loads(told.out)["runs"]["0"]
+    assert [event["kind"] for event in ours["events"] if event["label"] == "pump"] == ["drift", "recovered"]
+    assert 'label "pump" has changed its meaning' in ours["events"][0]["text"]
+    assert prior["events"] is None
+
+
+def test_a_stream_that_does_not_change_has_one_table(command, plant):
+    told = command("run", plant, "--labels", "fault_a,fault_b", "--quiet")
+    assert "Changes of the stream" not in told.out
+
+
+def test_many_changes_are_cut_and_seeds_have_a_column():
+    drifts = tuple(Event(i, "drift", None, None, label=f"[b]{i}") for i in range(15))
+    summary = {"ours": Summary("ours", {}, float("nan"), 1.0, 0.1, 30, {}, events=drifts)}
+    run = Results(summary, (), {"metrics": {}, "learners": {"ours": ""}})
+    table = shift_table(Repeated({0: run, 1: run}))
+    assert table.row_count == 20
+    assert "the first 20 of 30" in table.title.plain
+    assert str(table.columns[0].header) == "seed"
+    assert next(table.columns[1].cells).plain == "label [b]0"
+    assert shift_table(Repeated({0: Results({"ours": Summary("ours", {}, 0.0, 1.0, 0.1, 1, {})}, (), {})})) is None
+
+
+def test_the_last_shifts_are_shown_below_the_bars():
+    bars = LiveBars(["ours", "prior"])
+    bars.begin("plant")
+    bars.show_event("ours", Event(1, "birth", 1, None))
+    for row in range(5):
+        bars.show_event("ours", Event(row, "drift", None, None, label="pump\n[b]"))
+    shown = [line.plain for line in list(bars.get_renderables())[1:]]
+    assert len(shown) == 3
+    assert shown[-1].startswith('ours, sample 4: label "pump')
+    assert "\n" not in shown[-1]
+    bars.begin("next")
+    assert len(list(bars.get_renderables())) == 1

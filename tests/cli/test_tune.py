@@ -17,8 +17,8 @@ def test_the_best_point_is_told_and_written(command, plant, tmp_path):
     assert outcome == json.loads((out / "best.json").read_text())
     assert outcome["rows"] == 60, "only the initial batch is looked at"
     lines = (out / "surface.csv").read_text().splitlines()
-    assert lines[0] == "vigilance,alpha,beta,score,deviation"
-    scores = [float(line.split(",")[3]) for line in lines[1:]]
+    assert lines[0] == "vigilance,follow_drift,alpha,beta,score,deviation"
+    scores = [float(line.split(",")[4]) for line in lines[1:]]
     assert len(scores) == 4
     assert max(scores) == outcome["best_score"]
     assert (out / "heat-map.svg").is_file()

@@ -10,6 +10,7 @@ from small_rule_bases import assert_close
 
 from evolabel.core.batch import Batch
 from evolabel.core.feature_growth import grow_features, joined, keep_features
+from evolabel.core.members.following import FollowingRules
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.rules.scaling import fit_scaler
@@ -19,7 +20,7 @@ from evolabel.core.stored.snapshot import put_together, take_apart
 from evolabel.streams import DriftingStream
 
 # Every kind of state, with settings that do not depend on the number of features.
-ITERATED = {"alpha": 0.05, "beta": 0.5, "ridge": 20.0, "min_activation": 0.0}
+ITERATED = {"alpha": 0.05, "beta": 0.5, "ridge": 20.0, "min_activation": 0.0, "follow_drift": False}
 KINDS = {
     "default": {},
     "rotated": {"covariance": "full", "prior_count": 6.0},
@@ -27,7 +28,7 @@ KINDS = {
     "iterated": ITERATED,
     "coupled": {**ITERATED, "space": "product", "parent": "nearest", "coupling": "shifted"},
     "forgetting": {"forgetting": 0.99},
-    "standard": {"scaling": "standard", "parent": "none"},
+    "standard": {"scaling": "standard", "parent": "none", "follow_drift": False},
     "unscaled": {"scaling": "none"},
 }
 
@@ -70,8 +71,10 @@ def assert_same_statistics(one, other):
 def always_missed(model, X, Y, **changes):
     """The model that had the features from the start and never saw them; it scales them as `model` does now."""
     twin = model_of(X, Y, **changes)
-    twin.scaler = model.scaler
-    twin.trained().settings = twin.settings()
+    rules, twin.scaler = twin.trained(), model.scaler
+    rules.settings = twin.settings()
+    if isinstance(rules, FollowingRules):
+        rules.scaler = twin.scaler
     return twin
 
 

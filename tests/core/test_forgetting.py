@@ -98,7 +98,7 @@ def test_after_an_abrupt_change_of_the_labels_forgetting_answers_better(seed):
     Y[400:] = 1.0 - Y[400:]
     scores = {}
     for forgetting in (1.0, 0.95):
-        model = StreamModel(4, 3, Options(max_rules=4, forgetting=forgetting))
+        model = StreamModel(4, 3, Options(max_rules=4, forgetting=forgetting, follow_drift=False))
         model.fit(Batch(X[:100], Y[:100]))
         out = np.empty((600, 3))
         model.learn(Batch(X[100:], Y[100:], outputs=out))

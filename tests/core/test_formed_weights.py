@@ -12,6 +12,8 @@ from small_rule_bases import assert_close, learned, make_settings, make_stream, 
 
 from evolabel.core.batch import Batch
 from evolabel.core.edits import rule_edits
+from evolabel.core.members.following import FollowingRules
+from evolabel.core.members.mixture import linear_scores, mixed_weights
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
 from evolabel.core.row_statistics import RowStatistics
@@ -74,11 +76,13 @@ def test_few_rows_and_blocks_have_the_same_bits(case, few):
         np.testing.assert_array_equal(whole[:few], part)
 
 
-@pytest.fixture(scope="module")
-def model():
-    X, Y = make_stream(1, rows=150)
-    made = StreamModel(4, 3, Options())
-    made.fit(Batch(X, Y))
+@pytest.fixture(scope="module", params=[True, False], ids=["all members", "rules alone"])
+def model(request):
+    """A model whose fast member has begun, if it has one."""
+    X, Y = make_stream(1, rows=700)
+    made = StreamModel(4, 3, Options(follow_drift=request.param))
+    made.fit(Batch(X[:150], Y[:150]))
+    made.learn(Batch(X[150:], Y[150:]))
     return made
 
 
@@ -88,11 +92,20 @@ def test_few_rows_are_answered_bit_for_bit_as_one_by_one(model):
     np.testing.assert_array_equal(model.outputs(X), by_row)
 
 
+def of_linear_member(model, X):
+    """What the linear member adds to the outputs, from the definition; 0 where the rules answer alone."""
+    rules = model.trained()
+    if not isinstance(rules, FollowingRules):
+        return np.zeros((len(X), 3))
+    return rules.mixer_weights[-1] / (1.0 + np.exp(-linear_scores(rules, X) @ rules.members.W.T))
+
+
 @pytest.mark.parametrize("rows", [5, MANY_ROWS])
 def test_a_look_answers_by_the_weights_it_is_given(model, rows):
     X = make_stream(2, rows=rows)[0]
-    plain, given_them = RowStatistics(model, X), RowStatistics(model, X, weights=formed_weights(model.trained()))
+    plain, given_them = RowStatistics(model, X), RowStatistics(model, X, weights=mixed_weights(model.trained()))
     assert_close(given_them.outputs, plain.outputs, ROUNDING)
-    np.testing.assert_array_equal(RowStatistics(model, X, weights=np.zeros_like(given_them.weights)).outputs, 0.0)
+    nothing = RowStatistics(model, X, weights=np.zeros_like(given_them.weights)).outputs
+    np.testing.assert_allclose(nothing, of_linear_member(model, X), rtol=1e-12)
     for name in ("memberships", "distances", "information", "leverage", "trace_drop", "variance_reduction"):
         assert_close(getattr(given_them, name), getattr(plain, name), ROUNDING)

@@ -144,7 +144,7 @@ def test_lasso_leaves_exact_zeros_in_the_stream():
 def test_what_lies_in_the_scratch_arrays_makes_no_difference(changes, rubbish):
     clean, dirty = paper_base(**changes), paper_base(**changes)
     for base, value in ((clean, 0.0), (dirty, rubbish)):
-        for array in base._workspace():
+        for array in base.workspace:
             array[:] = value if array.dtype == float else 0
         base.learn(Batch(*make_stream(6, 40)))
     np.testing.assert_array_equal(dirty.arrays.W, clean.arrays.W)

@@ -18,6 +18,8 @@ from evolabel.core.stored.snapshot import put_together, take_apart
 from evolabel.streams import DriftingStream
 
 REGIONS = DriftingStream(n_features=6, n_labels=3, n_regions=4, drift="none", noise=0.0, seed=0).take(400)
+ALONE = {"follow_drift": False}  # rules without members beside them
+FULL = {"covariance": "full", "space": "product"}
 
 
 def left_out(n, R, Y, psi, strength, gamma):
@@ -83,7 +85,7 @@ def test_regions_of_their_own_ask_for_less_ridge_than_noise_about_a_line():
     assert EvolvingFuzzyClassifier().fit(X, linear[:, None]).local_ridge_ == 0.2
 
 
-@pytest.mark.parametrize("changes", [{}, {"alpha": 0.1}, {"beta": 1.0}, {"covariance": "full", "space": "product"}])
+@pytest.mark.parametrize("changes", [{}, {**ALONE, "alpha": 0.1}, {**ALONE, "beta": 1.0}, FULL])
 def test_the_choice_is_the_parameter_of_that_number(changes):
     X, Y = REGIONS
     chosen = EvolvingFuzzyClassifier(max_rules=8, **changes).fit(X[:200], Y[:200])
@@ -96,14 +98,15 @@ def test_the_choice_is_the_parameter_of_that_number(changes):
 
 
 def test_penalties_on_top_do_not_change_the_choice():
-    factors = {EvolvingFuzzyClassifier(**c).fit(*REGIONS).local_ridge_ for c in ({}, {"alpha": 1.0}, {"beta": 5.0})}
-    assert len(factors) == 1
+    penalties = ({}, ALONE, {**ALONE, "alpha": 1.0}, {**ALONE, "beta": 5.0})
+    assert len({EvolvingFuzzyClassifier(**changes).fit(*REGIONS).local_ridge_ for changes in penalties}) == 1
 
 
 @pytest.mark.parametrize("parent", ["nearest", "none"])
 def test_without_a_global_parent_there_is_no_choice(parent):
     X, Y = REGIONS
-    chosen, fixed = (EvolvingFuzzyClassifier(parent=parent, local_ridge=r).fit(X, Y) for r in ("loo", 0.2))
+    ridges = ("loo", 0.2)
+    chosen, fixed = (EvolvingFuzzyClassifier(parent=parent, local_ridge=r, **ALONE).fit(X, Y) for r in ridges)
     assert chosen.local_ridge_ == 0.2
     assert np.array_equal(chosen.decision_function(X), fixed.decision_function(X))
 

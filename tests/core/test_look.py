@@ -98,7 +98,7 @@ def test_information_is_finite_and_shares_stay_below_one(model, newcomers):
 def test_a_sample_learned_tells_less_when_it_comes_again(model, newcomers):
     """With the rules where they are."""
     sample, later = newcomers[:1], copy.deepcopy(model)
-    later.trained().learn(Batch(later.scale(sample), np.ones((1, 3))), structure=False)
+    later.trained().learn(Batch(later.scale(sample), np.ones((1, 3)), raw=sample), structure=False)
     for name in ("leverage", "trace_drop"):
         assert getattr(RowStatistics(later, sample), name)[0] < getattr(RowStatistics(model, sample), name)[0], name
 

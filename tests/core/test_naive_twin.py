@@ -118,7 +118,9 @@ def test_cutting_the_stream_into_calls_makes_no_difference(cuts):
 @pytest.mark.parametrize("forgetting", [1.0, 0.97])
 def test_batch_phase_and_stream_equal_their_naive_twin(forgetting):
     X, Y = with_gaps(*DriftingStream(n_features=4, n_labels=3, drift_every=70, seed=4).take(220), seed=4)
-    model = StreamModel(4, 3, Options(max_rules=6, novel_z=2.5, forgetting=forgetting, prune_after=40))
+    model = StreamModel(
+        4, 3, Options(max_rules=6, novel_z=2.5, forgetting=forgetting, prune_after=40, follow_drift=False)
+    )
     model.fit(Batch(X[:100], Y[:100]))
     Z = model.scale(X)
     twin = empty_twin(model.trained())
@@ -153,7 +155,7 @@ def test_answers_while_only_the_structure_is_learned():
 
 def test_learning_consequents_leaves_the_structure_alone():
     X, Y = DriftingStream(n_features=4, n_labels=3, drift_every=60, seed=1).take(300)
-    model = StreamModel(4, 3, Options(forgetting=0.95, prune_after=30))
+    model = StreamModel(4, 3, Options(forgetting=0.95, prune_after=30, follow_drift=False))
     initialise(model, Batch(X, Y))
     base, Z = model.trained(), model.scale(X)
     base.learn(Batch(Z, Y), consequents=False)

@@ -20,7 +20,7 @@ def rules_of_one_gaussian(**changes):
     X, Y = rng.normal(size=(500, 16)), rng.integers(0, 2, size=(500, 2)).astype(float)
     fac = np.sqrt(chdtri(16, 1e-3)) / 16 ** (1.0 / np.sqrt(2.0))  # one of a thousand samples of the cloud lies outside
     options = {"novelty": "paper", "vigilance": fac, "covariance": "full", "prior_count": "2p", "scaling": "standard"}
-    model = StreamModel(16, 2, Options(max_rules=200, **{**options, **changes}).check())
+    model = StreamModel(16, 2, Options(max_rules=200, follow_drift=False, **{**options, **changes}).check())
     initialise(model, Batch(X, Y))
     model.trained().learn(Batch(model.scale(X), Y), consequents=False)
     return model.trained().n_rules

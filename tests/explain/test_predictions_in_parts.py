@@ -24,13 +24,23 @@ def learned(profile, **changes):
     return PROFILES[profile](**{"max_rules": 8, **changes}).fit(X[:100], Y[:100]).partial_fit(X[100:], Y[100:])
 
 
+def drifted():
+    """A default classifier whose labels have changed their meaning, and whose members all have a part in outputs."""
+    X, Y = DriftingStream(n_features=5, n_labels=4, n_regions=4, drift_every=0, seed=4).take(1000)
+    Y[700:, :2] = 1.0 - Y[700:, :2]
+    clf = EvolvingFuzzyClassifier(max_rules=8).fit(X[:100], Y[:100]).partial_fit(X[100:], Y[100:])
+    clf._model.rules.members.losses[:] = [[0.11], [0.1], [0.1]]  # the slow member has an advantage of 10 %
+    np.testing.assert_allclose(clf._model.rules.mixer_weights, 1.0 / 3.0)
+    return clf
+
+
 LEARNED = {}
 
 
 def classifier(profile):
     """Made once, when first asked for."""
     if profile not in LEARNED:
-        LEARNED[profile] = learned(profile)
+        LEARNED[profile] = drifted() if profile == "drifted" else learned(profile)
     return LEARNED[profile]
 
 
@@ -38,7 +48,7 @@ values = st.floats(-4.0, 4.0) | st.just(np.nan)
 rows = st.lists(values, min_size=5, max_size=5).map(np.array).filter(lambda x: not np.isnan(x).all())
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", [*PROFILES, "drifted"])
 @given(x=rows)
 @settings(max_examples=60, deadline=None)
 def test_parts_add_up_to_the_output(profile, x):
@@ -46,13 +56,14 @@ def test_parts_add_up_to_the_output(profile, x):
     why = clf.explain(x)
     outputs = clf.decision_function(x[None])[0]
     np.testing.assert_allclose(why.total, outputs, rtol=0.0, atol=1e-12)
-    np.testing.assert_allclose(why.by_rule.sum(axis=0), outputs, rtol=0.0, atol=1e-12)
+    beside = 0.0 if why.linear is None else why.linear.sum(axis=0)
+    np.testing.assert_allclose(why.by_rule.sum(axis=0) + beside, outputs, rtol=0.0, atol=1e-12)
     np.testing.assert_allclose(why.by_feature.sum(axis=0), outputs, rtol=0.0, atol=1e-12)
     assert why.predicted.tolist() == (why.total >= 0.5).tolist()
     assert why.ambiguous.tolist() == ((why.total > 0.4) & (why.total < 0.6)).tolist()
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", [*PROFILES, "drifted"])
 @given(x=rows)
 @settings(max_examples=40, deadline=None)
 def test_a_confirmed_change_turns_the_label_and_a_missing_feature_is_left_alone(profile, x):
@@ -72,7 +83,7 @@ def test_a_confirmed_change_turns_the_label_and_a_missing_feature_is_left_alone(
 
 def test_no_smaller_change_would_do_within_one_rule():
     X, Y = DriftingStream(n_features=3, n_labels=2, drift_every=0, seed=0).take(200)
-    clf = EvolvingFuzzyClassifier(max_rules=1, scaling="standard").fit(X, Y)
+    clf = EvolvingFuzzyClassifier(max_rules=1, scaling="standard", follow_drift=False).fit(X, Y)
     model = clf._model
     for x in X[:20]:
         for c, flip in enumerate(clf.explain(x).counterfactuals):

@@ -24,10 +24,11 @@ from small_rule_bases import (
 
 from evolabel.core.batch import Batch
 from evolabel.core.rules.rule_base import RuleBase
+from evolabel.kernels import consequents as consequents_module
 from evolabel.kernels import learn as learn_module
 from evolabel.kernels.state import DONE, DUE, INACTIVE, NOVEL
 
-learn = CallableKernels(learn_module)
+consequents, learn = CallableKernels(consequents_module), CallableKernels(learn_module)
 
 NUMBERS = st.floats(-5.0, 5.0, allow_subnormal=False)
 
@@ -51,7 +52,7 @@ def test_add_global_output(seed, rows, v):
     arrays = learned(seed, rows).arrays
     f, t = np.ones(3), np.empty(5)
     expected = naive.add_global_output(v, arrays.P[0], arrays.pending_P[0], int(arrays.n_pending[0]), arrays.G[0], f)
-    learn.add_global_output(v, arrays.P[0], arrays.pending_P[0], int(arrays.n_pending[0]), arrays.G[0], t, f)
+    consequents.add_global_output(v, arrays.P[0], arrays.pending_P[0], int(arrays.n_pending[0]), arrays.G[0], t, f)
     np.testing.assert_allclose(f, expected, rtol=1e-11, atol=1e-12)
 
 
@@ -63,7 +64,7 @@ def test_add_rule_output(psi, A, f):
     u, v, gamma = A[0], A[1], np.abs(A[2])
     expected_v, expected_f = naive.add_rule_output(psi, u, A, gamma, v, f)
     v, f = v.copy(), f.copy()
-    learn.add_rule_output(psi, u, A, gamma, v, f)
+    consequents.add_rule_output(psi, u, A, gamma, v, f)
     np.testing.assert_allclose(v, expected_v, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(f, expected_f, rtol=1e-12, atol=1e-12)
 
@@ -75,7 +76,7 @@ def test_any_due(seed, rows, upkeep_every):
     active = np.arange(base.n_rules + 1)
     twin = naive_of(base)
     due = naive.any_due([twin.whole, *twin.rules], upkeep_every)
-    assert learn.any_due(base.n_rules, active, base.arrays.age, upkeep_every) == due
+    assert consequents.any_due(base.n_rules, active, base.arrays.age, upkeep_every) == due
 
 
 @settings(max_examples=25, deadline=None)
@@ -95,10 +96,17 @@ def test_answers_of_any_state(seed, rows, Z, data):
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.integers(0, 1000), st.sampled_from([0.0, 0.2]), st.sampled_from([0.0, 0.2]), st.integers(2, 12))
-def test_learning_short_streams(seed, features, labels, upkeep_every):
+@given(
+    st.integers(0, 1000),
+    st.sampled_from([0.0, 0.2]),
+    st.sampled_from([0.0, 0.2]),
+    st.integers(2, 12),
+    st.sampled_from([np.inf, 3.0]),
+)
+def test_learning_short_streams(seed, features, labels, upkeep_every, most):
     Z, Y = with_gaps(*make_stream(seed, rows=25, drift_every=6), seed, features, labels)
-    options = make_settings(4, max_rules=3, forgetting=0.95, upkeep_every=upkeep_every, prune_after=5, radius=0.2)
+    rare = {"max_rules": 3, "upkeep_every": upkeep_every, "prune_after": 5, "most_count": most}
+    options = make_settings(4, forgetting=0.95, radius=0.2, **rare)
     base, out = RuleBase(4, 3, options), np.empty(Y.shape)
     twin = empty_twin(base)
     base.learn(Batch(Z, Y, outputs=out))
@@ -115,7 +123,7 @@ def test_why_the_loop_comes_back():
         tried.settings = settings
         flags = {"structure": True, "consequents": True, "born": False}
         return learn_module.learn_rows(
-            *tried.packed(), Z[:rows], Y[:rows], NOTHING, NO_ROWS, 1.0, *flags.values(), NO_ROWS
+            *tried.packed(), None, Z, Z[:rows], Y[:rows], NOTHING, NO_ROWS, 1.0, *flags.values(), NO_ROWS
         )
 
     calm = base.settings._replace(radius=1e9, upkeep_every=10**6, max_rules=30)

@@ -46,13 +46,14 @@ def test_inverse_variance(n, M, nu0, S0):
     )
 
 
-@settings(max_examples=50, deadline=None)
-@given(st.data())
-def test_absorb_moves_one_slot_by_one_sample(data):
+@settings(max_examples=100, deadline=None)
+@given(st.data(), st.just(np.inf) | st.floats(1.0, 100.0))
+def test_absorb_moves_one_slot_by_one_sample(data, most):
     base = data.draw(rule_bases())
+    base.settings = base.settings._replace(most_count=most)
     z, weight = data.draw(vector(base.arrays.c.shape[1], MISSING)), data.draw(st.floats(1e-3, 1e3))
     other, expected = slot_of(base.arrays, 2), slot_of(base.arrays, 1)
-    naive.update_moments(expected, z, weight, 17)
+    naive.update_moments(expected, z, weight, 17, most)
     interpreted(moments_module.update_moments)(1, z, weight, base.arrays, base.settings, None)
     got = slot_of(base.arrays, 1)
     for name in ("c", "n", "k", "last_won"):
@@ -76,6 +77,31 @@ def test_pooled_moments_are_those_of_both_sets(base):
     np.testing.assert_allclose(got.M, expected.M, rtol=1e-9, atol=1e-9)
     inv = naive.derive_inverse_variance(got, base.settings)
     np.testing.assert_allclose(base.arrays.inv[1], inv, rtol=1e-12)
+
+
+@settings(max_examples=50, deadline=None)
+@given(rule_bases(), st.floats(1.0, 100.0))
+def test_bounded_counts_keep_the_variance(base, most):
+    expected, before = slot_of(base.arrays, 1), slot_of(base.arrays, 1)
+    naive.bound_counts(expected, np.full(len(expected.n), most))
+    moments_module.bound_counts(1, base.arrays, most)
+    got = slot_of(base.arrays, 1)
+    np.testing.assert_allclose(got.n, expected.n, rtol=1e-13)
+    np.testing.assert_allclose(got.M, expected.M, rtol=1e-13)
+    np.testing.assert_allclose(got.M * before.n, before.M * got.n, rtol=1e-13)
+    assert (got.n <= most).all()
+
+
+def test_a_centre_follows_samples_that_move_where_counts_are_bounded():
+    settings = make_settings(1)
+    bases = [RuleBase(1, 1, settings._replace(most_count=most)) for most in (np.inf, 50.0)]
+    for base in bases:
+        for i in range(1000):
+            z = np.array([0.0 if i < 800 else 3.0])
+            interpreted(moments_module.update_moments)(1, z, 1.0, base.arrays, base.settings, None)
+    held, following = (float(base.arrays.c[1, 0]) for base in bases)
+    assert held < 0.7
+    assert following > 2.9
 
 
 @settings(max_examples=25, deadline=None)

@@ -28,7 +28,7 @@ def test_raw_rows_are_scaled_and_learned():
     scaled, raw = learned(0, **CALM), learned(0, **CALM)
     outs, Z = (np.zeros(Y.shape), np.zeros(Y.shape)), scaler.transform(X)
     raw.learn_raw(Batch(X, Y, outputs=outs[0]), scaler)
-    assert learn_rows(*scaled.packed(), Z, Y, NOTHING, NO_ROWS, 1.0, True, True, False, outs[1]) == (50, DONE)
+    assert learn_rows(*scaled.packed(), None, X, Z, Y, NOTHING, NO_ROWS, 1.0, True, True, False, outs[1]) == (50, DONE)
     assert same_arrays(scaled, raw)
     np.testing.assert_array_equal(*outs)
 
@@ -62,7 +62,7 @@ def test_arrays_of_other_types_are_refused():
     base = learned(0)
     state = base.arrays._replace(k=base.arrays.k.astype(np.float32))
     with pytest.raises(TypeError, match="float32"):
-        pack(State(state, base.settings, base._workspace()))
+        pack(State(state, base.settings, base.workspace))
 
 
 @pytest.mark.parametrize("kind", [int, np.float32, np.int64])

@@ -1,4 +1,4 @@
-"""Twins of `kernels.stream`: the loop as a whole, with all weights solved for anew at every answer."""
+"""Twins of `kernels.learn` and `kernels.consequents`: the whole loop, with weights solved for anew at every answer."""
 
 import numpy as np
 
@@ -82,7 +82,7 @@ def update_winner(z: FloatArray, weight: float, base: NaiveRules) -> None:
     winner = base.rules[nearest(D)]
     winner.last_won = base.seen
     if base.antecedent_rate > 0.0:
-        update_moments(winner, z, weight * base.antecedent_rate, base.seen)
+        update_moments(winner, z, weight * base.antecedent_rate, base.seen, base.settings.most_count)
     update_moments(base.whole, z, weight, base.seen)
 
 

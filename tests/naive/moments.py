@@ -27,9 +27,19 @@ def pool_moments(a: Slot, b: Slot) -> None:
     a.c, a.n, a.k = c, n, a.k + b.k
 
 
-def update_moments(slot: Slot, z: FloatArray, weight: float, seen: int) -> None:
-    """A sample is a set of samples with no scatter; a missing feature is an empty one."""
+def bound_counts(slot: Slot, most: FloatArray) -> None:
+    """Samples above `most`, feature by feature, are as if they had never been; the variance of the others stays."""
+    keep = np.where(slot.n > most, most / np.where(slot.n > most, slot.n, 1.0), 1.0)
+    slot.n, slot.M = keep * slot.n, keep * slot.M
+
+
+def update_moments(slot: Slot, z: FloatArray, weight: float, seen: int, most: float = np.inf) -> None:
+    """A sample is a set of samples with no scatter; a missing feature is an empty one.
+
+    Where there would be more than `most` samples, or more than before, if those are more, older ones fade first.
+    """
     shown = ~np.isnan(z)
+    bound_counts(slot, np.where(shown, np.maximum(np.maximum(slot.n, most) - weight, 0.0), np.inf))
     sample = empty_slot(len(z), 0)
     sample.c, sample.n, sample.k = np.where(shown, z, 0.0), np.where(shown, weight, 0.0), weight
     pool_moments(slot, sample)

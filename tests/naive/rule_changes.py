@@ -4,7 +4,7 @@ import numpy as np
 
 from evolabel.typing import FloatArray
 from naive.memberships import distances, nearest
-from naive.moments import derive_inverse_variance, pool_moments, update_moments
+from naive.moments import bound_counts, derive_inverse_variance, pool_moments, update_moments
 from naive.slots import NaiveRules, empty_slot
 from naive.structure import any_inactive, is_inactive, ward_pair
 
@@ -24,7 +24,7 @@ def create_rule(z: FloatArray, weight: float, base: NaiveRules) -> None:
     update_moments(base.whole, z, weight, base.seen)
     rule = empty_slot(len(z), base.whole.G.shape[1])
     rule.c = (parent or base.whole).c
-    update_moments(rule, z, weight, base.seen)
+    update_moments(rule, z, weight, base.seen, base.settings.most_count)
     rule.identity, rule.born = base.next_identity, base.seen
     base.next_identity += 1
     base.rules.append(rule)
@@ -34,11 +34,13 @@ def create_rule(z: FloatArray, weight: float, base: NaiveRules) -> None:
 def merge_closest(base: NaiveRules) -> None:
     """Merge the closest pair; the rule of larger support keeps its identity."""
     variances = np.array([1.0 / derive_inverse_variance(rule, base.settings) for rule in base.rules])
-    centres, supports = np.array([rule.c for rule in base.rules]), np.array([rule.k for rule in base.rules])
+    centres, most = np.array([rule.c for rule in base.rules]), base.settings.most_count
+    supports = np.array([min(rule.k, most) for rule in base.rules])
     a, b = (base.rules[place] for place in ward_pair(centres, variances, supports))
     if b.k > a.k:
         a, b = b, a
     pool_moments(a, b)
+    bound_counts(a, np.full(len(a.n), most))
     a.H, a.G = a.H + b.H, a.G + b.G
     a.age, a.new_weight, a.last_won, a.born = 0, 0.0, max(a.last_won, b.last_won), min(a.born, b.born)
     base.remove(b)

@@ -1,8 +1,11 @@
 """Trend lines show what was measured."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from evolabel.core.rules.events import Event
 from evolabel.evaluate import Point, Repeated, Results, Summary
 from evolabel.report.figures import new_axes, trend_lines
 
@@ -56,3 +59,26 @@ def test_given_axes_are_used(repeated):
 
 def test_a_metric_without_values_leaves_no_line(repeated):
     assert trend_lines(repeated, "rules", "current").get_lines() == []
+
+
+def with_events(found, *events):
+    summary = {**found.summary, "ours": replace(found.summary["ours"], events=events)}
+    return replace(found, summary=summary, settings={**found.settings, "initial": 100})
+
+
+def test_shifts_are_marks_on_the_line_of_the_first_learner():
+    drift = Event(115, "drift", None, None, label="pump", before=0.1, after=0.3)
+    sensor = Event(130, "sensor moved", None, None, feature="heat", deviations=5.0)
+    renewed = Event(120, "renewed", None, None, rows=20)
+    axes = trend_lines(Repeated({0: with_events(results(0.0), drift, renewed, sensor)}), "pa")
+    drifts, sensors = axes.collections
+    np.testing.assert_allclose(drifts.get_offsets(), [[15.0, 0.6]])
+    np.testing.assert_allclose(sensors.get_offsets(), [[30.0, 0.8]])
+    legend = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert legend == ["ours", "label drifted", "sensor moved, corrected", "theirs"]
+
+
+def test_shifts_of_all_seeds_are_marked():
+    drifts = [Event(115 + 5 * seed, "drift", None, None, label="pump") for seed in range(2)]
+    runs = {seed: with_events(results(0.0), event) for seed, event in enumerate(drifts)}
+    assert trend_lines(Repeated(runs), "pa").collections[0].get_offsets()[:, 0].tolist() == [15.0, 20.0]

@@ -2,7 +2,19 @@
 
 import numpy as np
 import pytest
-from drift_streams import HALF, MORE, NINE, PLAIN, ROWS, SCORED_FROM, SENSORS, Stream, make_stream
+from drift_streams import (
+    HALF,
+    MORE,
+    NINE,
+    PLAIN,
+    ROWS,
+    SCORED_FROM,
+    SENSORS,
+    Stream,
+    make_stream,
+    tail_label,
+    with_pairs_swapped,
+)
 
 
 def test_names_are_unique():
@@ -40,6 +52,26 @@ def test_a_flipped_label_and_moved_sensors():
     np.testing.assert_allclose(moved[:HALF], 0.0)
     assert creep.drifts == ()
     assert np.abs(creep.X[-1] - flip.X[-1])[:4].min() > 0.0
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3])
+def test_a_rare_label_moves_to_the_other_tail(share):
+    moving, still = (tail_label(share, 4, moves=moves) for moves in (True, False))
+    np.testing.assert_array_equal(moving.X, still.X)
+    np.testing.assert_array_equal(moving.Y[:HALF], still.Y[:HALF])
+    np.testing.assert_array_equal(moving.Y[:, 1:], still.Y[:, 1:])
+    assert not (moving.Y[HALF:, 0] * still.Y[HALF:, 0]).any()
+    assert moving.Y[HALF:, 0].mean() == pytest.approx(share, abs=0.01)
+    assert still.Y[:, 0].mean() == pytest.approx(share, abs=1e-3)
+    assert (moving.drifts, still.drifts) == ((HALF,), ())
+
+
+def test_the_most_frequent_labels_of_at_most_half_of_the_rows_are_swapped():
+    shares = np.array([0.1, 0.9, 0.4, 0.3, 0.2, 0.45])
+    Y = np.asarray(np.random.default_rng(0).random((4001, 6)) < shares, np.float64)
+    swapped = with_pairs_swapped(Y)
+    np.testing.assert_array_equal(swapped[:2000], Y[:2000])
+    np.testing.assert_array_equal(swapped[2000:], Y[2000:][:, [0, 1, 5, 4, 3, 2]])
 
 
 @pytest.mark.parametrize("name", ["ds-plain", "ds-rescale", "travel", "stagger"])

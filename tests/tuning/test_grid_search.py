@@ -13,6 +13,7 @@ from evolabel.tuning.folds import folds
 from evolabel.tuning.shared import shared_answers
 
 GRID = {"vigilance": (0.5, 1.5), "alpha": (0.0, 0.5), "beta": (0.0, 2.0)}
+WHOLE = [*GRID, "follow_drift"]  # parameters of the points where the estimator of the search would follow drift
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def squared_error(truth, outputs):
 
 
 def naive_surface(estimator, grid, X, Y, cv, score, seed=0):
-    """Mean scores by point, in the order of the grid: a run of its own for every point and fold."""
+    """Mean scores by point, in the order of the grid: a run of its own for every point and fold, without drift."""
     points = [{}]
     for name, values in grid.items():
         points = [{**point, name: value} for point in points for value in values]
@@ -39,7 +40,9 @@ def naive_surface(estimator, grid, X, Y, cv, score, seed=0):
     for point in points:
         found = []
         for out in folds(len(X), cv, seed):
-            clf = EvolvingFuzzyClassifier(**{**estimator.get_params(), **point}).fit(X[~out], Y[~out])
+            clf = EvolvingFuzzyClassifier(**{**estimator.get_params(), "follow_drift": False, **point}).fit(
+                X[~out], Y[~out]
+            )
             found.append(score(Y[out], clf.decision_function(X[out])))
         means.append(np.mean(found))
     return points, means
@@ -90,14 +93,44 @@ def test_any_parameter_can_be_searched(batch):
     found = GridSearch(EvolvingFuzzyClassifier(), grid, cv=2, score=squared_error).fit(*batch)
     _, means = naive_surface(EvolvingFuzzyClassifier(), grid | {"ridge": ["press"]}, *batch, 2, squared_error)
     np.testing.assert_allclose([point["score"] for point in found.surface_], means, rtol=0.0, atol=1e-9)
-    assert found.best_params_.keys() == grid.keys()
+    assert found.best_params_.keys() == {*grid, "follow_drift"}
+
+
+DEFAULT, ONE_VS_REST = EvolvingFuzzyClassifier(), EvolvingOneVsRest(EvolvingFuzzyClassifier())
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid", "switch"),
+    [
+        (DEFAULT, {"alpha": [0.0, 0.1]}, {"follow_drift": False}),
+        (DEFAULT, {"beta": [1.0]}, {"follow_drift": False}),
+        (DEFAULT, {"parent": ["none"]}, {"follow_drift": False}),
+        (DEFAULT, {"alpha": [0.0], "parent": ["global"], "max_rules": [5]}, {}),
+        (DEFAULT, {"alpha": [0.1], "follow_drift": [False]}, {"follow_drift": False}),
+        (EvolvingFuzzyClassifier(follow_drift=False), {"alpha": [0.1]}, {}),
+        (EvolvingFuzzyClassifier.paper(), {"alpha": [0.1]}, {}),
+        (ONE_VS_REST, {"base__alpha": [0.1]}, {"base__follow_drift": False}),
+        (ONE_VS_REST, {"base__vigilance": [0.5]}, {}),
+    ],
+    ids=str,
+)
+def test_drift_is_not_followed_where_values_forbid_it(batch, estimator, grid, switch):
+    found = GridSearch(estimator, grid, cv=2).fit(*batch)
+    assert {name: value for name, value in found.best_params_.items() if name.endswith("follow_drift")} == switch
+    best = clone(estimator).set_params(**found.best_params_).fit(*batch)
+    np.testing.assert_array_equal(found.best_estimator_.decision_function(batch[0]), best.decision_function(batch[0]))
+
+
+def test_drift_that_is_to_be_followed_forbids_alpha(batch):
+    with pytest.raises(ParameterError, match=r"follow_drift=True does not go with alpha=0\.1; set follow_drift=False"):
+        GridSearch(EvolvingFuzzyClassifier(), {"alpha": [0.1], "follow_drift": [True]}, cv=2).fit(*batch)
 
 
 def test_the_best_point_is_the_maximum_of_the_surface(batch):
     found = GridSearch(EvolvingFuzzyClassifier(), GRID, cv=3).fit(*batch)
     best = max(found.surface_, key=lambda point: point["score"])
     assert found.best_score_ == best["score"]
-    assert found.best_params_ == {name: best[name] for name in GRID}
+    assert found.best_params_ == {name: best[name] for name in WHOLE}
 
 
 def test_mean_and_deviation_are_those_of_the_folds(batch):
@@ -236,7 +269,7 @@ def test_the_surface_as_a_frame(batch, backend):
     frame = found.frame(backend)
     assert type(frame).__module__.split(".")[0] == backend
     columns = frame.to_pydict() if backend == "pyarrow" else {name: list(frame[name]) for name in frame.columns}
-    assert list(columns) == ["vigilance", "alpha", "beta", "score", "deviation"]
+    assert list(columns) == ["vigilance", "follow_drift", "alpha", "beta", "score", "deviation"]
     assert columns == {name: [point[name] for point in found.surface_] for name in columns}
 
 

@@ -16,12 +16,16 @@ from evolabel.tuning.shared import can_share, separate_answers, shared_answers
 
 POINTS = Grid.of({"alpha": (0.0, 0.1, 2.0), "beta": (0.0, 1.0, 50.0)}).consequents
 PROFILES = {
-    "default": EvolvingFuzzyClassifier(),
+    "default": EvolvingFuzzyClassifier(follow_drift=False),
     "paper": EvolvingFuzzyClassifier.paper(),
-    "few rules": EvolvingFuzzyClassifier(max_rules=2),
+    "few rules": EvolvingFuzzyClassifier(max_rules=2, follow_drift=False),
     "rules that merge": EvolvingFuzzyClassifier.paper(vigilance=0.2, coupling="signed_laplacian"),
-    "rules that merge and start from the global model": EvolvingFuzzyClassifier(merging="touching", covariance="full"),
-    "rules that forget and die": EvolvingFuzzyClassifier(forgetting=0.97, prune_after=5, parent="none"),
+    "rules that merge and start from the global model": EvolvingFuzzyClassifier(
+        merging="touching", covariance="full", follow_drift=False
+    ),
+    "rules that forget and die": EvolvingFuzzyClassifier(
+        forgetting=0.97, prune_after=5, parent="none", follow_drift=False
+    ),
     "no coupling": EvolvingFuzzyClassifier.paper(coupling="none", space="input"),
 }
 
@@ -104,7 +108,7 @@ def test_more_features_than_rows(stream):
 
 def test_what_a_point_leaves_open_is_the_estimators_own(stream):
     X, Y = stream[0][:60], stream[1][:60]
-    estimator = EvolvingFuzzyClassifier(alpha=0.3, beta=2.0)
+    estimator = EvolvingFuzzyClassifier(alpha=0.3, beta=2.0, follow_drift=False)
     assert_shared_is_separate(estimator, [{}, {"alpha": 0.0}, {"beta": 0.0}], X, Y)
 
 
@@ -125,6 +129,16 @@ def test_literal_formulas_go_their_own_way(stream, structure_passes, literal):
     answers = shared_answers(estimator, points, (X[:40], Y[:40]), X[40:60])
     assert len(structure_passes) == 2
     np.testing.assert_array_equal(answers, separate_answers(estimator, points, (X[:40], Y[:40]), X[40:60]))
+
+
+def test_members_beside_the_rules_go_their_own_way(stream, structure_passes):
+    X, Y = stream
+    estimator, points = EvolvingFuzzyClassifier(), [{}, {"alpha": 0.0, "beta": 0.0}]
+    assert not can_share(estimator)
+    answers = shared_answers(estimator, points, (X[:40], Y[:40]), X[40:60])
+    assert len(structure_passes) == 2
+    expected = EvolvingFuzzyClassifier().fit(X[:40], Y[:40]).decision_function(X[40:60])
+    np.testing.assert_array_equal(answers, [expected, expected])
 
 
 def test_a_point_that_blows_up_has_no_answer_and_spares_the_others(stream):

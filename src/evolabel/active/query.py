@@ -12,7 +12,10 @@ RANKING = "ranking"
 """Reason of a question about a row that ranks high although no criterion exceeds its own threshold."""
 
 RANDOM = "random"
-"""Reason of a question drawn at random."""
+"""Reason of a question that a selector has drawn at random."""
+
+PROBE = "probe"
+"""Reason of a question drawn at random among those of a criterion, so that a drift is noticed."""
 
 Scores = Mapping[str, FloatArray]
 

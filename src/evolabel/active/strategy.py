@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.active.query import COLD_START, RANDOM, RANKING, Query, Scores
+from evolabel.active.query import COLD_START, PROBE, RANDOM, RANKING, Query, Scores
 from evolabel.active.scoring.context import QueryContext, RowContext
 from evolabel.active.scoring.criteria import Criterion, VarianceReduction, can_fire, score_table
 from evolabel.active.scoring.model_version import ModelVersion, WeightCache
+from evolabel.active.scoring.priorities import is_probe, prioritise
 from evolabel.active.scoring.row_scorer import RowScorer
 from evolabel.active.scoring.score_table import ScoreTable
 from evolabel.active.scoring.scored_rows import ScoredRows
@@ -132,6 +133,7 @@ class QueryStrategy:
         """
         query, passed = self._first_query(model, rows)
         self.bucket.skip(model.n_labels, passed)
+        model.advance(passed)
         self._weight_cache.count(self._version(model), passed)
         self.unlabelled.add(model, rows[:passed])
         return query, passed
@@ -140,6 +142,7 @@ class QueryStrategy:
         """Count the sample and question of `query`, after `follow_model`; BudgetError if it costs too much by now."""
         limit = self.bucket.count(model.n_labels, query.cost)
         query.number = self.bucket.seen
+        model.advance(1)
         self._weight_cache.count(self._version(model), 1)
         if query.values is not None:
             self.selector.record(query.values, limit, asked=query.asked)
@@ -174,7 +177,14 @@ class QueryStrategy:
         values = selector.values(scores)
         if context.novelty_weight is not None:
             values = selector.weighted(values, context.novelty_weight)
+        if self._has_priorities(model, selector):
+            drifting = model.trained().drifting
+            values = prioritise(values, self.bucket.seen + 1, self.bucket.budget, drifting)
         return outputs, scores, values
+
+    def _has_priorities(self, model: Model, selector: Selector) -> bool:
+        """Whether labels in a drift are asked for first, and some at random: where drift is followed label by label."""
+        return self.bucket.per == "labels" and selector.takes_priorities and model.options.follow_drift
 
     def _look(
         self, model: Model, rows: FloatArray, context: RowContext, weights: FloatArray | None = None
@@ -235,6 +245,8 @@ class QueryStrategy:
             return Query(x, prediction, np.zeros(len(prediction), np.bool_), (), scores, 0, value)
         labels = mask if self.bucket.per == "labels" else np.ones(len(prediction), np.bool_)
         reasons = self._reasons(scores, labels, selector)
+        if self.bucket.per == "labels" and selector.takes_priorities and is_probe(value, labels):
+            reasons = (PROBE, *reasons) if np.count_nonzero(labels) > 1 else (PROBE,)
         return Query(x, prediction, labels, reasons, scores, self.price_of(labels), value)
 
     def _reasons(self, scores: Scores, labels: BoolArray, selector: Selector) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metadata_routing import UNUSED
 
 from evolabel._utils.validation import check_number
 from evolabel.classifier.learning import Learning
@@ -52,6 +53,10 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     temperature : float, "sqrt" or str, default="0.1p"
         T of the memberships exp(-d²/2T). 1 is the paper's, "sqrt" is sqrt(p), text such as "0.1p" a multiple of
         the number p of features. Small values make rules share less.
+    follow_drift : bool, default=True
+        Whether the model follows labels that change their meaning. A fast and a linear member then answer
+        beside the rules, and alarms watch the errors of each label. Not with `alpha` or `beta` above 0 or with
+        a `parent` other than "global".
     forgetting : float, default=1.0
         Factor by which a rule's past fades per sample's worth of new evidence. 1 never forgets.
     prune_after : int or None, default=None
@@ -144,7 +149,10 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     relevance_ : Relevance
         Share of each label that every feature explains alone.
     events_ : list of Event
-        Births, merges and deaths of rules, and edits by people (the last 10,000).
+        Births, merges and deaths of rules, edits by people, and shifts of the stream: labels that have drifted or
+        recovered, sensors that have moved (the last 10,000).
+    drift_ : dict of str to LabelDrift
+        Whether each label has drifted, its error now and in calm times, and the weights of the members.
     rulebook : RuleBook
         To add, edit, rename, lock, merge and delete rules by hand.
 
@@ -174,6 +182,8 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     >>> print(f"{partial_accuracy(Y[200:], scores):.2f}")
     0.84
     """
+
+    __metadata_request__partial_fit = {"on_event": UNUSED}  # noqa: RUF012 (as scikit-learn reads it; no metadata)
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:

@@ -177,6 +177,7 @@ class ClassifierInner:
         labels = y[None]
         if len(y) != model.n_labels:
             labels, clf._targets = read_targets(labels, 1, clf._targets, streaming=True)
+        model.advance(-1)  # the row was counted when it was seen
         rules, outputs = model.rules, np.zeros(labels.shape)
         batch = Batch(x[None], labels, outputs=outputs)
         if confidence is not None:

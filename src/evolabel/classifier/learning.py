@@ -4,7 +4,8 @@ Input that is refused leaves no trace.
 """
 
 import copy
-from typing import TYPE_CHECKING, Any, Self, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets, announ
 from evolabel.core.batch import NO_WEIGHTS, NOT_GIVEN, Batch
 from evolabel.core.members.feedback.error_feedback import ErrorFeedback
 from evolabel.core.model import CHUNK, StreamModel
+from evolabel.core.rules.events import Event
 from evolabel.errors import DataError
 from evolabel.kernels.thresholds import UNDECIDED
 from evolabel.typing import BoolArray, FloatArray
@@ -32,11 +34,13 @@ from evolabel.typing import BoolArray, FloatArray
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+T = TypeVar("T")
+OnEvent = Callable[[Event], object]
+"""Function that is called with each new event."""
+
 
 class Learning(Parameters, Properties):
     """`fit`, `partial_fit`, `test_then_train` and `decide_then_train`."""
-
-    _model: StreamModel
 
     def fit(self, X: object, y: object = None, sample_weight: object = None, confidence: object = None) -> Self:
         """Learn an initial batch (batch phase); what was learned before is dropped.
@@ -75,6 +79,8 @@ class Learning(Parameters, Properties):
         classes: object = None,
         sample_weight: object = None,
         confidence: object = None,
+        *,
+        on_event: OnEvent | None = None,
     ) -> Self:
         """Learn rows one after the other, in a single pass (incremental phase). May be the very first call.
 
@@ -86,12 +92,18 @@ class Learning(Parameters, Properties):
             As in `fit`.
         classes : list, optional
             Classes of a 1-D target that are known ahead of time.
+        on_event : function, optional
+            Called with each new event of `events_` (births and merges of rules, labels that have drifted, sensors that
+            have moved), in their order, after all rows were learned. It may use the classifier; what it raises is
+            raised here, and the rows stay learned.
 
         Returns
         -------
         EvolvingFuzzyClassifier
             The classifier itself.
         """
+        if on_event is not None:
+            return self._learn_and_report(on_event, lambda: self.partial_fit(X, y, classes, sample_weight, confidence))
         if classes is None and sample_weight is None and confidence is None:
             with self._lock:
                 if self._is_quick(X, y):
@@ -105,7 +117,15 @@ class Learning(Parameters, Properties):
         self._learn(self._prepare(X, y, *others))
         return self
 
-    def test_then_train(self, X: Any, y: Any, sample_weight: object = None, confidence: object = None) -> FloatArray:
+    def test_then_train(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: object = None,
+        confidence: object = None,
+        *,
+        on_event: OnEvent | None = None,
+    ) -> FloatArray:
         """Return the output for every row from before the row was learned, eq. (2), and learn all rows.
 
         The same as calling `decision_function` and `partial_fit` row by row, in one pass and at nearly the price of
@@ -115,12 +135,16 @@ class Learning(Parameters, Properties):
         ----------
         X, y, sample_weight, confidence
             As in `fit`.
+        on_event : function, optional
+            As in `partial_fit`.
 
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
             For a 1-D target the columns are the classes; 0 for one that had not been seen yet.
         """
+        if on_event is not None:
+            return self._learn_and_report(on_event, lambda: self.test_then_train(X, y, sample_weight, confidence))
         if sample_weight is None and confidence is None:
             with self._lock:
                 if self._is_quick(X, y):
@@ -137,9 +161,14 @@ class Learning(Parameters, Properties):
         self._learn(batch)
         return batch.outputs
 
-    @uninterrupted
     def decide_then_train(
-        self, X: object, y: object, sample_weight: object = None, confidence: object = None
+        self,
+        X: object,
+        y: object,
+        sample_weight: object = None,
+        confidence: object = None,
+        *,
+        on_event: OnEvent | None = None,
     ) -> tuple[FloatArray, BoolArray]:
         """Return outputs and decisions for every row from before the row was learned, and learn all rows.
 
@@ -147,6 +176,8 @@ class Learning(Parameters, Properties):
         ----------
         X, y, sample_weight, confidence
             As in `fit`; `y` is a label matrix.
+        on_event : function, optional
+            As in `partial_fit`.
 
         Returns
         -------
@@ -155,10 +186,17 @@ class Learning(Parameters, Properties):
         decided : bool ndarray of shape (n_samples, n_labels)
             True where `predict` would have returned 1; False for a label that had not been seen yet.
         """
+        if on_event is not None:
+            return self._learn_and_report(on_event, lambda: self._decide_then_train(X, y, sample_weight, confidence))
+        return self._decide_then_train(X, y, sample_weight, confidence)
+
+    @uninterrupted
+    def _decide_then_train(self, X: object, y: object, *weights: object) -> tuple[FloatArray, BoolArray]:
+        """`decide_then_train` without a function for events."""
         if np.ndim(y) == 1:  # type: ignore[arg-type]
             raise DataError("decide_then_train takes a label matrix, got a 1-D target; use test_then_train")
         check_number("threshold", self.threshold, 0, 1)
-        batch = self._prepare(X, y, None, sample_weight, confidence)
+        batch = self._prepare(X, y, None, *weights)
         shape = len(batch.X), self._targets.size
         batch = batch._replace(outputs=np.zeros(shape))
         if self._model.counts is not None:
@@ -171,6 +209,16 @@ class Learning(Parameters, Properties):
     def _new_model(self, n_features: int, n_labels: int) -> StreamModel:
         """Return an untrained model of this classifier's parameters."""
         return StreamModel(n_features, n_labels, self._options(), watchers=[ErrorFeedback()])
+
+    def _learn_and_report(self, on_event: OnEvent, learn: Callable[[], T]) -> T:
+        """Return what `learn` returns, after `on_event` was called with every event that it has logged."""
+        with self._lock:  # events of other threads do not come in between
+            before = self._n_events()
+            found = learn()
+            events = self._events_since(before)
+        for event in events:
+            on_event(event)
+        return found
 
     def _prepare(self, X: object, y: object, classes: object, sample_weight: object, confidence: object) -> Batch:
         """Return a checked batch; only when all of it is checked, make the first model or add labels."""

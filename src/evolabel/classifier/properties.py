@@ -1,5 +1,6 @@
 """Read-only properties of a trained classifier, and how its model is read."""
 
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -9,6 +10,7 @@ from evolabel._utils.validation import check_number
 from evolabel.classifier.safe_calls import WithLock, exclusive
 from evolabel.classifier.samples import read_samples
 from evolabel.classifier.targets import ClassCodes, Targets
+from evolabel.core.members.label_drift import LabelDrift, label_drifts
 from evolabel.core.model import StreamModel
 from evolabel.core.rules.events import Event
 from evolabel.errors import DataError, StateError
@@ -31,6 +33,7 @@ class Properties(WithLock):
     threshold: float
     n_features_in_: int
     _targets: Targets
+    _model: StreamModel
 
     @property
     def rules_(self) -> "RuleSet":
@@ -48,9 +51,29 @@ class Properties(WithLock):
     @property
     @exclusive
     def events_(self) -> list[Event]:
-        """Births, merges and deaths of rules, and edits by people, oldest first."""
-        rules = self._fitted_model().rules
-        return [] if rules is None else list(rules.events)
+        """Births, merges and deaths of rules, edits by people, and shifts of the stream, oldest first."""
+        return self._events_since(None)
+
+    @property
+    @exclusive
+    def drift_(self) -> dict[str, LabelDrift]:
+        """State of each label in the stream, by name: calm, drifting, recovered or settled, its errors, the members.
+
+        During the warm-up and with `follow_drift=False` every label is calm, with weight 1 for the slow member.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from evolabel import EvolvingFuzzyClassifier
+        >>> X = np.random.default_rng(0).normal(size=(1100, 2))
+        >>> Y = (X > 0.0).astype(float)
+        >>> Y[1000:, 1] = 1.0 - Y[1000:, 1]
+        >>> clf = EvolvingFuzzyClassifier().partial_fit(X, Y)
+        >>> {label: drift.state for label, drift in clf.drift_.items()}
+        {'label0': 'calm', 'label1': 'drift'}
+        """
+        rules, names = self._fitted_model().rules, self._targets.names
+        return dict(zip(names, label_drifts(rules, len(names)), strict=True))
 
     @property
     def rulebook(self) -> "RuleBook":
@@ -155,10 +178,25 @@ class Properties(WithLock):
         if len(rows) != 1:
             raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
         names = self._feature_names(), self._targets.names
-        return explain_sample(self._trained(), rows, *names, threshold=self._decision_threshold(), correct=correct)
+        model = self._fitted_model().answering() or self._trained()
+        return explain_sample(model, rows, *names, threshold=self._decision_threshold(), correct=correct)
 
     def _outputs(self, X: object) -> FloatArray:
         return self._fitted_model().outputs(self._read(X))
+
+    def _n_events(self) -> int:
+        """Events that were logged so far; 0 while there are no rules."""
+        rules = self._model.rules if "_model" in self.__dict__ else None
+        return 0 if rules is None else rules.n_events
+
+    def _events_since(self, n_events: int | None) -> list[Event]:
+        """The events after the first `n_events`, or all that are kept (None), with names of labels and features."""
+        rules, names = self._fitted_model().rules, (self._feature_names(), self._targets.names)
+        if rules is None:
+            return []
+        kept = len(rules.events)  # older ones are dropped
+        new = kept if n_events is None else min(rules.n_events - n_events, kept)
+        return [event.named(*names) for event in islice(rules.events, kept - new, None)]
 
     def _feature_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

@@ -7,14 +7,15 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from json import dumps
 from math import isnan
 from pathlib import Path
 
 from rich.box import SIMPLE
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
@@ -22,9 +23,11 @@ from rich.text import Text
 from evolabel._utils.atomic_files import write_atomically
 from evolabel._utils.optional import load
 from evolabel._utils.text import counted, one_line
+from evolabel.core.rules.events import SHIFTS, Event
 from evolabel.errors import ParameterError
 from evolabel.evaluate import METRICS, RankingRow, Repeated, Spread, best_value
 from evolabel.evaluate import Progress as Step
+from evolabel.evaluate.shifts import episodes
 from evolabel.explain import markup
 
 REPORT_PACKAGES = {"matplotlib": "plots", "jinja2": "report"}
@@ -33,6 +36,8 @@ REPORT_PACKAGES = {"matplotlib": "plots", "jinja2": "report"}
 _PIPED_WIDTH = 240  # columns of a table that does not go to a terminal
 _COLUMN_NAMES = {key: metric.name for key, metric in METRICS.items()}
 _BAR_METRICS = ("pa", "ap")  # the two scores of the paper, where they are measured
+_MAX_EVENTS_LIVE = 3  # below the progress bars
+_MAX_SHIFTS = 20  # rows of the table of shifts
 
 
 # ---------------------------------------------------------------------- messages and files
@@ -131,6 +136,21 @@ def markdown_table(repeated: Repeated) -> str:
     return markup.table(heads, rows) + "\n"
 
 
+def shift_table(repeated: Repeated) -> Table | None:
+    """Return the changes of the stream that the first learner of `repeated` has reported; None if there are none."""
+    name, several = repeated.learners[0], len(repeated.runs) > 1
+    found = [(seed, change) for seed, events in repeated.shifts(name).items() for change in episodes(events)]
+    if not found:
+        return None
+    left_out = f" (the first {_MAX_SHIFTS} of {len(found)})" if len(found) > _MAX_SHIFTS else ""
+    heads = [*(["seed"] if several else []), "what has changed", "at sample", "by", "then"]
+    table = empty_table(f"Changes of the stream, as {name} has found them{left_out}", heads)
+    for seed, change in found[:_MAX_SHIFTS]:
+        cells = [change.about, f"{change.sample:,}", change.size, change.outcome]
+        table.add_row(*(Text(one_line(cell)) for cell in ([str(seed)] if several else []) + cells))
+    return table
+
+
 def _result_rows(repeated: Repeated) -> list[list[str]]:
     """Return the heads of the columns, and the cells of every learner."""
     standings = repeated.ranking()
@@ -177,6 +197,7 @@ class LiveBars(Progress):
 
     def __init__(self, learners: Sequence[str], *, quiet: bool = False) -> None:
         console = Console(stderr=True)
+        self._events: deque[str] = deque(maxlen=_MAX_EVENTS_LIVE)
         super().__init__(
             TextColumn("{task.description}", style="bold", markup=False),
             BarColumn(),
@@ -192,6 +213,7 @@ class LiveBars(Progress):
 
     def begin(self, title: str) -> None:
         """Set all bars to zero for a new run called `title`."""
+        self._events.clear()
         for bar in self._bars.values():
             self.remove_task(bar)
         self._bars = {
@@ -202,6 +224,16 @@ class LiveBars(Progress):
     def step(self, step: Step) -> None:
         """Move the bar of the learner of `step`."""
         self.update(self._bars[step.learner], completed=step.done, total=step.total, state=_bar_text(step))
+
+    def show_event(self, learner: str, event: Event) -> None:
+        """Show `event` of `learner` below the bars, if it is a shift of the stream."""
+        if event.kind in SHIFTS:
+            self._events.append(one_line(f"{learner}, {event}" if len(self._learners) > 1 else str(event)))
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Yield the bars and the last shifts of the stream."""
+        yield from super().get_renderables()
+        yield from (Text(line, style="dim") for line in tuple(self._events))  # another thread draws
 
 
 def _bar_text(step: Step) -> str:

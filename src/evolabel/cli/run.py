@@ -8,7 +8,15 @@ from threadpoolctl import threadpool_limits
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.cli.budgets import BudgetOptions, compiling_learners, trained_classifier, with_budgets
 from evolabel.cli.learners import chosen_learners
-from evolabel.cli.output import LiveBars, check_folder, print_json, print_message, print_table, result_table
+from evolabel.cli.output import (
+    LiveBars,
+    check_folder,
+    print_json,
+    print_message,
+    print_table,
+    result_table,
+    shift_table,
+)
 from evolabel.cli.ready import compile_kernels
 from evolabel.cli.source import DataSource, Protocol, default_data, open_source, split_names, usable
 from evolabel.errors import ParameterError
@@ -43,8 +51,9 @@ def run(
 ) -> None:
     """Learn a stream in one pass and show the accuracy, beside other learners if you name some.
 
-    Every sample is predicted before its labels are learned (test-then-train). Without arguments the stream is yeast,
-    one of the paper's data sets (it comes with river; without river, a synthetic drifting stream).
+    Every sample is predicted before its labels are learned (test-then-train). A second table has the labels that have
+    changed their meaning on the way, and the sensors that have moved. Without arguments the stream is yeast, one of the
+    paper's data sets (it comes with river; without river, a synthetic drifting stream).
 
     For example:
 
@@ -132,6 +141,7 @@ def run(
                 annotated=annotated,
                 seed=seed,
                 progress=bars.step,
+                on_event=bars.show_event,
             )
             kept = next(iter(learners))  # the others are not needed any more, and may be large
             return replace(results, learners={kept: trained_classifier(results.learners[kept])})
@@ -146,6 +156,8 @@ def _show(repeated: Repeated, columns: Dataset, out: Path | None, *, as_json: bo
         print_json(repeated.document())
     else:
         print_table(result_table(repeated))
+        if (shifts := shift_table(repeated)) is not None:
+            print_table(shifts)
     if out is not None:
         from evolabel.report import write_report
 

@@ -25,6 +25,8 @@ class Batch(NamedTuple):
     """Receives the output for each row before the row is learned, (n, K) or (0, 0)."""
     thresholds: FloatArray = NOT_GIVEN
     """Receives the decision thresholds before each row, (n, K) or (0, 0)."""
+    raw: FloatArray = NOT_GIVEN
+    """Raw features where `X` is scaled, (n, p) or (0, 0); members beside the rules read them."""
 
     def rows(self, part: slice | BoolArray) -> "Batch":
         """Return the rows in `part`; for a slice, arrays are views, so that outputs reach the whole batch."""

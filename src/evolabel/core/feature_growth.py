@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from evolabel.core.members.adapting import derive_inverses, take_members
 from evolabel.core.protocols import Model
-from evolabel.core.rules import inverses, slots
+from evolabel.core.rules import fast_sums, inverses, slots
 from evolabel.core.rules.feature_weights import normalised
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import PER_FEATURE, Scaler, fit_scaler
@@ -24,7 +25,9 @@ from evolabel.typing import FloatArray, IntArray
 # Axes that have places for features, after the first, which has the slots: d dimensions of the antecedents (features,
 # then labels), q entries of a regressor (features, then 1), or neither (.).
 AXES = {"c": "d", "M": "d", "n": "d", "H": "qq", "P": "qq", "G": ".q", "W": ".q"}
-DERIVED = ("inv", "F", "pending_H", "pending_P")  # derived again, or empty once no rows are pending
+AXES |= {f"fast_{name}": AXES[name] for name in ("H", "P", "G")}
+# Derived again, or empty once no rows are pending.
+DERIVED = ("inv", "F", "pending_H", "pending_P", "fast_pending_H", "fast_pending_P")
 
 
 def grow_features(model: Model, shown: Sequence[FloatArray]) -> None:
@@ -52,6 +55,7 @@ def keep_features(model: Model, kept: IntArray) -> None:
     for slot in range(rules.n_rules + 1):
         held = rules.arrays.locked[slot] > 0  # a locked rule forgets nothing
         inverses.upkeep(slot, rules.arrays, rules.settings._replace(forgetting=1.0) if held else rules.settings)
+    derive_inverses(rules)
 
 
 def joined(scalers: Sequence[Scaler]) -> Scaler:
@@ -70,9 +74,10 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
     rules, p = model.trained(), len(scaler.used)
     model.feature_weights = normalised(np.append(model.feature_weights[kept], np.ones(p - len(kept))))
     settings = model.settings_for(scaler)
-    changed = RuleBase(p, model.n_labels, settings)
+    changed = model.new_rules(scaler, settings)
     changed.arrays = _moved(rules, kept, settings)
-    changed.events, changed.rule_names = rules.events, rules.rule_names
+    take_members(changed, rules, kept)
+    changed.events, changed.n_events, changed.rule_names = rules.events, rules.n_events, rules.rule_names
     model.n_features, model.scaler, model.rules = p, scaler, changed
     model.changes.clear()
 
@@ -87,6 +92,8 @@ def _moved(rules: RuleBase, kept: IntArray, settings: Settings) -> RuleArrays:
     for slot in range(len(old.c)):
         slots.clear(slot, new, settings)
         inverses.apply_pending(slot, rules.arrays)
+        if fast_sums.has_fast_sums(old):
+            inverses.apply_pending(slot, fast_sums.fast_arrays(old))
     for name in slots.PER_SLOT:
         before, after = getattr(old, name), getattr(new, name)
         if name in AXES and before.size:

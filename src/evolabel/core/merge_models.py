@@ -15,10 +15,14 @@ from collections import deque
 
 import numpy as np
 
+from evolabel.core.members.adapting import read_as, reorder_labels
+from evolabel.core.members.following import FollowingRules
+from evolabel.core.members.merge_members import align_fast_sums, merge_members
 from evolabel.core.model import StreamModel
 from evolabel.core.one_thread import one_blas_thread
 from evolabel.core.rules import inverses
 from evolabel.core.rules.rule_base import RuleBase
+from evolabel.core.rules.rule_state import RuleState
 from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError
 from evolabel.kernels.moments import derive_inverse_variance, pool_moments
@@ -30,12 +34,14 @@ TOLERANCE = 0.25
 
 
 def empty_like(model: StreamModel) -> StreamModel:
-    """Return a model without samples but with the scaling, ridges and labels of `model`."""
+    """Return a model without samples but with the scaling, corrections of sensors, ridges and labels of `model`."""
     watchers = [watcher.empty_like() for watcher in model.watchers]
     twin = StreamModel(model.n_features, model.n_labels, model.options, watchers=watchers)
     twin.scaler, twin.ridge, twin.local_ridge, twin.warm_up = model.scaler, model.ridge, model.local_ridge, None
     twin.feature_weights = model.feature_weights
-    twin.rules = RuleBase(model.n_features, model.n_labels, twin.settings())
+    assert model.scaler is not None
+    twin.rules = twin.new_rules(model.scaler, twin.settings())
+    read_as(twin.rules, model.trained())
     return twin
 
 
@@ -57,12 +63,16 @@ def merge(
     rules, other = united.trained(), copy.deepcopy(theirs.trained())
     assert mine.scaler is not None
     assert theirs.scaler is not None
+    if isinstance(rules, FollowingRules) and isinstance(other, FollowingRules):
+        align_fast_sums(rules, other)
     place_labels(other, n_labels, columns)
     translate(other, *straight_lines(theirs.scaler, mine.scaler), rules.settings)
     if not exclusive:
         ours, others = (_annotated(model, n_labels, at) for model, at in ((united, None), (theirs, columns)))
         _leave_to(rules, _own_part(others, ours), other)
         _leave_to(other, _own_part(ours, others), rules)
+    if isinstance(rules, FollowingRules) and isinstance(other, FollowingRules):
+        merge_members(rules, other)
     _add_whole_stream(rules, other)
     for slot in range(1, other.n_rules + 1):
         rules.copy_rule(other, slot)
@@ -105,8 +115,9 @@ def _leave_to(known: RuleBase, part: FloatArray, other: RuleBase) -> None:
     labels = np.flatnonzero(part < 1.0)
     if not len(labels):
         return
-    a, p, weights = other.arrays, other.n_features, _weights_at(known, labels, other)
-    kept = part[labels]
+    a, p, kept = other.arrays, other.n_features, part[labels]
+    weights = _weights_at(known, known, labels, other)
+    of_sums = [_weights_at(known, member, labels, other) for member in _with_sums(known)]
 
     def blend(array: FloatArray, at: IntArray, value: FloatArray) -> None:
         """Move the entries `at` of `array` towards `value`, as far as the samples do not count."""
@@ -116,7 +127,8 @@ def _leave_to(known: RuleBase, part: FloatArray, other: RuleBase) -> None:
     for slot, W in enumerate(weights):
         if slot > 0 and int(a.identity[slot]) in other.rule_names.written:
             continue
-        blend(a.G[slot], labels, W @ other.hessian(slot))
+        for own, member in zip(of_sums, _with_sums(other), strict=True):
+            blend(member.arrays.G[slot], labels, own[slot] @ member.hessian(slot))
         if a.W.shape[1] and (other.settings.iterated or a.locked[slot]):
             blend(a.W[slot], labels, W)
         if a.Q.shape[1]:
@@ -125,14 +137,19 @@ def _leave_to(known: RuleBase, part: FloatArray, other: RuleBase) -> None:
             blend(a.c[slot], p + labels, known.arrays.c[0, p + labels])
 
 
-def _weights_at(known: RuleBase, labels: IntArray, other: RuleBase) -> FloatArray:
-    """Weights by which `known` answers these labels, for every slot of `other`, (1 + C, labels, q).
+def _with_sums(rules: RuleBase) -> list[RuleState]:
+    """The members of `rules` that have sums H and G: slow and fast one, or the rules themselves."""
+    return [rules.slow, rules.fast] if isinstance(rules, FollowingRules) else [rules]
+
+
+def _weights_at(known: RuleBase, member: RuleState, labels: IntArray, other: RuleBase) -> FloatArray:
+    """Weights by which a `member` of `known` answers these labels, for every slot of `other`, (1 + C, labels, q).
 
     For the whole stream those of the global model; for a rule the mean of the rules that answer at its centre. Five
     drifting streams (seeds 0-4, 8 features, 1,000 samples each), accuracy of a label that one side has no answers to:
     .877 before the merge, .878 after it, .808 if rules get the global model's weights; paper(): .872, .864, .787.
     """
-    W = np.stack([known.weights(slot).T[labels] for slot in range(known.n_rules + 1)])
+    W = np.stack([member.weights(slot).T[labels] for slot in range(known.n_rules + 1)])
     centres = np.ascontiguousarray(other.arrays.c[1 : other.n_rules + 1, : other.n_features])
     psi = known.memberships(centres)[0]
     alone = 1.0 - psi.sum(axis=1)  # 1 where there are no rules, else 0 up to rounding
@@ -143,6 +160,8 @@ def _check_same_kind(mine: Settings, theirs: Settings) -> None:
     """Statistics of different kinds do not add up."""
     kinds = ("rotated", "product", "iterated", "coupling", "label_weight", "inherit")
     differ = [name for name in kinds if getattr(mine, name) != getattr(theirs, name)]
+    if (mine.memory > 0) != (theirs.memory > 0):
+        differ.append("follow_drift")
     if differ:
         raise DataError(f"the classifiers differ in kind ({', '.join(differ)}); merge only such of the same parameters")
 
@@ -160,10 +179,13 @@ def place_labels(rules: RuleBase, n_labels: int, columns: list[int]) -> None:
             scatter = inverses.scatter(slot, a, rules.settings)[np.ix_(joint, joint)]
             inverses.set_scatter(slot, scatter, a, rules.settings)
     changed = {name: getattr(a, name)[:, joint] for name in ("c", "M", "n", "inv")}
-    changed |= {name: getattr(a, name)[:, order] for name in ("G", "W", "ybar", "Q") if getattr(a, name).shape[1]}
+    changed |= {
+        name: getattr(a, name)[:, order] for name in ("G", "W", "ybar", "Q", "fast_G") if getattr(a, name).shape[1]
+    }
     if "Q" in changed:
         changed["Q"] = changed["Q"][:, :, order]
     rules.arrays = a._replace(**{name: np.ascontiguousarray(array) for name, array in changed.items()})
+    reorder_labels(rules, order)
 
 
 def straight_lines(source: Scaler, target: Scaler) -> tuple[FloatArray, FloatArray]:
@@ -196,8 +218,11 @@ def translate(rules: RuleBase, a: FloatArray, b: FloatArray, settings: Settings)
     A[:-1, -1] = b
     stretch, shift = np.append(a, np.ones(labels)), np.append(b, np.zeros(labels))
     for slot in range(rules.n_rules + 1):
-        arrays.H[slot] = A @ rules.hessian(slot) @ A.T
-        arrays.G[slot] = arrays.G[slot] @ A.T
+        for member in _with_sums(rules):
+            member.arrays.H[slot] = A @ member.hessian(slot) @ A.T
+            member.arrays.G[slot] = member.arrays.G[slot] @ A.T
+            member.arrays.n_pending[slot] = 0
+            inverses.derive_inverse(slot, member.arrays, settings)
         if arrays.W.shape[1]:
             arrays.W[slot] = np.linalg.lstsq(A.T, arrays.W[slot].T, rcond=None)[0].T
         arrays.c[slot] = stretch * arrays.c[slot] + shift
@@ -205,8 +230,6 @@ def translate(rules: RuleBase, a: FloatArray, b: FloatArray, settings: Settings)
         if rules.settings.rotated:
             scatter = np.outer(stretch, stretch) * inverses.scatter(slot, arrays, rules.settings)
             inverses.set_scatter(slot, scatter, arrays, settings)
-        arrays.n_pending[slot] = 0
-        inverses.derive_inverse(slot, arrays, settings)
         derive_inverse_variance(slot, arrays, settings)
     rules.settings = settings
 
@@ -217,10 +240,11 @@ def _add_whole_stream(rules: RuleBase, other: RuleBase) -> None:
     mine, theirs = rules.arrays, other.arrays
     pool_moments(0, spare, mine)
     derive_inverse_variance(0, mine, rules.settings)
-    mine.H[0] = rules.hessian(0) + theirs.H[0]
-    mine.n_pending[0] = 0
-    mine.G[0] += theirs.G[0]
-    inverses.derive_inverse(0, mine, rules.settings)
+    for kept, added in zip(_with_sums(rules), _with_sums(other), strict=True):
+        kept.arrays.H[0] = kept.hessian(0) + added.arrays.H[0]
+        kept.arrays.n_pending[0] = 0
+        kept.arrays.G[0] += added.arrays.G[0]
+        inverses.derive_inverse(0, kept.arrays, rules.settings)
     mine.born[: rules.n_rules + 1] += theirs.counters[SEEN]  # idle times stay what they are
     mine.last_won[: rules.n_rules + 1] += theirs.counters[SEEN]
     later = int(theirs.counters[SEEN])

@@ -19,13 +19,16 @@ from evolabel.core.initial import batch_phase
 from evolabel.core.initial.batch_phase import NOT_IN_FLOAT64, is_heavy
 from evolabel.core.initial.cold_start import WarmUp, renumber
 from evolabel.core.initial.first_model import FirstModel
+from evolabel.core.members.adapting import advance, derive_inverses
+from evolabel.core.members.following import FollowingRules
+from evolabel.core.members.mixture import corrected, mixed_answers, mixed_weights
 from evolabel.core.options import Options
 from evolabel.core.protocols import Watcher
 from evolabel.core.rules.conditioning import is_sound, is_well_posed
 from evolabel.core.rules.feature_weights import WEIGH_EVERY, relevance_weights, set_feature_weights
-from evolabel.core.rules.inverses import derive_all_inverses
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import Scaler
+from evolabel.core.rules.weights import MANY_ROWS, NO_WEIGHTS
 from evolabel.core.settings import kernel_settings
 from evolabel.core.sizes import misfit
 from evolabel.errors import DataError, StateError
@@ -121,12 +124,17 @@ class StreamModel:
             feature_weights=self.feature_weights,
         )
 
+    def new_rules(self, scaler: Scaler, settings: Settings) -> RuleBase:
+        """Return a rule base without rules for rows that `scaler` scales; one with members where drift is followed."""
+        sizes = len(scaler.used), self.n_labels
+        return FollowingRules(*sizes, settings, scaler) if settings.memory else RuleBase(*sizes, settings)
+
     # ------------------------------------------------------------------ stages of an output
 
     def scale(self, X: FloatArray) -> FloatArray:
-        """Return the raw rows `X` scaled."""
+        """Return the raw rows `X` scaled, after the correction of sensors that moved."""
         assert self.scaler is not None
-        return self.scaler.transform(X)
+        return self.scaler.transform(X if self.rules is None else corrected(self.rules, X))
 
     def standardise(self, X: FloatArray) -> FloatArray:
         """Return the raw rows `X` scaled, in units of their standard deviations whatever the scaling."""
@@ -138,9 +146,16 @@ class StreamModel:
         if self.warm_up is not None:
             return self._first_outputs(self.warm_up, X)
         if len(X) <= CHUNK:
-            return self.trained().outputs(self.scale(X))
+            return self._mixed_outputs(X)
         chunks = (X[start : start + CHUNK] for start in range(0, len(X), CHUNK))
-        return np.concatenate([self.trained().outputs(self.scale(chunk)) for chunk in chunks])
+        return np.concatenate([self._mixed_outputs(chunk) for chunk in chunks])
+
+    def _mixed_outputs(self, X: FloatArray) -> FloatArray:
+        """Return the outputs of all members for at most `CHUNK` raw rows `X`; many rows by weights formed once."""
+        rules = self.trained()
+        return mixed_answers(
+            rules, self.scale(X), X, mixed_weights(rules) if len(X) >= MANY_ROWS else NO_WEIGHTS
+        ).outputs
 
     # ------------------------------------------------------------------ learning
 
@@ -185,7 +200,7 @@ class StreamModel:
         before = counters[SEEN]
         try:
             if not self.is_plain and self.weighs_features:
-                self._learn_and_weigh(batch._replace(X=self.scale(batch.X)))
+                self._learn_and_weigh(batch._replace(X=self.scale(batch.X), raw=batch.X))
             else:
                 rules.learn_raw(batch, self.scaler)
             self.n_answers = n_answers
@@ -212,7 +227,7 @@ class StreamModel:
         before = copy.deepcopy((rules.__getstate__(), self.n_answers, self.counts, self.feature_weights))
         try:
             self.learn_rows(batch)
-            derive_all_inverses(rules.arrays, rules.settings)
+            derive_inverses(rules)
             if not (is_sound(rules) and is_well_posed(rules) and np.isfinite(batch.outputs).all()):
                 raise DataError(NOT_IN_FLOAT64)
         except BaseException as error:
@@ -238,6 +253,11 @@ class StreamModel:
         self.feature_weights = relevance_weights(rules)
         set_feature_weights(rules, self.feature_weights)
 
+    def advance(self, rows: int) -> None:
+        """Count `rows` of the stream that are not learned, because no label of theirs was asked for."""
+        if self.rules is not None:
+            advance(self.rules, rows)
+
     # ------------------------------------------------------------------ cold start, new labels
 
     def _buffer(self, buffer: WarmUp, batch: Batch) -> int:
@@ -256,7 +276,17 @@ class StreamModel:
         """Return outputs of the raw rows `X` during the warm-up: label shares, then those of a `FirstModel`."""
         if self.options.iterated:
             return np.tile(buffer.priors(), (len(X), 1))
-        return self._first.outputs(buffer, X, lambda: StreamModel(self.n_features, self.n_labels, self.options))
+        return self._first.outputs(buffer, X, self._untrained)
+
+    def _untrained(self) -> "StreamModel":
+        """Return a model of the same options that has learned nothing."""
+        return StreamModel(self.n_features, self.n_labels, self.options)
+
+    def answering(self) -> "StreamModel | None":
+        """Return the model behind the outputs: this one, or that of the first rows; None while these are shares."""
+        if self.warm_up is None or self.options.iterated:
+            return self if self.warm_up is None else None
+        return self._first.model_of(self.warm_up, self._untrained)
 
     def _end_warm_up(self, buffer: WarmUp) -> None:
         """Run the batch phase on the rows kept; this model changes only if that succeeds."""

@@ -9,6 +9,7 @@ from math import sqrt
 from typing import Any
 
 from evolabel._utils.validation import Choice, Range
+from evolabel.errors import ParameterError
 
 # Best of the constants on the five data sets (docs/experiments.md), and the most that "loo" may choose.
 STRONGEST_LOCAL_RIDGE = 0.2
@@ -48,6 +49,7 @@ class Options:
         Range(_SMALLEST, _GREATEST, words=("sqrt",), per_feature=True),
         "T of the memberships exp(-d²/2T)",
     )
+    follow_drift: bool = option(True, Choice(True, False), "whether the model follows labels that change their meaning")
     forgetting: float = option(
         1.0, Range(0, 1, open_low=True), "factor by which a rule's past fades per sample's worth of new evidence"
     )
@@ -125,7 +127,15 @@ class Options:
         """Raise ParameterError for the first value that is not allowed; returns itself."""
         for declared in fields(self):
             declared.metadata["allowed"].check(declared.name, getattr(self, declared.name))
+        self._check_members()
         return self
+
+    def _check_members(self) -> None:
+        """Raise ParameterError for parameters whose consequents cannot follow drift."""
+        if self.follow_drift and (self.iterated or self.parent != "global"):
+            values = {"alpha": self.alpha, "beta": self.beta, "parent": self.parent}
+            reasons = [f"{name}={value!r}" for name, value in values.items() if value not in (0.0, "global")]
+            raise ParameterError(f"follow_drift=True does not go with {reasons[0]}; set follow_drift=False")
 
     @property
     def iterated(self) -> bool:
@@ -173,6 +183,7 @@ PAPER_PROFILE: dict[str, Any] = {
     "covariance": "full",
     "space": "product",
     "novelty": "paper",
+    "follow_drift": False,
 }
 
 

@@ -81,6 +81,9 @@ class Model(Protocol):
     def settings_for(self, scaler: "Scaler") -> Settings:
         """Return the settings of the kernels for the features of `scaler`."""
 
+    def new_rules(self, scaler: "Scaler", settings: Settings) -> "RuleBase":
+        """Return a rule base without rules for rows that `scaler` scales."""
+
     def scale(self, X: FloatArray) -> FloatArray:
         """Return the scaled rows of `X`."""
 
@@ -95,6 +98,9 @@ class Model(Protocol):
 
     def learn(self, batch: Batch) -> None:
         """Learn the rows of `batch` one after the other."""
+
+    def advance(self, rows: int) -> None:
+        """Count `rows` of the stream that are not learned."""
 
     def grow_labels(self, n_labels: int, *, absent: bool = False) -> None:
         """Add labels up to `n_labels`; `absent`: the samples so far are known not to carry them."""

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from evolabel.core.members.feedback.error_feedback import Correction
+from evolabel.core.members.mixture import mixed_answers, mixed_weights
 from evolabel.core.protocols import Model
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.weights import (
@@ -27,8 +28,6 @@ from evolabel.core.rules.weights import (
     Answers,
     Moments,
     VarianceTerms,
-    answers,
-    formed_weights,
 )
 from evolabel.core.second_moments import SecondMoments, labelled_moments
 from evolabel.core.settings import novelty_radius
@@ -70,7 +69,7 @@ class RowStatistics:
         Second moments of all samples, labelled or not, for `variance_reduction`; without them those of the labelled
         samples are taken.
     weights : array (1 + C, K, q), optional
-        `formed_weights` of the model as it is; without them they are formed where there are many rows.
+        `mixed_weights` of the model as it is; without them they are formed where there are many rows.
     correction : Correction, optional
         Of the outputs of a trained model.
     doubts : array (n, K), optional
@@ -195,7 +194,7 @@ class RowStatistics:
     def _formed(self) -> Answers:
         """Answers by formed weights."""
         rules = self._rules()
-        return answers(rules, self._Z, formed_weights(rules) if self.weights is None else self.weights)
+        return mixed_answers(rules, self._Z, self.X, mixed_weights(rules) if self.weights is None else self.weights)
 
     @cached_property
     def _from_state(self) -> tuple[Answers, VarianceTerms]:
@@ -205,7 +204,7 @@ class RowStatistics:
             return Answers(self.model.outputs(self.X), none, none), VarianceTerms(none, none, none)
         rules = self._rules()
         terms = VarianceTerms(*np.zeros((3, self.n, rules.n_rules)))
-        return answers(rules, self._Z, NO_WEIGHTS, self._moments, terms), terms
+        return mixed_answers(rules, self._Z, self.X, NO_WEIGHTS, moments=self._moments, terms=terms), terms
 
     def _terms_by(self, moments: Moments) -> VarianceTerms:
         """Quadratic forms of rows whose memberships are known."""

@@ -19,6 +19,14 @@ MERGE_EVERY = 32
 # infinitely far.
 LABEL_VARIANCE = 0.1
 
+# Rows of the stream that the fast member remembers: at least so many, and so many per weight of a rule and label, so
+# that inverting H once in a quarter of them costs no more than learning.
+LEAST_MEMORY = 500
+MEMORY_PER_WEIGHT = 8
+
+# Samples by which the centre of a rule is held in its place, at most: centres follow inputs that move.
+MOST_COUNT = 300.0
+
 COUPLINGS = {"none": NONE, "ridge": RIDGE, "shifted": SHIFTED, "signed_laplacian": SIGNED_LAPLACIAN, "paper": PAPER}
 
 
@@ -67,6 +75,8 @@ def kernel_settings(
         prune_after=int(o.prune_after or 0),
         min_support=float(o.min_support),
         merge_every=MERGE_EVERY if o.merging == "touching" else 0,
+        memory=max(LEAST_MEMORY, MEMORY_PER_WEIGHT * (p + 1)) if o.follow_drift else 0,
+        most_count=MOST_COUNT if o.follow_drift else np.inf,
         by_angle=o.consistency == "angle",
         iterated=o.iterated,
         rls=bool(o.rls),

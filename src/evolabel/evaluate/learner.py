@@ -5,8 +5,8 @@ threshold.
 """
 
 import re
-from collections.abc import Mapping
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -24,7 +24,8 @@ class Learner(Protocol):
 
     Three attributes are optional. `n_rules_`: the number of rules, which is recorded. `thresholds_`, one per label:
     they decide which labels count as predicted, with the values they have when a row is predicted. `questions_`, a
-    `Questions`: reported for a learner that queries the labels it is trained on.
+    `Questions`: reported for a learner that queries the labels it is trained on. Methods that train may take a function
+    `on_event`, as those of `EvolvingFuzzyClassifier` do: the shifts of the stream are then in the results.
     """
 
     def fit(self, X: FloatArray, Y: FloatArray, /) -> object:
@@ -76,18 +77,23 @@ def stable_repr(thing: object) -> str:
 
 
 def answer_and_learn(
-    learner: Learner, X: FloatArray, Y: FloatArray, deliveries: list[LabelledRows] | None
+    learner: Learner,
+    X: FloatArray,
+    Y: FloatArray,
+    deliveries: list[LabelledRows] | None,
+    on_event: Callable[[Any], object] | None = None,
 ) -> tuple[FloatArray, BoolArray]:
     """Return the scores of the rows `X` and the predicted labels while `learner` is trained.
 
     `deliveries` holds, for each row, the rows whose labels become known after it is predicted; None: its own labels in
-    `Y`.
+    `Y`. `on_event`, if given, is passed to the training methods of `learner`.
     """
+    events: dict[str, Any] = {} if on_event is None else {"on_event": on_event}
     if deliveries is None and isinstance(learner, DecidingLearner):
-        scores, decisions = (_with_shape(table, Y.shape) for table in learner.decide_then_train(X, Y))
+        scores, decisions = (_with_shape(table, Y.shape) for table in learner.decide_then_train(X, Y, **events))
         return _finite(scores), decisions > 0.0
     if deliveries is None and isinstance(learner, SinglePassLearner) and not hasattr(learner, "thresholds_"):
-        scores = _finite(_with_shape(learner.test_then_train(X, Y), Y.shape))
+        scores = _finite(_with_shape(learner.test_then_train(X, Y, **events), Y.shape))
         return scores, scores >= DEFAULT_THRESHOLD
     arrivals = zip(X[:, None], Y[:, None], strict=True) if deliveries is None else deliveries
     scores, thresholds = np.empty(Y.shape), np.full(Y.shape, DEFAULT_THRESHOLD)
@@ -95,7 +101,7 @@ def answer_and_learn(
         scores[row] = _answer(learner, X[row : row + 1], Y.shape[1])
         thresholds[row] = getattr(learner, "thresholds_", DEFAULT_THRESHOLD)
         if len(arrived):
-            learner.partial_fit(arrived, labels)
+            learner.partial_fit(arrived, labels, **events)
     return _finite(scores), scores >= thresholds
 
 

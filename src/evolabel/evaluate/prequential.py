@@ -8,7 +8,9 @@ from evolabel.errors import DataError
 from evolabel.evaluate.learner import Learner, named_learners, stable_repr
 from evolabel.evaluate.results import Results
 from evolabel.evaluate.run import Metrics, Plan, ProgressCallback, Run, delay_range, named_metrics
+from evolabel.evaluate.shifts import EventCallback, ShiftLog
 from evolabel.evaluate.source import Stream, initial_rows, open_stream, stream_name
+from evolabel.streams import Dataset
 
 
 def prequential(
@@ -24,7 +26,9 @@ def prequential(
     annotated: float = 1.0,
     seed: int = 0,
     keep_scores: bool = False,
+    watch_drift: bool = False,
     progress: ProgressCallback | None = None,
+    on_event: EventCallback | None = None,
 ) -> Results:
     """Evaluate learners on a stream: fit an initial batch, then predict every sample before its labels are learned.
 
@@ -59,8 +63,14 @@ def prequential(
         Seed of the random delays and of the hidden labels.
     keep_scores : bool
         Store every learner's scores in the results.
+    watch_drift : bool
+        Watch the squared errors of every learner by a `DriftAlarm`; the samples at which they jump are in the results,
+        as `drifts` of each summary. Errors count all true labels, as metrics do.
     progress : callable, optional
         Called with a `Progress` after every step of each learner.
+    on_event : callable, optional
+        Called with the name of a learner and each `Event` that it reports: births and merges of rules, labels that have
+        drifted, sensors that have moved. Those of the stream are also in the results, as `events` of each summary.
 
     Returns
     -------
@@ -84,6 +94,16 @@ def prequential(
     ...     print(f"{name}: PA {summary.metrics['pa']:.2f}, AP {summary.metrics['ap']:.2f}, {summary.rules:.0f} rules")
     default: PA 0.81, AP 0.90, 30 rules
     few rules: PA 0.81, AP 0.89, 3 rules
+
+    A label that becomes its opposite in row 1,000, 200 rows after the initial batch, and a learner without rules:
+
+    >>> import numpy as np
+    >>> from evolabel.baselines import GlobalRLS
+    >>> X = np.random.default_rng(0).normal(size=(2000, 2))
+    >>> Y = (X > 0.0).astype(float)
+    >>> Y[1000:, 1] = 1.0 - Y[1000:, 1]
+    >>> prequential(GlobalRLS(), (X, Y), initial=800, watch_drift=True).summary["GlobalRLS"].drifts
+    [[], [230]]
     """
     plan = Plan(
         metrics=named_metrics(metrics),
@@ -93,6 +113,7 @@ def prequential(
         annotated=check_number("annotated", annotated, 0, 1, open_low=True),
         seed=whole_number("seed", seed, 0),
         keep_scores=bool(keep_scores),
+        watch_drift=bool(watch_drift),
     )
     named = named_learners(learners)
     source = open_stream(stream, samples)
@@ -107,7 +128,8 @@ def prequential(
         **plan.settings(),
     }
     copies = {name: copy.deepcopy(learner) for name, learner in named.items()}
-    run = Run(copies, plan, source.n_rows - n_initial)
+    columns = (stream.feature_names, stream.label_names) if isinstance(stream, Dataset) else ((), ())
+    run = Run(copies, plan, source.n_rows - n_initial, lambda name: ShiftLog(name, *columns, on_event))
     X, Y = source.take(n_initial)
     run.fit_initial(X, Y)
     while len((block := source.take(plan.every))[0]):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from evolabel._utils.atomic_files import write_atomically
+from evolabel.core.rules.events import Event
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate.formats import nan_to_none
 from evolabel.evaluate.metrics import METRICS
@@ -106,6 +107,11 @@ class Repeated:
                     points.setdefault(point.sample, []).append(point.value)
         return list(points), list(points.values())
 
+    def shifts(self, learner: str) -> dict[int, tuple[Event, ...]]:
+        """Return the shifts of the stream that `learner` has reported, by seed; empty if there are none."""
+        found = {seed: run.summary[learner].events for seed, run in self.runs.items()}
+        return {seed: events for seed, events in found.items() if events}
+
     def document(self) -> dict[str, Any]:
         """Return settings, ranking ("standings") and the summaries of all seeds as plain values."""
         return {
@@ -113,8 +119,7 @@ class Repeated:
             "seeds": list(self.runs),
             "standings": [_plain_values(row) for row in self.ranking()],
             "runs": {
-                str(seed): [nan_to_none(asdict(summary)) for summary in run.summary.values()]
-                for seed, run in self.runs.items()
+                str(seed): [summary.document() for summary in run.summary.values()] for seed, run in self.runs.items()
             },
         }
 

@@ -2,7 +2,7 @@
 
 import os
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
@@ -16,6 +16,7 @@ from evolabel._utils.atomic_files import write_atomically
 from evolabel.errors import FileFormatError
 from evolabel.evaluate.formats import RESULT_FORMATS, Backend, Document, nan_to_none, none_to_nan, to_frame
 from evolabel.evaluate.learner import Learner
+from evolabel.evaluate.shifts import event_from_values
 from evolabel.evaluate.trend import Point, Questions, Summary
 from evolabel.typing import FloatArray
 
@@ -119,7 +120,7 @@ class Results:
     def _document(self) -> Document:
         return {
             "settings": self.settings,
-            "summary": [nan_to_none(asdict(summary)) for summary in self.summary.values()],
+            "summary": [summary.document() for summary in self.summary.values()],
             "trend": [nan_to_none(point._asdict()) for point in self.trend],
         }
 
@@ -143,7 +144,14 @@ def remove_results(folder: Path) -> None:
 def _summary(entry: dict[str, Any]) -> Summary:
     metrics = {name: none_to_nan(value) for name, value in entry["metrics"].items()}
     questions = Questions.from_dict(entry.get("questions"))
-    return Summary(**{**entry, "metrics": metrics, "rules": none_to_nan(entry["rules"]), "questions": questions})
+    reported = entry.get("events")
+    changed = {
+        "metrics": metrics,
+        "rules": none_to_nan(entry["rules"]),
+        "questions": questions,
+        "events": None if reported is None else tuple(event_from_values(values) for values in reported),
+    }
+    return Summary(**{**entry, **changed})
 
 
 def _write_scores(target: Path, scores: dict[str, FloatArray]) -> None:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,12 @@ from evolabel.errors import DataError, ParameterError
 from evolabel.evaluate.learner import LabelledRows, Learner, answer_and_learn
 from evolabel.evaluate.metrics import Metric, metric_key, metric_named
 from evolabel.evaluate.results import Results
+from evolabel.evaluate.shifts import ShiftLog, reports_events
 from evolabel.evaluate.trend import LearnerMetrics, Progress
 from evolabel.typing import FloatArray
+
+if TYPE_CHECKING:
+    from evolabel.evaluate.drift_watch import DriftWatch
 
 Metrics = str | Metric | Iterable[str | Metric]
 ProgressCallback = Callable[[Progress], object]
@@ -32,6 +36,7 @@ class Plan:
     annotated: float
     seed: int
     keep_scores: bool
+    watch_drift: bool = False
 
     def settings(self) -> dict[str, Any]:
         """Return the parameters as plain values, for results."""
@@ -118,9 +123,17 @@ class Run:
         Parameters of the evaluation.
     total : int
         Number of rows after the initial batch; a stream that ends early has fewer.
+    log_of : function, optional
+        Returns the `ShiftLog` of the learner with a given name.
     """
 
-    def __init__(self, learners: Mapping[str, Learner], plan: Plan, total: int) -> None:
+    def __init__(
+        self,
+        learners: Mapping[str, Learner],
+        plan: Plan,
+        total: int,
+        log_of: Callable[[str], ShiftLog] = ShiftLog,
+    ) -> None:
         self.total = total
         self.learners = dict(learners)
         self.tracked = {name: LearnerMetrics(name, plan.metrics, plan.window) for name in learners}
@@ -128,6 +141,9 @@ class Run:
         self._annotation = np.random.default_rng((plan.seed, 0))  # a number per label, which is kept below `annotated`
         self.delay = LabelDelay(*plan.delay, plan.seed)
         self.scores: dict[str, list[FloatArray]] = {name: [] for name in learners} if plan.keep_scores else {}
+        self.watch_drift = plan.watch_drift
+        self.watches: dict[str, DriftWatch] = {}
+        self.logs = {name: log_of(name) for name, learner in learners.items() if reports_events(learner)}
         self.done = 0
 
     def fit_initial(self, X: FloatArray, Y: FloatArray) -> None:
@@ -147,11 +163,13 @@ class Run:
         for name, learner in self.learners.items():
             start = perf_counter()
             with _learner_in_errors(name, f"rows {self.done + 1} to {self.done + len(X)} after the initial batch"):
-                scores, decisions = answer_and_learn(learner, X, seen, deliveries)
+                scores, decisions = answer_and_learn(learner, X, seen, deliveries, self.logs.get(name))
             seconds = perf_counter() - start
             self.tracked[name].update(Y, scores, decisions, float(getattr(learner, "n_rules_", np.nan)), seconds)
             if self.scores:
                 self.scores[name].append(scores)
+            if self.watch_drift:
+                self._watch_of(name, Y.shape[1]).update(Y, scores)
             if progress is not None:
                 progress(self.tracked[name].progress(self.total))
         self.done += len(X)
@@ -160,7 +178,11 @@ class Run:
         """Return the results so far, with these `settings`."""
         return Results(
             summary={
-                name: tracked.summary(getattr(self.learners[name], "questions_", None))
+                name: tracked.summary(
+                    getattr(self.learners[name], "questions_", None),
+                    self.watches[name].drifts if name in self.watches else None,
+                    tuple(self.logs[name].shifts) if name in self.logs else None,
+                )
                 for name, tracked in self.tracked.items()
             },
             trend=tuple(chain.from_iterable(tracked.points for tracked in self.tracked.values())),
@@ -168,6 +190,14 @@ class Run:
             scores={name: np.concatenate(scores) for name, scores in self.scores.items()},
             learners=self.learners,
         )
+
+    def _watch_of(self, learner: str, n_labels: int) -> "DriftWatch":
+        """Return the watch of this `learner`, which is created at its first rows."""
+        from evolabel.evaluate.drift_watch import DriftWatch  # compiled kernels, which other runs do not need
+
+        if learner not in self.watches:
+            self.watches[learner] = DriftWatch(n_labels)
+        return self.watches[learner]
 
 
 @contextmanager

@@ -2,13 +2,16 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import inf, nan
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from evolabel.core.rules.events import Event
+from evolabel.evaluate.formats import nan_to_none
 from evolabel.evaluate.metrics import Metric, Sliding
+from evolabel.evaluate.shifts import event_values
 from evolabel.typing import BoolArray, FloatArray
 
 
@@ -89,7 +92,9 @@ class Summary:
 
     `rules` is NaN for a learner without rules. `skipped` counts, for each metric, the samples it left out.
     `fit_seconds` is the time of the initial batch, which `ms_per_sample` does not include. `questions` is None for a
-    learner that does not query labels.
+    learner that does not query labels. `drifts` has, for each label, the numbers of the samples at which the learner's
+    loss has jumped; None unless drift was watched. `events` has the shifts of the stream that the learner itself has
+    reported, their samples counted with the initial batch; None if it reports none.
     """
 
     learner: str
@@ -100,6 +105,13 @@ class Summary:
     samples: int
     skipped: dict[str, int]
     questions: Questions | None = None
+    drifts: list[list[int]] | None = None
+    events: tuple[Event, ...] | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return the results as plain values for a file."""
+        events = None if self.events is None else [event_values(event) for event in self.events]
+        return {**nan_to_none(asdict(self)), "events": events}
 
 
 class LearnerMetrics:
@@ -150,8 +162,13 @@ class LearnerMetrics:
         speed = self.samples / self.seconds if self.seconds else inf
         return Progress(self.learner, self.samples, total, self.metrics(), self.rules, speed)
 
-    def summary(self, questions: Questions | None = None) -> Summary:
-        """Return the results so far, with the learner's `questions`."""
+    def summary(
+        self,
+        questions: Questions | None = None,
+        drifts: list[list[int]] | None = None,
+        events: tuple[Event, ...] | None = None,
+    ) -> Summary:
+        """Return the results so far, with the learner's `questions` and `events` and the `drifts` of its loss."""
         return Summary(
             learner=self.learner,
             metrics=self.metrics(),
@@ -161,6 +178,8 @@ class LearnerMetrics:
             samples=self.samples,
             skipped={name: metric.n_skipped for name, metric in self._cumulative.items()},
             questions=questions,
+            drifts=drifts,
+            events=events,
         )
 
     def _record(self, form: str, values: dict[str, float]) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evolabel.core.members.mixture import corrected
 from evolabel.core.protocols import Model
 from evolabel.explain.shortening import Threshold
 from evolabel.explain.terms import scaled_moments
@@ -33,6 +34,7 @@ _Texts = dict[int, list[int]]
 class Counterfactual:
     """A change of `feature` from `before` to `after`, in its own units, that turns `label` on (`turns_on`) or off.
 
+    Both are readings as they come, also of a sensor that moved and is corrected.
     A 0/1 feature of a categorical column goes from 0 to 1, and the others of its column become 0. `size` is the change
     in standard deviations of the scaled stream. `confirmed`: the whole model turns the label as well; otherwise the
     change does so within the active rules only.
@@ -123,7 +125,7 @@ def _candidates(
     """Return per label feature, new raw value and size of the smallest changes that bring its gap across zero."""
     scaler = model.scaler
     assert scaler is not None
-    z = scaler.transform(x[None])[0]
+    z = model.scale(x[None])[0]
     slope = slopes.T
     movable = (np.abs(slope) > _MIN_SLOPE) & ~np.isnan(z) & (scaler.used > 0)
     move = -gaps + np.where(gaps < 0.0, _BEYOND, -_BEYOND)
@@ -132,9 +134,9 @@ def _candidates(
     movable &= (target >= scaler.low) & (target <= scaler.high)
     width = scaled_moments(model)[1]
     size = np.where(movable, np.abs(step) / width, np.inf)
-    raw = scaler.inverse(np.where(movable, target, 0.0))
+    raw = _as_read(model, scaler.inverse(np.where(movable, target, 0.0)))
     for j in texts:
-        moved = scaler.transform(_changed(x, j, 1.0, texts)[None])[0] - z
+        moved = model.scale(_changed(x, j, 1.0, texts)[None])[0] - z
         turned = gaps + np.nan_to_num(moved) @ slopes
         movable[:, j] = ((turned >= 0.0) != (gaps >= 0.0)) & (x[j] == 0.0)
         size[:, j] = np.where(movable[:, j], np.linalg.norm(np.nan_to_num(moved) / width), np.inf)
@@ -143,6 +145,13 @@ def _candidates(
     return [
         [(int(j), float(raw[c, j]), float(size[c, j])) for j in smallest[c] if movable[c, j]] for c in range(len(gaps))
     ]
+
+
+def _as_read(model: Model, X: FloatArray) -> FloatArray:
+    """Return the corrected rows `X` as sensors read them, those that have moved included."""
+    rules = model.trained()
+    at_0, at_1 = (corrected(rules, np.full((1, X.shape[1]), end)) for end in (0.0, 1.0))
+    return np.asarray((X - at_0) / (at_1 - at_0))
 
 
 def _texts(model: Model, features: list[str]) -> _Texts:

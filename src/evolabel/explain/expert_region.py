@@ -93,7 +93,7 @@ def _ranges(rule: ExpertRule, model: Model, words: Vocabulary) -> tuple[FloatArr
     numbers = [condition for condition in rule.conditions if not condition.of_text]
     for condition in numbers:
         ends[:, words.index_of(condition.feature)] = _ends(condition, words, scaler)
-    low, high = model.scale(ends)
+    low, high = scaler.transform(ends)  # not `model.scale`: people write ranges in corrected units, as they are printed
     texts = {condition.feature: condition.term == YES for condition in rule.conditions if condition.of_text}
     for feature in [feature for feature, on in texts.items() if on]:
         others = (other for other in words.texts_like(feature) if scaler.used[words.index_of(other)] > 0)

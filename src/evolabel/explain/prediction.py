@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from evolabel._utils.text import one_line
+from evolabel._utils.text import counted, one_line
 from evolabel.core.members.feedback.error_feedback import Correction
+from evolabel.core.members.mixture import corrected
+from evolabel.core.members.sensor_corrections import sensor_corrections
 from evolabel.core.protocols import Model
 from evolabel.errors import StateError
+from evolabel.explain.corrected_names import Corrections, correction_values, note_on
 from evolabel.explain.counterfactuals import Counterfactual, find_counterfactuals
+from evolabel.explain.linear_part import linear_part
 from evolabel.explain.markup import bold, code, escape, page
 from evolabel.explain.novelty_check import NoveltyCheck, check_novelty
 from evolabel.explain.shortening import Threshold, labels_on
@@ -25,6 +29,7 @@ _CLASS_THRESHOLD = 0.5  # stands in for the threshold where the largest output i
 _AMBIGUOUS_WITHIN = 0.6 - 0.5  # thresh2 of eq. (30), minus 0.5
 
 _MAX_FEATURES = 4
+_SHOWN_PART = 0.0005  # smallest part of the linear rule in an output that is shown
 _MAX_LABELS = 10
 _BASE_RATE = "base rate"
 FEEDBACK = "from the errors of recent answers"
@@ -47,7 +52,8 @@ class Explanation:
         Their memberships psi_i and mean squared distances.
     contributions : array of shape (n_active, n_features + 1, n_labels)
         `contributions[i, j, c]` is what feature j (the last: the intercept) adds to label c through active rule i:
-        psi_i r_j w_ijc. They sum to the output, eq. (2).
+        psi_i r_j w_ijc. They sum to the output, eq. (2); where drift is followed, with `linear`, w_ijc being the mean
+        of slow and fast member, times the weight of both.
     feature_names, label_names : list of str
     x : array of shape (n_features,)
         The raw sample.
@@ -60,9 +66,17 @@ class Explanation:
         Terms of the features.
     threshold : array, float or None
         Outputs of at least this much are on; None: the label of the largest output is predicted.
+    linear : array of shape (n_features + 1, n_labels), optional
+        What each feature (the last: the intercept) adds through the linear member; None where drift is not followed.
     feedback : array of shape (n_labels,), optional
         What the errors of recent answers add to each label, of an `ActiveLearner` in a stream where errors repeat:
         (scale - 1) times the sum of the contributions, plus the offset. None where outputs are not corrected.
+    n_seen : int
+        Samples that the model had learned.
+    corrections : dict of str to SensorCorrection
+        Sensors that have moved, by the names of their features; `x` has their readings as they came.
+    corrected : array of shape (n_features,), optional
+        The sample after these corrections; None where nothing was corrected.
     """
 
     rules: IntArray
@@ -76,18 +90,23 @@ class Explanation:
     counterfactuals: tuple[Counterfactual | None, ...] = field(repr=False)
     words: Vocabulary = field(repr=False)
     threshold: Threshold = 0.5
+    linear: FloatArray | None = None
     feedback: FloatArray | None = None
+    n_seen: int = 0
+    corrections: Corrections = field(default_factory=dict, repr=False)
+    corrected: FloatArray | None = field(default=None, repr=False)
 
     @property
     def total(self) -> FloatArray:
         """The output per label: the sum of all contributions, and the feedback if there is one."""
-        plain = self.contributions.sum(axis=(0, 1))
+        plain = self.by_feature.sum(axis=0)
         return np.asarray(plain if self.feedback is None else plain + self.feedback)
 
     @property
     def by_feature(self) -> FloatArray:
         """What each feature (the last: the base rate) adds to each label, (n_features + 1, n_labels)."""
-        return np.asarray(self.contributions.sum(axis=0))
+        by_rules = np.asarray(self.contributions.sum(axis=0))
+        return by_rules if self.linear is None else by_rules + self.linear
 
     @property
     def by_rule(self) -> FloatArray:
@@ -112,7 +131,7 @@ class Explanation:
         for c in _shown(self):
             lines.append(f"{one_line(self.label_names[c])}: {_verdict(self, c)} = {_parts(self, c, one_line)}")
             lines.append(f"    {_counterfactual(self, c, one_line)}")
-        return "\n".join([*lines, *_last_lines(self)])
+        return "\n".join([*lines, *_last_lines(self, one_line)])
 
     def markdown(self) -> str:
         """Return the explanation in Markdown."""
@@ -120,7 +139,7 @@ class Explanation:
         for c in _shown(self):
             lines.append(f"- {code(self.label_names[c])}: {bold(_verdict(self, c))} = {_parts(self, c, code)}")
             lines.append(f"  - {_counterfactual(self, c, code)}")
-        return "\n".join([*lines, "", *(f"{line}\n" for line in _last_lines(self))])
+        return "\n".join([*lines, "", *(f"{line}\n" for line in _last_lines(self, code))])
 
     def html(self) -> str:
         """Return the explanation as a whole HTML page."""
@@ -129,7 +148,7 @@ class Explanation:
             f"{_parts(self, c, escape)}<br>{_counterfactual(self, c, escape)}</li>"
             for c in _shown(self)
         )
-        rest = "".join(f"<p>{escape(line)}</p>" for line in _last_lines(self))
+        rest = "".join(f"<p>{line}</p>" for line in _last_lines(self, escape))
         return page("One prediction explained", f"<ul>{items}</ul>{rest}")
 
     def to_dict(self) -> dict[str, Any]:
@@ -141,6 +160,7 @@ class Explanation:
                 "on": bool(self.predicted[c]),
                 "ambiguous": bool(self.ambiguous[c]),
                 "contributions": self.contributions[:, :, c].tolist(),
+                "linear": None if self.linear is None else self.linear[:, c].tolist(),
                 "feedback": 0.0 if self.feedback is None else float(self.feedback[c]),
                 "counterfactual": None if (change := self.counterfactuals[c]) is None else asdict(change),
             }
@@ -153,6 +173,8 @@ class Explanation:
             "rules": [{"rule": rule, "membership": psi, "distance": D} for rule, psi, D in active],
             "labels": labels,
             "novelty": {**asdict(self.novelty), "border": _finite(self.novelty.border)},
+            "learned_from": self.n_seen,
+            "corrections": correction_values(self.corrections),
         }
 
     def __str__(self) -> str:
@@ -194,7 +216,11 @@ def explain_sample(
         weights = psi[0, rule] * rules.weights(slot)
         parts[i] = rules.regressor(z[0], slot)[:, None] * weights
         slopes += weights[:-1]
-    plain = parts.sum(axis=(0, 1))
+    plain, linear = parts.sum(axis=(0, 1)), linear_part(model, x)
+    if linear is not None:
+        parts *= linear.rules_share
+        slopes = linear.rules_share * slopes + linear.slopes
+        plain = (parts.sum(axis=0) + linear.contributions).sum(axis=0)
     correction = None if correct is None else correct(x)
     feedback, outputs = None, plain
     if correction is not None:
@@ -220,7 +246,11 @@ def explain_sample(
         counterfactuals=tuple(changes),
         words=stream_terms(model, feature_names),
         threshold=threshold,
+        linear=None if linear is None else linear.contributions,
         feedback=feedback,
+        n_seen=rules.n_seen,
+        corrections=(corrections := sensor_corrections(rules, feature_names)),
+        corrected=corrected(rules, x)[0].copy() if corrections else None,
     )
 
 
@@ -254,12 +284,14 @@ def _named(why: Explanation, j: int, style: _Style) -> str:
     if j == len(why.feature_names):
         return _BASE_RATE
     name, value = why.feature_names[j], float(why.x[j])
+    note = note_on(name, why.corrections)
     if np.isnan(value):
-        return f"{style(name)} (missing)"
+        return f"{style(name)}{note} (missing)"
     if name in why.words.texts and value in (0.0, 1.0):
         column, text = column_and_value(name)
         return f"{style(column)} is {'' if value else 'not '}{style(text)}"
-    return f"{style(name)} ({value:.4g}, {why.words.term_for(name, value, value)})"
+    used = value if why.corrected is None else float(why.corrected[j])
+    return f"{style(name)}{note} ({value:.4g}, {why.words.term_for(name, used, used)})"
 
 
 def _counterfactual(why: Explanation, c: int, style: _Style) -> str:
@@ -267,15 +299,16 @@ def _counterfactual(why: Explanation, c: int, style: _Style) -> str:
     if change is None:
         return "no change of a single feature would turn it within the active rules"
     sure = "the whole model agrees" if change.confirmed else "the whole model disagrees, as other rules come in"
-    if_text = f"{style(change.feature)} went from {change.before:.4g} to {change.after:.4g}"
+    name = style(change.feature) + note_on(change.feature, why.corrections)
+    if_text = f"{name} went from {change.before:.4g} to {change.after:.4g}"
     if change.feature in why.words.texts:
         column, text = column_and_value(change.feature)
         if_text = f"{style(column)} were {style(text)}"
     return f"would turn {'on' if change.turns_on else 'off'} if {if_text} (within the active rules; {sure})"
 
 
-def _last_lines(why: Explanation) -> list[str]:
-    """Return how many labels are not shown, if any, the active rules, and the novelty of the sample."""
+def _last_lines(why: Explanation, style: _Style) -> list[str]:
+    """Return how many labels are not shown, if any, the active rules, the novelty of the sample, the rows learned."""
     hidden = len(why.label_names) - _MAX_LABELS
     texts = []
     if hidden > 0:
@@ -283,10 +316,15 @@ def _last_lines(why: Explanation) -> list[str]:
         texts.append(f"{labels} not shown.")
     order = np.argsort(-why.memberships, kind="stable")
     texts.append(f"Active rules: {', '.join(f'{why.rules[i]} ({why.memberships[i]:.0%})' for i in order)}.")
+    if why.linear is not None:
+        sums = why.linear.sum(axis=0)
+        parts = [f"{sums[c]:+.3f} to {style(why.label_names[c])}" for c in _shown(why) if sums[c] >= _SHOWN_PART]
+        texts += [f"The linear rule, which holds everywhere, adds {', '.join(parts)}."] if parts else []
     near = why.novelty
     verdict = "novel" if near.novel else "known territory"
     border = f"novel beyond {near.border:.2f}" if np.isfinite(near.border) else "too early to call anything novel"
     texts.append(f"Distance to rule {near.rule}: {near.distance:.2f} spreads ({border}): {verdict}.")
+    texts.append(f"Learned from {counted(why.n_seen, 'row')}.")
     return texts
 
 

@@ -4,8 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from evolabel.core.members.mixture import mixed_label_shares
+from evolabel.core.members.sensor_corrections import sensor_corrections
 from evolabel.core.protocols import Model
 from evolabel.explain import shortening
+from evolabel.explain.linear_rule import read_linear_rule
 from evolabel.explain.rules import Driver, Rule, RuleCondition, RuleOutcome, RuleSet
 from evolabel.explain.terms import Vocabulary, scaled_moments, stream_terms
 from evolabel.explain.text_columns import shares_on
@@ -52,7 +55,8 @@ def read_rules(
         tested = np.where(np.isnan(Z), model.rules.arrays.c[0, : model.n_features], Z)
     found = shortening.measure_fidelity(short, tested, threshold)
     words = stream_terms(model, feature_names)
-    return RuleSet(_views(short, found, words, label_names, learned=rows is None), found)
+    views = _views(short, found, words, label_names, learned=rows is None)
+    return RuleSet(views, found, read_linear_rule(model, feature_names, label_names))
 
 
 def _views(
@@ -69,7 +73,7 @@ def _views(
     contrast = np.abs(scaled - a.c[0, : model.n_features]) / spread
     width = scaled_moments(model)[1]
     evidence = np.array([rules.hessian(slot)[-1, -1] for slot in range(rules.n_rules + 1)])
-    shares = np.clip(a.G[: rules.n_rules + 1, :, -1] / np.maximum(evidence, 1e-300)[:, None], 0.0, 1.0)
+    shares, corrections = mixed_label_shares(rules), sensor_corrections(rules, names)
     activity = evidence[1:] / max(evidence[1:].sum(), 1e-300) if learned else found.activity
     for i in range(rules.n_rules):
         slot = i + 1
@@ -97,6 +101,7 @@ def _views(
             shares_on=on[i],
             name=rules.rule_names.names.get(int(a.identity[slot]), ""),
             locked=bool(a.locked[slot]),
+            corrections=corrections,
         )
 
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from evolabel._utils.text import counted, first_names, one_line
 from evolabel.errors import DataError
+from evolabel.explain.corrected_names import Corrections, correction_values, note_on
+from evolabel.explain.linear_rule import LinearRule
 from evolabel.explain.markup import bold, code, escape, markdown_text, page
 from evolabel.explain.shortening import Fidelity
 from evolabel.explain.terms import TERMS
@@ -97,6 +99,8 @@ class Rule:
         The name that a person gave the rule; empty for none.
     locked : bool
         Whether a person has locked the rule.
+    corrections : dict of str to SensorCorrection
+        Sensors that have moved, by the names of their features: all values of the rule are corrected readings.
     """
 
     identity: int
@@ -120,6 +124,7 @@ class Rule:
     shares_on: FloatArray = field(repr=False)
     name: str = ""
     locked: bool = False
+    corrections: Corrections = field(default_factory=dict, repr=False)
 
     @property
     def spread(self) -> FloatArray:
@@ -153,6 +158,7 @@ class Rule:
             label_names=list(labels),
             conditions=tuple(replace(condition, feature=names[0][condition.feature]) for condition in self.conditions),
             outcomes=tuple(outcome.renamed(*names) for outcome in self.outcomes),
+            corrections={names[0][feature]: found for feature, found in self.corrections.items()},
         )
 
     @property
@@ -160,19 +166,22 @@ class Rule:
         """The rule in words, on a few lines."""
         lines = [_title(self)]
         words = ["IF  ", *["AND "] * len(self.conditions)]
-        for word, (name, value, proof) in zip(words, _conditions(self), strict=False):
-            lines.append(f"  {word}{one_line(name)} is {one_line(value)} ({proof})")
+        for word, (name, note, value, proof) in zip(words, _conditions(self), strict=False):
+            lines.append(f"  {word}{one_line(name)}{note} is {one_line(value)} ({proof})")
         for word, outcome in zip(["THEN ", *[" and "] * len(self.outcomes)], _shown(self), strict=False):
             lines.append(
-                f"  {word}{one_line(outcome.label)} is {outcome.judgement} here ({_shares(outcome)}){_driven(outcome)}"
+                f"  {word}{one_line(outcome.label)} is {outcome.judgement} here ({_shares(outcome)})"
+                f"{_driven(outcome, self.corrections)}"
             )
         return "\n".join([*lines, f"  {_life(self)}"])
 
     def markdown(self) -> str:
         """Return the rule in Markdown: a heading, a line of conditions and a list of labels."""
-        conditions = [f"{code(name)} is {bold(value)} ({proof})" for name, value, proof in _conditions(self)]
+        conditions = [
+            f"{code(name)}{note} is {bold(value)} ({proof})" for name, note, value, proof in _conditions(self)
+        ]
         labels = [
-            f"- {code(o.label)} is {bold(o.judgement)} here ({_shares(o)}){markdown_text(_driven(o))}"
+            f"- {code(o.label)} is {bold(o.judgement)} here ({_shares(o)}){markdown_text(_driven(o, self.corrections))}"
             for o in _shown(self)
         ]
         condition_line = f"**IF** {' **AND** '.join(conditions)} **THEN**"
@@ -182,12 +191,12 @@ class Rule:
     def html(self) -> str:
         """Return the rule as a section of HTML."""
         conditions = "".join(
-            f"<li><code>{escape(name)}</code> is <b>{escape(value)}</b> ({escape(proof)})</li>"
-            for name, value, proof in _conditions(self)
+            f"<li><code>{escape(name)}</code>{note} is <b>{escape(value)}</b> ({escape(proof)})</li>"
+            for name, note, value, proof in _conditions(self)
         )
         labels = "".join(
             f"<li><code>{escape(o.label)}</code> is <b>{escape(o.judgement)}</b> here ({escape(_shares(o))})"
-            f"{escape(_driven(o))}</li>"
+            f"{escape(_driven(o, self.corrections))}</li>"
             for o in _shown(self)
         )
         return (
@@ -211,6 +220,7 @@ class Rule:
             "certainty": self.certainty,
             "fidelity": self.fidelity,
             "dropped": self.dropped,
+            "corrections": correction_values(self.corrections),
         }
 
     def __str__(self) -> str:
@@ -225,11 +235,21 @@ class RuleSet(list[Rule]):
     rules : iterable of Rule
     fidelity : Fidelity, optional
         Fidelity of the shortened rules together; None while there are no rules yet.
+    linear : LinearRule, optional
+        The linear member, of a classifier that follows drift; it is printed last, where it has a weight.
     """
 
-    def __init__(self, rules: Iterable[Rule] = (), fidelity: Fidelity | None = None) -> None:
+    def __init__(
+        self, rules: Iterable[Rule] = (), fidelity: Fidelity | None = None, linear: LinearRule | None = None
+    ) -> None:
         super().__init__(rules)
         self.fidelity = fidelity
+        self.linear = linear
+
+    @property
+    def _all(self) -> "list[Rule | LinearRule]":
+        """Return the rules, then the linear rule where it has a weight."""
+        return [*self, *([self.linear] if self.linear is not None and self.linear.shown else [])]
 
     def top(self, count: int, label: str | None = None) -> "RuleSet":
         """Return the `count` best supported rules, or those in which `label` is most frequent."""
@@ -239,26 +259,29 @@ class RuleSet(list[Rule]):
         def weight(rule: Rule) -> float:
             return rule.support if label is None else float(rule.label_shares[rule.label_names.index(label)])
 
-        return RuleSet(sorted(self, key=weight, reverse=True)[:count], self.fidelity)
+        return RuleSet(sorted(self, key=weight, reverse=True)[:count], self.fidelity, self.linear)
 
     @property
     def text(self) -> str:
         """All rules in words, after the summary."""
-        return "\n\n".join([summary(self), *(rule.text for rule in self)]) + "\n"
+        return "\n\n".join([summary(self), *(rule.text for rule in self._all)]) + "\n"
 
     def markdown(self) -> str:
         """Return all rules in Markdown, after the summary."""
-        return "\n".join([summary(self), "", *(rule.markdown() for rule in self)])
+        return "\n".join([summary(self), "", *(rule.markdown() for rule in self._all)])
 
     def html(self) -> str:
         """Return all rules as a whole HTML page, after the summary."""
-        return page("Rules", f"<p>{escape(summary(self))}</p>" + "".join(rule.html() for rule in self))
+        return page("Rules", f"<p>{escape(summary(self))}</p>" + "".join(rule.html() for rule in self._all))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all rules as values that JSON can hold."""
         whole = self.fidelity
         found = None if whole is None else {"labels": whole.labels, "positives": whole.positives}
-        return {"fidelity": found, "rules": [rule.to_dict() for rule in self]}
+        linear = None if self.linear is None else self.linear.to_dict()
+        corrections = correction_values(self[0].corrections) if self else {}
+        rules = [rule.to_dict() for rule in self]
+        return {"fidelity": found, "rules": rules, "linear": linear, "corrections": corrections}
 
     def __str__(self) -> str:
         return self.text
@@ -297,15 +320,15 @@ def _shown(rule: Rule) -> tuple[RuleOutcome, ...]:
     return distinct[:_MAX_LABELS] or rule.outcomes[:1]
 
 
-def _conditions(rule: Rule) -> list[tuple[str, str, str]]:
-    """Return for each condition the feature or column, its term or text, and the numbers behind it."""
+def _conditions(rule: Rule) -> list[tuple[str, str, str, str]]:
+    """Return for each condition the feature or column, its correction, its term or text, and the numbers behind it."""
     shares = rule.text_shares
     given = {column_and_value(c.feature)[0] for c in rule.conditions if shares.get(c.feature, 0.0) >= CLEAR_SHARE}
     shown = [c for c in rule.conditions if not _is_implied(c.feature, shares, given)]
     return [
         _text(condition.feature, shares[condition.feature])
         if condition.feature in shares
-        else (condition.feature, condition.term, _range(condition))
+        else (condition.feature, note_on(condition.feature, rule.corrections), condition.term, _range(condition))
         for condition in shown
     ]
 
@@ -315,12 +338,12 @@ def _is_implied(feature: str, shares: Mapping[str, float], given: Collection[str
     return shares.get(feature, 1.0) <= 1.0 - CLEAR_SHARE and column_and_value(feature)[0] in given
 
 
-def _text(feature: str, share: float) -> tuple[str, str, str]:
-    """Return column, value and share of the rule's samples of a 0/1 feature of a categorical column."""
+def _text(feature: str, share: float) -> tuple[str, str, str, str]:
+    """Return column, value and share of the rule's samples of a 0/1 feature of a column that no sensor reads."""
     column, value = column_and_value(feature)
     if share <= 1.0 - CLEAR_SHARE:
-        return column, f"not {value}", f"{1.0 - share:.0%} of its samples"
-    return column, value if share >= CLEAR_SHARE else f"sometimes {value}", f"{share:.0%} of its samples"
+        return column, "", f"not {value}", f"{1.0 - share:.0%} of its samples"
+    return column, "", value if share >= CLEAR_SHARE else f"sometimes {value}", f"{share:.0%} of its samples"
 
 
 def _range(condition: RuleCondition) -> str:
@@ -336,10 +359,11 @@ def _shares(outcome: RuleOutcome) -> str:
     return f"{outcome.share:.0%}, usually {outcome.usual:.0%}"
 
 
-def _driven(outcome: RuleOutcome) -> str:
+def _driven(outcome: RuleOutcome, corrections: Corrections) -> str:
     """Return the features that move the label inside the rule, by the signs of their local weights."""
-    up = [one_line(driver.feature) for driver in outcome.drivers if driver.effect > 0.0]
-    down = [one_line(driver.feature) for driver in outcome.drivers if driver.effect < 0.0]
+    names = [one_line(driver.feature) + note_on(driver.feature, corrections) for driver in outcome.drivers]
+    up = [name for name, driver in zip(names, outcome.drivers, strict=True) if driver.effect > 0.0]
+    down = [name for name, driver in zip(names, outcome.drivers, strict=True) if driver.effect < 0.0]
     parts = [f"up with {' and '.join(up)}"] if up else []
     parts += [f"down with {' and '.join(down)}"] if down else []
     return f", driven {', '.join(parts)}" if parts else ""

@@ -22,7 +22,7 @@ answered. Many rows that have formed weights are answered faster by `kernels.ans
 """
 
 from evolabel.kernels.compile import inner, kernel
-from evolabel.kernels.learn import add_global_output, add_rule_output
+from evolabel.kernels.consequents import add_global_output, add_rule_output
 from evolabel.kernels.memberships import rule_distances, rule_memberships
 from evolabel.kernels.regressors import fill_regressors, project
 from evolabel.kernels.second_moments import quadratic_form

@@ -149,21 +149,17 @@ def direct(function: F) -> F:
 
 
 def direct_by_profile(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `direct` of a kernel `function` of `state`, `paper` and others: one entry with `paper`, one with None."""
+    """Return `direct` of a kernel `function` whose second and third argument may be None: one entry for each case."""
     compiled: Any = function
-    plain: Any = None
-    with_paper: Any = None
+    entries: dict[tuple[bool, bool], Any] = {}
 
     def call(*arguments: Any) -> Any:
-        nonlocal plain, with_paper
-        entry = plain if arguments[1] is None else with_paper
+        profile = arguments[1] is None, arguments[2] is None
+        entry = entries.get(profile)
         if entry is not None:
             return entry(*arguments)
         result = compiled(*arguments)
-        if arguments[1] is None:
-            plain = _entry(compiled, arguments)
-        else:
-            with_paper = _entry(compiled, arguments)
+        entries[profile] = _entry(compiled, arguments)
         return result
 
     return call

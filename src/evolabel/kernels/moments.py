@@ -46,7 +46,9 @@ def update_moments(
     nu0 = settings.prior_count
     if paper is not None and settings.rotated and slot > 0:
         rotate(s, weight, rules.k[slot], nu0, rules.c[slot], paper.F[slot])
-    update_moments_row(s, weight, rules.c[slot], rules.M[slot], rules.n[slot], rules.inv[slot], nu0, settings.metric)
+    most = settings.most_count if slot > 0 else np.inf
+    c, M, n, inv = rules.c[slot], rules.M[slot], rules.n[slot], rules.inv[slot]
+    update_moments_row(s, weight, most, c, M, n, inv, nu0, settings.metric)
     rules.k[slot] += weight
     rules.last_won[slot] = rules.counters[SEEN]
 
@@ -55,6 +57,7 @@ def update_moments(
 def update_moments_row(
     z: FloatArray,
     weight: float,
+    most: float,
     c: FloatArray,
     M: FloatArray,
     n: FloatArray,
@@ -62,18 +65,32 @@ def update_moments_row(
     nu0: float,
     metric: FloatArray,
 ) -> None:
-    """Update c, M, n and inv by the row z; without branches, so that it runs in vector registers."""
+    """Update c, M, n and inv by the row z; without branches, so that it runs in vector registers.
+
+    The count n grows up to `most` and then stays: older samples fade, so that a centre follows samples that move.
+    """
     S0, lam = metric[0], metric[1]
     for j in range(z.shape[0]):
         seen = z[j] == z[j]
         w = weight if seen else 0.0
         e = z[j] - c[j] if seen else 0.0
-        total = n[j] + w
+        before = n[j] if n[j] + w <= most else max(max(n[j], most) - w, 0.0)
+        keep = 1.0 if before == n[j] else before / max(n[j], TINY)
+        total = before + w
         step = w / max(total, TINY)
         c[j] += e * step
-        M[j] += e * e * n[j] * step  # e is from before the centre moved: (z - c_old)(z - c_new) = e^2 n / (n + w)
+        M[j] = (
+            keep * M[j] + e * e * before * step
+        )  # e is from before the centre moved: (z - c_old)(z - c_new) = e^2 n / (n + w)
         n[j] = total
         inv[j] = lam[j] * inverse_variance(total, M[j], nu0, S0[j])
+
+
+def bound_counts(slot: int, rules: RuleArrays, most: float) -> None:
+    """Lower the counts n of `slot` to at most `most`, with the scatter, so that variances stay."""
+    keep = np.minimum(most / np.maximum(rules.n[slot], TINY), 1.0)
+    rules.n[slot] *= keep
+    rules.M[slot] *= keep
 
 
 def pool_moments(a: int, b: int, rules: RuleArrays) -> None:

@@ -42,11 +42,17 @@ def fill_regressors(
 
 
 @inlined
+def fill_products(m: int, rules: RuleArrays, work: Workspace) -> None:
+    """Fill u = P r of `work` for the m active rules, whose regressors r are filled."""
+    for b in range(m):
+        a = work.active[b]
+        pending_product(rules.P[a], rules.pending_P[a], rules.n_pending[a], work.r[b], work.u[b])
+
+
+@inlined
 def project(
     z: FloatArray, m: int, rules: RuleArrays, settings: Settings, work: Workspace, paper: PaperArrays | None
 ) -> None:
     """Fill r and u = P r of `work` for the m active rules; pending rank-one rows of P are included."""
     fill_regressors(z, m, rules, settings, work, paper, work.r)
-    for b in range(m):
-        a = work.active[b]
-        pending_product(rules.P[a], rules.pending_P[a], rules.n_pending[a], work.r[b], work.u[b])
+    fill_products(m, rules, work)

@@ -19,6 +19,9 @@ import numpy as np
 from evolabel.kernels.answer import answer_rows
 from evolabel.kernels.compile import inlined, inner, kernel
 from evolabel.kernels.exponential import exp_of_negative
+from evolabel.kernels.members.mixer import mix_rows
+from evolabel.kernels.members.sensors import correct_rows
+from evolabel.kernels.members.state import BORN, NEVER, Members
 from evolabel.kernels.scaling import Knots, scale_rows
 from evolabel.kernels.state import PaperArrays, State
 from evolabel.kernels.structure import novelty_bound
@@ -104,6 +107,7 @@ def criterion_rows(
 def score_rows(
     state: State,
     paper: PaperArrays | None,
+    members: Members | None,
     knots: Knots,
     W: FloatArray,
     moments: tuple[FloatArray, FloatArray, IntArray],
@@ -111,8 +115,7 @@ def score_rows(
     kinds: IntArray,
     widths: FloatArray,
     terms: FloatArray,
-    Z: FloatArray,
-    V: FloatArray,
+    scratch: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
     X: FloatArray,
     correction: tuple[FloatArray, FloatArray],
     doubts: FloatArray,
@@ -122,12 +125,18 @@ def score_rows(
     """Fill f and `scores` for few raw rows X, scaled by `knots`: one call from Python for a query.
 
     `moments` are M, pending_M and n_pending. The scale (K,) and offset (n, K) of `correction` change the outputs to
-    scale f + offset; empty: they stay. The scratch arrays `terms` (5, n, C), Z and V hold psi, D, q, s and t of the
-    rows, the scaled rows, and V of `answer_rows`.
+    scale f + offset; empty: they stay. The scratch arrays `terms` (5, n, C) hold psi, D, q, s and t of the rows; the
+    others are Z, the scaled rows, V of `answer_rows`, and for `members` the rows with corrected sensors and the outputs
+    of the fast one.
     """
     M, pending_M, n_pending = moments
     scale, offset = correction
-    scale_rows(knots, X, Z)
+    Z, V, rows, fast = scratch
+    if members is not None:
+        correct_rows(members, X, rows)
+    else:
+        rows = X
+    scale_rows(knots, rows, Z)
     psi, D, q, s, t = terms[0], terms[1], terms[2], terms[3], terms[4]
     q[:] = 0.0
     s[:] = 0.0
@@ -135,7 +144,14 @@ def score_rows(
     with_variance = False
     for c in range(kinds.shape[0]):
         with_variance = with_variance or kinds[c] >= LEVERAGE
-    answer_rows(state, paper, Z, W, M, pending_M, n_pending, f, psi, D, q if with_variance else q[:0], s, t, V)
+    if members is not None:
+        formed = W.shape[0] > 0
+        if not formed and members.clock[BORN] != NEVER:
+            answer_rows(members.fast, paper, Z, W, M, pending_M, n_pending, fast, psi, D, q[:0], s, t, V)
+        answer_rows(state, paper, Z, W, M, pending_M, n_pending, f, psi, D, q if with_variance else q[:0], s, t, V)
+        mix_rows(members, rows, fast, formed, f)
+    else:
+        answer_rows(state, paper, Z, W, M, pending_M, n_pending, f, psi, D, q if with_variance else q[:0], s, t, V)
     for i in range(offset.shape[0]):
         for j in range(offset.shape[1]):
             f[i, j] = scale[j] * f[i, j] + offset[i, j]

@@ -32,6 +32,13 @@ diagonal of Q has their psi.
 | born         | (1+R,)        |             | exact   | sample at which the rule was created                          |
 | last_won     | (1+R,)        |             | exact   | last sample the rule has won                                  |
 | locked       | (1+R,)        |             | exact   | 1: a person has locked the rule, it learns nothing; else 0    |
+| fast_H       | (1+R, q, q)   |             | exact   | as H, G, P and their pending rows: the sums of the fast member|
+| fast_G       | (1+R, K, q)   |             | exact   | (`kernels.members`), in which old rows fade; where the rule   |
+| fast_P       | (1+R, q, q)   |             | derived | base follows drift                                            |
+| fast_pending_H | (1+R, B, q) |             | exact   |                                                               |
+| fast_pending_P | (1+R, B, q) |             | derived |                                                               |
+| fast_n_pending | (1+R,)      |             | exact   |                                                               |
+| fast_block   | (1+R,)        |             | exact   | block of the stream up to which these sums have faded         |
 | counters     | (3,)          | C, N        | exact   | rules, samples seen, identity of the next rule                |
 | winner_stats | (3,)          |             | exact   | count, mean and variance of recent winner distances           |
 
@@ -51,8 +58,9 @@ from evolabel.typing import FloatArray, IntArray
 RULES, SEEN, NEXT_IDENTITY = 0, 1, 2
 
 # Reasons of `learn_rows` to stop: all rows are done; the next row is novel; a rule is inactive; a slot is due for
-# upkeep (P is derived again, old samples fade); the winner has grown and may be merged; the weights diverged.
-DONE, NOVEL, INACTIVE, DUE, GROWN, DIVERGED = 0, 1, 2, 3, 4, 5
+# upkeep (P is derived again, old samples fade); the winner has grown and may be merged; the weights diverged; a label
+# has drifted, or the members have to change.
+DONE, NOVEL, INACTIVE, DUE, GROWN, DIVERGED, CHANGED = 0, 1, 2, 3, 4, 5, 6
 
 
 class RuleArrays(NamedTuple):
@@ -82,6 +90,13 @@ class RuleArrays(NamedTuple):
     born: IntArray
     last_won: IntArray
     locked: IntArray
+    fast_H: FloatArray
+    fast_G: FloatArray
+    fast_P: FloatArray
+    fast_pending_H: FloatArray
+    fast_pending_P: FloatArray
+    fast_n_pending: IntArray
+    fast_block: IntArray
     counters: IntArray
     winner_stats: FloatArray
 
@@ -112,7 +127,9 @@ class Settings(NamedTuple):
     `tau` is the temperature per feature, T / p; `radius` bounds the mean squared distance, times
     (1 + 1/k)^`young_power` for a rule of support k; `novel_z` NaN: the radius is used in a full rule base, too; a slot
     learns `upkeep_every` samples between two derivations of P; `prune_after` and `merge_every` 0: never;
-    `min_activation`, `max_rules`, `forgetting` and `min_support` are the options of these names.
+    `min_activation`, `max_rules`, `forgetting` and `min_support` are the options of these names. `memory` is the number
+    of stream rows that the fast member remembers, 0 where drift is not followed; `most_count` bounds the samples by
+    which a centre is held in its place.
 
     The others are for the paper's profile: `by_angle`: rho of eq. (29) is computed from angles; `iterated`:
     Algorithm 2 instead of closed form; `rls`: a recursive least squares step before its `prox_steps` steps; `alpha` and
@@ -138,6 +155,8 @@ class Settings(NamedTuple):
     prune_after: int
     min_support: float
     merge_every: int
+    memory: int
+    most_count: float
     by_angle: bool
     iterated: bool
     rls: bool
@@ -164,9 +183,9 @@ class Workspace(NamedTuple):
 
     `D` and `J` are distances in the input and in the product space, by slot; `psi` and `active` memberships and slots
     of the active rules; `r`, `u` and `own` the regressors of the active slots, P r and the slots' own outputs, the
-    global model's last (`kernels.learn`); `confidence` has one entry per label of the row; `s` is the joint vector; `f`
-    are outputs; `WH`, `BW` and `B` are the products W H and B W and the coupling matrix (`kernels.paper.iteration`).
-    The others have no fixed meaning.
+    global model's last (`kernels.consequents`); `confidence` has one entry per label of the row; `s` is the joint
+    vector; `f` are outputs; `WH`, `BW` and `B` are the products W H and B W and the coupling matrix
+    (`kernels.paper.iteration`). The others have no fixed meaning.
     """
 
     D: FloatArray
@@ -246,13 +265,18 @@ def allocate(
     w, g = (K, q) if settings.iterated or hold_weights else (0, 0)
     b = 1 if settings.iterated else block_length(q)
     k = K if settings.coupling else 0  # 0: labels are not coupled
+    follows = int(settings.memory > 0)
+    fast_q, fast_K, fast_b = follows * q, follows * K, follows * b
     floats = {
         "c": (s, d), "M": (s, d), "n": (s, d), "k": (s,), "inv": (s, d), "F": (s, f, f), "H": (s, q, q),
         "G": (s, K, q), "P": (s, q, q), "pending_H": (s, b, q), "pending_P": (s, b, q), "new_weight": (s,),
         "W": (s, w, g), "ybar": (s, k), "Q": (s, k, k), "mass": (s, 2 if k else 0),
         "top": (s, 2 if settings.iterated else 0), "compared": (s,), "winner_stats": (3,),
+        "fast_H": (s, fast_q, fast_q), "fast_G": (s, fast_K, fast_q), "fast_P": (s, fast_q, fast_q),
+        "fast_pending_H": (s, fast_b, fast_q), "fast_pending_P": (s, fast_b, fast_q),
     }  # fmt: skip
     whole = {"n_pending": s, "age": s, "identity": s, "born": s, "last_won": s, "locked": s, "counters": 3}
+    whole |= {"fast_n_pending": s, "fast_block": s}
     made: dict[str, Any] = {name: np.zeros(shape) for name, shape in floats.items()}
     made |= {name: np.zeros(size, np.int64) for name, size in whole.items()}
     return RuleArrays(**made)
@@ -264,7 +288,8 @@ def _declare_all() -> None:
     numbers: dict[str, Any] = {name: kind() for name, kind in kinds.items()}
     settings = Settings(penalty=np.zeros((2, 2)), anchor=np.zeros(2), metric=np.zeros((2, 1)), **numbers)
     state = State(allocate(1, 1, 1, settings), settings, workspace(2, 1, 1, 1, False))
-    declare(RuleArrays, state.rules, left_out=PaperArrays._fields)
+    fast = tuple(name for name in RuleArrays._fields if name.startswith("fast_"))  # kernels take them as RuleArrays
+    declare(RuleArrays, state.rules, left_out=(*PaperArrays._fields, *fast))
     declare(Settings, settings)
     declare(Workspace, state.work)
     declare(State, state)

@@ -5,11 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from evolabel.evaluate import METRICS, Repeated
-from evolabel.explain.figures.canvas import COLOURS, STROKES, Axes, in_legend, new_axes, plain
+from evolabel.explain.figures.canvas import COLOURS, SHIFT_MARKS, STROKES, Axes, in_legend, new_axes, plain
 
 
 def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", *, ax: "Axes | None" = None) -> "Axes":
     """Draw one metric along the stream: the mean over the seeds, and the range from the worst to the best seed.
+
+    Marks on the line of the first learner are the shifts of the stream that it has reported: labels that have drifted
+    and recovered, sensors that have moved.
 
     Parameters
     ----------
@@ -33,6 +36,8 @@ def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", *, ax
         if np.isfinite([v for seeds in values for v in seeds]).any():
             asked = "" if row.questions is None else f": {row.questions}"  # share of labels, of those that query them
             _line(ax, samples, values, in_legend(row.learner) + asked, position)
+            if position == 0:
+                _mark_shifts(ax, repeated, samples, [float(np.mean(seeds)) for seeds in values])
     ax.set(xlabel="samples answered", ylabel=plain(metric_title(metric)))
     ax.grid(alpha=0.3, linewidth=0.6)
     ax.spines[["top", "right"]].set_visible(False)
@@ -53,3 +58,13 @@ def _line(axes: "Axes", samples: Sequence[int], values: list[list[float]], name:
     axes.plot(samples, middle, color=colour, linestyle=stroke, linewidth=width, label=name, zorder=3 - 0.01 * position)
     if low != high:
         axes.fill_between(samples, low, high, color=colour, alpha=0.12, linewidth=0)
+
+
+def _mark_shifts(axes: "Axes", repeated: Repeated, samples: Sequence[int], middle: Sequence[float]) -> None:
+    """Draw a mark for each shift of the first learner on its line, through the values `middle` at `samples`."""
+    events = [event for seed in repeated.shifts(repeated.learners[0]).values() for event in seed]
+    for kind, (marker, colour, legend) in SHIFT_MARKS.items():
+        places = [event.sample - repeated.settings["initial"] for event in events if event.kind == kind]
+        if places:
+            heights = np.interp(places, samples, middle)
+            axes.scatter(places, heights, marker=marker, color=colour, s=28, linewidths=0, label=legend, zorder=4)

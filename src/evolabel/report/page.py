@@ -11,6 +11,7 @@ from evolabel._utils.optional import load
 from evolabel._utils.text import counted, visible
 from evolabel.evaluate import Repeated, best_value
 from evolabel.evaluate.metrics import METRICS
+from evolabel.evaluate.shifts import Episode, episodes
 from evolabel.explain.figures.canvas import as_svg, figure_of
 from evolabel.report.figures import metric_title, trend_lines
 from evolabel.streams import Dataset
@@ -18,6 +19,7 @@ from evolabel.streams import Dataset
 _TEMPLATE_FILE = Path(__file__).parent / "page.html.jinja"
 
 _MAX_RULES_SHOWN = 5
+_MAX_SHIFTS_SHOWN = 50
 
 _CAPTIONS_OF_FORMS = {
     "cumulative": "Since the beginning of the stream.",
@@ -86,6 +88,8 @@ def _render(repeated: Repeated, figures: list[_Figure], rules: list[Any]) -> str
             reasons=list(dict.fromkeys(reason for row in asking if row.questions for reason in row.questions.reasons)),
             skipped=_skipped(repeated),
             figures=figures,
+            shifts=(shifts := _shifts(repeated))[:_MAX_SHIFTS_SHOWN],
+            n_shifts=len(shifts),
             rules=rules,
             version=__version__,
             isnan=isnan,
@@ -109,6 +113,12 @@ def _figure(repeated: Repeated, metric: str, form: str) -> _Figure:
     about = _CAPTIONS_OF_FORMS.get(form, "").format(window=repeated.settings["window"])
     caption = f"{meaning} {about}".strip()
     return _Figure(f"{metric}-{form}", caption, as_svg(figure_of(axes)))
+
+
+def _shifts(repeated: Repeated) -> list[tuple[int, Episode]]:
+    """The changes of the stream that the first learner has reported, each with its seed."""
+    found = repeated.shifts(repeated.learners[0])
+    return [(seed, change) for seed, events in found.items() for change in episodes(events)]
 
 
 def _skipped(repeated: Repeated) -> dict[str, int]:

@@ -17,6 +17,9 @@ from evolabel.typing import FloatArray
 _NO_EFFECT = ("warm_up",)
 _ONLY_ON_DECISIONS = ("threshold", "optimise")  # no effect either, unless the score is computed from predicted labels
 
+# The values with which a classifier can follow drift; with any other it cannot.
+_FOLLOWING = {"alpha": 0.0, "beta": 0.0, "parent": "global"}
+
 
 @runtime_checkable
 class Tunable(Protocol):
@@ -64,19 +67,35 @@ def check_search(cv: object, seed: object, n_jobs: object) -> None:
         check_number("n_jobs", n_jobs, 1, whole=True, also=", or -1 for all cores")
 
 
+def complete_values(estimator: Tunable, values: Mapping[str, Sequence[Any]]) -> Mapping[str, Sequence[Any]]:
+    """Return `values`, with `follow_drift` False where some cannot be tried by an `estimator` that follows drift.
+
+    Values of `follow_drift` that are given stay as they are.
+    """
+    known, complete = estimator.get_params(), dict(values)
+    for name, given in values.items():
+        inside, _, last = name.rpartition("__")  # of a classifier inside a rival: base__alpha
+        switch = f"{inside}__follow_drift" if inside else "follow_drift"
+        follows = last in _FOLLOWING and known.get(switch, False)
+        if follows and any(value != _FOLLOWING[last] for value in given):
+            complete.setdefault(switch, (False,))
+    return complete
+
+
 def check_values(estimator: Tunable, values: Mapping[str, Sequence[Any]], *, decided: bool) -> None:
     """Raise ParameterError if a value is one that `estimator`, or a classifier inside it, does not take.
 
     `values` has a sequence per parameter. `decided`: the score is computed from predicted labels.
     """
     known, unseen = estimator.get_params(), _NO_EFFECT if decided else (*_NO_EFFECT, *_ONLY_ON_DECISIONS)
+    everywhere = {name: given[0] for name, given in values.items() if len(given) == 1 and name in known}
     for name, given in values.items():
         if name not in known:
             raise ParameterError(f"{name!r} is no parameter of the estimator; use some of {', '.join(known)}")
         if name in unseen and isinstance(estimator, EvolvingFuzzyClassifier):
             raise ParameterError(f"{name} changes no output after fit, by which points are compared; leave it out")
         for value in given:
-            changed = clone(estimator).set_params(**{name: value})
+            changed = clone(estimator).set_params(**{**everywhere, name: value})
             for part in (changed, *changed.get_params().values()):
                 if isinstance(part, EvolvingFuzzyClassifier):
                     part.inner.options()

@@ -15,7 +15,7 @@ from evolabel._utils.text import call_of
 from evolabel.errors import DivergenceError, NotTrainedError
 from evolabel.evaluate.formats import Backend, to_frame
 from evolabel.evaluate.learner import stable_repr
-from evolabel.tuning.batch import Tunable, check_search, check_values, read_batch, read_tunable
+from evolabel.tuning.batch import Tunable, check_search, check_values, complete_values, read_batch, read_tunable
 from evolabel.tuning.checkpoint import SearchCheckpoint, Task, fingerprint
 from evolabel.tuning.folds import Score, check_scorable, folds, read_score, scored, scores_decisions
 from evolabel.tuning.grid import PAPER_GRID, Grid, Point
@@ -39,7 +39,8 @@ class GridSearch:
     grid : dict of str to sequence, optional
         Values by parameter, any of the estimator (`base__vigilance` of the one inside a rival) except those without
         effect on the score (`warm_up`; `threshold` and `optimise`, unless the score is computed from predicted labels).
-        The paper's grid (17 vigilance x 10 alpha x 8 beta) if not given.
+        The paper's grid (17 vigilance x 10 alpha x 8 beta) if not given. `alpha` or `beta` above 0 and a `parent` other
+        than "global" do not go with `follow_drift`: a grid with such values gets `follow_drift` False, too.
     cv : int
         Number of folds.
     score : str or callable
@@ -78,7 +79,7 @@ class GridSearch:
     >>> grid = {"vigilance": [0.5, 1.0], "alpha": [0.0, 0.1, 1.0], "beta": [0.0, 1.0]}
     >>> search = GridSearch(EvolvingFuzzyClassifier(), grid, cv=3).fit(X, Y)
     >>> len(search.surface_), sorted(search.best_params_)
-    (12, ['alpha', 'beta', 'vigilance'])
+    (12, ['alpha', 'beta', 'follow_drift', 'vigilance'])
     """
 
     estimator: Tunable | None = None
@@ -119,7 +120,8 @@ class GridSearch:
         DivergenceError
             If no point of the grid gave finite outputs.
         """
-        base, grid = read_tunable(self.estimator), Grid.of(PAPER_GRID if self.grid is None else self.grid)
+        base, given = read_tunable(self.estimator), Grid.of(PAPER_GRID if self.grid is None else self.grid)
+        grid = Grid.of(complete_values(base, given.values))
         check_search(self.cv, self.seed, self.n_jobs)  # now, not in a worker, and before a checkpoint is created
         check_values(base, grid.values, decided=scores_decisions(self.score))
         rows, labels = read_batch(base, X, y)

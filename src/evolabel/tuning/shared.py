@@ -120,9 +120,9 @@ def _minima(descent: _Descent) -> FloatArray:
 def can_share(estimator: Tunable) -> TypeGuard[EvolvingFuzzyClassifier]:
     """Return whether all (alpha, beta) of `estimator` can use one structure pass; else every point is fitted alone.
 
-    This needs a single rule base and a convex objective that is minimised by safe steps.
+    This needs rules that answer alone, in a single rule base, and a convex objective that is minimised by safe steps.
     """
-    if not isinstance(estimator, EvolvingFuzzyClassifier):
+    if not isinstance(estimator, EvolvingFuzzyClassifier) or estimator.follow_drift:
         return False
     return bool(estimator.prox_steps) and estimator.coupling != "paper" and estimator.lipschitz != "paper"
 

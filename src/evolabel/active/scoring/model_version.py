@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
+from evolabel.core.members.mixture import mixed_weights
 from evolabel.core.protocols import Model
-from evolabel.core.rules.weights import MANY_ROWS, formed_weights
+from evolabel.core.rules.weights import MANY_ROWS
 from evolabel.core.second_moments import SecondMoments
 from evolabel.typing import FloatArray
 
@@ -97,7 +98,7 @@ class WeightCache:
             return None
         self._restart_if_changed(version)
         if self._weights is None:
-            self._weights = formed_weights(version.model.trained())
+            self._weights = mixed_weights(version.model.trained())
         return self._weights
 
     def _restart_if_changed(self, version: ModelVersion) -> None:

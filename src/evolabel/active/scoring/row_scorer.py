@@ -113,14 +113,17 @@ class RowScorer:
         assert model.scaler is not None
         rules = model.trained()
         M = NO_MOMENTS if moments is None else moments.of(rules)
-        scratch = np.empty((5, n, rules.n_rules)), np.empty((n, rules.n_features)), np.empty((n, rules.n_features + 1))
+        terms, p = np.empty((5, n, rules.n_rules)), rules.n_features
+        scratch = np.empty((n, p)), np.empty((n, p + 1)), np.empty((n, p)), np.empty((n, rules.n_labels))
         return (
             *rules.packed(),
+            rules.packed_members,
             model.scaler.knots,
             NO_WEIGHTS if weights is None else weights,
             M,
             M.total if len(M.M) else 1.0,
             self._kinds,
             self._widths,
-            *scratch,
+            terms,
+            scratch,
         )

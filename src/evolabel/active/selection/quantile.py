@@ -39,6 +39,7 @@ class QuantileSelector(Selector):
 
     name: ClassVar[str] = "quantile"
     by_label: ClassVar[bool] = True
+    takes_priorities: ClassVar[bool] = True
     parameters: ClassVar[tuple[str, ...]] = ("tau",)
 
     def __init__(self, tau: float = 5.0) -> None:

@@ -32,6 +32,8 @@ class Selector(ABC):
     parameters: ClassVar[tuple[str, ...]] = ()
     by_label: ClassVar[bool] = False
     """Whether a row of `values` has an entry for every label."""
+    takes_priorities: ClassVar[bool] = False
+    """Whether larger `values` of a label alone make it be asked for first."""
     ignores_criteria: ClassVar[bool] = False
     """Whether the scores do not matter."""
 

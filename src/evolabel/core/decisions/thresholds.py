@@ -6,7 +6,7 @@ is where its F1 on these counts is largest (`kernels/thresholds.py`). Constant m
 
 import numpy as np
 
-from evolabel.core.batch import Batch
+from evolabel.core.batch import NOT_GIVEN, Batch
 from evolabel.core.options import Options
 from evolabel.core.sizes import check_batch, misfit
 from evolabel.kernels.thresholds import count_rows
@@ -35,9 +35,9 @@ class OutputCounts:
 
     def update(self, batch: Batch) -> None:
         """Count the outputs of `batch`, made before learning; thresholds, if given, receive those before each row."""
-        _, Y, weights, confidences, outputs, thresholds = batch
+        _, Y, weights, confidences, outputs, thresholds, _ = batch
         fade = self.forgetting ** (len(self.seen) / max(self.n_labels, 1))  # shared counts fade once per sample, too
-        check_batch(batch._replace(X=outputs), self.n_labels, self.n_labels)
+        check_batch(batch._replace(X=outputs, raw=NOT_GIVEN), self.n_labels, self.n_labels)
         if len(self.seen) not in (1, self.n_labels):
             raise misfit({"seen": self.seen}, f"{self.n_labels} labels")
         count_rows(outputs, Y, weights, confidences, fade, self.seen, self.on, thresholds)

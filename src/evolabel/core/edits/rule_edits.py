@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from evolabel.core.edits.expert_rules import RuleSpec, write_rule
 from evolabel.core.edits.undo import recorded
+from evolabel.core.members.adapting import take_unlocked, take_written
 from evolabel.core.rules.allocation import fit_weights
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.slots import slot_of
@@ -33,6 +34,7 @@ def add_rule(model: "StreamModel", spec: RuleSpec, written: str, name: str) -> i
         a.identity[slot], a.born[slot], a.last_won[slot] = identity, a.counters[SEEN], a.counters[SEEN]
         a.counters[NEXT_IDENTITY] += 1
         a.counters[RULES] = slot
+        take_written(base, slot)
         base.rule_names.written[identity] = written
         _give_name(base, identity, name)
         base.log("added", identity, None, written)
@@ -50,6 +52,7 @@ def edit_rule(model: "StreamModel", rule: int, spec: RuleSpec, written: str, nam
         a = base.arrays
         kept = {field: getattr(a, field)[slot] for field in ("identity", "born", "last_won", "locked")}
         write_rule(slot, spec, base)
+        take_written(base, slot)
         if kept["locked"]:
             a.W[slot] = base.weights(slot).T
         for field, value in kept.items():
@@ -98,6 +101,7 @@ def unlock_rule(model: "StreamModel", rule: int) -> None:
         a = base.arrays
         a.locked[slot] = 0
         a.last_won[slot] = a.counters[SEEN]  # it could not win while it was locked
+        take_unlocked(base, slot)
         if not base.settings.iterated:
             a.W[slot] = 0.0
         base.arrays = fit_weights(a, base.settings)

@@ -8,8 +8,9 @@ from numpy.linalg import LinAlgError
 from evolabel.core.batch import Batch
 from evolabel.core.initial.local_ridge import choose_local_ridge
 from evolabel.core.initial.ridge import ridge_strength
+from evolabel.core.members.adapting import derive_inverses
 from evolabel.core.rules.conditioning import is_sound, is_well_posed
-from evolabel.core.rules.inverses import derive_all_inverses, start_inverse
+from evolabel.core.rules.inverses import start_inverse
 from evolabel.core.rules.iterated import accumulate, minimise_all_rules
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import fit_scaler
@@ -60,7 +61,7 @@ def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True)
         raise DataError("every sample of the batch has zero weight or no annotated label; annotate some rows")
     initialise(model, batch.rows(taught))
     rules, outputs = model.trained(), np.zeros(batch.Y.shape)
-    scaled = Batch(model.scale(batch.X), batch.Y, batch.weights, batch.confidences)
+    scaled = Batch(model.scale(batch.X), batch.Y, batch.weights, batch.confidences, raw=batch.X)
     rules.learn(scaled, consequents=False)
     if model.options.chooses_local_ridge:
         _choose_local_ridge(model, scaled.rows(taught))
@@ -89,7 +90,7 @@ def initialise(model: "StreamModel", batch: Batch) -> None:
     model.ridge = ridge_strength(options.ridge, model.scaler.transform(batch.X), batch.Y, batch.weights)
     model.local_ridge = options.first_local_ridge
     model.feature_weights = np.ones(model.n_features)
-    model.rules = RuleBase(model.n_features, model.n_labels, model.settings())
+    model.rules = model.new_rules(model.scaler, model.settings())
     model.warm_up = None
     model.changes.clear()
 
@@ -114,7 +115,7 @@ def _choose_local_ridge(model: "StreamModel", batch: Batch) -> None:
 def _check_outputs(rules: RuleBase, batch: Batch) -> None:
     """Raise DataError where float64 has too few digits for the rows of `batch`, which were learned."""
     if is_heavy(rules, batch.weights):
-        derive_all_inverses(rules.arrays, rules.settings)
+        derive_inverses(rules)
         if not is_well_posed(rules):
             raise DataError(NOT_IN_FLOAT64)
     if not np.isfinite(batch.outputs).all():

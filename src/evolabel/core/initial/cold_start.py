@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from evolabel.core.batch import Batch
+from evolabel.core.members.adapting import advance
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.kernels.state import SEEN
 from evolabel.typing import FloatArray, IntArray
@@ -37,7 +38,7 @@ class WarmUp:
 
         Outputs receive, before each row is kept, what `answer` returns for the row (1, p), or the priors without it.
         """
-        X, Y, weights, confidences, outputs, _ = batch
+        X, Y, weights, confidences, outputs, *_ = batch
         for i in range(len(X)):
             if self.complete:
                 return i
@@ -87,6 +88,7 @@ def renumber(rules: RuleBase, numbers: IntArray, seen: int) -> None:
     arrays.born[used] = place[arrays.born[used]]
     arrays.last_won[used] = place[arrays.last_won[used]]
     arrays.counters[SEEN] = seen
+    advance(rules, seen - len(numbers))
     events = [event._replace(sample=int(place[event.sample])) for event in rules.events]
     rules.events.clear()
     rules.events.extend(events)

@@ -45,11 +45,14 @@ class FirstModel:
 
         `make` returns an untrained model.
         """
-        model = self._model_of(buffer, make)
+        model = self.model_of(buffer, make)
         return np.tile(buffer.priors(), (len(X), 1)) if model is None else model.outputs(X)
 
-    def _model_of(self, buffer: WarmUp, make: "Callable[[], StreamModel]") -> "StreamModel | None":
-        """Return the model of all rows in `buffer`; None below the first stage, or where they cannot be learned."""
+    def model_of(self, buffer: WarmUp, make: "Callable[[], StreamModel]") -> "StreamModel | None":
+        """Return the model of all rows in `buffer`; None below the first stage, or where they cannot be learned.
+
+        `make` returns an untrained model.
+        """
         stage = max((stage for stage in STAGES if stage <= buffer.filled), default=0)
         if stage == 0:
             return None

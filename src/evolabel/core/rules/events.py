@@ -1,27 +1,44 @@
 """Changes of the rules in the order of the stream, and the names and texts that people gave to rules."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 # Edits of a rule by a person.
 EDITS = ("added", "edited", "renamed", "locked", "unlocked", "merged by hand", "deleted")
-EVENT_KINDS = ("birth", "merge", "death", "joined", *EDITS)
+# Changes of the stream: a label has another meaning; it is predicted as well as before; its new error counts as usual;
+# the rules were learned anew from recent rows; a sensor reads other values, and is corrected; a feature has other
+# values, and is not.
+SHIFTS = ("drift", "recovered", "settled", "renewed", "sensor moved", "inputs moved")
+EVENT_KINDS = ("birth", "merge", "death", "joined", *EDITS, *SHIFTS)
 MERGES = ("merge", "merged by hand")
 
 
 class Event(NamedTuple):
-    """One change of the rule base.
+    """One change of the rule base, or of the stream.
 
-    `kind` is "birth", "merge", "death", "joined" (copied from another classifier), or one of `EDITS`. `rule` is the
-    identity of the rule created, kept, removed, joined or edited. `other` is the nearest rule at a birth (None for the
-    first), the rule merged into `rule` at a merge, else None. `note` is the text of a person: a rule, a name.
+    `kind` is "birth", "merge", "death", "joined" (copied from another classifier), one of `EDITS`, or one of `SHIFTS`.
+    `rule` is the identity of the rule created, kept, removed, joined or edited, None for a shift. `other` is the
+    nearest rule at a birth (None for the first), the rule merged into `rule` at a merge, else None. `note` is the text
+    of a person: a rule, a name.
+
+    Of a shift, `label` is the number or name of the label that has drifted, recovered or settled, else None; `before`
+    and `after` are its mean squared errors in calm times and at this sample; `rows` are the rows of the stream since
+    the drift, and those that renewed rules were learned from. `feature` is the number or name of a feature that has
+    moved, `before` and `after` are then its means, and `deviations` is their difference in standard deviations.
     """
 
     sample: int
     kind: str
-    rule: int
+    rule: int | None
     other: int | None
     note: str = ""
+    label: int | str | None = None
+    feature: int | str | None = None
+    before: float = 0.0
+    after: float = 0.0
+    deviations: float = 0.0
+    rows: int = 0
 
     def __str__(self) -> str:
         texts = {
@@ -31,8 +48,32 @@ class Event(NamedTuple):
             "death": f"rule {self.rule} was inactive and was removed",
             "merged by hand": f"rule {self.other} was merged into rule {self.rule} by hand",
         }
+        if self.kind in SHIFTS:
+            return f"sample {self.sample}: {self._shift()}"
         by_hand = f"rule {self.rule} was {self.kind} by hand" + (f": {self.note}" if self.note else "")
         return f"sample {self.sample}: {texts.get(self.kind, by_hand)}"
+
+    def named(self, features: Sequence[str], labels: Sequence[str]) -> "Event":
+        """Return the event with a name, one of `features` or `labels`, in place of the number of a feature or label."""
+        if isinstance(self.label, int):
+            return self._replace(label=labels[self.label])
+        return self._replace(feature=features[self.feature]) if isinstance(self.feature, int) else self
+
+    def _shift(self) -> str:
+        """Return a shift in words."""
+        about = self.feature if self.label is None else self.label
+        quoted = f'"{about}"' if isinstance(about, str) else str(about)
+        name, feature = f"label {quoted}", f"{quoted} moved by {self.deviations:+.1f} deviations"
+        errors = f"error {self.before:.3f} -> {self.after:.3f}"
+        texts = {
+            "drift": f"{name} has changed its meaning ({errors})",
+            "recovered": f"{name} is predicted as well as before, after {self.rows:,} rows ({errors})",
+            "settled": f"{name} has kept its new error for {self.rows:,} rows ({errors})",
+            "renewed": f"the rules were renewed from the last {self.rows:,} rows",
+            "sensor moved": f"sensor {feature} ({self.before:.4g} -> {self.after:.4g}); its readings are corrected",
+            "inputs moved": f"feature {feature} ({self.before:.4g} -> {self.after:.4g}): the inputs, not the sensor",
+        }
+        return texts[self.kind]
 
 
 @dataclass

@@ -18,9 +18,11 @@ from evolabel.typing import FloatArray
 
 
 def start_inverse(slot: int, rules: RuleArrays, settings: Settings) -> None:
-    """Set P and the step bound of `slot` to those of consequents that have learned nothing."""
+    """Set P, also that of the fast member, and the step bound of `slot` to those of consequents without samples."""
     penalty = settings.penalty[min(slot, 1)]
     rules.P[slot] = np.diag(1.0 / penalty)
+    if rules.fast_P.shape[1]:
+        rules.fast_P[slot] = rules.P[slot]
     rules.top[slot] = penalty.max()
 
 

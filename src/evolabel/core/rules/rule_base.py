@@ -12,14 +12,16 @@ from evolabel.core.batch import Batch
 from evolabel.core.rules import inverses, merging, slots
 from evolabel.core.rules.allocation import fit_weights, more_labels, more_slots
 from evolabel.core.rules.events import Event, RuleNames
+from evolabel.core.rules.label_rates import set_rate
 from evolabel.core.rules.proximal import DIVERGED_TEXT
 from evolabel.core.rules.rule_state import RuleState
 from evolabel.core.rules.scaling import Scaler
 from evolabel.core.rules.weights import MANY_ROWS, NO_WEIGHTS, answers, formed_weights
-from evolabel.core.sizes import check_batch
+from evolabel.core.sizes import check_batch, misfit
 from evolabel.errors import DivergenceError, StateError
 from evolabel.kernels.compile import direct_by_profile, interpreted
-from evolabel.kernels.learn import LOOSE, learn_rows
+from evolabel.kernels.consequents import LOOSE
+from evolabel.kernels.learn import learn_rows
 from evolabel.kernels.memberships import join
 from evolabel.kernels.moments import update_moments
 from evolabel.kernels.state import (
@@ -34,7 +36,7 @@ from evolabel.kernels.state import (
     allocate,
     paper_arrays,
 )
-from evolabel.typing import FloatArray
+from evolabel.typing import BoolArray, FloatArray
 
 FIRST_CAPACITY = 32  # rules that the first arrays have slots for
 EVENTS_KEPT = 10_000  # older events are dropped, so that memory stays constant
@@ -56,6 +58,8 @@ class RuleBase(RuleState):
     ----------
     events : deque of Event
         The last `EVENTS_KEPT` changes of the rules.
+    n_events : int
+        Number of changes that were ever logged; only the difference between two moments has a meaning.
     rule_names : RuleNames
         Names of rules and texts of rules that people wrote.
     diverged : bool
@@ -68,6 +72,7 @@ class RuleBase(RuleState):
         capacity = min(FIRST_CAPACITY, settings.max_rules)
         super().__init__(n_features, allocate(capacity, n_features, n_labels, settings), settings)
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
+        self.n_events = 0
         self.rule_names = RuleNames()
         self.diverged = False
         self.antecedent_rate = 1.0
@@ -78,7 +83,8 @@ class RuleBase(RuleState):
     def learn(self, batch: Batch, *, structure: bool = True, consequents: bool = True) -> None:
         """Learn the scaled rows of `batch` one after the other: `structure`, `consequents`, or both.
 
-        Its outputs, if given, receive each row's output from before the row was learned.
+        Its outputs, if given, receive each row's output from before the row was learned. Members beside the rules need
+        its raw rows, too.
         """
         check_batch(batch, self.n_features, self.n_labels)
         self._resume(batch, *self._learn(batch, structure, consequents), structure, consequents)
@@ -88,19 +94,36 @@ class RuleBase(RuleState):
         kept = self._kept()
         state, paper = kept.packed
         check_batch(batch, self.n_features, kept.n_labels)
-        X, Y, weights, confidences, out, _ = batch
-        Z = scaler.transform(X)
+        X, Y, weights, confidences, out, _, _ = batch
+        Z, members = scaler.transform(X), self.packed_members
         rate = self.antecedent_rate
-        done, reason = _learn_rows(state, paper, Z, Y, weights, confidences, rate, True, True, False, out)
+        done, reason = _learn_rows(state, paper, members, X, Z, Y, weights, confidences, rate, True, True, False, out)
         if reason != DONE:
-            self._resume(batch._replace(X=Z), done, reason)
+            self._resume(batch._replace(X=Z, raw=X), done, reason)
 
     def _learn(self, batch: Batch, structure: bool, consequents: bool, created: bool = False) -> tuple[int, int]:
         """Call the loop once; return how many rows it has learned, and its reason to stop."""
-        Z, Y, weights, confidences, out, _ = batch
+        Z, Y, weights, confidences, out, _, raw = batch
+        members, X = self.packed_members, raw if len(raw) else Z
+        if members is not None and len(raw) != len(Z):
+            raise misfit({"raw": raw}, f"{len(Z)} rows")
         flags = structure, consequents, created
-        done, reason = _learn_rows(*self.packed(), Z, Y, weights, confidences, self.antecedent_rate, *flags, out)
+        rest = Z, Y, weights, confidences, self.antecedent_rate, *flags, out
+        done, reason = _learn_rows(*self.packed(), members, X, *rest)
         return done, reason
+
+    @property
+    def drifting(self) -> BoolArray:
+        """Whether each label is in a drift; nothing is watched here."""
+        return np.zeros(self.n_labels, np.bool_)
+
+    @property
+    def packed_members(self) -> Any:
+        """Members that answer and learn beside the rules, as kernels take them; None: there are none."""
+        return None
+
+    def _settle(self) -> None:
+        """Change the members as the last row demands; there are none."""
 
     def _resume(
         self,
@@ -127,6 +150,7 @@ class RuleBase(RuleState):
                     if structure:
                         self._prune()
                         self._merge_touching()
+                    self._settle()
                 done, reason = self._learn(batch, structure, consequents, created=reason == NOVEL)
 
     @contextmanager
@@ -154,7 +178,8 @@ class RuleBase(RuleState):
             if len(slots.unlocked(self.arrays)) < 2:
                 self._update_nearest(s, weight)
                 return
-            self.shrink_to(self.settings.max_rules - 1)
+            if not self._give_up_slot():
+                self.shrink_to(self.settings.max_rules - 1)
         self.reserve(self.n_rules + 1)
         parent = self.nearest_rule(s)
         self._update_moments(0, s, weight)
@@ -203,7 +228,10 @@ class RuleBase(RuleState):
     # ------------------------------------------------------------------ answering
 
     def outputs(self, Z: FloatArray) -> FloatArray:
-        """Return eq. (2) for the scaled rows `Z`, (rows, K); many rows by weights formed once, equal up to rounding."""
+        """Return eq. (2) for the scaled rows `Z`, (rows, K), of the rules alone, without members beside them.
+
+        Many rows are answered by weights formed once, with the same outputs up to rounding.
+        """
         return answers(self, Z, formed_weights(self) if len(Z) >= MANY_ROWS else NO_WEIGHTS).outputs
 
     # ------------------------------------------------------------------ changes of the rules
@@ -228,7 +256,11 @@ class RuleBase(RuleState):
                 raise StateError(
                     "there is no room for one more rule, and no two rules can be merged; unlock or delete one first"
                 )
-            self.merge(*slots.closest_pair(self.arrays))
+            self.merge(*slots.closest_pair(self.arrays, self.settings.most_count))
+
+    def _give_up_slot(self) -> bool:
+        """Merge away a rule that is not needed any more; return whether there was one. Every rule is needed here."""
+        return False
 
     def remove(self, slot: int, kind: str) -> None:
         """Remove the rule in `slot`, and log it as `kind`."""
@@ -264,21 +296,26 @@ class RuleBase(RuleState):
         All samples so far then count as if they had carried that rate as a soft label: G = rate * (H's last column).
         """
         extra = n_labels - self.n_labels
-        rate = 1.0 / (self.n_seen + 2.0)
-        added = np.zeros((len(self.arrays.G), extra, self.arrays.G.shape[2]))
-        for slot in range(self.n_rules + 1):
-            added[slot] = rate * self.hessian(slot)[-1]
-        added[0, :, -1] += rate * self.settings.penalty[0, -1]  # G_0 = rate (H_0 + penalty)'s last row: W_0 is exact
-        G = np.concatenate([self.arrays.G, added], axis=1)
+        rate = self.rate_of_new_label
         self.arrays, self.settings = more_labels(self.arrays, n_labels, self.settings)
-        self.arrays.G[:] = G
+        set_rate(self, extra, rate)
         if self.arrays.W.shape[1]:
             held = slice(None) if self.settings.iterated else self.arrays.locked > 0
             self.arrays.W[held, -extra:, -1] = rate
 
+    @property
+    def rate_of_new_label(self) -> float:
+        """Share of the samples that are expected to carry a label which none has carried yet."""
+        return 1.0 / (self.n_seen + 2.0)
+
     def log(self, kind: str, rule: int, other: int | None, note: str = "") -> None:
         """Append an `Event` of this `kind` at the present sample."""
-        self.events.append(Event(self.n_seen, kind, rule, other, note))
+        self._append(Event(self.n_seen, kind, rule, other, note))
+
+    def _append(self, event: Event) -> None:
+        """Append `event`, and count it."""
+        self.events.append(event)
+        self.n_events += 1
 
     # ------------------------------------------------------------------ copies
 

@@ -112,7 +112,7 @@ class RuleState:
             return np.array(self.arrays.W[slot].T)
         evidence = self.arrays.G[slot].T
         if slot > 0:
-            evidence = evidence + self.settings.anchor[:, None] * self.weights(0)
+            evidence = evidence + self.settings.anchor[:, None] * (self.inverse(0) @ self.arrays.G[0].T)
         return np.asarray(self.inverse(slot) @ evidence)
 
     def variances(self) -> FloatArray:
@@ -136,13 +136,14 @@ class RuleState:
         """Return the packed state, packed again when arrays or settings were replaced."""
         kept = self._packed
         if kept is None or kept.arrays is not self.arrays or kept.settings is not self.settings:
-            state, paper = State(self.arrays, self.settings, self._workspace()), paper_arrays(self.arrays)
+            state, paper = State(self.arrays, self.settings, self.workspace), paper_arrays(self.arrays)
             made = pack(state), None if paper is None else pack(paper)
             self._packed = kept = Kept(self.arrays, self.settings, made, self.n_labels)
         return kept
 
-    def _workspace(self) -> Workspace:
-        """Return scratch arrays that fit the state, allocated again only when it has grown."""
+    @property
+    def workspace(self) -> Workspace:
+        """Scratch arrays that fit the state, allocated again only when it has grown."""
         if self._scratch is None or self._scratch[0] is not self.arrays:
             slots, d = self.arrays.c.shape
             made = workspace(slots, self.n_features, self.n_labels, d, self.settings.iterated)

@@ -53,14 +53,20 @@ class Scaler:
 
     @cached_property
     def knots(self) -> Knots:
-        """The map as kernels take it. Equal rows of `z` are stored once, so that fewer have to be read from memory."""
+        """The map as kernels take it."""
+        return cast(Knots, pack(self.knot_arrays))
+
+    @cached_property
+    def knot_arrays(self) -> Knots:
+        """The map as plain arrays. Equal rows of `z` are stored once, so that fewer have to be read from memory."""
         scores, row = np.unique(self.z, axis=0, return_inverse=True)
         x, slope = (np.require(part, requirements=("C", "A", "W")) for part in (self.x, self.slope))
         used = np.require(self.used, requirements=("C", "A", "W"))
-        return cast(Knots, pack(Knots(x, scores, row.reshape(-1), used, slope, self.low, self.high)))
+        return Knots(x, scores, row.reshape(-1), used, slope, self.low, self.high)
 
     def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in self.__dict__.items() if name != "knots"}  # a copy has its own
+        derived = ("knots", "knot_arrays")  # a copy has its own
+        return {name: value for name, value in self.__dict__.items() if name not in derived}
 
     def inverse(self, Z: FloatArray) -> FloatArray:
         """Return the raw values of the scores `Z`; beyond the knots the map has its outer slope."""

@@ -6,9 +6,10 @@ These changes are rare, so they are plain numpy. Moments, H and G of merged rule
 
 import numpy as np
 
+from evolabel.core.rules import fast_sums
 from evolabel.core.rules.inverses import apply_pending, derive_inverse, scatter, set_scatter, start_inverse
 from evolabel.kernels.compile import interpreted
-from evolabel.kernels.moments import derive_inverse_variance, pool_moments, update_moments
+from evolabel.kernels.moments import bound_counts, derive_inverse_variance, pool_moments, update_moments
 from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, RuleArrays, Settings, paper_arrays
 from evolabel.kernels.structure import is_inactive, ward_pair
 from evolabel.typing import FloatArray, IntArray
@@ -57,12 +58,14 @@ def merge_pair(first: int, second: int, rules: RuleArrays, settings: Settings) -
     if settings.rotated:
         pool_scatter(a, b, rules, settings)
     pool_moments(a, b, rules)
+    bound_counts(a, rules, settings.most_count)
     derive_inverse_variance(a, rules, settings)
     if rules.Q.shape[1]:
         pool_label_moments(a, b, rules)
     rules.H[a] += rules.H[b]
     rules.G[a] += rules.G[b]
     derive_inverse(a, rules, settings)
+    fast_sums.pool(a, b, rules, settings)
     rules.compared[a] = rules.k[a]
     rules.last_won[a] = max(rules.last_won[a], rules.last_won[b])
     rules.born[a] = min(rules.born[a], rules.born[b])
@@ -103,11 +106,23 @@ def free_slot(slot: int, rules: RuleArrays) -> None:
     rules.counters[RULES] = last - 1
 
 
-def closest_pair(rules: RuleArrays) -> tuple[int, int]:
-    """Return the slots of the unlocked pair with the least Ward distance, d^2 k_a k_b / (k_a + k_b)."""
+def closest_pair(rules: RuleArrays, most: float = np.inf) -> tuple[int, int]:
+    """Return the slots of the unlocked pair with the least Ward distance, d^2 k_a k_b / (k_a + k_b).
+
+    A support k counts as at most `most` samples, as it does for the centre.
+    """
     free = unlocked(rules)
-    first, second = ward_pair(rules.c[free], 1.0 / rules.inv[free], rules.k[free])
+    first, second = ward_pair(rules.c[free], 1.0 / rules.inv[free], np.minimum(rules.k[free], most))
     return int(free[first]), int(free[second])
+
+
+def closest_to(slot: int, rules: RuleArrays, most: float = np.inf) -> int:
+    """Return the unlocked slot with the least Ward distance to `slot`, as in `closest_pair`."""
+    others = unlocked(rules)
+    others = others[others != slot]
+    k, mine = np.minimum(rules.k[others], most), min(float(rules.k[slot]), most)
+    squares = (rules.c[others] - rules.c[slot]) ** 2 / (1.0 / rules.inv[others] + 1.0 / rules.inv[slot])
+    return int(others[np.argmin(squares.sum(axis=1) * k * mine / (k + mine))])
 
 
 def unlocked(rules: RuleArrays) -> IntArray:

@@ -1,7 +1,8 @@
 """Outputs of rows, by weights of all rules that are computed once.
 
-Learning never computes W_i = P_i (G_i + gamma D W_0), because it would be needed for every sample (`kernels.learn`).
-Weights that were computed once can be used for any number of rows, with the same outputs up to rounding.
+Learning never computes W_i = P_i (G_i + gamma D W_0), because it would be needed for every sample
+(`kernels.consequents`). Weights that were computed once can be used for any number of rows, with the same outputs up to
+rounding.
 """
 
 from typing import NamedTuple

@@ -4,11 +4,14 @@ import numpy as np
 
 from evolabel.core.decisions.thresholds import BINS
 from evolabel.core.options import Options
+from evolabel.core.rules.fast_sums import FAST_ARRAYS
 from evolabel.core.rules.inverses import mirrored
 from evolabel.core.rules.scaling import variance_of
 from evolabel.core.rules.slots import PER_SLOT
 from evolabel.core.stored.array_checks import (
     FINITE,
+    LARGEST,
+    MOST,
     SHORTFALL,
     Expected,
     check_arrays,
@@ -22,6 +25,29 @@ from evolabel.core.stored.array_checks import (
     whole,
 )
 from evolabel.errors import DataError
+from evolabel.kernels.members.alarm import N_ALARM
+from evolabel.kernels.members.follow import SHARE_MEMORY
+from evolabel.kernels.members.state import (
+    BORN,
+    CUT,
+    IS_ON,
+    N_MEMBERS,
+    N_READINGS,
+    NEVER,
+    NEW_MEAN,
+    NEW_ROWS,
+    NEW_SCATTER,
+    ON_TRIAL,
+    READ_MEAN,
+    READ_VARIANCE,
+    RENEWED,
+    ROWS,
+    SCORE_MEAN,
+    SCORE_VARIANCE,
+    SLOW_START,
+    USUAL_MEAN,
+    USUAL_VARIANCE,
+)
 from evolabel.kernels.paper.iteration import DIVERGED_ABOVE
 from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, Settings, allocate
 from evolabel.typing import Arrays, FloatArray, IntArray
@@ -29,6 +55,8 @@ from evolabel.typing import Arrays, FloatArray, IntArray
 HEAVIEST = 1e12  # weight of a sample
 SMALLEST = 1e-150  # of what is divided by: squares of its inverse must not overflow
 FURTHEST = 1e6  # score of a feature, whatever the scaling
+
+_MOST_SQUARED = 1e210  # a variance, or a sum of squares, of numbers up to 1e100
 
 # Sums of labels are at most so many times what labels of 0 and 1 can add up to: labels that are not annotated count by
 # the output for them, which may lie outside [0, 1].
@@ -98,20 +126,22 @@ def slot_table(arrays: Arrays, p: int, K: int, settings: Settings, seen: int) ->
         for name, array in allocate(0, p, K, settings, hold_weights=holds_weights)._asdict().items()
     }
     waiting = shapes["pending_H"][1]
-    table = {name: floats(*shapes[name]) for name in ("F", "H", "G", "pending_H", "pending_P", "Q")}
+    sums = ("H", "G", "pending_H", "pending_P")
+    table = {name: floats(*shapes[name]) for name in ("F", "Q", *sums, *(FAST_ARRAYS[name] for name in sums))}
     table |= {name: floats(*shapes[name], low=0.0) for name in ("M", "n")}
     table |= {name: floats(*shapes[name], low=0.0, high=heaviest) for name in ("k", "new_weight", "compared")}
     table |= {"mass": floats(*shapes["mass"], low=0.0), "ybar": floats(*shapes["ybar"], low=-OUTSIDE, high=OUTSIDE)}
     furthest = OUTSIDE * _furthest(settings)
     table |= {"c": floats(*shapes["c"], low=-furthest, high=furthest)}
     table |= {name: floats(*shapes[name], high=FINITE, positive=True) for name in ("inv", "top")}
-    table |= {"P": floats(*shapes["P"], low=-FINITE, high=FINITE)}
+    table |= {name: floats(*shapes[name], low=-FINITE, high=FINITE) for name in ("P", "fast_P")}
     table |= {
         "W": floats(*shapes["W"], low=-DIVERGED_ABOVE, high=DIVERGED_ABOVE)
         if settings.iterated
         else floats(*shapes["W"])
     }
-    table |= {"n_pending": whole(slots, high=waiting - 1), "age": whole(slots), "identity": whole(slots)}
+    table |= {name: whole(slots, high=waiting - 1) for name in ("n_pending", "fast_n_pending")}
+    table |= {"age": whole(slots), "identity": whole(slots), "fast_block": whole(slots)}
     table |= {"born": whole(slots, high=seen), "last_won": whole(slots, high=seen), "locked": whole(slots, high=1)}
     return table
 
@@ -129,6 +159,9 @@ def check_slots(arrays: Arrays, p: int, K: int, settings: Settings, seen: int, *
     for slot in range(len(first)):
         of_slot = {name: array[slot] for name, array in arrays.items()}
         _check_consequents(of_slot, settings, bool(first[slot]), HEAVIEST * (seen + 1.0))
+        if settings.memory:
+            fast = {name: of_slot[own] for name, own in FAST_ARRAYS.items()}
+            _check_consequents(fast, settings, bool(first[slot]), HEAVIEST * (seen + 1.0))
         if settings.rotated:
             _check_spread(of_slot["F"], settings)
 
@@ -176,6 +209,49 @@ def _check_consequents(slot: Arrays, settings: Settings, of_all: bool, heaviest:
 
 def _outer(rows: FloatArray) -> FloatArray:
     return np.asarray(rows.T @ rows)
+
+
+def member_table(p: int, K: int) -> dict[str, Expected]:
+    """Return what the arrays of the members of `p` features and `K` labels must be."""
+    return {
+        "clock": whole(5, low=-MOST),
+        "W": floats(K, p + 1),
+        "mean": floats(p),
+        "variance": floats(p, low=0.0, high=_MOST_SQUARED),
+        "n_read": floats(p, low=0.0, high=HEAVIEST),
+        "losses": floats(N_MEMBERS, K, low=0.0, high=1.0),
+        "n_losses": floats(K, low=0.0, high=HEAVIEST),
+        "share": floats(2, K, low=0.0, high=SHARE_MEMORY),
+        "alarms": floats(2, K, N_ALARM, low=0.0, high=float(MOST)),
+        "episode": whole(K, low=NEVER),
+        "depth": floats(2, K, low=0.0, high=1.0),
+        "paired": floats(3),
+        "views": floats(4, p, low=-FINITE, high=FINITE),
+        "readings": floats(N_READINGS, p, low=-_MOST_SQUARED, high=_MOST_SQUARED),
+        "phase": whole(p, high=ON_TRIAL),
+        "trial": floats(4, low=0.0, high=float(MOST)),
+    }
+
+
+def check_members(arrays: Arrays, p: int, K: int, memory: int) -> None:
+    """Check the `arrays` of the members of `p` features and `K` labels; the fast one remembers `memory` rows."""
+    check_arrays(arrays, member_table(p, K))
+    clock, now = arrays["clock"], arrays["clock"][ROWS]
+    require((clock[[BORN, CUT, RENEWED]] >= NEVER) & (clock[[BORN, CUT, RENEWED]] <= now), "clock", "rows of the past")
+    require(clock[SLOW_START] >= -memory, "clock", "a memory of the slow member that began in the stream")
+    require((now >= 0) & (clock[SLOW_START] <= now), "clock", "rows of the past")
+    require(arrays["share"][0] <= 1.0, "share", "shares in [0, 1]")
+    require(arrays["alarms"][:, :, :4] <= 1.0, "alarms", "means and variances of losses in [0, 1]")
+    require(arrays["episode"] <= now, "episode", "rows of the past")
+    require(arrays["paired"][[0, 2]] >= 0.0, "paired", "a count and a variance of at least 0")
+    require(arrays["trial"][IS_ON] <= 1.0, "trial", "0 or 1, whether there is a trial")
+    require(arrays["readings"][[SCORE_VARIANCE, USUAL_VARIANCE]] >= 0.0, "readings", "variances of at least 0")
+    require(arrays["readings"][READ_VARIANCE:NEW_MEAN] >= 0.0, "readings", "a variance and counts of at least 0")
+    means = np.abs(arrays["readings"][[SCORE_MEAN, USUAL_MEAN, READ_MEAN, NEW_MEAN]])
+    require(means <= LARGEST, "readings", f"means of at most {LARGEST:g}")
+    require(arrays["readings"][NEW_SCATTER] >= 0.0, "readings", "sums of squares of at least 0")
+    on_trial = arrays["phase"] == ON_TRIAL
+    require((arrays["readings"][NEW_ROWS] > 0.0) | ~on_trial, "readings", "rows of every feature on trial")
 
 
 def check_counters(counters: IntArray, slots: int, options: Options) -> None:

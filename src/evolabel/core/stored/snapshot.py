@@ -9,11 +9,12 @@ import numpy as np
 
 from evolabel.core.edits.undo import CHANGES_KEPT, Change, in_use
 from evolabel.core.initial.cold_start import PER_SAMPLE
+from evolabel.core.members.following import FollowingRules
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options, option_names
 from evolabel.core.protocols import Watcher
 from evolabel.core.rules.allocation import fit_weights
-from evolabel.core.rules.events import EVENT_KINDS, MERGES, Event, RuleNames
+from evolabel.core.rules.events import EVENT_KINDS, MERGES, SHIFTS, Event, RuleNames
 from evolabel.core.rules.rule_base import EVENTS_KEPT, RuleBase
 from evolabel.core.rules.scaling import PER_FEATURE, Scaler, limits_of
 from evolabel.core.rules.slots import PER_SLOT
@@ -23,6 +24,7 @@ from evolabel.core.stored.model_checks import (
     check_counts,
     check_feature_weights,
     check_identities,
+    check_members,
     check_rules,
     check_scaler,
     check_settings,
@@ -31,6 +33,7 @@ from evolabel.core.stored.model_checks import (
 )
 from evolabel.core.stored.named_arrays import part_of
 from evolabel.errors import DataError
+from evolabel.kernels.members.state import MemberArrays
 from evolabel.kernels.state import RULES, SEEN
 from evolabel.typing import Arrays
 
@@ -61,6 +64,8 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays |= {f"rules.{name}": getattr(rules.arrays, name)[used] for name in PER_SLOT}
     arrays |= {"rules.counters": rules.arrays.counters, "rules.winner_stats": rules.arrays.winner_stats}
     arrays["n_answers"] = model.n_answers
+    if isinstance(rules, FollowingRules):
+        arrays |= {f"members.{name}": array for name, array in rules.members._asdict().items()}
     if model.weighs_features:
         arrays["feature_weights"] = model.feature_weights
     if model.counts is not None:
@@ -127,13 +132,15 @@ def read_options(stored: StoredFacts) -> Options:
 
 def _parts(arrays: Arrays, options: Options) -> dict[str, Arrays]:
     """The arrays of a trained model by group; DataError for one that belongs to none."""
-    groups = {name: part_of(arrays, name) for name in ("scaler", "rules", "change", "outputs")}
+    groups = {name: part_of(arrays, name) for name in ("scaler", "rules", "members", "change", "outputs")}
     rest = {name: array for name, array in arrays.items() if name.partition(".")[0] not in groups or "." not in name}
     groups["weights"] = {name: rest.pop(name) for name in ("feature_weights",) if name in rest}
     if groups["weights"] and options.feature_weights != "relevance":
         raise DataError("array feature_weights is not expected here")
     if groups["outputs"] and options.optimise == "accuracy":
         raise DataError("arrays of outputs are not expected here")
+    if groups["members"] and not options.follow_drift:
+        raise DataError("arrays of members are not expected here")
     return {**groups, "rest": rest}
 
 
@@ -155,7 +162,8 @@ def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts
     check_settings(settings)
     with inside("rules"):
         check_rules(arrays, model.n_features, model.n_labels, settings, model.options)
-    rules = RuleBase(model.n_features, model.n_labels, settings)
+    assert model.scaler is not None
+    rules = model.new_rules(model.scaler, settings)
     slots = int(arrays["counters"][RULES]) + 1
     rules.reserve(slots - 1)
     rules.arrays.counters[:] = arrays["counters"]
@@ -164,6 +172,10 @@ def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts
     for name in PER_SLOT:
         getattr(rules.arrays, name)[:slots] = arrays[name]
     rules.arrays.winner_stats[:] = arrays["winner_stats"]
+    if isinstance(rules, FollowingRules):
+        with inside("members"):
+            check_members(parts["members"], model.n_features, model.n_labels, settings.memory)
+        rules.members = MemberArrays(**{name: parts["members"][name].copy() for name in MemberArrays._fields})
     rules.events = deque(read_events(stored, "events", EVENTS_KEPT), maxlen=EVENTS_KEPT)
     rules.rule_names = _rule_names(stored.part("rule_names"))
     return rules
@@ -174,18 +186,30 @@ def read_events(stored: StoredFacts, name: str, most: int) -> list[Event]:
     events, gone = [], set()
     for entry in stored.listed(name, most):
         if not (isinstance(entry, list) and len(entry) == len(Event._fields)):
-            raise stored.refuse(name, "events of five entries each")
+            raise stored.refuse(name, "events of eleven entries each")
         event = Event(*entry)
-        numbers = (event.sample, event.rule, 0 if event.other is None else event.other)
-        sound = all(type(number) is int and 0 <= number <= MOST for number in numbers)
-        if not sound or event.kind not in EVENT_KINDS or not isinstance(event.note, str):
-            raise stored.refuse(name, "events: a sample, a kind, a rule, another rule or null, a note")
+        if not _is_event(event):
+            raise stored.refuse(
+                name,
+                "events: a sample, a kind, a rule, another rule or null, a note, and of a shift "
+                "a label, two errors and rows",
+            )
         if event.kind in MERGES:
             gone.add(event.other)
             if event.other is None or event.rule in gone:
                 raise stored.refuse(name, "merges into rules that are there")
         events.append(event)
     return events
+
+
+def _is_event(event: Event) -> bool:
+    """Return whether the entries of `event` are of their types and in range."""
+    optional = [number for number in (event.rule, event.other, event.label, event.feature) if number is not None]
+    whole = all(type(number) is int and 0 <= number <= MOST for number in (event.sample, event.rows, *optional))
+    levels = all(type(level) is float and np.isfinite(level) for level in (event.before, event.after, event.deviations))
+    is_shift = event.kind in SHIFTS
+    about = (event.rule is None) == is_shift and (is_shift or event.label is event.feature is None)
+    return whole and levels and about and event.kind in EVENT_KINDS and isinstance(event.note, str)
 
 
 def _rule_names(stored: StoredFacts) -> RuleNames:

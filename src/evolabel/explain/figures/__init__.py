@@ -24,8 +24,10 @@ __getattr__, __dir__, __all__ = attach(
         "consequents": ["consequent_map"],
         "correlations": ["label_correlations"],
         "lives": ["life_lines"],
+        "member_lines": ["member_weights"],
         "memberships": ["membership_functions"],
         "novelty": ["novelty_map"],
         "regions": ["rule_map"],
+        "weight_trace": ["WeightTrace", "follow_weights"],
     },
 )

@@ -29,6 +29,15 @@ GREY = "#8a8a8a"
 STROKES = ("-", "--", "-.", ":")
 _SIGNED = "RdBu_r"  # blue below zero, red above
 
+# Marker, colour and legend of each shift of the stream (`core.rules.events`) that figures show.
+SHIFT_MARKS = {
+    "drift": ("v", VERMILION, "label drifted"),
+    "recovered": ("^", GREEN, "label recovered"),
+    "settled": ("s", GREY, "label settled"),
+    "sensor moved": ("D", PINK, "sensor moved, corrected"),
+    "inputs moved": ("d", ORANGE, "inputs moved"),
+}
+
 MAX_SHOWN = 20  # rules, features or labels, unless `top` is given
 _SIZE = (6.4, 3.4)  # inches
 _MAX_AT_TICK = 22  # letters

@@ -86,7 +86,7 @@ def lives(data: FigureData) -> dict[int, Life]:
                 begins = rule == event.rule and event.kind in _BEGINNINGS
                 start = event.sample if begins else born.get(rule, events[0].sample)
                 found[rule] = Life(rule, start, rules.n_seen)
-        if event.kind in _ENDS:
+        if event.kind in _ENDS and event.rule is not None:
             found[event.rule] = replace(found[event.rule], end=event.sample, alive=False)
         elif event.kind in MERGES and event.other is not None:
             found[event.other] = replace(found[event.other], end=event.sample, alive=False, heir=event.rule)

@@ -64,11 +64,11 @@ def membership_functions(
 def gaussian(data: FigureData, slot: int, j: int, values: FloatArray) -> FloatArray:
     """Return the memberships of `values` of feature `j` in the rule of `slot`, by this feature alone.
 
-    They are 1 at the centre and 0.61 at one spread; `data` holds the model.
+    They are 1 at the centre and 0.61 at one spread; `data` holds the model. Values are corrected readings.
     """
     X = np.full((len(values), data.model.n_features), np.nan)
     X[:, j] = values
-    z = data.model.scale(X)[:, j]
+    z = data.scaler.transform(X)[:, j]
     variance = data.rules.covariance(slot)[j, j]
     return np.asarray(np.exp(-0.5 * (z - data.rules.arrays.c[slot, j]) ** 2 / variance))
 

@@ -1,0 +1,336 @@
+"""Tables of how drift is followed, from the files of the last runs: `python benchmarks/drift.py --only-tables`."""
+
+from collections.abc import Callable, Iterable
+from statistics import mean
+from typing import Any, NamedTuple
+
+import result_files
+from drift_streams import MORE, NINE, PLAIN, SENSORS
+
+from evolabel.explain.markup import table
+
+GROUPS = {"nine": NINE, "plain": PLAIN, "more": MORE, "sensors": SENSORS}
+KINDS = ("drift", "recovered", "settled", "renewed", "sensor moved", "inputs moved")
+SPANS = ("before", "200-500", "500-1000", "500-1500", "2000-3000")
+FORMS = {"on": "follows", "off": "does not"}
+SMALL_SHAPE = 25  # weights per rule and label up to which a shape counts as small in the target of the time
+MARGIN = 0.003  # the product is not below the prototype by more than this
+
+
+def all_tables() -> str:
+    """Return all tables for which there are results."""
+    product, prototype = result_files.read_if_any("drift", {}), result_files.read_if_any("drift_prototype", {})
+    peers = result_files.read_if_any("drift_peers", {})
+    parts: dict[str, Callable[[], str]] = {
+        "Streams, means of the seeds": lambda: streams(product["streams"], prototype.get("streams", {})),
+        "The flipped label by itself": lambda: flipped(product["streams"], prototype.get("streams", {})),
+        "Data sets, following minus not following": lambda: sets(product["sets"]),
+        "A rare label that moves to the other tail": lambda: rare(product["rare"], prototype.get("rare", {})),
+        "Processor time and saved model": lambda: times(product["time"]),
+        "With 10 % of the labels answered": lambda: asking(product["asking"]),
+        "Accuracy with forgetting": lambda: forgetting(product["forget"]),
+        "River's learners, one seed": lambda: beside_peers(peers["streams"], product.get("streams", {})),
+        "Targets": lambda: targets(product, prototype),
+    }
+    return "\n\n".join(f"{title}\n\n{body}" for title, part in parts.items() if (body := if_measured(part)))
+
+
+def if_measured(part: Callable[[], str]) -> str:
+    """Return the table that `part` makes, or nothing if its results are missing."""
+    try:
+        return part()
+    except KeyError:
+        return ""
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def mean_of(runs: Iterable[dict[str, Any]], key: str) -> float | None:
+    """Return the mean of `key` over `runs`, None if any run has none."""
+    values = [run[key] for run in runs]
+    return None if None in values else mean(values)
+
+
+def group_mean(found: dict[str, Any], way: str, names: Iterable[str], key: str = "accuracy") -> float | None:
+    """Return the mean of `key` over the streams `names` that have one; None if there is no such stream."""
+    values = [value for name in names if (value := mean_of(found[name][way], key)) is not None]
+    return mean(values) if values else None
+
+
+KEYS = {"accuracy": "", "after": " after"}
+"""Scores of a run, and what they add to the name of a group."""
+
+
+def group_means(found: dict[str, Any], way: str) -> dict[str, float]:
+    """Return the mean accuracy of every group, and that after a drift where there is one."""
+    means = {(group, key): group_mean(found, way, names, key) for group, names in GROUPS.items() for key in KEYS}
+    return {f"{group}{KEYS[key]}": value for (group, key), value in means.items() if value is not None}
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Return `value` as text, "-" for None."""
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def signed(value: float) -> str:
+    return f"{value:+.4f}"
+
+
+def delays(values: Iterable[int | None]) -> str:
+    """Return the delays in rising order; "-" for every seed without one."""
+    return ", ".join("-" if value is None else str(value) for value in sorted(values, key=lambda v: (v is None, v)))
+
+
+# ---------------------------------------------------------------- tables
+
+
+def streams(product: dict[str, Any], prototype: dict[str, Any]) -> str:
+    """Return accuracy, accuracy after a drift and events per run, stream by stream and for every group."""
+    learners = {"": product, "prototype, ": prototype} if prototype else {"": product}
+    columns = {f"{who}{FORMS[way]}": (found, way) for who, found in learners.items() for way in FORMS}
+    heads = ["accuracy / after the drift", *columns, ", ".join(KINDS)]
+
+    def score(found: dict[str, Any], way: str, streams: Iterable[str]) -> str:
+        return " / ".join(number(group_mean(found, way, streams, key)) for key in KEYS)
+
+    rows = []
+    for group, members in GROUPS.items():
+        for name in members:
+            kinds = [mean(run["events"].get(kind, 0) for run in product[name]["on"]) for kind in KINDS]
+            cells = [score(found, way, [name]) for found, way in columns.values()]
+            rows.append([name, *cells, ", ".join(f"{kind:.1f}".removesuffix(".0") for kind in kinds)])
+        rows.append([f"**mean of {group}**", *(score(found, way, members) for found, way in columns.values()), ""])
+    return table(heads, rows)
+
+
+def flipped(product: dict[str, Any], prototype: dict[str, Any]) -> str:
+    """Return the accuracy of the flipped label by rows after the flip, and the rows until its two events."""
+    rows = []
+    for who, found in (("", product), ("prototype, ", prototype)):
+        for way in FORMS if found else ():
+            runs = [run["flipped"] for run in found["flip"][way]]
+            spans = [number(mean_of(runs, span), 3) for span in SPANS]
+            rows.append([f"{who}{FORMS[way]}", *spans, *(delays(run[k] for run in runs) for k in KINDS[:2])])
+    return table(["rows after the flip", *SPANS, "drift after rows", "recovered after rows"], rows)
+
+
+def sets(found: dict[str, Any]) -> str:
+    """Return differences in PA and AP, and "drift" events, set by set."""
+    rows = []
+    for kind, by_name in found.items():
+        for name, ways in by_name.items():
+            cells = [signed(difference(ways, key)) for key in ("pa", "ap", "pa second half")]
+            drifts = sum(run["events"].get("drift", 0) for run in ways["on"])
+            rows.append([name, kind, *(number(mean_of(ways["on"], key)) for key in ("pa", "ap")), *cells, str(drifts)])
+    heads = ["set", "labels", "PA", "AP", "PA, on - off", "AP, on - off", "PA of the second half, on - off"]
+    return table([*heads, '"drift" in all runs'], rows)
+
+
+def difference(ways: dict[str, Any], key: str) -> float:
+    """Return the mean of `key` with following drift minus that without."""
+    return mean(run[key] for run in ways["on"]) - mean(run[key] for run in ways["off"])
+
+
+def rare(product: dict[str, Any], prototype: dict[str, Any]) -> str:
+    """Return rows until "drift" for every seed, and false "drift" events per 10,000 rows, by share of the label."""
+    rows = []
+    for who, found in (("product", product), ("prototype", prototype)):
+        for share, runs in found.items():
+            noticed = [value for value in runs["delay"] if value is not None]
+            false = [number(mean(runs[key]), 1) for key in ("false", "false of other labels")]
+            rows.append(
+                [f"{float(share):.1%}", who, f"{len(noticed)} of {len(runs['delay'])}", delays(noticed), *false]
+            )
+    heads = ["share", "", '"drift" found', "after rows", 'false "drift" per 10,000 rows', "of the four other labels"]
+    return table(heads, rows)
+
+
+def times(found: list[dict[str, Any]]) -> str:
+    """Return microseconds per row and bytes of the saved model, on and off."""
+    rows = [
+        [
+            row["stream"],
+            f"{row['features']} x {row['labels']}",
+            *(str(row[key]) for key in ("us_off", "us_on", "ratio")),
+            *(f"{row[key]:,}" for key in ("bytes_off", "bytes_on")),
+            f"{row['bytes_on'] / row['bytes_off']:.2f}",
+        ]
+        for row in found
+    ]
+    heads = ["stream", "features x labels", "us per row, off", "on", "ratio", "bytes saved, off", "on", "ratio"]
+    return table(heads, rows)
+
+
+def asking(found: dict[str, Any]) -> str:
+    """Return accuracy and "drift" events per run, if labels are chosen and if they are drawn at random."""
+    rows = [
+        [name, *(number(mean_of(runs, key), 3) for runs in ways.values() for key in ("accuracy", "drift"))]
+        for name, ways in found.items()
+    ]
+    for title, names in (("mean of the nine", NINE), ("mean of the plain ones", PLAIN)):
+        means = [group_mean(found, way, names, key) for way in ("chosen", "random") for key in ("accuracy", "drift")]
+        rows.append([title, *(number(value) for value in means)])
+    return table(["stream", "chosen", '"drift"', "random", '"drift"'], rows)
+
+
+def forgetting(found: dict[str, Any]) -> str:
+    """Return the mean accuracy of the drifting and of the plain streams, by following and forgetting."""
+    ways = next(iter(found.values()))
+    rows = [[way, *(number(mean(mean(found[name][way]) for name in names)) for names in (NINE, PLAIN))] for way in ways]
+    return table(["following, forgetting", "nine drifting streams", "without drift"], rows)
+
+
+def beside_peers(peers: dict[str, Any], product: dict[str, Any]) -> str:
+    """Return accuracy and accuracy after a drift of every peer, and of the product's first seed, which is theirs."""
+    learners = list(dict.fromkeys(learner for found in peers.values() for learner in found))
+    by_stream = {
+        name: found | ({"follows": product[name]["on"][0]} if name in product else {}) for name, found in peers.items()
+    }
+
+    def score(learner: str, names: Iterable[str]) -> str:
+        runs = [by_stream[name][learner] for name in names if learner in by_stream.get(name, {})]
+        after = [run["after"] for run in runs if run["after"] is not None]
+        return f"{mean(r['accuracy'] for r in runs):.3f} / {number(mean(after) if after else None, 3)}" if runs else ""
+
+    columns = (["follows"] if product else []) + learners
+    rows = []
+    for group, members in GROUPS.items():
+        rows += [[name, *(score(learner, [name]) for learner in columns)] for name in members if name in peers]
+        alike: dict[tuple[str, ...], list[str]] = {}  # a learner that lacks streams is compared on those that it has
+        for learner in learners:
+            alike.setdefault(tuple(name for name in members if learner in peers.get(name, {})), []).append(learner)
+        for names, same in alike.items():
+            shown = [score(learner, names) if learner in ("follows", *same) else "" for learner in columns]
+            rows += [[f"**mean of {len(names)} of {group}**", *shown]] if names else []
+    return table(["accuracy / after the drift", *columns], rows)
+
+
+# ---------------------------------------------------------------- targets
+
+
+class Target(NamedTuple):
+    """What is asked for, the limit as text, what was reached, and whether that is enough."""
+
+    what: str
+    limit: str
+    reached: str
+    met: bool
+
+
+def targets(product: dict[str, Any], prototype: dict[str, Any]) -> str:
+    """Return every target beside what was reached; those whose part was not measured are listed as such."""
+    makers: dict[str, Callable[[], list[Target]]] = {
+        "streams": lambda: of_streams(product["streams"]),
+        "flipped label": lambda: of_flipped_label([run["flipped"] for run in product["streams"]["flip"]["on"]]),
+        "prototype": lambda: of_prototype(product["streams"], prototype),
+        "rare label": lambda: [of_rare_label(product["rare"]["0.05"]["delay"])],
+        "data sets": lambda: of_sets(product["sets"]["as it is"]),
+        "time": lambda: of_times(product["time"]),
+        "cold start": lambda: [of_cold_start()],
+    }
+    rows = []
+    for name, make in makers.items():
+        try:
+            rows += [[what, limit, reached, "yes" if met else "NO"] for what, limit, reached, met in make()]
+        except (KeyError, FileNotFoundError):
+            rows.append([name, "", "not measured", ""])
+    return table(["what", "target", "reached", "met"], rows)
+
+
+def at_least(what: str, limit: float, reached: float | None) -> Target:
+    """Return a target that holds if `reached` is `limit` or more."""
+    if reached is None:
+        raise KeyError(what)
+    return Target(what, f">= {limit:g}", number(reached), reached >= limit)
+
+
+def of_streams(found: dict[str, Any]) -> list[Target]:
+    """Return the targets of the drifting streams, of their twins and of the sensors."""
+    worst = min(PLAIN, key=lambda name: difference(found[name], "accuracy"))
+    false = sum(run["events"].get("drift", 0) for name in PLAIN for run in found[name]["on"])
+    runs = sum(len(found[name]["on"]) for name in PLAIN)
+    lost = difference(found[worst], "accuracy")
+    sensors = group_mean(found, "on", ["ds-shift4"], "after")
+    return [
+        at_least("mean of the nine drifting streams", 0.865, group_mean(found, "on", NINE)),
+        at_least("first 1,000 rows after an abrupt drift, mean of seven", 0.81, group_mean(found, "on", NINE, "after")),
+        Target("stationary twins, worst on - off", ">= -0.001", f"{signed(lost)} ({worst})", lost >= -0.001),
+        Target("stationary twins, false drift events", "0", f"{false} in {runs} x 10,000 rows", false == 0),
+        at_least("four sensors +-5 sd, nonlinear, first 1,000 rows after", 0.86, sensors),
+    ]
+
+
+def of_flipped_label(runs: list[dict[str, Any]]) -> list[Target]:
+    """Return the targets of the label that flips."""
+    lost = mean(run["before"] - run["500-1500"] for run in runs)
+    noticed, recovered = ([run[kind] for run in runs] for kind in KINDS[:2])
+    return [
+        Target("flipped label, level before minus rows 500-1,500 after", "<= 0.02", signed(lost), lost <= 0.02),
+        Target('flipped label, rows until "drift"', "<= 30", delays(noticed), within(noticed, 30) == len(runs)),
+        Target(
+            'flipped label, rows until "recovered"', "<= 500", delays(recovered), within(recovered, 500) == len(runs)
+        ),
+    ]
+
+
+def within(values: Iterable[int | None], rows: int) -> int:
+    """Return how many of the delays `values` are at most `rows`."""
+    return sum(value is not None and value <= rows for value in values)
+
+
+def of_rare_label(values: list[int | None]) -> Target:
+    """Return the target of a label that one row in twenty has."""
+    found = within(values, 600)
+    what = 'rare label (5 %) that moves, "drift" within 600 rows'
+    return Target(what, "3 of 4 seeds", f"{found} of {len(values)} ({delays(values)})", found >= 0.75 * len(values))
+
+
+def of_sets(found: dict[str, Any]) -> list[Target]:
+    """Return the targets of PA and AP on the data sets."""
+    results = []
+    for key in ("pa", "ap"):
+        worst = min(found, key=lambda name: difference(found[name], key))
+        lost = difference(found[worst], key)
+        results.append(
+            Target(
+                f"five sets, {key.upper()}, worst on - off", ">= -0.001", f"{signed(lost)} ({worst})", lost >= -0.001
+            )
+        )
+    return results
+
+
+def of_times(found: list[dict[str, Any]]) -> list[Target]:
+    """Return the targets of the processor time, for small and for large shapes."""
+    results = []
+    for small, limit in ((True, 2.2), (False, 2.5)):
+        shapes = [row for row in found if (row["features"] + 1 <= SMALL_SHAPE) == small]
+        worst = max(shapes, key=lambda row: row["ratio"])
+        what = f"time over 10,000 rows, on / off, {'at most' if small else 'more than'} {SMALL_SHAPE - 1} features"
+        reached = f"{worst['ratio']:.2f} ({worst['stream']})"
+        results.append(Target(what, f"<= {limit}", reached, worst["ratio"] <= limit))
+    return results
+
+
+def of_cold_start() -> Target:
+    """Return the target of the first rows, which `cold_start.py` measures."""
+    reached = result_files.read("cold_start")["streams"]["mean"]["first model"]["10-80"]
+    return at_least("cold start, rows 10-80, mean of twelve streams", 0.74, reached)
+
+
+def of_prototype(product: dict[str, Any], prototype: dict[str, Any]) -> list[Target]:
+    """Return the distance to the prototype on the worst mean, and on inputs that really move."""
+    means, models = group_means(product, "on"), group_means(prototype["streams"], "on")
+    worst = min(models, key=lambda name: means[name] - models[name])
+    lost = means[worst] - models[worst]
+    travel, bound = (
+        mean_of(product["travel"]["on"], "accuracy"),
+        mean_of(prototype["without watch"]["travel"], "accuracy"),
+    )
+    if travel is None or bound is None:
+        raise KeyError("travel")
+    what = "inputs that really move (travel), beside the prototype with its watch of the sensors off"
+    return [
+        Target("worst mean minus the prototype's", f">= -{MARGIN}", f"{signed(lost)} ({worst})", lost >= -MARGIN),
+        Target(what, ">= -0.002", f"{signed(travel - bound)} ({number(travel)})", travel - bound >= -0.002),
+    ]

@@ -1,0 +1,82 @@
+"""Members that adapt to changes of their rule base from outside: edits, new features, other orders of the labels.
+
+A rule base without members needs none of it.
+"""
+
+import numpy as np
+
+from evolabel.core.members.following import FollowingRules
+from evolabel.core.rules import fast_sums
+from evolabel.core.rules.inverses import derive_all_inverses
+from evolabel.core.rules.rule_base import RuleBase
+from evolabel.kernels.members.state import (
+    NEW_OFFSET,
+    NEW_ROWS,
+    NEW_SCATTER,
+    ROWS,
+    SCORE_MEAN,
+    SCORE_VARIANCE,
+    USUAL_MEAN,
+    USUAL_VARIANCE,
+    allocate_members,
+)
+from evolabel.typing import IntArray
+
+
+def advance(rules: RuleBase, rows: int) -> None:
+    """Count `rows` of the stream that `rules` do not learn."""
+    if isinstance(rules, FollowingRules):
+        rules.members.clock[ROWS] += rows
+
+
+def derive_inverses(rules: RuleBase) -> None:
+    """Derive P of all slots of `rules` from H, for the slow and the fast member."""
+    derive_all_inverses(rules.arrays, rules.settings)
+    if isinstance(rules, FollowingRules):
+        derive_all_inverses(rules.fast.arrays, rules.settings)
+
+
+def take_written(rules: RuleBase, slot: int) -> None:
+    """Give the fast member of `rules` the sums of `slot`, which a person has written."""
+    if isinstance(rules, FollowingRules):
+        fast_sums.copy_slow(rules.arrays, slot, rules.block)
+
+
+def take_unlocked(rules: RuleBase, slot: int) -> None:
+    """Let the fast sums of `slot` in `rules` fade from now on: they did not while its rule was locked."""
+    if isinstance(rules, FollowingRules):
+        rules.arrays.fast_block[slot] = rules.block
+
+
+def reorder_labels(rules: RuleBase, order: IntArray) -> None:
+    """Put the labels of the members of `rules` into this `order`; those of the rules are."""
+    if not isinstance(rules, FollowingRules):
+        return
+    m = rules.members
+    first = {name: np.ascontiguousarray(getattr(m, name)[order]) for name in ("W", "n_losses", "episode")}
+    second = ("losses", "share", "alarms", "depth")
+    later = {name: np.ascontiguousarray(getattr(m, name)[:, order]) for name in second}
+    rules.members = m._replace(**first, **later)
+
+
+def take_members(rules: RuleBase, other: RuleBase, kept: IntArray) -> None:
+    """Copy the members of `other` to `rules`, whose first features are its columns `kept`."""
+    if not (isinstance(rules, FollowingRules) and isinstance(other, FollowingRules)):
+        return
+    old, new, first = other.members, allocate_members(rules.n_features, rules.n_labels), len(kept)
+    new.W[:, :first], new.W[:, -1] = old.W[:, kept], old.W[:, -1]
+    of_features = ("mean", "variance", "n_read", "views", "readings", "phase")
+    for name in of_features:
+        getattr(new, name)[..., :first] = getattr(old, name)[..., kept]
+    rules.members = old._replace(W=new.W, **{name: getattr(new, name) for name in of_features})
+
+
+def read_as(rules: RuleBase, other: RuleBase) -> None:
+    """Let `rules` read the sensors as `other` does: corrections and usual readings are copied, a trial is not."""
+    if not (isinstance(rules, FollowingRules) and isinstance(other, FollowingRules)):
+        return
+    mine, theirs = rules.members, other.members
+    mine.views[:] = np.tile(theirs.views[:NEW_OFFSET], (2, 1))
+    mine.readings[:] = theirs.readings
+    mine.readings[[SCORE_MEAN, SCORE_VARIANCE]] = theirs.readings[[USUAL_MEAN, USUAL_VARIANCE]]
+    mine.readings[NEW_ROWS : NEW_SCATTER + 1] = 0.0

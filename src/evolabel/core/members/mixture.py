@@ -1,0 +1,85 @@
+"""What all members of a rule base answer together. Of a rule base without members it is what the rules answer."""
+
+import numpy as np
+
+from evolabel.core.members.following import FollowingRules
+from evolabel.core.rules.label_rates import label_shares
+from evolabel.core.rules.rule_base import RuleBase
+from evolabel.core.rules.weights import (
+    NO_MOMENTS,
+    NO_VARIANCES,
+    NO_WEIGHTS,
+    Answers,
+    Moments,
+    VarianceTerms,
+    answers,
+    formed_weights,
+)
+from evolabel.core.sizes import check_rows, misfit
+from evolabel.kernels.compile import direct
+from evolabel.kernels.members.mixer import mix_rows, standard_rows
+from evolabel.kernels.members.sensors import correct_rows
+from evolabel.typing import FloatArray
+
+_NO_OUTPUTS = np.empty((0, 0))
+
+_mix_rows, _standard_rows, _correct_rows = direct(mix_rows), direct(standard_rows), direct(correct_rows)
+
+
+def mixed_answers(
+    rules: RuleBase,
+    Z: FloatArray,
+    X: FloatArray,
+    W: FloatArray = NO_WEIGHTS,
+    *,
+    moments: Moments = NO_MOMENTS,
+    terms: VarianceTerms = NO_VARIANCES,
+) -> Answers:
+    """Return the outputs of all members of `rules` for the scaled rows `Z`, whose raw rows are `X`.
+
+    `W` are the `mixed_weights`, if they are formed; `moments` and `terms` as for `core.rules.weights.answers`.
+    """
+    found = answers(rules, Z, W, moments, terms)
+    if not isinstance(rules, FollowingRules):
+        return found
+    if X.shape != Z.shape:
+        raise misfit({"raw": X}, f"scaled rows {Z.shape}")
+    fast = answers(rules.fast, Z).outputs if rules.has_fast and not len(W) else _NO_OUTPUTS
+    _mix_rows(rules.packed_members, corrected(rules, X), fast, len(W) > 0, found.outputs)
+    return found
+
+
+def mixed_weights(rules: RuleBase) -> FloatArray:
+    """Return the consequents of slow and fast member of `rules`, mixed by their weights, (1 + C, K, q)."""
+    slow = formed_weights(rules)
+    if not isinstance(rules, FollowingRules) or not rules.has_fast:
+        return slow
+    part = rules.part_of_fast[:, None]
+    return (1.0 - part) * slow + part * formed_weights(rules.fast)
+
+
+def mixed_label_shares(rules: RuleBase) -> FloatArray:
+    """Return how often each label was on in `rules`, (1 + C, K), mixed for slow and fast member by their weights."""
+    slow = label_shares(rules)
+    if not isinstance(rules, FollowingRules) or not rules.has_fast:
+        return slow
+    part = rules.part_of_fast
+    return (1.0 - part) * slow + part * label_shares(rules.fast)
+
+
+def corrected(rules: RuleBase, X: FloatArray) -> FloatArray:
+    """Return the raw rows `X`, with the readings of sensors that moved as they would have been before."""
+    if not isinstance(rules, FollowingRules):
+        return X
+    rows = np.ascontiguousarray(X)
+    check_rows(rows, rules.n_features)
+    out = np.empty(rows.shape)
+    _correct_rows(rules.packed_members, rows, out)
+    return out
+
+
+def linear_scores(rules: FollowingRules, X: FloatArray) -> FloatArray:
+    """Return the standard scores of the raw rows `X` as the linear member takes them, with ones, (rows, q)."""
+    out = np.empty((len(X), rules.n_features + 1))
+    _standard_rows(rules.packed_members, corrected(rules, X), out)
+    return out

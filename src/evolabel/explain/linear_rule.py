@@ -1,0 +1,90 @@
+"""`LinearRule`: the linear member as one rule that holds everywhere, in words."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evolabel._utils.text import one_line
+from evolabel.core.members.following import FollowingRules
+from evolabel.core.members.sensor_corrections import sensor_corrections
+from evolabel.core.protocols import Model
+from evolabel.explain.corrected_names import Corrections, note_on
+from evolabel.explain.markup import escape, markdown_text
+
+_MIN_WEIGHT = 0.01  # smallest weight of the rule in the outputs of a label that is shown
+_MAX_FEATURES = 3
+
+_TITLE = "Everywhere (the linear rule, beside the rules above)"
+
+
+@dataclass(frozen=True)
+class LinearLabel:
+    """A label in the linear rule: the `weight` of the rule in its output, and the strongest features.
+
+    `effects` has the change of the logit per standard deviation of each feature, the strongest first.
+    """
+
+    label: str
+    weight: float
+    effects: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class LinearRule:
+    """The linear member of a classifier that follows drift, with all its labels, and `corrections` of features."""
+
+    labels: tuple[LinearLabel, ...]
+    corrections: Corrections = field(default_factory=dict, repr=False)
+
+    @property
+    def shown(self) -> bool:
+        """Whether the rule has a weight in the output of any label."""
+        return bool(_lines(self))
+
+    @property
+    def text(self) -> str:
+        """The rule in words, one line per label in whose output it has a weight."""
+        return "\n".join([_TITLE, *(f"  {one_line(line)}" for line in _lines(self))])
+
+    def markdown(self) -> str:
+        """Return the rule in Markdown."""
+        lines = [f"- {markdown_text(line)}" for line in _lines(self)]
+        return "\n".join([f"#### {markdown_text(_TITLE)}", "", *lines, ""])
+
+    def html(self) -> str:
+        """Return the rule as a section of HTML."""
+        lines = "".join(f"<li>{escape(line)}</li>" for line in _lines(self))
+        return f'<section class="rule"><h2>{escape(_TITLE)}</h2><ul>{lines}</ul></section>'
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule as values that JSON can hold."""
+        return {"labels": [{**asdict(label), "effects": [*map(list, label.effects)]} for label in self.labels]}
+
+
+def read_linear_rule(model: Model, feature_names: list[str], label_names: list[str]) -> LinearRule | None:
+    """Return the linear member of `model` with `feature_names` and `label_names`; None if drift is not followed."""
+    rules = model.rules
+    if not isinstance(rules, FollowingRules):
+        return None
+    weights, slopes = rules.mixer_weights[-1], rules.members.W[:, :-1]
+    labels = []
+    for c, name in enumerate(label_names):
+        strongest = np.argsort(-np.abs(slopes[c]), kind="stable")[:_MAX_FEATURES]
+        effects = tuple((feature_names[j], float(slopes[c, j])) for j in strongest.tolist() if slopes[c, j] != 0.0)
+        labels.append(LinearLabel(name, float(weights[c]), effects))
+    return LinearRule(tuple(labels), sensor_corrections(rules, feature_names))
+
+
+def _lines(rule: LinearRule) -> list[str]:
+    """Return one line per label in whose output the rule has a weight."""
+    lines = []
+    for label in rule.labels:
+        if label.weight >= _MIN_WEIGHT:
+            named = [(name + note_on(name, rule.corrections), effect) for name, effect in label.effects]
+            up = [name for name, effect in named if effect > 0.0]
+            down = [name for name, effect in named if effect < 0.0]
+            parts = [f"more likely with larger {' and '.join(up)}"] if up else []
+            parts += [f"less likely with larger {' and '.join(down)}"] if down else []
+            lines.append(f"{label.label} ({label.weight:.0%} of its output) is {', '.join(parts) or 'as usual'}")
+    return lines

@@ -1,0 +1,1 @@
+"""Row kernels of the members that follow drift, of their mixer and of the alarm."""

@@ -1,0 +1,179 @@
+"""Drift alarm of one output: the mean recent loss against the mean and variance of the losses in calm times.
+
+One alarm is a vector `a` of `N_ALARM` numbers, all 0 before the first loss:
+
+| index         | meaning                                                                                |
+|---------------|----------------------------------------------------------------------------------------|
+| SHORT_MEAN    | S, fading mean of the loss over `window_of(spread)` answers                            |
+| LONG_MEAN     | L, fading mean of the loss over `LONG_WINDOW` answers                                  |
+| CALM_MEAN     | mu, mean loss in calm times                                                            |
+| CALM_VARIANCE | v, variance of the loss in calm times                                                  |
+| CALM_COUNT    | n, answers in calm times, each counted by its weight; in formulas at most `CALM_MEMORY`|
+| IS_RAISED     | 1 while the alarm is raised, else 0                                                    |
+| RAISED_AT     | row at which it was raised last                                                        |
+
+| argument | meaning                                                                                               |
+|----------|-------------------------------------------------------------------------------------------------------|
+| loss     | of one answer, in [0, 1]                                                                              |
+| spread   | pi (1 - pi), pi: share of the rows with the label; losses of a rare label are small: a longer window  |
+| row      | clock of the stream                                                                                   |
+| weight   | of the answer, in (0, 1]; it multiplies every step of a mean, and the answer counts by it             |
+| margin   | added to both thresholds where several alarms are watched: sqrt(2 log(K + 1)) for K labels            |
+
+*Raised*: S > mu + max((RAISE_DEVIATIONS + margin) se, floor), se = sqrt(v (1 / (2 window) + 1 / n)). *Rise*: L is above
+mu by the same rule, with RISE_DEVIATIONS and the variance of L. The calm mean is not learned while L is above mu by one
+standard error: the reference does not follow a rise. The alarm falls back when S is near mu, or after `SETTLE_ROWS`
+rows, when S becomes the calm mean.
+"""
+
+import numpy as np
+
+from evolabel.kernels.compile import inner, kernel
+from evolabel.typing import FloatArray, IntArray
+
+N_ALARM = 7  # numbers of one alarm
+SHORT_MEAN, LONG_MEAN, CALM_MEAN, CALM_VARIANCE, CALM_COUNT, IS_RAISED, RAISED_AT = 0, 1, 2, 3, 4, 5, 6
+
+QUIET, RISE, RAISED = 0, 1, 2  # what a loss has caused
+
+# Set on nine drifting streams, their stationary twins and five real sets: no false alarm in 27 runs of 10,000 rows.
+# A window of 50 answers for every label gave 60 false alarms on mediamill, whose labels are mostly rare.
+SHORTEST_WINDOW = 50.0  # answers
+LONGEST_WINDOW = 500.0  # answers
+SPREAD_IN_WINDOW = 5.0  # sum of pi (1 - pi) over the answers of a window in between
+NO_SPREAD = 1e-9  # added to the spread, so that the window of an unseen label is the longest
+LONG_WINDOW = 400.0  # answers
+CALM_MEMORY = 1000.0  # answers over which mean and variance of calm times fade
+
+MIN_CALM_WINDOWS = 2.0  # windows of answers in calm times after which the alarm can be raised
+MIN_CALM_FOR_RISE = 400.0  # answers in calm times after which a rise is looked for
+SETTLE_ROWS = 2000  # rows of the stream after which the loss of a raised alarm is the new calm level
+SETTLED_COUNT = 50.0  # answers that count for the calm mean then
+
+RAISE_DEVIATIONS = 5.0  # standard errors
+RAISE_FLOOR = 0.08  # loss; the floor of the difference is the spread, but not more than this
+POSITIVES_IN_WINDOW = 4.0  # answers of loss 1; so many of an unseen label in one window are no drift
+
+RISE_DEVIATIONS = 2.0  # standard errors
+RISE_FLOOR = 0.01  # loss
+RISE_SHARE = 0.1  # of the spread: the floor where that is smaller
+
+BACK_FLOOR = 0.02  # loss
+BACK_SHARE = 0.25  # of the spread: the floor where that is smaller
+
+
+@inner
+def window_of(spread: float) -> float:
+    """Return the answers over which the loss of a label of this `spread` is averaged."""
+    return min(max(SPREAD_IN_WINDOW / (spread + NO_SPREAD), SHORTEST_WINDOW), LONGEST_WINDOW)
+
+
+@inner
+def error_above_calm(a: FloatArray, share: float) -> float:
+    """Return the standard error of a mean minus the calm mean; the mean has this `share` of the variance of a loss."""
+    n = min(max(a[CALM_COUNT], 1.0), CALM_MEMORY)
+    return float(np.sqrt(a[CALM_VARIANCE] * (share + 1.0 / n)))
+
+
+@inner
+def error_of_short(a: FloatArray, spread: float) -> float:
+    """Return the standard error of the short mean of `a` minus its calm mean, for a label of this `spread`."""
+    return error_above_calm(a, 1.0 / (2.0 * window_of(spread)))
+
+
+@inner
+def error_of_long(a: FloatArray) -> float:
+    """Return the standard error of the long mean of `a` minus its calm mean."""
+    return error_above_calm(a, 1.0 / (2.0 * LONG_WINDOW - 1.0))
+
+
+@inner
+def is_back(a: FloatArray, spread: float) -> bool:
+    """Return whether the short mean of `a`, whose label has this `spread`, is back at the calm level."""
+    least = max(error_of_short(a, spread), min(BACK_FLOOR, BACK_SHARE * spread))
+    return bool(a[SHORT_MEAN] < a[CALM_MEAN] + least)
+
+
+@inner
+def has_jumped(a: FloatArray, spread: float, margin: float) -> bool:
+    """Return whether the short mean of `a` is so far above the calm level that the alarm is to be raised."""
+    floor = min(RAISE_FLOOR, max(spread, POSITIVES_IN_WINDOW / window_of(spread)))
+    least = max((RAISE_DEVIATIONS + margin) * error_of_short(a, spread), floor)
+    is_known = a[CALM_COUNT] > MIN_CALM_WINDOWS * window_of(spread)
+    return bool(is_known and a[SHORT_MEAN] > a[CALM_MEAN] + least)
+
+
+@inner
+def has_risen(a: FloatArray, spread: float, margin: float) -> bool:
+    """Return whether the long mean of `a` is above the calm level by more than chance."""
+    least = max((RISE_DEVIATIONS + margin) * error_of_long(a), min(RISE_FLOOR, RISE_SHARE * spread))
+    return bool(a[CALM_COUNT] > MIN_CALM_FOR_RISE and a[LONG_MEAN] > a[CALM_MEAN] + least)
+
+
+@inner
+def is_calm(a: FloatArray) -> bool:
+    """Return whether the next loss of `a` is one of calm times."""
+    return bool(a[CALM_COUNT] <= MIN_CALM_FOR_RISE or a[LONG_MEAN] <= a[CALM_MEAN] + error_of_long(a))
+
+
+@inner
+def learn_calm(a: FloatArray, loss: float, weight: float) -> None:
+    """Update calm mean, variance and count of `a` by a `loss` of this `weight`."""
+    a[CALM_COUNT] += weight
+    step = weight * max(1.0 / a[CALM_COUNT], 1.0 / CALM_MEMORY)
+    e = loss - a[CALM_MEAN]
+    a[CALM_MEAN] += step * e
+    a[CALM_VARIANCE] = (1.0 - step) * (a[CALM_VARIANCE] + step * e * e)
+
+
+@inner
+def lower_alarm(a: FloatArray, spread: float, row: int) -> None:
+    """Let the raised alarm `a` fall back if its loss is back at the calm level, or has stayed above it until `row`."""
+    back = is_back(a, spread)
+    if back or row - a[RAISED_AT] > SETTLE_ROWS:
+        a[IS_RAISED] = 0.0
+        a[LONG_MEAN] = a[SHORT_MEAN]
+        if not back:
+            a[CALM_MEAN] = a[SHORT_MEAN]
+            a[CALM_COUNT] = SETTLED_COUNT
+
+
+@inner
+def watch(a: FloatArray, loss: float, spread: float, row: int, weight: float, margin: float) -> int:
+    """Learn the `loss` of an answer by the alarm `a`; return `RAISED`, `RISE` or `QUIET`.
+
+    `RAISED` is returned once, when the alarm is raised; after a rise the long mean starts again at the calm mean. An
+    answer of `weight` 0 changes nothing.
+    """
+    if not weight > 0.0:
+        return QUIET
+    first = 1.0 / (a[CALM_COUNT] + weight)  # plain means of the first answers: no single one sets the level
+    a[SHORT_MEAN] += weight * max(first, 1.0 / window_of(spread)) * (loss - a[SHORT_MEAN])
+    a[LONG_MEAN] += weight * max(first, 1.0 / LONG_WINDOW) * (loss - a[LONG_MEAN])
+    if a[IS_RAISED] > 0.0:
+        lower_alarm(a, spread, row)
+        return QUIET
+    if has_jumped(a, spread, margin):
+        a[IS_RAISED] = 1.0
+        a[RAISED_AT] = row
+        return RAISED
+    risen = has_risen(a, spread, margin)
+    if risen:
+        a[LONG_MEAN] = a[CALM_MEAN]
+    if is_calm(a):
+        learn_calm(a, loss, weight)
+    return RISE if risen else QUIET
+
+
+@kernel
+def watch_labels(
+    A: FloatArray, losses: FloatArray, spreads: FloatArray, row: int, weight: float, margin: float, found: IntArray
+) -> None:
+    """Fill `found` with what `watch` returns for the alarms A, (K, N_ALARM), one per label; a loss of NaN is skipped.
+
+    `losses` and `spreads` are those of the labels, (K,).
+    """
+    for j in range(A.shape[0]):
+        found[j] = QUIET
+        if not np.isnan(losses[j]):
+            found[j] = watch(A[j], losses[j], spreads[j], row, weight, margin)

@@ -1,0 +1,206 @@
+"""`drift_` has the state of every label; `on_event` is called with every event, after the rows were learned."""
+
+import copy
+from dataclasses import FrozenInstanceError
+from math import isnan
+from threading import Thread
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.core.members.label_drift import LabelDrift
+from evolabel.core.rules.rule_base import EVENTS_KEPT
+
+FLIP = 1000
+ONLY_SLOW = {"slow": 1.0, "fast": 0.0, "linear": 0.0}
+
+
+@pytest.fixture(scope="module")
+def flipped():
+    """Two labels, of which the second becomes its opposite at row `FLIP`."""
+    X = np.random.default_rng(0).normal(size=(1600, 2))
+    Y = (X > 0.0).astype(float)
+    Y[FLIP:, 1] = 1.0 - Y[FLIP:, 1]
+    return X, Y
+
+
+@pytest.fixture(scope="module")
+def before(flipped):
+    X, Y = flipped
+    return EvolvingFuzzyClassifier().partial_fit(X[:FLIP], Y[:FLIP])
+
+
+def learned(before, flipped, end, **options):
+    X, Y = flipped
+    return copy.deepcopy(before).partial_fit(X[FLIP:end], Y[FLIP:end], **options)
+
+
+def texts(events):
+    return [str(event) for event in events]
+
+
+# ---------------------------------------------------------------------- drift_
+
+
+def test_labels_that_keep_their_meaning_are_calm(before):
+    assert list(before.drift_) == ["label0", "label1"]
+    for drift in before.drift_.values():
+        assert (drift.state, drift.since) == ("calm", None)
+        assert 0.0 < drift.calm_error < 0.2
+        assert 0.0 < drift.error < 0.2
+        assert sum(drift.weights.values()) == pytest.approx(1.0)
+
+
+def test_a_flipped_label_drifts_and_recovers(before, flipped):
+    clf = learned(before, flipped, FLIP + 40)
+    drift = clf.drift_["label1"]
+    event = next(event for event in clf.events_ if event.kind == "drift")
+    assert (drift.state, drift.since) == ("drift", event.sample)
+    assert drift.error > drift.calm_error + 0.05
+    assert clf.drift_["label0"].state == "calm"
+    clf.partial_fit(flipped[0][FLIP + 40 :], flipped[1][FLIP + 40 :])
+    after = clf.drift_["label1"]
+    assert after.state == "recovered"
+    assert after.since == next(event.sample for event in clf.events_ if event.kind == "recovered")
+    assert after.error < drift.error
+
+
+def test_a_state_reads_as_one_line(before):
+    assert str(before.drift_["label0"]).startswith("calm, error 0.0")
+    words = str(LabelDrift("drift", 12, 0.25, 0.125, ONLY_SLOW))
+    assert words == "drift since sample 12, error 0.250 (calm 0.125); slow 100%, fast 0%, linear 0%"
+
+
+def test_a_state_cannot_be_changed(before):
+    with pytest.raises(FrozenInstanceError):
+        before.drift_["label0"].state = "drift"
+
+
+def test_all_is_calm_during_the_warm_up(flipped):
+    clf = EvolvingFuzzyClassifier().partial_fit(flipped[0][:20], flipped[1][:20])
+    assert clf.drift_ == {"label0": LabelDrift(), "label1": LabelDrift()}
+    assert clf.drift_["label0"].weights == ONLY_SLOW
+    assert isnan(clf.drift_["label0"].error)
+
+
+def test_all_is_calm_if_drift_is_not_followed(flipped):
+    clf = EvolvingFuzzyClassifier(follow_drift=False).partial_fit(*flipped)
+    assert all(drift == LabelDrift() for drift in clf.drift_.values())
+
+
+def test_errors_are_unknown_right_after_the_initial_batch(flipped):
+    clf = EvolvingFuzzyClassifier().fit(flipped[0][:200], flipped[1][:200])
+    assert isnan(clf.drift_["label0"].error)
+    assert isnan(clf.drift_["label0"].calm_error)
+
+
+def test_classes_have_a_state_each(flipped):
+    X, Y = flipped
+    clf = EvolvingFuzzyClassifier().partial_fit(X[:300], np.where(Y[:300, 0] > 0.0, "yes", "no"))
+    assert set(clf.drift_) == {"no", "yes"}
+
+
+def test_a_saved_classifier_has_the_same_states(before, flipped, tmp_path):
+    clf = learned(before, flipped, FLIP + 40)
+    clf.save(tmp_path / "model.safetensors")
+    assert EvolvingFuzzyClassifier.load(tmp_path / "model.safetensors").drift_ == clf.drift_
+
+
+# ---------------------------------------------------------------------- on_event
+
+
+def test_every_event_is_reported_once_and_in_order(flipped):
+    X, Y = flipped
+    clf, reported = EvolvingFuzzyClassifier(), []
+    for start in range(0, len(X), 90):
+        clf.partial_fit(X[start : start + 90], Y[start : start + 90], on_event=reported.append)
+    assert {"birth", "drift"} <= {event.kind for event in reported}
+    assert reported == clf.events_
+
+
+def test_the_function_changes_nothing_of_what_is_learned(before, flipped):
+    plain, reported = learned(before, flipped, FLIP + 100), []
+    assert learned(before, flipped, FLIP + 100, on_event=reported.append).events_ == plain.events_
+    outputs = learned(before, flipped, FLIP + 100, on_event=reported.append).decision_function(flipped[0])
+    assert np.array_equal(outputs, plain.decision_function(flipped[0]))
+
+
+@pytest.mark.parametrize("method", ["test_then_train", "decide_then_train"])
+def test_other_methods_report_the_same_events(method, before, flipped):
+    X, Y = (part[FLIP : FLIP + 100] for part in flipped)
+    reported, clf, plain = [], copy.deepcopy(before), copy.deepcopy(before)
+    found, expected = getattr(clf, method)(X, Y, on_event=reported.append), getattr(plain, method)(X, Y)
+    assert np.array_equal(found, expected)
+    assert reported == clf.events_[len(before.events_) :]
+    assert any(event.label == "label1" for event in reported)
+
+
+def test_labels_are_named_as_in_events(flipped):
+    pandas = pytest.importorskip("pandas")
+    X, Y = (pandas.DataFrame(part[: FLIP + 60]) for part in flipped)
+    X.columns, Y.columns = ["heat", "load"], ["fan", "pump"]
+    reported = []
+    EvolvingFuzzyClassifier().partial_fit(X, Y, on_event=reported.append)
+    assert [event.label for event in reported if event.kind == "drift"] == ["pump"]
+
+
+def test_the_function_may_use_the_classifier(before, flipped):
+    clf, seen = copy.deepcopy(before), []
+
+    def report(event):
+        seen.append((clf.n_samples_seen_, clf.predict(flipped[0][:1]).shape, event.kind))
+        clf.partial_fit(flipped[0][:1], flipped[1][:1])
+
+    clf.partial_fit(flipped[0][FLIP : FLIP + 60], flipped[1][FLIP : FLIP + 60], on_event=report)
+    assert seen[0] == (FLIP + 60, (1, 2), "drift")
+
+
+def test_the_function_is_called_outside_the_lock(before, flipped):
+    clf, answers = copy.deepcopy(before), []
+
+    def report(event):
+        other = Thread(target=lambda: answers.append(clf.predict(flipped[0][:1])), daemon=True)
+        other.start()
+        other.join(timeout=30)
+
+    clf.partial_fit(flipped[0][FLIP : FLIP + 60], flipped[1][FLIP : FLIP + 60], on_event=report)
+    assert answers
+
+
+def test_an_error_of_the_function_is_raised_and_the_rows_are_learned(before, flipped):
+    clf = copy.deepcopy(before)
+
+    def fail(event):
+        raise RuntimeError(event.kind)
+
+    with pytest.raises(RuntimeError, match="drift"):
+        clf.partial_fit(flipped[0][FLIP : FLIP + 100], flipped[1][FLIP : FLIP + 100], on_event=fail)
+    plain = learned(before, flipped, FLIP + 100)
+    assert clf.events_ == plain.events_
+    assert np.array_equal(clf.decision_function(flipped[0]), plain.decision_function(flipped[0]))
+
+
+def test_events_are_counted_where_old_ones_are_dropped(before, flipped):
+    clf = copy.deepcopy(before)
+    rules = clf.inner.trained_model.rules
+    for _ in range(EVENTS_KEPT):
+        rules.log("renamed", 1, None)
+    reported = []
+    clf.partial_fit(flipped[0][FLIP : FLIP + 60], flipped[1][FLIP : FLIP + 60], on_event=reported.append)
+    assert len(clf.events_) == EVENTS_KEPT
+    assert reported == clf.events_[-len(reported) :]
+    assert reported[0].kind == "drift"
+    assert texts(reported) == texts(learned(before, flipped, FLIP + 60).events_[-len(reported) :])
+
+
+def test_bad_rows_report_nothing(before, flipped):
+    reported = []
+    with pytest.raises(ValueError, match="inf"):
+        copy.deepcopy(before).partial_fit(np.full((1, 2), np.inf), flipped[1][:1], on_event=reported.append)
+    assert reported == []
+
+
+def test_on_event_is_no_metadata_of_scikit_learn():
+    requests = EvolvingFuzzyClassifier().get_metadata_routing().partial_fit.requests
+    assert set(requests) == {"classes", "sample_weight", "confidence"}

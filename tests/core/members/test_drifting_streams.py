@@ -1,0 +1,58 @@
+"""Whole streams: a label that changes is noticed and followed, and streams that do not change stay as they were."""
+
+import numpy as np
+import pytest
+from following import bent_stream, classifier_of, flipped, shifts
+
+from evolabel.streams import DriftingStream
+
+pytestmark = pytest.mark.compiled
+
+AT = 3000
+
+
+def run(X, Y, **changes):
+    clf = classifier_of(X, Y, max_rules=30, **changes)
+    outputs = clf.test_then_train(X[80:], Y[80:])
+    return clf, np.vstack([np.zeros((80, Y.shape[1])), (outputs >= 0.5) == (Y[80:] > 0.5)])
+
+
+@pytest.mark.parametrize("seed", [20, 21, 22])
+def test_a_label_that_turns_round_is_noticed_followed_and_recovers(seed):
+    X, Y = flipped(5000, AT, seed, p=8, K=5)
+    clf, right = run(X, Y)
+    found = [(kind, label, sample) for kind, label, _, sample in shifts(clf._model) if label is not None]
+    assert [(kind, label) for kind, label, _ in found] == [("drift", 0), ("recovered", 0)]
+    assert AT < found[0][2] <= AT + 30
+    assert found[1][2] <= AT + 500
+    level = right[1500:AT, 0].mean()
+    assert right[AT + 500 : AT + 1500, 0].mean() > level - 0.05
+    assert right[AT:, 1:].mean() > right[1500:AT, 1:].mean() - 0.03
+    _, lazy = run(X, Y, follow_drift=False)
+    assert lazy[AT + 500 : AT + 1500, 0].mean() < 0.4
+
+
+@pytest.mark.parametrize("seed", [23, 24])
+def test_a_stationary_stream_has_no_drift_and_loses_nothing(seed):
+    X, Y = bent_stream(5000, seed, p=8, K=5)
+    clf, right = run(X, Y)
+    assert not [kind for kind, *_ in shifts(clf._model) if kind != "renewed"]
+    _, plain = run(X, Y, follow_drift=False)
+    assert right[500:].mean() > plain[500:].mean() - 0.003
+
+
+def test_a_stationary_stream_of_regions_has_no_drift():
+    X, Y = DriftingStream(drift="none", seed=25).take(5000)
+    clf, right = run(X, Y)
+    assert not [kind for kind, *_ in shifts(clf._model) if kind != "renewed"]
+    _, plain = run(X, Y, follow_drift=False)
+    assert right[500:].mean() > plain[500:].mean() - 0.003
+
+
+def test_a_stream_whose_concepts_come_back_is_followed_each_time():
+    X, Y = bent_stream(6000, 26, p=6, K=2)
+    for start in (1500, 4500):
+        Y[start : start + 1500] = 1.0 - Y[start : start + 1500]
+    _, right = run(X, Y)
+    for start in (1500, 3000, 4500):
+        assert right[start + 300 : start + 1500].mean() > right[500:1500].mean() - 0.05

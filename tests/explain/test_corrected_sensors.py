@@ -1,0 +1,206 @@
+"""Every text about a feature whose sensor moved says so; names and expert rules stay as they are."""
+
+import copy
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.core.members.sensor_corrections import SensorCorrection, sensor_corrections
+from evolabel.explain import figures
+from evolabel.kernels.members.state import CORRECTED_AT, FACTOR, OFFSET
+
+pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+
+FEATURES, LABELS = ["temp", "load", "flow"], ["fan", "pump", "door"]
+MOVED = 1200
+HIGHER = "(read 12 higher since row 6,255)"
+
+
+@pytest.fixture(scope="module")
+def learned():
+    """A classifier that has learned 600 rows, and further rows."""
+    X = np.random.default_rng(0).normal(size=(700, 3))
+    Y = (X + 0.3 * X[:, [1, 2, 0]] > 0.0).astype(float)
+    clf = EvolvingFuzzyClassifier(max_rules=6).fit(X[:600], Y[:600])
+    return clf.name_columns(FEATURES, LABELS), X[600:]
+
+
+@pytest.fixture
+def corrected(learned):
+    """The classifier whose sensor temp reads 12 higher."""
+    clf = copy.deepcopy(learned[0])
+    correct(clf, "temp", -12.0, 1.0)
+    return clf
+
+
+def correct(clf, feature, offset, factor):
+    members, j = clf.inner.trained_model.rules.members, FEATURES.index(feature)
+    members.views[OFFSET, j], members.views[FACTOR, j] = offset, factor
+    members.readings[CORRECTED_AT, j] = 6255
+
+
+def shifted(X):
+    return X + np.array([12.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("offset", "factor", "text"),
+    [
+        (-12.0, 1.0, "read 12 higher since row 6,255"),
+        (0.25, 1.0, "read 0.25 lower since row 6,255"),
+        (0.0, 0.1, "read 10 times as large since row 6,255"),
+        (0.0, 4.0, "read 0.25 times as large since row 6,255"),
+        (-2.0, 0.5, "read 2 times as large and 4 higher since row 6,255"),
+    ],
+)
+def test_a_correction_in_words(offset, factor, text):
+    assert str(SensorCorrection(offset, factor, 6255)) == text
+
+
+def test_a_sensor_that_moves_is_corrected_in_all_texts():
+    X = np.random.default_rng(0).normal(size=(MOVED + 700, 3))
+    Y = (X > 0.0).astype(float)
+    X[MOVED:, 0] += 6.0
+    clf = EvolvingFuzzyClassifier(max_rules=6).partial_fit(X, Y)
+    event = next(event for event in clf.events_ if event.kind == "sensor moved")
+    rules = clf.inner.trained_model.rules
+    found = sensor_corrections(rules, ["x0", "x1", "x2"])
+    assert list(found) == ["x0"]
+    assert abs(-found["x0"].offset / found["x0"].factor - 6.0) < 1.0
+    assert MOVED < found["x0"].since <= event.sample
+    assert f"x0 ({found['x0']})" in clf.rules_.text
+    assert f"x0 ({found['x0']})" in clf.explain(X[-1]).text
+
+
+def test_nothing_is_said_without_a_correction(learned):
+    clf, X = learned
+    assert "since row" not in clf.rules_.text + clf.explain(X[0]).text
+    assert clf.rules_.to_dict()["corrections"] == {}
+    assert clf.explain(X[0]).to_dict()["corrections"] == {}
+    assert sensor_corrections(EvolvingFuzzyClassifier(follow_drift=False).fit(X, X > 0)._model.rules, FEATURES) == {}
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_rules_say_it_wherever_they_name_the_feature(corrected, form):
+    rules = corrected.rules_
+    printed = rules.text if form == "text" else getattr(rules, form)()
+    named = {"text": "temp", "markdown": "`temp`", "html": "<code>temp</code>"}[form]
+    assert f"{named} {HIGHER}" in printed
+    assert printed.count("temp") == printed.count(HIGHER)
+    assert f"load {HIGHER}" not in printed
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_explanations_say_it_wherever_they_name_the_feature(corrected, learned, form):
+    why = corrected.explain(shifted(learned[1])[0])
+    printed = why.text if form == "text" else getattr(why, form)()
+    assert printed.count("temp") == printed.count(HIGHER) > 0
+
+
+def test_stored_names_and_values_stay_as_they_are(corrected):
+    assert corrected.feature_names_in_.tolist() == FEATURES
+    rule = corrected.rules_[0]
+    assert {condition.feature for condition in rule.conditions} <= set(FEATURES)
+    document = json.loads(json.dumps(corrected.rules_.to_dict()))
+    expected = {"temp": {"offset": -12.0, "factor": 1.0, "since": 6255, "text": HIGHER[1:-1]}}
+    assert document["corrections"] == expected
+    assert document["rules"][0]["corrections"] == expected
+    assert HIGHER not in json.dumps(document["rules"][0]["if"])
+
+
+def test_renamed_rules_keep_their_corrections(corrected):
+    rule = corrected.rules_[0].renamed(["heat", "b", "c"], LABELS)
+    assert list(rule.corrections) == ["heat"]
+    assert f"heat {HIGHER}" in rule.text
+
+
+def test_the_linear_rule_says_it_too(corrected):
+    linear = corrected.rules_.linear
+    assert linear.corrections == corrected.rules_[0].corrections
+    heavy = replace(linear, labels=tuple(replace(label, weight=1.0) for label in linear.labels))
+    assert f"temp {HIGHER}" in heavy.text
+    assert f"temp {HIGHER}" in heavy.html()
+
+
+def test_conditions_are_in_corrected_units(corrected, learned):
+    before, after = learned[0].rules_, corrected.rules_
+    for one, other in zip(before, after, strict=True):
+        np.testing.assert_array_equal(one.centre, other.centre)
+
+
+def test_an_explanation_has_readings_as_they_came_and_terms_of_corrected_ones(corrected, learned):
+    clf, X = learned
+    plain, why = clf.explain(X[0]), corrected.explain(shifted(X)[0])
+    np.testing.assert_allclose(why.total, plain.total, atol=1e-9)
+    assert why.x[0] == X[0, 0] + 12.0
+    assert why.corrected[0] == pytest.approx(X[0, 0])
+    term = plain.words.term_for("temp", X[0, 0], X[0, 0])
+    assert f"temp {HIGHER} ({X[0, 0] + 12.0:.4g}, {term})" in why.text
+
+
+def test_changes_that_turn_a_label_are_readings(corrected, learned):
+    clf, X = learned
+    seen = 0
+    for x in X[:20]:
+        pairs = zip(clf.explain(x).counterfactuals, corrected.explain(shifted(x)).counterfactuals, strict=True)
+        for plain, read in pairs:
+            assert (plain is None) == (read is None)
+            if plain is not None and plain.feature == "temp":
+                seen += 1
+                assert read.feature == "temp"
+                assert (read.before, read.after) == pytest.approx((plain.before + 12.0, plain.after + 12.0))
+    assert seen > 0
+
+
+def test_a_missing_reading_is_named_with_its_correction(corrected, learned):
+    x = shifted(learned[1])[0].copy()
+    x[0] = np.nan
+    why = corrected.explain(x)
+    assert f"temp {HIGHER} (missing)" in why.text or "temp" not in why.text
+
+
+def test_rules_of_experts_are_in_corrected_units(corrected, learned):
+    written = "IF temp ABOVE 0.5 THEN fan LIKELY"
+    rule = corrected.rulebook.add(written)
+    inside = [np.array([[12.0 + value, 0.0, 0.0]]) for value in (1.5, -1.5)]
+    numbers = [one.identity for one in corrected.rules_]
+    high, low = (corrected.memberships(row)[0, numbers.index(rule)] for row in inside)
+    assert high > low
+    assert HIGHER not in str(corrected.rulebook.form(rule))
+
+
+def test_figures_are_drawn_in_corrected_units(corrected, learned):
+    clf, X = learned
+    for one, other in zip(
+        figures.membership_functions(clf, "temp").get_lines(),
+        figures.membership_functions(corrected, "temp").get_lines(),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one.get_xydata(), other.get_xydata())
+    star = figures.novelty_map(corrected, ("temp", "load"), at=shifted(X)[0]).get_lines()[-1]
+    np.testing.assert_allclose(star.get_xydata()[0], X[0, :2])
+
+
+# ---------------------------------------------------------------------- rows learned
+
+
+def test_an_explanation_ends_with_the_rows_learned(learned):
+    why = learned[0].explain(learned[1][0])
+    assert why.text.endswith("Learned from 600 rows.")
+    assert "Learned from 600 rows." in why.markdown()
+    assert "<p>Learned from 600 rows.</p>" in why.html()
+    assert why.to_dict()["learned_from"] == 600
+
+
+@pytest.mark.parametrize("rows", [10, 23, 45])
+def test_predictions_are_explained_during_the_warm_up(learned, rows):
+    X = learned[1]
+    clf = EvolvingFuzzyClassifier().partial_fit(X[:rows], (X[:rows] > 0.0).astype(float))
+    why = clf.explain(X[-1])
+    np.testing.assert_allclose(why.total, clf.decision_function(X[-1:])[0], atol=1e-12)
+    assert why.text.endswith(f"Learned from {rows} rows.")
+    assert clf.n_samples_seen_ == rows
+    assert not list(clf.rules_)

@@ -1,0 +1,71 @@
+"""Twin of `kernels.members.alarm`: one alarm as an object with named numbers."""
+
+from math import sqrt
+
+import numpy as np
+
+from evolabel.typing import FloatArray
+
+
+class NaiveAlarm:
+    """Compares the recent mean loss with that of calm times; all numbers of the study are written out."""
+
+    def __init__(self) -> None:
+        self.short = self.long = self.mean = self.variance = self.calm = 0.0
+        self.raised, self.since = False, 0
+
+    def vector(self) -> FloatArray:
+        """The numbers in the order of the kernel."""
+        return np.array([self.short, self.long, self.mean, self.variance, self.calm, float(self.raised), self.since])
+
+    def error(self, share: float) -> float:
+        """Standard error of a recent mean and the calm mean together."""
+        return sqrt(self.variance * (share + 1.0 / min(max(self.calm, 1.0), 1000.0)))
+
+    def is_back(self, spread: float) -> bool:
+        """Near the calm level?"""
+        return self.short < self.mean + max(self.error(0.5 / window_of(spread)), min(0.02, 0.25 * spread))
+
+    def watch(self, loss: float, spread: float, row: int, weight: float, margin: float) -> str:
+        """What the loss has caused: "raised", "rise" or "quiet"."""
+        window = window_of(spread)
+        first = 1.0 / (self.calm + weight)
+        self.short += weight * max(first, 1.0 / window) * (loss - self.short)
+        self.long += weight * max(first, 1.0 / 400.0) * (loss - self.long)
+        if self.raised:
+            self.fall_back(spread, row)
+            return "quiet"
+        needed = max((5.0 + margin) * self.error(0.5 / window), min(0.08, max(spread, 4.0 / window)))
+        if self.calm > 2.0 * window and self.short > self.mean + needed:
+            self.raised, self.since = True, row
+            return "raised"
+        found = "quiet"
+        if self.calm > 400.0:
+            error = self.error(1.0 / 799.0)
+            if self.long > self.mean + max((2.0 + margin) * error, min(0.01, 0.1 * spread)):
+                self.long, found = self.mean, "rise"
+            if self.long > self.mean + error:
+                return found
+        self.learn(loss, weight)
+        return found
+
+    def fall_back(self, spread: float, row: int) -> None:
+        """Lowered at the calm level; after 2,000 rows the present level is the calm one."""
+        back = self.is_back(spread)
+        if back or row - self.since > 2000:
+            self.raised, self.long = False, self.short
+        if not back and not self.raised:
+            self.mean, self.calm = self.short, 50.0
+
+    def learn(self, loss: float, weight: float) -> None:
+        """Mean and variance of calm times; after 1,000 of them old ones fade."""
+        self.calm += weight
+        step = weight / min(self.calm, 1000.0)
+        e = loss - self.mean
+        self.mean += step * e
+        self.variance = (1.0 - step) * (self.variance + step * e * e)
+
+
+def window_of(spread: float) -> float:
+    """50 answers for common labels, 500 for rare ones."""
+    return float(np.clip(5.0 / (spread + 1e-9), 50.0, 500.0))

@@ -1,0 +1,137 @@
+"""Twin of `kernels.members.follow` and `core.members.following`: all members of a rule base whose rules stay.
+
+Memberships come from the model. Everything else is written out: full matrices, no inverse is kept, nothing is pending.
+"""
+
+from math import exp, log, sqrt
+
+import numpy as np
+
+from evolabel.typing import FloatArray
+from naive.alarm import NaiveAlarm
+from naive.members import NaiveLinear, NaiveMixer
+
+
+class NaiveSums:
+    """H and G of all slots of one member, and its answers."""
+
+    def __init__(self, H: FloatArray, G: FloatArray, penalty: FloatArray, block: int = 0) -> None:
+        self.H, self.G, self.penalty = H.copy(), G.copy(), penalty
+        self.block = [block] * len(H)
+
+    def answer(self, z: FloatArray, psi: FloatArray) -> FloatArray:
+        """Mean of the rules, each shrunk towards the global model of this member."""
+        r, (lam, gamma) = np.append(z, 1.0), self.penalty
+        W0 = np.linalg.solve(self.H[0] + np.diag(lam), self.G[0].T)
+        f = np.zeros(len(self.G[0]))
+        for slot in 1 + np.flatnonzero(psi):
+            W = np.linalg.solve(self.H[slot] + np.diag(gamma), self.G[slot].T + gamma[:, None] * W0)
+            f += psi[slot - 1] * (r @ W)
+        return f
+
+    def learn(self, z: FloatArray, psi: FloatArray, y: FloatArray, weight: float) -> None:
+        """Add the row to the global model and the active rules."""
+        r = np.append(z, 1.0)
+        for slot, part in enumerate([1.0, *psi]):
+            self.H[slot] += weight * part * np.outer(r, r)
+            self.G[slot] += weight * part * np.outer(y, r)
+
+    def fade(self, slot: int, block: int) -> None:
+        """A quarter of an e-fold for every block that the slot has missed."""
+        factor = exp(-(block - self.block[slot]) / 4.0)
+        self.H[slot] *= factor
+        self.G[slot] *= factor
+        self.block[slot] = block
+
+
+class NaiveFollower:
+    """Slow, fast and linear member, mixer and alarms."""
+
+    def __init__(self, slow: NaiveSums, linear: NaiveLinear, mixers: list[NaiveMixer], memory: int, now: int) -> None:
+        self.slow, self.linear, self.mixers, self.memory, self.now = slow, linear, mixers, memory, now
+        self.fast: NaiveSums | None = None
+        self.alarms = [(NaiveAlarm(), NaiveAlarm()) for _ in mixers]
+        self.share = [(0.0, 0.0)] * len(mixers)
+        self.cut: int | None = None
+        self.renewed, self.slow_start = 0, 0
+        self.gains, self.gain, self.variance = 0, 0.0, 0.0
+        self.log: list[tuple[str, int]] = []
+
+    def answer(self, x: FloatArray, z: FloatArray, psi: FloatArray) -> FloatArray:
+        """Outputs of slow, fast and linear member, and of their mixture, (4, K)."""
+        fast = np.zeros(len(self.mixers)) if self.fast is None else self.fast.answer(z, psi)
+        members = np.array([self.slow.answer(z, psi), fast, self.linear.answer(x)])
+        weights = np.array([mixer.weights(self.fast is not None) for mixer in self.mixers]).T
+        return np.vstack([members, (weights * members).sum(axis=0)])
+
+    def learn(self, x: FloatArray, z: FloatArray, psi: FloatArray, y: FloatArray, weight: float) -> FloatArray:
+        """Learn a row; return what was answered before."""
+        F = self.answer(x, z, psi)
+        self.now += 1
+        raised = [self.watch(b, F[:, b], y[b], weight) for b in range(len(y))]
+        self.slow.learn(z, psi, y, weight)
+        due = any(raised) and (self.cut is None or self.now - self.cut >= self.memory // 2)
+        better = False
+        if self.fast is not None:
+            better = self.compare(np.clip(F, 0.0, 1.0), y)
+            for slot in [0, *(1 + np.flatnonzero(psi)).tolist()]:
+                self.fast.fade(slot, self.block)
+            self.fast.learn(z, psi, y, weight)
+        self.linear.learn(x, y, weight, np.ones(len(y)))
+        self.settle(due, better)
+        return F
+
+    @property
+    def block(self) -> int:
+        """Rows are counted in quarters of the memory."""
+        return (self.now - 1) // (self.memory // 4)
+
+    def watch(self, b: int, F: FloatArray, y: float, weight: float) -> bool:
+        """Mixer, share and alarms of one label; return whether the stream has changed."""
+        self.mixers[b].learn(F, y, weight)
+        g = min(weight, 1.0)
+        n = min(self.share[b][1] + g, 1000.0)
+        pi = self.share[b][0] + g / n * (y - self.share[b][0])
+        self.share[b] = pi, n
+        margin, (of_slow, of_final) = sqrt(2.0 * log(len(self.mixers) + 1)), self.alarms[b]
+        losses = (np.clip(F, 0.0, 1.0) - y) ** 2
+        slow = of_slow.watch(losses[0], pi * (1.0 - pi), self.now, g, margin)
+        final = of_final.watch(losses[3], pi * (1.0 - pi), self.now, g, margin)
+        return slow != "quiet" or final == "raised"
+
+    def compare(self, F: FloatArray, y: FloatArray) -> bool:
+        """Losses of slow and fast member, row by row; return whether the slow one must be renewed."""
+        gain = float(((F[0] - y) ** 2 - (F[1] - y) ** 2).sum())
+        self.gains += 1
+        step = 1.0 / min(self.gains, 250)
+        e = gain - self.gain
+        self.gain += step * e
+        self.variance = (1.0 - step) * (self.variance + step * e * e)
+        sure = self.gain > 3.0 * sqrt(self.variance / min(self.gains, 499)) + 0.001 * len(y)
+        long = self.now - self.slow_start > 2 * self.memory
+        return self.gains % 25 == 0 and self.now - self.renewed >= self.memory // 2 and long and sure
+
+    def settle(self, cut: bool, better: bool) -> None:
+        """Start, renew, cut: in this order."""
+        if self.fast is None and (cut or self.now >= self.memory):
+            self.fast = NaiveSums(self.slow.H, self.slow.G, self.slow.penalty, self.block)
+            for mixer in self.mixers:
+                mixer.losses[1] = mixer.losses[0]
+            self.renewed, self.gains, self.gain, self.variance = self.now, 0, 0.0, 0.0
+            self.log.append(("start", self.now))
+        if better:
+            assert self.fast is not None
+            for slot in range(len(self.fast.H)):
+                self.fast.fade(slot, self.block)
+            self.slow = NaiveSums(self.fast.H, self.fast.G, self.fast.penalty)
+            for mixer in self.mixers:
+                mixer.losses[0] = mixer.losses[1]
+            self.renewed, self.slow_start = self.now, self.now - self.memory
+            self.gains, self.gain, self.variance = 0, 0.0, 0.0
+            self.log.append(("renewed", self.now))
+        if cut:
+            assert self.fast is not None
+            self.fast.H *= 0.02
+            self.fast.G *= 0.02
+            self.cut = self.now
+            self.log.append(("cut", self.now))

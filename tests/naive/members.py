@@ -1,0 +1,211 @@
+"""Twins of `kernels.members`: the linear member, the mixer, the sums of the fast member and the watch of the sensors.
+
+All numbers of the study are written out, and every member is an object with named numbers.
+"""
+
+from dataclasses import dataclass, field
+from math import exp, log, sqrt
+
+import numpy as np
+
+from evolabel.typing import FloatArray
+
+
+def standard_scores(x: FloatArray, mean: FloatArray, variance: FloatArray) -> FloatArray:
+    """Standard scores cut at 4, then 1; a missing or constant feature scores 0."""
+    s = [
+        0.0 if np.isnan(v) or spread <= 1e-16 * centre**2 else float(np.clip((v - centre) / sqrt(spread), -4.0, 4.0))
+        for v, centre, spread in zip(x, mean, variance, strict=True)
+    ]
+    return np.array([*s, 1.0])
+
+
+class NaiveLinear:
+    """Logistic regression of each label on running standard scores."""
+
+    def __init__(self, p: int, K: int) -> None:
+        self.W = np.zeros((K, p + 1))
+        self.mean, self.variance, self.n = np.zeros((3, p))
+
+    def answer(self, x: FloatArray) -> FloatArray:
+        """The share that each label is expected to be on."""
+        return 1.0 / (1.0 + np.exp(-self.W @ standard_scores(x, self.mean, self.variance)))
+
+    def learn(self, x: FloatArray, y: FloatArray, weight: float, confidence: FloatArray) -> None:
+        """One step per answered label, then the scores."""
+        s, f = standard_scores(x, self.mean, self.variance), self.answer(x)
+        for b, known in enumerate(confidence):
+            if weight * known > 0.0 and not np.isnan(y[b]):
+                eta = 0.05 * weight * known
+                self.W[b] += eta / (1.0 + eta * (s @ s) / 4.0) * (y[b] - f[b]) * s
+        self.learn_scores(x, weight)
+
+    def learn_scores(self, x: FloatArray, weight: float) -> None:
+        """Weighted mean and variance; beyond a weight of 2,000 old rows fade."""
+        for j, v in enumerate(x):
+            if not np.isnan(v):
+                before = min(self.n[j], max(2000.0, weight) - weight)
+                self.n[j] = before + weight
+                e = v - self.mean[j]
+                self.variance[j] = before * self.variance[j] / self.n[j] + before * weight * e**2 / self.n[j] ** 2
+                self.mean[j] += weight / self.n[j] * e
+
+
+class NaiveMixer:
+    """Weights of slow, fast and linear member for one label, by their recent losses."""
+
+    def __init__(self) -> None:
+        self.losses, self.n = [0.25, 0.25, 0.25], 0.0
+
+    def weights(self, has_fast: bool) -> list[float]:
+        """Softmax of relative losses; all but the slow member have a handicap of a tenth."""
+        handicapped = [self.losses[0], 1.1 * self.losses[1], 1.1 * self.losses[2]]
+        members = [0, 1, 2] if has_fast else [0, 2]
+        least = min(handicapped[m] for m in members)
+        raw = [exp(-40.0 * (handicapped[m] - least) / (least + 0.001)) if m in members else 0.0 for m in range(3)]
+        return [part / sum(raw) for part in raw]
+
+    def learn(self, outputs: FloatArray, y: float, weight: float) -> None:
+        """Mean of the squared errors; beyond a weight of 200 old answers fade."""
+        before = min(self.n, max(200.0, weight) - weight)
+        self.n = before + weight
+        for m in range(3):
+            loss = (min(max(outputs[m], 0.0), 1.0) - y) ** 2
+            self.losses[m] = (before * self.losses[m] + weight * loss) / self.n
+
+
+@dataclass
+class NaiveFast:
+    """All rows that one slot of the fast member has learned: block, weight, regressor and labels."""
+
+    penalty: FloatArray
+    rows: list[tuple[int, float, FloatArray, FloatArray]] = field(default_factory=list)
+
+    def sums(self, block: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """H, G and P in this block: each row counts less by exp(-1/4) for every block since."""
+        q, K = len(self.rows[0][2]), len(self.rows[0][3])
+        H, G = np.zeros((q, q)), np.zeros((K, q))
+        for learned, weight, r, y in self.rows:
+            w = weight * exp(-(block - learned) / 4.0)
+            H += w * np.outer(r, r)
+            G += w * np.outer(y, r)
+        return H, G, np.linalg.inv(H + np.diag(self.penalty))
+
+
+@dataclass
+class NaiveSensor:
+    """The watch of one feature: recent scores, readings in calm times, and readings since it was suspect."""
+
+    scaled: object  # function: value -> score, not clipped
+    a: float = 0.0
+    b: float = 1.0
+    new_a: float = 0.0
+    new_b: float = 1.0
+    mean: float = 0.0
+    variance: float = 1.0
+    usual_mean: float = 0.0
+    usual_variance: float = 1.0
+    calm_mean: float = 0.0
+    calm_variance: float = 0.0
+    calm_rows: float = 0.0
+    new: list[float] = field(default_factory=list)
+    corrected_at: int = 0
+    phase: str = "watched"
+
+    @property
+    def suspect(self) -> bool:
+        """Mean or spread of the recent scores are not the usual ones."""
+        ratio = self.variance / self.usual_variance if self.usual_variance > 0.0 else np.inf
+        return abs(self.mean - self.usual_mean) > 1.5 or ratio > 9.0 or ratio < 1.0 / 9.0
+
+    def learn_calm(self, x: float) -> None:
+        """Mean and variance of the raw reading over 2,000 rows."""
+        self.calm_rows += 1.0
+        step = 1.0 / min(self.calm_rows, 2000.0)
+        e = x - self.calm_mean
+        self.calm_mean += step * e
+        self.calm_variance = (1.0 - step) * (self.calm_variance + step * e**2)
+
+    def watch(self, x: float) -> bool:
+        """Learn a reading; return whether a trial begins."""
+        score = float(np.clip(self.scaled(self.a + self.b * x), -8.0, 8.0))  # type: ignore[operator]
+        e = score - self.mean
+        self.mean += e / 50.0
+        self.variance = 0.98 * (self.variance + e**2 / 50.0)
+        begins = False
+        if self.phase != "watched":
+            begins = self.collect(x)
+        elif self.suspect:
+            self.phase, self.new = "collecting", []
+        else:
+            self.learn_calm(x)
+        if self.phase != "on trial":
+            self.new_a, self.new_b = self.a, self.b
+        return begins
+
+    def collect(self, x: float) -> bool:
+        """Keep a reading; from 30 of them the view on trial follows."""
+        self.new.append(x)
+        if len(self.new) < 30:
+            return False
+        begins = self.phase == "collecting"
+        if begins and np.var(self.new) <= 1e-6 * self.calm_variance:
+            self.new = []
+            self.phase = self.phase if self.suspect else "watched"
+            return False
+        factor = sqrt(self.calm_variance / np.var(self.new))
+        factor = 1.0 if abs(log(factor)) < 0.35 else factor
+        self.new_a = self.a + self.b * (self.calm_mean - factor * float(np.mean(self.new)))
+        self.new_b, self.phase = self.b * factor, "on trial"
+        return begins
+
+    def judged(self, better: bool, now: int) -> tuple[float, float]:
+        """End of a trial; return the means before and after."""
+        before, after = self.calm_mean, float(np.mean(self.new))
+        self.phase = "watched"
+        if better:
+            self.a, self.b, self.corrected_at = self.new_a, self.new_b, now
+            self.mean, self.variance = self.usual_mean, self.usual_variance
+        else:
+            self.usual_mean, self.usual_variance = self.mean, self.variance
+        self.calm_mean, self.calm_variance = after, float(np.var(self.new))
+        self.calm_rows = min(self.calm_rows, 500.0)
+        return before, after
+
+
+class NaiveTrial:
+    """All features, and the trial that the suspects share."""
+
+    def __init__(self, sensors: list[NaiveSensor]) -> None:
+        self.sensors = sensors
+        self.on, self.since = False, 0
+        self.as_read = self.moved = 0.0
+
+    @property
+    def uses_new(self) -> bool:
+        """Whether the view on trial answers."""
+        return self.on and self.moved <= self.as_read
+
+    def corrected(self, x: FloatArray, *, new: bool) -> FloatArray:
+        """The row by the view in use, or by the one on trial."""
+        return np.array(
+            [(s.new_a + s.new_b * v) if new else (s.a + s.b * v) for s, v in zip(self.sensors, x, strict=True)]
+        )
+
+    def learn(self, x: FloatArray, loss_used: float, loss_other: float, now: int) -> list[str]:
+        """Learn a row and the losses of both views; return the verdict on each feature, "" without one."""
+        verdicts = [""] * len(self.sensors)
+        if self.on:
+            as_read, moved = (loss_other, loss_used) if self.uses_new else (loss_used, loss_other)
+            self.as_read += (as_read - self.as_read) / 50.0
+            self.moved += (moved - self.moved) / 50.0
+            if now - self.since >= 200:
+                self.on, better = False, self.moved < self.as_read
+                for j, sensor in enumerate(self.sensors):
+                    if sensor.phase == "on trial":
+                        sensor.judged(better, now)
+                        verdicts[j] = "sensor moved" if better else "inputs moved"
+        for sensor, value in zip(self.sensors, x, strict=True):
+            if not np.isnan(value) and sensor.watch(float(value)):
+                self.on, self.since, self.as_read, self.moved = True, now, 0.25, 0.25
+        return verdicts

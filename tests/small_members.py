@@ -1,0 +1,24 @@
+"""Members of a small rule base on their own, for the tests of their kernels."""
+
+from small_rule_bases import make_settings
+
+from evolabel.core.rules.fast_sums import fast_arrays
+from evolabel.core.rules.scaling import fit_scaler
+from evolabel.core.rules.slots import clear
+from evolabel.kernels.members.state import BORN, allocate_members, with_scratch
+from evolabel.kernels.state import RULES, State, allocate, workspace
+
+
+def small_members(p, K, rng, *, has_fast=True, rules=2, memory=20):
+    """Members of `rules` empty rules, whose features are scaled as 200 normal values are."""
+    options = make_settings(p, memory=memory)
+    arrays = allocate(rules, p, K, options)
+    for slot in range(rules + 1):
+        clear(slot, arrays, options)
+    arrays.counters[RULES] = rules
+    scaler = fit_scaler(rng.normal(size=(200, p)), "quantile", 16)
+    state = State(fast_arrays(arrays), options, workspace(rules + 1, p, K, p, False))
+    members = with_scratch(allocate_members(p, K), state, arrays.fast_block, scaler.knot_arrays)
+    if has_fast:
+        members.clock[BORN] = 0
+    return members
