@@ -137,7 +137,7 @@ class NaiveSensor:
             begins = self.collect(x)
         elif self.suspect:
             self.phase, self.new = "collecting", []
-        else:
+        elif self.calm_rows < 30 or abs(self.mean - self.usual_mean) <= 0.5:
             self.learn_calm(x)
         if self.phase != "on trial":
             self.new_a, self.new_b = self.a, self.b
@@ -168,6 +168,7 @@ class NaiveSensor:
             self.mean, self.variance = self.usual_mean, self.usual_variance
         else:
             self.usual_mean, self.usual_variance = self.mean, self.variance
+            self.new_a, self.new_b = self.a, self.b
         self.calm_mean, self.calm_variance = after, float(np.var(self.new))
         self.calm_rows = min(self.calm_rows, 500.0)
         return before, after

@@ -182,9 +182,13 @@ class ClassifierInner:
         batch = Batch(x[None], labels, outputs=outputs)
         if confidence is not None:
             batch = batch._replace(confidences=confidence[None])
-        if rules is None:
-            clf._learn(batch)
-        else:
-            with rules.moving_antecedents_by(antecedent_rate):
+        try:
+            if rules is None:
                 clf._learn(batch)
+            else:
+                with rules.moving_antecedents_by(antecedent_rate):
+                    clf._learn(batch)
+        except BaseException:
+            model.advance(1)
+            raise
         return np.asarray(outputs[0])

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.core.members.adapting import derive_inverses, take_members
+from evolabel.core.members.adapting import derive_inverses, fade_to_present, restart_blocks, take_members
 from evolabel.core.protocols import Model
 from evolabel.core.rules import fast_sums, inverses, slots
 from evolabel.core.rules.feature_weights import normalised
@@ -74,9 +74,14 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
     rules, p = model.trained(), len(scaler.used)
     model.feature_weights = normalised(np.append(model.feature_weights[kept], np.ones(p - len(kept))))
     settings = model.settings_for(scaler)
+    blocks_differ = settings.memory != rules.settings.memory
+    if blocks_differ:
+        fade_to_present(rules)
     changed = model.new_rules(scaler, settings)
     changed.arrays = _moved(rules, kept, settings)
     take_members(changed, rules, kept)
+    if blocks_differ:
+        restart_blocks(changed)
     changed.events, changed.n_events, changed.rule_names = rules.events, rules.n_events, rules.rule_names
     model.n_features, model.scaler, model.rules = p, scaler, changed
     model.changes.clear()

@@ -86,5 +86,6 @@ def _lines(rule: LinearRule) -> list[str]:
             down = [name for name, effect in named if effect < 0.0]
             parts = [f"more likely with larger {' and '.join(up)}"] if up else []
             parts += [f"less likely with larger {' and '.join(down)}"] if down else []
-            lines.append(f"{label.label} ({label.weight:.0%} of its output) is {', '.join(parts) or 'as usual'}")
+            how = ", ".join(parts) or "at its base rate"
+            lines.append(f"{label.label} ({label.weight:.0%} of its output) is {how}")
     return lines

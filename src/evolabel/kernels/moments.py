@@ -74,10 +74,11 @@ def update_moments_row(
         seen = z[j] == z[j]
         w = weight if seen else 0.0
         e = z[j] - c[j] if seen else 0.0
-        before = n[j] if n[j] + w <= most else max(max(n[j], most) - w, 0.0)
-        keep = 1.0 if before == n[j] else before / max(n[j], TINY)
-        total = before + w
-        step = w / max(total, TINY)
+        fits = n[j] + w <= most
+        total = n[j] + w if fits else max(n[j], most)
+        before = n[j] if fits else max(total - w, 0.0)
+        keep = 1.0 if fits else before / max(n[j], TINY)
+        step = min(w / max(total, TINY), 1.0)
         c[j] += e * step
         M[j] = (
             keep * M[j] + e * e * before * step
@@ -89,7 +90,7 @@ def update_moments_row(
 def bound_counts(slot: int, rules: RuleArrays, most: float) -> None:
     """Lower the counts n of `slot` to at most `most`, with the scatter, so that variances stay."""
     keep = np.minimum(most / np.maximum(rules.n[slot], TINY), 1.0)
-    rules.n[slot] *= keep
+    rules.n[slot] = np.minimum(rules.n[slot], most)
     rules.M[slot] *= keep
 
 

@@ -1,7 +1,7 @@
 """Labels that are asked for first: those that have drifted, and a few at random.
 
 Questions about uncertain labels show little of a drift, because an output near 1/2 is wrong as often before it as after
-it. So a share of the questions, `PROBE_SHARE`, is about labels drawn at random. Which ones follows from the number of
+it. So a share of the labels asked for, `PROBE_SHARE`, is drawn at random. Which ones follows from the number of
 the row in the stream, so that a query gives the same bits however often it is made.
 """
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from evolabel.typing import AnyArray, BoolArray, FloatArray
 
-# Share of the labels asked for. Nine drifting streams, two seeds, 10 % of the labels: 0: .839, .1: .842, .2: .843; all
-# others are taken from the questions that are worth most where nothing drifts.
+# Share of the labels asked for, at most one per row. Nine drifting streams, two seeds, 10 % of the labels: 0: .839,
+# .1: .842, .2: .843. More probes leave fewer of the questions that help most where nothing drifts.
 PROBE_SHARE = 0.1
 
 # Factor of the scores of labels that have drifted, where others have not. One label of five that flips: .927 -> .934.

@@ -10,6 +10,7 @@ from evolabel.core.rules import fast_sums
 from evolabel.core.rules.inverses import derive_all_inverses
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.kernels.members.state import (
+    CORRECTED_AT,
     NEW_OFFSET,
     NEW_ROWS,
     NEW_SCATTER,
@@ -71,6 +72,18 @@ def take_members(rules: RuleBase, other: RuleBase, kept: IntArray) -> None:
     rules.members = old._replace(W=new.W, **{name: getattr(new, name) for name in of_features})
 
 
+def fade_to_present(rules: RuleBase) -> None:
+    """Fade the fast sums of `rules` to their present, so that blocks of another length can follow."""
+    if isinstance(rules, FollowingRules) and rules.has_fast:
+        fast_sums.fade_to(rules.block, rules.arrays, rules.settings)
+
+
+def restart_blocks(rules: RuleBase) -> None:
+    """Count the fast sums of `rules`, which have faded to the present, by blocks of their present length."""
+    if isinstance(rules, FollowingRules):
+        rules.arrays.fast_block[:] = rules.block
+
+
 def read_as(rules: RuleBase, other: RuleBase) -> None:
     """Let `rules` read the sensors as `other` does: corrections and usual readings are copied, a trial is not."""
     if not (isinstance(rules, FollowingRules) and isinstance(other, FollowingRules)):
@@ -80,3 +93,4 @@ def read_as(rules: RuleBase, other: RuleBase) -> None:
     mine.readings[:] = theirs.readings
     mine.readings[[SCORE_MEAN, SCORE_VARIANCE]] = theirs.readings[[USUAL_MEAN, USUAL_VARIANCE]]
     mine.readings[NEW_ROWS : NEW_SCATTER + 1] = 0.0
+    mine.readings[CORRECTED_AT] = 0.0  # a row of another stream

@@ -2,8 +2,8 @@
 
 Slow sums add up exactly (`core.merge_models`). Fast sums are faded to the present of their own stream, then added. That
 is not what one stream of both would have given, because the order of the rows of both is not known. The slopes of the
-linear members, per unit of each raw feature, the losses of the mixer and the shares of the labels are averaged by their
-rows. Clock and alarms are those of the first model.
+linear members, per unit of each raw feature, the losses of the mixer and the shares of the labels are averaged by the
+answers that each remembers (losses: 200 at most). Clock and alarms are those of the first model.
 """
 
 import numpy as np
@@ -56,9 +56,8 @@ def _pooled_scores(a: MemberArrays, b: MemberArrays) -> tuple[FloatArray, FloatA
 def _pooled_weights(a: MemberArrays, b: MemberArrays) -> FloatArray:
     """Return the weights for pooled scores whose logits are the mean of both logits, where no score is cut."""
     mean, variance = _pooled_scores(a, b)
-    rows = np.maximum(a.n_losses, 0.0), np.maximum(b.n_losses, 0.0)
-    total = rows[0] + rows[1]
-    part = np.divide(rows[1], total, out=np.zeros(len(total)), where=total > 0.0)[:, None]
+    total = a.n_losses + b.n_losses
+    part = np.divide(b.n_losses, total, out=np.zeros(len(total)), where=total > 0.0)[:, None]
     raw = (1.0 - part) * _raw_weights(a) + part * _raw_weights(b)
     W = raw.copy()
     W[:, :-1] *= np.sqrt(variance)

@@ -31,7 +31,8 @@ class SensorCorrection:
         times, shift = 1.0 / self.factor, -self.offset / self.factor
         parts = [] if self.factor == 1.0 else [f"{times:.3g} times as large"]
         parts += [f"{abs(shift):.4g} {'higher' if shift > 0.0 else 'lower'}"] if shift else []
-        return f"read {' and '.join(parts)} since row {self.since:,}"
+        since = f"since row {self.since:,}" if self.since else "from the start"
+        return f"read {' and '.join(parts)} {since}"
 
 
 def sensor_corrections(rules: RuleBase, feature_names: Sequence[str]) -> dict[str, SensorCorrection]:

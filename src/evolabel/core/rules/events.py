@@ -55,9 +55,11 @@ class Event(NamedTuple):
 
     def named(self, features: Sequence[str], labels: Sequence[str]) -> "Event":
         """Return the event with a name, one of `features` or `labels`, in place of the number of a feature or label."""
-        if isinstance(self.label, int):
+        if isinstance(self.label, int) and self.label < len(labels):
             return self._replace(label=labels[self.label])
-        return self._replace(feature=features[self.feature]) if isinstance(self.feature, int) else self
+        if isinstance(self.feature, int) and self.feature < len(features):
+            return self._replace(feature=features[self.feature])
+        return self  # a feature that is gone keeps its number
 
     def _shift(self) -> str:
         """Return a shift in words."""

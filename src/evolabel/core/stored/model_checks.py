@@ -29,11 +29,15 @@ from evolabel.kernels.members.alarm import N_ALARM
 from evolabel.kernels.members.follow import SHARE_MEMORY
 from evolabel.kernels.members.state import (
     BORN,
+    CORRECTED_AT,
     CUT,
+    FACTOR,
     IS_ON,
     N_MEMBERS,
     N_READINGS,
+    N_TRIAL,
     NEVER,
+    NEW_FACTOR,
     NEW_MEAN,
     NEW_ROWS,
     NEW_SCATTER,
@@ -229,7 +233,7 @@ def member_table(p: int, K: int) -> dict[str, Expected]:
         "views": floats(4, p, low=-FINITE, high=FINITE),
         "readings": floats(N_READINGS, p, low=-_MOST_SQUARED, high=_MOST_SQUARED),
         "phase": whole(p, high=ON_TRIAL),
-        "trial": floats(4, low=0.0, high=float(MOST)),
+        "trial": floats(N_TRIAL, low=0.0, high=float(MOST)),
     }
 
 
@@ -244,13 +248,16 @@ def check_members(arrays: Arrays, p: int, K: int, memory: int) -> None:
     require(arrays["alarms"][:, :, :4] <= 1.0, "alarms", "means and variances of losses in [0, 1]")
     require(arrays["episode"] <= now, "episode", "rows of the past")
     require(arrays["paired"][[0, 2]] >= 0.0, "paired", "a count and a variance of at least 0")
-    require(arrays["trial"][IS_ON] <= 1.0, "trial", "0 or 1, whether there is a trial")
+    require(np.isin(arrays["trial"][IS_ON], (0.0, 1.0)), "trial", "0 or 1, whether there is a trial")
+    require(arrays["views"][[FACTOR, NEW_FACTOR]] > 0.0, "views", "factors above 0")
+    require(arrays["readings"][CORRECTED_AT] <= now, "readings", "rows of the past")
     require(arrays["readings"][[SCORE_VARIANCE, USUAL_VARIANCE]] >= 0.0, "readings", "variances of at least 0")
     require(arrays["readings"][READ_VARIANCE:NEW_MEAN] >= 0.0, "readings", "a variance and counts of at least 0")
     means = np.abs(arrays["readings"][[SCORE_MEAN, USUAL_MEAN, READ_MEAN, NEW_MEAN]])
     require(means <= LARGEST, "readings", f"means of at most {LARGEST:g}")
     require(arrays["readings"][NEW_SCATTER] >= 0.0, "readings", "sums of squares of at least 0")
     on_trial = arrays["phase"] == ON_TRIAL
+    require((arrays["trial"][IS_ON] == 1.0) | ~on_trial, "phase", "features on trial only where there is a trial")
     require((arrays["readings"][NEW_ROWS] > 0.0) | ~on_trial, "readings", "rows of every feature on trial")
 
 

@@ -191,8 +191,8 @@ def read_events(stored: StoredFacts, name: str, most: int) -> list[Event]:
         if not _is_event(event):
             raise stored.refuse(
                 name,
-                "events: a sample, a kind, a rule, another rule or null, a note, and of a shift "
-                "a label, two errors and rows",
+                "events: a sample, a kind, a rule, another rule or null, a note, and of a shift a label or a feature, "
+                "its level before and after, deviations and rows",
             )
         if event.kind in MERGES:
             gone.add(event.other)

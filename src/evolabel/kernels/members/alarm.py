@@ -120,7 +120,7 @@ def is_calm(a: FloatArray) -> bool:
 def learn_calm(a: FloatArray, loss: float, weight: float) -> None:
     """Update calm mean, variance and count of `a` by a `loss` of this `weight`."""
     a[CALM_COUNT] += weight
-    step = weight * max(1.0 / a[CALM_COUNT], 1.0 / CALM_MEMORY)
+    step = max(weight / a[CALM_COUNT], weight / CALM_MEMORY)
     e = loss - a[CALM_MEAN]
     a[CALM_MEAN] += step * e
     a[CALM_VARIANCE] = (1.0 - step) * (a[CALM_VARIANCE] + step * e * e)
@@ -147,9 +147,9 @@ def watch(a: FloatArray, loss: float, spread: float, row: int, weight: float, ma
     """
     if not weight > 0.0:
         return QUIET
-    first = 1.0 / (a[CALM_COUNT] + weight)  # plain means of the first answers: no single one sets the level
-    a[SHORT_MEAN] += weight * max(first, 1.0 / window_of(spread)) * (loss - a[SHORT_MEAN])
-    a[LONG_MEAN] += weight * max(first, 1.0 / LONG_WINDOW) * (loss - a[LONG_MEAN])
+    first = weight / (a[CALM_COUNT] + weight)  # plain means of the first answers: no single one sets the level
+    a[SHORT_MEAN] += max(first, weight / window_of(spread)) * (loss - a[SHORT_MEAN])
+    a[LONG_MEAN] += max(first, weight / LONG_WINDOW) * (loss - a[LONG_MEAN])
     if a[IS_RAISED] > 0.0:
         lower_alarm(a, spread, row)
         return QUIET

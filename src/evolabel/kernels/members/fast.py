@@ -61,7 +61,8 @@ def fade_active(m: int, now: int, members: Members) -> bool:
     for b in range(m + 1):
         slot = active[b]
         missed = now - members.fast_block[slot]
-        members.fast_block[slot] = now
+        if missed > 0:
+            members.fast_block[slot] = now
         if missed > 0 and fast.locked[slot] == 0:
             multiply_sums(slot, exp_of_negative(FADE * missed), fast)
             derive_fast_inverse(slot, fast, settings, members.A, members.L, members.V, members.column)

@@ -159,8 +159,10 @@ def learn_members(
     learn_linear(y, weight, confidence, members.s, members.F[LINEAR], members.W)
     learn_scores(members.x, weight, members.mean, members.variance, members.n_read)
     judged = learn_sensors(x, y, confidence, in_stream, members)
-    due[CUT_DUE] = raised and (clock[CUT] == NEVER or now - clock[CUT] >= memory // 2)
-    due[RENEWAL_DUE] = has_fast and is_renewal_due(members)
+    if raised and (clock[CUT] == NEVER or now - clock[CUT] >= memory // 2):
+        due[CUT_DUE] = 1  # until it is done: Ctrl-C may come first
+    if has_fast and is_renewal_due(members):
+        due[RENEWAL_DUE] = 1
     shifted = judged or due[CUT_DUE] > 0 or due[RENEWAL_DUE] > 0 or (not has_fast and now >= memory)
     for b in range(y.shape[0]):
         shifted = shifted or members.happened[b] != CALM

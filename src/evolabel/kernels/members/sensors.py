@@ -25,6 +25,7 @@ inputs moved").
 | trial    | IS_ON, STARTED | whether there is a trial, and its first row                                        |
 |          | LOSS_AS_READ   | fading mean of the slow member's error by the view in use                          |
 |          | LOSS_MOVED     | and by the view on trial                                                           |
+|          | ANSWERS        | rows with labels in the trial                                                      |
 
 All features that are suspect at a time share one trial. Features of few values are not watched.
 """
@@ -36,6 +37,7 @@ from evolabel.kernels.consequents import answer
 from evolabel.kernels.members.linear import FURTHEST_VALUE
 from evolabel.kernels.members.mixer import clipped
 from evolabel.kernels.members.state import (
+    ANSWERS,
     CALM_ROWS,
     COLLECTING,
     CORRECTED_AT,
@@ -75,6 +77,7 @@ FEWEST_KNOTS = 8  # distinct quantiles of a feature that is watched
 WATCHED_UP_TO = 8.0  # standard deviations at which a watched score is cut
 SCORE_WINDOW = 50.0  # rows
 SUSPECT_MEAN = 1.5  # distance of the mean score from its usual place
+CALM_UP_TO = 0.5  # the same: further away, readings may have moved already, and are not learned as calm ones
 SUSPECT_RATIO = 9.0  # of the variances, either way
 READING_MEMORY = 2000.0  # rows
 CALM_AFTER_TRIAL = 500.0  # rows that the calm mean counts for at most after a trial
@@ -82,6 +85,7 @@ COLLECTED_ROWS = 30.0  # rows from which the mean and the spread of a feature ar
 STUCK = 1e-6  # variance of a reading, in calm variances, up to which it does not change, and so shows no scale
 PLAIN_SHIFT = 0.35  # logarithm of the factor up to which a sensor has only been shifted
 TRIAL_ROWS = 200
+TRIAL_ANSWERS = 50.0  # rows with labels that a trial has at least
 TRIAL_WINDOW = 50.0  # rows over which the errors of both views are averaged
 _TINY = 1e-300
 
@@ -143,6 +147,7 @@ def compare_views(y: FloatArray, confidence: FloatArray, members: Members) -> No
     as_read, moved = (other, slow) if uses_new_view(members) else (slow, other)
     trial[LOSS_AS_READ] += (as_read / total - trial[LOSS_AS_READ]) / TRIAL_WINDOW
     trial[LOSS_MOVED] += (moved / total - trial[LOSS_MOVED]) / TRIAL_WINDOW
+    trial[ANSWERS] += 1.0
 
 
 @inner
@@ -163,6 +168,7 @@ def end_trial(members: Members) -> None:
                 members.verdict[j] = SENSOR_MOVED
             else:
                 r[USUAL_MEAN, j], r[USUAL_VARIANCE, j] = r[SCORE_MEAN, j], r[SCORE_VARIANCE, j]
+                views[NEW_OFFSET, j], views[NEW_FACTOR, j] = views[OFFSET, j], views[FACTOR, j]
                 members.verdict[j] = INPUTS_MOVED
             r[READ_MEAN, j], r[READ_VARIANCE, j] = r[NEW_MEAN, j], r[NEW_SCATTER, j] / r[NEW_ROWS, j]
             r[CALM_ROWS, j] = min(r[CALM_ROWS, j], CALM_AFTER_TRIAL)
@@ -224,7 +230,7 @@ def collect(j: int, x: float, members: Members) -> None:
     move_back(j, members)
     if collecting:
         members.phase[j] = ON_TRIAL
-        members.trial[IS_ON], members.trial[STARTED] = 1.0, now
+        members.trial[IS_ON], members.trial[STARTED], members.trial[ANSWERS] = 1.0, now, 0.0
         members.trial[LOSS_AS_READ], members.trial[LOSS_MOVED] = START_LOSS, START_LOSS
 
 
@@ -243,7 +249,7 @@ def watch_feature(j: int, x: float, members: Members) -> None:
     elif r[CALM_ROWS, j] >= COLLECTED_ROWS and is_suspect(j, r):
         members.phase[j] = COLLECTING
         forget_new(j, r)
-    else:
+    elif r[CALM_ROWS, j] < COLLECTED_ROWS or abs(r[SCORE_MEAN, j] - r[USUAL_MEAN, j]) <= CALM_UP_TO:
         learn_calm_reading(j, x, r)
     if members.phase[j] != ON_TRIAL:
         views[NEW_OFFSET, j], views[NEW_FACTOR, j] = views[OFFSET, j], views[FACTOR, j]
@@ -258,7 +264,7 @@ def learn_sensors(x: FloatArray, y: FloatArray, confidence: FloatArray, in_strea
     ended = False
     if members.trial[IS_ON] > 0.0:
         compare_views(y, confidence, members)
-        if members.clock[ROWS] - members.trial[STARTED] >= TRIAL_ROWS:
+        if members.clock[ROWS] - members.trial[STARTED] >= TRIAL_ROWS and members.trial[ANSWERS] >= TRIAL_ANSWERS:
             end_trial(members)
             ended = True
     for j in range(x.shape[0]):

@@ -10,9 +10,9 @@ is the length of the scores s = ((x - mean) / deviation, 1), K the number of lab
 | W        | (K, q)     | W      | exact   | weights of the linear member                                       |
 | mean     | (p,)       |        | exact   | running mean of each raw feature                                   |
 | variance | (p,)       |        | exact   | running variance of each raw feature                               |
-| n_read   | (p,)       |        | exact   | weight of the rows in both, at most `SCORE_MEMORY`                 |
+| n_read   | (p,)       |        | exact   | weight of the rows in both, at most `SCORE_MEMORY` or that of one row |
 | losses   | (3, K)     | L_m    | exact   | fading mean of each member's squared error                         |
-| n_losses | (K,)       |        | exact   | weight of the answers in it, at most `LOSS_MEMORY`                 |
+| n_losses | (K,)       |        | exact   | weight of the answers in it, at most `LOSS_MEMORY` or that of one |
 | share    | (2, K)     | pi     | exact   | share of positive answers; weight of the answers in it             |
 | alarms   | (2, K, 7)  |        | exact   | alarms of the slow member and of the mixture (`kernels.members.alarm`) |
 | episode  | (K,)       |        | exact   | row at which the label has drifted; `NEVER`: it is calm            |
@@ -59,7 +59,8 @@ SCORE_MEAN, SCORE_VARIANCE, USUAL_MEAN, USUAL_VARIANCE = 0, 1, 2, 3
 READ_MEAN, READ_VARIANCE, CALM_ROWS, NEW_ROWS, NEW_MEAN, NEW_SCATTER, CORRECTED_AT = 4, 5, 6, 7, 8, 9, 10
 N_READINGS = 11
 WATCHED, COLLECTING, ON_TRIAL = 0, 1, 2
-IS_ON, STARTED, LOSS_AS_READ, LOSS_MOVED = 0, 1, 2, 3
+IS_ON, STARTED, LOSS_AS_READ, LOSS_MOVED, ANSWERS = 0, 1, 2, 3, 4
+N_TRIAL = 5
 
 SCORE_MEMORY = 2000.0  # rows over which the linear member standardises features
 LOSS_MEMORY = 200.0  # answers over which losses are averaged
@@ -154,7 +155,7 @@ def allocate_members(n_features: int, n_labels: int) -> MemberArrays:
         views=views,
         readings=readings,
         phase=np.zeros(p, np.int64),
-        trial=np.zeros(4),
+        trial=np.zeros(N_TRIAL),
     )
 
 
