@@ -39,10 +39,9 @@ def update_moments(slot: Slot, z: FloatArray, weight: float, seen: int, most: fl
     Where there would be more than `most` samples, or more than before, if those are more, older ones fade first.
     """
     shown = ~np.isnan(z)
-    counted = np.minimum(weight, np.maximum(slot.n, most))
     bound_counts(slot, np.where(shown, np.maximum(np.maximum(slot.n, most) - weight, 0.0), np.inf))
     sample = empty_slot(len(z), 0)
-    sample.c, sample.n, sample.k = np.where(shown, z, 0.0), np.where(shown, counted, 0.0), weight
+    sample.c, sample.n, sample.k = np.where(shown, z, 0.0), np.where(shown, weight, 0.0), weight
     pool_moments(slot, sample)
     slot.last_won = seen
 

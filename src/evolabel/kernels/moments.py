@@ -74,11 +74,10 @@ def update_moments_row(
         seen = z[j] == z[j]
         w = weight if seen else 0.0
         e = z[j] - c[j] if seen else 0.0
-        fits = n[j] + w <= most
-        total = n[j] + w if fits else max(n[j], most)
-        before = n[j] if fits else max(total - w, 0.0)
-        keep = 1.0 if fits else before / max(n[j], TINY)
-        step = min(w / max(total, TINY), 1.0)
+        before = n[j] if n[j] + w <= most else max(max(n[j], most) - w, 0.0)
+        keep = 1.0 if before == n[j] else before / max(n[j], TINY)
+        total = before + w
+        step = w / max(total, TINY)
         c[j] += e * step
         M[j] = (
             keep * M[j] + e * e * before * step
