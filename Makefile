@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 PARALLEL := -n auto --dist loadfile
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test explore gates check house words public-api lint types layers coverage bounds wheel accuracy comparison benchmarks same-bits active readme gallery clean help
+.PHONY: demo test explore kernels gates check house words public-api lint types layers coverage bounds wheel accuracy comparison benchmarks same-bits active readme gallery clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 15
@@ -26,6 +26,9 @@ test: $(READY)  ## run all tests but the slow ones
 
 explore: $(READY)  ## run the tests that draw examples, with new and more of them
 	$(BIN)/python -m pytest --hypothesis-profile=explore -m 'not data'
+
+kernels: $(READY)  ## compile the kernels of the paper's profile and of active learning, which tests need
+	$(BIN)/python -c 'from evolabel import EvolvingFuzzyClassifier as C; from evolabel.active import BudgetedLearner as B; from evolabel.cli.ready import compile_kernels as k; k({"paper": C.paper(), "budget": B()})'
 
 gates: house lint types layers  ## what must hold before a commit: measures, linters, types, layers (a minute)
 

@@ -146,7 +146,7 @@ def test_tables_keep_their_columns(repeated, name):
         assert visible(text.getvalue()) == text.getvalue()
 
 
-@hostile
+@some_slow
 def test_the_report_has_no_script(repeated, name, tmp_path):
     results, data = repeated(name)
     checked(as_svg(figure_of(trend_lines(results, "pa"))))
@@ -184,7 +184,7 @@ def test_terminals_get_no_control_codes(command, trained, name, tmp_path):
     assert len(told.err.splitlines()) == 1
 
 
-@hostile
+@some_slow
 def test_searches_and_reproductions_are_drawn(name):
     X, Y = DriftingStream(n_features=3, n_labels=2, n_regions=2, seed=0).take(60)
 

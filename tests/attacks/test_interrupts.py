@@ -1,166 +1,28 @@
-"""Ctrl-C at any step of any call that changes a model leaves a whole model, and the interrupt is not lost.
-
-SIGINT is sent at steps drawn from all steps (byte codes) that a call takes inside evolabel, so that runs repeat. Only
-compiled kernels are one step.
-"""
+"""Ctrl-C at any step of any call that changes a model leaves a whole model, and the interrupt is not lost."""
 
 import copy
 import os
 import signal
-import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from attacks.interrupts import (
+    DRIFT,
+    SOME_STEPS,
+    assert_whole,
+    drawn_steps,
+    made,
+    ordinary_handler,  # noqa: F401
+    steps_of,
+)
 
-import evolabel
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.interrupts import deliver, held
 from evolabel.active import ActiveLearner
-from evolabel.streams import DriftingStream
-
-HERE = str(Path(evolabel.__file__).parent)
-STEPS = 25  # drawn per scenario
 
 pytestmark = pytest.mark.compiled
-
-
-@pytest.fixture(autouse=True)
-def ordinary_handler():
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    signal.signal(signal.SIGINT, before)
-
-
-def steps_of(call, at=-1):
-    """Run a call, with SIGINT at one of its steps; returns the steps it took and whether it was interrupted."""
-    count, former = 0, sys.gettrace()
-
-    def trace(frame, event, argument):
-        nonlocal count
-        if not frame.f_code.co_filename.startswith(HERE):
-            return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        if event == "opcode":
-            count += 1
-            if count == at:
-                signal.raise_signal(signal.SIGINT)
-        return trace
-
-    sys.settrace(trace)
-    try:
-        call()
-    except KeyboardInterrupt:
-        return count, True
-    finally:
-        sys.settrace(former)
-    return count, False
-
-
-def drawn_steps(call, seed, number=STEPS):
-    total, _ = steps_of(call)
-    return np.sort(np.random.default_rng(seed).choice(np.arange(1, total + 1), min(number, total), replace=False))
-
-
-def assert_whole(clf, path, rows=None):
-    """Everything that must agree does; the model can be saved, loaded and taught."""
-    model, size = clf._model, clf._targets.size
-    assert model.n_labels == size == len(model.n_answers)
-    assert clf.predict(DRIFT[0][:3]).shape[:1] == (3,)
-    if model.warm_up is None:
-        rules = model.rules
-        assert rules.n_labels == size
-        for slot in range(rules.n_rules + 1):
-            H = rules.hessian(slot) + np.diag(rules.settings.penalty[min(slot, 1)])
-            np.testing.assert_allclose(rules.inverse(slot) @ H, np.eye(len(H)), atol=1e-6)
-        assert len(set(rules.arrays.identity[1 : rules.n_rules + 1])) == rules.n_rules
-    if rows == "complete":
-        assert model.warm_up is not None or model.n_answers[0] == model.n_seen
-        if model.counts is not None and model.warm_up is None:
-            assert model.counts.seen.sum() == model.n_answers.sum()
-    clf.save(path / "model.safetensors")
-    loaded = EvolvingFuzzyClassifier.load(path / "model.safetensors")
-    np.testing.assert_array_equal(loaded.predict(DRIFT[0][:3]), clf.predict(DRIFT[0][:3]))
-
-
-DRIFT = DriftingStream(n_features=3, n_labels=3, drift_every=40, seed=7).take(400)
-
-PROFILES = {
-    "default": {"max_rules": 4},
-    "forgetting": {"max_rules": 4, "forgetting": 0.95},
-    "pruned": {"max_rules": 6, "prune_after": 20, "merging": "touching"},
-    "macro_f1": {"max_rules": 4, "optimise": "macro_f1"},
-    "micro_f1": {"max_rules": 4, "optimise": "micro_f1"},
-    "relevance": {"max_rules": 4, "feature_weights": "relevance"},
-    "iterated": {"max_rules": 4, "alpha": 0.01, "beta": 0.1, "follow_drift": False},
-    "paper": None,
-}
-
-
-def made(profile):
-    changes = PROFILES[profile]
-    return EvolvingFuzzyClassifier.paper(max_rules=5) if changes is None else EvolvingFuzzyClassifier(**changes)
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("rows", [1, 60])
-def test_learning(profile, rows, tmp_path):
-    X, Y = DRIFT
-    known = made(profile).fit(X[:80], Y[:80])
-    part = slice(80, 80 + rows)
-    came = 0
-    for step in drawn_steps(lambda: copy.deepcopy(known).partial_fit(X[part], Y[part]), seed=rows):
-        clf = copy.deepcopy(known)
-        _, interrupted = steps_of(lambda clf=clf: clf.partial_fit(X[part], Y[part]), step)
-        came += interrupted
-        assert 80 <= clf.n_samples_seen_ <= 80 + rows
-        assert_whole(clf, tmp_path, "complete")
-        clf.partial_fit(X[200:260], Y[200:260])
-        assert_whole(clf, tmp_path, "complete")
-    assert came > 0
-
-
-@pytest.mark.parametrize("kind", ["labels", "classes", "frames"])
-def test_growing(kind, tmp_path):
-    X, Y = DRIFT
-    frame = pd.DataFrame(Y, columns=list("abc"))
-    codes = np.array(["u", "v", "w", "x"])[(Y[:, 0] + 2 * Y[:, 1]).astype(int)]
-    first, then = {
-        "labels": (np.ascontiguousarray(Y[:60, :1]), Y[60:110]),
-        "classes": (np.where(codes[:60] > "v", "u", codes[:60]), codes[60:110]),
-        "frames": (frame[["b"]][:60], frame[60:110]),
-    }[kind]
-    known = EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], first)
-    for step in drawn_steps(lambda: copy.deepcopy(known).partial_fit(X[60:110], then), seed=1):
-        clf = copy.deepcopy(known)
-        steps_of(lambda clf=clf: clf.partial_fit(X[60:110], then), step)
-        assert_whole(clf, tmp_path)
-        clf.partial_fit(X[60:110], then)
-        assert_whole(clf, tmp_path)
-
-
-@pytest.mark.parametrize("profile", ["default", "paper", "macro_f1"])
-def test_the_warm_up_and_its_end(profile, tmp_path):
-    X, Y = DRIFT
-    known = made(profile).set_params(warm_up=20).partial_fit(X[:15], Y[:15])
-    for step in drawn_steps(lambda: copy.deepcopy(known).partial_fit(X[15:30], Y[15:30]), seed=2):
-        clf = copy.deepcopy(known)
-        steps_of(lambda clf=clf: clf.partial_fit(X[15:30], Y[15:30]), step)
-        assert clf.n_samples_seen_ in (15, 30)
-        assert_whole(clf, tmp_path)
-        assert_whole(clf.partial_fit(X[30:60], Y[30:60]), tmp_path)
-
-
-def test_the_very_first_call(tmp_path):
-    X, Y = DRIFT
-    for step in drawn_steps(lambda: EvolvingFuzzyClassifier().partial_fit(X[:5], Y[:5]), seed=3):
-        clf = EvolvingFuzzyClassifier()
-        steps_of(lambda clf=clf: clf.partial_fit(X[:5], Y[:5]), step)
-        assert ("_model" in vars(clf)) == ("_targets" in vars(clf))
-        assert_whole(clf.partial_fit(X[:5], Y[:5]), tmp_path)
 
 
 def sections(known, other):
@@ -181,7 +43,8 @@ def sections(known, other):
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("kind", ["fit", "merge", "add", "edit", "lock", "delete", "undo", "names"])
-def test_all_or_nothing(kind, tmp_path, state_of):
+@pytest.mark.parametrize("steps", SOME_STEPS)
+def test_all_or_nothing(kind, steps, tmp_path, state_of):
     X, Y = DRIFT
     known = EvolvingFuzzyClassifier(max_rules=4).fit(X[:80], Y[:80])
     other = known.sibling().partial_fit(X[80:140], Y[80:140])
@@ -196,7 +59,7 @@ def test_all_or_nothing(kind, tmp_path, state_of):
     done = copy.deepcopy(known)
     call(done)
     outcomes, seen = {told(known), told(done)}, set()
-    for step in drawn_steps(lambda: call(copy.deepcopy(known)), seed=4, number=25):
+    for step in drawn_steps(lambda: call(copy.deepcopy(known)), seed=4, number=steps):
         clf = copy.deepcopy(known)
         steps_of(lambda clf=clf: call(clf), step)
         seen.add(told(clf))
@@ -204,7 +67,8 @@ def test_all_or_nothing(kind, tmp_path, state_of):
     assert seen <= outcomes
 
 
-def test_dictionaries(tmp_path):
+@pytest.mark.parametrize("steps", SOME_STEPS)
+def test_dictionaries(steps):
     pytest.importorskip("river")
     from evolabel.adapters.river import RiverEvolvingFuzzyClassifier
 
@@ -221,7 +85,7 @@ def test_dictionaries(tmp_path):
         for x, y in stream:
             model.learn_one(x, y)
 
-    for step in drawn_steps(lambda: learn(copy.deepcopy(known)), seed=9):
+    for step in drawn_steps(lambda: learn(copy.deepcopy(known)), seed=9, number=steps):
         model = copy.deepcopy(known)
         steps_of(lambda model=model: learn(model), step)
         clf = model.estimator
@@ -232,7 +96,8 @@ def test_dictionaries(tmp_path):
 
 
 @pytest.mark.parametrize("profile", ["default", "paper"])
-def test_active_learning(profile, tmp_path):
+@pytest.mark.parametrize("steps", SOME_STEPS)
+def test_active_learning(profile, steps, tmp_path):
     X, Y = DRIFT
     known = ActiveLearner(made(profile).fit(X[:80], Y[:80]), budget=0.5)
     for x, y in zip(X[80:100], Y[80:100], strict=True):
@@ -251,7 +116,7 @@ def test_active_learning(profile, tmp_path):
         learner.update(query, Y[100])
 
     for number, job in enumerate((update, pend)):
-        for step in drawn_steps(lambda job=job: job(copy.deepcopy(known)), seed=5 + number, number=30):
+        for step in drawn_steps(lambda job=job: job(copy.deepcopy(known)), seed=5 + number, number=steps):
             learner = copy.deepcopy(known)
             steps_of(lambda learner=learner, job=job: job(learner), step)
             taught = learner.classifier.n_samples_seen_ - 80

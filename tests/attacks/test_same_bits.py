@@ -32,10 +32,20 @@ def assert_same(one, other):
     assert [name for name in one if one[name] != other[name]] == []
 
 
+@pytest.mark.slow
 def test_there_are_enough_outputs(here):
     assert len(here) >= 300
 
 
+def test_blas_threads_change_nothing_where_blas_uses_them():
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            found.append(bits.hashes(bits.WIDE))
+    assert_same(*found)
+
+
+@pytest.mark.slow
 def test_blas_threads_change_nothing(here):
     with threadpool_limits(2):
         assert_same(here, bits.hashes(bits.MODELS))
