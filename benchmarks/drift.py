@@ -11,7 +11,6 @@
 | rare    | rows until "drift" when a rare label moves to the other tail, and false "drift" events if it stays    |
 | time    | processor time over 10,000 rows (best of 3, in turns), and bytes of the saved model                   |
 | asking  | accuracy with 10 % of the labels answered, chosen and drawn at random, and "drift" events             |
-| forget  | accuracy with `forgetting` below 1, on and off                                                        |
 
 Beside them stand the figures of a prototype of the method on the same rows (benchmarks/results/drift_prototype.json,
 made once) and those of river's learners on seed 13 (`drift_peers.py`). The sets need EVOLABEL_DATA.
@@ -50,7 +49,6 @@ AFTER_FLIP = {"200-500": (200, 500), "500-1000": (500, 1_000), "500-1500": (500,
 TIMED_STREAMS = ("sea", "ds-abrupt", "rbf", "led")
 REPEATS = 3
 ASKED_FROM, ASKED_SHARE = 500, 0.1  # initial batch, and share of the labels that may be asked for
-FORGETTING = (1.0, 0.999, 0.99)
 
 
 class DriftEvent(NamedTuple):
@@ -80,7 +78,6 @@ def main() -> None:
         "rare": measure_rare_labels,
         "time": lambda jobs: measure_times(),
         "asking": measure_asking,
-        "forget": measure_forgetting,
     }
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"any of {', '.join(parts)} (default: all)")
@@ -262,7 +259,7 @@ def timed(name: str, X: np.ndarray, Y: np.ndarray) -> dict[str, object]:
     }
 
 
-# ---------------------------------------------------------------- questions, forgetting
+# ---------------------------------------------------------------- questions
 
 
 def measure_asking(jobs: int) -> dict[str, Any]:
@@ -288,27 +285,6 @@ def on_asking(name: str, seed: int) -> dict[str, object]:
             "drift": kinds["drift"],
         }
     return found
-
-
-def measure_forgetting(jobs: int) -> dict[str, Any]:
-    """Return the accuracy with and without forgetting, by stream, by way and seed by seed."""
-    return in_processes(jobs, on_forgetting, ((name,) for name in (*NINE, *PLAIN)))
-
-
-def on_forgetting(name: str, seed: int) -> dict[str, object]:
-    """Return the accuracy by `follow_drift` and `forgetting`."""
-    stream = make_stream(name, seed)
-    return {
-        f"{'on' if follow else 'off'}, {forgetting:g}": rounded(
-            stream.score(
-                EvolvingFuzzyClassifier(follow_drift=follow, forgetting=forgetting, warm_up=WARM_UP).test_then_train(
-                    stream.X, stream.Y
-                )
-            )[0]
-        )
-        for follow in (True, False)
-        for forgetting in FORGETTING
-    }
 
 
 def saved_bytes(classifier: EvolvingFuzzyClassifier) -> int:

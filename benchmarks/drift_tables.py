@@ -28,7 +28,6 @@ def all_tables() -> str:
         "A rare label that moves to the other tail": lambda: rare(product["rare"], prototype.get("rare", {})),
         "Processor time and saved model": lambda: times(product["time"]),
         "With 10 % of the labels answered": lambda: asking(product["asking"]),
-        "Accuracy with forgetting": lambda: forgetting(product["forget"]),
         "River's learners, one seed": lambda: beside_peers(peers["streams"], product.get("streams", {})),
         "Targets": lambda: targets(product, prototype),
     }
@@ -172,13 +171,6 @@ def asking(found: dict[str, Any]) -> str:
         means = [group_mean(found, way, names, key) for way in ("chosen", "random") for key in ("accuracy", "drift")]
         rows.append([title, *(number(value) for value in means)])
     return table(["stream", "chosen", '"drift"', "random", '"drift"'], rows)
-
-
-def forgetting(found: dict[str, Any]) -> str:
-    """Return the mean accuracy of the drifting and of the plain streams, by following and forgetting."""
-    ways = next(iter(found.values()))
-    rows = [[way, *(number(mean(mean(found[name][way]) for name in names)) for names in (NINE, PLAIN))] for way in ways]
-    return table(["following, forgetting", "nine drifting streams", "without drift"], rows)
 
 
 def beside_peers(peers: dict[str, Any], product: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 import result_files
 
 from evolabel.baselines import make_learner
+from evolabel.core.batch import Batch
 from evolabel.core.decisions.thresholds import OutputCounts
 from evolabel.evaluate import metric_named, prequential
 from evolabel.typing import FloatArray
@@ -51,7 +52,7 @@ def score(name: str, seed: int) -> dict[str, dict[str, float]]:
 def cut_afterwards(Y: FloatArray, scores: FloatArray) -> dict[str, float]:
     """Metrics of scores that are cut by thresholds learned from the rows before each row."""
     limits = np.empty(Y.shape)
-    OutputCounts(Y.shape[1], shared=False, forgetting=1.0).follow(scores, Y, limits=limits)
+    OutputCounts(Y.shape[1], shared=False).update(Batch(scores, Y, outputs=scores, thresholds=limits))
     decided = (scores >= limits).astype(np.float64)
     answers = {metric: decided if metric_named(metric).takes_decisions else scores for metric in METRICS}
     return {metric: metric_named(metric).update(Y, answer).get() for metric, answer in answers.items()}

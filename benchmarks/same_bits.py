@@ -40,8 +40,12 @@ RENAMED_PARTS = {
 }
 """Parts of the keys of arrays in model files, which are joined by dots: what they were called before -> now."""
 
-DROPPED_KEYS: tuple[str, ...] = ("active.experience.echo.rates",)  # from `n_initial` and `n_initial_positive`
-"""Keys of arrays in model files that only the code from before writes, because they follow from others."""
+DROPPED_KEYS: tuple[str, ...] = (
+    "active.experience.echo.rates",  # follows from `n_initial` and `n_initial_positive`
+    "rules.fresh",  # of an option that is gone
+    "rules.new_weight",
+)
+"""Keys of arrays in model files that only the code from before writes."""
 
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
 _FILE = "file: "  # names of outputs that are arrays of a model file

@@ -478,7 +478,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "standard scaling": {"scaling": "standard"},
     "minmax scaling": {"scaling": "minmax", "temperature": "sqrt"},
     "no scaling": {"scaling": "none", "ridge": 1.0, "local_ridge": 0.1},
-    "forgetting and pruning": {"forgetting": 0.99, "prune_after": 200},
+    "pruning": {"prune_after": 200},
     "touching rules merge": {"merging": "touching", "consistency": "angle"},
     "relevance": {"feature_weights": "relevance"},
     "sparse and coupled": {"alpha": 0.001, "beta": 0.1, "follow_drift": False},

@@ -90,7 +90,6 @@ ABLATION = {
         {"novel_z": 1e6},
         {"novelty": "paper"},
         {"merging": "touching"},
-        {"forgetting": 0.999},
     ),
     **rivals("rls"),
 }
@@ -133,9 +132,6 @@ def on_local_press(*changes: dict[str, Any]) -> dict[str, Variant]:
 LOCAL_PRESS_NEIGHBOURS = {
     "local ridge by LOO": LOCAL_PRESS["local ridge by LOO"],
     **on_local_press(
-        {"forgetting": 0.9995},
-        {"forgetting": 0.999},
-        {"forgetting": 0.995},
         {"novel_z": 3.0},
         {"novel_z": 1e6},
         {"max_rules": 20},
@@ -179,14 +175,9 @@ COLD = {
 }
 
 DRIFT = named(
-    {"forgetting": 0.9995},
-    {"forgetting": 0.999},
-    {"forgetting": 0.995},
     {"novel_z": 3.0},
     {"max_rules": 60},
     {"prune_after": 500},
-    {"forgetting": 0.999, "prune_after": 500},
-    {"forgetting": 0.999, "novel_z": 3.0},
 )
 
 # Values next to the defaults, for sets that were not used to choose them.
@@ -209,9 +200,6 @@ NEIGHBOURS = named(
     {"min_activation": 0.001},
     {"novel_z": 1e6},
     {"merging": "touching"},
-    {"forgetting": 0.9998},
-    {"forgetting": 0.9995},
-    {"forgetting": 0.999},
 )
 
 PARTS: dict[str, dict[str, Variant]] = {

@@ -54,7 +54,6 @@ def slot_of(arrays, a):
         H=mirrored(arrays.H[a]) + rows.T @ rows,
         G=arrays.G[a].T.copy(),
         age=int(arrays.age[a]),
-        new_weight=float(arrays.new_weight[a]),
         identity=int(arrays.identity[a]),
         born=int(arrays.born[a]),
         last_won=int(arrays.last_won[a]),
@@ -90,7 +89,7 @@ def assert_close(actual, expected, tolerance, what=""):
 
 def assert_same_slot(actual, expected, tolerance):
     """Two naive slots carry the same statistics and dates."""
-    for name in ("c", "M", "n", "k", "H", "G", "new_weight"):
+    for name in ("c", "M", "n", "k", "H", "G"):
         assert_close(getattr(actual, name), getattr(expected, name), tolerance, name)
     for name in ("age", "identity", "born", "last_won"):
         assert getattr(actual, name) == getattr(expected, name), name

@@ -15,7 +15,7 @@ from evolabel.streams import DriftingStream
 
 PROFILES = {
     "default": EvolvingFuzzyClassifier,
-    "forgetting": lambda: EvolvingFuzzyClassifier(forgetting=0.999, prune_after=60, max_rules=8),
+    "pruned": lambda: EvolvingFuzzyClassifier(prune_after=60, max_rules=8),
     "touching": lambda: EvolvingFuzzyClassifier(merging="touching", max_rules=12, ridge=10.0),
     "rotated": lambda: EvolvingFuzzyClassifier(covariance="full", max_rules=6),
     "paper": lambda: EvolvingFuzzyClassifier.paper(ridge="press", local_ridge=0.5, vigilance=0.6),

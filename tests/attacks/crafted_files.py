@@ -80,7 +80,7 @@ GROUPS = {
         "paper": lambda: EvolvingFuzzyClassifier.paper(max_rules=5).fit(STREAM[0][:80], STREAM[1][:80]),
         "classes": classes,
         "edited": edited,
-        "thresholds": lambda: fitted(optimise="macro_f1", forgetting=0.999),
+        "thresholds": lambda: fitted(optimise="macro_f1"),
         "relevance": lambda: fitted(feature_weights="relevance", scaling="none", optimise="micro_f1"),
         "sibling": lambda: fitted().sibling(),
     },

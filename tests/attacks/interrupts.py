@@ -83,7 +83,6 @@ DRIFT = DriftingStream(n_features=3, n_labels=3, drift_every=40, seed=7).take(40
 
 PROFILES = {
     "default": {"max_rules": 4},
-    "forgetting": {"max_rules": 4, "forgetting": 0.95},
     "pruned": {"max_rules": 6, "prune_after": 20, "merging": "touching"},
     "macro_f1": {"max_rules": 4, "optimise": "macro_f1"},
     "micro_f1": {"max_rules": 4, "optimise": "micro_f1"},

@@ -146,7 +146,7 @@ def test_long_batches_stop_between_chunks():
 
 def test_many_interrupts_from_a_timer(tmp_path):
     X, Y = DRIFT
-    clf, rng = EvolvingFuzzyClassifier(max_rules=4, forgetting=0.95).fit(X[:80], Y[:80]), np.random.default_rng(8)
+    clf, rng = EvolvingFuzzyClassifier(max_rules=4).fit(X[:80], Y[:80]), np.random.default_rng(8)
     process, came = os.getpid(), 0
     for turn in range(200):
         rows = slice(turn, turn + 1 + turn % 40)

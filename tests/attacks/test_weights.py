@@ -35,7 +35,6 @@ PROFILES = {
     "default": {},
     "condition": {"ridge": "condition"},
     "iterated": {"alpha": 0.01, "beta": 0.1, "follow_drift": False},
-    "forgetting": {"forgetting": 0.99},
     "rotated": {"covariance": "full"},
     "thresholds": {"optimise": "macro_f1"},
     "relevance": {"feature_weights": "relevance"},
@@ -143,16 +142,3 @@ def test_a_matrix_that_cannot_be_inverted_is_our_error(rows, monkeypatch):
         clf.partial_fit(X, Y)
     with pytest.raises(DataError, match="sample_weight"):
         EvolvingFuzzyClassifier(alpha=0.1, follow_drift=False).fit(X, Y)
-
-
-@pytest.mark.parametrize("ridge", ["condition", 1e-6])
-def test_heavy_rows_do_not_switch_forgetting_off(ridge):
-    """Evidence fades to what the last 1 / (1 - forgetting) units of it weigh, however heavy the rows are."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(600, 3))
-    Y = (X[:, :2] > 0.0).astype(float)
-    clf = EvolvingFuzzyClassifier(ridge=ridge, forgetting=0.99, max_rules=4).fit(X[:80], Y[:80])
-    for row in range(80, 600):
-        clf.partial_fit(X[row : row + 1], Y[row : row + 1], sample_weight=np.array([1000.0]))
-    evidence = clf._model.rules.hessian(0)[-1, -1]
-    assert evidence < 520 * 1000.0 / 2.0

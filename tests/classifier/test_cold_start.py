@@ -69,7 +69,7 @@ def test_a_whole_number_given_as_float_is_a_warm_up(stream):
     assert clf.n_rules_ > 0
 
 
-@pytest.mark.parametrize("changes", [{}, {"max_rules": 2}, {"forgetting": 0.99}, {"prune_after": 10}])
+@pytest.mark.parametrize("changes", [{}, {"max_rules": 2}, {"prune_after": 10}])
 def test_row_by_row_is_all_at_once(gappy_stream, changes, state_of, assert_same_state):
     X, Y = gappy_stream
     whole = fresh(**changes).partial_fit(X, Y)

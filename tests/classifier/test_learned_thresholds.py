@@ -72,7 +72,7 @@ def test_what_is_asked_for_becomes_better(optimise, metric, rare_labels):
 @pytest.mark.parametrize("prepared", [True, False])
 def test_decisions_are_the_predictions_of_single_steps(optimise, prepared, gappy_stream, state_of, assert_same_state):
     X, Y = gappy_stream
-    one, two = (fresh(optimise, warm_up=30, forgetting=0.99).partial_fit(X[:1], Y[1:2]) for _ in range(2))
+    one, two = (fresh(optimise, warm_up=30).partial_fit(X[:1], Y[1:2]) for _ in range(2))
     if prepared:
         one.fit(X[:40], Y[:40])
         two.fit(X[:40], Y[:40])

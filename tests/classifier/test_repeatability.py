@@ -13,10 +13,7 @@ from evolabel.streams import DriftingStream
 @given(seed=st.integers(0, 10_000), scaling=st.sampled_from(["quantile", "standard", "minmax", "none"]))
 def test_the_same_stream_twice_gives_the_same_bits(seed, scaling, state_of, assert_same_state):
     X, Y = DriftingStream(n_features=3, n_labels=2, drift_every=50, seed=seed).take(100)
-    one, two = (
-        EvolvingFuzzyClassifier(scaling=scaling, max_rules=4, warm_up=40, forgetting=0.99).partial_fit(X, Y)
-        for _ in range(2)
-    )
+    one, two = (EvolvingFuzzyClassifier(scaling=scaling, max_rules=4, warm_up=40).partial_fit(X, Y) for _ in range(2))
     assert_same_state(state_of(one), state_of(two))
 
 

@@ -35,7 +35,7 @@ from evolabel.errors import DataError
 from evolabel.evaluate import average_precision, partial_accuracy
 from evolabel.explain.shortening import prefix_distances
 
-PROFILES = {"default": {}, "paper": {**PAPER_PROFILE, "vigilance": 0.3}, "forgetting": {"forgetting": 0.98}}
+PROFILES = {"default": {}, "paper": {**PAPER_PROFILE, "vigilance": 0.3}}
 
 
 @pytest.fixture(autouse=True)

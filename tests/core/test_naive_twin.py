@@ -35,7 +35,7 @@ STREAMS = {
     "partial labels": ({"novel_z": 2.0}, 0.0, 0.3, False, False),
     "weights": ({"novel_z": 2.0}, 0.0, 0.0, True, False),
     "confidences": ({"novel_z": 2.0}, 0.0, 0.0, False, True),
-    "forgetting": ({"novel_z": 2.0, "forgetting": 0.98, "upkeep_every": 8}, 0.0, 0.0, False, False),
+    "upkeep": ({"novel_z": 2.0, "upkeep_every": 8}, 0.0, 0.0, False, False),
     "every rule answers": ({"min_activation": 0.0}, 0.0, 0.0, False, False),
     "calm rules": ({"novel_z": 2.0}, 0.1, 0.3, False, False),
     "fixed rules": ({"radius": 0.05, "novel_z": 2.0}, 0.0, 0.3, False, False),
@@ -48,7 +48,6 @@ STREAMS = {
             "novel_z": 2.0,
             "prune_after": 20,
             "min_support": 8.0,
-            "forgetting": 0.98,
             "upkeep_every": 8,
         },
         0.1,
@@ -115,12 +114,9 @@ def test_cutting_the_stream_into_calls_makes_no_difference(cuts):
         np.testing.assert_array_equal(getattr(parts.arrays, name), array, err_msg=name)
 
 
-@pytest.mark.parametrize("forgetting", [1.0, 0.97])
-def test_batch_phase_and_stream_equal_their_naive_twin(forgetting):
+def test_batch_phase_and_stream_equal_their_naive_twin():
     X, Y = with_gaps(*DriftingStream(n_features=4, n_labels=3, drift_every=70, seed=4).take(220), seed=4)
-    model = StreamModel(
-        4, 3, Options(max_rules=6, novel_z=2.5, forgetting=forgetting, prune_after=40, follow_drift=False)
-    )
+    model = StreamModel(4, 3, Options(max_rules=6, novel_z=2.5, prune_after=40, follow_drift=False))
     model.fit(Batch(X[:100], Y[:100]))
     Z = model.scale(X)
     twin = empty_twin(model.trained())
@@ -155,7 +151,7 @@ def test_answers_while_only_the_structure_is_learned():
 
 def test_learning_consequents_leaves_the_structure_alone():
     X, Y = DriftingStream(n_features=4, n_labels=3, drift_every=60, seed=1).take(300)
-    model = StreamModel(4, 3, Options(forgetting=0.95, prune_after=30, follow_drift=False))
+    model = StreamModel(4, 3, Options(prune_after=30, follow_drift=False))
     initialise(model, Batch(X, Y))
     base, Z = model.trained(), model.scale(X)
     base.learn(Batch(Z, Y), consequents=False)

@@ -13,7 +13,6 @@ CASES = {
     "ridge": {"coupling": "ridge"},
     "shifted": {},
     "signed laplacian": {"coupling": "signed_laplacian"},
-    "forgetting": {"forgetting": 0.9},
     "towards the global model": {"parent": "global", "local_ridge": 500.0},
     "few rules": {"max_rules": 3},
 }

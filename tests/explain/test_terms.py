@@ -48,17 +48,6 @@ def test_terms_follow_the_stream_after_a_drift(scaling):
     assert np.abs(shares_below(everything, before)[:, 1:-1] - [0.2, 0.4, 0.6, 0.8]).max() > 0.25
 
 
-def test_a_model_that_forgets_moves_its_terms_to_the_recent_stream():
-    X, Y = skewed(300, 0)
-    later, labels = skewed(3000, 1, shift=1.0)
-    faded, kept = (EvolvingFuzzyClassifier(forgetting=f, max_rules=6).fit(X, Y) for f in (0.99, 1.0))
-    faded.partial_fit(later, labels)
-    kept.partial_fit(later, labels)
-    recent = np.quantile(later[-500:], [0.2, 0.4, 0.6, 0.8], axis=0).T
-    gap = [np.abs(words_of(clf).edges[0, 1:-1] - recent[0]).mean() for clf in (faded, kept)]
-    assert gap[0] < gap[1]
-
-
 def test_terms_survive_saving_and_merging(trained, stream, tmp_path):
     trained.save(tmp_path / "model.safetensors")
     twin = EvolvingFuzzyClassifier.load(tmp_path / "model.safetensors")

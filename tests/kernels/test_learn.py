@@ -106,7 +106,7 @@ def test_answers_of_any_state(seed, rows, Z, data):
 def test_learning_short_streams(seed, features, labels, upkeep_every, most):
     Z, Y = with_gaps(*make_stream(seed, rows=25, drift_every=6), seed, features, labels)
     rare = {"max_rules": 3, "upkeep_every": upkeep_every, "prune_after": 5, "most_count": most}
-    options = make_settings(4, forgetting=0.95, radius=0.2, **rare)
+    options = make_settings(4, radius=0.2, **rare)
     base, out = RuleBase(4, 3, options), np.empty(Y.shape)
     twin = empty_twin(base)
     base.learn(Batch(Z, Y, outputs=out))

@@ -67,7 +67,7 @@ def test_arrays_of_other_types_are_refused():
 
 @pytest.mark.parametrize("kind", [int, np.float32, np.int64])
 def test_parameters_may_be_numbers_of_any_kind(kind, stream):
-    numbers = {"prior_count": kind(2), "temperature": kind(3), "vigilance": kind(1), "forgetting": kind(1)}
+    numbers = {"prior_count": kind(2), "temperature": kind(3), "vigilance": kind(1)}
     told = EvolvingFuzzyClassifier(**numbers).fit(*stream).decision_function(stream[0])
     same = EvolvingFuzzyClassifier(**{name: float(number) for name, number in numbers.items()}).fit(*stream)
     np.testing.assert_array_equal(told, same.decision_function(stream[0]))

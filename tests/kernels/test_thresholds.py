@@ -56,12 +56,11 @@ def made_rows(seed, rows=60, labels=3):
 
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("fade", [1.0, 0.9])
-def test_rows_are_counted_and_cut_as_the_naive_twin_does(shared, weighted, fade):
+def test_rows_are_counted_and_cut_as_the_naive_twin_does(shared, weighted):
     out, Y, weights, confidences = made_rows(seed=4)
     L = 1 if shared else 3
     seen, on, limits = np.zeros((L, BINS)), np.zeros((L, BINS)), np.zeros(Y.shape)
-    count_rows(out, Y, *((weights, confidences) if weighted else (NONE, NO_TABLE)), fade, seen, on, limits)
+    count_rows(out, Y, *((weights, confidences) if weighted else (NONE, NO_TABLE)), seen, on, limits)
     naive_seen, naive_on = np.zeros((L, BINS)), np.zeros((L, BINS))
     for i in range(len(Y)):
         np.testing.assert_allclose(limits[i], np.resize(naive_thresholds(naive_seen, naive_on), 3), atol=1e-12)
@@ -69,8 +68,6 @@ def test_rows_are_counted_and_cut_as_the_naive_twin_does(shared, weighted, fade)
             w = weights[i] * confidences[i, k] if weighted else 1.0
             if w > 0.0:
                 row, b = 0 if shared else k, min(max(int(np.floor(out[i, k] * BINS)), 0), BINS - 1)
-                naive_seen[row] *= fade
-                naive_on[row] *= fade
                 naive_seen[row, b] += w
                 naive_on[row, b] += w * Y[i, k]
     np.testing.assert_allclose(seen, naive_seen, rtol=1e-12)
@@ -81,7 +78,7 @@ def test_a_label_nobody_annotates_keeps_its_counts():
     out, Y, _, _ = made_rows(seed=1)
     Y[:, 1] = np.nan
     seen, on = np.full((3, BINS), 2.0), np.ones((3, BINS))
-    count_rows(out, Y, NONE, NO_TABLE, 0.9, seen, on, NO_TABLE)
+    count_rows(out, Y, NONE, NO_TABLE, seen, on, NO_TABLE)
     assert (seen[1] == 2.0).all()
     assert (on[1] == 1.0).all()
     assert (seen[0] != 2.0).any()
@@ -92,7 +89,7 @@ def test_for_true_probabilities_the_threshold_approaches_the_one_that_maximises_
     out = rng.beta(0.5, 4.0, (40_000, 1))  # a rare label
     Y = (rng.random(out.shape) < out).astype(float)
     seen, on, limits = np.zeros((1, 32)), np.zeros((1, 32)), np.zeros(Y.shape)
-    count_rows(out, Y, NONE, NO_TABLE, 1.0, seen, on, limits)
+    count_rows(out, Y, NONE, NO_TABLE, seen, on, limits)
     cuts = np.linspace(0.0, 1.0, 401)
     f1 = [2.0 * out[out >= cut].sum() / ((out >= cut).sum() + out.sum()) for cut in cuts]
     assert limits[-1, 0] == pytest.approx(cuts[int(np.argmax(f1))], abs=0.03)

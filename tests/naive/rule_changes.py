@@ -42,7 +42,7 @@ def merge_closest(base: NaiveRules) -> None:
     pool_moments(a, b)
     bound_counts(a, np.full(len(a.n), most))
     a.H, a.G = a.H + b.H, a.G + b.G
-    a.age, a.new_weight, a.last_won, a.born = 0, 0.0, max(a.last_won, b.last_won), min(a.born, b.born)
+    a.age, a.last_won, a.born = 0, max(a.last_won, b.last_won), min(a.born, b.born)
     base.remove(b)
     base.events.append((base.seen, "merge", a.identity, b.identity))
 
@@ -56,10 +56,7 @@ def prune(base: NaiveRules) -> None:
 
 
 def upkeep(base: NaiveRules) -> None:
-    """Slots whose time has come fade by lambda^(evidence learned since the last time)."""
+    """Set the age of slots that are due to 0; a twin derives P from H anyway."""
     for slot in [base.whole, *base.rules]:
         if slot.age >= base.settings.upkeep_every:
-            fade = base.settings.forgetting**slot.new_weight
-            slot.H, slot.G = fade * slot.H, fade * slot.G
-            slot.M, slot.n, slot.k = fade * slot.M, fade * slot.n, fade * slot.k
-            slot.age, slot.new_weight = 0, 0.0
+            slot.age = 0

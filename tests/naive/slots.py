@@ -19,7 +19,6 @@ class Slot:
     H: FloatArray
     G: FloatArray
     age: int = 0
-    new_weight: float = 0.0
     identity: int = 0
     born: int = 0
     last_won: int = 0

@@ -15,7 +15,6 @@ def learn_regressor(slot: Slot, r: FloatArray, w: float) -> None:
     """H += w r r'."""
     slot.H = slot.H + w * np.outer(r, r)
     slot.age += 1
-    slot.new_weight += w
 
 
 def add_labels(G: FloatArray, r: FloatArray, y: FloatArray, w: float) -> FloatArray:

@@ -106,7 +106,7 @@ def test_no_names_come_back_if_there_were_none(reloaded, trained):
 
 def test_parameters_of_numpy_types_come_back(reloaded, stream):
     clf = EvolvingFuzzyClassifier(
-        max_rules=np.int64(3), forgetting=np.float64(0.99), temperature=np.float32(0.5), prune_after=np.int32(40)
+        max_rules=np.int64(3), vigilance=np.float64(0.4), temperature=np.float32(0.5), prune_after=np.int32(40)
     )
     assert reloaded(clf.fit(*stream)).get_params() == clf.get_params()
 

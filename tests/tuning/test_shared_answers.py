@@ -23,9 +23,7 @@ PROFILES = {
     "rules that merge and start from the global model": EvolvingFuzzyClassifier(
         merging="touching", covariance="full", follow_drift=False
     ),
-    "rules that forget and die": EvolvingFuzzyClassifier(
-        forgetting=0.97, prune_after=5, parent="none", follow_drift=False
-    ),
+    "rules that die": EvolvingFuzzyClassifier(prune_after=5, parent="none", follow_drift=False),
     "no coupling": EvolvingFuzzyClassifier.paper(coupling="none", space="input"),
 }
 

@@ -57,8 +57,6 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         Whether the model follows labels that change their meaning. A fast and a linear member then answer
         beside the rules, and alarms watch the errors of each label. Not with `alpha` or `beta` above 0 or with
         a `parent` other than "global".
-    forgetting : float, default=1.0
-        Factor by which a rule's past fades per sample's worth of new evidence. 1 never forgets.
     prune_after : int or None, default=None
         Samples without a win after which a rule below `min_support` is removed. None never removes one.
     warm_up : int, default=80

@@ -15,7 +15,6 @@ class Parameters:
     ridge: float | str = "press"
     temperature: float | str = "0.1p"
     follow_drift: bool = True
-    forgetting: float = 1.0
     prune_after: int | None = None
     warm_up: int = 80
     optimise: str = "accuracy"

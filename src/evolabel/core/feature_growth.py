@@ -53,8 +53,7 @@ def keep_features(model: Model, kept: IntArray) -> None:
     _change_features(model, kept, replace(scaler, **{name: getattr(scaler, name)[kept] for name in PER_FEATURE}))
     rules = model.trained()
     for slot in range(rules.n_rules + 1):
-        held = rules.arrays.locked[slot] > 0  # a locked rule forgets nothing
-        inverses.upkeep(slot, rules.arrays, rules.settings._replace(forgetting=1.0) if held else rules.settings)
+        inverses.upkeep(slot, rules.arrays, rules.settings)
     derive_inverses(rules)
 
 

@@ -50,9 +50,6 @@ class Options:
         "T of the memberships exp(-d²/2T)",
     )
     follow_drift: bool = option(True, Choice(True, False), "whether the model follows labels that change their meaning")
-    forgetting: float = option(
-        1.0, Range(0, 1, open_low=True), "factor by which a rule's past fades per sample's worth of new evidence"
-    )
     prune_after: int | None = option(
         None,
         Range(1, _LONGEST, whole=True, optional=True),

@@ -7,10 +7,8 @@ from evolabel.kernels.paper.coupling import NONE, PAPER, RIDGE, SHIFTED, SIGNED_
 from evolabel.kernels.state import Settings
 from evolabel.typing import FloatArray
 
-# Samples a slot learns between two derivations of its P from H: rounding never shows, and the price is small. A rule
-# that forgets does so at these moments, therefore more often.
+# Samples a slot learns between two derivations of its P from H: rounding never shows, and the price is small.
 UPKEEP_EVERY = 2048
-UPKEEP_EVERY_FORGETTING = 32
 
 # A rule is compared with the others each time it has won this many samples more.
 MERGE_EVERY = 32
@@ -70,8 +68,7 @@ def kernel_settings(
         radius=radius,
         young_power=young_power,
         novel_z=float(o.novel_z) if o.novelty == "deviation" else np.nan,
-        forgetting=float(o.forgetting),
-        upkeep_every=UPKEEP_EVERY if o.forgetting == 1.0 else UPKEEP_EVERY_FORGETTING,
+        upkeep_every=UPKEEP_EVERY,
         prune_after=int(o.prune_after or 0),
         min_support=float(o.min_support),
         merge_every=MERGE_EVERY if o.merging == "touching" else 0,

@@ -75,7 +75,6 @@ def update_inverse(slot: int, b: int, w: float, rules: RuleArrays, work: Workspa
         rules.n_pending[slot],
     )
     rules.age[slot] += 1
-    rules.new_weight[slot] += w
 
 
 @inlined

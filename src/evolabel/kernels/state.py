@@ -21,7 +21,6 @@ diagonal of Q has their psi.
 | pending_P    | (1+R, B, q)   |             | derived | rows h = sqrt(psi / (1 + psi r'Pr)) P r, not yet taken off P  |
 | n_pending    | (1+R,)        |             | exact   | number of rows in `pending_H` and `pending_P`                 |
 | age          | (1+R,)        |             | policy  | samples learned since P was last derived from H               |
-| new_weight   | (1+R,)        |             | exact   | sum of psi learned since then; forgetting uses it             |
 | W            | (1+R, K, q)   | W_i'        | exact   | consequents, one row per label; where iterated or locked      |
 | ybar         | (1+R, K)      | ybar_c      | exact   | weighted mean of the labels; where labels are coupled         |
 | Q            | (1+R, K, K)   | covar_cd    | exact   | weighted co-moments of the labels                             |
@@ -58,7 +57,7 @@ from evolabel.typing import FloatArray, IntArray
 RULES, SEEN, NEXT_IDENTITY = 0, 1, 2
 
 # Reasons of `learn_rows` to stop: all rows are done; the next row is novel; a rule is inactive; a slot is due for
-# upkeep (P is derived again, old samples fade); the winner has grown and may be merged; the weights diverged; a label
+# upkeep (P is derived again); the winner has grown and may be merged; the weights diverged; a label
 # has drifted, or the members have to change.
 DONE, NOVEL, INACTIVE, DUE, GROWN, DIVERGED, CHANGED = 0, 1, 2, 3, 4, 5, 6
 
@@ -79,7 +78,6 @@ class RuleArrays(NamedTuple):
     pending_P: FloatArray
     n_pending: IntArray
     age: IntArray
-    new_weight: FloatArray
     W: FloatArray
     ybar: FloatArray
     Q: FloatArray
@@ -127,7 +125,7 @@ class Settings(NamedTuple):
     `tau` is the temperature per feature, T / p; `radius` bounds the mean squared distance, times
     (1 + 1/k)^`young_power` for a rule of support k; `novel_z` NaN: the radius is used in a full rule base, too; a slot
     learns `upkeep_every` samples between two derivations of P; `prune_after` and `merge_every` 0: never;
-    `min_activation`, `max_rules`, `forgetting` and `min_support` are the options of these names. `memory` is the number
+    `min_activation`, `max_rules` and `min_support` are the options of these names. `memory` is the number
     of stream rows that the fast member remembers, 0 where drift is not followed; `most_count` bounds the samples by
     which a centre is held in its place.
 
@@ -150,7 +148,6 @@ class Settings(NamedTuple):
     radius: float
     young_power: float
     novel_z: float
-    forgetting: float
     upkeep_every: int
     prune_after: int
     min_support: float
@@ -269,7 +266,7 @@ def allocate(
     fast_q, fast_K, fast_b = follows * q, follows * K, follows * b
     floats = {
         "c": (s, d), "M": (s, d), "n": (s, d), "k": (s,), "inv": (s, d), "F": (s, f, f), "H": (s, q, q),
-        "G": (s, K, q), "P": (s, q, q), "pending_H": (s, b, q), "pending_P": (s, b, q), "new_weight": (s,),
+        "G": (s, K, q), "P": (s, q, q), "pending_H": (s, b, q), "pending_P": (s, b, q),
         "W": (s, w, g), "ybar": (s, k), "Q": (s, k, k), "mass": (s, 2 if k else 0),
         "top": (s, 2 if settings.iterated else 0), "compared": (s,), "winner_stats": (3,),
         "fast_H": (s, fast_q, fast_q), "fast_G": (s, fast_K, fast_q), "fast_P": (s, fast_q, fast_q),

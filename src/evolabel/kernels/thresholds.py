@@ -41,14 +41,10 @@ def best_cut(seen: FloatArray, on: FloatArray) -> tuple[float, float]:
 
 
 @inner
-def count_output(f: float, y: float, w: float, fade: float, seen: FloatArray, on: FloatArray) -> None:
-    """Count an output f of weight w for the label y; earlier counts are multiplied by `fade`."""
+def count_output(f: float, y: float, w: float, seen: FloatArray, on: FloatArray) -> None:
+    """Count an output f of weight w for the label y."""
     bins = seen.shape[0]
     b = 0 if f <= 0.0 else (bins - 1 if f >= 1.0 else int(f * bins))
-    if fade < 1.0:
-        for c in range(bins):
-            seen[c] *= fade
-            on[c] *= fade
     seen[b] += w
     on[b] += w * y
 
@@ -59,7 +55,6 @@ def count_rows(
     Y: FloatArray,
     weights: FloatArray,
     confidences: FloatArray,
-    fade: float,
     seen: FloatArray,
     on: FloatArray,
     limits: FloatArray,
@@ -81,4 +76,4 @@ def count_rows(
             if confidences.shape[0] > 0:
                 w *= confidences[i, k]
             if w > 0.0 and not np.isnan(Y[i, k]):
-                count_output(out[i, k], Y[i, k], w, fade, seen[k % L], on[k % L])
+                count_output(out[i, k], Y[i, k], w, seen[k % L], on[k % L])

@@ -23,24 +23,20 @@ class OutputCounts:
     n_labels : int
     shared : bool
         One threshold for all labels (micro-F1) instead of one for each (macro-F1).
-    forgetting : float
-        Factor by which a label's counts fade with every sample counted.
     """
 
-    def __init__(self, n_labels: int, *, shared: bool, forgetting: float) -> None:
+    def __init__(self, n_labels: int, *, shared: bool) -> None:
         self.n_labels = n_labels
         self.shared = shared
-        self.forgetting = forgetting
         self.seen, self.on = (np.zeros((1 if shared else n_labels, BINS)) for _ in range(2))
 
     def update(self, batch: Batch) -> None:
         """Count the outputs of `batch`, made before learning; thresholds, if given, receive those before each row."""
         _, Y, weights, confidences, outputs, thresholds, _ = batch
-        fade = self.forgetting ** (len(self.seen) / max(self.n_labels, 1))  # shared counts fade once per sample, too
         check_batch(batch._replace(X=outputs, raw=NOT_GIVEN), self.n_labels, self.n_labels)
         if len(self.seen) not in (1, self.n_labels):
             raise misfit({"seen": self.seen}, f"{self.n_labels} labels")
-        count_rows(outputs, Y, weights, confidences, fade, self.seen, self.on, thresholds)
+        count_rows(outputs, Y, weights, confidences, self.seen, self.on, thresholds)
 
     def thresholds(self) -> FloatArray:
         """Return the threshold of each label as of now; 0.5 for a label that was never counted."""
@@ -67,4 +63,4 @@ def output_counts(n_labels: int, options: Options) -> OutputCounts | None:
     """Return the counts that `options` need for `n_labels` labels; None where outputs are cut at a fixed threshold."""
     if options.optimise == "accuracy":
         return None
-    return OutputCounts(n_labels, shared=options.optimise == "micro_f1", forgetting=float(options.forgetting))
+    return OutputCounts(n_labels, shared=options.optimise == "micro_f1")

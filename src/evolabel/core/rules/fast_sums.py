@@ -19,7 +19,7 @@ FAST_ARRAYS = {name: f"fast_{name}" for name in ("H", "G", "P", "pending_H", "pe
 def fast_arrays(rules: RuleArrays) -> RuleArrays:
     """Return `rules` with the sums of the fast member in the places of H, G and P; memory is shared."""
     places = {name: getattr(rules, fast) for name, fast in FAST_ARRAYS.items()}
-    return rules._replace(age=np.zeros_like(rules.age), new_weight=np.zeros_like(rules.new_weight), **places)
+    return rules._replace(age=np.zeros_like(rules.age), **places)
 
 
 def has_fast_sums(rules: RuleArrays) -> bool:
@@ -63,7 +63,6 @@ def take_over(rules: RuleArrays) -> None:
         for name, fast in FAST_ARRAYS.items():
             getattr(rules, name)[slot] = getattr(rules, fast)[slot]
         rules.age[slot] = 0
-        rules.new_weight[slot] = 0.0
 
 
 def pool(a: int, b: int, rules: RuleArrays, settings: Settings) -> None:

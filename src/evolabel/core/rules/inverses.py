@@ -11,7 +11,6 @@ from evolabel.core.one_thread import one_blas_thread
 from evolabel.core.rules.proximal import largest_eigenvalue
 from evolabel.errors import DataError
 from evolabel.kernels.inverse import positive_inverse
-from evolabel.kernels.moments import derive_inverse_variance
 from evolabel.kernels.state import RULES, RuleArrays, Settings
 from evolabel.kernels.symmetric import add_outer_products, mirror
 from evolabel.typing import FloatArray
@@ -35,7 +34,7 @@ def apply_pending(slot: int, rules: RuleArrays) -> None:
 
 
 def derive_inverse(slot: int, rules: RuleArrays, settings: Settings) -> None:
-    """Derive P = (H + penalty)^-1 of `slot` from H, and set its age and new weight to 0.
+    """Derive P = (H + penalty)^-1 of `slot` from H, and set its age to 0.
 
     With iterated consequents, its step bound and, for slot 0, the weights of the global model are computed, too.
     """
@@ -43,7 +42,6 @@ def derive_inverse(slot: int, rules: RuleArrays, settings: Settings) -> None:
     rules.H[slot] = mirrored(rules.H[slot])
     rules.P[slot] = ridge_inverse(rules.H[slot], penalty)
     rules.age[slot] = 0
-    rules.new_weight[slot] = 0.0
     if settings.iterated:
         tighten(slot, rules, settings)
         if slot == 0:
@@ -52,12 +50,12 @@ def derive_inverse(slot: int, rules: RuleArrays, settings: Settings) -> None:
 
 
 def derive_all_inverses(rules: RuleArrays, settings: Settings) -> None:
-    """Derive P of all slots in use from H; nothing fades, and the age of the slots stays."""
-    age, new_weight = rules.age.copy(), rules.new_weight.copy()
+    """Derive P of all slots in use from H; the age of the slots stays."""
+    age = rules.age.copy()
     for slot in range(int(rules.counters[RULES]) + 1):
         apply_pending(slot, rules)
         derive_inverse(slot, rules, settings)
-    rules.age[:], rules.new_weight[:] = age, new_weight
+    rules.age[:] = age
 
 
 def tighten(slot: int, rules: RuleArrays, settings: Settings) -> None:
@@ -86,18 +84,8 @@ def mirrored(lower: FloatArray) -> FloatArray:
 
 
 def upkeep(slot: int, rules: RuleArrays, settings: Settings) -> None:
-    """Derive P of `slot` from H; before, multiply its statistics by forgetting^(weight learned since the last time).
-
-    The ridge does not fade. A rule that learns no samples does not fade, so that it is unchanged when a concept recurs.
-    """
+    """Apply the pending rows of `slot` and derive its P from H."""
     apply_pending(slot, rules)
-    if settings.forgetting < 1.0:
-        fade = settings.forgetting ** rules.new_weight[slot]
-        for array in (rules.H, rules.G, rules.M, rules.n, rules.k, rules.compared, rules.Q, rules.mass):
-            array[slot] *= fade  # both entries of `mass`: the effective number of samples S^2 / S2 fades, too
-        derive_inverse_variance(slot, rules, settings)
-        if settings.rotated:
-            set_scatter(slot, fade * scatter(slot, rules, settings), rules, settings)
     derive_inverse(slot, rules, settings)
 
 

@@ -37,7 +37,7 @@ def accumulate(rules: RuleBase, batch: Batch) -> None:
         rules.settings = settings
     a = rules.arrays
     for slot in range(rules.n_rules + 1):
-        inverses.upkeep(slot, a, settings._replace(forgetting=1.0))
+        inverses.upkeep(slot, a, settings)
         if slot > 0:
             a.W[slot] = (a.G[slot] + settings.anchor * a.W[0]) @ rules.inverse(slot)
 

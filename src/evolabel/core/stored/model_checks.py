@@ -133,7 +133,7 @@ def slot_table(arrays: Arrays, p: int, K: int, settings: Settings, seen: int) ->
     sums = ("H", "G", "pending_H", "pending_P")
     table = {name: floats(*shapes[name]) for name in ("F", "Q", *sums, *(FAST_ARRAYS[name] for name in sums))}
     table |= {name: floats(*shapes[name], low=0.0) for name in ("M", "n")}
-    table |= {name: floats(*shapes[name], low=0.0, high=heaviest) for name in ("k", "new_weight", "compared")}
+    table |= {name: floats(*shapes[name], low=0.0, high=heaviest) for name in ("k", "compared")}
     table |= {"mass": floats(*shapes["mass"], low=0.0), "ybar": floats(*shapes["ybar"], low=-OUTSIDE, high=OUTSIDE)}
     furthest = OUTSIDE * _furthest(settings)
     table |= {"c": floats(*shapes["c"], low=-furthest, high=furthest)}
