@@ -209,7 +209,7 @@ def test_a_feature_that_never_varied_tells_no_region():
 def test_a_model_without_rules_has_no_book_to_write_in():
     with pytest.raises(NotTrainedError):
         EvolvingFuzzyClassifier().rulebook.add(HOT)
-    X, Y = DriftingStream(n_features=3, n_labels=2).take(10)
+    X, Y = DriftingStream(n_features=3, n_labels=2).take(9)
     with pytest.raises(StateError, match="warm-up"):
         EvolvingFuzzyClassifier().partial_fit(X, Y).rulebook.add(HOT)
 

@@ -1,10 +1,12 @@
 """`clf.rulebook`: edits of the rules of a classifier by a person."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from evolabel.classifier.safe_calls import exclusive, uninterrupted
+from evolabel.classifier.safe_calls import exclusive, unchanged_on_error, uninterrupted
 from evolabel.core.edits import rule_edits
 from evolabel.core.edits.expert_rules import RuleSpec
 from evolabel.core.edits.undo import undo
@@ -18,12 +20,31 @@ from evolabel.explain.terms import stream_terms
 if TYPE_CHECKING:
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _an_edit(
+    method: "Callable[Concatenate[RuleBook, P], R]",
+) -> "Callable[Concatenate[RuleBook, P], R]":
+    """Return `method` as an edit: it ends a warm-up before it begins, and one that is refused changes nothing."""
+
+    @wraps(method)
+    def call(self: "RuleBook", /, *arguments: P.args, **named: P.kwargs) -> R:
+        model = self._inner.any_model
+        with unchanged_on_error(model):
+            model.end_warm_up()
+            return method(self, *arguments, **named)
+
+    return uninterrupted(call)
+
 
 class RuleBook:
     """Add, edit, rename, lock, merge and delete rules; the classifier goes on learning from there.
 
     Rules are named by their number or by their name. Every edit is an event in `clf.events_` and can be undone as long
-    as nothing was learned since. Forms are text or dictionaries; `docs/expert-rules.md` explains both.
+    as nothing was learned since. Forms are text or dictionaries; `docs/expert-rules.md` explains both. The first edit
+    ends the warm-up: the batch phase runs on the rows kept, at least 10, and the edit stays.
 
     Examples
     --------
@@ -44,13 +65,13 @@ class RuleBook:
         self._classifier = classifier
         self._inner = classifier.inner
 
-    @uninterrupted
+    @_an_edit
     def add(self, form: object) -> int:
         """Add a rule from a `form`, and return its number; a full rule base merges its closest pair first."""
         rule, spec = self._read(form)
         return rule_edits.add_rule(self._model(), spec, str(rule), rule.name)
 
-    @uninterrupted
+    @_an_edit
     def edit(self, rule: int | str, form: object) -> None:
         """Replace a `rule` by a `form`; it keeps its number, age and lock, and its name if the form has none.
 
@@ -59,27 +80,27 @@ class RuleBook:
         written, spec = self._read(form)
         rule_edits.edit_rule(self._model(), self._number(rule), spec, str(written), written.name)
 
-    @uninterrupted
+    @_an_edit
     def rename(self, rule: int | str, name: str) -> None:
         """Set the `name` of a `rule`; an empty name removes it."""
         rule_edits.rename_rule(self._model(), self._number(rule), name)
 
-    @uninterrupted
+    @_an_edit
     def lock(self, rule: int | str) -> None:
         """Lock a `rule`: learning does not change its region, its weights or the rule itself any more."""
         rule_edits.lock_rule(self._model(), self._number(rule))
 
-    @uninterrupted
+    @_an_edit
     def unlock(self, rule: int | str) -> None:
         """Unlock a `rule`: it learns again."""
         rule_edits.unlock_rule(self._model(), self._number(rule))
 
-    @uninterrupted
+    @_an_edit
     def merge(self, first: int | str, second: int | str) -> int:
         """Merge the rules `first` and `second`, and return the number of the better supported one, which stays."""
         return rule_edits.merge_rules(self._model(), self._number(first), self._number(second))
 
-    @uninterrupted
+    @_an_edit
     def delete(self, rule: int | str) -> None:
         """Remove a `rule`, locked or not."""
         rule_edits.delete_rule(self._model(), self._number(rule))

@@ -18,7 +18,7 @@ from evolabel.core.edits.undo import CHANGES_KEPT, Change
 from evolabel.core.initial import batch_phase
 from evolabel.core.initial.batch_phase import NOT_IN_FLOAT64, is_heavy
 from evolabel.core.initial.cold_start import WarmUp, renumber
-from evolabel.core.initial.first_model import FirstModel
+from evolabel.core.initial.first_model import FEWEST_ROWS, FirstModel
 from evolabel.core.members.adapting import advance, derive_inverses
 from evolabel.core.members.following import FollowingRules
 from evolabel.core.members.mixture import corrected, mixed_answers, mixed_weights
@@ -287,6 +287,19 @@ class StreamModel:
         if self.warm_up is None or self.options.iterated:
             return self if self.warm_up is None else None
         return self._first.model_of(self.warm_up, self._untrained)
+
+    def end_warm_up(self) -> None:
+        """Run the batch phase on the rows kept so far, if the warm-up lasts; StateError if they are too few."""
+        buffer = self.warm_up
+        if buffer is None:
+            return
+        needed = min(FEWEST_ROWS, len(buffer.X))
+        if buffer.filled < needed:
+            raise StateError(
+                f"the warm-up has {buffer.filled} annotated samples, and rules can be edited from {needed} on; "
+                "call fit, or partial_fit with more samples, first"
+            )
+        self._end_warm_up(buffer)
 
     def _end_warm_up(self, buffer: WarmUp) -> None:
         """Run the batch phase on the rows kept; this model changes only if that succeeds."""

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 STAGES = (10, 20, 40)  # rows after which the batch phase runs on all rows kept
 
+# Rows with which an edit may end the warm-up. Share of right labels in rows 80 to 300 of yeast after a start with
+# 2 / 10 / 80 rows: .723 / .784 / .789, of emotions .779 / .790 / .809.
+FEWEST_ROWS = STAGES[0]
+
 _CANNOT_LEARN = (DataError, StateError, LinAlgError)  # few rows may be constant, or their weights too different
 
 
