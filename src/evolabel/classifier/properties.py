@@ -186,8 +186,7 @@ class Properties(WithLock):
 
     def _n_events(self) -> int:
         """Events that were logged so far; 0 while there are no rules."""
-        rules = self._model.rules if "_model" in self.__dict__ else None
-        return 0 if rules is None else rules.n_events
+        return self._model.n_events if "_model" in self.__dict__ else 0
 
     def _events_since(self, n_events: int | None) -> list[Event]:
         """The events after the first `n_events`, or all that are kept (None), with names of labels and features."""

@@ -97,6 +97,11 @@ class StreamModel:
             return self.warm_up.n_seen
         return self.trained().n_seen
 
+    @property
+    def n_events(self) -> int:
+        """Events logged so far; 0 while there are no rules."""
+        return 0 if self.rules is None else self.rules.n_events
+
     def trained(self) -> RuleBase:
         """Return the rule base; only to be called once the batch phase has run."""
         assert self.rules is not None, "the batch phase has not run yet"

@@ -10,6 +10,8 @@ from evolabel.active.query import Query
 from evolabel.active.selection import RandomSelector
 from evolabel.active.simulation.annotator import SimulatedAnnotator
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+from evolabel.classifier.learning import OnEvent
+from evolabel.core.rules.events import Event
 from evolabel.evaluate import Questions
 from evolabel.typing import FloatArray
 
@@ -81,26 +83,36 @@ class BudgetedLearner:
         self.learner_ = ActiveLearner(classifier, self.budget, self.per, **self._settings())
         self._person = SimulatedAnnotator() if self.annotator is None else self.annotator.anew()
         self._late: list[_LateAnswer] = []
+        self._n_initial = len(X)
         return self
 
-    def test_then_train(self, X: FloatArray, y: FloatArray) -> FloatArray:
-        """Outputs for the rows `X`, each from before its labels `y` may be asked for and learned."""
+    def test_then_train(self, X: FloatArray, y: FloatArray, *, on_event: OnEvent | None = None) -> FloatArray:
+        """Outputs for the rows `X`, each from before its labels `y` may be asked for and learned.
+
+        `on_event` is called with each new event of the classifier, in their order, after all rows. `sample` of such an
+        event is the row of the stream, the initial batch included; in `events_` of the classifier, which learns answers
+        only, it is the number of answered samples.
+        """
         self._check_fitted()
         scores, done = np.empty(y.shape), 0
+        events: list[Event] = []
         while done < len(X):
-            self._deliver()
+            events += self._deliver()
             rows = X[done : self._stop(done)]
             query, outputs = self._resume(rows)
             scores[done : done + len(outputs)] = outputs
             done += len(outputs)
             if query is not None:
                 self._ask(query, y[done - 1])
-        self._deliver()
+        events += self._deliver()
+        if on_event is not None:
+            for event in events:
+                on_event(event)
         return scores
 
-    def partial_fit(self, X: FloatArray, y: FloatArray) -> Self:
-        """Continue with further rows `X`; their labels `y` are used where they are asked for."""
-        self.test_then_train(X, y)
+    def partial_fit(self, X: FloatArray, y: FloatArray, *, on_event: OnEvent | None = None) -> Self:
+        """Continue with rows `X`; labels `y` are used where they are asked for. `on_event`: see `test_then_train`."""
+        self.test_then_train(X, y, on_event=on_event)
         return self
 
     def decision_function(self, X: FloatArray) -> FloatArray:
@@ -146,12 +158,15 @@ class BudgetedLearner:
         answer = self._person.answer(truth, query.labels)
         self._late.append(_LateAnswer(number + self._person.wait(), query, answer))
 
-    def _deliver(self) -> None:
-        """Pass the answers that have arrived to the learner."""
-        seen = self.learner_.bucket.seen
+    def _deliver(self) -> list[Event]:
+        """Pass the answers that have arrived to the learner, and return the events, with rows of the stream."""
+        seen, classifier = self.learner_.bucket.seen, self.learner_.classifier
+        before = classifier.inner.any_model.n_events
         for late in [late for late in self._late if late.due <= seen]:
             self._late.remove(late)
             self.learner_.update(late.query, late.answer)
+        new = classifier.inner.any_model.n_events - before
+        return [event._replace(sample=self._n_initial + seen) for event in classifier.events_[-new:]] if new else []
 
     def _stop(self, row: int) -> int:
         """The row before which the next answer arrives; near, because `next_query` checks all rows again."""

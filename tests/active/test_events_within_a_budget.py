@@ -1,0 +1,65 @@
+"""Learners with a budget report the events of their classifier, with rows of the stream."""
+
+import numpy as np
+import pytest
+
+from evolabel.active import BudgetedLearner, RandomSelection, SimulatedAnnotator
+from evolabel.core.rules.events import SHIFTS
+from evolabel.evaluate import prequential
+from evolabel.streams import Dataset
+
+INITIAL, FLIP, ROWS = 200, 1000, 1500
+LEARNERS = {
+    "samples": lambda: BudgetedLearner(budget=0.3),
+    "labels": lambda: BudgetedLearner(budget=0.3, per="labels"),
+    "late answers": lambda: BudgetedLearner(budget=0.3, annotator=SimulatedAnnotator(delay=(5, 20))),
+    "random": lambda: RandomSelection(budget=0.3),
+}
+
+
+@pytest.fixture(scope="module")
+def plant():
+    """Two labels, of which the second becomes its opposite at row 1,000."""
+    X = np.random.default_rng(0).normal(size=(ROWS, 2))
+    Y = (X > 0.0).astype(float)
+    Y[FLIP:, 1] = 1.0 - Y[FLIP:, 1]
+    return Dataset(X, Y, feature_names=("heat", "load"), label_names=("fan", "pump"))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_event_is_reported_once_with_its_row(plant, learner):
+    reported = []
+    budgeted, silent = (LEARNERS[learner]().fit(plant.X[:INITIAL], plant.Y[:INITIAL]) for _ in range(2))
+    first = len(budgeted.learner_.classifier.events_)
+    for start in range(INITIAL, ROWS, 300):
+        rows = slice(start, start + 300)
+        scores = budgeted.test_then_train(plant.X[rows], plant.Y[rows], on_event=reported.append)
+        np.testing.assert_array_equal(scores, silent.test_then_train(plant.X[rows], plant.Y[rows]))
+    logged = budgeted.learner_.classifier.events_[first:]
+    assert [event._replace(sample=0) for event in reported] == [event._replace(sample=0) for event in logged]
+    samples = [event.sample for event in reported]
+    assert samples == sorted(samples)
+    drifts = [event for event in reported if event.kind == "drift"]
+    assert [event.label for event in drifts] == ["label1"]
+    assert FLIP < drifts[0].sample < FLIP + 300
+
+
+def test_shifts_of_learners_with_a_budget_are_in_the_results(plant):
+    seen = []
+    results = prequential(
+        {"asking": BudgetedLearner(budget=0.3)},
+        plant,
+        initial=INITIAL,
+        metrics="pa",
+        on_event=lambda learner, event: seen.append((learner, event)),
+    )
+    shifts = results.summary["asking"].events
+    assert ("drift", "pump") in [(event.kind, event.label) for event in shifts]
+    assert tuple(event for _, event in seen if event.kind in SHIFTS) == shifts
+
+
+def test_partial_fit_reports_too(plant):
+    reported = []
+    learner = BudgetedLearner(budget=0.3).fit(plant.X[:INITIAL], plant.Y[:INITIAL])
+    learner.partial_fit(plant.X[INITIAL:], plant.Y[INITIAL:], on_event=reported.append)
+    assert "drift" in [event.kind for event in reported]
