@@ -60,3 +60,7 @@ def test_what_cannot_be_done_is_told_in_one_line_and_leaves_the_file_alone(comma
     assert model.read_bytes() == before
     assert told in answer.err
     assert len(answer.err.splitlines()) == 1
+
+
+def test_help_shows_no_empty_defaults(command):
+    assert "()" not in command("edit", "--help").out

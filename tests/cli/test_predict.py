@@ -57,6 +57,10 @@ def test_texts_are_read_as_the_model_knows_them(command, tmp_path):
     assert told.code == 0
     assert answers(told.out)[:2].tolist() == [[0.0, 1.0], [1.0, 0.0]]
     assert len(answers(told.out)) == 4
+    assert told.err == (
+        "mode: a text that the model has never seen is read as none of its texts (1 row, the first is row 2)\n"
+    )
+    assert command("predict", model, log).err == ""
 
 
 @pytest.mark.parametrize(

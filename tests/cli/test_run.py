@@ -166,7 +166,8 @@ def test_tuned_parameters_join_the_run(command, plant, tmp_path, alpha):
     words = ("--vigilance", "0.5,1", "--alpha", alpha, "--beta", "0", "--cv", 2, "--jobs", 1, "--out", tmp_path)
     command("tune", plant, "--labels", "fault_a,fault_b", *words, "--json")
     told = command("run", plant, "--labels", "fault_a,fault_b", "--params", tmp_path / "best.json", "--json")
-    assert [standing["learner"] for standing in json.loads(told.out)["standings"]] == ["best.json", "evolabel"]
+    assert [standing["learner"] for standing in json.loads(told.out)["standings"]] == ["evolabel (tuned)", "evolabel"]
+    assert f'"evolabel (tuned)" has the parameters of {tmp_path / "best.json"}' in told.err
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"profile": "default", "best_params": {"luck": 1}}'])

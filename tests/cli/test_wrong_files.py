@@ -59,4 +59,10 @@ def test_models_that_are_none(command, plant, plant_model):
 def test_a_row_of_nothing_is_not_explained(command, plant_model):
     told = command("explain", plant_model, "--row", 0)
     assert told.code == 2
-    assert told.err.startswith("evolabel: --data is missing, and ")
+    assert told.err == "evolabel: --data is missing; give the file or data set with the row\n"
+
+
+def test_the_ending_of_a_converted_file_is_checked_before_its_columns(command, plant):
+    told = command("convert", plant, "plant.csv")
+    assert told.code == 2
+    assert told.err == "evolabel: 'plant.csv' has no suffix of a format to write; use .npz or .parquet\n"

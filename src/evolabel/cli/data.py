@@ -6,6 +6,7 @@ from evolabel._utils.text import counted
 from evolabel.cli.output import empty_table, file_errors, print_message, print_table
 from evolabel.cli.source import open_source, split_names
 from evolabel.streams import dataset_names, write_dataset
+from evolabel.streams.files.convert import check_written_format
 
 
 def datasets() -> None:
@@ -48,6 +49,7 @@ def convert(data: str, target: Path, *, labels: str = "", drop: str = "") -> Non
     drop
         Columns to leave out, separated by commas.
     """
+    check_written_format(target)
     source = open_source(data, split_names(labels), protocol="order", drop=split_names(drop))
     dataset = source.stream(0)
     with file_errors(target):

@@ -9,8 +9,8 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.cli.output import print_message
 from evolabel.errors import ParameterError
 
-_Rules = Annotated[tuple[str, ...], Parameter(negative="")]
-_Pairs = Annotated[tuple[tuple[str, str], ...], Parameter(negative="")]
+_Rules = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
+_Pairs = Annotated[tuple[tuple[str, str], ...], Parameter(negative="", show_default=False)]
 
 
 def edit(

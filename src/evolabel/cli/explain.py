@@ -50,7 +50,7 @@ def explain(
     try:
         X = samples_for(classifier, name, split_names(labels)).X
     except DataError as error:
-        raise error if data else ParameterError(f"--data is missing, and {error}") from None
+        raise error if data else ParameterError("--data is missing; give the file or data set with the row") from None
     if not 0 <= row < len(X):
         raise ParameterError(f"--row {row} is not allowed; {name} has rows 0 to {len(X) - 1}")
     print_formatted(classifier.explain(X[row]), format, out)

@@ -12,7 +12,7 @@ from evolabel.cli.source import split_names
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate import Learner
 
-_TUNED = "best.json"  # name of the learner with tuned parameters
+TUNED = "evolabel (tuned)"  # name of the learner with tuned parameters
 _SLOW = ("forest", "tuned", "paper-tuned")
 
 Factory = Callable[[int], Learner]
@@ -31,7 +31,7 @@ def chosen_learners(first: str, against: str, params: Path | None = None) -> dic
     for name in names:
         if name not in LEARNERS:
             raise ParameterError(f"there is no learner {name!r}; use one of {', '.join(LEARNERS)}, or all")
-    tuned: dict[str, Factory] = {} if params is None else {_TUNED: _tuned(params)}
+    tuned: dict[str, Factory] = {} if params is None else {TUNED: _tuned(params)}
     return {**tuned, **{name: partial(make_learner, name) for name in names}}
 
 

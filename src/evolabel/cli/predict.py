@@ -9,9 +9,9 @@ import numpy as np
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.text import counted
 from evolabel.cli.model import samples_for
-from evolabel.cli.output import print_or_write
+from evolabel.cli.output import print_message, print_or_write
 from evolabel.cli.source import split_names, usable
-from evolabel.typing import AnyArray
+from evolabel.typing import AnyArray, FloatArray, IntArray
 
 
 def predict(model: Path, data: str, *, labels: str = "", proba: bool = False, out: Path | None = None) -> None:
@@ -40,8 +40,22 @@ def predict(model: Path, data: str, *, labels: str = "", proba: bool = False, ou
     """
     classifier = EvolvingFuzzyClassifier.load(model)
     X = usable(samples_for(classifier, data, split_names(labels))).X
+    for column, rows in _unknown_texts(classifier, X).items():
+        texts = f"{counted(len(rows), 'row')}, the first is row {rows[0]}"
+        print_message(f"{column}: a text that the model has never seen is read as none of its texts ({texts})")
     answers = classifier.predict_proba(X).round(4) if proba else classifier.predict(X)
     print_or_write(_table(classifier, answers), out, f" ({counted(len(X), 'row')})")
+
+
+def _unknown_texts(classifier: EvolvingFuzzyClassifier, X: FloatArray) -> dict[str, IntArray]:
+    """Return the rows of `X` whose text is none of those that `classifier` knows, by column of texts."""
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(getattr(classifier, "feature_names_in_", ())):
+        column, equals, _ = str(name).partition("=")
+        if equals:
+            places.setdefault(column, []).append(place)
+    rows = {column: np.flatnonzero((X[:, of_texts] == 0.0).all(axis=1)) for column, of_texts in places.items()}
+    return {column: found for column, found in rows.items() if found.size}
 
 
 def _table(classifier: EvolvingFuzzyClassifier, answers: AnyArray) -> str:

@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.cli.budgets import BudgetOptions, compiling_learners, trained_classifier, with_budgets
-from evolabel.cli.learners import chosen_learners
+from evolabel.cli.learners import TUNED, chosen_learners
 from evolabel.cli.output import (
     LiveBars,
     check_folder,
@@ -84,7 +84,7 @@ def run(
     learner
         The learner that the others are compared with.
     params
-        The best.json of `evolabel tune`: a classifier with these parameters is added as "best.json".
+        The best.json of `evolabel tune`: a classifier with these parameters, "evolabel (tuned)", comes first.
     seeds
         Number of repetitions: other orders of a known data set, other synthetic streams.
     metrics
@@ -115,6 +115,8 @@ def run(
         No progress bars.
     """
     trained = chosen_learners(learner, against, params)
+    if params is not None:
+        print_message(f'"{TUNED}" has the parameters of {params}, the other learners have theirs')
     name = default_data() if data is None else data
     source = open_source(
         name, split_names(labels), protocol=protocol, initial=initial, samples=samples, drop=split_names(drop)

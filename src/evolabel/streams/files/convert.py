@@ -23,12 +23,19 @@ from evolabel.streams.tabular.frames import from_frame
 from evolabel.typing import FloatArray
 
 _READABLE = (".arff", ".csv", ".npz", ".parquet", ".tsv")
+_WRITTEN = (".npz", ".parquet")
 _NPZ_ERRORS = (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile, zlib.error)  # of damaged files
 
 # Names, split and order of a data set are stored beside its numbers as JSON text, its facts.
 _VERSION = 1  # of the format of the files
 _FIELDS = ("name", "split", "feature_names", "label_names", "starts_at")
 _FACTS_KEY = b"evolabel"  # in the metadata of a Parquet file
+
+
+def check_written_format(path: Path) -> None:
+    """Raise FileFormatError unless the suffix of `path` is that of a format to write."""
+    if path.suffix.lower() not in _WRITTEN:
+        raise FileFormatError(f"{path.name!r} has no suffix of a format to write; use {' or '.join(_WRITTEN)}")
 
 
 def write_dataset(dataset: Dataset, path: str | PathLike[str]) -> None:
@@ -56,10 +63,8 @@ def write_dataset(dataset: Dataset, path: str | PathLike[str]) -> None:
     (array([0.5]), ('frogs',), 1)
     """
     target = Path(path)
-    writers = {".npz": _write_npz, ".parquet": _write_parquet}
-    writer = writers.get(target.suffix.lower())
-    if writer is None:
-        raise FileFormatError(f"{target.name!r} has no suffix of a format to write; use {' or '.join(writers)}")
+    check_written_format(target)
+    writer = _write_npz if target.suffix.lower() == ".npz" else _write_parquet
     place = resolve_link(target)
     with staged(place.parent, workplace=place.parent) as stage:
         writer(dataset, stage / place.name)
