@@ -28,6 +28,7 @@ from numba.core import types
 
 from evolabel._utils.folders import user_cache_folder
 from evolabel.kernels import progress  # not `from ...progress import`: no part of `cache_name`
+from evolabel.kernels.compiler import InnerCompiler, KernelCompiler
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -37,6 +38,7 @@ _typeof: Any = numba.typeof
 _unliteral: Any = types.unliteral
 _OPTIONS = {"fastmath": False, "error_model": "numpy", "_nrt": False}
 _NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_TEMPLATES = "get_call_template", "get_overload"  # by which numba asks a callee for its types and its code
 
 progress.register_progress()
 
@@ -87,10 +89,25 @@ def _cached_in(folder: Path | None) -> Iterator[None]:
 
 
 def _declare(function: F, **options: object) -> F:
-    """Return `function` as a kernel that is compiled on its first call and cached where that is possible."""
-    folder = None if _config.DISABLE_JIT else _cache_folder(Path(function.__code__.co_filename))
+    """Return `function` as a kernel that is compiled on its first call and cached where that is possible.
+
+    Other kernels that call it link its inner kernel: machine code of its own is only made where Python calls it.
+    """
+    if _config.DISABLE_JIT:
+        return cast(F, _compile(**{**_OPTIONS, **options})(function))
+    folder = _cache_folder(Path(function.__code__.co_filename))
     with _cached_in(folder):
-        compiled: Any = _compile(cache=folder is not None, **{**_OPTIONS, **options})(function)
+        make = _compile(cache=folder is not None, pipeline_class=KernelCompiler, **{**_OPTIONS, **options})
+        compiled: Any = make(function)
+    callee = _declare_inner(function, **options)
+    for name in _TEMPLATES:
+        setattr(compiled, name, getattr(callee, name))
+    return cast(F, compiled)
+
+
+def _declare_inner(function: F, **options: object) -> F:
+    """Return `function` as a kernel for other kernels, which hold its code: it is not cached by itself."""
+    compiled: Any = _compile(pipeline_class=InnerCompiler, **{**_OPTIONS, **_NO_WRAPPERS, **options})(function)
     if not _config.DISABLE_JIT:
         _forget_constants(compiled)
     return cast(F, compiled)
@@ -115,13 +132,13 @@ def allocating_kernel(function: F) -> F:
 
 
 def inner(function: F) -> F:
-    """Return `function` as a kernel for other kernels only: without entry points for Python it compiles faster."""
-    return _declare(function, **_NO_WRAPPERS)
+    """Return `function` as a kernel for other kernels only (`kernels.compiler`)."""
+    return _declare_inner(function)
 
 
 def inlined(function: F) -> F:
     """Return `function` as an inner kernel whose code is copied into its callers."""
-    return _declare(function, **_NO_WRAPPERS, forceinline=True)
+    return _declare_inner(function, forceinline=True)
 
 
 def interpreted(function: F) -> F:
