@@ -1,0 +1,169 @@
+"""Tables of what threshold rules bring, from the files of the last runs: `python benchmarks/concept_tables.py`."""
+
+from collections.abc import Callable, Iterable, Mapping
+from statistics import mean, median
+from typing import Any
+
+import concept_targets
+import result_files
+from drift_tables import if_measured, number, signed
+
+from evolabel._utils.text import counted
+from evolabel.explain.markup import table
+
+TITLES = {
+    "agrawal0": "Agrawal 0",
+    "agrawal2": "Agrawal 2",
+    "agrawal4": "Agrawal 4",
+    "agrawal6": "Agrawal 6 (linear)",
+    "sine": "Sine",
+    "mixed": "Mixed",
+    "stagger": "STAGGER",
+    "sea": "SEA, 5 % noise",
+    "randomtree": "RandomTree (30 columns)",
+    "led": "LED, 10 % noise",
+    "waveform": "Waveform",
+    "segments": "ImageSegments",
+    "phishing": "Phishing",
+    "xor": "XOR, 2 of 8",
+    "xornoise": "XOR, 10 % of the labels flipped",
+    "five": "five of 100 (F1)",
+    "plant": "plant (F1)",
+    "plantmove": "plant, edges move (F1)",
+    "agrawal0to2": "Agrawal 0, then 2 from half on",
+    "moving": "thresholds move at half",
+}
+WAYS = {"off": "without", "on": "with"}
+
+Found = Mapping[str, Any]
+"""Results of a part, by stream or set and by seed."""
+
+
+def all_tables() -> str:
+    """Return all tables for which there are results."""
+    product, prototype, peers = (
+        result_files.read_if_any(name, {}) for name in ("concepts", "concepts_prototype", "concepts_peers")
+    )
+    parts: dict[str, Callable[[], str]] = {
+        "Streams, means of the seeds": lambda: streams(product["streams"], prototype["streams"]),
+        "Reading the rules": lambda: readings(product["reading"], prototype["reading"]),
+        "The five data sets": lambda: sets(product["sets"]),
+        "Processor time": lambda: times(product["time"]),
+        "Missing labels and features, weights (F1)": lambda: changes(product["missing"], prototype["missing"]),
+        "Beside other learners, one seed": lambda: beside_peers(peers, product.get("streams", {})),
+        "Targets": lambda: concept_targets.targets(product, prototype, peers),
+    }
+    return "\n\n".join(f"{title}\n\n{body}" for title, part in parts.items() if (body := if_measured(part)))
+
+
+def seed_mean(runs: Mapping[str, Any], *keys: str) -> float:
+    """Return the mean over the seeds in `runs` of the number that `keys` lead to."""
+    values = []
+    for run in runs.values():
+        for key in keys:
+            run = run[key]
+        values.append(run)
+    return mean(values)
+
+
+def streams(product: Found, prototype: Found) -> str:
+    """Return scores over all rows and in the last quarter, with and without, beside the prototype's."""
+    columns = [(found, way, key) for found in (product, prototype) for key in ("score", "last quarter") for way in WAYS]
+    rows, cells = [], []
+    for name in product:
+        values = [seed_mean(found[name], way, key) for found, way, key in columns]
+        cells.append(values)
+        rows.append([TITLES[name], *map(number, values)])
+    rows.append([f"**mean of {len(cells)}**", *(number(mean(column)) for column in zip(*cells, strict=True))])
+    heads = [
+        f"{who}{key}{way}" for who in ("", "prototype, ") for key in ("", "last quarter, ") for way in WAYS.values()
+    ]
+    return table(["accuracy, or macro F1", *heads], rows)
+
+
+def readings(product: Found, prototype: Found) -> str:
+    """Return true conditions, errors of edges in percent of the range, and rules per run, beside the prototype's."""
+    rows = [[TITLES[name], *read(product[name].values()), *read(prototype[name].values())] for name in product]
+    everything = [[run for runs in found.values() for run in runs.values()] for found in (product, prototype)]
+    rows.append(["**all**", *(cell for runs in everything for cell in read(runs))])
+    heads = ["conditions that name a true feature", "edge error, median / mean, %", "rules"]
+    return table(["stream", *heads, *(f"prototype, {head}" for head in heads)], rows)
+
+
+def read(runs: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the cells of `runs`: true conditions, errors of edges, rules."""
+    known = list(runs)
+    errors = [error for run in known for error in run["errors"]]
+    true, conditions = (sum(run[key] for run in known) for key in ("true", "conditions"))
+    share = f" ({true / conditions:.1%})" if conditions else ""
+    missed = f"{median(errors):.2f} / {mean(errors):.2f}" if errors else "-"
+    return [f"{true} of {conditions}{share}", missed, f"{mean(run['rules'] for run in known):.1f}"]
+
+
+def sets(found: Found) -> str:
+    """Return PA and AP without and with, and their differences."""
+    rows = []
+    for name, runs in found.items():
+        pairs = [" / ".join(number(seed_mean(runs, way, key)) for key in ("pa", "ap")) for way in WAYS]
+        rows.append([name, *pairs, " / ".join(f"{lost:+.5f}" for lost in differences(runs, ("pa", "ap")))])
+    return table(["PA / AP", *WAYS.values(), "difference"], rows)
+
+
+def differences(runs: Mapping[str, Any], keys: Iterable[str]) -> list[float]:
+    """Return for each of `keys` its mean with threshold rules minus that without."""
+    return [seed_mean(runs, "on", key) - seed_mean(runs, "off", key) for key in keys]
+
+
+def times(found: Found) -> str:
+    """Return microseconds per row and the longest call, without and with."""
+    rows = []
+    for name, runs in found.items():
+        (run,) = runs.values()
+        off, on = run["off"], run["on"]
+        more = on["us"] - off["us"]
+        shown = [f"{off['us']:.1f}", f"{on['us']:.1f}", f"{more:.1f}", f"{more / off['us']:.2f}"]
+        longest = [f"{off['longest_ms']:.2f}", f"{on['longest_ms']:.2f}"]
+        rows.append([name, f"{run['features']} x {run['labels']}", *shown, *longest])
+    heads = ["us per row, without", "with", "more", "more / without", "longest call, ms, without", "with"]
+    return table(["stream", "features x labels", *heads], rows)
+
+
+def changes(product: Found, prototype: Found) -> str:
+    """Return macro F1 over all rows and in the last quarter, by what was changed, without and with."""
+    cases = next(iter(next(iter(product.values())).values()))
+    columns = [(name, way) for name in product for way in WAYS]
+
+    def cell(found: Found, name: str, *keys: str) -> str:
+        return " / ".join(number(seed_mean(found[name], *keys, key), 3) for key in ("score", "last quarter"))
+
+    rows = [
+        [case, *(cell(product, name, case, way) for name, way in columns)]
+        + [cell(prototype, name, case, "on") for name in product]
+        for case in cases
+    ]
+    heads = [f"{name}, {WAYS[way]}" for name, way in columns] + [f"{name}, prototype" for name in product]
+    return table(["all rows / last quarter", *heads], rows)
+
+
+def beside_peers(peers: Mapping[str, Any], product: Found) -> str:
+    """Return the scores of every peer, and of the product on the same seed; means over the streams a peer has."""
+    seed, by_stream = str(peers["seed"]), peers["streams"]
+    learners = list(dict.fromkeys(learner for found in by_stream.values() for learner in found))
+    rows = []
+    for name, title in TITLES.items():
+        own = [number(product[name][seed][way]["score"]) for way in WAYS] if name in product else ["", ""]
+        scores = [by_stream.get(name, {}).get(learner) for learner in learners]
+        rows.append([title, *own, *("-" if score is None else number(score["score"]) for score in scores)])
+    if product:
+        rows.append(["**mean difference, with - peer**", "", "", *lead_cells(learners, by_stream, product, seed)])
+    return table(["accuracy, or macro F1", *WAYS.values(), *learners], rows)
+
+
+def lead_cells(learners: list[str], by_stream: Mapping[str, Any], product: Found, seed: str) -> list[str]:
+    """Return for each of `learners` by how much the product is ahead on the mean of the streams that both have."""
+    leads = (concept_targets.leads(learner, by_stream, product, seed).values() for learner in learners)
+    return [f"{signed(mean(lead))} ({counted(len(lead), 'stream')})" if lead else "-" for lead in leads]
+
+
+if __name__ == "__main__":
+    print(all_tables())
