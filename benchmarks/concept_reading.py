@@ -25,7 +25,10 @@ Rules = list[list[Bounds]]
 
 def conditions_of(classifier: EvolvingFuzzyClassifier) -> dict[str, Rules]:
     """Return the threshold rules of every label of `classifier` in which they have a say, by name of the label."""
-    raise NotImplementedError("threshold rules are not part of the public list of rules yet")
+    return {
+        found.label: [[Bounds(c.feature, c.low, c.high) for c in rule.conditions] for rule in found.rules]
+        for found in classifier.rules_.thresholds
+    }
 
 
 def reading(stream: Stream, rules: Mapping[str, Rules]) -> dict[str, object]:

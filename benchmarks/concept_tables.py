@@ -6,6 +6,7 @@ from typing import Any
 
 import concept_targets
 import result_files
+from drift_streams import NINE, PLAIN, SENSORS
 from drift_tables import if_measured, number, signed
 
 from evolabel._utils.text import counted
@@ -48,6 +49,7 @@ def all_tables() -> str:
         "Streams, means of the seeds": lambda: streams(product["streams"], prototype["streams"]),
         "Reading the rules": lambda: readings(product["reading"], prototype["reading"]),
         "The five data sets": lambda: sets(product["sets"]),
+        "Drifting streams": lambda: drifts(product["drift"]),
         "Processor time": lambda: times(product["time"]),
         "Missing labels and features, weights (F1)": lambda: changes(product["missing"], prototype["missing"]),
         "Beside other learners, one seed": lambda: beside_peers(peers, product.get("streams", {})),
@@ -107,6 +109,20 @@ def sets(found: Found) -> str:
         pairs = [" / ".join(number(seed_mean(runs, way, key)) for key in ("pa", "ap")) for way in WAYS]
         rows.append([name, *pairs, " / ".join(f"{lost:+.5f}" for lost in differences(runs, ("pa", "ap")))])
     return table(["PA / AP", *WAYS.values(), "difference"], rows)
+
+
+def drifts(found: Found) -> str:
+    """Return accuracy and that after a drift, without and with, by group of streams, and drifts that were seen."""
+    rows = []
+    groups = {"nine that drift": NINE, "the same without drift": PLAIN, "sensors or inputs move": SENSORS}
+    for title, names in groups.items():
+        runs = [run for name in names for run in found[name].values()]
+        cells = [number(mean(run[way]["score"] for run in runs)) for way in WAYS]
+        later = [run for run in runs if run["on"]["after"] is not None]
+        cells += [number(mean(run[way]["after"] for run in later)) if later else "" for way in WAYS]
+        rows.append([title, *cells, str(sum(run["on"]["drift"] for run in runs))])
+    after = [f"after a drift, {way}" for way in WAYS.values()]
+    return table(["accuracy", *WAYS.values(), *after, "drifts, with"], rows)
 
 
 def differences(runs: Mapping[str, Any], keys: Iterable[str]) -> list[float]:

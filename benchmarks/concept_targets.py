@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from statistics import mean, median
 from typing import Any
 
+from drift_streams import NINE, PLAIN, SENSORS
 from drift_tables import MARGIN, Target, at_least, signed
 
 from evolabel._utils.text import counted
@@ -35,6 +36,7 @@ def targets(product: Mapping[str, Any], prototype: Mapping[str, Any], peers: Map
         "peers": lambda: of_peers(product["streams"], peers),
         "reading": lambda: of_reading(product["reading"]),
         "data sets": lambda: of_sets(product["sets"]),
+        "drift": lambda: of_drift(product["drift"]),
         "time": lambda: of_times(product["time"]),
     }
     rows = []
@@ -133,6 +135,17 @@ def of_sets(found: Mapping[str, Any]) -> list[Target]:
         lost = {name: mean_score(runs, "on", key) - mean_score(runs, "off", key) for name, runs in found.items()}
         results.append(not_below(f"five sets, {key.upper()}, worst on - off", lost, 0.0005))
     return results
+
+
+def of_drift(found: Mapping[str, Any]) -> list[Target]:
+    """Return the targets on drifting streams, their twins, and streams whose sensors move."""
+    later = [run["on"]["after"] for name in NINE for run in found[name].values()]
+    return [
+        at_least("nine drifting streams", 0.9, mean(mean_score(found[name]) for name in NINE)),
+        at_least("first 1,000 rows after a drift", 0.85, mean(after for after in later if after is not None)),
+        at_least("the same without drift", 0.92, mean(mean_score(found[name]) for name in PLAIN)),
+        at_least("sensors that move", 0.92, mean(mean_score(found[name]) for name in SENSORS)),
+    ]
 
 
 def of_times(found: Mapping[str, Any]) -> list[Target]:

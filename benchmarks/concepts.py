@@ -10,6 +10,7 @@
 | reading | conditions that name a true feature, errors of edges, rules (`concept_reading.py`)                   |
 | sets    | PA and AP on the five data sets as in `accuracy.py` (EVOLABEL_DATA)                                  |
 | time    | processor time per row (best of 3, in turns), and the longest single call that learns one row        |
+| drift   | accuracy on drifting streams, their twins without drift and streams whose sensors move (`drift.py`)   |
 | missing | labels that are missing or appear at half, features that appear at half, weights                     |
 
 Every run is written to benchmarks/results/concepts.json when it is done, so a run can be stopped and continued. The
@@ -30,6 +31,7 @@ from typing import Any, NamedTuple
 
 import concept_tables
 import datasets
+import drift_streams
 import numpy as np
 import pandas as pd
 import result_files
@@ -289,6 +291,19 @@ def with_changes(name: str, seed: int) -> dict[str, object]:
     }
 
 
+def on_drift(name: str, seed: int) -> dict[str, object]:
+    """Return accuracy from row 500 on, in the 1,000 rows after a drift, and "drift" events on the stream `name`."""
+    stream = drift_streams.make_stream(name, seed)
+
+    def run(thresholds: bool) -> dict[str, object]:
+        classifier = EvolvingFuzzyClassifier(threshold_rules=thresholds)
+        accuracy, after = stream.score(classifier.test_then_train(stream.X, stream.Y))
+        drifts = sum(event.kind == "drift" for event in classifier.events_)
+        return {"score": round(accuracy, 4), "after": None if np.isnan(after) else round(after, 4), "drift": drifts}
+
+    return both(run)
+
+
 def all_seeds(names: Iterable[str]) -> list[Case]:
     return [(name, seed) for name in names for seed in SEEDS]
 
@@ -298,6 +313,7 @@ PARTS = {
     "reading": Part(all_seeds(EDGES_KNOWN), rules_on_stream),
     "sets": Part(all_seeds(datasets.NAMES), on_set),
     "time": Part([(name, SEEDS[0]) for name in (*TIMED_STREAMS, *update_speed.SHAPES)], timed, alone=True),
+    "drift": Part(all_seeds((*drift_streams.NINE, *drift_streams.PLAIN, *drift_streams.SENSORS)), on_drift),
     "missing": Part(all_seeds(CHANGED_STREAMS), with_changes),
 }
 

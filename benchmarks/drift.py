@@ -94,7 +94,7 @@ def main() -> None:
 
 def product(X: np.ndarray, Y: np.ndarray, follow: bool) -> Followed:
     """Return outputs and events of the product; `follow` is its `follow_drift`."""
-    classifier = EvolvingFuzzyClassifier(follow_drift=follow, warm_up=WARM_UP)
+    classifier = EvolvingFuzzyClassifier(follow_drift=follow, threshold_rules=False, warm_up=WARM_UP)
     outputs = classifier.test_then_train(X, Y)
     return Followed(outputs, events_of(classifier))
 
@@ -190,7 +190,7 @@ def on_set(name: str, kind: str, seed: int) -> dict[str, object]:
         Y = with_pairs_swapped(Y)
 
     def run(follow: bool) -> dict[str, object]:
-        classifier = EvolvingFuzzyClassifier(follow_drift=follow).fit(X[:initial], Y[:initial])
+        classifier = EvolvingFuzzyClassifier(follow_drift=follow, threshold_rules=False).fit(X[:initial], Y[:initial])
         outputs = classifier.test_then_train(X[initial:], Y[initial:])
         half = len(X) // 2 - initial
         return {
@@ -241,7 +241,7 @@ def timed(name: str, X: np.ndarray, Y: np.ndarray) -> dict[str, object]:
     sizes: dict[bool, int] = {}
     for _ in range(REPEATS):
         for follow, times in seconds.items():
-            classifier = EvolvingFuzzyClassifier(follow_drift=follow, warm_up=WARM_UP)
+            classifier = EvolvingFuzzyClassifier(follow_drift=follow, threshold_rules=False, warm_up=WARM_UP)
             start = time.process_time()
             classifier.test_then_train(X, Y)
             times.append(time.process_time() - start)

@@ -41,14 +41,16 @@ def gappy(X, Y, seed=0, features=0.05, labels=0.1):
 
 def model_of(X, Y, batch=80, **changes):
     """A model past its batch phase, from the first rows of a stream."""
-    model = StreamModel(X.shape[1], Y.shape[1], Options(**{"max_rules": 8, **changes}).check())
+    model = StreamModel(
+        X.shape[1], Y.shape[1], Options(**{"max_rules": 8, "threshold_rules": False, **changes}).check()
+    )
     model.fit(Batch(X[:batch].copy(), Y[:batch].copy()))
     return model
 
 
 def classifier_of(X, Y, batch=80, **changes):
     """A classifier past its batch phase, from the first rows of a stream."""
-    return EvolvingFuzzyClassifier(**{"max_rules": 8, **changes}).fit(X[:batch], Y[:batch])
+    return EvolvingFuzzyClassifier(**{"max_rules": 8, "threshold_rules": False, **changes}).fit(X[:batch], Y[:batch])
 
 
 def learned(X, Y, batch=80, **changes):

@@ -289,3 +289,16 @@ def test_the_last_shifts_are_shown_below_the_bars():
     assert "\n" not in shown[-1]
     bars.begin("next")
     assert len(list(bars.get_renderables())) == 1
+
+
+@pytest.mark.compiled
+def test_the_report_has_threshold_rules_with_the_names_of_the_file(command, tmp_path):
+    rng = np.random.default_rng(0)
+    x, machine = rng.normal(size=(2500, 2)), rng.integers(0, 3, 2500)
+    leak = (x[:, 0] < -0.5) & (x[:, 1] > 0.4) & (machine != 0)
+    rows = [f"{p:.4f},{f:.4f},M-0{m + 1},{int(on)}" for (p, f), m, on in zip(x, machine, leak, strict=True)]
+    (tmp_path / "pump.csv").write_text("\n".join(["pressure,flow,machine,leak", *rows]))
+    told = command("run", tmp_path / "pump.csv", "--labels", "leak", "--out", tmp_path, "--quiet")
+    assert told.code == 0
+    page = (tmp_path / "report.html").read_text()
+    assert re.search(r"IF .*pressure is below -0\.\d+ .*machine is not M-01 THEN leak \(", page)

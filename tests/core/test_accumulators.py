@@ -17,7 +17,7 @@ WHOLE = -1  # key of the whole stream among the rules' identities
 
 
 class Diary:
-    """A rule base that learns row by row, and all that each rule was told: its evidence and the samples it won."""
+    """A rule base that learns row by row, and all that each rule was logged: its evidence and the samples it won."""
 
     def __init__(self, base):
         self.base = base

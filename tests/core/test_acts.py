@@ -216,7 +216,7 @@ def test_acts_that_make_no_sense_are_refused():
     rule_edits.rename_rule(model, first, "pump")
     rule_edits.lock_rule(model, first)
     before = take_apart(copy.deepcopy(model))
-    for act, told in (
+    for act, logged in (
         (lambda: rule_edits.lock_rule(model, first), "is locked already"),
         (lambda: rule_edits.unlock_rule(model, second), "is not locked"),
         (lambda: rule_edits.merge_rules(model, first, second), "unlock it before"),
@@ -224,7 +224,7 @@ def test_acts_that_make_no_sense_are_refused():
         (lambda: rule_edits.delete_rule(model, 99), "there is no rule 99; the rules are"),
         (lambda: rule_edits.rename_rule(model, second, "pump"), "choose another name"),
     ):
-        with pytest.raises((DataError, StateError), match=told):
+        with pytest.raises((DataError, StateError), match=logged):
             act()
         assert_same(take_apart(model), before)
     rule_edits.lock_rule(model, second)

@@ -18,10 +18,14 @@ TREND: dict[tuple[bool, float | str], list[float]] = {
 }
 
 
+# The same with threshold rules, on a conjunction that changes after 1,200 samples, and on a product of signs.
+THRESHOLDS = [0.9025, 0.9975, 1.0, 0.93, 1.0]
+
+
 @pytest.mark.parametrize(("follow_drift", "local_ridge"), TREND)
 def test_the_trend_line_is_what_it_was(follow_drift, local_ridge):
     X, Y = DriftingStream(n_features=6, n_labels=4, drift_every=250, seed=11).take(1000)
-    options = Options(max_rules=10, local_ridge=local_ridge, follow_drift=follow_drift)
+    options = Options(max_rules=10, local_ridge=local_ridge, follow_drift=follow_drift, threshold_rules=False)
     model, out = StreamModel(6, 4, options), np.empty(Y.shape)
     model.learn(Batch(X, Y, outputs=out))
     windows = zip(np.split(Y, 5), np.split(out, 5), strict=True)
@@ -29,3 +33,14 @@ def test_the_trend_line_is_what_it_was(follow_drift, local_ridge):
     assert [partial_accuracy(y, scores) for y, scores in windows] == pytest.approx(expected, abs=0.005)
     assert model.trained().n_rules == 10
     assert len(model.trained().events) == 14
+
+
+def test_the_trend_line_of_threshold_rules_is_what_it_was():
+    rng = np.random.default_rng(12)
+    X = rng.normal(size=(2000, 6))
+    Y = np.column_stack([(X[:, 0] < 0.3) & (X[:, 1] > -0.2), X[:, 2] * X[:, 3] > 0.0]).astype(float)
+    Y[1200:, 0] = (X[1200:, 0] < 0.3) & (X[1200:, 1] < 0.5)
+    model, out = StreamModel(6, 2, Options(max_rules=10)), np.empty(Y.shape)
+    model.learn(Batch(X, Y, outputs=out))
+    windows = zip(np.split(Y, 5), np.split(out, 5), strict=True)
+    assert [partial_accuracy(y, scores) for y, scores in windows] == pytest.approx(THRESHOLDS, abs=0.005)

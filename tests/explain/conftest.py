@@ -1,6 +1,7 @@
 """Trained classifiers that no test changes."""
 
 import pytest
+from pump_stream import FEATURES, LABELS, pump_rows
 
 from evolabel import EvolvingFuzzyClassifier
 
@@ -16,3 +17,10 @@ def six_rules(stream):
 def rotated_rules(stream):
     """A classifier of the paper's profile, for reading only."""
     return EvolvingFuzzyClassifier.paper(vigilance=0.5, scaling="standard").fit(*stream)
+
+
+@pytest.fixture(scope="session")
+def pump():
+    """A classifier with threshold rules for one label of two, where the pressure is sometimes missing; to be read."""
+    X, Y = pump_rows(missing=0.04)
+    return EvolvingFuzzyClassifier().partial_fit(X, Y).name_columns(FEATURES, LABELS)

@@ -116,7 +116,7 @@ def test_the_feature_that_separates_rules_is_kept():
     X[30:, 4] += 100.0
     clf = EvolvingFuzzyClassifier(max_rules=2, scaling="standard").fit(X, (X[:, [4]] > 50.0).astype(int))
     short = shorten(clf._model, fewest=1)
-    assert short.kept.tolist() == [[4], [4]]
+    assert [features.tolist() for features in short.kept] == [[4], [4]]
 
 
 def test_reference_rows_look_like_the_stream():

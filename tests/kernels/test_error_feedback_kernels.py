@@ -52,9 +52,9 @@ class State:
         return m
 
     def shift(self, X, numbers):
-        out, told, K = np.empty((len(X), len(self.rates))), np.empty(len(X)), len(self.rates)
-        shift_rows(X, numbers, *self.answered, self.rates, self.S, np.empty(N_RECENT), np.empty(K), out, told)
-        return out, told
+        out, logged, K = np.empty((len(X), len(self.rates))), np.empty(len(X)), len(self.rates)
+        shift_rows(X, numbers, *self.answered, self.rates, self.S, np.empty(N_RECENT), np.empty(K), out, logged)
+        return out, logged
 
     def arrays(self):
         return *self.answered, self.E, self.S
@@ -100,10 +100,10 @@ def followed_by_sums(X, f, Y, u, rates):
         e[i] = wrong - S[SHRINK] * d
         E *= FADING
         for part, (a, x) in enumerate(((wrong, d), (e[i], m))):
-            told = ~np.isnan(a)
-            q = (u[i] * a * x)[told].sum()
+            logged = ~np.isnan(a)
+            q = (u[i] * a * x)[logged].sum()
             sums = np.array([u[i] * a * x, u[i] * x**2, u[i] * a**2, u[i], u[i] * a * x * q])
-            E[part] += np.where(told, sums, 0.0)
+            E[part] += np.where(logged, sums, 0.0)
         S = np.zeros((2, K))
         shrunk_slopes(E[REPEAT], S[REPEAT])
         shrunk_slopes(E[SHRINK], S[SHRINK])
@@ -170,12 +170,12 @@ def test_shifts_are_those_that_following_makes(rows, before):
     state.follow(np.resize(past[0], (before, p)), *(np.resize(part, (before, K)) for part in past[1:]))
     for i in range(len(Y)):
         number = before + 1 + i
-        (shift,), (told,) = state.shift(X[[i]], np.array([number]))
+        (shift,), (logged,) = state.shift(X[[i]], np.array([number]))
         expected = (1.0 - state.S[SHRINK]) * f[i] + shift
         shifted, ages = f[[i]].copy(), number - state.answered.at
         likened = np.array([likeness_by_arrays(X[i], z) for z in state.answered.Z])
         w = np.where(state.answered.at == EMPTY, 0.0, ERROR_DECAY**ages * likened)
-        np.testing.assert_allclose(told, w.sum(), rtol=1e-9)
+        np.testing.assert_allclose(logged, w.sum(), rtol=1e-9)
         state.follow(X[[i]], shifted, Y[[i]], u[[i]], number, shifted=True)
         np.testing.assert_allclose(shifted[0], expected, rtol=1e-9, atol=1e-12)
 

@@ -28,7 +28,10 @@ def test_raw_rows_are_scaled_and_learned():
     scaled, raw = learned(0, **CALM), learned(0, **CALM)
     outs, Z = (np.zeros(Y.shape), np.zeros(Y.shape)), scaler.transform(X)
     raw.learn_raw(Batch(X, Y, outputs=outs[0]), scaler)
-    assert learn_rows(*scaled.packed(), None, X, Z, Y, NOTHING, NO_ROWS, 1.0, True, True, False, outs[1]) == (50, DONE)
+    assert learn_rows(*scaled.packed(), None, X, Z, NO_ROWS, Y, NOTHING, NO_ROWS, 1.0, True, True, False, outs[1]) == (
+        50,
+        DONE,
+    )
     assert same_arrays(scaled, raw)
     np.testing.assert_array_equal(*outs)
 
@@ -68,9 +71,9 @@ def test_arrays_of_other_types_are_refused():
 @pytest.mark.parametrize("kind", [int, np.float32, np.int64])
 def test_parameters_may_be_numbers_of_any_kind(kind, stream):
     numbers = {"prior_count": kind(2), "temperature": kind(3), "vigilance": kind(1)}
-    told = EvolvingFuzzyClassifier(**numbers).fit(*stream).decision_function(stream[0])
+    logged = EvolvingFuzzyClassifier(**numbers).fit(*stream).decision_function(stream[0])
     same = EvolvingFuzzyClassifier(**{name: float(number) for name, number in numbers.items()}).fit(*stream)
-    np.testing.assert_array_equal(told, same.decision_function(stream[0]))
+    np.testing.assert_array_equal(logged, same.decision_function(stream[0]))
 
 
 def test_a_packed_tuple_is_not_copied():

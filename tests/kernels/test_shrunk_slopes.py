@@ -49,9 +49,9 @@ def test_evidence_is_the_sums_over_all_answers(rows):
     e, x, u = rows
     evidence, s = gathered(e, x, u)
     q = np.nansum(u * e * x, axis=1)[:, None]
-    told = ~np.isnan(e)
+    logged = ~np.isnan(e)
     sums = [u * e * x, u * x**2, u * e**2, u, u * e * x * q]
-    expected = np.array([np.where(told, part, 0.0).sum(axis=0) for part in sums])
+    expected = np.array([np.where(logged, part, 0.0).sum(axis=0) for part in sums])
     np.testing.assert_allclose(evidence, expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(s, slopes_by_arrays(evidence), rtol=1e-9, atol=1e-12)
     assert 0.0 <= shrinkage(evidence) < 1.0

@@ -178,7 +178,7 @@ class QueryStrategy:
         if context.novelty_weight is not None:
             values = selector.weighted(values, context.novelty_weight)
         if self._has_priorities(model, selector):
-            drifting = model.trained().drifting
+            drifting = model.drifting
             values = prioritise(values, self.bucket.seen + 1, self.bucket.budget, drifting)
         return outputs, scores, values
 

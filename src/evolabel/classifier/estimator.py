@@ -57,6 +57,9 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         Whether the model follows labels that change their meaning. A fast and a linear member then answer
         beside the rules, and alarms watch the errors of each label. Not with `alpha` or `beta` above 0 or with
         a `parent` other than "global".
+    threshold_rules : bool, default=True
+        Whether thresholds and conjunctions that separate a label are found and used. They answer for a label only
+        where they are better than the rules beyond doubt.
     prune_after : int or None, default=None
         Samples without a win after which a rule below `min_support` is removed. None never removes one.
     warm_up : int, default=80

@@ -65,7 +65,7 @@ class Learning(Parameters, Properties):
         self._options()
         fitted = copy.copy(self)
         batch, targets = _read_batch(fitted, X, y, None, (sample_weight, confidence), streaming=False)
-        model = self._new_model(batch.X.shape[1], targets.size)
+        model = self._new_model(batch.X.shape[1], targets.size, exclusive=isinstance(targets, ClassCodes))
         model.fit(batch)
         with self._lock:
             fitted.__dict__.update(_model=model, _targets=targets)
@@ -206,9 +206,9 @@ class Learning(Parameters, Properties):
 
     # ------------------------------------------------------------------ inner workings
 
-    def _new_model(self, n_features: int, n_labels: int) -> StreamModel:
-        """Return an untrained model of this classifier's parameters."""
-        return StreamModel(n_features, n_labels, self._options(), watchers=[ErrorFeedback()])
+    def _new_model(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> StreamModel:
+        """Return an untrained model of this classifier's parameters; `exclusive`: the labels are classes."""
+        return StreamModel(n_features, n_labels, self._options(), exclusive=exclusive, watchers=[ErrorFeedback()])
 
     def _learn_and_report(self, on_event: OnEvent, learn: Callable[[], T]) -> T:
         """Return what `learn` returns, after `on_event` was called with every event that it has logged."""
@@ -233,7 +233,8 @@ class Learning(Parameters, Properties):
                 known = announced(known, classes)
             batch, targets = _read_batch(self, X, y, known, (sample_weight, confidence), streaming=True)
             if first:
-                self._model = self._new_model(batch.X.shape[1], targets.steps(batch.Y, 0)[0][1])
+                exclusive = isinstance(targets, ClassCodes)
+                self._model = self._new_model(batch.X.shape[1], targets.steps(batch.Y, 0)[0][1], exclusive=exclusive)
         self._targets = targets
         return batch
 

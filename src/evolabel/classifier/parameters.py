@@ -15,6 +15,7 @@ class Parameters:
     ridge: float | str = "press"
     temperature: float | str = "0.1p"
     follow_drift: bool = True
+    threshold_rules: bool = True
     prune_after: int | None = None
     warm_up: int = 80
     optimise: str = "accuracy"

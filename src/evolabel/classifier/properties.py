@@ -72,8 +72,8 @@ class Properties(WithLock):
         >>> {label: drift.state for label, drift in clf.drift_.items()}
         {'label0': 'calm', 'label1': 'drift'}
         """
-        rules, names = self._fitted_model().rules, self._targets.names
-        return dict(zip(names, label_drifts(rules, len(names)), strict=True))
+        model, names = self._fitted_model(), self._targets.names
+        return dict(zip(names, label_drifts(model.rules, len(names), model.thresholds), strict=True))
 
     @property
     def rulebook(self) -> "RuleBook":

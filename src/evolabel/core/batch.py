@@ -27,6 +27,8 @@ class Batch(NamedTuple):
     """Receives the decision thresholds before each row, (n, K) or (0, 0)."""
     raw: FloatArray = NOT_GIVEN
     """Raw features where `X` is scaled, (n, p) or (0, 0); members beside the rules read them."""
+    read: FloatArray = NOT_GIVEN
+    """Receives the raw features with sensors corrected, as each row was read, (n, p) or (0, 0)."""
 
     def rows(self, part: slice | BoolArray) -> "Batch":
         """Return the rows in `part`; for a slice, arrays are views, so that outputs reach the whole batch."""

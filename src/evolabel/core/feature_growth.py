@@ -83,6 +83,8 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
         restart_blocks(changed)
     changed.events, changed.n_events, changed.rule_names = rules.events, rules.n_events, rules.rule_names
     model.n_features, model.scaler, model.rules = p, scaler, changed
+    if model.thresholds is not None:
+        model.thresholds.change_features(kept, p, changed)
     model.changes.clear()
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from evolabel.core.members.adapting import read_as, reorder_labels
 from evolabel.core.members.following import FollowingRules
 from evolabel.core.members.merge_members import align_fast_sums, merge_members
+from evolabel.core.members.threshold_rules.merging import merge_thresholds
 from evolabel.core.model import StreamModel
 from evolabel.core.one_thread import one_blas_thread
 from evolabel.core.rules import inverses
@@ -36,11 +37,13 @@ TOLERANCE = 0.25
 def empty_like(model: StreamModel) -> StreamModel:
     """Return a model without samples but with the scaling, corrections of sensors, ridges and labels of `model`."""
     watchers = [watcher.empty_like() for watcher in model.watchers]
-    twin = StreamModel(model.n_features, model.n_labels, model.options, watchers=watchers)
+    sizes = model.n_features, model.n_labels
+    twin = StreamModel(*sizes, model.options, exclusive=model.exclusive, watchers=watchers)
     twin.scaler, twin.ridge, twin.local_ridge, twin.warm_up = model.scaler, model.ridge, model.local_ridge, None
     twin.feature_weights = model.feature_weights
     assert model.scaler is not None
     twin.rules = twin.new_rules(model.scaler, twin.settings())
+    twin.thresholds = twin.new_thresholds()
     read_as(twin.rules, model.trained())
     return twin
 
@@ -55,6 +58,8 @@ def merge(
     kept. `exclusive`: labels are classes, so that samples without answers to a label are known not to carry it.
     """
     _check_same_kind(mine.trained().settings, theirs.trained().settings)
+    if (mine.thresholds is None) != (theirs.thresholds is None):
+        raise DataError("the classifiers differ in threshold_rules; merge only such of the same parameters")
     if mine.options.optimise != theirs.options.optimise:
         raise DataError("the classifiers differ in what they optimise; merge only such of the same parameters")
     united = copy.deepcopy(mine)
@@ -77,6 +82,8 @@ def merge(
     for slot in range(1, other.n_rules + 1):
         rules.copy_rule(other, slot)
     rules.shrink_to(rules.settings.max_rules)
+    if united.thresholds is not None and theirs.thresholds is not None:
+        merge_thresholds(united.thresholds, theirs.thresholds, n_labels, columns)
     if united.weighs_features and other.n_seen:
         united.weigh_features()
     united.n_answers[columns] += theirs.n_answers

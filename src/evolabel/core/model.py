@@ -7,6 +7,7 @@ checked float64 arrays: X with NaN for missing features, Y of 0/1 with NaN for l
 import copy
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -22,6 +23,8 @@ from evolabel.core.initial.first_model import FEWEST_ROWS, FirstModel
 from evolabel.core.members.adapting import advance, derive_inverses
 from evolabel.core.members.following import FollowingRules
 from evolabel.core.members.mixture import corrected, mixed_answers, mixed_weights
+from evolabel.core.members.threshold_rules.beside_experts import ALL_PARTS, by_people, parts_to_refine
+from evolabel.core.members.threshold_rules.refiner import ThresholdRules, refined
 from evolabel.core.options import Options
 from evolabel.core.protocols import Watcher
 from evolabel.core.rules.conditioning import is_sound, is_well_posed
@@ -35,7 +38,7 @@ from evolabel.errors import DataError, StateError
 from evolabel.kernels.bounds import count_answers
 from evolabel.kernels.compile import direct
 from evolabel.kernels.state import SEEN, Settings
-from evolabel.typing import FloatArray
+from evolabel.typing import BoolArray, FloatArray
 
 CHUNK = 4096  # rows scaled at a time, so that a million rows need no second copy
 
@@ -56,6 +59,8 @@ class StreamModel:
         Checked parameters.
     warming : bool
         Whether there is a buffer for the cold start; without one the caller sets `scaler` and `rules`.
+    exclusive : bool
+        Whether the labels are classes, of which one is true.
     watchers : sequence of Watcher
         Refiners that learn from the batch phase only; their user copies them.
     """
@@ -67,6 +72,7 @@ class StreamModel:
         options: Options,
         *,
         warming: bool = True,
+        exclusive: bool = False,
         watchers: Sequence[Watcher] = (),
     ) -> None:
         self.options = options
@@ -77,6 +83,8 @@ class StreamModel:
         self.feature_weights = np.ones(n_features)
         self.scaler: Scaler | None = None
         self.rules: RuleBase | None = None
+        self.thresholds: ThresholdRules | None = None
+        self.exclusive = exclusive
         self.warm_up = WarmUp(n_features, n_labels, int(options.warm_up)) if warming else None
         self.counts = output_counts(n_labels, options)
         self.is_plain = self.counts is None and not self.weighs_features  # learning a row changes the rules only
@@ -96,6 +104,12 @@ class StreamModel:
         if self.warm_up is not None:
             return self.warm_up.n_seen
         return self.trained().n_seen
+
+    @property
+    def drifting(self) -> BoolArray:
+        """Whether each label has changed its meaning, as its members or its threshold rules show, and not recovered."""
+        found = self.trained().drifting
+        return found if self.thresholds is None else found | self.thresholds.drifting
 
     @property
     def n_events(self) -> int:
@@ -134,6 +148,12 @@ class StreamModel:
         sizes = len(scaler.used), self.n_labels
         return FollowingRules(*sizes, settings, scaler) if settings.memory else RuleBase(*sizes, settings)
 
+    def new_thresholds(self) -> ThresholdRules | None:
+        """Return threshold rules that have learned nothing; None where the options leave them out."""
+        if not self.options.threshold_rules:
+            return None
+        return ThresholdRules(self.n_features, self.n_labels, exclusive=self.exclusive)
+
     # ------------------------------------------------------------------ stages of an output
 
     def scale(self, X: FloatArray) -> FloatArray:
@@ -156,11 +176,10 @@ class StreamModel:
         return np.concatenate([self._mixed_outputs(chunk) for chunk in chunks])
 
     def _mixed_outputs(self, X: FloatArray) -> FloatArray:
-        """Return the outputs of all members for at most `CHUNK` raw rows `X`; many rows by weights formed once."""
+        """Return the refined outputs of all members for at most `CHUNK` raw rows `X`; many by weights formed once."""
         rules = self.trained()
-        return mixed_answers(
-            rules, self.scale(X), X, mixed_weights(rules) if len(X) >= MANY_ROWS else NO_WEIGHTS
-        ).outputs
+        W = mixed_weights(rules) if len(X) >= MANY_ROWS else NO_WEIGHTS
+        return refined(self, X, mixed_answers(rules, self.scale(X), X, W).outputs)
 
     # ------------------------------------------------------------------ learning
 
@@ -204,10 +223,10 @@ class StreamModel:
         counters = rules.arrays.counters
         before = counters[SEEN]
         try:
-            if not self.is_plain and self.weighs_features:
-                self._learn_and_weigh(batch._replace(X=self.scale(batch.X), raw=batch.X))
+            if self.thresholds is None:
+                self._learn_members(batch)
             else:
-                rules.learn_raw(batch, self.scaler)
+                self._learn_refined(self.thresholds, batch)
             self.n_answers = n_answers
         except BaseException as error:
             with held():
@@ -220,6 +239,33 @@ class StreamModel:
         if self.counts is not None:
             self.counts.update(batch)
 
+    def _learn_members(self, batch: Batch) -> None:
+        """Learn the raw rows of `batch` with the rules and the members beside them."""
+        assert self.scaler is not None
+        if self.weighs_features:
+            self._learn_and_weigh(batch._replace(X=self.scale(batch.X), raw=batch.X))
+        else:
+            self.trained().learn_raw(batch, self.scaler)
+
+    def _learn_refined(self, thresholds: ThresholdRules, batch: Batch) -> None:
+        """Learn the raw rows of `batch` with the members, then with the threshold rules behind them.
+
+        Both learn the rows up to the next turn of maintenance, so that what a turn finds does not depend on how a
+        stream is cut into batches. Ctrl-C waits until both have learned them.
+        """
+        outputs = batch.outputs if len(batch.outputs) else np.empty(batch.Y.shape)
+        batch = batch._replace(outputs=outputs, read=np.empty(batch.X.shape))
+        done = 0
+        while done < len(batch.X):
+            people = by_people(self.trained()).any()
+            end = done + (1 if people else thresholds.rows_to_turn)  # their parts are those before each row
+            part = batch.rows(slice(done, end))
+            refined_parts = parts_to_refine(self, part.X) if people else ALL_PARTS
+            with held():
+                self._learn_members(part)
+                thresholds.learn_some(part._replace(X=part.read), part.outputs, self.rules, refined_parts)
+            done = end
+
     def _count_first(self, rows: int, batch: Batch) -> None:
         """Count the answers of the first `rows` rows of `batch`, after which learning ended with an error."""
         n_answers = self.n_answers.copy()
@@ -229,14 +275,16 @@ class StreamModel:
     def _learn_heavy(self, batch: Batch) -> None:
         """Learn rows of huge weights: all of them, with P derived again, or none and DataError."""
         rules = self.trained()
-        before = copy.deepcopy((rules.__getstate__(), self.n_answers, self.counts, self.feature_weights))
+        before = copy.deepcopy(
+            (rules.__getstate__(), self.n_answers, self.counts, self.feature_weights, self.thresholds)
+        )
         try:
             self.learn_rows(batch)
             derive_inverses(rules)
             if not (is_sound(rules) and is_well_posed(rules) and np.isfinite(batch.outputs).all()):
                 raise DataError(NOT_IN_FLOAT64)
         except BaseException as error:
-            state, self.n_answers, self.counts, self.feature_weights = before
+            state, self.n_answers, self.counts, self.feature_weights, self.thresholds = before
             vars(rules).update(state)
             if isinstance(error, LinAlgError | StateError):
                 raise DataError(NOT_IN_FLOAT64) from None
@@ -284,8 +332,8 @@ class StreamModel:
         return self._first.outputs(buffer, X, self._untrained)
 
     def _untrained(self) -> "StreamModel":
-        """Return a model of the same options that has learned nothing."""
-        return StreamModel(self.n_features, self.n_labels, self.options)
+        """Return a model of the same options that has learned nothing; few rows need no threshold rules."""
+        return StreamModel(self.n_features, self.n_labels, replace(self.options, threshold_rules=False))
 
     def answering(self) -> "StreamModel | None":
         """Return the model behind the outputs: this one, or that of the first rows; None while these are shares."""
@@ -308,7 +356,9 @@ class StreamModel:
 
     def _end_warm_up(self, buffer: WarmUp) -> None:
         """Run the batch phase on the rows kept; this model changes only if that succeeds."""
-        ready = StreamModel(self.n_features, self.n_labels, self.options, watchers=copy.deepcopy(self.watchers))
+        watchers = copy.deepcopy(self.watchers)
+        sizes = self.n_features, self.n_labels
+        ready = StreamModel(*sizes, self.options, exclusive=self.exclusive, watchers=watchers)
         batch_phase.fit(ready, buffer.batch(), in_order=buffer.in_order)
         renumber(ready.trained(), buffer.numbers[: buffer.filled], buffer.n_seen)
         vars(self).update(vars(ready))
@@ -319,6 +369,8 @@ class StreamModel:
             self.warm_up.grow_labels(n_labels, absent=absent)
         else:
             self.trained().grow_labels(n_labels)
+            if self.thresholds is not None:
+                self.thresholds.grow_labels(n_labels)
         if self.counts is not None:
             self.counts.grow_labels(n_labels)
         self.n_answers = np.pad(self.n_answers, (0, n_labels - self.n_labels))

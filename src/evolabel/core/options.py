@@ -50,6 +50,9 @@ class Options:
         "T of the memberships exp(-d²/2T)",
     )
     follow_drift: bool = option(True, Choice(True, False), "whether the model follows labels that change their meaning")
+    threshold_rules: bool = option(
+        True, Choice(True, False), "whether thresholds and conjunctions that separate a label are found and used"
+    )
     prune_after: int | None = option(
         None,
         Range(1, _LONGEST, whole=True, optional=True),
@@ -181,6 +184,7 @@ PAPER_PROFILE: dict[str, Any] = {
     "space": "product",
     "novelty": "paper",
     "follow_drift": False,
+    "threshold_rules": False,
 }
 
 

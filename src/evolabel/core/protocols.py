@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from evolabel.core.batch import Batch, Memberships
 from evolabel.core.options import Options
 from evolabel.kernels.state import Settings
-from evolabel.typing import FloatArray
+from evolabel.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from collections import deque
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evolabel.core.decisions.thresholds import OutputCounts
     from evolabel.core.edits.undo import Change
     from evolabel.core.initial.cold_start import WarmUp
+    from evolabel.core.members.threshold_rules.refiner import ThresholdRules
     from evolabel.core.rules.rule_base import RuleBase
     from evolabel.core.rules.scaling import Scaler
 
@@ -66,6 +67,7 @@ class Model(Protocol):
     feature_weights: FloatArray
     scaler: "Scaler | None"
     rules: "RuleBase | None"
+    thresholds: "ThresholdRules | None"
     warm_up: "WarmUp | None"
     counts: "OutputCounts | None"
     watchers: tuple[Watcher, ...]
@@ -74,6 +76,10 @@ class Model(Protocol):
     @property
     def n_seen(self) -> int:
         """Samples seen so far, the initial batch included."""
+
+    @property
+    def drifting(self) -> BoolArray:
+        """Whether each label has changed its meaning, and has not recovered."""
 
     def trained(self) -> "RuleBase":
         """Return the rule base of a model whose cold start is over."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from evolabel.core.members.feedback.error_feedback import Correction
 from evolabel.core.members.mixture import mixed_answers, mixed_weights
+from evolabel.core.members.threshold_rules.refiner import refined
 from evolabel.core.protocols import Model
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.weights import (
@@ -194,7 +195,10 @@ class RowStatistics:
     def _formed(self) -> Answers:
         """Answers by formed weights."""
         rules = self._rules()
-        return mixed_answers(rules, self._Z, self.X, mixed_weights(rules) if self.weights is None else self.weights)
+        W = mixed_weights(rules) if self.weights is None else self.weights
+        found = mixed_answers(rules, self._Z, self.X, W)
+        refined(self.model, self.X, found.outputs)
+        return found
 
     @cached_property
     def _from_state(self) -> tuple[Answers, VarianceTerms]:
@@ -204,7 +208,9 @@ class RowStatistics:
             return Answers(self.model.outputs(self.X), none, none), VarianceTerms(none, none, none)
         rules = self._rules()
         terms = VarianceTerms(*np.zeros((3, self.n, rules.n_rules)))
-        return mixed_answers(rules, self._Z, self.X, NO_WEIGHTS, moments=self._moments, terms=terms), terms
+        found = mixed_answers(rules, self._Z, self.X, NO_WEIGHTS, moments=self._moments, terms=terms)
+        refined(self.model, self.X, found.outputs)
+        return found, terms
 
     def _terms_by(self, moments: Moments) -> VarianceTerms:
         """Quadratic forms of rows whose memberships are known."""

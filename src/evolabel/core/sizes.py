@@ -21,7 +21,7 @@ def check_batch(batch: Batch, n_features: int, n_labels: int) -> None:
     All must be C-contiguous and of eight bytes per entry. For X and Y, which are always 2-D, bytes are compared, and
     `ascontiguousarray` gives back the same object: these are the fastest ways to see it.
     """
-    X, Y, weights, confidences, outputs, thresholds, raw = batch
+    X, Y, weights, confidences, outputs, thresholds, raw, read = batch
     n = len(X)
     if (
         X.nbytes != 8 * n * n_features
@@ -37,6 +37,7 @@ def check_batch(batch: Batch, n_features: int, n_labels: int) -> None:
         )
         or (len(thresholds) and not is_ready(thresholds, (n, n_labels)))
         or (len(raw) and not is_ready(raw, (n, n_features)))
+        or (len(read) and not is_ready(read, (n, n_features)))
     ):
         raise misfit(batch._asdict(), f"{n_features} features and {n_labels} labels")
 

@@ -5,10 +5,13 @@ of feature j. So the change that brings a label to its border has a closed form 
 the whole model, whose memberships change as well, then confirm it or not.
 
 A categorical column changes as a whole: one of its 0/1 features becomes 1 and the others 0.
+
+Where threshold rules have a say in a label, the changes that are tried are those that cross an edge on the path of the
+sample, and only a change that turns the output of the whole model is returned.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,12 +19,15 @@ from evolabel.core.members.mixture import corrected
 from evolabel.core.protocols import Model
 from evolabel.explain.shortening import Threshold
 from evolabel.explain.terms import scaled_moments
-from evolabel.explain.text_columns import column_and_value, text_features
+from evolabel.explain.text_columns import text_columns
+from evolabel.explain.threshold_path import ThresholdPath
 from evolabel.typing import FloatArray, IntArray
 
 _MAX_TRIED = 5  # changes per label that the whole model is tried on, the smallest first
 _BEYOND = 1e-6  # how far past the border an output is brought
 _MIN_SLOPE = 1e-12  # smaller slopes count as 0
+
+_STEPS_ACROSS = (0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0)  # of the way across a soft edge
 
 OutputFunction = Callable[[FloatArray], FloatArray]
 """Outputs (n, n_labels) of raw rows (n, n_features)."""
@@ -37,7 +43,7 @@ class Counterfactual:
     Both are readings as they come, also of a sensor that moved and is corrected.
     A 0/1 feature of a categorical column goes from 0 to 1, and the others of its column become 0. `size` is the change
     in standard deviations of the scaled stream. `confirmed`: the whole model turns the label as well; otherwise the
-    change does so within the active rules only.
+    change does so within the active rules only. `across_threshold`: it crosses an edge of the threshold rules.
     """
 
     label: str
@@ -47,6 +53,7 @@ class Counterfactual:
     after: float
     size: float
     confirmed: bool
+    across_threshold: bool = False
 
 
 def find_counterfactuals(
@@ -58,6 +65,7 @@ def find_counterfactuals(
     names: tuple[list[str], list[str]],
     threshold: Threshold,
     answer: OutputFunction,
+    paths: Sequence[ThresholdPath | None] = (),
 ) -> list[Counterfactual | None]:
     """Return for each label the smallest change that turns it; None where no feature reaches that far.
 
@@ -77,24 +85,48 @@ def find_counterfactuals(
     answer : function
         Outputs of the model for raw rows. Of the five smallest changes the first that it confirms is returned, else
         the smallest.
+    paths : sequence of ThresholdPath or None
+        For each label the path of the sample through its tree; None where no tree has a say. Empty: nowhere.
     """
-    feature_names, label_names = names
     gaps = _gaps(outputs[None], threshold)[0]
     if threshold is None:
         slopes = slopes - slopes[:, _rivals(outputs)]
-    texts = _texts(model, feature_names)
+    texts = _texts(model, names[0])
     tried = _candidates(model, x, gaps, slopes, texts)
+    open_labels = {c for c, path in enumerate(paths) if path is not None}
+    smallest = []
+    for c, found in enumerate(_judged(x, gaps, tried, names, texts, answer=answer, threshold=threshold)):
+        sure = next((change for change in found if change.confirmed), None)
+        within = found[0] if found and c not in open_labels else None
+        smallest.append(within if sure is None else sure)
+    if open_labels:
+        across = [[] if path is None else _across_edges(model, x, path, texts) for path in paths]
+        judged = _judged(x, gaps, across, names, texts, answer=answer, threshold=threshold)
+        for c, found in enumerate(judged):
+            sure = next((change for change in found if change.confirmed), None)
+            smallest[c] = smallest[c] if sure is None else replace(sure, across_threshold=True)
+    return smallest
+
+
+def _judged(
+    x: FloatArray,
+    gaps: FloatArray,
+    tried: list[list[tuple[int, float, float]]],
+    names: tuple[list[str], list[str]],
+    texts: _Texts,
+    *,
+    answer: OutputFunction,
+    threshold: Threshold,
+) -> list[list[Counterfactual]]:
+    """Return the changes `tried` of each label, the whole model's `answer` to each included, in their order."""
     changed = [_changed(x, j, after, texts) for found in tried for j, after, _ in found]
-    if not changed:
-        return [None] * len(gaps)
-    answers = iter(_gaps(answer(np.array(changed)), threshold))
-    smallest: list[Counterfactual | None] = []
-    for c, found in enumerate(tried):
-        options = [
+    answers = iter(_gaps(answer(np.array(changed)), threshold) if changed else ())
+    return [
+        [
             Counterfactual(
-                label_names[c],
+                names[1][c],
                 turns_on=bool(gaps[c] < 0.0),
-                feature=feature_names[j],
+                feature=names[0][j],
                 before=float(x[j]),
                 after=after,
                 size=size,
@@ -102,8 +134,50 @@ def find_counterfactuals(
             )
             for j, after, size in found
         ]
-        smallest.append(next((option for option in options if option.confirmed), options[0] if options else None))
-    return smallest
+        for c, found in enumerate(tried)
+    ]
+
+
+def _across_edges(model: Model, x: FloatArray, path: ThresholdPath, texts: _Texts) -> list[tuple[int, float, float]]:
+    """Return feature, new raw value and size of changes of `x` that cross an edge of `path`, the smallest first.
+
+    Near an edge both sides answer, so values on the way across are tried, too.
+    """
+    real = corrected(model.trained(), x[None])[0]
+    values: set[tuple[int, float]] = set()
+    for j, edge, width in path.edges:
+        if j in texts:
+            values |= {(other, 1.0) for other in texts[j] if x[other] == 0.0}
+        elif np.isfinite(edge) and not np.isnan(real[j]):
+            up = real[j] <= edge
+            end = edge + width if up else edge - width
+            start = max(real[j], edge - width) if up else min(real[j], edge + width)
+            beyond = np.nextafter(end, np.inf) if up else end
+            values |= {(j, float(start + (beyond - start) * step)) for step in _STEPS_ACROSS}
+    z, width_of = model.scale(x[None])[0], scaled_moments(model)[1]
+    changes = []
+    for j, value in sorted(values):
+        row = real.copy()
+        row[j] = value
+        after = 1.0 if j in texts else _rounded_away(float(_as_read(model, row[None])[0, j]), float(x[j]))
+        moved = np.nan_to_num(model.scale(_changed(x, j, after, texts)[None])[0] - z) / width_of
+        changes.append((j, after, float(np.linalg.norm(moved))))
+    return sorted(changes, key=lambda change: (change[2], abs(change[1] - x[change[0]])))
+
+
+def _rounded_away(value: float, start: float) -> float:
+    """Return `value` with four digits, as it is printed, not nearer to `start` than it is.
+
+    Examples
+    --------
+    >>> _rounded_away(5.30251, 6.344), _rounded_away(1400.12, 1390.0), _rounded_away(0.0, 1.0)
+    (5.302, 1401.0, 0.0)
+    """
+    if value == 0.0 or not np.isfinite(value):
+        return value
+    unit = 10.0 ** (np.floor(np.log10(abs(value))) - 3.0)
+    steps = np.ceil(value / unit) if value > start else np.floor(value / unit)
+    return float(f"{steps * unit:.4g}")
 
 
 def _gaps(outputs: FloatArray, threshold: Threshold) -> FloatArray:
@@ -156,11 +230,7 @@ def _as_read(model: Model, X: FloatArray) -> FloatArray:
 
 def _texts(model: Model, features: list[str]) -> _Texts:
     assert model.scaler is not None
-    columns: dict[str, list[int]] = {}
-    texts = text_features(features, model.scaler.binary)
-    for j, feature in enumerate(features):
-        if feature in texts:
-            columns.setdefault(column_and_value(feature)[0], []).append(j)
+    columns = text_columns(features, model.scaler.binary)
     return {j: column for column in columns.values() for j in column}
 
 

@@ -1,4 +1,4 @@
-"""`Explanation`: one prediction as a sum of contributions of rules and features, and of the recent errors.
+"""`Explanation`: one prediction as a sum of what rules, features, threshold rules and recent errors add.
 
 It is printed as plain text, Markdown, HTML and JSON.
 """
@@ -13,6 +13,8 @@ from evolabel._utils.text import counted, one_line
 from evolabel.core.members.feedback.error_feedback import Correction
 from evolabel.core.members.mixture import corrected
 from evolabel.core.members.sensor_corrections import sensor_corrections
+from evolabel.core.members.threshold_rules.beside_experts import parts_to_refine
+from evolabel.core.members.threshold_rules.refiner import refined
 from evolabel.core.protocols import Model
 from evolabel.errors import StateError
 from evolabel.explain.corrected_names import Corrections, correction_values, note_on
@@ -20,24 +22,26 @@ from evolabel.explain.counterfactuals import Counterfactual, find_counterfactual
 from evolabel.explain.linear_part import linear_part
 from evolabel.explain.markup import bold, code, escape, page
 from evolabel.explain.novelty_check import NoveltyCheck, check_novelty
+from evolabel.explain.read_thresholds import tree_reader
 from evolabel.explain.shortening import Threshold, labels_on
 from evolabel.explain.terms import Vocabulary, stream_terms
 from evolabel.explain.text_columns import column_and_value
+from evolabel.explain.threshold_path import ThresholdPath, threshold_paths
+from evolabel.explain.threshold_rules import Style
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 _CLASS_THRESHOLD = 0.5  # stands in for the threshold where the largest output is predicted
 _AMBIGUOUS_WITHIN = 0.6 - 0.5  # thresh2 of eq. (30), minus 0.5
 
 _MAX_FEATURES = 4
-_SHOWN_PART = 0.0005  # smallest part of the linear rule in an output that is shown
+_SHOWN_PART = 0.0005  # smallest part of linear rule or threshold rules in an output that is shown
 _MAX_LABELS = 10
 _BASE_RATE = "base rate"
+THRESHOLDS = "from the threshold rules"
 FEEDBACK = "from the errors of recent answers"
 
 Correct = Callable[[FloatArray], Correction | None]
 """The correction of the outputs of raw rows by recent errors; None where there is none."""
-
-_Style = Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -54,14 +58,16 @@ class Explanation:
         `contributions[i, j, c]` is what feature j (the last: the intercept) adds to label c through active rule i:
         psi_i r_j w_ijc. They sum to the output, eq. (2); where drift is followed, with `linear`, w_ijc being the mean
         of slow and fast member, times the weight of both.
+    thresholds : array of shape (n_labels,)
+        What the threshold rules add to each label; 0 where they have no say.
     feature_names, label_names : list of str
     x : array of shape (n_features,)
         The raw sample.
     novelty : NoveltyCheck
         Distance of the sample to the nearest rule.
     counterfactuals : tuple of Counterfactual or None
-        For each label the smallest change of one feature that would turn it within the active rules (None: no feature
-        can).
+        For each label the smallest change of one feature that would turn it, across a threshold or within the active
+        rules (None: no feature can).
     words : Vocabulary
         Terms of the features.
     threshold : array, float or None
@@ -70,19 +76,23 @@ class Explanation:
         What each feature (the last: the intercept) adds through the linear member; None where drift is not followed.
     feedback : array of shape (n_labels,), optional
         What the errors of recent answers add to each label, of an `ActiveLearner` in a stream where errors repeat:
-        (scale - 1) times the sum of the contributions, plus the offset. None where outputs are not corrected.
+        (scale - 1) times the sum of all other parts, plus the offset. None where outputs are not corrected.
     n_seen : int
         Samples that the model had learned.
     corrections : dict of str to SensorCorrection
         Sensors that have moved, by the names of their features; `x` has their readings as they came.
     corrected : array of shape (n_features,), optional
         The sample after these corrections; None where nothing was corrected.
+    paths : tuple of ThresholdPath or None
+        For each label the path of the sample through the tree of thresholds, and the rule at its end; None where it has
+        no say. Empty without threshold rules.
     """
 
     rules: IntArray
     memberships: FloatArray
     contributions: FloatArray
     distances: FloatArray
+    thresholds: FloatArray
     feature_names: list[str] = field(repr=False)
     label_names: list[str] = field(repr=False)
     x: FloatArray = field(repr=False)
@@ -95,11 +105,12 @@ class Explanation:
     n_seen: int = 0
     corrections: Corrections = field(default_factory=dict, repr=False)
     corrected: FloatArray | None = field(default=None, repr=False)
+    paths: tuple[ThresholdPath | None, ...] = field(default=(), repr=False)
 
     @property
     def total(self) -> FloatArray:
-        """The output per label: the sum of all contributions, and the feedback if there is one."""
-        plain = self.by_feature.sum(axis=0)
+        """The output per label: the sum of all contributions, of the threshold rules, and of feedback, if any."""
+        plain = self.by_feature.sum(axis=0) + self.thresholds
         return np.asarray(plain if self.feedback is None else plain + self.feedback)
 
     @property
@@ -130,7 +141,7 @@ class Explanation:
         lines = []
         for c in _shown(self):
             lines.append(f"{one_line(self.label_names[c])}: {_verdict(self, c)} = {_parts(self, c, one_line)}")
-            lines.append(f"    {_counterfactual(self, c, one_line)}")
+            lines += [f"    {line}" for line in _below(self, c, one_line)]
         return "\n".join([*lines, *_last_lines(self, one_line)])
 
     def markdown(self) -> str:
@@ -138,14 +149,14 @@ class Explanation:
         lines = []
         for c in _shown(self):
             lines.append(f"- {code(self.label_names[c])}: {bold(_verdict(self, c))} = {_parts(self, c, code)}")
-            lines.append(f"  - {_counterfactual(self, c, code)}")
+            lines += [f"  - {line}" for line in _below(self, c, code)]
         return "\n".join([*lines, "", *(f"{line}\n" for line in _last_lines(self, code))])
 
     def html(self) -> str:
         """Return the explanation as a whole HTML page."""
         items = "".join(
             f"<li><code>{escape(self.label_names[c])}</code>: <b>{escape(_verdict(self, c))}</b> = "
-            f"{_parts(self, c, escape)}<br>{_counterfactual(self, c, escape)}</li>"
+            f"{_parts(self, c, escape)}<br>{'<br>'.join(_below(self, c, escape))}</li>"
             for c in _shown(self)
         )
         rest = "".join(f"<p>{line}</p>" for line in _last_lines(self, escape))
@@ -161,6 +172,8 @@ class Explanation:
                 "ambiguous": bool(self.ambiguous[c]),
                 "contributions": self.contributions[:, :, c].tolist(),
                 "linear": None if self.linear is None else self.linear[:, c].tolist(),
+                "thresholds": float(self.thresholds[c]),
+                "path": None if (path := _path(self, c)) is None else path.to_dict(),
                 "feedback": 0.0 if self.feedback is None else float(self.feedback[c]),
                 "counterfactual": None if (change := self.counterfactuals[c]) is None else asdict(change),
             }
@@ -209,36 +222,35 @@ def explain_sample(
     z = model.scale(x)
     psi, distance = rules.memberships(z)
     active = np.flatnonzero(psi[0])
-    parts = np.empty((len(active), model.n_features + 1, model.n_labels))
-    slopes = np.zeros((model.n_features, model.n_labels))
-    for i, rule in enumerate(active):
-        slot = int(rule) + 1
-        weights = psi[0, rule] * rules.weights(slot)
-        parts[i] = rules.regressor(z[0], slot)[:, None] * weights
-        slopes += weights[:-1]
+    parts, slopes = _contributions(model, z[0], psi[0], active)
     plain, linear = parts.sum(axis=(0, 1)), linear_part(model, x)
     if linear is not None:
         parts *= linear.rules_share
         slopes = linear.rules_share * slopes + linear.slopes
         plain = (parts.sum(axis=0) + linear.contributions).sum(axis=0)
-    correction = None if correct is None else correct(x)
-    feedback, outputs = None, plain
+    added = refined(model, x, plain[None].copy())[0] - plain
+    correction, outputs, feedback = None if correct is None else correct(x), plain + added, None
     if correction is not None:
-        outputs = correction.of(plain[None])[0]
+        feedback = (correction.scale - 1.0) * outputs + correction.offset[0]
+        outputs = correction.of(outputs[None])[0]
         slopes *= correction.scale
-        feedback = (correction.scale - 1.0) * plain + correction.offset[0]
 
     def answer(rows: FloatArray) -> FloatArray:
         found = None if correct is None else correct(rows)
         return model.outputs(rows) if found is None else found.of(model.outputs(rows))
 
-    names = feature_names, label_names
-    changes = find_counterfactuals(model, x[0], slopes, outputs, names=names, threshold=threshold, answer=answer)
+    names, real = (feature_names, label_names), corrected(rules, x)[0]
+    outside = parts_to_refine(model, x)
+    paths = threshold_paths(tree_reader(model, *names), real, float(outside[0]) if len(outside) else 1.0)
+    changes = find_counterfactuals(
+        model, x[0], slopes, outputs, names=names, threshold=threshold, answer=answer, paths=paths
+    )
     return Explanation(
         rules=rules.arrays.identity[active + 1].copy(),
         memberships=psi[0, active],
         contributions=parts,
         distances=distance[0, active],
+        thresholds=added,
         feature_names=feature_names,
         label_names=label_names,
         x=x[0].copy(),
@@ -250,8 +262,25 @@ def explain_sample(
         feedback=feedback,
         n_seen=rules.n_seen,
         corrections=(corrections := sensor_corrections(rules, feature_names)),
-        corrected=corrected(rules, x)[0].copy() if corrections else None,
+        corrected=real.copy() if corrections else None,
+        paths=paths,
     )
+
+
+def _contributions(model: Model, z: FloatArray, psi: FloatArray, active: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return what each feature of the scaled sample `z` adds through each of the `active` rules, and the slopes.
+
+    `psi` are the memberships of all rules. Shapes: (n_active, n_features + 1, n_labels), (n_features, n_labels).
+    """
+    rules = model.trained()
+    parts = np.empty((len(active), model.n_features + 1, model.n_labels))
+    slopes = np.zeros((model.n_features, model.n_labels))
+    for i, rule in enumerate(active):
+        slot = int(rule) + 1
+        weights = psi[rule] * rules.weights(slot)
+        parts[i] = rules.regressor(z, slot)[:, None] * weights
+        slopes += weights[:-1]
+    return parts, slopes
 
 
 def _shown(why: Explanation) -> list[int]:
@@ -266,7 +295,7 @@ def _verdict(why: Explanation, c: int) -> str:
     return f"{'yes' if why.predicted[c] else 'no'} ({why.total[c]:.3f}{doubt})"
 
 
-def _parts(why: Explanation, c: int, style: _Style) -> str:
+def _parts(why: Explanation, c: int, style: Style) -> str:
     """Return the largest contributions, the sum of the rest, and the feedback of recent errors, which add up."""
     parts = why.by_feature[:, c]
     strongest = np.argsort(-np.abs(parts), kind="stable")[:_MAX_FEATURES]
@@ -274,12 +303,14 @@ def _parts(why: Explanation, c: int, style: _Style) -> str:
     rest = len(parts) - len(strongest)
     if rest:
         texts.append(f"{parts.sum() - parts[strongest].sum():+.3f} from {rest} other{'s' * (rest > 1)}")
+    if abs(why.thresholds[c]) >= _SHOWN_PART:
+        texts.append(f"{why.thresholds[c]:+.3f} {THRESHOLDS}")
     if why.feedback is not None and why.feedback[c] != 0.0:
         texts.append(f"{why.feedback[c]:+.3f} {FEEDBACK}")
     return ", ".join(texts)
 
 
-def _named(why: Explanation, j: int, style: _Style) -> str:
+def _named(why: Explanation, j: int, style: Style) -> str:
     """Return feature `j` with its value in words."""
     if j == len(why.feature_names):
         return _BASE_RATE
@@ -294,20 +325,33 @@ def _named(why: Explanation, j: int, style: _Style) -> str:
     return f"{style(name)}{note} ({value:.4g}, {why.words.term_for(name, used, used)})"
 
 
-def _counterfactual(why: Explanation, c: int, style: _Style) -> str:
+def _path(why: Explanation, c: int) -> ThresholdPath | None:
+    """Return the path of the sample through the tree of label `c`; None where it has no say."""
+    return why.paths[c] if why.paths else None
+
+
+def _below(why: Explanation, c: int, style: Style) -> list[str]:
+    """Return the lines below label `c`: the threshold rule that decided, if any, and what would turn it."""
+    path = _path(why, c)
+    return ([] if path is None else [path.words(style)]) + [_counterfactual(why, c, style)]
+
+
+def _counterfactual(why: Explanation, c: int, style: Style) -> str:
     change = why.counterfactuals[c]
     if change is None:
-        return "no change of a single feature would turn it within the active rules"
+        where = " within the active rules" if _path(why, c) is None else ""
+        return f"no change of a single feature would turn it{where}"
     sure = "the whole model agrees" if change.confirmed else "the whole model disagrees, as other rules come in"
+    sure = f"{'across a threshold' if change.across_threshold else 'within the active rules'}; {sure}"
     name = style(change.feature) + note_on(change.feature, why.corrections)
     if_text = f"{name} went from {change.before:.4g} to {change.after:.4g}"
     if change.feature in why.words.texts:
         column, text = column_and_value(change.feature)
         if_text = f"{style(column)} were {style(text)}"
-    return f"would turn {'on' if change.turns_on else 'off'} if {if_text} (within the active rules; {sure})"
+    return f"would turn {'on' if change.turns_on else 'off'} if {if_text} ({sure})"
 
 
-def _last_lines(why: Explanation, style: _Style) -> list[str]:
+def _last_lines(why: Explanation, style: Style) -> list[str]:
     """Return how many labels are not shown, if any, the active rules, the novelty of the sample, the rows learned."""
     hidden = len(why.label_names) - _MAX_LABELS
     texts = []

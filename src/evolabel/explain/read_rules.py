@@ -8,11 +8,14 @@ from evolabel.core.members.mixture import mixed_label_shares
 from evolabel.core.members.sensor_corrections import sensor_corrections
 from evolabel.core.protocols import Model
 from evolabel.explain import shortening
+from evolabel.explain.condition_words import RuleCondition
 from evolabel.explain.linear_rule import read_linear_rule
-from evolabel.explain.rules import Driver, Rule, RuleCondition, RuleOutcome, RuleSet
+from evolabel.explain.read_thresholds import LONG_ENOUGH, TreeReader, tree_reader
+from evolabel.explain.rules import Driver, Rule, RuleOutcome, RuleSet, distinct_outcomes
 from evolabel.explain.terms import Vocabulary, scaled_moments, stream_terms
-from evolabel.explain.text_columns import shares_on
-from evolabel.typing import FloatArray
+from evolabel.explain.text_columns import shares_on, text_columns
+from evolabel.kernels.threshold_rules.state import LEARNED
+from evolabel.typing import BoolArray, FloatArray
 
 _LIKELY_SHARE = 0.5
 _RAISED_FACTOR = 1.5  # a share of so many times the usual one is "more likely than usual", one so much below "unlikely"
@@ -47,7 +50,11 @@ def read_rules(
     """
     if model.rules is None or model.rules.n_rules == 0:
         return RuleSet()
-    short = shortening.shorten(model, fidelity, threshold=threshold)
+    trees = tree_reader(model, feature_names, label_names)
+    relevant = None if trees is None else _relevant_features(trees)
+    allowed = None if relevant is None else _allowed_features(model, label_names, relevant)
+    columns = [] if model.scaler is None else [*text_columns(feature_names, model.scaler.binary).values()]
+    short = shortening.shorten(model, fidelity, threshold=threshold, allowed=allowed, columns=columns)
     if rows is None:
         tested = shortening.reference_rows(model, seed=1)
     else:
@@ -55,14 +62,54 @@ def read_rules(
         tested = np.where(np.isnan(Z), model.rules.arrays.c[0, : model.n_features], Z)
     found = shortening.measure_fidelity(short, tested, threshold)
     words = stream_terms(model, feature_names)
-    views = _views(short, found, words, label_names, learned=rows is None)
-    return RuleSet(views, found, read_linear_rule(model, feature_names, label_names))
+    views = _views(short, found, words, label_names, relevant=relevant, learned=rows is None)
+    return RuleSet(
+        views,
+        found,
+        read_linear_rule(model, feature_names, label_names),
+        thresholds=[] if trees is None else [trees.label_rules(k) for k in trees.open_labels],
+        searched=trees is not None and bool(trees.arrays.clock[LEARNED] >= LONG_ENOUGH),
+    )
+
+
+def _relevant_features(trees: TreeReader) -> BoolArray | None:
+    """Return which features matter for each label, (n_labels, n_features): all where its tree has no say.
+
+    None where no tree has a say.
+    """
+    if not trees.open_labels:
+        return None
+    found = {k: trees.relevant(k) for k in trees.open_labels}
+    everything = np.ones(len(trees.features), bool)
+    owners = [trees.tree_of(label) for label in range(len(trees.labels))]
+    return np.array([everything if k is None or not found[k].any() else found[k] for k in owners])
+
+
+def _allowed_features(model: Model, labels: list[str], relevant: BoolArray) -> BoolArray:
+    """Return the features that each rule may name, (rules, n_features): those `relevant` for a label it matters to."""
+    rules = model.trained()
+    shares, index = mixed_label_shares(rules), {name: c for c, name in enumerate(labels)}
+    allowed = []
+    for slot in range(1, rules.n_rules + 1):
+        outcomes = tuple(rule_outcomes(labels, shares[slot], shares[0], [()] * len(labels)))
+        shown = [index[outcome.label] for outcome in distinct_outcomes(outcomes)]
+        allowed.append(relevant[shown].any(axis=0))
+    return np.array(allowed)
 
 
 def _views(
-    short: shortening.ShortRules, found: shortening.Fidelity, words: Vocabulary, labels: list[str], *, learned: bool
+    short: shortening.ShortRules,
+    found: shortening.Fidelity,
+    words: Vocabulary,
+    labels: list[str],
+    *,
+    relevant: BoolArray | None,
+    learned: bool,
 ) -> Iterator[Rule]:
-    """Yield the view of every rule; its activity is its share of what was learned, or of memberships (`found`)."""
+    """Yield the view of every rule; its activity is its share of what was learned, or of memberships (`found`).
+
+    Drivers of a label are features that are `relevant` for it, (n_labels, n_features), if that is known.
+    """
     model, names = short.model, words.feature_names
     rules, scaler = model.trained(), model.scaler
     assert scaler is not None
@@ -74,11 +121,13 @@ def _views(
     width = scaled_moments(model)[1]
     evidence = np.array([rules.hessian(slot)[-1, -1] for slot in range(rules.n_rules + 1)])
     shares, corrections = mixed_label_shares(rules), sensor_corrections(rules, names)
+    scale = width[:, None] if relevant is None else width[:, None] * relevant.T
     activity = evidence[1:] / max(evidence[1:].sum(), 1e-300) if learned else found.activity
+    kept = short.kept
     for i in range(rules.n_rules):
         slot = i + 1
         weights, r = rules.weights(slot), np.append(scaled[i], 1.0)
-        drivers = strongest_drivers(weights[:-1] * width[:, None], names)
+        drivers = strongest_drivers(weights[:-1] * scale, names)
         yield Rule(
             identity=int(a.identity[slot]),
             centre=centre[i],
@@ -96,7 +145,7 @@ def _views(
             activity=float(activity[i]),
             certainty=float(1.0 / (1.0 + r @ rules.inverse(slot) @ r)),
             fidelity=float(found.by_rule[i]),
-            conditions=tuple(_condition(words, j, float(low[i, j]), float(high[i, j])) for j in short.kept[i]),
+            conditions=tuple(_condition(words, j, float(low[i, j]), float(high[i, j])) for j in kept[i].tolist()),
             outcomes=tuple(rule_outcomes(labels, shares[slot], shares[0], drivers)),
             shares_on=on[i],
             name=rules.rule_names.names.get(int(a.identity[slot]), ""),

@@ -3,7 +3,7 @@
 Rules are printed as plain text, Markdown, HTML and JSON.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -11,26 +11,19 @@ import numpy as np
 
 from evolabel._utils.text import counted, first_names, one_line
 from evolabel.errors import DataError
+from evolabel.explain.condition_words import RuleCondition, condition_words
 from evolabel.explain.corrected_names import Corrections, correction_values, note_on
 from evolabel.explain.linear_rule import LinearRule
 from evolabel.explain.markup import bold, code, escape, markdown_text, page
 from evolabel.explain.shortening import Fidelity
-from evolabel.explain.terms import TERMS
-from evolabel.explain.text_columns import CLEAR_SHARE, column_and_value, text_features
+from evolabel.explain.text_columns import text_features
+from evolabel.explain.threshold_rules import LabelRules
 from evolabel.typing import FloatArray
 
 _MAX_LABELS = 5
+NO_THRESHOLD = "No threshold was found that improves on these rules."
+_ORDINARY = "no feature is out of the ordinary"
 _MIN_APART = 0.25  # standard deviations of a label between its share in the rule and its usual one
-
-
-@dataclass(frozen=True)
-class RuleCondition:
-    """The range of a feature in a rule, `low` to `high` in its own units; `term` is the range in words."""
-
-    feature: str
-    term: str
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -161,14 +154,21 @@ class Rule:
             corrections={names[0][feature]: found for feature, found in self.corrections.items()},
         )
 
+    def _conditions(self) -> list[tuple[str, str, str, str]]:
+        return condition_words(self.conditions, self.text_shares, self.corrections)
+
     @property
     def text(self) -> str:
         """The rule in words, on a few lines."""
         lines = [_title(self)]
         words = ["IF  ", *["AND "] * len(self.conditions)]
-        for word, (name, note, value, proof) in zip(words, _conditions(self), strict=False):
+        if not self._conditions():
+            lines.append(f"  IF  {_ORDINARY}")
+        for word, (name, note, value, proof) in zip(words, self._conditions(), strict=False):
             lines.append(f"  {word}{one_line(name)}{note} is {one_line(value)} ({proof})")
-        for word, outcome in zip(["THEN ", *[" and "] * len(self.outcomes)], _shown(self), strict=False):
+        for word, outcome in zip(
+            ["THEN ", *[" and "] * len(self.outcomes)], distinct_outcomes(self.outcomes), strict=False
+        ):
             lines.append(
                 f"  {word}{one_line(outcome.label)} is {outcome.judgement} here ({_shares(outcome)})"
                 f"{_driven(outcome, self.corrections)}"
@@ -178,13 +178,13 @@ class Rule:
     def markdown(self) -> str:
         """Return the rule in Markdown: a heading, a line of conditions and a list of labels."""
         conditions = [
-            f"{code(name)}{note} is {bold(value)} ({proof})" for name, note, value, proof in _conditions(self)
+            f"{code(name)}{note} is {bold(value)} ({proof})" for name, note, value, proof in self._conditions()
         ]
         labels = [
             f"- {code(o.label)} is {bold(o.judgement)} here ({_shares(o)}){markdown_text(_driven(o, self.corrections))}"
-            for o in _shown(self)
+            for o in distinct_outcomes(self.outcomes)
         ]
-        condition_line = f"**IF** {' **AND** '.join(conditions)} **THEN**"
+        condition_line = f"**IF** {' **AND** '.join(conditions) or _ORDINARY} **THEN**"
         title = f"#### {markdown_text(_title(self))}"
         return "\n".join([title, "", condition_line, "", *labels, "", _life(self), ""])
 
@@ -192,16 +192,16 @@ class Rule:
         """Return the rule as a section of HTML."""
         conditions = "".join(
             f"<li><code>{escape(name)}</code>{note} is <b>{escape(value)}</b> ({escape(proof)})</li>"
-            for name, note, value, proof in _conditions(self)
+            for name, note, value, proof in self._conditions()
         )
         labels = "".join(
             f"<li><code>{escape(o.label)}</code> is <b>{escape(o.judgement)}</b> here ({escape(_shares(o))})"
             f"{escape(_driven(o, self.corrections))}</li>"
-            for o in _shown(self)
+            for o in distinct_outcomes(self.outcomes)
         )
         return (
-            f'<section class="rule"><h2>{escape(_title(self))}</h2><p>IF</p><ul>{conditions}</ul>'
-            f"<p>THEN</p><ul>{labels}</ul><p>{escape(_life(self))}</p></section>"
+            f'<section class="rule"><h2>{escape(_title(self))}</h2><p>IF</p>'
+            f"<ul>{conditions or _ORDINARY}</ul><p>THEN</p><ul>{labels}</ul><p>{escape(_life(self))}</p></section>"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -237,42 +237,61 @@ class RuleSet(list[Rule]):
         Fidelity of the shortened rules together; None while there are no rules yet.
     linear : LinearRule, optional
         The linear member, of a classifier that follows drift; it is printed last, where it has a weight.
+    thresholds : iterable of LabelRules
+        Threshold rules of the labels in which they have a say; they are printed first.
+    searched : bool
+        Whether thresholds were looked for in enough rows to say so where there are none.
     """
 
     def __init__(
-        self, rules: Iterable[Rule] = (), fidelity: Fidelity | None = None, linear: LinearRule | None = None
+        self,
+        rules: Iterable[Rule] = (),
+        fidelity: Fidelity | None = None,
+        linear: LinearRule | None = None,
+        *,
+        thresholds: Iterable[LabelRules] = (),
+        searched: bool = False,
     ) -> None:
         super().__init__(rules)
         self.fidelity = fidelity
         self.linear = linear
+        self.thresholds = tuple(thresholds)
+        self.searched = searched
 
     @property
-    def _all(self) -> "list[Rule | LinearRule]":
-        """Return the rules, then the linear rule where it has a weight."""
-        return [*self, *([self.linear] if self.linear is not None and self.linear.shown else [])]
+    def _all(self) -> "list[LabelRules | Rule | LinearRule]":
+        """Return the threshold rules, the rules, then the linear rule where it has a weight."""
+        return [*self.thresholds, *self, *([self.linear] if self.linear is not None and self.linear.shown else [])]
+
+    @property
+    def _opening(self) -> list[str]:
+        """Return the summary, and a line that no threshold is used, where enough rows were searched for one."""
+        return [summary(self), *([NO_THRESHOLD] if self and self.searched and not self.thresholds else [])]
 
     def top(self, count: int, label: str | None = None) -> "RuleSet":
-        """Return the `count` best supported rules, or those in which `label` is most frequent."""
+        """Return the `count` best supported rules, or those in which `label` is most frequent, with threshold rules."""
         if label is not None and self and label not in self[0].label_names:
             raise DataError(f"there is no label {label!r}; the labels are {first_names(self[0].label_names)}")
 
         def weight(rule: Rule) -> float:
             return rule.support if label is None else float(rule.label_shares[rule.label_names.index(label)])
 
-        return RuleSet(sorted(self, key=weight, reverse=True)[:count], self.fidelity, self.linear)
+        best = sorted(self, key=weight, reverse=True)[:count]
+        thresholds = [found for found in self.thresholds if label in (None, found.label, found.rest_label)]
+        return RuleSet(best, self.fidelity, self.linear, thresholds=thresholds, searched=self.searched)
 
     @property
     def text(self) -> str:
         """All rules in words, after the summary."""
-        return "\n\n".join([summary(self), *(rule.text for rule in self._all)]) + "\n"
+        return "\n\n".join(["\n".join(self._opening), *(rule.text for rule in self._all)]) + "\n"
 
     def markdown(self) -> str:
         """Return all rules in Markdown, after the summary."""
-        return "\n".join([summary(self), "", *(rule.markdown() for rule in self._all)])
+        return "\n".join([*self._opening, "", *(rule.markdown() for rule in self._all)])
 
     def html(self) -> str:
         """Return all rules as a whole HTML page, after the summary."""
-        return page("Rules", f"<p>{escape(summary(self))}</p>" + "".join(rule.html() for rule in self._all))
+        return page("Rules", f"<p>{escape(' '.join(self._opening))}</p>" + "".join(rule.html() for rule in self._all))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all rules as values that JSON can hold."""
@@ -281,7 +300,14 @@ class RuleSet(list[Rule]):
         linear = None if self.linear is None else self.linear.to_dict()
         corrections = correction_values(self[0].corrections) if self else {}
         rules = [rule.to_dict() for rule in self]
-        return {"fidelity": found, "rules": rules, "linear": linear, "corrections": corrections}
+        thresholds = [found.to_dict() for found in self.thresholds]
+        return {
+            "fidelity": found,
+            "thresholds": thresholds,
+            "rules": rules,
+            "linear": linear,
+            "corrections": corrections,
+        }
 
     def __str__(self) -> str:
         return self.text
@@ -293,7 +319,7 @@ def summary(rules: RuleSet) -> str:
         return "There are no rules yet."
     kept = sum(len(rule.conditions) for rule in rules) / len(rules)
     return (
-        f"{counted(len(rules), 'rule')} with {kept:g} of {len(rules[0].feature_names)} features each; so shortened, "
+        f"{counted(len(rules), 'rule')} with {kept:.3g} of {len(rules[0].feature_names)} features each; so shortened, "
         f"all rules together predict {rules.fidelity.labels:.1%} of the labels as the whole ones do."
     )
 
@@ -314,45 +340,10 @@ def _life(rule: Rule) -> str:
     )
 
 
-def _shown(rule: Rule) -> tuple[RuleOutcome, ...]:
-    """Return the labels that differ clearly from the stream, but at least one."""
-    distinct = tuple(outcome for outcome in rule.outcomes if outcome.apart >= _MIN_APART)
-    return distinct[:_MAX_LABELS] or rule.outcomes[:1]
-
-
-def _conditions(rule: Rule) -> list[tuple[str, str, str, str]]:
-    """Return for each condition the feature or column, its correction, its term or text, and the numbers behind it."""
-    shares = rule.text_shares
-    given = {column_and_value(c.feature)[0] for c in rule.conditions if shares.get(c.feature, 0.0) >= CLEAR_SHARE}
-    shown = [c for c in rule.conditions if not _is_implied(c.feature, shares, given)]
-    return [
-        _text(condition.feature, shares[condition.feature])
-        if condition.feature in shares
-        else (condition.feature, note_on(condition.feature, rule.corrections), condition.term, _range(condition))
-        for condition in shown
-    ]
-
-
-def _is_implied(feature: str, shares: Mapping[str, float], given: Collection[str]) -> bool:
-    """Return whether `feature` is a text that its column does not have, while the column is `given` another text."""
-    return shares.get(feature, 1.0) <= 1.0 - CLEAR_SHARE and column_and_value(feature)[0] in given
-
-
-def _text(feature: str, share: float) -> tuple[str, str, str, str]:
-    """Return column, value and share of the rule's samples of a 0/1 feature of a column that no sensor reads."""
-    column, value = column_and_value(feature)
-    if share <= 1.0 - CLEAR_SHARE:
-        return column, "", f"not {value}", f"{1.0 - share:.0%} of its samples"
-    return column, "", value if share >= CLEAR_SHARE else f"sometimes {value}", f"{share:.0%} of its samples"
-
-
-def _range(condition: RuleCondition) -> str:
-    """Return the range in the units of the feature; an outermost term has no end on its side."""
-    if condition.term.startswith(TERMS[0]):
-        return f"at most {condition.high:.4g}"
-    if condition.term.endswith(TERMS[-1]):
-        return f"at least {condition.low:.4g}"
-    return f"{condition.low:.4g} to {condition.high:.4g}"
+def distinct_outcomes(outcomes: tuple[RuleOutcome, ...]) -> tuple[RuleOutcome, ...]:
+    """Return those of all `outcomes` of a rule whose label differs clearly from the stream, but at least one."""
+    distinct = tuple(outcome for outcome in outcomes if outcome.apart >= _MIN_APART)
+    return distinct[:_MAX_LABELS] or outcomes[:1]
 
 
 def _shares(outcome: RuleOutcome) -> str:

@@ -11,6 +11,7 @@ Distances of all prefixes of an order of features are needed at once, so they ar
 kernels, which sum in another order; on the whole rule both agree up to rounding.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,16 +79,30 @@ class Fidelity:
 
 @dataclass(frozen=True)
 class ShortRules:
-    """The rules of `model`, each with the first `length` features of its row of `order` (rules, n_features)."""
+    """The rules of `model`, each with the first `length` features of its row of `order` (rules, n_features).
+
+    `most` (rules,) are the features that each rule has at most; None: all.
+    """
 
     model: Model
     order: IntArray
     length: int
+    most: IntArray | None = None
 
     @property
-    def kept(self) -> IntArray:
-        """Features of each rule, the most distinctive first, (rules, length)."""
-        return self.order[:, : self.length]
+    def lengths(self) -> IntArray:
+        """Number of features of each rule, (rules,)."""
+        longest = np.full(len(self.order), self.length)
+        return longest if self.most is None else np.minimum(longest, self.most)
+
+    @property
+    def kept(self) -> list[IntArray]:
+        """Features of each rule, the most distinctive first."""
+        return [features[:length] for features, length in zip(self.order, self.lengths, strict=True)]
+
+    def of_prefixes(self, distances: FloatArray) -> FloatArray:
+        """Return the `distances` (rows, rules, n_features) of all prefixes to the rules as short as these."""
+        return np.asarray(distances[:, np.arange(len(self.order)), self.lengths - 1])
 
 
 def shorten(
@@ -97,6 +112,8 @@ def shorten(
     fewest: int = _MIN_LENGTH,
     threshold: Threshold = 0.5,
     relevance: FloatArray | None = None,
+    allowed: BoolArray | None = None,
+    columns: Sequence[Sequence[int]] = (),
 ) -> ShortRules:
     """Return the shortest rules that predict enough labels as the full rules do, on rows like the stream's.
 
@@ -112,18 +129,35 @@ def shorten(
     relevance : array of shape (n_features,), optional
         Factors in [0, 1] on the rank of the features. They helped on one data set of five and hurt on four
         (benchmarks/rule_shortening.py), so none are used by default.
+    allowed : array of shape (rules, n_features), optional
+        Features that each rule may keep, at least one; with too few of them the labels may differ more.
+    columns : sequence of sequences of int
+        Features of each categorical column: a rule keeps the most distinctive one first, the others last.
     """
     Z = reference_rows(model)
-    order = rank_features(model, Z, relevance)
+    order, most = _one_per_column(rank_features(model, Z, relevance), columns), None
+    if allowed is not None:
+        first = np.argsort(~np.take_along_axis(allowed, order, axis=1), axis=1, kind="stable")
+        order, most = np.take_along_axis(order, first, axis=1), allowed.sum(axis=1)
     distances = prefix_distances(model, Z, order)
     local = local_outputs(model, Z)
     full = labels_on(mixed_outputs(model, distances[:, :, -1], local), threshold)
-    longest = model.n_features
+    longest = model.n_features if most is None else int(most.max())
     for length in range(min(fewest, longest), longest):
-        short = labels_on(mixed_outputs(model, distances[:, :, length - 1], local), threshold)
-        if (short == full).mean() >= fidelity:
-            return ShortRules(model, order, length)
-    return ShortRules(model, order, longest)
+        short = ShortRules(model, order, length, most)
+        on = labels_on(mixed_outputs(model, short.of_prefixes(distances), local), threshold)
+        if (on == full).mean() >= fidelity:
+            return short
+    return ShortRules(model, order, longest, most)
+
+
+def _one_per_column(order: IntArray, columns: Sequence[Sequence[int]]) -> IntArray:
+    """Return `order` (rules, n_features) with all but the first feature of each of the `columns` moved to the end."""
+    later = np.zeros(order.shape, bool)
+    for features in columns:
+        there = np.isin(order, features)
+        later |= there & (np.cumsum(there, axis=1) > 1)
+    return np.take_along_axis(order, np.argsort(later, axis=1, kind="stable"), axis=1)
 
 
 def measure_fidelity(short: ShortRules, Z: FloatArray, threshold: Threshold = 0.5) -> Fidelity:
@@ -132,7 +166,7 @@ def measure_fidelity(short: ShortRules, Z: FloatArray, threshold: Threshold = 0.
     psi = _memberships(short.model, distances[:, :, -1])
     local = local_outputs(short.model, Z)
     one = labels_on(mixed_outputs(short.model, distances[:, :, -1], local), threshold)
-    other = labels_on(mixed_outputs(short.model, distances[:, :, short.length - 1], local), threshold)
+    other = labels_on(mixed_outputs(short.model, short.of_prefixes(distances), local), threshold)
     alike = (one == other).mean(axis=1)
     either = one | other
     mass = psi.sum(axis=0)

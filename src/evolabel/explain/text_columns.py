@@ -43,6 +43,15 @@ def text_features(names: Sequence[str], binary: BoolArray) -> frozenset[str]:
     return frozenset(name for features in columns.values() if _is_text(features) for name, _, _ in features)
 
 
+def text_columns(names: Sequence[str], binary: BoolArray) -> dict[str, list[int]]:
+    """Return the numbers of the features of each categorical column; `names` and `binary` as for `text_features`."""
+    texts, columns = text_features(names, binary), dict[str, list[int]]()
+    for j, name in enumerate(names):
+        if name in texts:
+            columns.setdefault(column_and_value(name)[0], []).append(j)
+    return columns
+
+
 def _is_text(features: list[tuple[str, str, bool]]) -> bool:
     several, binary = len(features) > 1, all(only_0_and_1 for _, _, only_0_and_1 in features)
     return several and binary and not all(is_number(value, ".") for _, value, _ in features)

@@ -68,6 +68,7 @@ def learn_rows(
     members: Members | None,
     X: FloatArray,
     Z: FloatArray,
+    read: FloatArray,
     Y: FloatArray,
     weights: FloatArray,
     confidences: FloatArray,
@@ -79,11 +80,12 @@ def learn_rows(
 ) -> tuple[int, int]:
     """Learn the scaled rows Z; return how many are done, and the reason to stop.
 
-    `members`, if given, answer and learn beside the rules; X has the raw rows for them, and in a stream Z is filled
-    from it, as sensors may be corrected. `out`, if it has rows, receives each row's output from before it is learned.
-    `weights` and `confidences` may be empty. `antecedent_rate` multiplies the weight of a row in the moments of its
-    winner. `structure` and `consequents` select what is learned; only a stream, where both are, is watched for drift. A
-    row without answered labels, or of weight 0, only counts as seen (once: when the structure is learned).
+    `members`, if given, answer and learn beside the rules; X has the raw rows for them. In a stream Z is filled from X,
+    as sensors may be corrected; `read`, if it has rows, receives the raw rows with sensors corrected. `out`, if it has
+    rows, receives each row's output from before it is learned. `weights` and `confidences` may be empty.
+    `antecedent_rate` multiplies the weight of a row in the moments of its winner. `structure` and `consequents` select
+    what is learned; only a stream, where both are, is watched for drift. A row without answered labels, or of weight 0,
+    only counts as seen (once: when the structure is learned).
 
     NOVEL is returned before the row has changed anything: the caller creates a rule and calls again from that row with
     `created_first`. INACTIVE, DUE, CHANGED and GROWN are returned after their row.
@@ -100,6 +102,8 @@ def learn_rows(
         if members is not None and consequents and not created:
             if structure:
                 read_row(X[i], state, paper, members, Z[i])
+                for j in range(read.shape[1]):
+                    read[i, j] = members.x[j]
             else:
                 for j in range(p):
                     members.x[j] = X[i, j]

@@ -50,7 +50,11 @@ _NativeValue: Any = NativeValue
 
 _BYTES = 8  # of a word
 _NUMBERS = {float: types.float64, int: types.int64, bool: types.boolean}
-_DTYPES = {types.float64: np.dtype(np.float64), types.int64: np.dtype(np.int64)}  # of arrays that kernels take
+_DTYPES: dict[Any, Any] = {  # of arrays that kernels take
+    types.float64: np.dtype(np.float64),
+    types.int64: np.dtype(np.int64),
+    types.uint8: np.dtype(np.uint8),
+}
 
 
 class View(types.Type):
@@ -180,7 +184,8 @@ def _read_word(builder: Any, address: Any, place: int, kind: Any) -> Any:
 
 def _read_array(context: Any, builder: Any, kind: Any, address: Any, place: int) -> Any:
     """Return an array by its address, shape and strides; it has no owner, so that kernels never free or count it."""
-    size, whole = _llvm.Constant(_llvm.IntType(64), _BYTES), _llvm.IntType(64)
+    whole = _llvm.IntType(64)
+    size = _llvm.Constant(whole, _DTYPES[kind.dtype].itemsize)
     array = context.make_array(kind)(context, builder)
     data = builder.inttoptr(_read_word(builder, address, place, whole), array.data.type)
     shape = [_read_word(builder, address, place + 1 + k, whole) for k in range(kind.ndim)]

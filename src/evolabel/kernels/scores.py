@@ -26,6 +26,8 @@ from evolabel.kernels.scaling import Knots, scale_rows
 from evolabel.kernels.state import PaperArrays, State
 from evolabel.kernels.structure import novelty_bound
 from evolabel.kernels.symmetric import dot
+from evolabel.kernels.threshold_rules.answer import refine_rows
+from evolabel.kernels.threshold_rules.state import Thresholds
 from evolabel.typing import FloatArray, IntArray
 
 SMALLEST_BOUND = 1e-200  # of a distance: keeps 0 / 0 out where the radius is 0
@@ -108,14 +110,14 @@ def score_rows(
     state: State,
     paper: PaperArrays | None,
     members: Members | None,
+    thresholds: Thresholds | None,
     knots: Knots,
     W: FloatArray,
     moments: tuple[FloatArray, FloatArray, IntArray],
     N: float,
     kinds: IntArray,
     widths: FloatArray,
-    terms: FloatArray,
-    scratch: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
+    scratch: tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray],
     X: FloatArray,
     correction: tuple[FloatArray, FloatArray],
     doubts: FloatArray,
@@ -125,13 +127,13 @@ def score_rows(
     """Fill f and `scores` for few raw rows X, scaled by `knots`: one call from Python for a query.
 
     `moments` are M, pending_M and n_pending. The scale (K,) and offset (n, K) of `correction` change the outputs to
-    scale f + offset; empty: they stay. The scratch arrays `terms` (5, n, C) hold psi, D, q, s and t of the rows; the
-    others are Z, the scaled rows, V of `answer_rows`, and for `members` the rows with corrected sensors and the outputs
-    of the fast one.
+    scale f + offset; empty: they stay. The first of the `scratch` arrays, (5, n, C), holds psi, D, q, s and t of the
+    rows; the others are Z, the scaled rows, V of `answer_rows`, and for `members` the rows with corrected sensors and
+    the outputs of the fast one.
     """
     M, pending_M, n_pending = moments
     scale, offset = correction
-    Z, V, rows, fast = scratch
+    terms, Z, V, rows, fast = scratch
     if members is not None:
         correct_rows(members, X, rows)
     else:
@@ -152,6 +154,8 @@ def score_rows(
         mix_rows(members, rows, fast, formed, f)
     else:
         answer_rows(state, paper, Z, W, M, pending_M, n_pending, f, psi, D, q if with_variance else q[:0], s, t, V)
+    if thresholds is not None:
+        refine_rows(thresholds, rows, scale[:0], f)
     for i in range(offset.shape[0]):
         for j in range(offset.shape[1]):
             f[i, j] = scale[j] * f[i, j] + offset[i, j]

@@ -13,6 +13,8 @@ from evolabel.evaluate import Repeated, best_value
 from evolabel.evaluate.metrics import METRICS
 from evolabel.evaluate.shifts import Episode, episodes
 from evolabel.explain.figures.canvas import as_svg, figure_of
+from evolabel.explain.read_thresholds import read_threshold_rules
+from evolabel.explain.rules import RuleSet
 from evolabel.report.figures import metric_title, trend_lines
 from evolabel.streams import Dataset
 
@@ -128,10 +130,16 @@ def _skipped(repeated: Repeated) -> dict[str, int]:
 
 
 def _rules(repeated: Repeated, columns: Dataset | None) -> list[Any]:
-    """The rules with most support of the first learner after the last seed; empty if it has no readable rules."""
+    """The threshold rules, and the rules with most support, of the first learner after the last seed.
+
+    Empty if it has no readable rules.
+    """
     last = list(repeated.runs.values())[-1]
-    learner = last.learners.get(repeated.learners[0])
-    rules = sorted(getattr(learner, "rules_", ()), key=lambda rule: -rule.support)[:_MAX_RULES_SHOWN]
+    learner: Any = last.learners.get(repeated.learners[0])
+    found: RuleSet = getattr(learner, "rules_", None) or RuleSet()
+    rules = sorted(found, key=lambda rule: -rule.support)[:_MAX_RULES_SHOWN]
     if columns is None:
-        return rules
-    return [rule.renamed(columns.feature_names, columns.label_names) for rule in rules]
+        return [*found.thresholds, *rules]
+    names = list(columns.feature_names), list(columns.label_names)
+    thresholds = read_threshold_rules(learner.inner.trained_model, *names) if found.thresholds else []
+    return [*thresholds, *(rule.renamed(*names) for rule in rules)]

@@ -12,6 +12,7 @@ from evolabel.tuning.search import GridSearch
 from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
+    from evolabel.classifier.inner import ClassifierInner
     from evolabel.explain.rules import RuleSet
 
 # Small grids around each profile.
@@ -106,6 +107,11 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def rules_(self) -> "RuleSet":
         """The rules as readable objects."""
         return self._best().rules_
+
+    @property
+    def inner(self) -> "ClassifierInner":
+        """What other packages of the library use of the best classifier besides its public methods."""
+        return self._best().inner
 
     def _best(self) -> EvolvingFuzzyClassifier:
         if not self.__sklearn_is_fitted__():

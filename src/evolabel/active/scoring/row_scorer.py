@@ -9,6 +9,7 @@ from evolabel.active.scoring.context import RowContext
 from evolabel.active.scoring.criteria import Ambiguity, Criterion, Leverage, SoftCount, VarianceReduction
 from evolabel.active.scoring.model_version import ModelVersion
 from evolabel.active.scoring.score_table import ScoreTable, columns_of
+from evolabel.core.members.threshold_rules.beside_experts import by_people
 from evolabel.core.rules.weights import MANY_ROWS, NO_MOMENTS, NO_WEIGHTS, SOME_ROWS
 from evolabel.core.second_moments import SecondMoments
 from evolabel.core.sizes import check_rows
@@ -71,7 +72,10 @@ class RowScorer:
         `weights` W of the rules, if they are given, lower the number of rows.
         """
         few = rows < (MANY_ROWS if weights is None else SOME_ROWS)
-        return few and self._built_in and version.model.warm_up is None
+        model = version.model
+        if not (few and self._built_in and model.warm_up is None):
+            return False
+        return model.thresholds is None or not by_people(model.trained()).any()
 
     def score(
         self,
@@ -113,17 +117,17 @@ class RowScorer:
         assert model.scaler is not None
         rules = model.trained()
         M = NO_MOMENTS if moments is None else moments.of(rules)
-        terms, p = np.empty((5, n, rules.n_rules)), rules.n_features
-        scratch = np.empty((n, p)), np.empty((n, p + 1)), np.empty((n, p)), np.empty((n, rules.n_labels))
+        terms, p, K = np.empty((5, n, rules.n_rules)), rules.n_features, rules.n_labels
+        scratch = terms, np.empty((n, p)), np.empty((n, p + 1)), np.empty((n, p)), np.empty((n, K))
         return (
             *rules.packed(),
             rules.packed_members,
+            None if model.thresholds is None else model.thresholds.packed,
             model.scaler.knots,
             NO_WEIGHTS if weights is None else weights,
             M,
             M.total if len(M.M) else 1.0,
             self._kinds,
             self._widths,
-            terms,
             scratch,
         )

@@ -32,8 +32,8 @@ class OutputCounts:
 
     def update(self, batch: Batch) -> None:
         """Count the outputs of `batch`, made before learning; thresholds, if given, receive those before each row."""
-        _, Y, weights, confidences, outputs, thresholds, _ = batch
-        check_batch(batch._replace(X=outputs, raw=NOT_GIVEN), self.n_labels, self.n_labels)
+        _, Y, weights, confidences, outputs, thresholds, *_ = batch
+        check_batch(batch._replace(X=outputs, raw=NOT_GIVEN, read=NOT_GIVEN), self.n_labels, self.n_labels)
         if len(self.seen) not in (1, self.n_labels):
             raise misfit({"seen": self.seen}, f"{self.n_labels} labels")
         count_rows(outputs, Y, weights, confidences, self.seen, self.on, thresholds)

@@ -71,6 +71,8 @@ def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True)
     else:
         rules.learn(scaled, structure=False)
     _check_outputs(rules, scaled)
+    if model.thresholds is not None:
+        model.thresholds.refine(scaled._replace(X=batch.X), outputs)
     model.n_answers = np.zeros(model.n_labels)
     _count_answers(batch.Y, batch.weights, model.n_answers)
     for watcher in model.watchers:
@@ -91,6 +93,7 @@ def initialise(model: "StreamModel", batch: Batch) -> None:
     model.local_ridge = options.first_local_ridge
     model.feature_weights = np.ones(model.n_features)
     model.rules = model.new_rules(model.scaler, model.settings())
+    model.thresholds = model.new_thresholds()
     model.warm_up = None
     model.changes.clear()
 

@@ -11,6 +11,7 @@ from evolabel.core.rules.inverses import derive_all_inverses
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.kernels.members.state import (
     CORRECTED_AT,
+    NEVER,
     NEW_OFFSET,
     NEW_ROWS,
     NEW_SCATTER,
@@ -21,13 +22,35 @@ from evolabel.kernels.members.state import (
     USUAL_VARIANCE,
     allocate_members,
 )
-from evolabel.typing import IntArray
+from evolabel.typing import BoolArray, IntArray
 
 
 def advance(rules: RuleBase, rows: int) -> None:
     """Count `rows` of the stream that `rules` do not learn."""
     if isinstance(rules, FollowingRules):
         rules.members.clock[ROWS] += rows
+
+
+def open_episode(rules: RuleBase, label: int, before: float, after: float) -> None:
+    """Let a `label` of `rules` be in a drift, with its errors `before` and `after`, until `close_episode` is called."""
+    if not isinstance(rules, FollowingRules):
+        return
+    rules.members.episode[label] = rules.members.clock[ROWS]
+    rules.members.depth[:, label] = before, after
+    rules.ended_elsewhere.add(label)
+
+
+def hold_episodes(rules: RuleBase, labels: BoolArray) -> None:
+    """Let the drifts of these `labels` of `rules`, which were stored, be ended by `close_episode`."""
+    if isinstance(rules, FollowingRules):
+        rules.ended_elsewhere = set(np.flatnonzero(labels & rules.drifting).tolist())
+
+
+def close_episode(rules: RuleBase, label: int) -> None:
+    """End the drift of a `label` of `rules` that `open_episode` has begun."""
+    if isinstance(rules, FollowingRules) and label in rules.ended_elsewhere:
+        rules.members.episode[label] = NEVER
+        rules.ended_elsewhere.remove(label)
 
 
 def derive_inverses(rules: RuleBase) -> None:
@@ -70,6 +93,7 @@ def take_members(rules: RuleBase, other: RuleBase, kept: IntArray) -> None:
     for name in of_features:
         getattr(new, name)[..., :first] = getattr(old, name)[..., kept]
     rules.members = old._replace(W=new.W, **{name: getattr(new, name) for name in of_features})
+    rules.ended_elsewhere = other.ended_elsewhere
 
 
 def fade_to_present(rules: RuleBase) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 
 from evolabel.core.batch import Batch
 from evolabel.core.rules import fast_sums, slots
-from evolabel.core.rules.events import Event
 from evolabel.core.rules.label_rates import set_rate
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.rule_state import RuleState
@@ -85,6 +84,7 @@ class FollowingRules(RuleBase):
         super().__init__(n_features, n_labels, settings)
         self.scaler = scaler
         self.members = allocate_members(n_features, n_labels)
+        self.ended_elsewhere: set[int] = set()  # labels whose drift a refiner has noticed, and ends
         self._kept_members: KeptMembers | None = None
 
     @property
@@ -187,9 +187,11 @@ class FollowingRules(RuleBase):
         episode, now = self.members.episode, int(self.members.clock[ROWS])
         for label in np.flatnonzero(members.happened).tolist():
             kind, since = LABEL_EVENTS[int(members.happened[label])], int(episode[label])
+            if kind != "drift" and label in self.ended_elsewhere:
+                continue
             before, after = members.depth[:, label].tolist()
             about: dict[str, Any] = {"label": label, "before": before, "after": after, "rows": now - since}
-            self._append(Event(self.n_seen, kind, None, None, **about))
+            self.log(kind, None, None, **about)
             if kind != "drift":
                 episode[label] = NEVER
 
@@ -199,7 +201,7 @@ class FollowingRules(RuleBase):
             before, after, deviations = members.moved[:, feature].tolist()
             kind = "sensor moved" if members.verdict[feature] == SENSOR_MOVED else "inputs moved"
             about: dict[str, Any] = {"feature": feature, "before": before, "after": after, "deviations": deviations}
-            self._append(Event(self.n_seen, kind, None, None, **about))
+            self.log(kind, None, None, **about)
 
     def _renew(self, now: int) -> None:
         """Set the sums and losses of the slow member to those of the fast one at the row `now`."""
@@ -211,7 +213,7 @@ class FollowingRules(RuleBase):
         members.paired[:] = 0.0
         members.clock[RENEWED], members.clock[SLOW_START] = now, now - memory
         rows = min(memory, since_cut) if members.clock[CUT] != NEVER else memory
-        self._append(Event(self.n_seen, "renewed", None, None, rows=rows))
+        self.log("renewed", None, None, rows=rows)
 
     # ------------------------------------------------------------------ changes of the rules
 

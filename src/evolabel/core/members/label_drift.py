@@ -3,11 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import nan
+from typing import TYPE_CHECKING
 
 from evolabel.core.members.following import LABEL_EVENTS, FollowingRules
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.kernels.members.alarm import CALM_COUNT, CALM_MEAN, SHORT_MEAN
+from evolabel.kernels.threshold_rules.state import IS_OPEN
 from evolabel.typing import FloatArray
+
+if TYPE_CHECKING:
+    from evolabel.core.members.threshold_rules.refiner import ThresholdRules
 
 MEMBERS = ("slow", "fast", "linear")  # as the rows of `FollowingRules.mixer_weights`
 
@@ -51,8 +56,8 @@ class LabelDrift:
         return f"{self.state}{since}, error {self.error:.3f} (calm {self.calm_error:.3f}); {shares}"
 
 
-def label_drifts(rules: RuleBase | None, n_labels: int) -> list[LabelDrift]:
-    """Return the state of each of `n_labels` labels of `rules`.
+def label_drifts(rules: RuleBase | None, n_labels: int, thresholds: "ThresholdRules | None" = None) -> list[LabelDrift]:
+    """Return the state of each of `n_labels` labels of `rules`; errors are those of `thresholds` where they have a say.
 
     Without rules (during the warm-up), or where drift is not followed, every label is calm and the slow member answers.
     """
@@ -63,7 +68,10 @@ def label_drifts(rules: RuleBase | None, n_labels: int) -> list[LabelDrift]:
     for label in range(n_labels):
         kind, since = (last[label].kind, last[label].sample) if label in last else ("calm", None)
         shares = dict(zip(MEMBERS, weights[label], strict=True))
-        drifts.append(LabelDrift(kind, since, *_errors(rules.members.alarms[_OF_MIXTURE, label]), shares))
+        alarm = rules.members.alarms[_OF_MIXTURE, label]
+        if thresholds is not None and thresholds.arrays.gate[label, IS_OPEN] > 0.0:
+            alarm = thresholds.arrays.alarms[label]
+        drifts.append(LabelDrift(kind, since, *_errors(alarm), shares))
     return drifts
 
 

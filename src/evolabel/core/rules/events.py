@@ -10,14 +10,17 @@ EDITS = ("added", "edited", "renamed", "locked", "unlocked", "merged by hand", "
 # the rules were learned anew from recent rows; a sensor reads other values, and is corrected; a feature has other
 # values, and is not.
 SHIFTS = ("drift", "recovered", "settled", "renewed", "sensor moved", "inputs moved")
-EVENT_KINDS = ("birth", "merge", "death", "joined", *EDITS, *SHIFTS)
+# Changes of a threshold rule: it has got a say, an edge of its path has moved, or it is no more.
+THRESHOLD_CHANGES = ("rule found", "edge moved", "rule gone")
+EVENT_KINDS = ("birth", "merge", "death", "joined", *EDITS, *SHIFTS, *THRESHOLD_CHANGES)
 MERGES = ("merge", "merged by hand")
 
 
 class Event(NamedTuple):
     """One change of the rule base, or of the stream.
 
-    `kind` is "birth", "merge", "death", "joined" (copied from another classifier), one of `EDITS`, or one of `SHIFTS`.
+    `kind` is "birth", "merge", "death", "joined" (copied from another classifier), one of `EDITS`, of `SHIFTS`, or of
+    `THRESHOLD_CHANGES`.
     `rule` is the identity of the rule created, kept, removed, joined or edited, None for a shift. `other` is the
     nearest rule at a birth (None for the first), the rule merged into `rule` at a merge, else None. `note` is the text
     of a person: a rule, a name.
@@ -26,6 +29,9 @@ class Event(NamedTuple):
     and `after` are its mean squared errors in calm times and at this sample; `rows` are the rows of the stream since
     the drift, and those that renewed rules were learned from. `feature` is the number or name of a feature that has
     moved, `before` and `after` are then its means, and `deviations` is their difference in standard deviations.
+
+    Of a threshold rule, `label` is its label. Where an edge has moved, `feature` is that of the edge, `before` and
+    `after` are its places, and `rule` is the rule of most samples below it.
     """
 
     sample: int
@@ -48,18 +54,29 @@ class Event(NamedTuple):
             "death": f"rule {self.rule} was inactive and was removed",
             "merged by hand": f"rule {self.other} was merged into rule {self.rule} by hand",
         }
-        if self.kind in SHIFTS:
-            return f"sample {self.sample}: {self._shift()}"
+        if self.kind in SHIFTS or self.kind in THRESHOLD_CHANGES:
+            return f"sample {self.sample}: {self._shift() if self.kind in SHIFTS else self._threshold()}"
         by_hand = f"rule {self.rule} was {self.kind} by hand" + (f": {self.note}" if self.note else "")
         return f"sample {self.sample}: {texts.get(self.kind, by_hand)}"
 
     def named(self, features: Sequence[str], labels: Sequence[str]) -> "Event":
         """Return the event with a name, one of `features` or `labels`, in place of the number of a feature or label."""
+        event = self
         if isinstance(self.label, int) and self.label < len(labels):
-            return self._replace(label=labels[self.label])
+            event = event._replace(label=labels[self.label])
         if isinstance(self.feature, int) and self.feature < len(features):
-            return self._replace(feature=features[self.feature])
-        return self  # a feature that is gone keeps its number
+            event = event._replace(feature=features[self.feature])
+        return event  # a feature that is gone keeps its number
+
+    def _threshold(self) -> str:
+        """Return a change of a threshold rule in words."""
+        label, feature = (f'"{name}"' if isinstance(name, str) else str(name) for name in (self.label, self.feature))
+        texts = {
+            "rule found": f"threshold rule {self.rule} for label {label} was found",
+            "edge moved": f"an edge of label {label} moved: {feature} {self.before:.4g} -> {self.after:.4g}",
+            "rule gone": f"threshold rule {self.rule} for label {label} is gone",
+        }
+        return texts[self.kind]
 
     def _shift(self) -> str:
         """Return a shift in words."""

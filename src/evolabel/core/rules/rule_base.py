@@ -90,25 +90,27 @@ class RuleBase(RuleState):
         self._resume(batch, *self._learn(batch, structure, consequents), structure, consequents)
 
     def learn_raw(self, batch: Batch, scaler: Scaler) -> None:
-        """Scale the raw rows of `batch` by `scaler`, and learn them."""
+        """Scale the raw rows of `batch` by `scaler`, and learn them; `read` of `batch`, if given, receives them."""
         kept = self._kept()
         state, paper = kept.packed
         check_batch(batch, self.n_features, kept.n_labels)
-        X, Y, weights, confidences, out, _, _ = batch
+        X, Y, weights, confidences, out, *_, read = batch
+        if len(read):
+            read[:] = X
         Z, members = scaler.transform(X), self.packed_members
-        rate = self.antecedent_rate
-        done, reason = _learn_rows(state, paper, members, X, Z, Y, weights, confidences, rate, True, True, False, out)
+        rest = Y, weights, confidences, self.antecedent_rate, True, True, False, out
+        done, reason = _learn_rows(state, paper, members, X, Z, read, *rest)
         if reason != DONE:
             self._resume(batch._replace(X=Z, raw=X), done, reason)
 
     def _learn(self, batch: Batch, structure: bool, consequents: bool, created: bool = False) -> tuple[int, int]:
         """Call the loop once; return how many rows it has learned, and its reason to stop."""
-        Z, Y, weights, confidences, out, _, raw = batch
+        Z, Y, weights, confidences, out, _, raw, read = batch
         members, X = self.packed_members, raw if len(raw) else Z
         if members is not None and len(raw) != len(Z):
             raise misfit({"raw": raw}, f"{len(Z)} rows")
         flags = structure, consequents, created
-        rest = Z, Y, weights, confidences, self.antecedent_rate, *flags, out
+        rest = Z, read, Y, weights, confidences, self.antecedent_rate, *flags, out
         done, reason = _learn_rows(*self.packed(), members, X, *rest)
         return done, reason
 
@@ -308,13 +310,9 @@ class RuleBase(RuleState):
         """Share of the samples that are expected to carry a label which none has carried yet."""
         return 1.0 / (self.n_seen + 2.0)
 
-    def log(self, kind: str, rule: int, other: int | None, note: str = "") -> None:
-        """Append an `Event` of this `kind` at the present sample."""
-        self._append(Event(self.n_seen, kind, rule, other, note))
-
-    def _append(self, event: Event) -> None:
-        """Append `event`, and count it."""
-        self.events.append(event)
+    def log(self, kind: str, rule: int | None, other: int | None, note: str = "", **about: Any) -> None:
+        """Append an `Event` of this `kind` at the present sample, `about` a label or a feature, and count it."""
+        self.events.append(Event(self.n_seen, kind, rule, other, note, **about))
         self.n_events += 1
 
     # ------------------------------------------------------------------ copies

@@ -9,12 +9,14 @@ import numpy as np
 
 from evolabel.core.edits.undo import CHANGES_KEPT, Change, in_use
 from evolabel.core.initial.cold_start import PER_SAMPLE
+from evolabel.core.members.adapting import hold_episodes
 from evolabel.core.members.following import FollowingRules
+from evolabel.core.members.threshold_rules.stored import fill_thresholds, thresholds_apart
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options, option_names
 from evolabel.core.protocols import Watcher
 from evolabel.core.rules.allocation import fit_weights
-from evolabel.core.rules.events import EVENT_KINDS, MERGES, SHIFTS, Event, RuleNames
+from evolabel.core.rules.events import EVENT_KINDS, MERGES, SHIFTS, THRESHOLD_CHANGES, Event, RuleNames
 from evolabel.core.rules.rule_base import EVENTS_KEPT, RuleBase
 from evolabel.core.rules.scaling import PER_FEATURE, Scaler, limits_of
 from evolabel.core.rules.slots import PER_SLOT
@@ -32,9 +34,10 @@ from evolabel.core.stored.model_checks import (
     check_warm_up,
 )
 from evolabel.core.stored.named_arrays import part_of
+from evolabel.core.stored.threshold_checks import check_thresholds
 from evolabel.errors import DataError
 from evolabel.kernels.members.state import MemberArrays
-from evolabel.kernels.state import RULES, SEEN
+from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN
 from evolabel.typing import Arrays
 
 Facts = dict[str, Any]
@@ -50,6 +53,7 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
         "options": asdict(model.options),
         "n_features": model.n_features,
         "n_labels": model.n_labels,
+        "exclusive": model.exclusive,
         "ridge": model.ridge.hex() if model.rules is not None else None,
         "local_ridge": model.local_ridge.hex() if model.rules is not None else None,
     }
@@ -66,6 +70,8 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays["n_answers"] = model.n_answers
     if isinstance(rules, FollowingRules):
         arrays |= {f"members.{name}": array for name, array in rules.members._asdict().items()}
+    if model.thresholds is not None:
+        arrays |= {f"thresholds.{name}": array for name, array in thresholds_apart(model.thresholds).items()}
     if model.weighs_features:
         arrays["feature_weights"] = model.feature_weights
     if model.counts is not None:
@@ -98,7 +104,7 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
     options = read_options(stored.part("options"))
     n_features, n_labels = stored.whole("n_features", high=MOST_COLUMNS), stored.whole("n_labels", high=MOST_COLUMNS)
     if "warm_up" in stored:
-        model = StreamModel(n_features, n_labels, options, watchers=watchers)
+        model = StreamModel(n_features, n_labels, options, exclusive=stored.flag("exclusive"), watchers=watchers)
         _fill_buffer(model, arrays, stored.part("warm_up"))
         return model
     parts = _parts(arrays, options)
@@ -107,7 +113,8 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
     check_arrays(parts["rest"], {"n_answers": floats(n_labels, low=0.0, high=MOST)})
     if n_features == 0 or n_labels == 0:
         raise DataError(f"a trained model has {n_features} features and {n_labels} labels, expected 1 or more of each")
-    model = StreamModel(n_features, n_labels, options, warming=False, watchers=watchers)
+    kind = {"warming": False, "exclusive": stored.flag("exclusive")}
+    model = StreamModel(n_features, n_labels, options, **kind, watchers=watchers)
     low, high = limits_of(options.scaling)
     model.scaler = Scaler(**{name: parts["scaler"][name] for name in PER_FEATURE}, low=low, high=high)
     model.ridge, model.local_ridge = stored.positive("ridge"), stored.positive("local_ridge")
@@ -115,6 +122,13 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
         check_feature_weights(parts["weights"], n_features)
         model.feature_weights = parts["weights"]["feature_weights"]
     model.rules = _rule_base(model, parts, stored)
+    model.thresholds = model.new_thresholds()
+    if model.thresholds is not None:
+        with inside("thresholds"):
+            next_number = int(model.rules.arrays.counters[NEXT_IDENTITY])
+            check_thresholds(parts["thresholds"], n_features, n_labels, next_number)
+        fill_thresholds(model.thresholds, parts["thresholds"])
+        hold_episodes(model.rules, model.thresholds.drifting)
     with inside("change"):
         model.changes.extend(_changes(model.rules, parts["change"], stored, model))
     model.n_answers = parts["rest"]["n_answers"].copy()
@@ -132,7 +146,7 @@ def read_options(stored: StoredFacts) -> Options:
 
 def _parts(arrays: Arrays, options: Options) -> dict[str, Arrays]:
     """The arrays of a trained model by group; DataError for one that belongs to none."""
-    groups = {name: part_of(arrays, name) for name in ("scaler", "rules", "members", "change", "outputs")}
+    groups = {name: part_of(arrays, name) for name in ("scaler", "rules", "members", "thresholds", "change", "outputs")}
     rest = {name: array for name, array in arrays.items() if name.partition(".")[0] not in groups or "." not in name}
     groups["weights"] = {name: rest.pop(name) for name in ("feature_weights",) if name in rest}
     if groups["weights"] and options.feature_weights != "relevance":
@@ -141,6 +155,8 @@ def _parts(arrays: Arrays, options: Options) -> dict[str, Arrays]:
         raise DataError("arrays of outputs are not expected here")
     if groups["members"] and not options.follow_drift:
         raise DataError("arrays of members are not expected here")
+    if groups["thresholds"] and not options.threshold_rules:
+        raise DataError("arrays of thresholds are not expected here")
     return {**groups, "rest": rest}
 
 
@@ -208,7 +224,8 @@ def _is_event(event: Event) -> bool:
     whole = all(type(number) is int and 0 <= number <= MOST for number in (event.sample, event.rows, *optional))
     levels = all(type(level) is float and np.isfinite(level) for level in (event.before, event.after, event.deviations))
     is_shift = event.kind in SHIFTS
-    about = (event.rule is None) == is_shift and (is_shift or event.label is event.feature is None)
+    has_label = is_shift or event.kind in THRESHOLD_CHANGES
+    about = (event.rule is None) == is_shift and (has_label or event.label is event.feature is None)
     return whole and levels and about and event.kind in EVENT_KINDS and isinstance(event.note, str)
 
 

@@ -9,8 +9,8 @@ from evolabel.explain.figures import canvas
 from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable, FigureData
 
-_BEGINNINGS = ("birth", "joined", "added")
-_ENDS = ("death", "deleted")
+_BEGINNINGS = ("birth", "joined", "added", "rule found")
+_ENDS = ("death", "deleted", "rule gone")
 
 # Marker, colour and legend of each kind of event.
 _MARKS = {
@@ -21,6 +21,8 @@ _MARKS = {
     "merged by hand": ("D", canvas.GREEN, "merged by hand"),
     "death": ("X", canvas.VERMILION, "removed (inactive)"),
     "deleted": ("X", canvas.PINK, "deleted by hand"),
+    "rule found": ("^", canvas.BLUE, "threshold rule found"),
+    "rule gone": ("v", canvas.VERMILION, "threshold rule gone"),
     "act": ("*", canvas.PINK, "changed by hand"),
 }
 

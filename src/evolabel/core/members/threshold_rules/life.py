@@ -1,0 +1,100 @@
+"""Lives of threshold rules: their numbers, and events when they are found, moved or gone, and when a label drifts.
+
+A leaf of a tree with a say is a rule. It keeps its number as long as its path asks about the same features; its edges
+may move. An edge that has moved by more than its uncertainty since it was last logged is an event.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from evolabel.core.members.adapting import close_episode, open_episode
+from evolabel.core.rules.rule_base import RuleBase
+from evolabel.kernels.members.alarm import CALM_MEAN, IS_RAISED, RAISED_AT, SETTLE_ROWS, SHORT_MEAN
+from evolabel.kernels.state import NEXT_IDENTITY
+from evolabel.kernels.threshold_rules.learn import EVERY
+from evolabel.kernels.threshold_rules.state import EDGE, HALF_WIDTH, IS_OPEN, LEAF, LEARNED, SUM_1, ThresholdArrays
+from evolabel.typing import IntArray
+
+
+def log_turn(t: ThresholdArrays, before: IntArray, rules: RuleBase) -> None:
+    """Number the rules of the trees in `t` after a turn, and log what has changed with `rules`.
+
+    `before` are the numbers from before the turn.
+    """
+    t.number[t.feature != LEAF] = -1
+    log_gone(t, before, rules)
+    for label in np.flatnonzero((t.gate[:, IS_OPEN] > 0.0) & (t.feature[:, 0] >= 0)).tolist():
+        _number_leaves(t, label, rules)
+        _log_moves(t, label, rules)
+    _log_drifts(t, rules)
+
+
+def log_gone(t: ThresholdArrays, before: IntArray, rules: RuleBase) -> None:
+    """Log with `rules` the numbers in `before` that no leaf of `t` has any more."""
+    for label in np.flatnonzero((before != t.number).any(axis=1)).tolist():
+        for number in sorted(set(before[label].tolist()) - set(t.number[label].tolist()) - {-1}):
+            rules.log("rule gone", number, None, label=label)
+
+
+def _number_leaves(t: ThresholdArrays, label: int, rules: RuleBase) -> None:
+    """Give a number to each leaf of the tree of `label` that has none."""
+    for node in np.flatnonzero((t.feature[label] == LEAF) & (t.number[label] < 0)).tolist():
+        number = int(rules.arrays.counters[NEXT_IDENTITY])
+        t.number[label, node] = number
+        rules.arrays.counters[NEXT_IDENTITY] = number + 1
+        rules.log("rule found", number, None, label=label)
+
+
+def _log_moves(t: ThresholdArrays, label: int, rules: RuleBase) -> None:
+    """Log the edges of `label` that have moved by more than their uncertainty since they were logged."""
+    for node in np.flatnonzero(t.feature[label] >= 0).tolist():
+        edge, width, logged = t.edge[label, node, EDGE], t.edge[label, node, HALF_WIDTH], t.logged[label, node]
+        if np.isinf(edge):  # it separates known from missing values
+            continue
+        if np.isnan(logged):
+            t.logged[label, node] = edge
+        elif abs(edge - logged) > width:
+            t.logged[label, node] = edge
+            about: dict[str, Any] = {
+                "feature": int(t.feature[label, node]),
+                "before": float(logged),
+                "after": float(edge),
+            }
+            rules.log("edge moved", _largest_below(t, label, node), None, label=label, **about)
+
+
+def _largest_below(t: ThresholdArrays, label: int, node: int) -> int:
+    """Return the number of the rule of most samples below `node` of the tree of `label`."""
+    nodes, best = [node], -1
+    while nodes:
+        a = nodes.pop()
+        if t.feature[label, a] >= 0:
+            nodes += [int(t.child[label, a]), int(t.child[label, a]) + 1]
+        elif best < 0 or t.sums[label, a, SUM_1] > t.sums[label, best, SUM_1]:
+            best = a
+    return int(t.number[label, best])
+
+
+def _log_drifts(t: ThresholdArrays, rules: RuleBase) -> None:
+    """Log with `rules` the labels whose tree in `t` has raised its alarm while it had a say, or is calm again."""
+    now = int(t.clock[LEARNED])
+    raised = (t.alarms[:, IS_RAISED] > 0.0) & (t.alarms[:, RAISED_AT] >= now - EVERY)
+    for label in np.flatnonzero(raised & (t.gate[:, IS_OPEN] > 0.0) & (t.episode < 0)).tolist():
+        if rules.drifting[label]:  # the members have seen it, too
+            continue
+        errors = _errors(t, label)
+        rules.log("drift", None, None, label=label, **errors)
+        open_episode(rules, label, **errors)
+        t.episode[label] = now
+    for label in np.flatnonzero((t.episode >= 0) & (t.alarms[:, IS_RAISED] == 0.0)).tolist():
+        rows = now - int(t.episode[label])
+        t.episode[label] = -1
+        close_episode(rules, label)
+        gone = t.feature[label, 0] == LEAF or now - t.alarms[label, RAISED_AT] > SETTLE_ROWS
+        rules.log("settled" if gone else "recovered", None, None, label=label, rows=rows, **_errors(t, label))
+
+
+def _errors(t: ThresholdArrays, label: int) -> dict[str, Any]:
+    """Return the calm and the present squared error of the tree of `label`, as an event holds them."""
+    return {"before": float(t.alarms[label, CALM_MEAN]), "after": float(t.alarms[label, SHORT_MEAN])}

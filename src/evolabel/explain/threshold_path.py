@@ -1,0 +1,142 @@
+"""The path of one sample through the tree of a label, and the rule at its end."""
+
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evolabel.explain.read_thresholds import TreeReader
+from evolabel.explain.threshold_rules import FULL_SAY, Style, ThresholdRule, percent
+from evolabel.kernels.threshold_rules.state import EDGE, HALF_WIDTH, MISSING_LEFT, SAY, ThresholdArrays
+from evolabel.typing import FloatArray
+
+_HALF = 0.5  # weight of the threshold rules from which on they decide
+_NO_SAY = 0.05  # weight of the threshold rules below which they are not named
+_SURE = 0.95  # share of a leaf in the answer below which it is printed
+
+
+@dataclass(frozen=True)
+class PathStep:
+    """A question of the tree: the `value` of `feature` is "below" or "above" the `edge`, or "missing" (None)."""
+
+    feature: str
+    value: float | None
+    edge: float | None
+    side: str
+
+
+class PathEdge(NamedTuple):
+    """A feature that the path asks about, by its number, with the edge and its half-width."""
+
+    feature: int
+    edge: float
+    width: float
+
+
+@dataclass(frozen=True)
+class ThresholdPath:
+    """How the threshold rules answer one sample for one label.
+
+    Attributes
+    ----------
+    rule : ThresholdRule
+        The rule of the leaf with the largest share.
+    share : float
+        Share of that leaf in the answer; less than 1 near an edge.
+    say : float
+        Weight of the threshold rules in the output of the label.
+    steps : tuple of PathStep
+        From the root to the leaf, in the units of the corrected features.
+    edges : tuple of PathEdge
+        The same edges by numbers, for those who move a feature across.
+    """
+
+    rule: ThresholdRule
+    share: float
+    say: float
+    steps: tuple[PathStep, ...]
+    edges: tuple[PathEdge, ...]
+
+    def words(self, style: Style) -> str:
+        """Return which rule decided, with names from users in this `style`."""
+        if self.say < _HALF:
+            return f"threshold rule, which counts {percent(self.say)}: {self.rule.words(style)}"
+        part = "" if self.share >= _SURE else f" to {percent(self.share)}"
+        if self.say < _NO_SAY:
+            return "decided by a rule that a person has written; threshold rules have no say here"
+        counts = "" if self.say >= FULL_SAY else f"; threshold rules count {percent(self.say)}"
+        return f"decided{part} by: {self.rule.words(style)}{counts}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the path as values that JSON can hold."""
+        return {
+            "rule": self.rule.to_dict(),
+            "share": self.share,
+            "say": self.say,
+            "steps": [asdict(step) for step in self.steps],
+        }
+
+
+def threshold_paths(trees: TreeReader | None, x: FloatArray, part: float = 1.0) -> tuple[ThresholdPath | None, ...]:
+    """Return for each label the path of the corrected sample `x` through its tree; None where no tree has a say.
+
+    `part` of the sample is outside the rules that people have written. Two classes share one tree, so both have its
+    path. Empty without `trees`.
+    """
+    if trees is None:
+        return ()
+    found = {k: _path(trees, k, x, part) for k in trees.open_labels}
+    return tuple(None if (k := trees.tree_of(c)) is None else found[k] for c in range(len(trees.labels)))
+
+
+def _path(trees: TreeReader, k: int, x: FloatArray, part: float) -> ThresholdPath:
+    """Return the path of `x` through tree `k` to the leaf with the largest share; `part` multiplies its say."""
+    t = trees.arrays
+    leaf, share = max(_leaf_shares(t, k, x).items(), key=lambda pair: pair[1])
+    nodes = [leaf]
+    while t.parent[k, nodes[0]] >= 0:
+        nodes.insert(0, int(t.parent[k, nodes[0]]))
+    holding = [box for box in trees.boxes(k) if leaf in box.leaves]
+    box = next((box for box in holding if box.holds(x)), holding[0])
+    rule = trees.rule(k, box)
+    steps = tuple(_step(trees, k, a, b, x) for a, b in pairwise(nodes))
+    edges = tuple(
+        PathEdge(int(t.feature[k, a]), float(t.edge[k, a, EDGE]), float(t.edge[k, a, HALF_WIDTH])) for a in nodes[:-1]
+    )
+    if rule is None:  # a row that has two texts of one column at once
+        rule = ThresholdRule(trees.labels[k], None, (), box.share, box.support)
+    return ThresholdPath(rule, share, part * float(t.gate[k, SAY]), steps, edges)
+
+
+def _step(trees: TreeReader, k: int, a: int, below: int, x: FloatArray) -> PathStep:
+    """Return the step of `x` from node `a` of tree `k` to the node `below` it."""
+    t = trees.arrays
+    j, edge = int(t.feature[k, a]), float(t.edge[k, a, EDGE])
+    known, limit = not np.isnan(x[j]), edge if np.isfinite(edge) else None
+    side = ("below" if below == t.child[k, a] else "above") if known else "missing"
+    return PathStep(trees.features[j], float(x[j]) if known else None, limit, side)
+
+
+def _leaf_shares(t: ThresholdArrays, k: int, x: FloatArray) -> dict[int, float]:
+    """Return the membership of the row `x` in the leaves of tree `k` that it reaches."""
+    leaves, waiting = {}, [(0, 1.0)]
+    while waiting:
+        a, share = waiting.pop()
+        j = int(t.feature[k, a])
+        if j < 0:
+            leaves[a] = share
+            continue
+        left = _share_of_left(float(x[j]), t.edge[k, a])
+        child = int(t.child[k, a])
+        waiting += [(b, share * part) for b, part in ((child, left), (child + 1, 1.0 - left)) if part > 0.0]
+    return leaves
+
+
+def _share_of_left(x: float, edge: FloatArray) -> float:
+    """Return the membership of the value `x` in the left side of `edge`, as the kernel of the same name does."""
+    if np.isnan(x):
+        return float(edge[MISSING_LEFT] > 0.5)
+    if edge[HALF_WIDTH] <= 0.0:
+        return float(x <= edge[EDGE])
+    return float(min(1.0, max(0.0, 0.5 + (edge[EDGE] - x) / (2.0 * edge[HALF_WIDTH]))))

@@ -1,0 +1,147 @@
+"""One turn of maintenance: drift, pruning, trials, edges and bins, as far as the work of a turn reaches.
+
+Labels take turns. A turn ends when it has read `MOST_WORK` values; the trial in hand is finished. Rows and values, not
+time, bound it, so that the same stream gives the same bits.
+"""
+
+import numpy as np
+
+from evolabel.kernels.compile import inner, kernel
+from evolabel.kernels.members.alarm import IS_RAISED, RAISED_AT
+from evolabel.kernels.threshold_rules.edges import settle_edges
+from evolabel.kernels.threshold_rules.learn import EVERY
+from evolabel.kernels.threshold_rules.ring import choose_rows, renew_some_bins
+from evolabel.kernels.threshold_rules.state import (
+    FIRST_TRIAL,
+    IS_OPEN,
+    LEAF,
+    LEARNED,
+    MAIN_ROWS,
+    NEXT_LABEL,
+    SINCE_TRIAL,
+    SUBTREE_COUNT,
+    SUBTREE_GAIN,
+    SUBTREE_SQUARES,
+    TO_WAIT,
+    ThresholdArrays,
+    Thresholds,
+)
+from evolabel.kernels.threshold_rules.structure import FIRST_WAIT, make_leaf
+from evolabel.kernels.threshold_rules.trial import cost_of_trial, try_leaf
+
+MOST_WORK = 400_000  # values that are read in one turn
+EDGE_WORK = 60  # values that a row counts for when edges are moved
+
+KEEP = 0.5  # standard errors of the gain below which a subtree is pruned
+KEEP_COUNT = 100.0  # rows after which it can be
+ROWS_BEFORE_ALARM = 60  # that are still used after an alarm
+KEPT_AFTER_ALARM = 0.05  # of the sums
+WAIT_AFTER_ALARM = 30.0  # rows until the next trials
+SHARE_TO_WAIT = 0.3  # of the rows of a leaf until its next trial, at most; all of them once the ring is full
+EDGES_EVERY = 250.0  # rows between two passes over the edges of a tree that answers
+IDLE_EDGES_EVERY = 1000.0  # of one that does not
+LEAST_EDGE_ROWS = 50
+
+
+@inner
+def has_drifted(k: int, t: ThresholdArrays) -> bool:
+    """Return whether the alarm of tree k of `t` was raised since the last turn."""
+    a = t.alarms[k]
+    return bool(a[IS_RAISED] > 0.0 and a[RAISED_AT] >= t.clock[LEARNED] - EVERY)
+
+
+@inner
+def forget(k: int, thresholds: Thresholds) -> None:
+    """Let tree k learn its means anew after a drift; trials and edges use the rows around the alarm and later ones."""
+    t = thresholds.arrays
+    t.since[k] = max(t.since[k], np.int64(t.alarms[k, RAISED_AT]) - ROWS_BEFORE_ALARM)
+    for a in range(t.feature.shape[1]):
+        for i in range(t.sums.shape[2]):
+            t.sums[k, a, i] *= KEPT_AFTER_ALARM
+        t.visits[k, a] = 0.0
+        t.visits[k, a, TO_WAIT] = WAIT_AFTER_ALARM
+
+
+@inner
+def prune(k: int, thresholds: Thresholds) -> None:
+    """Take back the splits of tree k of `thresholds` whose subtree does not gain over its root as a leaf."""
+    t, work = thresholds.arrays, thresholds.work
+    for a in range(t.feature.shape[1]):
+        v = t.visits[k, a]
+        if (
+            t.feature[k, a] >= 0
+            and v[SUBTREE_COUNT] > KEEP_COUNT
+            and v[SUBTREE_GAIN] < KEEP * np.sqrt(v[SUBTREE_SQUARES])
+        ):
+            make_leaf(k, a, t, work.nodes[0])
+            v[:] = 0.0
+            v[TO_WAIT] = FIRST_TRIAL
+    if t.feature[k, 0] == LEAF:  # a new tree earns its say anew
+        t.alarms[k] = 0.0
+        if not thresholds.exclusive or thresholds.first == 1:
+            t.gate[k] = 0.0
+
+
+@inner
+def try_leaves(k: int, done: int, thresholds: Thresholds) -> int:
+    """Try the leaves of tree k that have waited long enough; return the work done, `done` before, when it is enough."""
+    t = thresholds.arrays
+    for a in range(t.feature.shape[1]):
+        if done >= MOST_WORK:
+            return done
+        v = t.visits[k, a]
+        if t.feature[k, a] == LEAF and v[SINCE_TRIAL] >= v[TO_WAIT]:
+            n = choose_rows(k, a, thresholds)
+            v[SINCE_TRIAL] = 0.0
+            done += cost_of_trial(n, t.X.shape[1]) + 4 * MAIN_ROWS
+            longest = (1.0 if t.clock[LEARNED] - t.since[k] >= MAIN_ROWS else SHARE_TO_WAIT) * n
+            v[TO_WAIT] = min(max(FIRST_WAIT, 2.0 * v[TO_WAIT]), max(FIRST_WAIT, longest))
+            try_leaf(k, a, n, thresholds)
+    return done
+
+
+@inner
+def move_edges(k: int, done: int, thresholds: Thresholds) -> int:
+    """Move the edges of tree k of `thresholds`, if it is time; return the work done, `done` before."""
+    t = thresholds.arrays
+    v = t.visits[k, 0]
+    every = EDGES_EVERY if t.gate[k, IS_OPEN] > 0.0 else IDLE_EDGES_EVERY
+    if t.feature[k, 0] >= 0 and v[SINCE_TRIAL] >= every:
+        v[SINCE_TRIAL] = 0.0
+        n = choose_rows(k, 0, thresholds)
+        if n >= LEAST_EDGE_ROWS:
+            settle_edges(k, 0, n, 1, thresholds)
+            done += n * EDGE_WORK
+    return done
+
+
+@kernel
+def take_turn(thresholds: Thresholds) -> None:
+    """Prune every tree, let those forget whose alarm was raised, then try leaves and move edges, label by label."""
+    t = thresholds.arrays
+    K = t.feature.shape[0]
+    renew_some_bins(thresholds)
+    for k in range(thresholds.first, K):
+        if t.feature[k, 0] >= 0:
+            if has_drifted(k, t):
+                forget(k, thresholds)
+            prune(k, thresholds)
+    done = 0
+    for _ in range(thresholds.first, K):
+        if done >= MOST_WORK:
+            return
+        k = t.clock[NEXT_LABEL]
+        if k < thresholds.first or k >= K:
+            k = thresholds.first
+        done = try_leaves(k, done, thresholds)
+        if done < MOST_WORK:
+            done = move_edges(k, done, thresholds)
+            t.clock[NEXT_LABEL] = k + 1
+
+
+@kernel
+def settle_label(thresholds: Thresholds, k: int) -> None:
+    """Move the edges of tree k of `thresholds` once by the rows in the ring, whether it is time or not."""
+    n = choose_rows(k, 0, thresholds)
+    if n >= LEAST_EDGE_ROWS:
+        settle_edges(k, 0, n, 1, thresholds)

@@ -1,0 +1,117 @@
+"""Learning of a path, pruning, forgetting and one turn of maintenance, against the plain twin."""
+
+import numpy as np
+import pytest
+from callable_kernels import CallableKernels
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import threshold_rules as naive
+from small_thresholds import assert_same_tree, random_rows, random_tree, state_of, write_tree
+
+from evolabel.kernels.packed_state import pack
+from evolabel.kernels.threshold_rules import learn as learn_module
+from evolabel.kernels.threshold_rules import turn as turn_module
+from evolabel.kernels.threshold_rules.learn import learn_refined
+from evolabel.kernels.threshold_rules.state import FREE, LEAF
+from evolabel.kernels.threshold_rules.turn import take_turn
+
+learn, turn = CallableKernels(learn_module), CallableKernels(turn_module)
+SEEDS = st.integers(0, 10_000)
+
+
+def grown(seed, splits, p=3):
+    """A random tree and the kernels' state of it."""
+    rng, state = np.random.default_rng(seed), state_of(p)
+    root = random_tree(rng, p, splits)
+    write_tree(root, state.arrays)
+    return rng, root, state
+
+
+@settings(max_examples=30)
+@given(SEEDS, st.integers(0, 8))
+def test_a_path_is_learned_as_by_the_twin(seed, splits):
+    rng, root, state = grown(seed, splits)
+    t, rows = pack(state.arrays), random_rows(rng, 25, 3)
+    for x, y, f, w in zip(*rows[:4], strict=True):
+        learn.learn_path(0, x, f, y, w, t)
+        naive.learn_path(root, x, f, y, w)
+    assert_same_tree(state.arrays, root)
+
+
+@settings(max_examples=40)
+@given(SEEDS, st.integers(1, 12))
+def test_exactly_the_subtrees_below_half_a_standard_error_after_100_visits_are_pruned(seed, splits):
+    rng, root, state = grown(seed, splits)
+    for node in root.below():
+        node.gains = np.array([rng.choice([0.99, 1.01]) * 0.5 * np.sqrt(2.0), 2.0, rng.choice([99.0, 101.0])])
+    write_tree(root, state.arrays)
+    state.arrays.gate[0] = state.arrays.alarms[0, :1] = 1.0
+
+    def goes(node):
+        return node.children and node.gains[2] > 100.0 and node.gains[0] < 0.5 * np.sqrt(node.gains[1])
+
+    def above(node):
+        return [] if node.up is None else [node.up, *above(node.up)]
+
+    stays = {node.place for node in root.below() if not any(goes(up) for up in above(node))}
+    leaves = {node.place for node in root.below() if node.place in stays and (goes(node) or not node.children)}
+    turn.prune(0, pack(state))
+    feature = state.arrays.feature[0]
+    assert set(np.flatnonzero(feature != FREE)) == stays
+    assert set(np.flatnonzero(feature == LEAF)) == leaves
+    assert (state.arrays.gate[0] == 0.0).all() == bool(goes(root))
+    assert (state.arrays.alarms[0] == 0.0).all() == bool(goes(root))
+    naive.prune(root)
+    assert_same_tree(state.arrays, root)
+
+
+@settings(max_examples=20)
+@given(SEEDS, st.integers(1, 6), st.integers(0, 500), st.integers(0, 500))
+def test_a_tree_forgets_as_that_of_the_twin(seed, splits, since, raised_at):
+    _, root, state = grown(seed, splits)
+    label = naive.NaiveLabel(root, since=since)
+    label.alarm.raised, label.alarm.since = True, raised_at
+    state.arrays.alarms[0], state.arrays.since[0] = label.alarm.vector(), since
+    turn.forget(0, pack(state))
+    label.forget()
+    assert_same_tree(state.arrays, root)
+    assert state.arrays.since[0] == label.since == max(since, raised_at - 60)
+
+
+def learned(seed, n, p=3, K=2):
+    """A twin after n rows, one short of a turn, and the kernels' state after the same rows."""
+    rng = np.random.default_rng(seed)
+    state, twin = state_of(p, K), naive.NaiveThresholds(p, K)
+    X, F = random_rows(rng, n, p).X, rng.uniform(0.0, 0.6, (n, K))
+    Y = np.stack([np.nan_to_num(X[:, k]) > 0.2 for k in range(K)], axis=1).astype(float)
+    none = np.empty(0)
+    for i in range(n):
+        twin.learn(X[i], Y[i], np.ones(K), F[i])
+        row = slice(i, i + 1)
+        if learn_refined(pack(state), X[row], Y[row], none, none[:, None], none, F[row], np.zeros((3, K))):
+            take_turn(pack(state))
+    return state, twin
+
+
+@pytest.mark.parametrize("n", [99, 100, 249, 450])
+def test_a_turn_out_of_turn_is_that_of_the_twin(n):
+    """Also right after another one, when nothing is due."""
+    state, twin = learned(n, n)
+    for _ in range(2):
+        take_turn(pack(state))
+        twin.take_turn()
+        for k, label in enumerate(twin.labels):
+            assert_same_tree(state.arrays, label.root, k)
+
+
+def test_the_work_of_a_turn_is_bounded_and_labels_take_turns():
+    """With 40 features a trial of 200 rows reads 88,000 values: five labels share a turn, the next ones follow."""
+    rng, p, K = np.random.default_rng(0), 40, 9
+    state = state_of(p, K)
+    packed, none, tried = pack(state), np.empty(0), []
+    X, Y = rng.normal(size=(200, p)), (rng.random((200, K)) < 0.5).astype(float)
+    learn_refined(packed, X, Y, none, none[:, None], none, np.full((200, K), 0.5), np.zeros((3, K)))
+    for _ in range(2):
+        take_turn(packed)
+        tried.append([k for k in range(K) if state.arrays.visits[k, 0, 0] == 0.0])
+    assert tried == [[0, 1, 2, 3, 4], list(range(9))]
