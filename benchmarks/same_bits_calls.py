@@ -108,7 +108,7 @@ def trained(make: Profile, n: int = 600, *, wide: bool = False, **changes: Any) 
 
 def facts(clf: Any) -> Outputs:
     """Yield what a trained classifier shows of itself."""
-    for name in ("n_rules_", "n_samples_seen_", "ridge_", "local_ridge_", "feature_weights_", "thresholds_"):
+    for name in ("n_rules_", "n_samples_seen_", "ridge_", "local_ridge_", "thresholds_"):
         yield name, getattr(clf, name)
     rules = clf.rules_
     for name in ("centre", "low", "high", "weights", "label_shares", "support", "born", "last_won", "fidelity"):
@@ -480,7 +480,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "no scaling": {"scaling": "none", "ridge": 1.0, "local_ridge": 0.1},
     "pruning": {"prune_after": 200},
     "touching rules merge": {"merging": "touching", "consistency": "angle"},
-    "relevance": {"feature_weights": "relevance"},
     "sparse and coupled": {"alpha": 0.001, "beta": 0.1, "follow_drift": False},
     "nearest parent": {"parent": "nearest", "ridge": "condition", "follow_drift": False},
     "rotated rules": {"covariance": "full"},

@@ -2,7 +2,7 @@
 
 Real sets follow the benchmark protocol: shuffled by the seed, the first fifth is the initial batch. A drifting stream
 is drawn by the seed and keeps its order; its first drift comes after the initial batch. A single class per sample
-counts as a set of one label. `noisy-` before a name: as many columns of noise beside the features.
+counts as a set of one label.
 """
 
 import os
@@ -18,8 +18,6 @@ from evolabel.typing import FloatArray
 
 FIVE = ("emotions", "yeast", "water-quality", "birds", "mediamill-5k")
 DRIFTS = tuple(f"drift-{kind}" for kind in DRIFT_KINDS)
-WITH_NOISE = "noisy-"
-NOISY = tuple(WITH_NOISE + name for name in ("emotions", "yeast", "water-quality", "segment", "digits", "drift-abrupt"))
 INITIAL_SHARE = 0.2
 DRIFT_ROWS, DRIFT_INITIAL, DRIFT_EVERY = 6000, 500, 1000
 
@@ -34,10 +32,6 @@ class Split(NamedTuple):
 
 def load(name: str, seed: int, nominal: str = "codes") -> Split:
     """A set by its name, or an ARFF file by its path; nominal features by their codes, as in all published numbers."""
-    if name.startswith(WITH_NOISE):
-        X, Y, initial = load(name.removeprefix(WITH_NOISE), seed, nominal)
-        noise = np.random.default_rng((seed, len(X))).normal(size=X.shape)
-        return Split(np.hstack([X, noise]), Y, initial)
     if name in DRIFTS:
         kind = name.removeprefix("drift-")
         stream = DriftingStream(n_features=16, n_labels=6, n_regions=6, drift=kind, drift_every=DRIFT_EVERY, seed=seed)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from pairing import METRICS, Scores, default_row, gap_row, short, verdict
-from study_sets import DRIFTS, FIVE, FURTHER, NOISY
+from study_sets import DRIFTS, FIVE, FURTHER
 from variants import DEFAULT, PARTS
 
 from evolabel.explain.markup import table
@@ -80,7 +80,7 @@ def against_default(file: str) -> str:
     """One variant of a file of its own beside the default it was run with, set by set."""
     runs = results(file)
     (name,) = [one for one in runs if one != DEFAULT]
-    sets = [one for one in (*FIVE, *FURTHER, *DRIFTS, *NOISY) if one in runs[name]]
+    sets = [one for one in (*FIVE, *FURTHER, *DRIFTS) if one in runs[name]]
     columns = default_row(runs[DEFAULT], sets), gap_row(runs[name], runs[DEFAULT], sets)
     rows = [list(row) for row in zip([*sets, "mean"], *columns, strict=True)]
     return table(["PA / AP", DEFAULT, _code(name)], rows)
@@ -99,7 +99,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "STUDY_LOCAL_PRESS": lambda: differences("local-press", FIVE),
     "STUDY_LOCAL_PRESS_ELSEWHERE": lambda: differences_by_set("local-press", (*FURTHER, *DRIFTS)),
     "STUDY_FRESH": lambda: against_default("study_fresh"),
-    "STUDY_FEATURE_WEIGHTS": lambda: against_default("feature_weights"),
     "STUDY_STRUCTURE": lambda: differences("structure", FIVE),
     "STUDY_KERNEL_LIKE": lambda: differences("kernel-like", FIVE),
     "STUDY_MARKS": lambda: differences("marks", FIVE),

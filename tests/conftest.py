@@ -81,8 +81,8 @@ def state_of():
             members = getattr(model.rules, "members", None)  # of rules that follow drift
             known |= {} if members is None else {f"members.{name}": array for name, array in members._asdict().items()}
             known |= {f"scaler.{part.name}": getattr(model.scaler, part.name) for part in fields(model.scaler)}
-            known |= {"events": list(model.rules.events), "ridge": model.ridge, "local_ridge": model.local_ridge}
-            known |= {"feature_weights": model.feature_weights, "answers": model.n_answers}
+            known |= {"events": list(model.rules.events), "answers": model.n_answers}
+            known |= {"ridge": model.ridge, "local_ridge": model.local_ridge}
         if model.counts is not None:
             known |= {"outputs.seen": model.counts.seen, "outputs.on": model.counts.on}
         return {name: np.copy(value) if isinstance(value, np.ndarray) else value for name, value in known.items()}

@@ -94,18 +94,11 @@ def test_every_variant_of_every_part_can_be_made():
 
 
 def test_sets_beyond_the_five_have_rows_and_labels():
-    for name in ("wine", "solar-flare", "drift-new_label", "noisy-wine"):
+    for name in ("wine", "solar-flare", "drift-new_label"):
         X, Y, initial = study_sets.load(name, 0)
         assert len(X) == len(Y) > 2 * initial > 0
         assert np.nanmin(Y) == 0
         assert np.nanmax(Y) == 1
-
-
-def test_noise_stands_beside_the_features():
-    plain, noisy = study_sets.load("wine", 3), study_sets.load("noisy-wine", 3)
-    np.testing.assert_array_equal(noisy.X[:, :13], plain.X)
-    np.testing.assert_array_equal(noisy.Y, plain.Y)
-    assert noisy.X.shape == (178, 26)
 
 
 def test_unknown_arff_files_in_the_data_folder_are_found_and_read(tmp_path, monkeypatch):

@@ -81,7 +81,7 @@ GROUPS = {
         "classes": classes,
         "edited": edited,
         "thresholds": lambda: fitted(optimise="macro_f1"),
-        "relevance": lambda: fitted(feature_weights="relevance", scaling="none", optimise="micro_f1"),
+        "micro_f1": lambda: fitted(scaling="none", optimise="micro_f1"),
         "sibling": lambda: fitted().sibling(),
     },
     "learners": {

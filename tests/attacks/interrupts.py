@@ -86,7 +86,6 @@ PROFILES = {
     "pruned": {"max_rules": 6, "prune_after": 20, "merging": "touching"},
     "macro_f1": {"max_rules": 4, "optimise": "macro_f1"},
     "micro_f1": {"max_rules": 4, "optimise": "micro_f1"},
-    "relevance": {"max_rules": 4, "feature_weights": "relevance"},
     "iterated": {"max_rules": 4, "alpha": 0.01, "beta": 0.1, "follow_drift": False},
     "paper": None,
 }

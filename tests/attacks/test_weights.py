@@ -37,7 +37,6 @@ PROFILES = {
     "iterated": {"alpha": 0.01, "beta": 0.1, "follow_drift": False},
     "rotated": {"covariance": "full"},
     "thresholds": {"optimise": "macro_f1"},
-    "relevance": {"feature_weights": "relevance"},
     "unscaled": {"scaling": "none"},
     "hardly any ridge": {"ridge": 1e-10},
     "paper": None,

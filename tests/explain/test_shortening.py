@@ -5,10 +5,9 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.members.mixture import mixed_weights
-from evolabel.core.rules.feature_weights import squared_correlations
 from evolabel.core.rules.weights import answers
 from evolabel.errors import DataError
-from evolabel.explain.relevance import feature_relevance
+from evolabel.explain.relevance import feature_relevance, squared_correlations
 from evolabel.explain.shortening import (
     ShortRules,
     labels_on,

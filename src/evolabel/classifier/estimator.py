@@ -97,9 +97,6 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         space.
     consistency : {"output", "angle"}, default="output"
         How agreement of merged consequents is measured, eq. (29).
-    feature_weights : {"equal", "relevance"}, default="equal"
-        Weights of the features in squared distances. All the same, or by the share of the labels that each
-        feature explains alone, which follows the stream; 1 on average, see `feature_weights_`.
     alpha : float, default=0.0
         L1 penalty on the weights, intercepts spared. Above 0, weights are iterated (Algorithms 1 and 2).
     beta : float, default=0.0
@@ -141,8 +138,6 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         Rules there are now, and samples seen so far.
     ridge_, local_ridge_ : float
         The unit of the ridges, and the ridge of the rules in this unit.
-    feature_weights_ : ndarray of shape (n_features,)
-        Weights of the features in squared distances, 1 on average.
     thresholds_ : ndarray of shape (n_labels,)
         Outputs of at least this much are predicted as 1.
     rules_ : RuleSet

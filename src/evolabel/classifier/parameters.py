@@ -31,7 +31,6 @@ class Parameters:
     min_support: float = 3.0
     merging: str = "room"
     consistency: str = "output"
-    feature_weights: str = "equal"
     alpha: float = 0.0
     beta: float = 0.0
     coupling: str = "signed_laplacian"

@@ -111,11 +111,6 @@ class Properties(WithLock):
         return self._fitted_model().local_ridge
 
     @property
-    def feature_weights_(self) -> FloatArray:
-        """Weights of the features in squared distances, 1 on average; all 1 during the warm-up."""
-        return self._fitted_model().feature_weights.copy()
-
-    @property
     @exclusive
     def thresholds_(self) -> FloatArray:
         """Outputs of at least this much are predicted as 1, label by label; for a 1-D target the largest wins."""

@@ -15,7 +15,6 @@ import numpy as np
 from evolabel.core.members.adapting import derive_inverses, fade_to_present, restart_blocks, take_members
 from evolabel.core.protocols import Model
 from evolabel.core.rules import fast_sums, inverses, slots
-from evolabel.core.rules.feature_weights import normalised
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import PER_FEATURE, Scaler, fit_scaler
 from evolabel.kernels.moments import derive_inverse_variance
@@ -71,7 +70,6 @@ def joined(scalers: Sequence[Scaler]) -> Scaler:
 def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
     """Keep these features; those the scaler has beyond them are new."""
     rules, p = model.trained(), len(scaler.used)
-    model.feature_weights = normalised(np.append(model.feature_weights[kept], np.ones(p - len(kept))))
     settings = model.settings_for(scaler)
     blocks_differ = settings.memory != rules.settings.memory
     if blocks_differ:

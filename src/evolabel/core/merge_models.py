@@ -40,7 +40,6 @@ def empty_like(model: StreamModel) -> StreamModel:
     sizes = model.n_features, model.n_labels
     twin = StreamModel(*sizes, model.options, exclusive=model.exclusive, watchers=watchers)
     twin.scaler, twin.ridge, twin.local_ridge, twin.warm_up = model.scaler, model.ridge, model.local_ridge, None
-    twin.feature_weights = model.feature_weights
     assert model.scaler is not None
     twin.rules = twin.new_rules(model.scaler, twin.settings())
     twin.thresholds = twin.new_thresholds()
@@ -84,8 +83,6 @@ def merge(
     rules.shrink_to(rules.settings.max_rules)
     if united.thresholds is not None and theirs.thresholds is not None:
         merge_thresholds(united.thresholds, theirs.thresholds, n_labels, columns)
-    if united.weighs_features and other.n_seen:
-        united.weigh_features()
     united.n_answers[columns] += theirs.n_answers
     for watcher, other_watcher in zip(united.watchers, theirs.watchers, strict=False):
         watcher.merge(other_watcher, n_labels, columns)

@@ -28,7 +28,6 @@ from evolabel.core.members.threshold_rules.refiner import ThresholdRules, refine
 from evolabel.core.options import Options
 from evolabel.core.protocols import Watcher
 from evolabel.core.rules.conditioning import is_sound, is_well_posed
-from evolabel.core.rules.feature_weights import WEIGH_EVERY, relevance_weights, set_feature_weights
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import Scaler
 from evolabel.core.rules.weights import MANY_ROWS, NO_WEIGHTS
@@ -80,23 +79,17 @@ class StreamModel:
         self.n_labels = n_labels
         self.ridge = np.nan
         self.local_ridge = np.nan
-        self.feature_weights = np.ones(n_features)
         self.scaler: Scaler | None = None
         self.rules: RuleBase | None = None
         self.thresholds: ThresholdRules | None = None
         self.exclusive = exclusive
         self.warm_up = WarmUp(n_features, n_labels, int(options.warm_up)) if warming else None
         self.counts = output_counts(n_labels, options)
-        self.is_plain = self.counts is None and not self.weighs_features  # learning a row changes the rules only
+        self.is_plain = self.counts is None  # learning a row changes the rules only
         self.watchers = tuple(watchers)
         self.n_answers = np.zeros(n_labels)  # answers per label so far, the initial batch included
         self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)  # edits that can be undone
         self._first = FirstModel()  # answers during the warm-up
-
-    @property
-    def weighs_features(self) -> bool:
-        """Whether distances weigh the features by their relevance."""
-        return self.options.feature_weights == "relevance"
 
     @property
     def n_seen(self) -> int:
@@ -133,15 +126,7 @@ class StreamModel:
     def settings_for(self, scaler: Scaler) -> Settings:
         """Return the settings of the kernels for the features of another `scaler`."""
         p = len(scaler.used)
-        return kernel_settings(
-            self.options,
-            p,
-            self.n_labels,
-            scaler.prior,
-            self.ridge,
-            local_ridge=self.local_ridge,
-            feature_weights=self.feature_weights,
-        )
+        return kernel_settings(self.options, p, self.n_labels, scaler.prior, self.ridge, local_ridge=self.local_ridge)
 
     def new_rules(self, scaler: Scaler, settings: Settings) -> RuleBase:
         """Return a rule base without rules for rows that `scaler` scales; one with members where drift is followed."""
@@ -224,7 +209,7 @@ class StreamModel:
         before = counters[SEEN]
         try:
             if self.thresholds is None:
-                self._learn_members(batch)
+                rules.learn_raw(batch, self.scaler)
             else:
                 self._learn_refined(self.thresholds, batch)
             self.n_answers = n_answers
@@ -239,20 +224,13 @@ class StreamModel:
         if self.counts is not None:
             self.counts.update(batch)
 
-    def _learn_members(self, batch: Batch) -> None:
-        """Learn the raw rows of `batch` with the rules and the members beside them."""
-        assert self.scaler is not None
-        if self.weighs_features:
-            self._learn_and_weigh(batch._replace(X=self.scale(batch.X), raw=batch.X))
-        else:
-            self.trained().learn_raw(batch, self.scaler)
-
     def _learn_refined(self, thresholds: ThresholdRules, batch: Batch) -> None:
         """Learn the raw rows of `batch` with the members, then with the threshold rules behind them.
 
         Both learn the rows up to the next turn of maintenance, so that what a turn finds does not depend on how a
         stream is cut into batches. Ctrl-C waits until both have learned them.
         """
+        assert self.scaler is not None
         outputs = batch.outputs if len(batch.outputs) else np.empty(batch.Y.shape)
         batch = batch._replace(outputs=outputs, read=np.empty(batch.X.shape))
         done = 0
@@ -262,7 +240,7 @@ class StreamModel:
             part = batch.rows(slice(done, end))
             refined_parts = parts_to_refine(self, part.X) if people else ALL_PARTS
             with held():
-                self._learn_members(part)
+                self.trained().learn_raw(part, self.scaler)
                 thresholds.learn_some(part._replace(X=part.read), part.outputs, self.rules, refined_parts)
             done = end
 
@@ -275,36 +253,18 @@ class StreamModel:
     def _learn_heavy(self, batch: Batch) -> None:
         """Learn rows of huge weights: all of them, with P derived again, or none and DataError."""
         rules = self.trained()
-        before = copy.deepcopy(
-            (rules.__getstate__(), self.n_answers, self.counts, self.feature_weights, self.thresholds)
-        )
+        before = copy.deepcopy((rules.__getstate__(), self.n_answers, self.counts, self.thresholds))
         try:
             self.learn_rows(batch)
             derive_inverses(rules)
             if not (is_sound(rules) and is_well_posed(rules) and np.isfinite(batch.outputs).all()):
                 raise DataError(NOT_IN_FLOAT64)
         except BaseException as error:
-            state, self.n_answers, self.counts, self.feature_weights, self.thresholds = before
+            state, self.n_answers, self.counts, self.thresholds = before
             vars(rules).update(state)
             if isinstance(error, LinAlgError | StateError):
                 raise DataError(NOT_IN_FLOAT64) from None
             raise
-
-    def _learn_and_weigh(self, batch: Batch) -> None:
-        """Learn the scaled rows of `batch`; set the weights of the features every `WEIGH_EVERY` samples."""
-        rules, done = self.trained(), 0
-        while done < len(batch.X):
-            end = done + WEIGH_EVERY - rules.n_seen % WEIGH_EVERY
-            rules.learn(batch.rows(slice(done, end)))
-            if rules.n_seen % WEIGH_EVERY == 0:
-                self.weigh_features()
-            done = end
-
-    def weigh_features(self) -> None:
-        """Set the weights of the features in distances from the statistics as they are now."""
-        rules = self.trained()
-        self.feature_weights = relevance_weights(rules)
-        set_feature_weights(rules, self.feature_weights)
 
     def advance(self, rows: int) -> None:
         """Count `rows` of the stream that are not learned, because no label of theirs was asked for."""

@@ -100,7 +100,6 @@ class Options:
     consistency: str = option(
         "output", Choice("output", "angle"), "how agreement of merged consequents is measured, eq. (29)"
     )
-    feature_weights: str = option("equal", Choice("equal", "relevance"), "weights of the features in squared distances")
 
     # the paper's
     alpha: float = option(0.0, Range(0), "L1 penalty on the weights, intercepts spared")

@@ -64,7 +64,6 @@ class Model(Protocol):
     n_answers: FloatArray
     ridge: float
     local_ridge: float
-    feature_weights: FloatArray
     scaler: "Scaler | None"
     rules: "RuleBase | None"
     thresholds: "ThresholdRules | None"

@@ -36,12 +36,11 @@ def kernel_settings(
     ridge: float,
     *,
     local_ridge: float | None = None,
-    feature_weights: FloatArray | None = None,
 ) -> Settings:
     """Return the settings of the kernels for `options`, `p` features and `K` labels.
 
     `prior` is the expected variance of scaled features, `ridge` the unit of the ridges, `local_ridge` the factor
-    chosen, if any, `feature_weights` the weights of the features in distances, all 1 without them.
+    chosen, if any.
     """
     o = options
     local = o.first_local_ridge if local_ridge is None else local_ridge
@@ -51,13 +50,10 @@ def kernel_settings(
     d = p + K if product else p
     radius, young_power = novelty_radius(o, d)
     variances = np.append(o.prior_variance * prior, np.full(d - p, LABEL_VARIANCE))  # the label weight would cancel
-    importance = np.ones(d)
-    if feature_weights is not None:
-        importance[:p] = feature_weights
     return Settings(
         penalty=np.stack([o.global_ridge * ridge * shape, gamma]),
         anchor=gamma if o.parent == "global" else np.zeros(p + 1),
-        metric=np.stack([variances, importance]),
+        metric=np.stack([variances, np.ones(d)]),
         prior_count=o.prior_count_for(p),
         rotated=o.covariance == "full",
         product=product,

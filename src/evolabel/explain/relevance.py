@@ -4,8 +4,8 @@ The Fisher ratio of two classes per feature and label is r^2 / (1 - r^2), with r
 0/1 label; r follows from H and G of the global model, which are kept exactly. Relevance is r^2 itself: the share of a
 label's variance that the feature explains alone, in [0, 1].
 
-By default relevance is for reading only, because features that matter for one label do not for another, and the rules
-serve all labels. `feature_weights="relevance"` weights the features in distances by it (`core.rules.feature_weights`).
+Relevance is for reading only, because features that matter for one label do not for another, and the rules serve all
+labels.
 """
 
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ import numpy as np
 from evolabel._utils.text import first_names
 from evolabel.core.protocols import Model
 from evolabel.core.rules.conditioning import regressor_sums
-from evolabel.core.rules.feature_weights import squared_correlations
 from evolabel.errors import DataError
+from evolabel.kernels.moments import TINY
 from evolabel.typing import FloatArray
 
 
@@ -51,3 +51,19 @@ def feature_relevance(model: Model, feature_names: list[str], label_names: list[
     sums, squares = regressor_sums(rules)
     by_label = squared_correlations(sums[:1], squares[:1], rules.arrays.G[:1])[0]
     return Relevance(by_label, feature_names, label_names)
+
+
+def squared_correlations(sums: FloatArray, squares: FloatArray, G: FloatArray) -> FloatArray:
+    """Return squared correlations (slots, K, p) from `sums` and `squares` of regressors and from `G`; 0 for constants.
+
+    The variance of a 0/1 label of mean m is m (1 - m).
+    """
+    n = np.maximum(sums[:, -1:], TINY)
+    mean, share = sums[:, :-1] / n, np.clip(G[:, :, -1] / n, 0.0, 1.0)
+    second = squares[:, :-1] / n
+    variance = second - mean**2
+    varies = variance > 1e-9 * np.maximum(second, TINY)
+    covariance = G[:, :, :-1] / n[:, :, None] - share[:, :, None] * mean[:, None]
+    spread = (share * (1.0 - share))[:, :, None] * np.where(varies, variance, 1.0)[:, None]
+    known = (spread > 1e-12) & varies[:, None]
+    return np.where(known, np.clip(covariance**2 / np.where(known, spread, 1.0), 0.0, 1.0), 0.0)

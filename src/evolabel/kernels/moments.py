@@ -9,7 +9,7 @@ import numpy as np
 
 from evolabel.kernels.compile import inlined, inner, kernel
 from evolabel.kernels.paper.rotated import rotate
-from evolabel.kernels.state import RULES, SEEN, PaperArrays, RuleArrays, Settings
+from evolabel.kernels.state import SEEN, PaperArrays, RuleArrays, Settings
 from evolabel.typing import FloatArray
 
 TINY = 1e-300  # keeps 0 / 0 out of sums
@@ -23,19 +23,10 @@ def inverse_variance(n: float, M: float, nu0: float, S0: float) -> float:
 
 def derive_inverse_variance(slot: int, rules: RuleArrays, settings: Settings) -> None:
     """Derive `inv` of `slot` from its moments and the prior, feature by feature: `inverse_variance` in numpy."""
-    _derive(slice(slot, slot + 1), rules, settings)
-
-
-def derive_inverse_variances(rules: RuleArrays, settings: Settings) -> None:
-    """Derive `inv` of all slots."""
-    _derive(slice(0, int(rules.counters[RULES]) + 1), rules, settings)
-
-
-def _derive(of: slice, rules: RuleArrays, settings: Settings) -> None:
     S0, lam = settings.metric
     with np.errstate(all="ignore"):
-        count = settings.prior_count + np.maximum(rules.n[of] - 1.0, 0.0)
-        rules.inv[of] = lam * (count / (settings.prior_count * S0 + rules.M[of]))
+        count = settings.prior_count + np.maximum(rules.n[slot] - 1.0, 0.0)
+        rules.inv[slot] = lam * (count / (settings.prior_count * S0 + rules.M[slot]))
 
 
 @inlined

@@ -80,8 +80,6 @@ def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True)
         watcher.fit(standardised, standardised.outputs, in_order=in_order)
     if model.counts is not None:
         model.counts.update(scaled)
-    if model.weighs_features:
-        model.weigh_features()
     return rules
 
 
@@ -91,7 +89,6 @@ def initialise(model: "StreamModel", batch: Batch) -> None:
     model.scaler = fit_scaler(batch.X, options.scaling, int(options.n_knots))
     model.ridge = ridge_strength(options.ridge, model.scaler.transform(batch.X), batch.Y, batch.weights)
     model.local_ridge = options.first_local_ridge
-    model.feature_weights = np.ones(model.n_features)
     model.rules = model.new_rules(model.scaler, model.settings())
     model.thresholds = model.new_thresholds()
     model.warm_up = None

@@ -298,8 +298,3 @@ def check_settings(settings: Settings) -> None:
     for name, values in numbers.items():
         if not ((values >= SMALLEST) & (values <= 1.0 / SMALLEST)).all():
             raise DataError(f"the options lead to a {name} of {values}, expected {SMALLEST:g} to {1.0 / SMALLEST:g}")
-
-
-def check_feature_weights(arrays: Arrays, p: int) -> None:
-    """Check the `arrays` of the weights of `p` features in distances."""
-    check_arrays(arrays, {"feature_weights": floats(p, positive=True)})

@@ -24,7 +24,6 @@ from evolabel.core.stored.array_checks import MOST, check_arrays, check_names, f
 from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.core.stored.model_checks import (
     check_counts,
-    check_feature_weights,
     check_identities,
     check_members,
     check_rules,
@@ -72,8 +71,6 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
         arrays |= {f"members.{name}": array for name, array in rules.members._asdict().items()}
     if model.thresholds is not None:
         arrays |= {f"thresholds.{name}": array for name, array in thresholds_apart(model.thresholds).items()}
-    if model.weighs_features:
-        arrays["feature_weights"] = model.feature_weights
     if model.counts is not None:
         arrays |= {f"outputs.{name}": getattr(model.counts, name) for name in OUTPUT_ARRAYS}
     facts["events"] = [list(event) for event in rules.events]
@@ -118,9 +115,6 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
     low, high = limits_of(options.scaling)
     model.scaler = Scaler(**{name: parts["scaler"][name] for name in PER_FEATURE}, low=low, high=high)
     model.ridge, model.local_ridge = stored.positive("ridge"), stored.positive("local_ridge")
-    if model.weighs_features:
-        check_feature_weights(parts["weights"], n_features)
-        model.feature_weights = parts["weights"]["feature_weights"]
     model.rules = _rule_base(model, parts, stored)
     model.thresholds = model.new_thresholds()
     if model.thresholds is not None:
@@ -148,9 +142,6 @@ def _parts(arrays: Arrays, options: Options) -> dict[str, Arrays]:
     """The arrays of a trained model by group; DataError for one that belongs to none."""
     groups = {name: part_of(arrays, name) for name in ("scaler", "rules", "members", "thresholds", "change", "outputs")}
     rest = {name: array for name, array in arrays.items() if name.partition(".")[0] not in groups or "." not in name}
-    groups["weights"] = {name: rest.pop(name) for name in ("feature_weights",) if name in rest}
-    if groups["weights"] and options.feature_weights != "relevance":
-        raise DataError("array feature_weights is not expected here")
     if groups["outputs"] and options.optimise == "accuracy":
         raise DataError("arrays of outputs are not expected here")
     if groups["members"] and not options.follow_drift:
