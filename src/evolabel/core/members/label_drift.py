@@ -69,7 +69,8 @@ def label_drifts(rules: RuleBase | None, n_labels: int, thresholds: "ThresholdRu
         kind, since = (last[label].kind, last[label].sample) if label in last else ("calm", None)
         shares = dict(zip(MEMBERS, weights[label], strict=True))
         alarm = rules.members.alarms[_OF_MIXTURE, label]
-        if thresholds is not None and thresholds.arrays.gate[label, IS_OPEN] > 0.0:
+        answers = alarm[CALM_COUNT] > 0.0  # before, there was only the initial batch
+        if answers and thresholds is not None and thresholds.arrays.gate[label, IS_OPEN] > 0.0:
             alarm = thresholds.arrays.alarms[label]
         drifts.append(LabelDrift(kind, since, *_errors(alarm), shares))
     return drifts
