@@ -57,7 +57,7 @@ class KernelCompiler(_Compiler):  # type: ignore[misc]
         super().__init__(typing, target, library, arguments, result, QuickFlags(flags), names)
 
     def compile_extra(self, function: Any) -> Any:
-        """Return what numba knows about `function` after it is compiled."""
+        """Return numba's result of compiling `function`."""
         with _without_garbage_collection():
             return super().compile_extra(function)
 

@@ -36,7 +36,8 @@ class LabelDrift:
     since : int or None
         Sample at which this state began; None while "calm".
     error : float
-        Mean squared error of the outputs over the last answers, 50 or more; NaN before there are any.
+        Mean squared error of the outputs over the last answers, 50 or more; NaN before there are any. Where threshold
+        rules have a say in the label, it is the error of their own answers.
     calm_error : float
         The same in calm times.
     weights : dict of str to float

@@ -70,7 +70,7 @@ class ThresholdRules:
 
     @property
     def drifting(self) -> BoolArray:
-        """Whether the tree of each label has shown a drift that is not over yet, where no members follow it."""
+        """Whether the tree of each label has shown a drift, as the first to do so, that is not over yet."""
         return np.asarray(self.arrays.episode >= 0)
 
     def _packed(self) -> tuple[ThresholdArrays, Thresholds, Any]:
