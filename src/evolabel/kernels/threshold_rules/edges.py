@@ -9,7 +9,7 @@ import numpy as np
 from evolabel.kernels.compile import inner
 from evolabel.kernels.threshold_rules.answer import leaf_of, mean_label
 from evolabel.kernels.threshold_rules.ring import middle_of
-from evolabel.kernels.threshold_rules.sorting import sort_values
+from evolabel.kernels.threshold_rules.sorting import sort_by_bins
 from evolabel.kernels.threshold_rules.state import EDGE, HALF_WIDTH, MISSING_LEFT, ThresholdArrays, Thresholds
 from evolabel.kernels.threshold_rules.structure import choose_reaching, list_below, make_leaf, refill
 from evolabel.typing import FloatArray
@@ -29,14 +29,20 @@ def clipped_mean(k: int, a: int, clip: float, t: ThresholdArrays) -> float:
 
 
 @inner
-def loss_difference(y: float, p: float, q: float) -> float:
-    """Return the log loss of the label y at the mean p, minus that at q."""
-    return float(np.log(q / p)) if y > 0.5 else float(np.log((1.0 - q) / (1.0 - p)))
+def fill_logs(k: int, a: int, clip: float, thresholds: Thresholds) -> None:
+    """Fill `logs` of the leaves below node a of tree k of `thresholds`; their means are cut to [clip, 1 - clip]."""
+    t, work = thresholds.arrays, thresholds.work
+    nodes = work.nodes[1]
+    for i in range(list_below(k, a, t, nodes)):
+        b = nodes[i]
+        if t.feature[k, b] < 0:
+            p = clipped_mean(k, b, clip, t)
+            work.logs[b, 0], work.logs[b, 1] = np.log(1.0 - p), np.log(p)
 
 
 @inner
 def fill_losses(k: int, a: int, n: int, thresholds: Thresholds) -> tuple[int, float, float]:
-    """Fill `values` and `losses` for the n rows in `part`, those of node a of tree k of `thresholds`.
+    """Fill `values` and `losses` for the n rows in `part`, those of node a of tree k, and order[1] with their bins.
 
     Return how many values are known, the loss of the rows now on the left, and that of rows whose value is missing.
     Losses are those of the left child minus those of the right one.
@@ -44,16 +50,16 @@ def fill_losses(k: int, a: int, n: int, thresholds: Thresholds) -> tuple[int, fl
     t, work = thresholds.arrays, thresholds.work
     j, left = t.feature[k, a], t.child[k, a]
     m, now, missing = 0, 0.0, 0.0
+    fill_logs(k, a, EDGE_CLIP, thresholds)
     for r in range(n):
         place = work.part[r]
-        p = clipped_mean(k, leaf_of(k, left, t.X[place], t), EDGE_CLIP, t)
-        q = clipped_mean(k, leaf_of(k, left + 1, t.X[place], t), EDGE_CLIP, t)
-        d = work.scale[place] * t.weights[place, k] * loss_difference(float(t.Y[place, k]), p, q)
+        y, on_left, on_right = t.Y[place, k], leaf_of(k, left, t.X[place], t), leaf_of(k, left + 1, t.X[place], t)
+        d = work.scale[place] * t.weights[place, k] * (work.logs[on_right, y] - work.logs[on_left, y])
         value = t.X[place, j]
         if np.isnan(value):
             missing += d
         else:
-            work.values[m], work.losses[m] = value, d
+            work.values[m], work.losses[m], work.order[1, m] = value, d, t.codes[place, j]
             m += 1
             if value <= t.edge[k, a, EDGE]:
                 now += d
@@ -68,7 +74,7 @@ def place_edge(edge: FloatArray, m: int, now: float, thresholds: Thresholds) -> 
     """
     work = thresholds.work
     x, sums = work.values, work.g
-    sort_values(m, x, work.order)
+    sort_by_bins(m, x, work.order, work.counts)
     order, c, best, at = work.order[0], 0.0, np.inf, -1
     for r in range(m):
         c += work.losses[order[r]]
@@ -140,10 +146,12 @@ def trim(k: int, a: int, n: int, least: float, thresholds: Thresholds) -> None:
         b = nodes[i]
         if t.feature[k, b] < 0:
             continue
-        gain, p = 0.0, clipped_mean(k, b, TRIM_CLIP, t)
+        p, gain = clipped_mean(k, b, TRIM_CLIP, t), 0.0
+        alone = np.log(1.0 - p), np.log(p)  # as a leaf
+        fill_logs(k, b, TRIM_CLIP, thresholds)
         for r in range(choose_reaching(k, a, b, n, thresholds)):
             place = work.part[r]
-            q = clipped_mean(k, leaf_of(k, b, t.X[place], t), TRIM_CLIP, t)
-            gain += work.scale[place] * t.weights[place, k] * loss_difference(float(t.Y[place, k]), p, q)
+            y, leaf = t.Y[place, k], leaf_of(k, b, t.X[place], t)
+            gain += work.scale[place] * t.weights[place, k] * (work.logs[leaf, y] - alone[y])
         if gain < least:
             make_leaf(k, b, t, work.nodes[1])

@@ -36,9 +36,12 @@ answers g, and a gate decides how far g replaces f. K labels, p features, `NODES
 | values   | (R,)          | scratch | values of one feature; `order` sorts them                                    |
 | order    | (2, R)        | scratch | indices into `values`                                                        |
 | losses   | (R,)          | scratch | loss on the left minus loss on the right                                     |
-| histogram| (3, p, CODES) | scratch | sums of g, h and 1 over the rows of a leaf, by feature and code              |
+| counts   | (CODES,)      | scratch | values of a feature by code                                                  |
+| logs     | (NODES, 2)    | scratch | logarithms of 1 - p and of p, the mean label of a leaf                       |
+| histogram| (p, CODES, 3) | scratch | sums of g, h and 1 over the rows of a leaf, by feature and code              |
 | single   | (p,)          | scratch | gain of the best step of each feature                                        |
-| cells    | (2, 8, 8)     | scratch | sums of g and h by the coarse bins of two features                           |
+| pair_codes | (p, R)      | scratch | coarse bins of the rows on which pairs are tried                             |
+| cells    | (8, 8, 2)     | scratch | sums of g and h by the coarse bins of two features                           |
 | nodes    | (2, NODES)    | scratch | lists of nodes                                                               |
 | shares   | (NODES,)      | scratch | membership of a row in the nodes of such a list                              |
 | out      | (K,)          | scratch | answers of the trees to the present row                                      |
@@ -124,8 +127,11 @@ class Scratch(NamedTuple):
     values: FloatArray
     order: IntArray
     losses: FloatArray
+    counts: IntArray
+    logs: FloatArray
     histogram: FloatArray
     single: FloatArray
+    pair_codes: CodeArray
     cells: FloatArray
     nodes: IntArray
     shares: FloatArray
@@ -196,9 +202,12 @@ def with_workspace(arrays: ThresholdArrays, exclusive: bool) -> Thresholds:
         values=numbers.copy(),
         order=np.zeros((2, R), np.int64),
         losses=numbers.copy(),
-        histogram=np.zeros((3, p, CODES)),
+        counts=np.zeros(CODES, np.int64),
+        logs=np.zeros((NODES, 2)),
+        histogram=np.zeros((p, CODES, 3)),
         single=np.zeros(p),
-        cells=np.zeros((2, COARSE, COARSE)),
+        pair_codes=np.zeros((p, R), np.uint8),
+        cells=np.zeros((COARSE, COARSE, 2)),
         nodes=np.zeros((2, NODES), np.int64),
         shares=np.zeros(NODES),
         out=np.zeros(K),

@@ -72,10 +72,10 @@ def fill_histogram(n: int, thresholds: Thresholds) -> tuple[float, float]:
         G += g
         H += h
         for j in range(codes.shape[0]):
-            c = codes[j]
-            work.histogram[0, j, c] += g
-            work.histogram[1, j, c] += h
-            work.histogram[2, j, c] += 1.0
+            cell = work.histogram[j, codes[j]]
+            cell[0] += g
+            cell[1] += h
+            cell[2] += 1.0
     return G, H
 
 
@@ -90,14 +90,14 @@ def best_step(n: int, G: float, H: float, thresholds: Thresholds) -> tuple[float
     whole, oldest = score(G, H), oldest_row(t)
     best, feature, edge, missing_left, tried = 0.0, -1, 0.0, 0.0, 0
     for j in range(t.X.shape[1]):
-        sums = work.histogram[:, j]
+        sums = work.histogram[j]
         work.single[j] = 0.0
-        for left in range(2 if sums[2, 0] > 0.0 else 1):
+        for left in range(2 if sums[0, 2] > 0.0 else 1):
             g, h, rows = 0.0, 0.0, 0.0
             for c in range(1 - left, N_BINS + 1):
-                g += sums[0, c]
-                h += sums[1, c]
-                rows += sums[2, c]
+                g += sums[c, 0]
+                h += sums[c, 1]
+                rows += sums[c, 2]
                 if c == 0:
                     continue
                 tried += 1
@@ -114,39 +114,54 @@ def best_step(n: int, G: float, H: float, thresholds: Thresholds) -> tuple[float
 
 
 @inner
-def fill_cells(n: int, step: int, u: int, v: int, thresholds: Thresholds) -> None:
-    """Fill `cells` with sums of g and h over the coarse bins of features u and v, cumulated along both.
-
-    Every `step`-th of the n rows in `chosen` of `thresholds` is used.
-    """
+def fill_pair_codes(n: int, step: int, thresholds: Thresholds) -> int:
+    """Fill `pair_codes` with the coarse bins of every `step`-th of the n rows in `chosen`; return how many rows."""
     t, work = thresholds.arrays, thresholds.work
-    cells = work.cells
-    cells[:] = 0.0
+    m = 0
     for r in range(0, n, step):
         codes = t.codes[work.chosen[r]]
-        i, j = t.coarse[u, codes[u]], t.coarse[v, codes[v]]
-        cells[0, i, j] += work.g[r]
-        cells[1, i, j] += work.h[r]
-    for s in range(2):
-        for i in range(1, COARSE):
-            for j in range(COARSE):
-                cells[s, i, j] += cells[s, i - 1, j]
-        for i in range(COARSE):
-            for j in range(1, COARSE):
-                cells[s, i, j] += cells[s, i, j - 1]
+        for j in range(codes.shape[0]):
+            work.pair_codes[j, m] = t.coarse[j, codes[j]]
+        m += 1
+    return m
+
+
+@inner
+def fill_cells(m: int, step: int, u: int, v: int, thresholds: Thresholds) -> None:
+    """Fill `cells` with sums of g and h over the coarse bins of features u and v, cumulated along both.
+
+    m rows are in `pair_codes` of `thresholds`, every `step`-th of those in `chosen`.
+    """
+    work = thresholds.work
+    cells, of_u, of_v = work.cells, work.pair_codes[u], work.pair_codes[v]
+    cells[:] = 0.0
+    for r in range(m):
+        cell = cells[of_u[r], of_v[r]]
+        cell[0] += work.g[r * step]
+        cell[1] += work.h[r * step]
+    for i in range(1, COARSE):
+        for j in range(COARSE):
+            for s in range(2):
+                cells[i, j, s] += cells[i - 1, j, s]
+    for i in range(COARSE):
+        for j in range(1, COARSE):
+            for s in range(2):
+                cells[i, j, s] += cells[i, j - 1, s]
 
 
 @inner
 def best_cell(thresholds: Thresholds) -> tuple[float, int, int]:
     """Return the gain of the best cut of `cells` into four, and the last coarse bins on the left of both."""
-    G, H = thresholds.work.cells[0], thresholds.work.cells[1]
+    cells = thresholds.work.cells
     z = COARSE - 1
-    whole, best, u, v = score(G[z, z], H[z, z]), 0.0, 0, 0
+    G, H = cells[z, z, 0], cells[z, z, 1]
+    whole, best, u, v = score(G, H), 0.0, 0, 0
     for i in range(z):
+        G_u, H_u = cells[i, z, 0], cells[i, z, 1]
         for j in range(z):
-            g, h = G[i, j], H[i, j]
-            gain = score(g, h) + score(G[i, z] - g, H[i, z] - h) + score(G[z, j] - g, H[z, j] - h)
-            gain += score(G[z, z] - G[i, z] - G[z, j] + g, H[z, z] - H[i, z] - H[z, j] + h) - whole
+            g, h, G_v, H_v = cells[i, j, 0], cells[i, j, 1], cells[z, j, 0], cells[z, j, 1]
+            gain = score(g, h) + score(G_u - g, H_u - h) + score(G_v - g, H_v - h)
+            gain += score(G - G_u - G_v + g, H - H_u - H_v + h) - whole
             if gain > best:
                 best, u, v = gain, i, j
     return best, u, v
@@ -181,6 +196,7 @@ def best_pair(n: int, seed: int, thresholds: Thresholds) -> tuple[float, int, in
     everything = p * (p - 1) // 2 <= MOST_PAIRS
     few = p if everything else min(p, BEST_SINGLES)
     step = max(1, n // PAIR_SAMPLE)
+    m = fill_pair_codes(n, step, thresholds)
     best, first, second, i, j = 0.0, -1, -1, 0, 0
     a, b = 0, 0
     for q in range(min(p * (p - 1) // 2, MOST_PAIRS)):
@@ -197,7 +213,7 @@ def best_pair(n: int, seed: int, thresholds: Thresholds) -> tuple[float, int, in
             v = (seed >> 8) % p
         if u == v:
             continue
-        fill_cells(n, step, u, v, thresholds)
+        fill_cells(m, step, u, v, thresholds)
         gain, c, d = best_cell(thresholds)
         if gain > best:
             best, first, second, i, j = gain, u, v, c, d
