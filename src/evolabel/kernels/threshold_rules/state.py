@@ -38,7 +38,7 @@ answers g, and a gate decides how far g replaces f. K labels, p features, `NODES
 | losses   | (R,)          | scratch | loss on the left minus loss on the right                                     |
 | counts   | (CODES,)      | scratch | values of a feature by code                                                  |
 | logs     | (NODES, 2)    | scratch | logarithms of 1 - p and of p, the mean label of a leaf                       |
-| histogram| (p, CODES, 3) | scratch | sums of g, h and 1 over the rows of a leaf, by feature and code              |
+| histogram| (3, p, CODES) | scratch | sums of g, h and 1 over the rows of a leaf, by feature and code              |
 | single   | (p,)          | scratch | gain of the best step of each feature                                        |
 | pair_codes | (p, R)      | scratch | coarse bins of the rows on which pairs are tried                             |
 | cells    | (8, 8, 2)     | scratch | sums of g and h by the coarse bins of two features                           |
@@ -204,7 +204,7 @@ def with_workspace(arrays: ThresholdArrays, exclusive: bool) -> Thresholds:
         losses=numbers.copy(),
         counts=np.zeros(CODES, np.int64),
         logs=np.zeros((NODES, 2)),
-        histogram=np.zeros((p, CODES, 3)),
+        histogram=np.zeros((3, p, CODES)),
         single=np.zeros(p),
         pair_codes=np.zeros((p, R), np.uint8),
         cells=np.zeros((COARSE, COARSE, 2)),

@@ -72,10 +72,10 @@ def fill_histogram(n: int, thresholds: Thresholds) -> tuple[float, float]:
         G += g
         H += h
         for j in range(codes.shape[0]):
-            cell = work.histogram[j, codes[j]]
-            cell[0] += g
-            cell[1] += h
-            cell[2] += 1.0
+            c = codes[j]
+            work.histogram[0, j, c] += g
+            work.histogram[1, j, c] += h
+            work.histogram[2, j, c] += 1.0
     return G, H
 
 
@@ -90,14 +90,14 @@ def best_step(n: int, G: float, H: float, thresholds: Thresholds) -> tuple[float
     whole, oldest = score(G, H), oldest_row(t)
     best, feature, edge, missing_left, tried = 0.0, -1, 0.0, 0.0, 0
     for j in range(t.X.shape[1]):
-        sums = work.histogram[j]
+        sums = work.histogram[:, j]
         work.single[j] = 0.0
-        for left in range(2 if sums[0, 2] > 0.0 else 1):
+        for left in range(2 if sums[2, 0] > 0.0 else 1):
             g, h, rows = 0.0, 0.0, 0.0
             for c in range(1 - left, N_BINS + 1):
-                g += sums[c, 0]
-                h += sums[c, 1]
-                rows += sums[c, 2]
+                g += sums[0, c]
+                h += sums[1, c]
+                rows += sums[2, c]
                 if c == 0:
                     continue
                 tried += 1
