@@ -28,6 +28,16 @@ def test_sorting_is_that_of_numpy_and_keeps_the_order_of_equal_values(values):
     np.testing.assert_array_equal(order[0, : len(values)], np.argsort(values, kind="stable"))
 
 
+@given(VALUES, st.integers(1, 5), st.booleans())
+def test_sorting_by_bins_is_that_of_numpy_whether_bins_are_small_or_not(values, n_bins, many):
+    values = np.tile(values, 8) if many else values
+    inner_edges = np.quantile(values, np.linspace(0.0, 1.0, n_bins + 1)[1:-1]) if len(values) else np.empty(0)
+    order = np.full((2, max(1, len(values))), -1)
+    order[1, : len(values)] = 1 + np.searchsorted(inner_edges, values)
+    sorting.sort_by_bins(len(values), values, order, np.zeros(CODES, np.int64))
+    np.testing.assert_array_equal(order[0, : len(values)], np.argsort(values, kind="stable"))
+
+
 @settings(max_examples=40)
 @given(SEEDS, st.integers(0, 300), st.sampled_from([0, 1, 2, 20, 33, 60]), st.sampled_from([0.0, 0.9]))
 def test_bins_and_codes_are_those_of_the_twin(seed, n, values, zeros):

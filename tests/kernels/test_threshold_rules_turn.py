@@ -12,7 +12,7 @@ from evolabel.kernels.packed_state import pack
 from evolabel.kernels.threshold_rules import learn as learn_module
 from evolabel.kernels.threshold_rules import turn as turn_module
 from evolabel.kernels.threshold_rules.learn import learn_refined
-from evolabel.kernels.threshold_rules.state import FREE, LEAF
+from evolabel.kernels.threshold_rules.state import FREE, IS_OPEN, LEAF, LEARNED
 from evolabel.kernels.threshold_rules.turn import take_turn
 
 learn, turn = CallableKernels(learn_module), CallableKernels(turn_module)
@@ -104,14 +104,21 @@ def test_a_turn_out_of_turn_is_that_of_the_twin(n):
             assert_same_tree(state.arrays, label.root, k)
 
 
-def test_the_work_of_a_turn_is_bounded_and_labels_take_turns():
-    """With 40 features a trial of 200 rows reads 88,000 values: five labels share a turn, the next ones follow."""
+@pytest.mark.parametrize(
+    ("rows_before", "is_open", "first_turn", "second_turn"), [(0, 0.0, 5, 9), (2000, 0.0, 2, 4), (2000, 1.0, 5, 9)]
+)
+def test_the_work_of_a_turn_is_bounded_and_labels_take_turns(rows_before, is_open, first_turn, second_turn):
+    """With 40 features a trial of 200 rows reads 88,000 values: five labels share a turn, the next ones follow.
+
+    Two share it where no gate is open after 2,000 rows.
+    """
     rng, p, K = np.random.default_rng(0), 40, 9
     state = state_of(p, K)
+    state.arrays.clock[LEARNED], state.arrays.gate[K - 1, IS_OPEN] = rows_before, is_open
     packed, none, tried = pack(state), np.empty(0), []
     X, Y = rng.normal(size=(200, p)), (rng.random((200, K)) < 0.5).astype(float)
     learn_refined(packed, X, Y, none, none[:, None], none, np.full((200, K), 0.5), np.zeros((3, K)))
     for _ in range(2):
         take_turn(packed)
         tried.append([k for k in range(K) if state.arrays.visits[k, 0, 0] == 0.0])
-    assert tried == [[0, 1, 2, 3, 4], list(range(9))]
+    assert tried == [list(range(first_turn)), list(range(second_turn))]

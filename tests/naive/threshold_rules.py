@@ -196,7 +196,7 @@ class NaiveThresholds:
         return rows.reaching(label.root, node)
 
     def take_turn(self) -> None:
-        """Bins; drift and pruning of every label; trials and edges until 400,000 values are read."""
+        """Bins; drift and pruning of every label; trials and edges until enough values are read."""
         self.renew_bins()
         for label in self.labels[self.first :]:
             if label.root.children:
@@ -205,13 +205,13 @@ class NaiveThresholds:
                 if prune(label.root) and not label.root.children:
                     label.alarm = NaiveAlarm()
                     label.gate = label.gate if self.shares_gate else NaiveGate()
-        done = 0
+        done, most = 0, self.most_work()
         for _ in range(self.first, self.K):
-            if done >= 400_000:
+            if done >= most:
                 return
             k = self.next_label if self.next_label < self.K else self.first
-            done = self.try_leaves(k, done)
-            if done < 400_000:
+            done = self.try_leaves(k, done, most)
+            if done < most:
                 done = self.move_edges(k, done)
                 self.next_label = k + 1
 
@@ -225,12 +225,17 @@ class NaiveThresholds:
             self.bins[j] = trials.bin_edges(np.array([row.x[j] for row in self.rows[-2000:]]))
         self.next_feature = last
 
-    def try_leaves(self, k: int, done: int) -> int:
+    def most_work(self) -> int:
+        """Values that a turn may read: 400,000, or 100,000 if no tree has a say although all saw a full ring."""
+        idle = [not one.gate.is_open and len(self.rows) - one.since >= 2000 for one in self.labels[self.first :]]
+        return 100_000 if all(idle) else 400_000
+
+    def try_leaves(self, k: int, done: int, most: int) -> int:
         """Leaves that have waited long enough, by their places; their next wait is twice as long."""
         label, n_rows = self.labels[k], len(self.rows)
         for place in range(95):
             leaf = next((node for node in label.root.below() if node.place == place and not node.children), None)
-            if done >= 400_000:
+            if done >= most:
                 break
             if leaf is not None and leaf.since >= leaf.wait:
                 rows, leaf.since = self.rows_of(k, leaf), 0.0

@@ -30,6 +30,7 @@ from evolabel.kernels.threshold_rules.structure import FIRST_WAIT, make_leaf
 from evolabel.kernels.threshold_rules.trial import cost_of_trial, try_leaf
 
 MOST_WORK = 400_000  # values that are read in one turn
+IDLE_WORK = 100_000  # while no tree has a say
 EDGE_WORK = 60  # values that a row counts for when edges are moved
 
 KEEP = 0.5  # standard errors of the gain below which a subtree is pruned
@@ -83,11 +84,24 @@ def prune(k: int, thresholds: Thresholds) -> None:
 
 
 @inner
-def try_leaves(k: int, done: int, thresholds: Thresholds) -> int:
-    """Try the leaves of tree k that have waited long enough; return the work done, `done` before, when it is enough."""
+def work_of_turn(thresholds: Thresholds) -> int:
+    """Return the values that a turn may read: fewer where no tree has a say after a whole ring of rows."""
+    t = thresholds.arrays
+    for k in range(thresholds.first, t.feature.shape[0]):
+        if t.gate[k, IS_OPEN] > 0.0 or t.clock[LEARNED] - t.since[k] < MAIN_ROWS:
+            return MOST_WORK
+    return IDLE_WORK
+
+
+@inner
+def try_leaves(k: int, done: int, most: int, thresholds: Thresholds) -> int:
+    """Try the leaves of tree k that have waited long enough; return the work done, `done` before, when it is enough.
+
+    It is enough when it reaches `most`.
+    """
     t = thresholds.arrays
     for a in range(t.feature.shape[1]):
-        if done >= MOST_WORK:
+        if done >= most:
             return done
         v = t.visits[k, a]
         if t.feature[k, a] == LEAF and v[SINCE_TRIAL] >= v[TO_WAIT]:
@@ -126,15 +140,15 @@ def take_turn(thresholds: Thresholds) -> None:
             if has_drifted(k, t):
                 forget(k, thresholds)
             prune(k, thresholds)
-    done = 0
+    done, most = 0, work_of_turn(thresholds)
     for _ in range(thresholds.first, K):
-        if done >= MOST_WORK:
+        if done >= most:
             return
         k = t.clock[NEXT_LABEL]
         if k < thresholds.first or k >= K:
             k = thresholds.first
-        done = try_leaves(k, done, thresholds)
-        if done < MOST_WORK:
+        done = try_leaves(k, done, most, thresholds)
+        if done < most:
             done = move_edges(k, done, thresholds)
             t.clock[NEXT_LABEL] = k + 1
 
