@@ -37,8 +37,8 @@ class NaiveSums:
             self.G[slot] += weight * part * np.outer(y, r)
 
     def fade(self, slot: int, block: int) -> None:
-        """A quarter of an e-fold for every block that the slot has missed."""
-        factor = exp(-(block - self.block[slot]) / 4.0)
+        """Half an e-fold for every block that the slot has missed."""
+        factor = exp(-(block - self.block[slot]) / 2.0)
         self.H[slot] *= factor
         self.G[slot] *= factor
         self.block[slot] = block
@@ -83,8 +83,8 @@ class NaiveFollower:
 
     @property
     def block(self) -> int:
-        """Rows are counted in quarters of the memory."""
-        return (self.now - 1) // (self.memory // 4)
+        """Rows are counted in halves of the memory."""
+        return (self.now - 1) // (self.memory // 2)
 
     def watch(self, b: int, F: FloatArray, y: float, weight: float) -> bool:
         """Mixer, share and alarms of one label; return whether the stream has changed."""

@@ -82,11 +82,11 @@ class NaiveFast:
     rows: list[tuple[int, float, FloatArray, FloatArray]] = field(default_factory=list)
 
     def sums(self, block: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """H, G and P in this block: each row counts less by exp(-1/4) for every block since."""
+        """H, G and P in this block: each row counts less by exp(-1/2) for every block since."""
         q, K = len(self.rows[0][2]), len(self.rows[0][3])
         H, G = np.zeros((q, q)), np.zeros((K, q))
         for learned, weight, r, y in self.rows:
-            w = weight * exp(-(block - learned) / 4.0)
+            w = weight * exp(-(block - learned) / 2.0)
             H += w * np.outer(r, r)
             G += w * np.outer(y, r)
         return H, G, np.linalg.inv(H + np.diag(self.penalty))

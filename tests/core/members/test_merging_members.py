@@ -31,7 +31,7 @@ def parts_of(X, Y, split=1500, **changes):
 def faded(clf, slot):
     """Fast sums of a slot at the present of its own stream."""
     rules = clf._model.trained()
-    factor = np.exp((int(rules.arrays.fast_block[slot]) - rules.block) / 4.0)
+    factor = np.exp((int(rules.arrays.fast_block[slot]) - rules.block) / 2.0)
     return factor * rules.fast.hessian(slot), factor * rules.fast.arrays.G[slot]
 
 

@@ -104,8 +104,10 @@ def test_a_locked_rule_neither_learns_nor_fades():
     assert not fast.fade_active(1, 99, pack(members))
 
 
-@pytest.mark.parametrize(("row", "memory", "block"), [(1, 20, 0), (5, 20, 0), (6, 20, 1), (500, 500, 3), (501, 500, 4)])
-def test_four_blocks_are_one_memory(row, memory, block):
+@pytest.mark.parametrize(
+    ("row", "memory", "block"), [(1, 20, 0), (10, 20, 0), (11, 20, 1), (500, 500, 1), (501, 500, 2)]
+)
+def test_two_blocks_are_one_memory(row, memory, block):
     assert fast.block_of(row, memory) == block
 
 
@@ -118,7 +120,7 @@ def test_sums_of_merged_rules_fade_to_the_later_block(seed, blocks):
         fast_block=members.fast_block, **{own: getattr(rules, name) for name, own in fast_sums.FAST_ARRAYS.items()}
     )
     late = int(members.fast_block[1]) + blocks
-    fast_sums.multiply(1, float(np.exp(-blocks / 4.0)), full, members.fast.settings)
+    fast_sums.multiply(1, float(np.exp(-blocks / 2.0)), full, members.fast.settings)
     members.fast_block[1] = late
     fast_sums.pool(1, 2, full, members.fast.settings)
     both = NaiveFast(twins[1].penalty, twins[1].rows + twins[2].rows)

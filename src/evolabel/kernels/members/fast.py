@@ -1,7 +1,7 @@
 """The fast member: the sums of the rules with a memory of N rows of the stream, `Settings.memory`.
 
-Sums fade in blocks of N / 4 rows: a slot that learns first applies the blocks that it has missed, H and G times
-exp(-1/4) each, and derives P = (H + penalty)^-1 anew. Within a block P follows by rank-one steps. So P is exact for its
+Sums fade in blocks of N / 2 rows: a slot that learns first applies the blocks that it has missed, H and G times
+exp(-1/2) each, and derives P = (H + penalty)^-1 anew. Within a block P follows by rank-one steps. So P is exact for its
 H, the ridge never fades, rounding does not add up, and a rule that does not fire costs nothing.
 """
 
@@ -13,8 +13,8 @@ from evolabel.kernels.state import RuleArrays, Settings
 from evolabel.kernels.symmetric import add_outer_products
 from evolabel.typing import FloatArray
 
-BLOCKS = 4  # blocks in the memory of the fast member
-FADE = -0.25  # logarithm of the factor per block: 1 / BLOCKS
+BLOCKS = 2  # blocks in the memory of the fast member
+FADE = -0.5  # logarithm of the factor per block: 1 / BLOCKS
 
 
 @inner
