@@ -10,7 +10,7 @@ from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable, FigureData
 
 _BEGINNINGS = ("birth", "joined", "added", "rule found")
-_ENDS = ("death", "deleted", "rule gone")
+_ENDS = ("death", "deleted", "rule gone", "rule dropped")
 
 # Marker, colour and legend of each kind of event.
 _MARKS = {
@@ -23,6 +23,9 @@ _MARKS = {
     "deleted": ("X", canvas.PINK, "deleted by hand"),
     "rule found": ("^", canvas.BLUE, "threshold rule found"),
     "rule gone": ("v", canvas.VERMILION, "threshold rule gone"),
+    "rule contradicted": ("x", canvas.VERMILION, "written rule contradicted by the data"),
+    "rule restored": ("+", canvas.BLUE, "written rule has a say again"),
+    "rule dropped": ("X", canvas.VERMILION, "written rule of a feature that is gone"),
     "act": ("*", canvas.PINK, "changed by hand"),
 }
 
