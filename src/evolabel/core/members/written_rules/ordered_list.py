@@ -92,10 +92,14 @@ class WrittenRules:
         _answer_written(self.packed, X, f)
         return f
 
-    def learn(self, batch: Batch, f: FloatArray, rules: RuleBase | None = None) -> None:
-        """Learn the corrected rows of `batch`, whose outputs were `f`, which are refined in place, row by row.
+    def learn(self, batch: Batch, f: FloatArray) -> None:
+        """Learn the corrected rows of `batch`, whose outputs were `f`."""
+        self.refine(batch, f.copy())
 
-        Gates that turn are logged with `rules`, if they are given; then a `batch` has one row.
+    def refine(self, batch: Batch, f: FloatArray, rules: RuleBase | None = None) -> None:
+        """Do as `learn` with `batch`; `f` is refined in place, each row before it is learned.
+
+        Gates that have turned after the last row are logged with `rules`, if they are given.
         """
         check_batch(batch, self.arrays.low.shape[1], self.arrays.shares.shape[1])
         closed = self.arrays.closed.copy()
@@ -111,7 +115,7 @@ class WrittenRules:
         left = batch.Y.copy()
         _leave_out(self.packed, batch.X, left)
         trees.learn_some(batch._replace(Y=left), batch.outputs, rules)
-        self.learn(batch, batch.outputs, rules)
+        self.refine(batch, batch.outputs, rules)
 
     def _log_turns(self, before: IntArray, rules: RuleBase) -> None:
         """Log the gates that have turned since they were `before`; classes share one."""
