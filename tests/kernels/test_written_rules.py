@@ -36,7 +36,7 @@ def both(seed, n, p, K, *, exclusive=False):
         entry.prior[i] = float(rng.choice([0.0, 5.0, 20.0]))
         rules.append(NaiveRule(ranges, shares, float(entry.prior[i])))
         if rng.random() < 0.2:
-            rules[-1].held = {k: 0.25 for k in shares}
+            rules[-1].held = dict.fromkeys(shares, 0.25)
             entry.held[i, list(shares)] = 0.25
     kernel.insert(0, entry)
     return kernel, NaiveWritten(rules, K, exclusive=exclusive)

@@ -293,7 +293,7 @@ class RuleSet(list[Rule]):
     @property
     def text(self) -> str:
         """All rules in words, after the summary."""
-        return "\n\n".join(["\n".join(self._opening), *(str(rule) for rule in self._all)]) + "\n"
+        return "\n\n".join(["\n".join(self._opening), *(rule.text for rule in self._all)]) + "\n"
 
     def markdown(self) -> str:
         """Return all rules in Markdown, after the summary."""

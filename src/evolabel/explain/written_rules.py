@@ -54,7 +54,7 @@ class WrittenRule:
     Attributes
     ----------
     number : int
-    text : str
+    written : str
         The rule in the words of the person.
     place : int
         Place in the list, from 1 on: the first rule that holds answers.
@@ -67,7 +67,7 @@ class WrittenRule:
     """
 
     number: int
-    text: str
+    written: str
     place: int
     outcomes: tuple[WrittenOutcome, ...]
     ranges: dict[str, tuple[float, float]] = field(repr=False)
@@ -80,13 +80,18 @@ class WrittenRule:
         name = (f' "{one_line(self.name)}"' if self.name else "") + (", locked" if self.locked else "")
         return f"Rule {self.number}{name}, written, place {self.place}"
 
+    @property
+    def text(self) -> str:
+        """The words of the person, and what the data say, on a few lines."""
+        return "\n".join([self.title, *(f"  {line}" for line in self.describe())])
+
     def words(self, style: Style = one_line) -> str:
         """Return the rule in the words of the person on one line, with its number, in this `style`."""
-        return f"{style(self.text)} (rule {self.number})"
+        return f"{style(self.written)} (rule {self.number})"
 
     def describe(self, style: Style = one_line) -> list[str]:
         """Return the lines below the title, with texts from users in this `style`."""
-        return [style(self.text), *(outcome.words(style) for outcome in self.outcomes)]
+        return [style(self.written), *(outcome.words(style) for outcome in self.outcomes)]
 
     def markdown(self) -> str:
         """Return the rule in Markdown: a heading, the words of the person, and a list of labels."""
@@ -107,13 +112,13 @@ class WrittenRule:
             "name": self.name,
             "locked": self.locked,
             "place": self.place,
-            "text": self.text,
+            "written": self.written,
             "ranges": ends,
             "then": [asdict(outcome) for outcome in self.outcomes],
         }
 
     def __str__(self) -> str:
-        return "\n".join([self.title, *(f"  {line}" for line in self.describe())])
+        return self.text
 
 
 def read_written_rules(model: Model, feature_names: list[str], label_names: list[str]) -> list[WrittenRule]:
@@ -138,7 +143,7 @@ def read_written_rules(model: Model, feature_names: list[str], label_names: list
         found.append(
             WrittenRule(
                 number=number,
-                text=names.written.get(number, ""),
+                written=names.written.get(number, ""),
                 place=i + 1,
                 outcomes=tuple(outcomes),
                 ranges={feature_names[j]: (float(a.low[i, j]), float(a.high[i, j])) for j in named},
