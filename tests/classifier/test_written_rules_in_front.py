@@ -398,9 +398,7 @@ def test_a_rule_about_one_class_gives_sensible_outputs(classes):
     clf.rulebook.add(f"IF x1 BELOW -1.5 THEN {classes[0]} 0%")
     assert clf.predict([[-1.0, -2.0]])[0] != classes[0]
     why = clf.explain(inside)
-    np.testing.assert_allclose(
-        why.total, clf.decision_function(inside)[0] if len(classes) > 2 else why.total, atol=1e-12
-    )
+    np.testing.assert_allclose(why.total, clf._model.outputs(np.array(inside))[0], atol=1e-12)
     assert all(rule is not None for rule in why.deciding)
     clf.partial_fit(X[200:], y[200:])
     told = [event for event in clf.events_ if event.kind == "rule contradicted"]
@@ -437,3 +435,16 @@ def test_a_threshold_rule_is_edited_by_a_written_one():
     pasted = book.add(rule.text)
     assert book.form(pasted).conditions == form.conditions
     assert "samples" not in clf.rules_.written[1].written
+
+
+def test_a_form_is_read_from_numbers_where_columns_have_other_names(clf):
+    number = clf.rulebook.add(HOT)
+    clf.name_columns(["h", "f", "n"], ["a", "b", "c"])
+    form = clf.rulebook.form(number)
+    assert [condition.feature for condition in form.conditions] == ["h", "f"]
+    assert (form.conditions[1].low, form.conditions[1].high) == (-1.0, 1.0)
+    assert (form.expectations[0].label, form.weight, form.name) == ("a", 10.0, "hot")
+    before = clf._model.written.arrays
+    clf.rulebook.edit(number, form)
+    for name in ("low", "high", "shares", "prior"):
+        np.testing.assert_allclose(getattr(clf._model.written.arrays, name), getattr(before, name), rtol=1e-15)

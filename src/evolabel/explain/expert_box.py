@@ -1,12 +1,10 @@
-"""Written rules and a model: `box_of` finds the ranges of a rule in raw units, `written_form` reads a rule back."""
-
-from dataclasses import replace
+"""Written rules and a model: `box_of` finds the ranges of a rule in raw units, `rule_of_box` reads them."""
 
 import numpy as np
 
 from evolabel.core.protocols import Model
 from evolabel.errors import DataError
-from evolabel.explain.expert_form import NO, YES, Condition, Expectation, ExpertRule, read_form
+from evolabel.explain.expert_form import NO, YES, Condition, Expectation, ExpertRule
 from evolabel.explain.read_thresholds import tree_reader
 from evolabel.explain.terms import ANY, TERMS, Vocabulary
 from evolabel.explain.threshold_rules import NOTHING_ELSE, ThresholdCondition, edge_text
@@ -53,27 +51,15 @@ def _ends_of_term(condition: Condition, words: Vocabulary) -> tuple[float, float
     )
 
 
-def written_form(place: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
-    """Return the written rule in `place` of `model` as it was written, with its present name.
-
-    Where columns that it names, `features` or `labels`, are called otherwise now, it is read from its numbers.
-    """
-    a, names = model.written.arrays, model.trained().rule_names
-    number = int(a.number[place])
-    name = names.names.get(number, "")
-    try:
-        rule = read_form(names.written[number])
-    except DataError:
-        rule = None
-    if rule is not None and {e.label for e in rule.expectations} <= set(labels):
-        return replace(rule, name=name)
+def rule_of_box(place: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
+    """Return the written rule in `place` of `model` as its numbers say; its columns are called `features`, `labels`."""
+    a = model.written.arrays
     mentioned = np.flatnonzero(~np.isnan(a.shares[place])).tolist()
     named = np.flatnonzero(model.written.named[place]).tolist()
     return ExpertRule(
         tuple(range_condition(features[j], float(a.low[place, j]), float(a.high[place, j])) for j in named),
         tuple(Expectation(labels[k], float(a.shares[place, k])) for k in mentioned),
         weight=float(a.prior[place]) or 1.0,
-        name=name,
     )
 
 

@@ -12,7 +12,7 @@ from evolabel.core.protocols import Model
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError
-from evolabel.explain.expert_box import box_of, threshold_form, written_form
+from evolabel.explain.expert_box import box_of, rule_of_box, threshold_form
 from evolabel.explain.expert_form import NO, YES, Condition, Expectation, ExpertRule, read_form
 from evolabel.explain.terms import ANY, Vocabulary, stream_terms
 from evolabel.explain.text_columns import CLEAR_SHARE, column_and_value, range_of_value, scaled_0_and_1, shares_on
@@ -166,7 +166,7 @@ def form_of(identity: int, model: Model, features: list[str], labels: list[str])
     """
     base, place = model.trained(), model.written.place_of(identity)
     if place is not None:
-        return resolve(written_form(place, model, features, labels), stream_terms(model, features))
+        return _written_form(place, model, features, labels)
     if is_threshold_rule(model, identity):
         return threshold_form(identity, model, features, labels)
     slot, written = slot_of_rule(base, identity), base.rule_names.written.get(identity)
@@ -184,6 +184,20 @@ def form_of(identity: int, model: Model, features: list[str], labels: list[str])
         weight,
         name,
     )
+
+
+def _written_form(place: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
+    """Return the written rule in `place` of `model` as it was written, with its present name.
+
+    Where columns that it names have other names now, it is read from its numbers.
+    """
+    number, names = int(model.written.arrays.number[place]), model.trained().rule_names
+    try:
+        rule = resolve(read_form(names.written[number]), stream_terms(model, features))
+        spec_of(rule, model, features, labels, region=False)
+    except DataError:
+        rule = rule_of_box(place, model, features, labels)
+    return replace(rule, name=names.names.get(number, ""))
 
 
 def _is_unchanged(rule: ExpertRule, slot: int, base: RuleBase) -> bool:

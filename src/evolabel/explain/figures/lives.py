@@ -69,6 +69,7 @@ def life_lines(classifier: Drawable, *, top: int = canvas.MAX_SHOWN, ax: "Axes |
             ax.plot([life.end] * 2, [rows[life.rule], rows[life.heir]], color=canvas.GREEN, lw=0.8, ls=":", zorder=1)
     _mark_events(ax, data.rules.events, rows)
     names = {int(data.rules.arrays.identity[s]): data.rule_name(s) for s in range(1, data.rules.n_rules + 1)}
+    names |= data.rules.rule_names.names  # also those of written rules
     ticks = [canvas.short(names.get(life.rule, f"rule {life.rule}")) for life in shown]
     ax.set_yticks(range(len(shown)), ticks, fontsize=8)
     ax.set(ylim=(len(shown) - 0.4, -0.6), xlabel="samples seen")
