@@ -77,7 +77,7 @@ def test_values_that_never_came_can_be_written_about(clf):
 def test_a_term_of_a_feature_that_never_varied_means_nothing():
     X, Y = plant(100)
     clf = EvolvingFuzzyClassifier(max_rules=4).fit(X.assign(noise=1.0), Y)
-    with pytest.raises(DataError, match="noise has never varied, so no term"):
+    with pytest.raises(DataError, match="noise has never varied, so terms mean nothing"):
         clf.rulebook.add("IF noise IS high THEN leak LIKELY")
     assert clf.rulebook.acts == []
 

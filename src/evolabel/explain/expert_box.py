@@ -42,7 +42,7 @@ def _ends_of_term(condition: Condition, words: Vocabulary) -> tuple[float, float
     low, high = words.range_of(condition.feature, condition.term)
     first, last = words.range_of(condition.feature, ANY)
     if not first < last:
-        raise DataError(f"{condition.feature} has never varied, so no term tells its values apart; write a range")
+        raise DataError(f"{condition.feature} has never varied, so terms mean nothing there; write a range")
     if condition.term == ANY:
         return -np.inf, np.inf
     return (

@@ -27,7 +27,7 @@ from evolabel.explain.terms import Vocabulary, stream_terms
 from evolabel.explain.text_columns import column_and_value
 from evolabel.explain.threshold_path import ThresholdPath, threshold_paths
 from evolabel.explain.threshold_rules import Style
-from evolabel.explain.written_rules import WrittenRule, deciding_rules, written_edges
+from evolabel.explain.written_rules import WrittenRule, deciding_rules, edges_to_cross
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 _CLASS_THRESHOLD = 0.5  # stands in for the threshold where the largest output is predicted
@@ -253,13 +253,8 @@ def explain_sample(
 
     names = feature_names, label_names
     deciding = deciding_rules(model, real[0], names)
-    paths = threshold_paths(tree_reader(model, *names), real[0])
-    if paths and deciding:
-        paths = tuple(path if rule is None else None for path, rule in zip(paths, deciding, strict=True))
-    edges = [
-        (() if path is None else path.edges) + ends
-        for path, ends in zip(paths or [None] * len(label_names), written_edges(model), strict=True)
-    ]
+    paths = threshold_paths(tree_reader(model, *names), real[0], deciding)
+    edges = edges_to_cross(model, paths)
     changes = find_counterfactuals(
         model, x[0], slopes, outputs, names=names, threshold=threshold, answer=answer, edges=edges
     )

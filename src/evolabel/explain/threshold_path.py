@@ -1,5 +1,6 @@
 """The path of one sample through the tree of a label, and the rule at its end."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -75,15 +76,19 @@ class ThresholdPath:
         }
 
 
-def threshold_paths(trees: TreeReader | None, x: FloatArray) -> tuple[ThresholdPath | None, ...]:
+def threshold_paths(
+    trees: TreeReader | None, x: FloatArray, decided: Sequence[object] = ()
+) -> tuple[ThresholdPath | None, ...]:
     """Return for each label the path of the corrected sample `x` through its tree; None where no tree has a say.
 
-    Two classes share one tree, so both have its path. Empty without `trees`.
+    Two classes share one tree, so both have its path. Labels for which `decided`, if it is not empty, has a written
+    rule have no path. Empty without `trees`.
     """
     if trees is None:
         return ()
     found = {k: _path(trees, k, x) for k in trees.open_labels}
-    return tuple(None if (k := trees.tree_of(c)) is None else found[k] for c in range(len(trees.labels)))
+    free = [not decided or decided[c] is None for c in range(len(trees.labels))]
+    return tuple(found[k] if free[c] and (k := trees.tree_of(c)) is not None else None for c in range(len(free)))
 
 
 def _path(trees: TreeReader, k: int, x: FloatArray) -> ThresholdPath:

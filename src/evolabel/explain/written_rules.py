@@ -1,5 +1,6 @@
 """Written rules as read-only views: the words of the person, and beside them what the data say."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -9,7 +10,7 @@ from evolabel._utils.text import one_line
 from evolabel.core.members.written_rules.ordered_list import own_shares
 from evolabel.core.protocols import Model
 from evolabel.explain.markup import code, escape, markdown_text
-from evolabel.explain.threshold_path import PathEdge
+from evolabel.explain.threshold_path import PathEdge, ThresholdPath
 from evolabel.explain.threshold_rules import Style, percent, samples
 from evolabel.typing import FloatArray
 
@@ -166,15 +167,19 @@ def deciding_rules(model: Model, x: FloatArray, names: tuple[list[str], list[str
     return tuple(views[int(column.argmax())] if column.any() else None for column in answers.T)
 
 
-def written_edges(model: Model) -> list[tuple[PathEdge, ...]]:
-    """Return for each label the ends of the ranges of all written rules of `model` that answer for it."""
+def edges_to_cross(model: Model, paths: Sequence[ThresholdPath | None]) -> list[tuple[PathEdge, ...]]:
+    """Return for each label the edges of its path in `paths` and the ends of all written rules that answer for it."""
     a = model.written.arrays
     of_rule = [
         [PathEdge(int(j), float(np.nextafter(low[j], -np.inf)), 0.0) for j in np.flatnonzero(np.isfinite(low))]
         + [PathEdge(int(j), float(high[j]), 0.0) for j in np.flatnonzero(np.isfinite(high))]
         for low, high in zip(a.low, a.high, strict=True)
     ]
-    return [
+    of_label = [
         tuple(edge for i in np.flatnonzero(column).tolist() for edge in of_rule[i])
         for column in model.written.answering.T
+    ]
+    return [
+        found if path is None else path.edges + found
+        for path, found in zip(paths or [None] * len(of_label), of_label, strict=True)
     ]
