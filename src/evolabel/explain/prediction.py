@@ -5,6 +5,7 @@ It is printed as plain text, Markdown, HTML and JSON.
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from evolabel._utils.text import counted, one_line
 from evolabel.core.members.feedback.error_feedback import Correction
 from evolabel.core.members.mixture import corrected
 from evolabel.core.members.sensor_corrections import sensor_corrections
-from evolabel.core.members.threshold_rules.refiner import trees_refined
 from evolabel.core.protocols import Model
 from evolabel.errors import StateError
 from evolabel.explain.corrected_names import Corrections, correction_values, note_on
@@ -27,7 +27,7 @@ from evolabel.explain.terms import Vocabulary, stream_terms
 from evolabel.explain.text_columns import column_and_value
 from evolabel.explain.threshold_path import ThresholdPath, threshold_paths
 from evolabel.explain.threshold_rules import Style
-from evolabel.explain.written_rules import WrittenRule, deciding_rules, edges_to_cross
+from evolabel.explain.written_rules import WrittenRule, deciding_rules, edges_to_cross, refined_parts
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 _CLASS_THRESHOLD = 0.5  # stands in for the threshold where the largest output is predicted
@@ -238,23 +238,16 @@ def explain_sample(
         slopes = linear.rules_share * slopes + linear.slopes
         plain = (parts.sum(axis=0) + linear.contributions).sum(axis=0)
     real = corrected(rules, x)
-    by_trees = trees_refined(model, real, plain[None].copy())[0]
-    said = model.written.answer_in_place(real, by_trees[None].copy())[0] - by_trees
-    added = by_trees - plain
+    added, said = refined_parts(model, real, plain)
     correction, outputs, feedback = None if correct is None else correct(x), plain + added + said, None
     if correction is not None:
         feedback = (correction.scale - 1.0) * outputs + correction.offset[0]
         outputs = correction.of(outputs[None])[0]
         slopes *= correction.scale
-
-    def answer(rows: FloatArray) -> FloatArray:
-        found = None if correct is None else correct(rows)
-        return model.outputs(rows) if found is None else found.of(model.outputs(rows))
-
     names = feature_names, label_names
     deciding = deciding_rules(model, real[0], names)
     paths = threshold_paths(tree_reader(model, *names), real[0], deciding)
-    edges = edges_to_cross(model, paths)
+    edges, answer = edges_to_cross(model, paths), partial(_answers, model, correct)
     changes = find_counterfactuals(
         model, x[0], slopes, outputs, names=names, threshold=threshold, answer=answer, edges=edges
     )
@@ -280,6 +273,12 @@ def explain_sample(
         paths=paths,
         deciding=deciding,
     )
+
+
+def _answers(model: Model, correct: Correct | None, rows: FloatArray) -> FloatArray:
+    """Return the outputs of `model` for raw `rows`, corrected by recent errors if there is a function to `correct`."""
+    found = None if correct is None else correct(rows)
+    return model.outputs(rows) if found is None else found.of(model.outputs(rows))
 
 
 def _contributions(model: Model, z: FloatArray, psi: FloatArray, active: IntArray) -> tuple[FloatArray, FloatArray]:

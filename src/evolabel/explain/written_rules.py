@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.text import one_line
+from evolabel.core.members.threshold_rules.refiner import trees_refined
 from evolabel.core.members.written_rules.ordered_list import own_shares
 from evolabel.core.protocols import Model
 from evolabel.explain.markup import code, escape, markdown_text
@@ -153,6 +154,12 @@ def read_written_rules(model: Model, feature_names: list[str], label_names: list
             )
         )
     return found
+
+
+def refined_parts(model: Model, real: FloatArray, plain: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return what trees, and then written rules, add to the outputs `plain` of the corrected sample `real`, (1, p)."""
+    by_trees = trees_refined(model, real, plain[None].copy())
+    return by_trees[0] - plain, (model.written.answer_in_place(real, by_trees.copy()) - by_trees)[0]
 
 
 def deciding_rules(model: Model, x: FloatArray, names: tuple[list[str], list[str]]) -> tuple[WrittenRule | None, ...]:
