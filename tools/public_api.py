@@ -37,6 +37,7 @@ HELD = (
     "evolabel.core.rules.events:Event",
     "evolabel.explain.prediction:Explanation",
     "evolabel.explain.relevance:Relevance",
+    "evolabel.explain.written_rules:WrittenRule",
     "evolabel.explain.rules:Rule",
     "evolabel.explain.rules:RuleSet",
 )

@@ -17,6 +17,7 @@ MAKERS = {
     "default": EvolvingFuzzyClassifier,
     "no drift": lambda: EvolvingFuzzyClassifier(follow_drift=False),
     "thresholds": lambda: EvolvingFuzzyClassifier(optimise="macro_f1"),
+    "regions": lambda: EvolvingFuzzyClassifier(threshold_rules=False),
     "paper": EvolvingFuzzyClassifier.paper,
 }
 EDITS = {
@@ -41,6 +42,14 @@ def ended(clf):
     return ended
 
 
+def added_rule(clf, number):
+    """The rule of this number: in the list of written rules, or a region."""
+    rules = clf.rules_
+    return next((rule for rule in rules.written if rule.number == number), None) or next(
+        rule for rule in rules if rule.identity == number
+    )
+
+
 def test_the_batch_phase_runs_on_the_rows_so_far(clf, ended):
     fitted = copy.deepcopy(clf).fit(X[:25], Y[:25])
     np.testing.assert_array_equal(ended.decision_function(X), fitted.decision_function(X))
@@ -51,11 +60,15 @@ def test_the_batch_phase_runs_on_the_rows_so_far(clf, ended):
 def test_a_rule_added_in_the_warm_up_stays(clf):
     number = clf.rulebook.add(HOT)
     clf.rulebook.lock("hot")
-    before = next(rule for rule in clf.rules_ if rule.identity == number)
+    before = added_rule(clf, number)
     clf.partial_fit(X[25:], Y[25:])
-    after = next(rule for rule in clf.rules_ if rule.identity == number)
-    np.testing.assert_array_equal(after.weights, before.weights)
-    np.testing.assert_array_equal(after.centre, before.centre)
+    after = added_rule(clf, number)
+    if clf.threshold_rules:
+        assert [o.answer for o in after.outcomes] == [o.answer for o in before.outcomes] == [0.9, 0.1]
+        assert after.outcomes[0].support > 10.0
+    else:
+        np.testing.assert_array_equal(after.weights, before.weights)
+        np.testing.assert_array_equal(after.centre, before.centre)
     assert (after.name, clf.rulebook.names) == ("hot", {number: "hot"})
     assert [event.kind for event in clf.rulebook.acts] == ["added", "locked"]
     assert clf.n_samples_seen_ == 300

@@ -1,4 +1,7 @@
-"""`clf.rulebook`: rules of experts are used, read back, named, kept in files, and listed as events."""
+"""`clf.rulebook`: rules of experts are used, read back, named, kept in files, and listed as events.
+
+What a rule is where threshold rules answer behind it stands in `test_written_rules_in_front.py`.
+"""
 
 import re
 
@@ -17,8 +20,10 @@ HOT = 'IF heat BETWEEN 2 AND 4 AND flow ABOVE 0 THEN fault_a LIKELY, fault_b UNL
 MAKERS = {
     "default": EvolvingFuzzyClassifier,
     "paper": EvolvingFuzzyClassifier.paper,
-    "standard": lambda **changes: EvolvingFuzzyClassifier(scaling="standard", **changes),
+    "regions": lambda **changes: EvolvingFuzzyClassifier(threshold_rules=False, **changes),
+    "standard": lambda **changes: EvolvingFuzzyClassifier(threshold_rules=False, scaling="standard", **changes),
 }
+REGIONS = [name for name in MAKERS if name != "default"]
 
 
 def plant(rows=300, seed=0):
@@ -30,6 +35,12 @@ def plant(rows=300, seed=0):
 
 @pytest.fixture(params=MAKERS)
 def clf(request):
+    return MAKERS[request.param](max_rules=8).fit(*plant())
+
+
+@pytest.fixture(params=REGIONS)
+def regions(request):
+    """A classifier in which rules of experts are regions."""
     return MAKERS[request.param](max_rules=8).fit(*plant())
 
 
@@ -46,7 +57,8 @@ def rule_of(clf, number):
     return next(rule for rule in clf.rules_ if rule.identity == number)
 
 
-def test_an_added_rule_is_used_in_its_region_and_only_there(clf, book):
+def test_an_added_rule_is_used_in_its_region_and_only_there(regions):
+    clf, book = regions, regions.rulebook
     inside, outside = rows([3.0, 1.0, 0.0]), rows([-3.0, 1.0, 0.0])
     assert clf.predict(inside).tolist() == [[0, 1]]
     elsewhere = clf.predict_proba(outside)
@@ -64,7 +76,8 @@ def test_the_stream_can_teach_the_model_better(clf, book):
     assert clf.predict(rows([3.0, 1.0, 0.0])).tolist() == [[0, 1]]
 
 
-def test_a_locked_rule_cannot_be_taught(clf, book):
+def test_a_locked_rule_cannot_be_taught(regions):
+    clf, book = regions, regions.rulebook
     number = book.add(HOT)
     book.lock("hot")
     before = rule_of(clf, number).weights
@@ -88,7 +101,7 @@ def test_any_rule_can_be_written_down_and_read_again(clf, book):
 
 
 def test_what_a_rule_says_is_read_from_its_statistics_once_it_has_learned():
-    clf = EvolvingFuzzyClassifier(max_rules=8).fit(*plant())
+    clf = MAKERS["regions"](max_rules=8).fit(*plant())
     book = clf.rulebook
     written = book.form(book.add(HOT))
     clf.partial_fit(*plant(1, seed=3))
@@ -190,8 +203,8 @@ def test_rules_of_another_classifier_bring_names_and_locks(clf, book):
         ("IF heat IS high THEN fault_a LIKELY WITH CONFIDENCE 2", "confidence=2"),
     ],
 )
-def test_a_claim_the_model_cannot_place_changes_nothing(clf, book, form, told, state_of, assert_same_state):
-    before = state_of(clf)
+def test_a_claim_the_model_cannot_place_changes_nothing(regions, form, told, state_of, assert_same_state):
+    clf, book, before = regions, regions.rulebook, state_of(regions)
     with pytest.raises(EvolabelError, match=told):
         book.add(form)
     with pytest.raises(EvolabelError, match=told):
@@ -201,7 +214,7 @@ def test_a_claim_the_model_cannot_place_changes_nothing(clf, book, form, told, s
 
 def test_a_feature_that_never_varied_tells_no_region():
     X, Y = plant()
-    clf = EvolvingFuzzyClassifier(max_rules=4).fit(X.assign(noise=1.0), Y)
+    clf = MAKERS["regions"](max_rules=4).fit(X.assign(noise=1.0), Y)
     with pytest.raises(DataError, match="noise has never varied"):
         clf.rulebook.add("IF noise BETWEEN 0 AND 2 THEN fault_a LIKELY")
 

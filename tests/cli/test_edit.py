@@ -62,5 +62,17 @@ def test_what_cannot_be_done_is_told_in_one_line_and_leaves_the_file_alone(comma
     assert len(answer.err.splitlines()) == 1
 
 
+def test_written_rules_are_moved_and_listed_first(command, model):
+    for form in ("IF x0 ABOVE 1 THEN label0 LIKELY", "IF x1 ABOVE 1 THEN label0 UNLIKELY"):
+        assert command("edit", model, "--add", form).code == 0
+    first, second = (rule.number for rule in EvolvingFuzzyClassifier.load(model).rules_.written)
+    told = command("edit", model, "--move", second, "1")
+    assert told.err == f"sample 300: rule {second} was moved by hand: place 1\n"
+    text = command("rules", model).out
+    assert text.index(f"Rule {second}, written, place 1") < text.index(f"Rule {first}, written, place 2")
+    assert "label0: written: 10 %; no samples so far" in text
+    assert text.index("place 2") < text.index("of the activity)")
+
+
 def test_help_shows_no_empty_defaults(command):
     assert "()" not in command("edit", "--help").out

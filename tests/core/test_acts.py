@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from evolabel.core.batch import Batch
 from evolabel.core.edits import rule_edits, undo
 from evolabel.core.edits.expert_rules import RuleSpec
+from evolabel.core.edits.written_edits import move_rule
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.rules.inverses import ridge_inverse
@@ -18,7 +19,14 @@ from evolabel.core.stored.snapshot import take_apart
 from evolabel.errors import DataError, StateError
 from evolabel.streams import DriftingStream
 
-PROFILES = {"default": {}, "rotated": {"covariance": "full"}, "paper": PAPER_PROFILE, "few": {"max_rules": 3}}
+REGIONS = {"threshold_rules": False}  # rules of experts are regions
+PROFILES = {
+    "default": {},
+    "regions": REGIONS,
+    "rotated": {"covariance": "full", **REGIONS},
+    "paper": PAPER_PROFILE,
+    "few": {"max_rules": 3, **REGIONS},
+}
 X, Y = DriftingStream(n_features=3, n_labels=3, drift_every=80, seed=9).take(400)
 
 
@@ -44,15 +52,25 @@ def a_rule(weight=20.0, confidence=0.8):
     )
 
 
+def a_box(weight=20.0):
+    low, high = np.array([0.2, -np.inf, -np.inf]), np.array([np.inf, np.inf, 0.5])
+    return RuleSpec(low, high, np.array([0.9, np.nan, 0.1]), 0.8, weight)
+
+
 def apply(model, act, number):
     """One act on a rule chosen by number; acts that make no sense now are skipped."""
     base = model.trained()
-    rule = int(base.arrays.identity[1 + number % base.n_rules])
-    other = int(base.arrays.identity[1 + (number + 1) % base.n_rules])
+    regions = base.arrays.identity[1 : 1 + base.n_rules].tolist()
+    rules = model.written.arrays.number.tolist() + regions
+    rule, other = rules[number % len(rules)], rules[(number + 1) % len(rules)]
+    a_spec = a_rule if rule in regions else a_box
     try:
         {
-            "add": lambda: rule_edits.add_rule(model, a_rule(), "as written", ""),
-            "edit": lambda: rule_edits.edit_rule(model, rule, a_rule(7.0), "anew", "edited"),
+            "add": lambda: rule_edits.add_rule(
+                model, a_rule() if model.thresholds is None else a_box(), "as written", ""
+            ),
+            "edit": lambda: rule_edits.edit_rule(model, rule, a_spec(7.0), "anew", "edited"),
+            "move": lambda: move_rule(model, rule, 1 + number % 3),
             "rename": lambda: rule_edits.rename_rule(model, rule, f"rule of {number}"),
             "lock": lambda: rule_edits.lock_rule(model, rule),
             "unlock": lambda: rule_edits.unlock_rule(model, rule),
@@ -84,7 +102,7 @@ def assert_consistent(base):
     assert len(set(base.arrays.identity[used][1:])) == base.n_rules <= base.settings.max_rules
 
 
-kinds = st.sampled_from(["add", "edit", "rename", "lock", "unlock", "merge", "delete"])
+kinds = st.sampled_from(["add", "edit", "move", "rename", "lock", "unlock", "merge", "delete"])
 plans = st.lists(st.tuples(kinds, st.integers(0, 9)), min_size=1, max_size=8)
 
 
@@ -121,7 +139,7 @@ def test_the_model_goes_on_learning_after_acts_and_stays_consistent(profile, pla
 
 
 def test_even_the_room_for_rules_goes_back():
-    model = fresh("default")
+    model = fresh("regions")
     base = model.trained()
     base.settings = base.settings._replace(max_rules=50)
     before = base.arrays._asdict()
@@ -180,7 +198,7 @@ def test_a_full_log_gets_back_what_an_act_pushed_out():
     assert list(base.events) == before
 
 
-@pytest.mark.parametrize("profile", ["default", "rotated", "paper"])
+@pytest.mark.parametrize("profile", ["regions", "rotated", "paper"])
 def test_the_statistics_of_a_rule_are_those_of_its_samples(profile):
     model = fresh(profile)
     base = model.trained()
@@ -198,7 +216,7 @@ def test_the_statistics_of_a_rule_are_those_of_its_samples(profile):
 
 
 def test_the_ends_of_a_range_are_where_the_membership_is_one_half():
-    model = fresh("default")
+    model = fresh("regions")
     base = model.trained()
     rule_edits.delete_rule(model, int(base.arrays.identity[1]))
     rule_edits.add_rule(model, a_rule(), "", "")

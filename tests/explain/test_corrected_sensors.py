@@ -166,9 +166,8 @@ def test_rules_of_experts_are_in_corrected_units(corrected, learned):
     written = "IF temp ABOVE 0.5 THEN fan LIKELY"
     rule = corrected.rulebook.add(written)
     inside = [np.array([[12.0 + value, 0.0, 0.0]]) for value in (1.5, -1.5)]
-    numbers = [one.identity for one in corrected.rules_]
-    high, low = (corrected.memberships(row)[0, numbers.index(rule)] for row in inside)
-    assert high > low
+    high, low = (corrected.explain(row).deciding[0] for row in inside)
+    assert (high.number, low) == (rule, None)
     assert HIGHER not in str(corrected.rulebook.form(rule))
 
 

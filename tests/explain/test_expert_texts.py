@@ -12,9 +12,19 @@ from evolabel.errors import DataError
 from evolabel.explain.expert_form import NO, YES, Condition, Expectation, ExpertRule, read_form
 
 
+def without_thresholds(**parameters):
+    """A classifier in which rules of experts are regions."""
+    return EvolvingFuzzyClassifier(threshold_rules=False, **parameters)
+
+
+@pytest.fixture(params=[EvolvingFuzzyClassifier, without_thresholds], ids=["written", "region"])
+def book(request):
+    return learned(request.param).rulebook
+
+
 @pytest.fixture
-def book():
-    return learned().rulebook
+def regions():
+    return learned(without_thresholds).rulebook
 
 
 words = st.text(min_size=1, max_size=8) | st.sampled_from(
@@ -71,7 +81,7 @@ def test_json_takes_a_text_by_its_column():
 
 
 @pytest.mark.parametrize("scaling", SCALINGS)
-@pytest.mark.parametrize("make", [EvolvingFuzzyClassifier, EvolvingFuzzyClassifier.paper], ids=["default", "paper"])
+@pytest.mark.parametrize("make", [without_thresholds, EvolvingFuzzyClassifier.paper], ids=["default", "paper"])
 def test_a_rule_about_a_text_is_active_where_the_text_is_and_nowhere_else(make, scaling):
     clf = learned(make, scaling=scaling)
     number = clf.rulebook.add("IF mode IS idle THEN leak LIKELY WITH WEIGHT 200")
@@ -82,9 +92,9 @@ def test_a_rule_about_a_text_is_active_where_the_text_is_and_nowhere_else(make, 
     assert clf.rules_[slot].text_shares["mode=wash"] == pytest.approx(0.0)
 
 
-def test_a_rule_about_what_a_text_is_not_is_active_everywhere_else(book):
-    clf = book._classifier
-    number = book.add("IF mode IS NOT idle THEN leak LIKELY")
+def test_a_rule_about_what_a_text_is_not_is_active_everywhere_else(regions):
+    clf = regions._classifier
+    number = regions.add("IF mode IS NOT idle THEN leak LIKELY")
     slot = [rule.identity for rule in clf.rules_].index(number)
     assert clf.memberships(of_mode("idle"))[:, slot].mean() < 0.05
     assert min(clf.memberships(of_mode(mode))[:, slot].mean() for mode in ("spin", "wash")) > 0.3
@@ -101,12 +111,29 @@ def test_what_is_printed_can_be_written_again(book):
     assert sum("mode IS" in str(book.form(rule.identity)) for rule in clf.rules_) > 2
 
 
-def test_a_rule_is_still_about_its_text_once_it_has_learned(book):
-    book.add('IF mode IS "very slow" THEN leak LIKELY CALLED "slow"')
-    book._classifier.partial_fit(of_mode("very slow")[:3], np.zeros((3, 1)))
-    assert "LIKELY" not in str(book.form("slow"))
-    assert 'mode IS "very slow"' in str(book.form("slow"))
-    assert "IS NOT" not in str(book.form("slow"))
+def test_a_rule_is_still_about_its_text_once_it_has_learned(regions):
+    regions.add('IF mode IS "very slow" THEN leak LIKELY CALLED "slow"')
+    regions._classifier.partial_fit(of_mode("very slow")[:3], np.zeros((3, 1)))
+    assert "LIKELY" not in str(regions.form("slow"))
+    assert 'mode IS "very slow"' in str(regions.form("slow"))
+    assert "IS NOT" not in str(regions.form("slow"))
+
+
+@pytest.mark.parametrize(
+    ("said", "modes"),
+    [
+        ("IS idle", {"idle"}),
+        ("IS NOT idle", {"spin", "very slow", "wash"}),
+        ("IS neither idle nor wash", {"spin", "very slow"}),
+    ],
+)
+def test_a_written_rule_holds_where_the_text_is_as_said(said, modes):
+    clf = learned()
+    clf.rulebook.add(f"IF mode {said} THEN leak 77%")
+    for mode in MODES:
+        outputs = clf.decision_function(of_mode(mode))
+        assert (outputs == 0.77).all() == (mode in modes)
+        assert (outputs == 0.77).any() == (mode in modes)
 
 
 def test_terms_of_a_feature_that_stands_for_a_text_are_still_understood(book):
@@ -146,7 +173,7 @@ def test_what_cannot_be_meant_is_refused_in_one_line(book, said, message):
 def test_a_text_that_has_never_come_cannot_be_distinguished():
     table = machine()
     table["mode"] = pd.Categorical(table["mode"], [*MODES, "dry"], ordered=True)
-    book = EvolvingFuzzyClassifier(max_rules=4).fit(*frames(table)).rulebook
+    book = without_thresholds(max_rules=4).fit(*frames(table)).rulebook
     with pytest.raises(DataError, match="mode=dry has never varied"):
         book.add("IF mode IS dry THEN leak LIKELY")
     assert book.add("IF mode IS idle THEN leak LIKELY") > 0

@@ -134,3 +134,17 @@ def test_every_event_has_a_mark(stream):
     assert marks.get("merged into another", 0) == kinds.count("merge")
     assert (marks["changed by hand"], marks["deleted by hand"]) == (1, 1)
     assert "calm" in [text.get_text() for text in axes.get_yticklabels()]
+
+
+def test_a_written_rule_has_a_life_with_a_name_and_what_the_data_did_to_it(stream):
+    X, Y = stream
+    clf = EvolvingFuzzyClassifier(max_rules=4).fit(X, Y)
+    number = clf.rulebook.add('IF x0 ABOVE 0 THEN label0 LIKELY CALLED "hot"')
+    rules = clf._model.trained()
+    for kind in ("rule contradicted", "rule restored", "rule dropped"):
+        rules.log(kind, number, None)
+    assert not lives(clf.figure_data())[number].alive
+    axes = figures.life_lines(clf, top=100)
+    marks = {mark.get_label() for mark in axes.collections}
+    assert {"written rule contradicted by the data", "written rule has a say again"} <= marks
+    assert "hot" in [text.get_text() for text in axes.get_yticklabels()]

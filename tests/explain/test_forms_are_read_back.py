@@ -12,7 +12,7 @@ def book():
     rng = np.random.default_rng(3)
     X = rng.gamma(4.0, 1.2, size=(400, 3))
     Y = np.column_stack([X[:, 0] < 2.0, X[:, 1] > 6.0]).astype(float)
-    return EvolvingFuzzyClassifier().fit(X, Y).rulebook, float(np.quantile(X[:, 0], 0.02)), X
+    return EvolvingFuzzyClassifier(threshold_rules=False).fit(X, Y).rulebook, float(np.quantile(X[:, 0], 0.02)), X
 
 
 def test_an_open_range_near_the_edge_is_read_back(book):

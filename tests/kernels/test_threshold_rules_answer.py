@@ -83,7 +83,7 @@ def test_outputs_are_refined_as_by_the_twin_and_no_state_changes(seed, K, exclus
         state.arrays.gate[k, IS_OPEN] = 0.0
     X, F = random_rows(rng, 12, 3).X, rng.uniform(-2.0, 3.0, (12, K))
     before, out = [array.copy() for array in state.arrays], F.copy()
-    answer.refine_rows(pack(state), X, np.empty(0), out)
+    answer.refine_rows(pack(state), X, out)
     expected = np.array([twin.answers(x, f)[1] for x, f in zip(X, F, strict=True)])
     np.testing.assert_allclose(out, expected, atol=1e-9)
     for array, kept in zip(state.arrays, before, strict=True):
@@ -99,7 +99,7 @@ def test_outputs_of_two_classes_stay_complementary(seed):
     """Also where an output of the members is beyond the range that trees use."""
     rng, state, _ = grown(seed, 3, 2, exclusive=True)
     F = rng.uniform(-3.0, 4.0, (20, 1)) * [-1.0, 1.0] + [1.0, 0.0]
-    answer.refine_rows(pack(state), random_rows(rng, 20, 3).X, np.empty(0), F)
+    answer.refine_rows(pack(state), random_rows(rng, 20, 3).X, F)
     np.testing.assert_allclose(F.sum(axis=1), 1.0, atol=1e-12)
 
 

@@ -88,7 +88,7 @@ def learned(seed, n, p=3, K=2):
     for i in range(n):
         twin.learn(X[i], Y[i], np.ones(K), F[i])
         row = slice(i, i + 1)
-        if learn_refined(pack(state), X[row], Y[row], none, none[:, None], none, F[row], np.zeros((3, K))):
+        if learn_refined(pack(state), X[row], Y[row], none, none[:, None], F[row], np.zeros((3, K))):
             take_turn(pack(state))
     return state, twin
 
@@ -117,7 +117,7 @@ def test_the_work_of_a_turn_is_bounded_and_labels_take_turns(rows_before, is_ope
     state.arrays.clock[LEARNED], state.arrays.gate[K - 1, IS_OPEN] = rows_before, is_open
     packed, none, tried = pack(state), np.empty(0), []
     X, Y = rng.normal(size=(200, p)), (rng.random((200, K)) < 0.5).astype(float)
-    learn_refined(packed, X, Y, none, none[:, None], none, np.full((200, K), 0.5), np.zeros((3, K)))
+    learn_refined(packed, X, Y, none, none[:, None], np.full((200, K), 0.5), np.zeros((3, K)))
     for _ in range(2):
         take_turn(packed)
         tried.append([k for k in range(K) if state.arrays.visits[k, 0, 0] == 0.0])

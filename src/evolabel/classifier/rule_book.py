@@ -10,10 +10,11 @@ from evolabel.classifier.safe_calls import exclusive, unchanged_on_error, uninte
 from evolabel.core.edits import rule_edits
 from evolabel.core.edits.expert_rules import RuleSpec
 from evolabel.core.edits.undo import undo
+from evolabel.core.edits.written_edits import move_rule
 from evolabel.core.model import StreamModel
 from evolabel.core.rules.events import EDITS, Event
 from evolabel.errors import DataError
-from evolabel.explain.expert_form import ExpertRule, read_form
+from evolabel.explain.expert_form import ExpertRule, read_form, text_of
 from evolabel.explain.expert_region import form_of, resolve, spec_of
 from evolabel.explain.terms import stream_terms
 
@@ -40,7 +41,7 @@ def _an_edit(
 
 
 class RuleBook:
-    """Add, edit, rename, lock, merge and delete rules; the classifier goes on learning from there.
+    """Add, edit, move, rename, lock, merge and delete rules; the classifier goes on learning from there.
 
     Rules are named by their number or by their name. Every edit is an event in `clf.events_` and can be undone as long
     as nothing was learned since. Forms are text or dictionaries; `docs/expert-rules.md` explains both. The first edit
@@ -67,18 +68,29 @@ class RuleBook:
 
     @_an_edit
     def add(self, form: object) -> int:
-        """Add a rule from a `form`, and return its number; a full rule base merges its closest pair first."""
-        rule, spec = self._read(form)
-        return rule_edits.add_rule(self._model(), spec, str(rule), rule.name)
+        """Add a rule from a `form`, and return its number.
+
+        It is put behind the other written rules; with `threshold_rules=False` it is a region, and a full rule base
+        merges its closest pair first.
+        """
+        rule, spec, text = self._read(form, region=self._model().thresholds is None)
+        return rule_edits.add_rule(self._model(), spec, text, rule.name)
 
     @_an_edit
     def edit(self, rule: int | str, form: object) -> None:
         """Replace a `rule` by a `form`; it keeps its number, age and lock, and its name if the form has none.
 
-        What it had learned is dropped. Start from `form(rule)` to change a part.
+        What it had learned is dropped. Start from `form(rule)` to change a part. A threshold rule stays, and `form` is
+        added as a written rule, which answers before it.
         """
-        written, spec = self._read(form)
-        rule_edits.edit_rule(self._model(), self._number(rule), spec, str(written), written.name)
+        number = self._number(rule)
+        written, spec, text = self._read(form, region=rule_edits.is_region(self._model(), number))
+        rule_edits.edit_rule(self._model(), number, spec, text, written.name)
+
+    @_an_edit
+    def move(self, rule: int | str, place: int) -> None:
+        """Move a written `rule` to a `place` in the list, counted from 1: the first rule that holds answers."""
+        move_rule(self._model(), self._number(rule), place)
 
     @_an_edit
     def rename(self, rule: int | str, name: str) -> None:
@@ -87,7 +99,7 @@ class RuleBook:
 
     @_an_edit
     def lock(self, rule: int | str) -> None:
-        """Lock a `rule`: learning does not change its region, its weights or the rule itself any more."""
+        """Lock a `rule`: learning does not change its answers, its region or the rule itself any more."""
         rule_edits.lock_rule(self._model(), self._number(rule))
 
     @_an_edit
@@ -97,7 +109,10 @@ class RuleBook:
 
     @_an_edit
     def merge(self, first: int | str, second: int | str) -> int:
-        """Merge the rules `first` and `second`, and return the number of the better supported one, which stays."""
+        """Merge the rules `first` and `second`, and return the number of the better supported one, which stays.
+
+        Both are rules that were learned; written rules are never merged.
+        """
         return rule_edits.merge_rules(self._model(), self._number(first), self._number(second))
 
     @_an_edit
@@ -144,7 +159,9 @@ class RuleBook:
                 return number
         raise DataError(f"no rule is called {rule!r}; give its number, or rename a rule first")
 
-    def _read(self, form: object) -> tuple[ExpertRule, RuleSpec]:
+    def _read(self, form: object, *, region: bool) -> tuple[ExpertRule, RuleSpec, str]:
+        """Return the rule that `form` describes, its numbers for a `region` or a written rule, and its text."""
         model, features = self._inner.trained_model, self._inner.feature_names
         rule = resolve(read_form(form), stream_terms(model, features))
-        return rule, spec_of(rule, model, features, self._inner.label_names)
+        spec = spec_of(rule, model, features, self._inner.label_names, region=region)
+        return rule, spec, str(rule) if region else text_of(form, rule)

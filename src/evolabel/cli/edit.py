@@ -21,12 +21,13 @@ def edit(
     rename: _Pairs = (),
     change: _Pairs = (),
     merge: _Pairs = (),
+    move: Annotated[tuple[tuple[str, int], ...], Parameter(negative="", show_default=False)] = (),
     delete: _Rules = (),
     add: _Rules = (),
     lock: _Rules = (),
     out: Path | None = None,
 ) -> None:
-    """Add, change, rename, lock, merge or delete rules of a saved model.
+    """Add, change, move, rename, lock, merge or delete rules of a saved model.
 
     Options may be given several times. The changes are made in the order of the options below, all of them or none, and
     printed one per line. Rules are given by number or by name.
@@ -50,7 +51,9 @@ def edit(
     change
         Rule and its new text.
     merge
-        Two rules to merge into one.
+        Two rules to merge into one; written rules are never merged.
+    move
+        Written rule and its new place in the list, counted from 1: the first rule that holds answers.
     delete
         Rule to remove.
     add
@@ -60,7 +63,7 @@ def edit(
     out
         File to write; without it the model file itself is replaced.
     """
-    if not (undo or unlock or rename or change or merge or delete or add or lock):
+    if not (undo or unlock or rename or change or merge or move or delete or add or lock):
         raise ParameterError("nothing to do; give at least one change, such as --add or --lock")
     classifier = EvolvingFuzzyClassifier.load(model)
     book = classifier.rulebook
@@ -74,6 +77,8 @@ def edit(
         book.edit(_rule_key(rule), form)
     for rule, other in merge:
         book.merge(_rule_key(rule), _rule_key(other))
+    for rule, place in move:
+        book.move(_rule_key(rule), place)
     for rule in delete:
         book.delete(_rule_key(rule))
     for form in add:

@@ -83,6 +83,7 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
     model.n_features, model.scaler, model.rules = p, scaler, changed
     if model.thresholds is not None:
         model.thresholds.change_features(kept, p, changed)
+    model.written.change_features(kept, p, changed)
     model.changes.clear()
 
 

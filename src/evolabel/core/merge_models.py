@@ -19,6 +19,7 @@ from evolabel.core.members.adapting import read_as, reorder_labels
 from evolabel.core.members.following import FollowingRules
 from evolabel.core.members.merge_members import align_fast_sums, merge_members
 from evolabel.core.members.threshold_rules.merging import merge_thresholds
+from evolabel.core.members.written_rules.merging import merge_written
 from evolabel.core.model import StreamModel
 from evolabel.core.one_thread import one_blas_thread
 from evolabel.core.rules import inverses
@@ -83,6 +84,7 @@ def merge(
     rules.shrink_to(rules.settings.max_rules)
     if united.thresholds is not None and theirs.thresholds is not None:
         merge_thresholds(united.thresholds, theirs.thresholds, n_labels, columns)
+        merge_written(united.written, theirs.written, columns, rules, theirs.trained())
     united.n_answers[columns] += theirs.n_answers
     for watcher, other_watcher in zip(united.watchers, theirs.watchers, strict=False):
         watcher.merge(other_watcher, n_labels, columns)

@@ -23,8 +23,8 @@ from evolabel.core.initial.first_model import FEWEST_ROWS, FirstModel
 from evolabel.core.members.adapting import advance, derive_inverses
 from evolabel.core.members.following import FollowingRules
 from evolabel.core.members.mixture import corrected, mixed_answers, mixed_weights
-from evolabel.core.members.threshold_rules.beside_experts import ALL_PARTS, by_people, parts_to_refine
 from evolabel.core.members.threshold_rules.refiner import ThresholdRules, refined
+from evolabel.core.members.written_rules.ordered_list import WrittenRules
 from evolabel.core.options import Options
 from evolabel.core.protocols import Watcher
 from evolabel.core.rules.conditioning import is_sound, is_well_posed
@@ -82,6 +82,7 @@ class StreamModel:
         self.scaler: Scaler | None = None
         self.rules: RuleBase | None = None
         self.thresholds: ThresholdRules | None = None
+        self.written = WrittenRules(n_features, n_labels, exclusive=exclusive)
         self.exclusive = exclusive
         self.warm_up = WarmUp(n_features, n_labels, int(options.warm_up)) if warming else None
         self.counts = output_counts(n_labels, options)
@@ -225,7 +226,7 @@ class StreamModel:
             self.counts.update(batch)
 
     def _learn_refined(self, thresholds: ThresholdRules, batch: Batch) -> None:
-        """Learn the raw rows of `batch` with the members, then with the threshold rules behind them.
+        """Learn the raw rows of `batch` with the members, then with threshold rules, then with written rules.
 
         Both learn the rows up to the next turn of maintenance, so that what a turn finds does not depend on how a
         stream is cut into batches. Ctrl-C waits until both have learned them.
@@ -235,13 +236,16 @@ class StreamModel:
         batch = batch._replace(outputs=outputs, read=np.empty(batch.X.shape))
         done = 0
         while done < len(batch.X):
-            people = by_people(self.trained()).any()
-            end = done + (1 if people else thresholds.rows_to_turn)  # their parts are those before each row
+            end = done + (1 if len(self.written) else thresholds.rows_to_turn)  # gates of written rules turn at any row
             part = batch.rows(slice(done, end))
-            refined_parts = parts_to_refine(self, part.X) if people else ALL_PARTS
             with held():
-                self.trained().learn_raw(part, self.scaler)
-                thresholds.learn_some(part._replace(X=part.read), part.outputs, self.rules, refined_parts)
+                rules = self.trained()
+                rules.learn_raw(part, self.scaler)
+                part = part._replace(X=part.read)
+                if len(self.written):
+                    self.written.learn_in_front(thresholds, part, rules)
+                else:
+                    thresholds.learn_some(part, part.outputs, rules)
             done = end
 
     def _count_first(self, rows: int, batch: Batch) -> None:
@@ -253,14 +257,14 @@ class StreamModel:
     def _learn_heavy(self, batch: Batch) -> None:
         """Learn rows of huge weights: all of them, with P derived again, or none and DataError."""
         rules = self.trained()
-        before = copy.deepcopy((rules.__getstate__(), self.n_answers, self.counts, self.thresholds))
+        before = copy.deepcopy((rules.__getstate__(), self.n_answers, self.counts, self.thresholds, self.written))
         try:
             self.learn_rows(batch)
             derive_inverses(rules)
             if not (is_sound(rules) and is_well_posed(rules) and np.isfinite(batch.outputs).all()):
                 raise DataError(NOT_IN_FLOAT64)
         except BaseException as error:
-            state, self.n_answers, self.counts, self.thresholds = before
+            state, self.n_answers, self.counts, self.thresholds, self.written = before
             vars(rules).update(state)
             if isinstance(error, LinAlgError | StateError):
                 raise DataError(NOT_IN_FLOAT64) from None
@@ -333,6 +337,7 @@ class StreamModel:
                 self.thresholds.grow_labels(n_labels)
         if self.counts is not None:
             self.counts.grow_labels(n_labels)
+        self.written.grow_labels(n_labels)
         self.n_answers = np.pad(self.n_answers, (0, n_labels - self.n_labels))
         self.n_labels = n_labels
         if self.rules is not None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evolabel.core.edits.undo import Change
     from evolabel.core.initial.cold_start import WarmUp
     from evolabel.core.members.threshold_rules.refiner import ThresholdRules
+    from evolabel.core.members.written_rules.ordered_list import WrittenRules
     from evolabel.core.rules.rule_base import RuleBase
     from evolabel.core.rules.scaling import Scaler
 
@@ -67,6 +68,7 @@ class Model(Protocol):
     scaler: "Scaler | None"
     rules: "RuleBase | None"
     thresholds: "ThresholdRules | None"
+    written: "WrittenRules"
     warm_up: "WarmUp | None"
     counts: "OutputCounts | None"
     watchers: tuple[Watcher, ...]

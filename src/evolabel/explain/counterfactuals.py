@@ -6,8 +6,9 @@ the whole model, whose memberships change as well, then confirm it or not.
 
 A categorical column changes as a whole: one of its 0/1 features becomes 1 and the others 0.
 
-Where threshold rules have a say in a label, the changes that are tried are those that cross an edge on the path of the
-sample, and only a change that turns the output of the whole model is returned.
+Where threshold rules or written rules have a say in a label, the changes that are tried are those that cross an edge on
+the path of the sample, or an end of a written rule, and only a change that turns the output of the whole model is
+returned.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +21,7 @@ from evolabel.core.protocols import Model
 from evolabel.explain.shortening import Threshold
 from evolabel.explain.terms import scaled_moments
 from evolabel.explain.text_columns import text_columns
-from evolabel.explain.threshold_path import ThresholdPath
+from evolabel.explain.threshold_path import PathEdge
 from evolabel.typing import FloatArray, IntArray
 
 _MAX_TRIED = 5  # changes per label that the whole model is tried on, the smallest first
@@ -65,7 +66,7 @@ def find_counterfactuals(
     names: tuple[list[str], list[str]],
     threshold: Threshold,
     answer: OutputFunction,
-    paths: Sequence[ThresholdPath | None] = (),
+    edges: Sequence[tuple[PathEdge, ...]] = (),
 ) -> list[Counterfactual | None]:
     """Return for each label the smallest change that turns it; None where no feature reaches that far.
 
@@ -85,22 +86,23 @@ def find_counterfactuals(
     answer : function
         Outputs of the model for raw rows. Of the five smallest changes the first that it confirms is returned, else
         the smallest.
-    paths : sequence of ThresholdPath or None
-        For each label the path of the sample through its tree; None where no tree has a say. Empty: nowhere.
+    edges : sequence of tuple of PathEdge
+        For each label the edges on the path of the sample through its tree, and the ends of written rules; empty
+        tuples, or no tuples at all, where neither have a say.
     """
     gaps = _gaps(outputs[None], threshold)[0]
     if threshold is None:
         slopes = slopes - slopes[:, _rivals(outputs)]
     texts = _texts(model, names[0])
     tried = _candidates(model, x, gaps, slopes, texts)
-    open_labels = {c for c, path in enumerate(paths) if path is not None}
+    open_labels = {c for c, found in enumerate(edges) if found}
     smallest = []
     for c, found in enumerate(_judged(x, gaps, tried, names, texts, answer=answer, threshold=threshold)):
         sure = next((change for change in found if change.confirmed), None)
         within = found[0] if found and c not in open_labels else None
         smallest.append(within if sure is None else sure)
     if open_labels:
-        across = [[] if path is None else _across_edges(model, x, path, texts) for path in paths]
+        across = [_across_edges(model, x, found, texts) for found in edges]
         judged = _judged(x, gaps, across, names, texts, answer=answer, threshold=threshold)
         for c, found in enumerate(judged):
             sure = next((change for change in found if change.confirmed), None)
@@ -138,14 +140,16 @@ def _judged(
     ]
 
 
-def _across_edges(model: Model, x: FloatArray, path: ThresholdPath, texts: _Texts) -> list[tuple[int, float, float]]:
-    """Return feature, new raw value and size of changes of `x` that cross an edge of `path`, the smallest first.
+def _across_edges(
+    model: Model, x: FloatArray, edges: tuple[PathEdge, ...], texts: _Texts
+) -> list[tuple[int, float, float]]:
+    """Return feature, new raw value and size of changes of `x` that cross one of the `edges`, the smallest first.
 
     Near an edge both sides answer, so values on the way across are tried, too.
     """
     real = corrected(model.trained(), x[None])[0]
     values: set[tuple[int, float]] = set()
-    for j, edge, width in path.edges:
+    for j, edge, width in edges:
         if j in texts:
             values |= {(other, 1.0) for other in texts[j] if x[other] == 0.0}
         elif np.isfinite(edge) and not np.isnan(real[j]):

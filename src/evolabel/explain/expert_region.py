@@ -7,11 +7,12 @@ import numpy as np
 
 from evolabel._utils.text import first_names
 from evolabel.core.edits.expert_rules import RuleSpec, range_of_spread, stream_moments, temperature
-from evolabel.core.edits.rule_edits import slot_of_rule
+from evolabel.core.edits.rule_edits import is_threshold_rule, slot_of_rule
 from evolabel.core.protocols import Model
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError
+from evolabel.explain.expert_box import box_of, rule_of_box, threshold_form
 from evolabel.explain.expert_form import NO, YES, Condition, Expectation, ExpertRule, read_form
 from evolabel.explain.terms import ANY, Vocabulary, stream_terms
 from evolabel.explain.text_columns import CLEAR_SHARE, column_and_value, range_of_value, scaled_0_and_1, shares_on
@@ -67,13 +68,14 @@ def _text_feature(column: str, value: str, words: Vocabulary, name: str) -> str:
     raise DataError(f"there is no text {value!r} in {column}; its texts are {first_names(known)}")
 
 
-def spec_of(rule: ExpertRule, model: Model, features: list[str], labels: list[str]) -> RuleSpec:
-    """Return the scaled region and the label shares of `rule`, whose conditions are resolved.
+def spec_of(rule: ExpertRule, model: Model, features: list[str], labels: list[str], *, region: bool) -> RuleSpec:
+    """Return the ranges and the label shares of `rule`, whose conditions are resolved.
 
-    `features` and `labels` are the names of the columns of `model`. DataError where there is no such label, or where
-    the range of a feature is empty.
+    `features` and `labels` are the names of the columns of `model`. Ranges are those of a `region`, scaled, or of a
+    written rule, in raw units. DataError where there is no such label, or where the range of a region is empty.
     """
-    low, high = _ranges(rule, model, stream_terms(model, features))
+    words = stream_terms(model, features)
+    low, high = _ranges(rule, model, words) if region else box_of(rule, words)
     shares = np.full(len(labels), np.nan)
     for expected in rule.expectations:
         if expected.label not in labels:
@@ -158,10 +160,15 @@ def _no_width(feature: str, ends: FloatArray, model: Model, j: int) -> str:
 def form_of(identity: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
     """Return the rule number `identity` of `model` as a person would write it.
 
-    That is the rule as it was written, or, if it has learned since or was never written, as its statistics read now.
+    That is a written rule as it was written, and a threshold rule as it is now. A region is returned as it was written,
+    or, if it has learned since or was never written, as its statistics read now.
     `features` and `labels` are the names of the columns.
     """
-    base = model.trained()
+    base, place = model.trained(), model.written.place_of(identity)
+    if place is not None:
+        return _written_form(place, model, features, labels)
+    if is_threshold_rule(model, identity):
+        return threshold_form(identity, model, features, labels)
     slot, written = slot_of_rule(base, identity), base.rule_names.written.get(identity)
     name = base.rule_names.names.get(identity, "")
     if written is not None:
@@ -177,6 +184,20 @@ def form_of(identity: int, model: Model, features: list[str], labels: list[str])
         weight,
         name,
     )
+
+
+def _written_form(place: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
+    """Return the written rule in `place` of `model` as it was written, with its present name.
+
+    Where columns that it names have other names now, it is read from its numbers.
+    """
+    number, names = int(model.written.arrays.number[place]), model.trained().rule_names
+    try:
+        rule = resolve(read_form(names.written[number]), stream_terms(model, features))
+        spec_of(rule, model, features, labels, region=False)
+    except DataError:
+        rule = rule_of_box(place, model, features, labels)
+    return replace(rule, name=names.names.get(number, ""))
 
 
 def _is_unchanged(rule: ExpertRule, slot: int, base: RuleBase) -> bool:

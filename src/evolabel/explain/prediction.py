@@ -1,10 +1,11 @@
-"""`Explanation`: one prediction as a sum of what rules, features, threshold rules and recent errors add.
+"""`Explanation`: one prediction as a sum of what rules, features, threshold and written rules, and recent errors add.
 
 It is printed as plain text, Markdown, HTML and JSON.
 """
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,6 @@ from evolabel._utils.text import counted, one_line
 from evolabel.core.members.feedback.error_feedback import Correction
 from evolabel.core.members.mixture import corrected
 from evolabel.core.members.sensor_corrections import sensor_corrections
-from evolabel.core.members.threshold_rules.beside_experts import parts_to_refine
-from evolabel.core.members.threshold_rules.refiner import refined
 from evolabel.core.protocols import Model
 from evolabel.errors import StateError
 from evolabel.explain.corrected_names import Corrections, correction_values, note_on
@@ -28,6 +27,7 @@ from evolabel.explain.terms import Vocabulary, stream_terms
 from evolabel.explain.text_columns import column_and_value
 from evolabel.explain.threshold_path import ThresholdPath, threshold_paths
 from evolabel.explain.threshold_rules import Style
+from evolabel.explain.written_rules import WrittenRule, deciding_rules, edges_to_cross, refined_parts
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 _CLASS_THRESHOLD = 0.5  # stands in for the threshold where the largest output is predicted
@@ -38,6 +38,7 @@ _SHOWN_PART = 0.0005  # smallest part of linear rule or threshold rules in an ou
 _MAX_LABELS = 10
 _BASE_RATE = "base rate"
 THRESHOLDS = "from the threshold rules"
+WRITTEN = "from a written rule"
 FEEDBACK = "from the errors of recent answers"
 
 Correct = Callable[[FloatArray], Correction | None]
@@ -60,6 +61,8 @@ class Explanation:
         of slow and fast member, times the weight of both.
     thresholds : array of shape (n_labels,)
         What the threshold rules add to each label; 0 where they have no say.
+    written : array of shape (n_labels,)
+        What written rules add to that: the difference between their answer and the output without them.
     feature_names, label_names : list of str
     x : array of shape (n_features,)
         The raw sample.
@@ -85,7 +88,9 @@ class Explanation:
         The sample after these corrections; None where nothing was corrected.
     paths : tuple of ThresholdPath or None
         For each label the path of the sample through the tree of thresholds, and the rule at its end; None where it has
-        no say. Empty without threshold rules.
+        no say, or where a written rule decides. Empty without threshold rules.
+    deciding : tuple of WrittenRule or None
+        For each label the written rule that decides; None where none does. Empty without written rules.
     """
 
     rules: IntArray
@@ -93,6 +98,7 @@ class Explanation:
     contributions: FloatArray
     distances: FloatArray
     thresholds: FloatArray
+    written: FloatArray
     feature_names: list[str] = field(repr=False)
     label_names: list[str] = field(repr=False)
     x: FloatArray = field(repr=False)
@@ -106,11 +112,12 @@ class Explanation:
     corrections: Corrections = field(default_factory=dict, repr=False)
     corrected: FloatArray | None = field(default=None, repr=False)
     paths: tuple[ThresholdPath | None, ...] = field(default=(), repr=False)
+    deciding: tuple[WrittenRule | None, ...] = field(default=(), repr=False)
 
     @property
     def total(self) -> FloatArray:
-        """The output per label: the sum of all contributions, of the threshold rules, and of feedback, if any."""
-        plain = self.by_feature.sum(axis=0) + self.thresholds
+        """The output per label: the sum of all contributions, threshold rules, written rules, and feedback, if any."""
+        plain = self.by_feature.sum(axis=0) + self.thresholds + self.written
         return np.asarray(plain if self.feedback is None else plain + self.feedback)
 
     @property
@@ -174,6 +181,8 @@ class Explanation:
                 "linear": None if self.linear is None else self.linear[:, c].tolist(),
                 "thresholds": float(self.thresholds[c]),
                 "path": None if (path := _path(self, c)) is None else path.to_dict(),
+                "written": float(self.written[c]),
+                "decided_by": None if (rule := _decided_by(self, c)) is None else rule.number,
                 "feedback": 0.0 if self.feedback is None else float(self.feedback[c]),
                 "counterfactual": None if (change := self.counterfactuals[c]) is None else asdict(change),
             }
@@ -228,22 +237,19 @@ def explain_sample(
         parts *= linear.rules_share
         slopes = linear.rules_share * slopes + linear.slopes
         plain = (parts.sum(axis=0) + linear.contributions).sum(axis=0)
-    added = refined(model, x, plain[None].copy())[0] - plain
-    correction, outputs, feedback = None if correct is None else correct(x), plain + added, None
+    real = corrected(rules, x)
+    added, said = refined_parts(model, real, plain)
+    correction, outputs, feedback = None if correct is None else correct(x), plain + added + said, None
     if correction is not None:
         feedback = (correction.scale - 1.0) * outputs + correction.offset[0]
         outputs = correction.of(outputs[None])[0]
         slopes *= correction.scale
-
-    def answer(rows: FloatArray) -> FloatArray:
-        found = None if correct is None else correct(rows)
-        return model.outputs(rows) if found is None else found.of(model.outputs(rows))
-
-    names, real = (feature_names, label_names), corrected(rules, x)[0]
-    outside = parts_to_refine(model, x)
-    paths = threshold_paths(tree_reader(model, *names), real, float(outside[0]) if len(outside) else 1.0)
+    names = feature_names, label_names
+    deciding = deciding_rules(model, real[0], names)
+    paths = threshold_paths(tree_reader(model, *names), real[0], deciding)
+    edges, answer = edges_to_cross(model, paths), partial(_answers, model, correct)
     changes = find_counterfactuals(
-        model, x[0], slopes, outputs, names=names, threshold=threshold, answer=answer, paths=paths
+        model, x[0], slopes, outputs, names=names, threshold=threshold, answer=answer, edges=edges
     )
     return Explanation(
         rules=rules.arrays.identity[active + 1].copy(),
@@ -251,6 +257,7 @@ def explain_sample(
         contributions=parts,
         distances=distance[0, active],
         thresholds=added,
+        written=said,
         feature_names=feature_names,
         label_names=label_names,
         x=x[0].copy(),
@@ -262,9 +269,16 @@ def explain_sample(
         feedback=feedback,
         n_seen=rules.n_seen,
         corrections=(corrections := sensor_corrections(rules, feature_names)),
-        corrected=real.copy() if corrections else None,
+        corrected=real[0].copy() if corrections else None,
         paths=paths,
+        deciding=deciding,
     )
+
+
+def _answers(model: Model, correct: Correct | None, rows: FloatArray) -> FloatArray:
+    """Return the outputs of `model` for raw `rows`, corrected by recent errors if there is a function to `correct`."""
+    found = None if correct is None else correct(rows)
+    return model.outputs(rows) if found is None else found.of(model.outputs(rows))
 
 
 def _contributions(model: Model, z: FloatArray, psi: FloatArray, active: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -305,6 +319,8 @@ def _parts(why: Explanation, c: int, style: Style) -> str:
         texts.append(f"{parts.sum() - parts[strongest].sum():+.3f} from {rest} other{'s' * (rest > 1)}")
     if abs(why.thresholds[c]) >= _SHOWN_PART:
         texts.append(f"{why.thresholds[c]:+.3f} {THRESHOLDS}")
+    if abs(why.written[c]) >= _SHOWN_PART:
+        texts.append(f"{why.written[c]:+.3f} {WRITTEN}")
     if why.feedback is not None and why.feedback[c] != 0.0:
         texts.append(f"{why.feedback[c]:+.3f} {FEEDBACK}")
     return ", ".join(texts)
@@ -330,16 +346,22 @@ def _path(why: Explanation, c: int) -> ThresholdPath | None:
     return why.paths[c] if why.paths else None
 
 
+def _decided_by(why: Explanation, c: int) -> WrittenRule | None:
+    """Return the written rule that decides on label `c`; None where none does."""
+    return why.deciding[c] if why.deciding else None
+
+
 def _below(why: Explanation, c: int, style: Style) -> list[str]:
-    """Return the lines below label `c`: the threshold rule that decided, if any, and what would turn it."""
-    path = _path(why, c)
-    return ([] if path is None else [path.words(style)]) + [_counterfactual(why, c, style)]
+    """Return the lines below label `c`: the written or threshold rule that decided, if any, and what would turn it."""
+    path, rule = _path(why, c), _decided_by(why, c)
+    decided = [] if rule is None else [f"decided by: {rule.words(style)}"]
+    return [*decided, *([] if path is None else [path.words(style)]), _counterfactual(why, c, style)]
 
 
 def _counterfactual(why: Explanation, c: int, style: Style) -> str:
     change = why.counterfactuals[c]
     if change is None:
-        where = " within the active rules" if _path(why, c) is None else ""
+        where = " within the active rules" if _path(why, c) is None and not why.deciding else ""
         return f"no change of a single feature would turn it{where}"
     sure = "the whole model agrees" if change.confirmed else "the whole model disagrees, as other rules come in"
     sure = f"{'across a threshold' if change.across_threshold else 'within the active rules'}; {sure}"

@@ -14,6 +14,7 @@ from evolabel.explain.read_thresholds import LONG_ENOUGH, TreeReader, tree_reade
 from evolabel.explain.rules import Driver, Rule, RuleOutcome, RuleSet, distinct_outcomes
 from evolabel.explain.terms import Vocabulary, scaled_moments, stream_terms
 from evolabel.explain.text_columns import shares_on, text_columns
+from evolabel.explain.written_rules import read_written_rules
 from evolabel.kernels.threshold_rules.state import LEARNED
 from evolabel.typing import BoolArray, FloatArray
 
@@ -67,6 +68,7 @@ def read_rules(
         views,
         found,
         read_linear_rule(model, feature_names, label_names),
+        written=read_written_rules(model, feature_names, label_names),
         thresholds=[] if trees is None else [trees.label_rules(k) for k in trees.open_labels],
         searched=trees is not None and bool(trees.arrays.clock[LEARNED] >= LONG_ENOUGH),
     )

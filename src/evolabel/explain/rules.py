@@ -18,6 +18,7 @@ from evolabel.explain.markup import bold, code, escape, markdown_text, page
 from evolabel.explain.shortening import Fidelity
 from evolabel.explain.text_columns import text_features
 from evolabel.explain.threshold_rules import LabelRules
+from evolabel.explain.written_rules import WrittenRule
 from evolabel.typing import FloatArray
 
 _MAX_LABELS = 5
@@ -237,8 +238,10 @@ class RuleSet(list[Rule]):
         Fidelity of the shortened rules together; None while there are no rules yet.
     linear : LinearRule, optional
         The linear member, of a classifier that follows drift; it is printed last, where it has a weight.
+    written : iterable of WrittenRule
+        Rules that people wrote, in their order; they are printed first.
     thresholds : iterable of LabelRules
-        Threshold rules of the labels in which they have a say; they are printed first.
+        Threshold rules of the labels in which they have a say; they are printed next.
     searched : bool
         Whether thresholds were looked for in enough rows to say so where there are none.
     """
@@ -249,19 +252,22 @@ class RuleSet(list[Rule]):
         fidelity: Fidelity | None = None,
         linear: LinearRule | None = None,
         *,
+        written: Iterable[WrittenRule] = (),
         thresholds: Iterable[LabelRules] = (),
         searched: bool = False,
     ) -> None:
         super().__init__(rules)
         self.fidelity = fidelity
         self.linear = linear
+        self.written = tuple(written)
         self.thresholds = tuple(thresholds)
         self.searched = searched
 
     @property
-    def _all(self) -> "list[LabelRules | Rule | LinearRule]":
-        """Return the threshold rules, the rules, then the linear rule where it has a weight."""
-        return [*self.thresholds, *self, *([self.linear] if self.linear is not None and self.linear.shown else [])]
+    def _all(self) -> "list[WrittenRule | LabelRules | Rule | LinearRule]":
+        """Return written rules, threshold rules, the other rules, then the linear rule where it has a weight."""
+        linear = [self.linear] if self.linear is not None and self.linear.shown else []
+        return [*self.written, *self.thresholds, *self, *linear]
 
     @property
     def _opening(self) -> list[str]:
@@ -269,7 +275,10 @@ class RuleSet(list[Rule]):
         return [summary(self), *([NO_THRESHOLD] if self and self.searched and not self.thresholds else [])]
 
     def top(self, count: int, label: str | None = None) -> "RuleSet":
-        """Return the `count` best supported rules, or those in which `label` is most frequent, with threshold rules."""
+        """Return the `count` best supported rules, or those in which `label` is most frequent.
+
+        Written rules and threshold rules stay, those about `label` if it is given.
+        """
         if label is not None and self and label not in self[0].label_names:
             raise DataError(f"there is no label {label!r}; the labels are {first_names(self[0].label_names)}")
 
@@ -278,7 +287,8 @@ class RuleSet(list[Rule]):
 
         best = sorted(self, key=weight, reverse=True)[:count]
         thresholds = [found for found in self.thresholds if label in (None, found.label, found.rest_label)]
-        return RuleSet(best, self.fidelity, self.linear, thresholds=thresholds, searched=self.searched)
+        written = [rule for rule in self.written if label is None or label in (o.label for o in rule.outcomes)]
+        return RuleSet(best, self.fidelity, self.linear, written=written, thresholds=thresholds, searched=self.searched)
 
     @property
     def text(self) -> str:
@@ -303,6 +313,7 @@ class RuleSet(list[Rule]):
         thresholds = [found.to_dict() for found in self.thresholds]
         return {
             "fidelity": found,
+            "written": [rule.to_dict() for rule in self.written],
             "thresholds": thresholds,
             "rules": rules,
             "linear": linear,

@@ -1,5 +1,6 @@
 """The path of one sample through the tree of a label, and the rule at its end."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -12,7 +13,6 @@ from evolabel.kernels.threshold_rules.state import EDGE, HALF_WIDTH, MISSING_LEF
 from evolabel.typing import FloatArray
 
 _HALF = 0.5  # weight of the threshold rules from which on they decide
-_NO_SAY = 0.05  # weight of the threshold rules below which they are not named
 _SURE = 0.95  # share of a leaf in the answer below which it is printed
 
 
@@ -63,8 +63,6 @@ class ThresholdPath:
         if self.say < _HALF:
             return f"threshold rule, which counts {percent(self.say)}: {self.rule.words(style)}"
         part = "" if self.share >= _SURE else f" to {percent(self.share)}"
-        if self.say < _NO_SAY:
-            return "decided by a rule that a person has written; threshold rules have no say here"
         counts = "" if self.say >= FULL_SAY else f"; threshold rules count {percent(self.say)}"
         return f"decided{part} by: {self.rule.words(style)}{counts}"
 
@@ -78,20 +76,23 @@ class ThresholdPath:
         }
 
 
-def threshold_paths(trees: TreeReader | None, x: FloatArray, part: float = 1.0) -> tuple[ThresholdPath | None, ...]:
+def threshold_paths(
+    trees: TreeReader | None, x: FloatArray, decided: Sequence[object] = ()
+) -> tuple[ThresholdPath | None, ...]:
     """Return for each label the path of the corrected sample `x` through its tree; None where no tree has a say.
 
-    `part` of the sample is outside the rules that people have written. Two classes share one tree, so both have its
-    path. Empty without `trees`.
+    Two classes share one tree, so both have its path. Labels for which `decided`, if it is not empty, has a written
+    rule have no path. Empty without `trees`.
     """
     if trees is None:
         return ()
-    found = {k: _path(trees, k, x, part) for k in trees.open_labels}
-    return tuple(None if (k := trees.tree_of(c)) is None else found[k] for c in range(len(trees.labels)))
+    found = {k: _path(trees, k, x) for k in trees.open_labels}
+    free = [not decided or decided[c] is None for c in range(len(trees.labels))]
+    return tuple(found[k] if free[c] and (k := trees.tree_of(c)) is not None else None for c in range(len(free)))
 
 
-def _path(trees: TreeReader, k: int, x: FloatArray, part: float) -> ThresholdPath:
-    """Return the path of `x` through tree `k` to the leaf with the largest share; `part` multiplies its say."""
+def _path(trees: TreeReader, k: int, x: FloatArray) -> ThresholdPath:
+    """Return the path of `x` through tree `k` to the leaf with the largest share."""
     t = trees.arrays
     leaf, share = max(_leaf_shares(t, k, x).items(), key=lambda pair: pair[1])
     nodes = [leaf]
@@ -106,7 +107,7 @@ def _path(trees: TreeReader, k: int, x: FloatArray, part: float) -> ThresholdPat
     )
     if rule is None:  # a row that has two texts of one column at once
         rule = ThresholdRule(trees.labels[k], None, (), box.share, box.support)
-    return ThresholdPath(rule, share, part * float(t.gate[k, SAY]), steps, edges)
+    return ThresholdPath(rule, share, float(t.gate[k, SAY]), steps, edges)
 
 
 def _step(trees: TreeReader, k: int, a: int, below: int, x: FloatArray) -> PathStep:

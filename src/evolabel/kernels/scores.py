@@ -155,7 +155,7 @@ def score_rows(
     else:
         answer_rows(state, paper, Z, W, M, pending_M, n_pending, f, psi, D, q if with_variance else q[:0], s, t, V)
     if thresholds is not None:
-        refine_rows(thresholds, rows, scale[:0], f)
+        refine_rows(thresholds, rows, f)
     for i in range(offset.shape[0]):
         for j in range(offset.shape[1]):
             f[i, j] = scale[j] * f[i, j] + offset[i, j]

@@ -15,6 +15,7 @@ from evolabel.evaluate.shifts import Episode, episodes
 from evolabel.explain.figures.canvas import as_svg, figure_of
 from evolabel.explain.read_thresholds import read_threshold_rules
 from evolabel.explain.rules import RuleSet
+from evolabel.explain.written_rules import read_written_rules
 from evolabel.report.figures import metric_title, trend_lines
 from evolabel.streams import Dataset
 
@@ -130,7 +131,7 @@ def _skipped(repeated: Repeated) -> dict[str, int]:
 
 
 def _rules(repeated: Repeated, columns: Dataset | None) -> list[Any]:
-    """The threshold rules, and the rules with most support, of the first learner after the last seed.
+    """Written rules, threshold rules, and the rules with most support, of the first learner after the last seed.
 
     Empty if it has no readable rules.
     """
@@ -139,7 +140,8 @@ def _rules(repeated: Repeated, columns: Dataset | None) -> list[Any]:
     found: RuleSet = getattr(learner, "rules_", None) or RuleSet()
     rules = sorted(found, key=lambda rule: -rule.support)[:_MAX_RULES_SHOWN]
     if columns is None:
-        return [*found.thresholds, *rules]
+        return [*found.written, *found.thresholds, *rules]
     names = list(columns.feature_names), list(columns.label_names)
-    thresholds = read_threshold_rules(learner.inner.trained_model, *names) if found.thresholds else []
-    return [*thresholds, *(rule.renamed(*names) for rule in rules)]
+    model = learner.inner.trained_model if found else None
+    before = [] if model is None else [*read_written_rules(model, *names), *read_threshold_rules(model, *names)]
+    return [*before, *(rule.renamed(*names) for rule in rules)]

@@ -9,7 +9,6 @@ from evolabel.active.scoring.context import RowContext
 from evolabel.active.scoring.criteria import Ambiguity, Criterion, Leverage, SoftCount, VarianceReduction
 from evolabel.active.scoring.model_version import ModelVersion
 from evolabel.active.scoring.score_table import ScoreTable, columns_of
-from evolabel.core.members.threshold_rules.beside_experts import by_people
 from evolabel.core.rules.weights import MANY_ROWS, NO_MOMENTS, NO_WEIGHTS, SOME_ROWS
 from evolabel.core.second_moments import SecondMoments
 from evolabel.core.sizes import check_rows
@@ -75,7 +74,7 @@ class RowScorer:
         model = version.model
         if not (few and self._built_in and model.warm_up is None):
             return False
-        return model.thresholds is None or not by_people(model.trained()).any()
+        return not len(model.written)
 
     def score(
         self,

@@ -27,12 +27,13 @@ NARROWEST = 0.05  # smallest spread of a feature, in expected spreads: a rule is
 
 @dataclass(frozen=True)
 class RuleSpec:
-    """An expert's rule in numbers: a region of scaled features and the labels expected there; NaN: not specified.
+    """An expert's rule in numbers: a range per feature and the labels expected there; NaN: not specified.
 
     Parameters
     ----------
     low, high : array (n_features,)
-        Ends of the ranges.
+        Ends of the ranges: of scaled features for a region; of raw features, infinite where there is no end, for a
+        written rule.
     shares : array (n_labels,)
         Share of samples in the region that carry each label.
     confidence : float

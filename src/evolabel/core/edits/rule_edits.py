@@ -1,5 +1,7 @@
 """Edits of rules by a person: add, edit, rename, lock, unlock, merge and delete.
 
+Where a model has threshold rules, a rule that a person adds is put into the list of written rules; without them it is a
+region like the rules that were learned (`core.edits.written_edits`, `core.edits.expert_rules`).
 Every edit happens as a whole or not at all, is logged as an event, and can be undone (`core.edits.undo`). A locked rule
 learns nothing, is never merged or removed by learning, and answers with the weights it was locked with: in closed form
 they would follow the global model, so they are kept.
@@ -9,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from evolabel.core.edits.expert_rules import RuleSpec, write_rule
 from evolabel.core.edits.undo import recorded
+from evolabel.core.edits.written_edits import add_written, rewrite
 from evolabel.core.members.adapting import take_unlocked, take_written
 from evolabel.core.rules.allocation import fit_weights
+from evolabel.core.rules.events import give_name
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.slots import slot_of
 from evolabel.errors import DataError, StateError
@@ -18,13 +22,16 @@ from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN
 
 if TYPE_CHECKING:
     from evolabel.core.model import StreamModel
+    from evolabel.core.protocols import Model
 
 
 def add_rule(model: "StreamModel", spec: RuleSpec, written: str, name: str) -> int:
-    """Add a rule to `model` from `spec`, and return its identity; a full rule base first merges its closest pair.
+    """Add a rule to `model` from `spec`, and return its number; `written` is its text, `name` its name or "".
 
-    `written` is the text of the rule, `name` its name or "".
+    Without threshold rules it is a region, and a full rule base first merges its closest pair.
     """
+    if model.thresholds is not None:
+        return add_written(model, spec, written, name)
     with recorded(model) as base:
         base.shrink_to(base.settings.max_rules - 1)
         base.reserve(base.n_rules + 1)
@@ -36,7 +43,7 @@ def add_rule(model: "StreamModel", spec: RuleSpec, written: str, name: str) -> i
         a.counters[RULES] = slot
         take_written(base, slot)
         base.rule_names.written[identity] = written
-        _give_name(base, identity, name)
+        give_name(base.rule_names, identity, name)
         base.log("added", identity, None, written)
     return identity
 
@@ -44,9 +51,16 @@ def add_rule(model: "StreamModel", spec: RuleSpec, written: str, name: str) -> i
 def edit_rule(model: "StreamModel", rule: int, spec: RuleSpec, written: str, name: str) -> None:
     """Replace a `rule` of `model` by `spec`; it keeps identity, age and lock, and loses what it has learned.
 
-    `written` is the new text of the rule, `name` its new name or "".
+    `written` is the new text of the rule, `name` its new name or "". A threshold rule follows the data: it stays, and
+    `spec` is added as a written rule.
     """
-    base = model.trained()
+    base, place = model.trained(), model.written.place_of(rule)
+    if place is not None:
+        rewrite(model, place, spec, written, name)
+        return
+    if is_threshold_rule(model, rule):
+        add_written(model, spec, written, name)
+        return
     slot = slot_of_rule(base, rule)
     with recorded(model):
         a = base.arrays
@@ -59,24 +73,29 @@ def edit_rule(model: "StreamModel", rule: int, spec: RuleSpec, written: str, nam
             getattr(a, field)[slot] = value
         base.rule_names.written[rule] = written
         if name:
-            _give_name(base, rule, name)
+            give_name(base.rule_names, rule, name)
         base.log("edited", rule, None, written)
 
 
 def rename_rule(model: "StreamModel", rule: int, name: str) -> None:
     """Set the `name` of a `rule` of `model`; "" removes it."""
     base = model.trained()
-    slot_of_rule(base, rule)
+    if model.written.place_of(rule) is None:
+        region_of(model, rule)
     with recorded(model):
         base.rule_names.names.pop(rule, None)
-        _give_name(base, rule, name)
+        give_name(base.rule_names, rule, name)
         base.log("renamed", rule, None, name)
 
 
 def lock_rule(model: "StreamModel", rule: int) -> None:
     """Lock a `rule` of `model`: learning does not change it any more."""
     base = model.trained()
-    slot = slot_of_rule(base, rule)
+    place = model.written.place_of(rule)
+    if place is not None:
+        _set_lock(model, rule, place, locked=True)
+        return
+    slot = region_of(model, rule)
     if base.arrays.locked[slot]:
         raise StateError(f"rule {rule} is locked already")
     with recorded(model):
@@ -91,10 +110,15 @@ def lock_rule(model: "StreamModel", rule: int) -> None:
 def unlock_rule(model: "StreamModel", rule: int) -> None:
     """Unlock a `rule` of `model`.
 
-    It learns from the statistics it was locked with; its ridge pulls towards the global model of now.
+    It learns from the statistics it was locked with; its ridge pulls towards the global model of now. A written rule
+    has counted its rows, and follows them again.
     """
     base = model.trained()
-    slot = slot_of_rule(base, rule)
+    place = model.written.place_of(rule)
+    if place is not None:
+        _set_lock(model, rule, place, locked=False)
+        return
+    slot = region_of(model, rule)
     if not base.arrays.locked[slot]:
         raise StateError(f"rule {rule} is not locked")
     with recorded(model):
@@ -114,7 +138,9 @@ def merge_rules(model: "StreamModel", first: int, second: int) -> int:
         raise DataError(f"rule {first} cannot be merged with itself; name two rules")
     base = model.trained()
     for rule in (first, second):
-        if base.arrays.locked[slot_of_rule(base, rule)]:
+        if model.written.place_of(rule) is not None:
+            raise DataError(f"rule {rule} is a written rule, which is never merged; edit one of both, delete the other")
+        if base.arrays.locked[region_of(model, rule)]:
             raise StateError(f"rule {rule} is locked; unlock it before it is merged")
     with recorded(model):
         return base.merge(slot_of_rule(base, first), slot_of_rule(base, second), "merged by hand")
@@ -122,13 +148,45 @@ def merge_rules(model: "StreamModel", first: int, second: int) -> int:
 
 def delete_rule(model: "StreamModel", rule: int) -> None:
     """Remove a `rule` of `model`, locked or not; what the global model has learned from its samples stays."""
-    base = model.trained()
-    slot = slot_of_rule(base, rule)
+    base, place = model.trained(), model.written.place_of(rule)
+    if place is not None:
+        with recorded(model):
+            model.written.take([i for i in range(len(model.written)) if i != place])
+            base.rule_names.remove(rule)
+            base.log("deleted", rule, None)
+        return
+    slot = region_of(model, rule)
     if base.n_rules == 1:
         raise StateError(f"rule {rule} is the only rule; a model needs at least one")
     with recorded(model):
         base.remove(slot, "deleted")
         base.arrays = fit_weights(base.arrays, base.settings)
+
+
+def is_threshold_rule(model: "Model", rule: int) -> bool:
+    """Return whether `rule` is the number of a threshold rule of `model`."""
+    return model.thresholds is not None and rule >= 0 and bool((model.thresholds.arrays.number == rule).any())
+
+
+def is_region(model: "Model", rule: int) -> bool:
+    """Return whether `rule` of `model` is neither a written rule nor a threshold rule."""
+    return model.written.place_of(rule) is None and not is_threshold_rule(model, rule)
+
+
+def region_of(model: "Model", rule: int) -> int:
+    """Return the slot of `rule` of `model`; DataError if it is a threshold rule, or if there is no such rule."""
+    if is_threshold_rule(model, rule):
+        raise DataError(f"rule {rule} is a threshold rule, which follows the data; edit it to write a rule instead")
+    return slot_of_rule(model.trained(), rule)
+
+
+def _set_lock(model: "StreamModel", rule: int, place: int, *, locked: bool) -> None:
+    """Lock or unlock the written `rule` in `place` of the list of `model`."""
+    if model.written.is_locked(place) == locked:
+        raise StateError(f"rule {rule} is {'locked already' if locked else 'not locked'}")
+    with recorded(model) as base:
+        model.written.lock(place, locked=locked)
+        base.log("locked" if locked else "unlocked", rule, None)
 
 
 def slot_of_rule(base: RuleBase, rule: int) -> int:
@@ -138,14 +196,3 @@ def slot_of_rule(base: RuleBase, rule: int) -> int:
         known = ", ".join(str(identity) for identity in sorted(identities))
         raise DataError(f"there is no rule {rule}; the rules are {known}")
     return slot_of(rule, base.arrays)
-
-
-def _give_name(base: RuleBase, rule: int, name: str) -> None:
-    if not name:
-        return
-    if not isinstance(name, str) or name.isdecimal():
-        raise DataError(f"{name!r} cannot be a name, as rules are called by number, too; use text that is no number")
-    for other, taken in base.rule_names.names.items():
-        if taken == name and other != rule:
-            raise DataError(f"rule {other} is called {name!r} already; choose another name")
-    base.rule_names.names[rule] = name

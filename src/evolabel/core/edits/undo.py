@@ -7,7 +7,7 @@ it.
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.slots import PER_SLOT
 from evolabel.errors import StateError
 from evolabel.kernels.state import RULES, RuleArrays
+from evolabel.kernels.written_rules.state import WrittenArrays
 from evolabel.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ class Change:
 
     `rows` has the former contents of `slots`, by array; `counters` and `rule_names` are whole. The edit appended
     `appended` events, and pushed out `dropped`. `capacity` is the former number of slots allocated, 0 if it does not
-    matter. `after` are the counters after the edit, which differ once something was learned.
+    matter. `after` are the counters after the edit, which differ once something was learned. `written` are the
+    former written rules, None if the edit has left them as they were.
     """
 
     slots: IntArray
@@ -43,6 +45,7 @@ class Change:
     appended: int
     dropped: list[Event]
     capacity: int = 0
+    written: WrittenArrays | None = None
 
     def is_last(self, base: RuleBase) -> bool:
         """Whether nothing has happened to `base` since the edit."""
@@ -55,12 +58,12 @@ def recorded(model: "StreamModel") -> Iterator[RuleBase]:
     """Yield the rule base of `model` to an edit that happens as a whole, and can then be undone, or not at all."""
     base = model.trained()
     before = base.arrays._replace(**{name: array.copy() for name, array in base.arrays._asdict().items()})
-    rule_names, events = base.rule_names.copy(), base.events
+    rule_names, events, written = base.rule_names.copy(), base.events, model.written.arrays
     base.events = deque()
     try:
         yield base
     except BaseException:
-        base.arrays, base.rule_names, base.events = before, rule_names, events
+        base.arrays, base.rule_names, base.events, model.written.arrays = before, rule_names, events, written
         raise
     base.events, new = events, base.events
     if model.changes and not np.array_equal(model.changes[-1].after, before.counters):
@@ -76,6 +79,7 @@ def recorded(model: "StreamModel") -> Iterator[RuleBase]:
             appended=len(new),
             dropped=list(events)[: max(0, len(events) + len(new) - (events.maxlen or 0))],
             capacity=len(before.c),
+            written=None if model.written.arrays is written else written,
         )
     )
     events.extend(new)
@@ -108,6 +112,8 @@ def undo(model: "StreamModel") -> Event:
     if arrays.W.shape[1:] == change.rows["W"].shape[1:]:
         arrays.W[change.slots] = change.rows["W"]
     base.arrays, base.rule_names = arrays, change.rule_names
+    if change.written is not None:
+        model.written.arrays = change.written
     model.changes.pop()
     return undone
 
@@ -116,9 +122,7 @@ def in_use(change: Change) -> Change:
     """Return `change` without slots that were empty before: what a file has to keep."""
     used = change.slots <= change.counters[RULES]
     rows = {name: array[used] for name, array in change.rows.items()}
-    return Change(
-        change.slots[used], rows, change.counters, change.after, change.rule_names, change.appended, change.dropped
-    )
+    return replace(change, slots=change.slots[used], rows=rows, capacity=0)
 
 
 def _differing(before: RuleArrays, after: RuleArrays) -> IntArray:

@@ -9,6 +9,7 @@ from evolabel.core.batch import Batch
 from evolabel.core.initial.local_ridge import choose_local_ridge
 from evolabel.core.initial.ridge import ridge_strength
 from evolabel.core.members.adapting import derive_inverses
+from evolabel.core.members.written_rules.ordered_list import WrittenRules
 from evolabel.core.rules.conditioning import is_sound, is_well_posed
 from evolabel.core.rules.inverses import start_inverse
 from evolabel.core.rules.iterated import accumulate, minimise_all_rules
@@ -91,6 +92,7 @@ def initialise(model: "StreamModel", batch: Batch) -> None:
     model.local_ridge = options.first_local_ridge
     model.rules = model.new_rules(model.scaler, model.settings())
     model.thresholds = model.new_thresholds()
+    model.written = WrittenRules(model.n_features, model.n_labels, exclusive=model.exclusive)
     model.warm_up = None
     model.changes.clear()
 

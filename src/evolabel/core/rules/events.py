@@ -4,23 +4,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from evolabel.errors import DataError
+
 # Edits of a rule by a person.
-EDITS = ("added", "edited", "renamed", "locked", "unlocked", "merged by hand", "deleted")
+EDITS = ("added", "edited", "renamed", "locked", "unlocked", "moved", "merged by hand", "deleted")
 # Changes of the stream: a label has another meaning; it is predicted as well as before; its new error counts as usual;
 # the rules were learned anew from recent rows; a sensor reads other values, and is corrected; a feature has other
 # values, and is not.
 SHIFTS = ("drift", "recovered", "settled", "renewed", "sensor moved", "inputs moved")
 # Changes of a threshold rule: it has got a say, an edge of its path has moved, or it is no more.
 THRESHOLD_CHANGES = ("rule found", "edge moved", "rule gone")
-EVENT_KINDS = ("birth", "merge", "death", "joined", *EDITS, *SHIFTS, *THRESHOLD_CHANGES)
+# Changes of a written rule: without it the error is smaller beyond doubt, so it has no say; it has a say again; it is
+# no more, because a feature that it names is gone.
+WRITTEN_CHANGES = ("rule contradicted", "rule restored", "rule dropped")
+EVENT_KINDS = ("birth", "merge", "death", "joined", *EDITS, *SHIFTS, *THRESHOLD_CHANGES, *WRITTEN_CHANGES)
 MERGES = ("merge", "merged by hand")
 
 
 class Event(NamedTuple):
     """One change of the rule base, or of the stream.
 
-    `kind` is "birth", "merge", "death", "joined" (copied from another classifier), one of `EDITS`, of `SHIFTS`, or of
-    `THRESHOLD_CHANGES`.
+    `kind` is "birth", "merge", "death", "joined" (copied from another classifier), one of `EDITS`, of `SHIFTS`, of
+    `THRESHOLD_CHANGES`, or of `WRITTEN_CHANGES`.
     `rule` is the identity of the rule created, kept, removed, joined or edited, None for a shift. `other` is the
     nearest rule at a birth (None for the first), the rule merged into `rule` at a merge, else None. `note` is the text
     of a person: a rule, a name.
@@ -32,6 +37,9 @@ class Event(NamedTuple):
 
     Of a threshold rule, `label` is its label. Where an edge has moved, `feature` is that of the edge, `before` and
     `after` are its places, and `rule` is the rule of most samples below it.
+
+    Of a written rule that is contradicted or restored, `label` is the label, `before` its share as written, `after`
+    that in the `rows` of the rule so far.
     """
 
     sample: int
@@ -54,8 +62,10 @@ class Event(NamedTuple):
             "death": f"rule {self.rule} was inactive and was removed",
             "merged by hand": f"rule {self.other} was merged into rule {self.rule} by hand",
         }
-        if self.kind in SHIFTS or self.kind in THRESHOLD_CHANGES:
-            return f"sample {self.sample}: {self._shift() if self.kind in SHIFTS else self._threshold()}"
+        if self.kind in SHIFTS:
+            return f"sample {self.sample}: {self._shift()}"
+        if self.kind in THRESHOLD_CHANGES or self.kind in WRITTEN_CHANGES:
+            return f"sample {self.sample}: {self._change()}"
         by_hand = f"rule {self.rule} was {self.kind} by hand" + (f": {self.note}" if self.note else "")
         return f"sample {self.sample}: {texts.get(self.kind, by_hand)}"
 
@@ -68,13 +78,17 @@ class Event(NamedTuple):
             event = event._replace(feature=features[self.feature])
         return event  # a feature that is gone keeps its number
 
-    def _threshold(self) -> str:
-        """Return a change of a threshold rule in words."""
+    def _change(self) -> str:
+        """Return a change of a threshold rule or of a written rule in words."""
         label, feature = (f'"{name}"' if isinstance(name, str) else str(name) for name in (self.label, self.feature))
+        found = f"written {self.before:.0%}, in {self.rows:,} samples so far {self.after:.0%}"
         texts = {
             "rule found": f"threshold rule {self.rule} for label {label} was found",
             "edge moved": f"an edge of label {label} moved: {feature} {self.before:.4g} -> {self.after:.4g}",
             "rule gone": f"threshold rule {self.rule} for label {label} is gone",
+            "rule contradicted": f"rule {self.rule} has no say in label {label} any more: {found}",
+            "rule restored": f"rule {self.rule} has a say in label {label} again: {found}",
+            "rule dropped": f"rule {self.rule} was removed, because a feature that it names is gone",
         }
         return texts[self.kind]
 
@@ -119,3 +133,15 @@ class RuleNames:
         """Add the `name` of a rule that was copied from another rule base; if it is taken, its number is appended."""
         if name is not None:
             self.names[rule] = name if name not in self.names.values() else f"{name} ({rule})"
+
+
+def give_name(rule_names: RuleNames, rule: int, name: str) -> None:
+    """Give the `rule` a `name` in `rule_names`; "": none. DataError if it is a number, or taken."""
+    if not name:
+        return
+    if not isinstance(name, str) or name.isdecimal():
+        raise DataError(f"{name!r} cannot be a name, as rules are called by number, too; use text that is no number")
+    for other, taken in rule_names.names.items():
+        if taken == name and other != rule:
+            raise DataError(f"rule {other} is called {name!r} already; choose another name")
+    rule_names.names[rule] = name

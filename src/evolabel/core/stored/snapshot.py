@@ -16,7 +16,15 @@ from evolabel.core.model import StreamModel
 from evolabel.core.options import Options, option_names
 from evolabel.core.protocols import Watcher
 from evolabel.core.rules.allocation import fit_weights
-from evolabel.core.rules.events import EVENT_KINDS, MERGES, SHIFTS, THRESHOLD_CHANGES, Event, RuleNames
+from evolabel.core.rules.events import (
+    EVENT_KINDS,
+    MERGES,
+    SHIFTS,
+    THRESHOLD_CHANGES,
+    WRITTEN_CHANGES,
+    Event,
+    RuleNames,
+)
 from evolabel.core.rules.rule_base import EVENTS_KEPT, RuleBase
 from evolabel.core.rules.scaling import PER_FEATURE, Scaler, limits_of
 from evolabel.core.rules.slots import PER_SLOT
@@ -34,15 +42,18 @@ from evolabel.core.stored.model_checks import (
 )
 from evolabel.core.stored.named_arrays import part_of
 from evolabel.core.stored.threshold_checks import check_thresholds
+from evolabel.core.stored.written_checks import read_written
 from evolabel.errors import DataError
 from evolabel.kernels.members.state import MemberArrays
 from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN
-from evolabel.typing import Arrays
+from evolabel.kernels.written_rules.state import WrittenArrays
+from evolabel.typing import Arrays, IntArray
 
 Facts = dict[str, Any]
 
 OUTPUT_ARRAYS = ("seen", "on")
 CHANGE_ARRAYS = ("slots", "counters", "after")
+_GROUPS = ("scaler", "rules", "members", "thresholds", "written", "change", "outputs")
 MOST_COLUMNS = 1_000_000  # features or labels of a stored model
 
 
@@ -71,6 +82,8 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
         arrays |= {f"members.{name}": array for name, array in rules.members._asdict().items()}
     if model.thresholds is not None:
         arrays |= {f"thresholds.{name}": array for name, array in thresholds_apart(model.thresholds).items()}
+    if len(model.written):
+        arrays |= {f"written.{name}": array for name, array in model.written.arrays._asdict().items()}
     if model.counts is not None:
         arrays |= {f"outputs.{name}": getattr(model.counts, name) for name in OUTPUT_ARRAYS}
     facts["events"] = [list(event) for event in rules.events]
@@ -89,9 +102,12 @@ def _change_apart(number: int, change: Change, facts: list[Facts]) -> Arrays:
             "rule_names": asdict(change.rule_names),
             "appended": change.appended,
             "dropped": [list(event) for event in change.dropped],
+            "written": change.written is not None,
         }
     )
     arrays = {f"change.{number}.{name}": array for name, array in change.rows.items()}
+    if change.written is not None:
+        arrays |= {f"change.{number}.written.{name}": array for name, array in change.written._asdict().items()}
     return arrays | {f"change.{number}.{name}": getattr(change, name) for name in CHANGE_ARRAYS}
 
 
@@ -123,6 +139,11 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
             check_thresholds(parts["thresholds"], n_features, n_labels, next_number)
         fill_thresholds(model.thresholds, parts["thresholds"])
         hold_episodes(model.rules, model.thresholds.drifting)
+    if parts["written"]:
+        with inside("written"):
+            model.written.arrays = _written(parts["written"], model, model.rules.arrays.counters)
+        texts = model.rules.rule_names.written
+        require(all(int(n) in texts for n in model.written.arrays.number), "written.number", "rules with a text")
     with inside("change"):
         model.changes.extend(_changes(model.rules, parts["change"], stored, model))
     model.n_answers = parts["rest"]["n_answers"].copy()
@@ -140,14 +161,15 @@ def read_options(stored: StoredFacts) -> Options:
 
 def _parts(arrays: Arrays, options: Options) -> dict[str, Arrays]:
     """The arrays of a trained model by group; DataError for one that belongs to none."""
-    groups = {name: part_of(arrays, name) for name in ("scaler", "rules", "members", "thresholds", "change", "outputs")}
+    groups = {name: part_of(arrays, name) for name in _GROUPS}
     rest = {name: array for name, array in arrays.items() if name.partition(".")[0] not in groups or "." not in name}
     if groups["outputs"] and options.optimise == "accuracy":
         raise DataError("arrays of outputs are not expected here")
     if groups["members"] and not options.follow_drift:
         raise DataError("arrays of members are not expected here")
-    if groups["thresholds"] and not options.threshold_rules:
-        raise DataError("arrays of thresholds are not expected here")
+    for name in ("thresholds", "written"):
+        if groups[name] and not options.threshold_rules:
+            raise DataError(f"arrays of {name} are not expected here")
     return {**groups, "rest": rest}
 
 
@@ -215,7 +237,7 @@ def _is_event(event: Event) -> bool:
     whole = all(type(number) is int and 0 <= number <= MOST for number in (event.sample, event.rows, *optional))
     levels = all(type(level) is float and np.isfinite(level) for level in (event.before, event.after, event.deviations))
     is_shift = event.kind in SHIFTS
-    has_label = is_shift or event.kind in THRESHOLD_CHANGES
+    has_label = is_shift or event.kind in THRESHOLD_CHANGES or event.kind in WRITTEN_CHANGES
     about = (event.rule is None) == is_shift and (has_label or event.label is event.feature is None)
     return whole and levels and about and event.kind in EVENT_KINDS and isinstance(event.note, str)
 
@@ -229,7 +251,9 @@ def _rule_names(stored: StoredFacts) -> RuleNames:
 def _changes(rules: RuleBase, arrays: Arrays, stored: StoredFacts, model: StreamModel) -> list[Change]:
     """Return the edits that can be undone, oldest first; each has left what the next one found."""
     facts = stored.parts("changes", CHANGES_KEPT)
-    check_names(arrays, [f"{i}.{name}" for i in range(len(facts)) for name in (*PER_SLOT, *CHANGE_ARRAYS)])
+    of_written = [f"written.{name}" for name in WrittenArrays._fields]
+    names = [(*PER_SLOT, *CHANGE_ARRAYS, *(of_written if each.flag("written") else ())) for each in facts]
+    check_names(arrays, [f"{i}.{name}" for i, each in enumerate(names) for name in each])
     changes = [_change(part_of(arrays, str(i)), each, model, rules) for i, each in enumerate(facts)]
     identity, counters = rules.arrays.identity.copy(), rules.arrays.counters
     for change in reversed(changes):
@@ -257,6 +281,10 @@ def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleB
     seen = int(parts["counters"][SEEN])
     check_slots(rows, model.n_features, model.n_labels, rules.settings, seen, first=slots == 0)
     appended = stored.whole("appended", 1, EVENTS_KEPT)
+    written = None
+    if stored.flag("written"):
+        require(model.options.threshold_rules, "written", "no written rules without threshold rules")
+        written = _written(part_of(parts, "written"), model, parts["counters"])
     return Change(
         rows=rows,
         slots=slots,
@@ -265,4 +293,12 @@ def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleB
         rule_names=_rule_names(stored.part("rule_names")),
         appended=appended,
         dropped=read_events(stored, "dropped", appended),
+        written=written,
     )
+
+
+def _written(arrays: Arrays, model: StreamModel, counters: IntArray) -> WrittenArrays:
+    """Return the written rules of `model` in `arrays`, at a time when its rules had these `counters`."""
+    assert model.thresholds is not None
+    taken = np.append(model.trained().arrays.identity[1 : model.trained().n_rules + 1], model.thresholds.arrays.number)
+    return read_written(arrays, model.n_features, model.n_labels, taken, int(counters[NEXT_IDENTITY]))

@@ -10,7 +10,7 @@ from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable, FigureData
 
 _BEGINNINGS = ("birth", "joined", "added", "rule found")
-_ENDS = ("death", "deleted", "rule gone")
+_ENDS = ("death", "deleted", "rule gone", "rule dropped")
 
 # Marker, colour and legend of each kind of event.
 _MARKS = {
@@ -23,6 +23,9 @@ _MARKS = {
     "deleted": ("X", canvas.PINK, "deleted by hand"),
     "rule found": ("^", canvas.BLUE, "threshold rule found"),
     "rule gone": ("v", canvas.VERMILION, "threshold rule gone"),
+    "rule contradicted": ("x", canvas.VERMILION, "written rule contradicted by the data"),
+    "rule restored": ("+", canvas.BLUE, "written rule has a say again"),
+    "rule dropped": ("X", canvas.VERMILION, "written rule of a feature that is gone"),
     "act": ("*", canvas.PINK, "changed by hand"),
 }
 
@@ -66,6 +69,7 @@ def life_lines(classifier: Drawable, *, top: int = canvas.MAX_SHOWN, ax: "Axes |
             ax.plot([life.end] * 2, [rows[life.rule], rows[life.heir]], color=canvas.GREEN, lw=0.8, ls=":", zorder=1)
     _mark_events(ax, data.rules.events, rows)
     names = {int(data.rules.arrays.identity[s]): data.rule_name(s) for s in range(1, data.rules.n_rules + 1)}
+    names |= data.rules.rule_names.names  # also those of written rules
     ticks = [canvas.short(names.get(life.rule, f"rule {life.rule}")) for life in shown]
     ax.set_yticks(range(len(shown)), ticks, fontsize=8)
     ax.set(ylim=(len(shown) - 0.4, -0.6), xlabel="samples seen")

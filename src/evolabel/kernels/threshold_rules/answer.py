@@ -126,30 +126,26 @@ def is_grown(k: int, t: ThresholdArrays) -> bool:
 
 
 @inner
-def replace_output(k: int, part: float, f: float, g: float, out: FloatArray, thresholds: Thresholds) -> None:
-    """Replace a `part` of the output of label k in `out`, f after the cut, by the answer g, as far as the gate lets it.
+def replace_output(k: int, f: float, g: float, out: FloatArray, thresholds: Thresholds) -> None:
+    """Replace the output of label k in `out`, f after the cut, by the answer g, as far as the gate lets it.
 
     The gate is that of `thresholds`.
     """
     refined = f + thresholds.arrays.gate[k, SAY] * (g - f)
-    if part < 1.0:
-        refined = out[k] + part * (refined - out[k])
     if thresholds.first == 1:  # two classes: the other one answers the rest
         out[0] += out[k] - refined
     out[k] = refined
 
 
 @kernel
-def refine_rows(thresholds: Thresholds, X: FloatArray, parts: FloatArray, out: FloatArray) -> None:
+def refine_rows(thresholds: Thresholds, X: FloatArray, out: FloatArray) -> None:
     """Replace the outputs `out` of the members for the rows X as far as the gates are open; nothing else changes.
 
-    X has the features with sensors corrected. `parts` is the part of each row that people have not written rules for;
-    empty: there are no such rules.
+    X has the features with sensors corrected.
     """
     t = thresholds.arrays
     for k in range(thresholds.first, out.shape[1]):
         if t.gate[k, IS_OPEN] > 0.0 and is_grown(k, t):
             for i in range(X.shape[0]):
                 f = cut_output(out[i, k])
-                part = parts[i] if parts.shape[0] > 0 else 1.0
-                replace_output(k, part, f, tree_answer(k, X[i], f, thresholds), out[i], thresholds)
+                replace_output(k, f, tree_answer(k, X[i], f, thresholds), out[i], thresholds)

@@ -93,10 +93,10 @@ def learn_label(k: int, x: FloatArray, y: float, f: float, g: float, w: float, t
 
 
 @inner
-def answer_row(x: FloatArray, part: float, f: FloatArray, out: FloatArray, thresholds: Thresholds) -> None:
+def answer_row(x: FloatArray, f: FloatArray, out: FloatArray, thresholds: Thresholds) -> None:
     """Fill `out` of the work space of `thresholds` with the answers of all trees to the row x, and refine `out`.
 
-    f is `out` before, cut; `part` of the row is refined.
+    f is `out` before, cut.
     """
     t, g = thresholds.arrays, thresholds.work.out
     for k in range(f.shape[0]):
@@ -104,7 +104,7 @@ def answer_row(x: FloatArray, part: float, f: FloatArray, out: FloatArray, thres
         if k >= thresholds.first and is_grown(k, t):
             g[k] = tree_answer(k, x, f[k], thresholds)
             if t.gate[k, IS_OPEN] > 0.0:
-                replace_output(k, part, f[k], g[k], out, thresholds)
+                replace_output(k, f[k], g[k], out, thresholds)
 
 
 @kernel
@@ -114,15 +114,14 @@ def learn_refined(
     Y: FloatArray,
     weights: FloatArray,
     confidences: FloatArray,
-    parts: FloatArray,
     out: FloatArray,
     scratch: FloatArray,
 ) -> bool:
     """Refine the outputs `out` of the members for the rows X, each before it is learned with its labels Y.
 
-    `weights`, `confidences` and `parts` (as in `refine_rows`) may be empty. A row without an annotated label, or of
-    weight 0, is only answered. `scratch` is (3, K). Return whether a turn of maintenance is due after these rows;
-    callers pass no more rows than are missing until then.
+    `weights` and `confidences` may be empty. A row without an annotated label, or of weight 0, is only answered.
+    `scratch` is (3, K). Return whether a turn of maintenance is due after these rows; callers pass no more rows than
+    are missing until then.
     """
     t, due = thresholds.arrays, False
     f, w, before = scratch[0], scratch[1], scratch[2]
@@ -134,7 +133,7 @@ def learn_refined(
             sure = confidences[i, k] if confidences.shape[0] > 0 else 1.0
             w[k] = 0.0 if np.isnan(y[k]) else weight * sure
             labelled = labelled or w[k] > 0.0
-        answer_row(x, parts[i] if parts.shape[0] > 0 else 1.0, f, out[i], thresholds)
+        answer_row(x, f, out[i], thresholds)
         if not labelled:
             continue
         g, total = thresholds.work.out, 0.0

@@ -212,8 +212,12 @@ def with_workspace(arrays: ThresholdArrays, exclusive: bool) -> Thresholds:
         shares=np.zeros(NODES),
         out=np.zeros(K),
     )
-    looks = 1 if exclusive or K == 1 else K
-    return Thresholds(arrays, work, exclusive, int(exclusive and K == 2), float(np.sqrt(4.0 + 2.0 * np.log(looks))))
+    return Thresholds(arrays, work, exclusive, int(exclusive and K == 2), doubt_errors(K, exclusive))
+
+
+def doubt_errors(n_labels: int, exclusive: bool) -> float:
+    """Return the standard errors that are beyond doubt when `n_labels` are looked at; `exclusive` classes are one."""
+    return float(np.sqrt(4.0 + 2.0 * np.log(1 if exclusive else max(n_labels, 1))))
 
 
 def _declare() -> None:

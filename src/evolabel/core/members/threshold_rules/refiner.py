@@ -6,7 +6,6 @@ import numpy as np
 
 from evolabel.core.batch import Batch
 from evolabel.core.members.mixture import corrected
-from evolabel.core.members.threshold_rules.beside_experts import ALL_PARTS, parts_to_refine
 from evolabel.core.members.threshold_rules.life import log_gone, log_turn
 from evolabel.core.members.threshold_rules.widths import with_features, with_labels
 from evolabel.core.rules.rule_base import RuleBase
@@ -96,10 +95,10 @@ class ThresholdRules:
         """Return the outputs `f` of the members for the rows of `batch`, (n, K), refined; `f` is not changed."""
         return self.answer_in_place(batch.X, f.copy())
 
-    def answer_in_place(self, X: FloatArray, f: FloatArray, parts: FloatArray = ALL_PARTS) -> FloatArray:
-        """Return the outputs `f` for the rows `X`, refined in place: `parts` of each row, (n,), or all if empty."""
+    def answer_in_place(self, X: FloatArray, f: FloatArray) -> FloatArray:
+        """Return the outputs `f` for the rows `X`, refined in place."""
         check_rows(X, self.arrays.X.shape[1])
-        _refine_rows(self.packed, X, parts, f)
+        _refine_rows(self.packed, X, f)
         return f
 
     def learn(self, batch: Batch, f: FloatArray, rules: RuleBase | None = None) -> None:
@@ -114,16 +113,14 @@ class ThresholdRules:
             self.learn_some(batch.rows(slice(done, end)), f[done:end], rules)
             done = end
 
-    def learn_some(
-        self, batch: Batch, f: FloatArray, rules: RuleBase | None = None, parts: FloatArray = ALL_PARTS
-    ) -> None:
+    def learn_some(self, batch: Batch, f: FloatArray, rules: RuleBase | None = None) -> None:
         """Do as `refine` with at most `rows_to_turn` rows of `batch`, and take the turn of maintenance if it is due.
 
-        `f` are their outputs, of which `parts` are refined; events are logged with `rules`.
+        `f` are their outputs; events are logged with `rules`.
         """
         check_batch(batch, self.arrays.X.shape[1], len(self.arrays.feature))
         packed = self.packed
-        if _learn_refined(packed, batch.X, batch.Y, batch.weights, batch.confidences, parts, f, self._row):
+        if _learn_refined(packed, batch.X, batch.Y, batch.weights, batch.confidences, f, self._row):
             before = self.arrays.number.copy()
             _take_turn(packed)
             if rules is not None:
@@ -169,8 +166,16 @@ class ThresholdRules:
 
 
 def refined(model: "Model", X: FloatArray, f: FloatArray) -> FloatArray:
-    """Return the outputs `f` of the members of `model` for the raw rows `X`, refined by its threshold rules."""
-    thresholds = model.thresholds
-    if thresholds is None or not thresholds.has_say:
+    """Return the outputs `f` of the members of `model` for the raw rows `X`, refined by trees and by written rules."""
+    thresholds, written = model.thresholds, model.written
+    if thresholds is None or not (thresholds.has_say or len(written)):
         return f
-    return thresholds.answer_in_place(corrected(model.trained(), X), f, parts_to_refine(model, X))
+    rows = corrected(model.trained(), X)
+    trees_refined(model, rows, f)
+    return written.answer_in_place(rows, f) if len(written) else f
+
+
+def trees_refined(model: "Model", rows: FloatArray, f: FloatArray) -> FloatArray:
+    """Return the outputs `f` of the members of `model` for the corrected `rows`, refined in place by its trees."""
+    trees = model.thresholds
+    return f if trees is None or not trees.has_say else trees.answer_in_place(rows, f)

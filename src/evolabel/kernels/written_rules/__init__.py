@@ -1,0 +1,1 @@
+"""Rules that people write: an ordered list of boxes in front of the trees of threshold rules."""
