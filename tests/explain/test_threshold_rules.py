@@ -118,6 +118,9 @@ def test_numbers_are_printed_with_the_digits_that_are_known():
     assert edge_text(1.234e-7, 2e-9) == "1.23e-07"
     assert edge_text(12345678901.0, 1e6) == "1.2346e+10"
     assert percent(0.999) == "99.9 %"
+    assert (percent(1.0), percent(1.0 - 1e-12), percent(0.0)) == ("100 %", "100 %", "0 %")
+    assert (percent(0.99949), percent(0.9996), percent(0.9999)) == ("99.9 %", "over 99.9 %", "over 99.9 %")
+    assert (percent(0.00051), percent(0.0004)) == ("0.1 %", "under 0.1 %")
     assert samples(1.2) == "1 sample"
 
 

@@ -8,7 +8,7 @@ a tree: its leaves cover the space, and each row is in one of them.
 import numpy as np
 
 from evolabel.explain.tree_leaves import Box, Side, leaf_of_rows, read_leaves, ring_rows
-from evolabel.kernels.threshold_rules.state import EDGE, HALF_WIDTH, NODES, SUM_1, SUM_Y, ThresholdArrays
+from evolabel.kernels.threshold_rules.state import EDGE, HALF_WIDTH, LEAF, NODES, SUM_1, SUM_Y, ThresholdArrays
 from evolabel.typing import BoolArray, FloatArray
 
 _STRIP = 1.0  # half-widths of an edge: a narrower range between two edges is no rule of its own
@@ -68,8 +68,8 @@ def _first_strip(t: ThresholdArrays, k: int, edge: FloatArray, gaps: BoolArray) 
 def _moved_samples(t: ThresholdArrays, k: int, edge: FloatArray) -> FloatArray:
     """Return samples and positives of each leaf of tree `k` with its edges moved to `edge`, (nodes, 2).
 
-    Positives and negatives of a leaf are divided as those of its rows in the ring are; those of a leaf without such rows
-    stay where they are.
+    Positives and negatives of a leaf are divided as those of its rows in the ring are; those of a leaf without such
+    rows stay where they are.
     """
     used = ring_rows(t, k)
     X, w, y = t.X[used], t.weights[used, k], t.Y[used, k] > 0
@@ -77,7 +77,7 @@ def _moved_samples(t: ThresholdArrays, k: int, edge: FloatArray) -> FloatArray:
     positives = t.sums[k, :, SUM_Y]
     parts = np.zeros((2, NODES))
     for sign, own in enumerate((np.maximum(t.sums[k, :, SUM_1] - positives, 0.0), positives)):
-        for a in np.flatnonzero(t.feature[k] == -1):
+        for a in np.flatnonzero(t.feature[k] == LEAF):
             here = before == a
             rows = here & (y == bool(sign)) if (here & (y == bool(sign))).any() else here
             shares = np.bincount(after[rows], w[rows], NODES) if rows.any() else np.eye(NODES)[a]

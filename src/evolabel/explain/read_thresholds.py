@@ -29,7 +29,7 @@ from evolabel.explain.tree_leaves import (
     tree_relevance,
 )
 from evolabel.kernels.threshold_rules.state import IS_OPEN, SAY, ThresholdArrays
-from evolabel.typing import BoolArray, FloatArray
+from evolabel.typing import BoolArray
 
 LONG_ENOUGH = 200  # labelled rows from which on it is worth saying that no threshold was found
 

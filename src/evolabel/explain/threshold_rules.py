@@ -10,6 +10,7 @@ from evolabel._utils.text import one_line
 from evolabel.explain.markup import code, escape, markdown_text
 
 LIKELY_FROM = 0.5  # share of positives from which on a rule is one for its label
+_ROUNDING = 1e-9  # largest part of all samples that is none, but for rounding
 FULL_SAY = 0.95  # weight of the threshold rules below which the heading of a label has it
 
 NOT_ADMITTED, ADMITTED_TOO, NOTHING_ELSE, NEVER_SEEN = "not admitted", "admitted too", "nothing else", "never seen"
@@ -217,10 +218,16 @@ def percent(share: float) -> str:
 
     Examples
     --------
-    >>> percent(1.0), percent(0.463), percent(0.004)
-    ('100 %', '46 %', '0.4 %')
+    >>> percent(1.0), percent(0.463), percent(0.004), percent(0.9996), percent(0.0003)
+    ('100 %', '46 %', '0.4 %', 'over 99.9 %', 'under 0.1 %')
     """
-    near = 0.0 < share < 0.01 or 0.99 < share < 1.0
+    if min(share, 1.0 - share) < _ROUNDING:
+        return "100 %" if share > LIKELY_FROM else "0 %"
+    if share < 0.0005:
+        return "under 0.1 %"
+    if share >= 0.9995:
+        return "over 99.9 %"
+    near = share < 0.01 or share > 0.99
     return f"{100.0 * share:.{int(near)}f} %"
 
 
