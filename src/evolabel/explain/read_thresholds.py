@@ -87,8 +87,8 @@ class TreeReader:
         """Return the leaves of tree `k` as boxes, strips beside an edge joined."""
         return join_strips(self.arrays, k, self.gaps)
 
-    def rule(self, k: int, box: Box) -> ThresholdRule | None:
-        """Return the `box` of tree `k` as a rule; None where no row can be in it.
+    def rule(self, k: int, box: Box, number: int | None = None) -> ThresholdRule | None:
+        """Return the `box` of tree `k` as a rule with this `number`, or that of its leaf; None where no row is in it.
 
         Of two classes, which share one tree, the rule is for the more frequent one.
         """
@@ -107,7 +107,7 @@ class TreeReader:
                 if found is None:
                     return None
                 conditions += found
-        number = int(self.arrays.number[k, box.leaf])
+        number = int(self.arrays.number[k, box.leaf]) if number is None else number
         return ThresholdRule(label, number if number >= 0 else None, tuple(conditions), share, box.support)
 
     def _is_missing(self, j: int, side: Side) -> bool:

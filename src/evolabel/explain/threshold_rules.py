@@ -107,12 +107,15 @@ class ThresholdRule:
         """The rule in words, on one line."""
         return self.words()
 
+    def then(self, style: Style = one_line) -> str:
+        """Return what follows, the label or "not" with it, in this `style`."""
+        return f"{'' if self.share >= LIKELY_FROM else 'not '}{style(self.label)}"
+
     def words(self, style: Style = one_line) -> str:
         """Return the rule in words, with names from users in this `style`."""
         conditions = " AND ".join(condition.words(style) for condition in self.conditions) or "nothing else holds"
-        then = f"{'' if self.share >= LIKELY_FROM else 'not '}{style(self.label)}"
         number = "" if self.number is None else f", rule {self.number}"
-        return f"IF {conditions} THEN {then} ({percent(self.share)}, {samples(self.support)}{number})"
+        return f"IF {conditions} THEN {self.then(style)} ({percent(self.share)}, {samples(self.support)}{number})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as values that JSON can hold."""

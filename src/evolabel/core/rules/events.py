@@ -30,8 +30,9 @@ class Event(NamedTuple):
     the drift, and those that renewed rules were learned from. `feature` is the number or name of a feature that has
     moved, `before` and `after` are then its means, and `deviations` is their difference in standard deviations.
 
-    Of a threshold rule, `label` is its label. Where an edge has moved, `feature` is that of the edge, `before` and
-    `after` are its places, and `rule` is the rule of most samples below it.
+    Of a threshold rule, `label` is its label and `note` is the rule in words (inside the model its path, in numbers);
+    of a rule that is gone, as it was at its last event. Where an edge has moved, `feature` is that of the edge,
+    `before` and `after` are its places, and `rule` is the rule of most samples below it.
     """
 
     sample: int
@@ -76,7 +77,8 @@ class Event(NamedTuple):
             "edge moved": f"an edge of label {label} moved: {feature} {self.before:.4g} -> {self.after:.4g}",
             "rule gone": f"threshold rule {self.rule} for label {label} is gone",
         }
-        return texts[self.kind]
+        word = ", now" if self.kind == "edge moved" else ":"
+        return texts[self.kind] + (f"{word} {self.note}" if self.note.startswith("IF ") else "")
 
     def _shift(self) -> str:
         """Return a shift in words."""

@@ -10,6 +10,7 @@ from evolabel.core.protocols import Model
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError, DataTypeError, StateError
+from evolabel.explain.read_thresholds import TreeReader, tree_reader
 from evolabel.explain.relevance import feature_relevance
 from evolabel.typing import FloatArray, IntArray
 
@@ -42,6 +43,11 @@ class FigureData:
         """The scaler of the features."""
         assert self.model.scaler is not None
         return self.model.scaler
+
+    @property
+    def trees(self) -> TreeReader | None:
+        """The trees of threshold rules; None where the model has none."""
+        return tree_reader(self.model, self.feature_names, self.label_names)
 
     def feature_index(self, feature: int | str) -> int:
         """Return the column number of `feature`, which is a name or a column number."""
