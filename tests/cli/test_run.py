@@ -302,3 +302,20 @@ def test_the_report_has_threshold_rules_with_the_names_of_the_file(command, tmp_
     assert told.code == 0
     page = (tmp_path / "report.html").read_text()
     assert re.search(r"IF .*pressure is below -0\.\d+ .*machine is not M-01 THEN leak \(", page)
+    captions = re.findall("<figcaption>([^<]*)</figcaption>", page)
+    assert "The threshold rules of leak: questions, shares and numbers of samples." in captions
+    assert "Where the edges of leak stand among recent values of pressure." in captions
+    told = command(
+        "figures",
+        tmp_path / "model.safetensors",
+        "--data",
+        tmp_path / "pump.csv",
+        "--row",
+        7,
+        "--out",
+        tmp_path / "all",
+    )
+    assert told.code == 0
+    assert {"tree-leak.svg", "path-leak.svg", "edges-leak-flow.png"} <= {
+        file.name for file in (tmp_path / "all").iterdir()
+    }
