@@ -40,7 +40,7 @@ def joined_edges(t: ThresholdArrays, k: int, gaps: BoolArray) -> FloatArray:
         group[same] = group[side.low_node]
         edge[same, EDGE] = 0.5 * (side.low + side.high)
         edge[same, HALF_WIDTH] = max(side.low_width, side.high_width, 0.5 * (side.high - side.low))
-    return edge
+    return np.asarray(edge)
 
 
 def _first_strip(t: ThresholdArrays, k: int, edge: FloatArray, gaps: BoolArray) -> Side | None:

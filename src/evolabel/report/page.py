@@ -13,7 +13,7 @@ from evolabel._utils.text import counted, visible
 from evolabel.evaluate import Repeated, best_value
 from evolabel.evaluate.metrics import METRICS
 from evolabel.evaluate.shifts import Episode, episodes
-from evolabel.explain.figures.all_figures import threshold_figures
+from evolabel.explain.figures.all_figures import MOST_FIGURES, threshold_figures
 from evolabel.explain.figures.canvas import as_svg, figure_of
 from evolabel.explain.figures.figure_data import FigureData
 from evolabel.explain.read_thresholds import read_threshold_rules
@@ -31,6 +31,7 @@ _CAPTIONS_OF_FORMS = {
     "sliding": "Over the last {window} samples only: what a drift does shows here.",
 }
 
+_THRESHOLD_FILE = "thresholds-"  # and a number
 _RULES_FIGURE = "rules", "current"
 
 # Explanations under the figures for readers who have not met the short names of the metrics.
@@ -50,7 +51,7 @@ class _Figure(NamedTuple):
 
 
 def write_report(repeated: Repeated, folder: Path, columns: Dataset | None = None) -> Path:
-    """Write `report.html`, and each of its trend lines as an SVG file.
+    """Write `report.html` and each of its figures as an SVG file.
 
     Parameters
     ----------
@@ -68,14 +69,16 @@ def write_report(repeated: Repeated, folder: Path, columns: Dataset | None = Non
     """
     chosen = _figures_of(repeated)
     figures = [_figure(repeated, metric, form) for metric, form in chosen]
-    for figure in figures:
+    trees = _threshold_figures(repeated, columns)
+    for figure in [*figures, *trees]:
         write_atomically(folder / f"{figure.file}.svg", figure.svg.encode())
     page = folder / "report.html"
-    text = _render(repeated, figures, _rules(repeated, columns), _threshold_figures(repeated, columns))
-    write_atomically(page, visible(text).encode())
-    # Figures of an earlier run with other metrics are removed.
+    write_atomically(page, visible(_render(repeated, figures, _rules(repeated, columns), trees)).encode())
+    # Figures of an earlier run with other metrics, or with more threshold rules, are removed.
     for metric, form in {*product(METRICS, _CAPTIONS_OF_FORMS), _RULES_FIGURE}.difference(chosen):
         (folder / f"{metric}-{form}.svg").unlink(missing_ok=True)
+    for number in range(len(trees), MOST_FIGURES):
+        (folder / f"{_THRESHOLD_FILE}{number + 1}.svg").unlink(missing_ok=True)
     return page
 
 
@@ -174,4 +177,7 @@ def _threshold_figures(repeated: Repeated, columns: Dataset | None) -> list[_Fig
     if columns is not None:
         data = replace(data, feature_names=list(columns.feature_names), label_names=list(columns.label_names))
     drawn = threshold_figures(_Renamed(data))
-    return [_Figure(figure.name, figure.caption, as_svg(figure_of(figure.axes))) for figure in drawn]
+    return [
+        _Figure(f"{_THRESHOLD_FILE}{number}", figure.caption, as_svg(figure_of(figure.axes)))
+        for number, figure in enumerate(drawn, 1)
+    ]

@@ -13,6 +13,7 @@ from evolabel.explain.figures.figure_data import Drawable, FigureData
 
 _N_FEATURES = 3  # whose membership functions are drawn; of each label whose edges are
 _N_TREES = 6  # labels whose threshold rules are drawn
+MOST_FIGURES = _N_TREES * (1 + _N_FEATURES)  # of threshold rules, without paths
 _MAX_FILE_NAME = 60  # letters of a feature's name in the name of a file
 
 

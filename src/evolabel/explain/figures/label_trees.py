@@ -1,6 +1,6 @@
 """`threshold_tree`: the tree of thresholds of one label, from its first question to its rules."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -85,7 +85,7 @@ def _draw_rule(ax: "Axes", rule: ThresholdRule, x: float, y: float, *, label: st
     shade = tuple(1.0 - _DARKEST * _share_of(rule, label) * (1.0 - blue))
     ax.barh(y, 0.36, 0.6, x - 0.2, color=[shade], edgecolor=canvas.BLUE, linewidth=0.8, zorder=2)
     dark = _share_of(rule, label) >= LIKELY_FROM
-    text = {"fontsize": 8, "va": "center", "zorder": 3}
+    text: dict[str, Any] = {"fontsize": 8, "va": "center", "zorder": 3}
     ax.text(x - 0.02, y, percent(rule.share), ha="center", color="white" if dark else "black", **text)
     name = "" if rule.label == label else f"{canvas.short(rule.label)}, "
     number = "" if rule.number is None else f", rule {rule.number}"
