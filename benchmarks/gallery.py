@@ -8,6 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+from concept_conjunctions import plant
+
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.baselines import make_learner
@@ -35,7 +38,8 @@ from evolabel.explain import figures
 ```
 
 `clf` was trained on yeast (part of river, 103 features, 14 labels), or on a synthetic stream of six features and four
-labels whose regions move every 800 samples; the captions name the synthetic stream.
+labels whose regions move every 800 samples; the captions name the synthetic stream. Figures of threshold rules show
+rare faults of a plant with twelve sensors and five machines.
 """
 
 
@@ -74,6 +78,14 @@ def moving() -> Learned:
     return Learned(clf.partial_fit(X[2000:], Y[2000:]), X, Y)
 
 
+@cache
+def factory() -> Learned:
+    """The plant of the benchmark of threshold rules, whose faults are conjunctions of thresholds with exceptions."""
+    stream = plant(15, moves=False)
+    clf = EvolvingFuzzyClassifier().partial_fit(stream.X, stream.Y)
+    return Learned(clf.name_columns(stream.features, stream.labels), stream.X, stream.Y)
+
+
 def changing() -> figures.WeightTrace:
     """Weights of the members on a stream with a label that becomes its opposite, and a sensor that moves."""
     X, Y = DriftingStream(n_features=6, n_labels=2, drift="none", seed=5).take(5000)
@@ -107,6 +119,29 @@ def trend() -> "Axes":
 
 # By the names of their files.
 PIECES = {
+    "threshold-tree": Piece(
+        "The tree of a label",
+        'figures.threshold_tree(clf, "wear")',
+        "Threshold rules (plant): each question with its edge and its uncertainty, and at the right the rules "
+        "with the share of the label and their samples. A wide branch has many samples, a dark rule nearly always has "
+        "the label.",
+        lambda: figures.threshold_tree(factory().clf, "wear"),
+    ),
+    "sample-path": Piece(
+        "The path of one sample",
+        'figures.sample_path(clf, x, "wear")',
+        "Why a sample has the label (plant): the conditions of the rule that answers, its edges among the values of "
+        "recent rows, blue where the condition holds, and the values of the sample as dots. The last line is the share "
+        "of the rule.",
+        lambda: figures.sample_path(factory().clf, factory().X[np.flatnonzero(factory().Y[:, 2])[-1]], "wear"),
+    ),
+    "feature-edges": Piece(
+        "Edges among the values of a feature",
+        'figures.feature_edges(clf, "speed", "wear")',
+        "The values of a feature in recent rows, with and without the label (plant), and the edges of its rules "
+        "with their uncertainty. Edges of other labels are dashed.",
+        lambda: figures.feature_edges(factory().clf, "speed", "wear"),
+    ),
     "rule-map": Piece(
         "Where the rules are",
         'figures.rule_map(clf, X=X, Y=Y, label="Class1")',

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.core.rules.events import SHIFTS, THRESHOLD_CHANGES
 from evolabel.explain.rules import RuleSet, summary
 from evolabel.streams import Dataset, load_dataset
 
@@ -67,17 +68,19 @@ def explained(name: str, row: int) -> str:
     return clf.explain(pd.DataFrame(data.X[row : row + 1], columns=list(data.feature_names))).text
 
 
-def pump_rows() -> tuple[pd.DataFrame, np.ndarray]:
+def pump_rows(moved: float = 4.9) -> tuple[pd.DataFrame, np.ndarray]:
     """A pumping station: four sensors, four machines, two labels; the pressure is missing in 3 % of the rows.
 
-    A leak is a pressure below 4.9 and a flow above 3.2, except on M-01. The pump is busy where load and noise are high.
+    A leak is a pressure below 4.9, from half on below `moved`, and a flow above 3.2, except on M-01. The pump is busy
+    where load and noise are high.
     """
     rng = np.random.default_rng(0)
     shared = rng.normal(size=PUMP_ROWS)
     means, deviations = np.array([6.0, 2.5, 50.0, 60.0]), np.array([1.2, 0.8, 15.0, 5.0])
     sensors = means + deviations * (0.5 * shared[:, None] + 0.9 * rng.normal(size=(PUMP_ROWS, 4)))
     machine = rng.integers(0, 4, PUMP_ROWS)
-    leak = (sensors[:, 0] < 4.9) & (sensors[:, 1] > 3.2) & (machine != 0)
+    edge = np.where(np.arange(PUMP_ROWS) < PUMP_ROWS // 2, 4.9, moved)
+    leak = (sensors[:, 0] < edge) & (sensors[:, 1] > 3.2) & (machine != 0)
     busy = (sensors[:, 2:] - means[2:]) / deviations[2:] @ [1.0, 1.0] + rng.normal(size=PUMP_ROWS) > 0.0
     sensors[rng.random(PUMP_ROWS) < 0.03, 0] = np.nan
     names = ["pressure", "flow", "load", "noise", *(f"machine=M-0{m + 1}" for m in range(4))]
@@ -105,9 +108,20 @@ def pump_explained() -> str:
     return pump().explain(X.iloc[leaks[-1] : leaks[-1] + 1]).text
 
 
+def pump_events() -> str:
+    """What is reported from row 2,500 on: leaks begin at another pressure, busy means idle, the noise reads 40 more."""
+    X, Y = pump_rows(moved=5.5)
+    Y[3500:, 1] = 1.0 - Y[3500:, 1]
+    X.loc[5000:, "noise"] += 40.0
+    clf = EvolvingFuzzyClassifier().partial_fit(X, Y).name_columns(list(X.columns), ["leak", "busy"])
+    shown = [event for event in clf.events_ if event.kind in (*SHIFTS, *THRESHOLD_CHANGES) and event.sample >= 2500]
+    return "\n".join(str(event) for event in shown)
+
+
 PARTS = {
     "PUMP_RULES": pump_rules,
     "PUMP_EXPLAINED": pump_explained,
+    "PUMP_EVENTS": pump_events,
     "EMOTIONS_RULES": lambda: rules_of("emotions"),
     "EMOTIONS_RELEVANCE": lambda: relevance_of("emotions"),
     "WATER_RULES": lambda: rules_of("water-quality"),

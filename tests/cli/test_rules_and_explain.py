@@ -27,7 +27,9 @@ def test_rules_in_all_formats(command, plant_model, tmp_path):
 
 
 def test_some_rules_only(command, plant_model):
-    assert command("rules", plant_model, "--top", 2).out.count("\nRule ") == 2
+    shown = command("rules", plant_model, "--top", 2).out
+    assert shown.count("\nRule ") == 2
+    assert shown.startswith(f"2 of {EvolvingFuzzyClassifier.load(plant_model).n_rules_} rules with ")
     document = json.loads(command("rules", plant_model, "--label", "fault_b", "--format", "json").out)
     shares = [next(o["share"] for o in rule["then"] if o["label"] == "fault_b") for rule in document["rules"]]
     assert shares == sorted(shares, reverse=True)

@@ -302,3 +302,16 @@ def test_the_report_has_threshold_rules_with_the_names_of_the_file(command, tmp_
     assert told.code == 0
     page = (tmp_path / "report.html").read_text()
     assert re.search(r"IF .*pressure is below -0\.\d+ .*machine is not M-01 THEN leak \(", page)
+    captions = re.findall("<figcaption>([^<]*)</figcaption>", page)
+    assert "The threshold rules of leak: questions, shares and numbers of samples." in captions
+    assert "Where the edges of leak stand among recent values of pressure." in captions
+    drawn = sorted(file.name for file in tmp_path.glob("thresholds-*.svg"))
+    assert drawn == ["thresholds-1.svg", "thresholds-2.svg", "thresholds-3.svg"]
+    assert "Thresholds</h2>" in page
+    model, data, out = tmp_path / "model.safetensors", tmp_path / "pump.csv", tmp_path / "all"
+    assert command("figures", model, "--data", data, "--row", 7, "--out", out).code == 0
+    assert {"tree-leak.svg", "path-leak.svg", "edges-leak-flow.png"} <= {file.name for file in out.iterdir()}
+    data.write_text("\n".join(["pressure,flow,machine,leak", *rows[:300]]))
+    command("run", data, "--labels", "leak", "--out", tmp_path, "--quiet")
+    assert list(tmp_path.glob("thresholds-*.svg")) == []
+    assert "Thresholds</h2>" not in (tmp_path / "report.html").read_text()

@@ -9,8 +9,7 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, MissingDependencyError, NotTrainedError, ParameterError, StateError
 from evolabel.explain import figures
-from evolabel.explain.figures.all_figures import _files as file_names
-from evolabel.explain.figures.all_figures import all_figures
+from evolabel.explain.figures.all_figures import all_figures, file_names
 from evolabel.explain.figures.canvas import as_svg, figure_of, new_axes
 
 FIGURES = {

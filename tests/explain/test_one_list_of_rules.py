@@ -7,7 +7,8 @@ import pytest
 from pump_stream import FEATURES, LABELS, pump_rows
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.explain.condition_words import RuleCondition, condition_words
+from evolabel.explain.condition_words import RuleCondition, condition_words, driver_words
+from evolabel.explain.linear_rule import LinearLabel, LinearRule
 from evolabel.explain.read_thresholds import tree_reader
 from evolabel.explain.rules import NO_THRESHOLD, distinct_outcomes
 from evolabel.explain.shortening import measure_fidelity, reference_rows, shorten
@@ -104,3 +105,24 @@ def test_two_classes_have_one_list():
     assert "THEN not" not in found[0].text
     other = next(name for name in clf.classes_ if name != tree)
     assert f"otherwise: {other} " in found[0].text
+
+
+def test_texts_that_drive_a_label_are_printed_as_conditions(pump):
+    assert "machine is M-0" in "".join(line.partition(", driven ")[2] for line in pump.rules_.text.splitlines())
+    for form in (pump.rules_.text, pump.rules_.markdown(), pump.rules_.html()):
+        assert "machine=M-0" not in form
+    texts = {"machine=M-01", "machine=M-02"}
+    assert driver_words(["load", "machine=M-01", "noise", "machine=M-02"], texts, {}) == (
+        "with load and noise and where machine is M-01 or M-02"
+    )
+    assert driver_words(["machine=M-01"], texts, {}, "with larger") == "where machine is M-01"
+    linear = LinearRule((LinearLabel("leak", 0.5, (("load", 0.3), ("machine=M-01", -0.2))),), texts=frozenset(texts))
+    assert linear.text.endswith("is more likely with larger load, less likely where machine is M-01")
+
+
+def test_some_of_the_rules_say_of_how_many(pump):
+    total = len(pump.rules_)
+    assert pump.rules_.text.startswith(f"{total} rules with ")
+    assert pump.rules_.top(2).text.startswith(f"2 of {total} rules with ")
+    assert pump.rules_.top(5).top(1).text.startswith(f"1 of {total} rules with ")
+    assert pump.rules_.top(total).text.startswith(f"{total} rules with ")

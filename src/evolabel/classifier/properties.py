@@ -1,5 +1,6 @@
 """Read-only properties of a trained classifier, and how its model is read."""
 
+from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
@@ -12,7 +13,7 @@ from evolabel.classifier.samples import read_samples
 from evolabel.classifier.targets import ClassCodes, Targets
 from evolabel.core.members.label_drift import LabelDrift, label_drifts
 from evolabel.core.model import StreamModel
-from evolabel.core.rules.events import Event
+from evolabel.core.rules.events import THRESHOLD_CHANGES, Event
 from evolabel.errors import DataError, StateError
 from evolabel.typing import AnyArray, FloatArray
 
@@ -190,7 +191,13 @@ class Properties(WithLock):
             return []
         kept = len(rules.events)  # older ones are dropped
         new = kept if n_events is None else min(rules.n_events - n_events, kept)
-        return [event.named(*names) for event in islice(rules.events, kept - new, None)]
+        events: Sequence[Event] = [*islice(rules.events, kept - new, None)]
+        if any(event.kind in THRESHOLD_CHANGES for event in events):
+            from evolabel.explain.event_words import with_rule_words
+            from evolabel.explain.read_thresholds import tree_reader
+
+            events = with_rule_words(list(rules.events), tree_reader(self._fitted_model(), *names), kept - new)
+        return [event.named(*names) for event in events]
 
     def _feature_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

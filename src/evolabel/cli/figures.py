@@ -7,13 +7,14 @@ from evolabel._utils.atomic_files import write_atomically
 from evolabel.cli.model import samples_for
 from evolabel.cli.output import check_folder, print_message
 from evolabel.cli.source import split_names
+from evolabel.errors import ParameterError
 from evolabel.explain.markup import escape, page
 
 _DOTS_PER_INCH = 150
 
 
-def figures(model: Path, *, out: Path, data: str | None = None, labels: str = "") -> None:
-    """Draw a saved model: rule maps, membership functions, weights, life times of rules, novelty.
+def figures(model: Path, *, out: Path, data: str | None = None, labels: str = "", row: int | None = None) -> None:
+    """Draw a saved model: trees and edges of threshold rules, rule maps, membership functions, weights, life times.
 
     Every figure is written as SVG and PNG, and `index.html` shows them all.
 
@@ -22,6 +23,8 @@ def figures(model: Path, *, out: Path, data: str | None = None, labels: str = ""
     `evolabel run emotions --out results`
 
     `evolabel figures results/model.safetensors --data emotions --out pictures`
+
+    `evolabel figures results/model.safetensors --data emotions --row 7 --out pictures`
 
     Parameters
     ----------
@@ -33,15 +36,21 @@ def figures(model: Path, *, out: Path, data: str | None = None, labels: str = ""
         A known data set or file: its samples are shown on the rule maps, and its labels' correlations in a figure.
     labels
         Columns of that file that are labels, separated by commas; the labels of the model if not given.
+    row
+        Index of a row of the data, the first is 0: its path through the trees of threshold rules is drawn.
     """
     classifier = EvolvingFuzzyClassifier.load(model)
     samples = None if data is None else samples_for(classifier, data, split_names(labels))
+    if row is not None and (samples is None or not 0 <= row < len(samples.X)):
+        rows = "needs --data" if samples is None else f"is not allowed; {data} has rows 0 to {len(samples.X) - 1}"
+        raise ParameterError(f"--row {row} {rows}")
     check_folder(out, {"matplotlib": "plots"}, "a figure")
     from evolabel.explain.figures.all_figures import all_figures
     from evolabel.explain.figures.canvas import as_png, as_svg, figure_of
 
     given = () if samples is None else (samples.X, samples.Y)
-    drawn = list(all_figures(classifier, *given))
+    sample = None if samples is None or row is None else samples.X[row]
+    drawn = list(all_figures(classifier, *given, sample=sample))
     for captioned in drawn:
         figure = figure_of(captioned.axes)
         write_atomically(out / f"{captioned.name}.png", as_png(figure, _DOTS_PER_INCH))

@@ -1,8 +1,9 @@
 """Conditions of a region in words: ranges as terms, a categorical column as one condition."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from evolabel._utils.text import one_line
 from evolabel.explain.corrected_names import Corrections, note_on
 from evolabel.explain.terms import ANY, TERMS
 from evolabel.explain.text_columns import CLEAR_SHARE, column_and_value
@@ -69,3 +70,20 @@ def _range(condition: RuleCondition) -> str:
     if condition.term.endswith(TERMS[-1]):
         return f"at least {condition.low:.4g}"
     return f"{condition.low:.4g} to {condition.high:.4g}"
+
+
+def driver_words(features: Sequence[str], texts: Collection[str], corrections: Corrections, word: str = "with") -> str:
+    """Return which `features` move a label: "with load and noise and where machine is M-01 or M-02".
+
+    Those among `texts` are values of categorical columns; `word` stands before the others. `corrections` are those of
+    sensors.
+    """
+    numbers, columns = [], dict[str, list[str]]()
+    for name in features:
+        if name in texts:
+            column, value = column_and_value(name)
+            columns.setdefault(one_line(column), []).append(one_line(value))
+        else:
+            numbers.append(one_line(name) + note_on(name, corrections))
+    parts = [f"{word} {' and '.join(numbers)}"] if numbers else []
+    return " and ".join([*parts, *(f"where {column} is {' or '.join(values)}" for column, values in columns.items())])

@@ -9,8 +9,10 @@ from evolabel._utils.text import one_line
 from evolabel.core.members.following import FollowingRules
 from evolabel.core.members.sensor_corrections import sensor_corrections
 from evolabel.core.protocols import Model
-from evolabel.explain.corrected_names import Corrections, note_on
+from evolabel.explain.condition_words import driver_words
+from evolabel.explain.corrected_names import Corrections
 from evolabel.explain.markup import escape, markdown_text
+from evolabel.explain.text_columns import text_features
 
 _MIN_WEIGHT = 0.01  # smallest weight of the rule in the outputs of a label that is shown
 _MAX_FEATURES = 3
@@ -32,10 +34,14 @@ class LinearLabel:
 
 @dataclass(frozen=True)
 class LinearRule:
-    """The linear member of a classifier that follows drift, with all its labels, and `corrections` of features."""
+    """The linear member of a classifier that follows drift, with all its labels, and `corrections` of features.
+
+    `texts` are the features that stand for values of categorical columns.
+    """
 
     labels: tuple[LinearLabel, ...]
     corrections: Corrections = field(default_factory=dict, repr=False)
+    texts: frozenset[str] = field(default=frozenset(), repr=False)
 
     @property
     def shown(self) -> bool:
@@ -73,7 +79,8 @@ def read_linear_rule(model: Model, feature_names: list[str], label_names: list[s
         strongest = np.argsort(-np.abs(slopes[c]), kind="stable")[:_MAX_FEATURES]
         effects = tuple((feature_names[j], float(slopes[c, j])) for j in strongest.tolist() if slopes[c, j] != 0.0)
         labels.append(LinearLabel(name, float(weights[c]), effects))
-    return LinearRule(tuple(labels), sensor_corrections(rules, feature_names))
+    texts = frozenset[str]() if model.scaler is None else text_features(feature_names, model.scaler.binary)
+    return LinearRule(tuple(labels), sensor_corrections(rules, feature_names), texts)
 
 
 def _lines(rule: LinearRule) -> list[str]:
@@ -81,11 +88,11 @@ def _lines(rule: LinearRule) -> list[str]:
     lines = []
     for label in rule.labels:
         if label.weight >= _MIN_WEIGHT:
-            named = [(name + note_on(name, rule.corrections), effect) for name, effect in label.effects]
-            up = [name for name, effect in named if effect > 0.0]
-            down = [name for name, effect in named if effect < 0.0]
-            parts = [f"more likely with larger {' and '.join(up)}"] if up else []
-            parts += [f"less likely with larger {' and '.join(down)}"] if down else []
+            parts = []
+            for word, sign in (("more", 1.0), ("less", -1.0)):
+                names = [name for name, effect in label.effects if sign * effect > 0.0]
+                if names:
+                    parts.append(f"{word} likely {driver_words(names, rule.texts, rule.corrections, 'with larger')}")
             how = ", ".join(parts) or "at its base rate"
             lines.append(f"{label.label} ({label.weight:.0%} of its output) is {how}")
     return lines

@@ -8,6 +8,7 @@ import numpy as np
 from evolabel.core.members.sensor_corrections import sensor_corrections
 from evolabel.core.protocols import Model
 from evolabel.explain.corrected_names import Corrections, note_on
+from evolabel.explain.edge_strips import join_strips
 from evolabel.explain.text_columns import column_and_value, text_columns
 from evolabel.explain.threshold_rules import (
     ADMITTED_TOO,
@@ -23,14 +24,12 @@ from evolabel.explain.tree_leaves import (
     EVERYWHERE,
     Box,
     Side,
-    join_strips,
-    read_leaves,
     ring_rows,
     seen_missing,
     tree_relevance,
 )
-from evolabel.kernels.threshold_rules.state import IS_OPEN, SAY, SUM_1, ThresholdArrays
-from evolabel.typing import BoolArray, FloatArray
+from evolabel.kernels.threshold_rules.state import IS_OPEN, SAY, ThresholdArrays
+from evolabel.typing import BoolArray
 
 LONG_ENOUGH = 200  # labelled rows from which on it is worth saying that no threshold was found
 
@@ -86,10 +85,10 @@ class TreeReader:
 
     def boxes(self, k: int) -> list[Box]:
         """Return the leaves of tree `k` as boxes, strips beside an edge joined."""
-        return join_strips(read_leaves(self.arrays, k), self.gaps)
+        return join_strips(self.arrays, k, self.gaps)
 
-    def rule(self, k: int, box: Box) -> ThresholdRule | None:
-        """Return the `box` of tree `k` as a rule; None where no row can be in it.
+    def rule(self, k: int, box: Box, number: int | None = None) -> ThresholdRule | None:
+        """Return the `box` of tree `k` as a rule with this `number`, or that of its leaf; None where no row is in it.
 
         Of two classes, which share one tree, the rule is for the more frequent one.
         """
@@ -99,7 +98,7 @@ class TreeReader:
         for j, side in box.sides.items():
             column = self.column_of.get(j)
             if column is None:
-                if side.only_missing and not side.missing:
+                if side.only_missing and not self._is_missing(j, side):
                     return None
                 conditions += self._condition(j, side)
             elif column not in done:
@@ -108,9 +107,12 @@ class TreeReader:
                 if found is None:
                     return None
                 conditions += found
-        largest = max(box.leaves, key=lambda leaf: float(self.arrays.sums[k, leaf, SUM_1]))
-        number = int(self.arrays.number[k, largest])
+        number = int(self.arrays.number[k, box.leaf]) if number is None else number
         return ThresholdRule(label, number if number >= 0 else None, tuple(conditions), share, box.support)
+
+    def _is_missing(self, j: int, side: Side) -> bool:
+        """Return whether `side` of feature `j`, without known values, stands for missing ones that were there."""
+        return side.missing and (bool(self.gaps[j]) or np.isinf(side.low))
 
     def _likely(self, k: int, share: float) -> tuple[str, float]:
         """Return the label of tree `k` and its `share`; of two classes those of the more frequent one."""
@@ -152,8 +154,9 @@ class TreeReader:
         least = LIKELY_FROM if any(box.share >= LIKELY_FROM for _, box in found) else max(usual, 1e-300)
         found.sort(key=lambda pair: (pair[1].share < least, -pair[1].support))
         shown = [box for _, box in found if box.share >= least]
-        rest = ~_inside(shown, t.X[used])
-        share = float(weights[rest] @ positive[rest] / max(weights[rest].sum(), 1e-300))
+        others = [box for _, box in found if box.share < least]
+        support = sum(box.support for box in others)
+        share = sum(box.positives for box in others) / max(support, 1e-300)
         rest_label, rest_share = self._likely(k, share)
         return LabelRules(
             label=self.labels[k],
@@ -162,7 +165,7 @@ class TreeReader:
             n_shown=len(shown),
             rest_label=rest_label,
             rest_share=rest_share,
-            rest_support=float(rest.sum()),
+            rest_support=support,
         )
 
     def relevant(self, k: int) -> BoolArray:
@@ -202,8 +205,3 @@ def _missing(seen: bool, admitted: bool, only: bool) -> str:
     if not seen:
         return NEVER_SEEN
     return ADMITTED_TOO if admitted else NOT_ADMITTED
-
-
-def _inside(boxes: list[Box], X: FloatArray) -> BoolArray:
-    """Return which rows of `X` lie in one of the `boxes`."""
-    return np.array([any(box.holds(x) for box in boxes) for x in X], bool)

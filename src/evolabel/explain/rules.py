@@ -3,7 +3,7 @@
 Rules are printed as plain text, Markdown, HTML and JSON.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from evolabel._utils.text import counted, first_names, one_line
 from evolabel.errors import DataError
-from evolabel.explain.condition_words import RuleCondition, condition_words
-from evolabel.explain.corrected_names import Corrections, correction_values, note_on
+from evolabel.explain.condition_words import RuleCondition, condition_words, driver_words
+from evolabel.explain.corrected_names import Corrections, correction_values
 from evolabel.explain.linear_rule import LinearRule
 from evolabel.explain.markup import bold, code, escape, markdown_text, page
 from evolabel.explain.shortening import Fidelity
@@ -158,6 +158,9 @@ class Rule:
     def _conditions(self) -> list[tuple[str, str, str, str]]:
         return condition_words(self.conditions, self.text_shares, self.corrections)
 
+    def _driven(self, outcome: RuleOutcome) -> str:
+        return _driven(outcome, self.text_shares, self.corrections)
+
     @property
     def text(self) -> str:
         """The rule in words, on a few lines."""
@@ -172,7 +175,7 @@ class Rule:
         ):
             lines.append(
                 f"  {word}{one_line(outcome.label)} is {outcome.judgement} here ({_shares(outcome)})"
-                f"{_driven(outcome, self.corrections)}"
+                f"{self._driven(outcome)}"
             )
         return "\n".join([*lines, f"  {_life(self)}"])
 
@@ -182,7 +185,7 @@ class Rule:
             f"{code(name)}{note} is {bold(value)} ({proof})" for name, note, value, proof in self._conditions()
         ]
         labels = [
-            f"- {code(o.label)} is {bold(o.judgement)} here ({_shares(o)}){markdown_text(_driven(o, self.corrections))}"
+            f"- {code(o.label)} is {bold(o.judgement)} here ({_shares(o)}){markdown_text(self._driven(o))}"
             for o in distinct_outcomes(self.outcomes)
         ]
         condition_line = f"**IF** {' **AND** '.join(conditions) or _ORDINARY} **THEN**"
@@ -197,7 +200,7 @@ class Rule:
         )
         labels = "".join(
             f"<li><code>{escape(o.label)}</code> is <b>{escape(o.judgement)}</b> here ({escape(_shares(o))})"
-            f"{escape(_driven(o, self.corrections))}</li>"
+            f"{escape(self._driven(o))}</li>"
             for o in distinct_outcomes(self.outcomes)
         )
         return (
@@ -244,6 +247,8 @@ class RuleSet(list[Rule]):
         Threshold rules of the labels in which they have a say; they are printed next.
     searched : bool
         Whether thresholds were looked for in enough rows to say so where there are none.
+    n_all : int, optional
+        Number of all rules, where these are some of them.
     """
 
     def __init__(
@@ -255,6 +260,7 @@ class RuleSet(list[Rule]):
         written: Iterable[WrittenRule] = (),
         thresholds: Iterable[LabelRules] = (),
         searched: bool = False,
+        n_all: int | None = None,
     ) -> None:
         super().__init__(rules)
         self.fidelity = fidelity
@@ -262,6 +268,7 @@ class RuleSet(list[Rule]):
         self.written = tuple(written)
         self.thresholds = tuple(thresholds)
         self.searched = searched
+        self.n_all = len(self) if n_all is None else n_all
 
     @property
     def _all(self) -> "list[WrittenRule | LabelRules | Rule | LinearRule]":
@@ -288,7 +295,15 @@ class RuleSet(list[Rule]):
         best = sorted(self, key=weight, reverse=True)[:count]
         thresholds = [found for found in self.thresholds if label in (None, found.label, found.rest_label)]
         written = [rule for rule in self.written if label is None or label in (o.label for o in rule.outcomes)]
-        return RuleSet(best, self.fidelity, self.linear, written=written, thresholds=thresholds, searched=self.searched)
+        return RuleSet(
+            best,
+            self.fidelity,
+            self.linear,
+            written=written,
+            thresholds=thresholds,
+            searched=self.searched,
+            n_all=self.n_all,
+        )
 
     @property
     def text(self) -> str:
@@ -329,9 +344,10 @@ def summary(rules: RuleSet) -> str:
     if rules.fidelity is None or not rules:
         return "There are no rules yet."
     kept = sum(len(rule.conditions) for rule in rules) / len(rules)
+    some = f"{len(rules)} of " if len(rules) < rules.n_all else ""
     return (
-        f"{counted(len(rules), 'rule')} with {kept:.3g} of {len(rules[0].feature_names)} features each; so shortened, "
-        f"all rules together predict {rules.fidelity.labels:.1%} of the labels as the whole ones do."
+        f"{some}{counted(rules.n_all, 'rule')} with {kept:.3g} of {len(rules[0].feature_names)} features each; "
+        f"so shortened, all rules together predict {rules.fidelity.labels:.1%} of the labels as the whole ones do."
     )
 
 
@@ -361,11 +377,13 @@ def _shares(outcome: RuleOutcome) -> str:
     return f"{outcome.share:.0%}, usually {outcome.usual:.0%}"
 
 
-def _driven(outcome: RuleOutcome, corrections: Corrections) -> str:
-    """Return the features that move the label inside the rule, by the signs of their local weights."""
-    names = [one_line(driver.feature) + note_on(driver.feature, corrections) for driver in outcome.drivers]
-    up = [name for name, driver in zip(names, outcome.drivers, strict=True) if driver.effect > 0.0]
-    down = [name for name, driver in zip(names, outcome.drivers, strict=True) if driver.effect < 0.0]
-    parts = [f"up with {' and '.join(up)}"] if up else []
-    parts += [f"down with {' and '.join(down)}"] if down else []
+def _driven(outcome: RuleOutcome, texts: Collection[str], corrections: Corrections) -> str:
+    """Return the features that move the label inside the rule, by the signs of their local weights.
+
+    `texts` are the features that stand for values of categorical columns.
+    """
+    up = [driver.feature for driver in outcome.drivers if driver.effect > 0.0]
+    down = [driver.feature for driver in outcome.drivers if driver.effect < 0.0]
+    parts = [f"up {driver_words(up, texts, corrections)}"] if up else []
+    parts += [f"down {driver_words(down, texts, corrections)}"] if down else []
     return f", driven {', '.join(parts)}" if parts else ""

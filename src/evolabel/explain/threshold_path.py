@@ -98,16 +98,21 @@ def _path(trees: TreeReader, k: int, x: FloatArray) -> ThresholdPath:
     nodes = [leaf]
     while t.parent[k, nodes[0]] >= 0:
         nodes.insert(0, int(t.parent[k, nodes[0]]))
-    holding = [box for box in trees.boxes(k) if leaf in box.leaves]
-    box = next((box for box in holding if box.holds(x)), holding[0])
-    rule = trees.rule(k, box)
     steps = tuple(_step(trees, k, a, b, x) for a, b in pairwise(nodes))
     edges = tuple(
         PathEdge(int(t.feature[k, a]), float(t.edge[k, a, EDGE]), float(t.edge[k, a, HALF_WIDTH])) for a in nodes[:-1]
     )
-    if rule is None:  # a row that has two texts of one column at once
-        rule = ThresholdRule(trees.labels[k], None, (), box.share, box.support)
-    return ThresholdPath(rule, share, float(t.gate[k, SAY]), steps, edges)
+    return ThresholdPath(_rule_of(trees, k, leaf, x), share, float(t.gate[k, SAY]), steps, edges)
+
+
+def _rule_of(trees: TreeReader, k: int, leaf: int, x: FloatArray) -> ThresholdRule:
+    """Return the rule of a `leaf` of tree `k`; where that is none of its own, the one that holds for `x`."""
+    boxes = trees.boxes(k)
+    own = next(box for box in boxes if box.leaf == leaf)
+    for box in (own, *(box for box in boxes if box.holds(x))):
+        if (rule := trees.rule(k, box)) is not None:
+            return rule
+    return ThresholdRule(trees.labels[k], None, (), own.share, own.support)  # two texts of one column at once
 
 
 def _step(trees: TreeReader, k: int, a: int, below: int, x: FloatArray) -> PathStep:

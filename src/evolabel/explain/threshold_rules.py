@@ -10,6 +10,7 @@ from evolabel._utils.text import one_line
 from evolabel.explain.markup import code, escape, markdown_text
 
 LIKELY_FROM = 0.5  # share of positives from which on a rule is one for its label
+_ROUNDING = 1e-9  # largest part of all samples that is none, but for rounding
 FULL_SAY = 0.95  # weight of the threshold rules below which the heading of a label has it
 
 NOT_ADMITTED, ADMITTED_TOO, NOTHING_ELSE, NEVER_SEEN = "not admitted", "admitted too", "nothing else", "never seen"
@@ -106,12 +107,15 @@ class ThresholdRule:
         """The rule in words, on one line."""
         return self.words()
 
+    def then(self, style: Style = one_line) -> str:
+        """Return what follows, the label or "not" with it, in this `style`."""
+        return f"{'' if self.share >= LIKELY_FROM else 'not '}{style(self.label)}"
+
     def words(self, style: Style = one_line) -> str:
         """Return the rule in words, with names from users in this `style`."""
         conditions = " AND ".join(condition.words(style) for condition in self.conditions) or "nothing else holds"
-        then = f"{'' if self.share >= LIKELY_FROM else 'not '}{style(self.label)}"
         number = "" if self.number is None else f", rule {self.number}"
-        return f"IF {conditions} THEN {then} ({percent(self.share)}, {samples(self.support)}{number})"
+        return f"IF {conditions} THEN {self.then(style)} ({percent(self.share)}, {samples(self.support)}{number})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as values that JSON can hold."""
@@ -217,10 +221,16 @@ def percent(share: float) -> str:
 
     Examples
     --------
-    >>> percent(1.0), percent(0.463), percent(0.004)
-    ('100 %', '46 %', '0.4 %')
+    >>> percent(1.0), percent(0.463), percent(0.004), percent(0.9996), percent(0.0003)
+    ('100 %', '46 %', '0.4 %', 'over 99.9 %', 'under 0.1 %')
     """
-    near = 0.0 < share < 0.01 or 0.99 < share < 1.0
+    if min(share, 1.0 - share) < _ROUNDING:
+        return "100 %" if share > LIKELY_FROM else "0 %"
+    if share < 0.0005:
+        return "under 0.1 %"
+    if share >= 0.9995:
+        return "over 99.9 %"
+    near = share < 0.01 or share > 0.99
     return f"{100.0 * share:.{int(near)}f} %"
 
 

@@ -1,4 +1,4 @@
-"""The leaves of a tree of thresholds as boxes: one range per feature on the path; strips beside an edge are joined."""
+"""The leaves of a tree of thresholds as boxes: one range per feature on the path."""
 
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -16,29 +16,26 @@ from evolabel.kernels.threshold_rules.state import (
     SUM_Y,
     ThresholdArrays,
 )
-from evolabel.typing import BoolArray, FloatArray
-
-_STRIP = 1.0  # half-widths of an edge: a narrower range between two edges is no rule of its own
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
 
 class Side(NamedTuple):
-    """The range of a feature in a box, `low` < x <= `high`, half-widths of both ends, and whether it may be missing."""
+    """The range of a feature in a box, `low` < x <= `high`, half-widths of both ends, and whether it may be missing.
+
+    `low_node` and `high_node` are the nodes of the tree whose edges the ends are; -1 for none.
+    """
 
     low: float
     high: float
     low_width: float
     high_width: float
     missing: bool
+    low_node: int = -1
+    high_node: int = -1
 
     def holds(self, x: float) -> bool:
         """Return whether the value `x`, maybe missing, is in the range."""
         return self.missing if np.isnan(x) else self.low < x <= self.high
-
-    @property
-    def is_strip(self) -> bool:
-        """Whether the range lies between two edges that are uncertain by as much as it is wide."""
-        width = max(self.low_width, self.high_width)
-        return bool(0.0 < self.high - self.low < _STRIP * width)
 
     @property
     def only_missing(self) -> bool:
@@ -51,9 +48,9 @@ EVERYWHERE = Side(-np.inf, np.inf, 0.0, 0.0, missing=True)
 
 @dataclass(frozen=True)
 class Box:
-    """One leaf, or several joined: the range of each feature of the path, topmost first, samples and positives."""
+    """A `leaf`, by its node: the range of each feature of the path, topmost first, samples and positives."""
 
-    leaves: tuple[int, ...]
+    leaf: int
     sides: dict[int, Side] = field(default_factory=dict)
     support: float = 0.0
     positives: float = 0.0
@@ -67,96 +64,59 @@ class Box:
         """Return whether the row `x` lies in the box."""
         return all(side.holds(float(x[j])) for j, side in self.sides.items())
 
+    def with_samples(self, support: float, positives: float) -> "Box":
+        """Return the box with other numbers of samples, `support`, and of `positives` among them."""
+        return replace(self, support=float(support), positives=float(positives))
+
     def with_side(self, j: int, side: Side) -> "Box":
         """Return the box with another range `side` of feature `j`."""
         return replace(self, sides={**self.sides, j: side})
 
 
-def cut_side(side: Side, edge: FloatArray, *, left: bool) -> Side:
-    """Return the part of `side` on the left or on the right of `edge`."""
+def cut_side(side: Side, node: int, edge: FloatArray, *, left: bool) -> Side:
+    """Return the part of `side` on the left or on the right of the `edge` of `node`."""
     missing = side.missing and bool(edge[MISSING_LEFT] > 0.5) == left
     e, u = float(edge[EDGE]), float(edge[HALF_WIDTH])
-    if left:
-        return side._replace(missing=missing, **({"high": e, "high_width": u} if e < side.high else {}))
-    return side._replace(missing=missing, **({"low": e, "low_width": u} if e > side.low else {}))
+    if left and e < side.high:
+        return side._replace(missing=missing, high=e, high_width=u, high_node=node)
+    if not left and e > side.low:
+        return side._replace(missing=missing, low=e, low_width=u, low_node=node)
+    return side._replace(missing=missing)
 
 
-def read_leaves(t: ThresholdArrays, k: int) -> list[Box]:
-    """Return the leaves of tree `k` of `t` as boxes, from left to right."""
-    boxes, waiting = [], [(0, Box((0,)))]
+def read_leaves(t: ThresholdArrays, k: int, edge: FloatArray | None = None) -> list[Box]:
+    """Return the leaves of tree `k` of `t` as boxes, from left to right; `edge` replaces its edges (nodes, 3)."""
+    boxes, waiting = [], [(0, Box(0))]
+    edge = t.edge[k] if edge is None else edge
     while waiting:
         a, box = waiting.pop()
         j = int(t.feature[k, a])
         if j < 0:
             s = t.sums[k, a]
-            boxes.append(replace(box, leaves=(a,), support=float(s[SUM_1]), positives=float(s[SUM_Y])))
+            boxes.append(replace(box, leaf=a).with_samples(s[SUM_1], s[SUM_Y]))
             continue
         side = box.sides.get(j, EVERYWHERE)
         for right in (1, 0):
-            part = cut_side(side, t.edge[k, a], left=not right)
+            part = cut_side(side, a, edge[a], left=not right)
             waiting.append((int(t.child[k, a]) + right, box.with_side(j, part)))
     return boxes
+
+
+def leaf_of_rows(t: ThresholdArrays, k: int, edge: FloatArray, X: FloatArray) -> IntArray:
+    """Return the leaf of tree `k` of `t`, with its edges `edge` (nodes, 3), that each row of `X` is in, by its node."""
+    at = np.zeros(len(X), np.int64)
+    while len(inner := np.flatnonzero(t.feature[k, at] >= 0)):
+        a = at[inner]
+        x, e = X[inner, t.feature[k, a]], edge[a]
+        left = np.where(np.isnan(x), e[:, MISSING_LEFT] > 0.5, x <= e[:, EDGE])
+        at[inner] = t.child[k, a] + ~left
+    return at
 
 
 def seen_missing(t: ThresholdArrays) -> BoolArray:
     """Return which features of `t` were missing in a row of the ring since they exist, (p,)."""
     used = (t.rows >= 0)[:, None] & (t.rows[:, None] >= t.known)
     return np.asarray((np.isnan(t.X) & used).any(axis=0))
-
-
-def join_strips(boxes: list[Box], gaps: BoolArray) -> list[Box]:
-    """Return `boxes` with each strip joined to the neighbour that differs from it by one edge only.
-
-    The common edge lies in the middle of the strip. A strip that also holds missing values, which `gaps` (p,) says the
-    feature has, keeps these alone. Of two neighbours the one with the more similar share is taken.
-    """
-    boxes = list(boxes)
-    while (found := _first_strip(boxes, gaps)) is not None:
-        i, j = found
-        strip = boxes[i]
-        side = strip.sides[j]
-        near = [n for n in range(len(boxes)) if n != i and _is_beside(boxes[n], strip, j)]
-        keeps = bool(side.missing and gaps[j])
-        if near:
-            n = min(near, key=lambda n: abs(boxes[n].share - strip.share))
-            boxes[n] = _joined(boxes[n], strip, j, keeps=keeps)
-        if keeps:
-            boxes[i] = strip.with_side(j, side._replace(low=np.inf, high=-np.inf))
-        elif near:
-            del boxes[i]
-    return boxes
-
-
-def _first_strip(boxes: list[Box], gaps: BoolArray) -> tuple[int, int] | None:
-    """Return the first box and feature with a strip that can be joined, or that holds missing values."""
-    for i, strip in enumerate(boxes):
-        for j, side in strip.sides.items():
-            if side.is_strip and (
-                (side.missing and gaps[j]) or any(_is_beside(box, strip, j) for box in boxes if box is not strip)
-            ):
-                return i, j
-    return None
-
-
-def _is_beside(box: Box, strip: Box, j: int) -> bool:
-    """Return whether `box` and `strip` touch in feature `j` and are alike in all others."""
-    if {**box.sides, j: EVERYWHERE} != {**strip.sides, j: EVERYWHERE} or j not in box.sides:
-        return False
-    return box.sides[j].high == strip.sides[j].low or box.sides[j].low == strip.sides[j].high
-
-
-def _joined(box: Box, strip: Box, j: int, *, keeps: bool) -> Box:
-    """Return `box` with the known values of `strip` in feature `j`; with its samples, unless it `keeps` some."""
-    side, other = box.sides[j], strip.sides[j]
-    middle, width = 0.5 * (other.low + other.high), max(other.low_width, other.high_width)
-    if side.high == other.low:
-        side = side._replace(high=middle, high_width=width)
-    else:
-        side = side._replace(low=middle, low_width=width)
-    if not keeps:
-        side = side._replace(missing=side.missing or other.missing)
-        box = replace(box, support=box.support + strip.support, positives=box.positives + strip.positives)
-    return replace(box.with_side(j, side), leaves=(*box.leaves, *strip.leaves))
 
 
 def ring_rows(t: ThresholdArrays, k: int) -> BoolArray:

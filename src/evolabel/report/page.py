@@ -1,5 +1,6 @@
 """The HTML report: one self-contained file."""
 
+from dataclasses import dataclass, replace
 from itertools import product
 from math import isnan
 from pathlib import Path
@@ -12,7 +13,9 @@ from evolabel._utils.text import counted, visible
 from evolabel.evaluate import Repeated, best_value
 from evolabel.evaluate.metrics import METRICS
 from evolabel.evaluate.shifts import Episode, episodes
+from evolabel.explain.figures.all_figures import MOST_FIGURES, threshold_figures
 from evolabel.explain.figures.canvas import as_svg, figure_of
+from evolabel.explain.figures.figure_data import FigureData
 from evolabel.explain.read_thresholds import read_threshold_rules
 from evolabel.explain.rules import RuleSet
 from evolabel.explain.written_rules import read_written_rules
@@ -29,6 +32,7 @@ _CAPTIONS_OF_FORMS = {
     "sliding": "Over the last {window} samples only: what a drift does shows here.",
 }
 
+_THRESHOLD_FILE = "thresholds-"  # and a number
 _RULES_FIGURE = "rules", "current"
 
 # Explanations under the figures for readers who have not met the short names of the metrics.
@@ -66,18 +70,21 @@ def write_report(repeated: Repeated, folder: Path, columns: Dataset | None = Non
     """
     chosen = _figures_of(repeated)
     figures = [_figure(repeated, metric, form) for metric, form in chosen]
-    for figure in figures:
+    trees = _threshold_figures(repeated, columns)
+    for figure in [*figures, *trees]:
         write_atomically(folder / f"{figure.file}.svg", figure.svg.encode())
     page = folder / "report.html"
-    write_atomically(page, visible(_render(repeated, figures, _rules(repeated, columns))).encode())
-    # Figures of an earlier run with other metrics are removed.
+    write_atomically(page, visible(_render(repeated, figures, _rules(repeated, columns), trees)).encode())
+    # Figures of an earlier run with other metrics, or with more threshold rules, are removed.
     for metric, form in {*product(METRICS, _CAPTIONS_OF_FORMS), _RULES_FIGURE}.difference(chosen):
         (folder / f"{metric}-{form}.svg").unlink(missing_ok=True)
+    for number in range(len(trees), MOST_FIGURES):
+        (folder / f"{_THRESHOLD_FILE}{number + 1}.svg").unlink(missing_ok=True)
     return page
 
 
-def _render(repeated: Repeated, figures: list[_Figure], rules: list[Any]) -> str:
-    """The page as text."""
+def _render(repeated: Repeated, figures: list[_Figure], rules: list[Any], trees: list[_Figure]) -> str:
+    """The page as text; `trees` are the figures of threshold rules."""
     environment = load("jinja2", "report", "an HTML report").Environment(autoescape=True, trim_blocks=True)
     template = environment.from_string(_TEMPLATE_FILE.read_text())
     return str(
@@ -94,6 +101,7 @@ def _render(repeated: Repeated, figures: list[_Figure], rules: list[Any]) -> str
             shifts=(shifts := _shifts(repeated))[:_MAX_SHIFTS_SHOWN],
             n_shifts=len(shifts),
             rules=rules,
+            trees=trees,
             version=__version__,
             isnan=isnan,
             counted=counted,
@@ -130,13 +138,17 @@ def _skipped(repeated: Repeated) -> dict[str, int]:
     return {metric_title(name): count for name, count in first.skipped.items() if count}
 
 
+def _first_learner(repeated: Repeated) -> Any:
+    """The first learner after the last seed; None if it was not kept."""
+    return list(repeated.runs.values())[-1].learners.get(repeated.learners[0])
+
+
 def _rules(repeated: Repeated, columns: Dataset | None) -> list[Any]:
     """Written rules, threshold rules, and the rules with most support, of the first learner after the last seed.
 
     Empty if it has no readable rules.
     """
-    last = list(repeated.runs.values())[-1]
-    learner: Any = last.learners.get(repeated.learners[0])
+    learner = _first_learner(repeated)
     found: RuleSet = getattr(learner, "rules_", None) or RuleSet()
     rules = sorted(found, key=lambda rule: -rule.support)[:_MAX_RULES_SHOWN]
     if columns is None:
@@ -145,3 +157,29 @@ def _rules(repeated: Repeated, columns: Dataset | None) -> list[Any]:
     model = learner.inner.trained_model if found else None
     before = [] if model is None else [*read_written_rules(model, *names), *read_threshold_rules(model, *names)]
     return [*before, *(rule.renamed(*names) for rule in rules)]
+
+
+@dataclass(frozen=True)
+class _Renamed:
+    """A classifier that figures draw with the names in its `data`."""
+
+    data: FigureData
+
+    def figure_data(self) -> FigureData:
+        return self.data
+
+
+def _threshold_figures(repeated: Repeated, columns: Dataset | None) -> list[_Figure]:
+    """Trees and edges of the threshold rules of the first learner after the last seed; empty if it has none."""
+    learner = _first_learner(repeated)
+    found: RuleSet = getattr(learner, "rules_", None) or RuleSet()
+    if not found.thresholds:
+        return []
+    data = learner.figure_data()
+    if columns is not None:
+        data = replace(data, feature_names=list(columns.feature_names), label_names=list(columns.label_names))
+    drawn = threshold_figures(_Renamed(data))
+    return [
+        _Figure(f"{_THRESHOLD_FILE}{number}", figure.caption, as_svg(figure_of(figure.axes)))
+        for number, figure in enumerate(drawn, 1)
+    ]

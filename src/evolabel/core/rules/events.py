@@ -35,8 +35,9 @@ class Event(NamedTuple):
     the drift, and those that renewed rules were learned from. `feature` is the number or name of a feature that has
     moved, `before` and `after` are then its means, and `deviations` is their difference in standard deviations.
 
-    Of a threshold rule, `label` is its label. Where an edge has moved, `feature` is that of the edge, `before` and
-    `after` are its places, and `rule` is the rule of most samples below it.
+    Of a threshold rule, `label` is its label and `note` is the rule in words (inside the model its path, in numbers);
+    of a rule that is gone, as it was at its last event. Where an edge has moved, `feature` is that of the edge,
+    `before` and `after` are its places, and `rule` is the rule of most samples below it.
 
     Of a written rule that is contradicted or restored, `label` is the label, `before` its share as written, `after`
     that in the `rows` of the rule so far.
@@ -90,7 +91,8 @@ class Event(NamedTuple):
             "rule restored": f"rule {self.rule} has a say in label {label} again: {found}",
             "rule dropped": f"rule {self.rule} was removed, because a feature that it names is gone",
         }
-        return texts[self.kind]
+        word = ", now" if self.kind == "edge moved" else ":"
+        return texts[self.kind] + (f"{word} {self.note}" if self.note.startswith("IF ") else "")
 
     def _shift(self) -> str:
         """Return a shift in words."""

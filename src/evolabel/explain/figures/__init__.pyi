@@ -1,10 +1,13 @@
 from evolabel.explain.figures.budget import budget_use as budget_use
 from evolabel.explain.figures.consequents import consequent_map as consequent_map
 from evolabel.explain.figures.correlations import label_correlations as label_correlations
+from evolabel.explain.figures.edges import feature_edges as feature_edges
+from evolabel.explain.figures.label_trees import threshold_tree as threshold_tree
 from evolabel.explain.figures.lives import life_lines as life_lines
 from evolabel.explain.figures.member_lines import member_weights as member_weights
 from evolabel.explain.figures.memberships import membership_functions as membership_functions
 from evolabel.explain.figures.novelty import novelty_map as novelty_map
+from evolabel.explain.figures.paths import sample_path as sample_path
 from evolabel.explain.figures.regions import rule_map as rule_map
 from evolabel.explain.figures.weight_trace import WeightTrace as WeightTrace
 from evolabel.explain.figures.weight_trace import follow_weights as follow_weights

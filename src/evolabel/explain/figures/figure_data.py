@@ -10,6 +10,7 @@ from evolabel.core.protocols import Model
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError, DataTypeError, StateError
+from evolabel.explain.read_thresholds import TreeReader, tree_reader
 from evolabel.explain.relevance import feature_relevance
 from evolabel.typing import FloatArray, IntArray
 
@@ -42,6 +43,25 @@ class FigureData:
         """The scaler of the features."""
         assert self.model.scaler is not None
         return self.model.scaler
+
+    @property
+    def trees(self) -> TreeReader | None:
+        """The trees of threshold rules; None where the model has none."""
+        return tree_reader(self.model, self.feature_names, self.label_names)
+
+    def tree_of_label(self, label: int | str | None) -> tuple[TreeReader, int]:
+        """Return the trees, and the number of the one that has a say in `label`, a name or a column number.
+
+        None: the first label in which threshold rules have a say; DataError where there is none.
+        """
+        trees = self.trees
+        if trees is None or not trees.open_labels:
+            raise DataError("threshold rules have no say in any label, so there is no tree to draw")
+        k = trees.open_labels[0] if label is None else trees.tree_of(self.label_index(label))
+        if k is None:
+            names = first_names([self.label_names[k] for k in trees.open_labels])
+            raise DataError(f"threshold rules have no say in label {label!r}; they have one in {names}")
+        return trees, k
 
     def feature_index(self, feature: int | str) -> int:
         """Return the column number of `feature`, which is a name or a column number."""

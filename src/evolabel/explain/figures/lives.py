@@ -5,10 +5,13 @@ from dataclasses import dataclass, replace
 
 from evolabel._utils.validation import check_number
 from evolabel.core.rules.events import EDITS, MERGES, Event
+from evolabel.explain.event_words import rule_texts
 from evolabel.explain.figures import canvas
 from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable, FigureData
 
+_WIDTH, _WIDTH_WITH_WORDS = 7.4, 10.0  # inches
+_LONGEST = 70  # letters of a threshold rule at its line
 _BEGINNINGS = ("birth", "joined", "added", "rule found")
 _ENDS = ("death", "deleted", "rule gone", "rule dropped")
 
@@ -44,6 +47,7 @@ class Life:
 def life_lines(classifier: Drawable, *, top: int = canvas.MAX_SHOWN, ax: "Axes | None" = None) -> "Axes":
     """Draw one line per rule over the samples of the stream, oldest at the top, with marks for its events.
 
+    A threshold rule has its words beside its number; one that is gone, as it was at its last event.
     Only the last 10,000 events are kept. The line of a rule whose birth is not among them starts where the rule was
     born, if it is alive, else at the first event that is kept.
 
@@ -51,16 +55,18 @@ def life_lines(classifier: Drawable, *, top: int = canvas.MAX_SHOWN, ax: "Axes |
     ----------
     classifier : EvolvingFuzzyClassifier
     top : int
-        Rules drawn at most: those that lived longest.
+        Rules drawn at most: threshold rules that are alive, then those that lived longest.
     ax : matplotlib Axes, optional
         Axes to draw on; a new figure by default.
     """
     data = classifier.figure_data()
     check_number("top", top, 1, whole=True)
     known = lives(data)
-    longest = sorted(known.values(), key=lambda life: life.start - life.end)[:top]
-    shown = sorted(longest, key=lambda life: (life.start, life.rule))
-    ax = ax if ax is not None else canvas.new_axes(7.4, 1.4 + 0.19 * max(len(shown), 6))
+    words = _threshold_words(data)
+    first = sorted(known.values(), key=lambda life: (not (life.alive and life.rule in words), life.start - life.end))
+    shown = sorted(first[:top], key=lambda life: (life.start, life.rule))
+    width = _WIDTH_WITH_WORDS if any(life.rule in words for life in shown) else _WIDTH
+    ax = ax if ax is not None else canvas.new_axes(width, 1.4 + 0.19 * max(len(shown), 6))
     rows = {life.rule: row for row, life in enumerate(shown)}
     for life in shown:
         colour, width = (canvas.BLACK, 1.6) if life.alive else (canvas.GREY, 1.0)
@@ -70,13 +76,23 @@ def life_lines(classifier: Drawable, *, top: int = canvas.MAX_SHOWN, ax: "Axes |
     _mark_events(ax, data.rules.events, rows)
     names = {int(data.rules.arrays.identity[s]): data.rule_name(s) for s in range(1, data.rules.n_rules + 1)}
     names |= data.rules.rule_names.names  # also those of written rules
-    ticks = [canvas.short(names.get(life.rule, f"rule {life.rule}")) for life in shown]
+    ticks = [words.get(life.rule) or canvas.short(names.get(life.rule, f"rule {life.rule}")) for life in shown]
     ax.set_yticks(range(len(shown)), ticks, fontsize=8)
     ax.set(ylim=(len(shown) - 0.4, -0.6), xlabel="samples seen")
-    which = canvas.of_all(len(shown), len(known), "rules", "those that lived longest")
+    longest = "those that lived longest" if not words else "alive thresholds, then the longest lives"
+    which = canvas.of_all(len(shown), len(known), "rules", longest)
     canvas.tidy(ax, f"Lives of rules: {which} (black: alive)")
     canvas.legend_beside(ax)
     return ax
+
+
+def _threshold_words(data: FigureData) -> dict[int, str]:
+    """Return numbers, labels and conditions of the threshold rules of `data`, as far as they fit at a tick."""
+    texts = {}
+    for number, rule in rule_texts(data.rules.events, data.trees).items():
+        conditions = ", ".join(condition.words() for condition in rule.conditions)
+        texts[number] = canvas.plain(f"{number}: {rule.then()} if {conditions}", _LONGEST)
+    return texts
 
 
 def lives(data: FigureData) -> dict[int, Life]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.core.members.adapting import close_episode, open_episode
+from evolabel.core.members.threshold_rules.rule_notes import rule_note
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.kernels.members.alarm import CALM_MEAN, IS_RAISED, RAISED_AT, SETTLE_ROWS, SHORT_MEAN
 from evolabel.kernels.state import NEXT_IDENTITY
@@ -43,7 +44,7 @@ def _number_leaves(t: ThresholdArrays, label: int, rules: RuleBase) -> None:
         number = int(rules.arrays.counters[NEXT_IDENTITY])
         t.number[label, node] = number
         rules.arrays.counters[NEXT_IDENTITY] = number + 1
-        rules.log("rule found", number, None, label=label)
+        rules.log("rule found", number, None, rule_note(t, label, node), label=label)
 
 
 def _log_moves(t: ThresholdArrays, label: int, rules: RuleBase) -> None:
@@ -61,11 +62,12 @@ def _log_moves(t: ThresholdArrays, label: int, rules: RuleBase) -> None:
                 "before": float(logged),
                 "after": float(edge),
             }
-            rules.log("edge moved", _largest_below(t, label, node), None, label=label, **about)
+            leaf = _largest_below(t, label, node)
+            rules.log("edge moved", int(t.number[label, leaf]), None, rule_note(t, label, leaf), label=label, **about)
 
 
 def _largest_below(t: ThresholdArrays, label: int, node: int) -> int:
-    """Return the number of the rule of most samples below `node` of the tree of `label`."""
+    """Return the leaf of most samples below `node` of the tree of `label`."""
     nodes, best = [node], -1
     while nodes:
         a = nodes.pop()
@@ -73,7 +75,7 @@ def _largest_below(t: ThresholdArrays, label: int, node: int) -> int:
             nodes += [int(t.child[label, a]), int(t.child[label, a]) + 1]
         elif best < 0 or t.sums[label, a, SUM_1] > t.sums[label, best, SUM_1]:
             best = a
-    return int(t.number[label, best])
+    return best
 
 
 def _log_drifts(t: ThresholdArrays, rules: RuleBase) -> None:

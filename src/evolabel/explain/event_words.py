@@ -1,0 +1,55 @@
+"""Events of threshold rules with the words of the rule."""
+
+import json
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from evolabel.core.rules.events import THRESHOLD_CHANGES, Event
+from evolabel.explain.read_thresholds import TreeReader
+from evolabel.explain.threshold_rules import ThresholdRule
+from evolabel.explain.tree_leaves import EVERYWHERE, Box, cut_side
+
+
+def with_rule_words(events: Sequence[Event], trees: TreeReader | None, first: int = 0) -> list[Event]:
+    """Return the `events` from the place `first` on, those of threshold rules with the words of the rule as their note.
+
+    A rule that is gone has the words of its last earlier event; none where that is no longer among the events, or where
+    there are no `trees`.
+    """
+    known: dict[int, str] = {}
+    found = []
+    for i, event in enumerate(events):
+        if event.kind in THRESHOLD_CHANGES:
+            rule = None if trees is None else noted_rule(event, trees)
+            if rule is not None and event.rule is not None:
+                known[event.rule] = rule.text
+            event = event._replace(note=known.get(event.rule, "") if event.rule is not None else "")
+        if i >= first:
+            found.append(event)
+    return found
+
+
+def noted_rule(event: Event, trees: TreeReader) -> ThresholdRule | None:
+    """Return the threshold rule as it was at the `event`, with names from `trees`; None where it is not known."""
+    try:
+        note = json.loads(event.note)
+        box = Box(0).with_samples(note["support"], note["positives"])
+        for j, edge, width, missing_left, left in note["path"]:
+            side = cut_side(box.sides.get(j, EVERYWHERE), 0, np.array([edge, width, missing_left]), left=bool(left))
+            box = box.with_side(int(j), side)
+        return trees.rule(int(event.label or 0), box, event.rule)
+    except (ValueError, TypeError, KeyError, IndexError):  # a feature or label that is gone, a note of another kind
+        return None
+
+
+def rule_texts(events: Iterable[Event], trees: TreeReader | None) -> dict[int, ThresholdRule]:
+    """Return the threshold rules that `trees` have now, or that `events` name, by their numbers."""
+    if trees is None:
+        return {}
+    known = {}
+    for event in events:
+        if event.kind in THRESHOLD_CHANGES and event.rule is not None and (rule := noted_rule(event, trees)):
+            known[event.rule] = rule
+    now = [rule for k in trees.open_labels for rule in trees.label_rules(k).rules]
+    return {**known, **{rule.number: rule for rule in now if rule.number is not None}}

@@ -1,0 +1,97 @@
+"""`threshold_tree`: the tree of thresholds of one label, from its first question to its rules."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evolabel.explain.drawn_tree import DrawnNode, drawn_tree
+from evolabel.explain.figures import canvas
+from evolabel.explain.figures.canvas import Axes
+from evolabel.explain.figures.figure_data import Drawable
+from evolabel.explain.threshold_rules import FULL_SAY, LIKELY_FROM, ThresholdRule, percent, samples
+
+_STEP = 2.3  # inches from a question to the next
+_ROW = 0.42  # inches from a rule to the next
+_TURN = 0.33  # of a step, behind a question: where its branches part
+_DARKEST = 0.9  # share of the colour of rules that all their samples agree with
+_BRANCH = "#c9d3dc"
+_THICKEST, _THINNEST = 5.0, 0.7  # points of a branch
+
+
+def threshold_tree(classifier: Drawable, label: int | str | None = None, *, ax: "Axes | None" = None) -> "Axes":
+    """Draw the tree of a label: its questions, and at the right its rules with their shares and numbers of samples.
+
+    Questions have the edge and its uncertainty. A branch is the wider, the more samples go through it; a rule is the
+    darker, the more of its samples have the label. Rules are those that are printed: strips beside an edge are joined.
+
+    Parameters
+    ----------
+    classifier : EvolvingFuzzyClassifier
+    label : name or column number, optional
+        A label in which threshold rules have a say; by default the first.
+    ax : matplotlib Axes, optional
+        Axes to draw on; a new figure by default.
+    """
+    data = classifier.figure_data()
+    trees, k = data.tree_of_label(label)
+    root = drawn_tree(trees, k)
+    n, depth = len(root.leaves), root.depth
+    ax = ax if ax is not None else canvas.new_axes(_STEP * depth + 2.8, _ROW * n + 0.7)
+    heights = {id(leaf): float(row) for row, leaf in enumerate(root.leaves)}
+    _draw_node(ax, root, 0.0, _Frame(data.label_names[k], heights, depth, root.support))
+    ax.set(xlim=(-0.28, depth + 0.95), ylim=(n - 0.4, -0.75))
+    ax.set_axis_off()
+    say = trees.label_rules(k).say
+    counts = "" if say >= FULL_SAY else f" (they count {percent(say)})"
+    ax.set_title(f"Threshold rules for {canvas.plain(data.label_names[k])}{counts}", loc="left", fontsize=10)
+    return ax
+
+
+class _Frame(NamedTuple):
+    """The `label` of a tree, the `heights` of its leaves, their column `depth`, and the `total` of its samples."""
+
+    label: str
+    heights: dict[int, float]
+    depth: int
+    total: float
+
+
+def _draw_node(ax: "Axes", node: DrawnNode, x: float, frame: _Frame) -> float:
+    """Draw `node` at the place `x` of the `frame` with all below it, and return its height."""
+    if not node.branches:
+        assert node.rule is not None
+        _draw_rule(ax, node.rule, float(frame.depth), frame.heights[id(node)], label=frame.label)
+        return frame.heights[id(node)]
+    below = [_draw_node(ax, branch.node, x + 1.0, frame) for branch in node.branches]
+    y = float(np.mean(below))
+    for branch, height in zip(node.branches, below, strict=True):
+        width = _THINNEST + (_THICKEST - _THINNEST) * float(np.sqrt(branch.node.support / max(frame.total, 1e-300)))
+        end = x + 1.0 if branch.node.branches else frame.depth - 0.2
+        ax.plot([x, x + _TURN, x + _TURN, end], [y, y, height, height], color=_BRANCH, lw=width, zorder=1)
+        answer = canvas.short(branch.answer)
+        ax.text(x + _TURN + 0.04, height - 0.09, answer, fontsize=7.5, va="bottom", color="#444444", zorder=3)
+    name, edge = canvas.short(node.question), f"\n{node.edge}" if node.edge else ""
+    box = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": canvas.GREY, "linewidth": 0.8}
+    ax.text(x, y, f"{name}{edge}", fontsize=8, ha="center", va="center", bbox=box, linespacing=1.15, zorder=2)
+    return y
+
+
+def _draw_rule(ax: "Axes", rule: ThresholdRule, x: float, y: float, *, label: str) -> None:
+    """Draw a `rule` at `x`, `y`: its share on a shade, then its samples and its number.
+
+    The name of its label is added if it is another one than `label`, which the tree is for.
+    """
+    blue = np.array([int(canvas.BLUE[i : i + 2], 16) / 255.0 for i in (1, 3, 5)])
+    shade = tuple(1.0 - _DARKEST * _share_of(rule, label) * (1.0 - blue))
+    ax.barh(y, 0.36, 0.6, x - 0.2, color=[shade], edgecolor=canvas.BLUE, linewidth=0.8, zorder=2)
+    dark = _share_of(rule, label) >= LIKELY_FROM
+    text: dict[str, Any] = {"fontsize": 8, "va": "center", "zorder": 3}
+    ax.text(x - 0.02, y, percent(rule.share), ha="center", color="white" if dark else "black", **text)
+    name = "" if rule.label == label else f"{canvas.short(rule.label)}, "
+    number = "" if rule.number is None else f", rule {rule.number}"
+    ax.text(x + 0.21, y, f"{name}{samples(rule.support)}{number}", **text)
+
+
+def _share_of(rule: ThresholdRule, label: str) -> float:
+    """Return the share of `label` among the samples of `rule`, which may be for the other one of two classes."""
+    return rule.share if rule.label == label else 1.0 - rule.share
