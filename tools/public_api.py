@@ -37,9 +37,9 @@ HELD = (
     "evolabel.core.rules.events:Event",
     "evolabel.explain.prediction:Explanation",
     "evolabel.explain.relevance:Relevance",
-    "evolabel.explain.written_rules:WrittenRule",
     "evolabel.explain.rules:Rule",
     "evolabel.explain.rules:RuleSet",
+    "evolabel.explain.written_rules:WrittenRule",
 )
 
 _LONGEST_DEFAULT = 60  # characters

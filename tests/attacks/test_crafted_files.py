@@ -105,7 +105,7 @@ NAMED = {
         "merges into rules that are there",
     ),
     "acts without arrays": (
-        set_fact([{"rule_names": {}, "appended": 1, "dropped": []}], "model", "changes"),
+        set_fact([{"rule_names": {}, "appended": 1, "dropped": [], "written": False}], "model", "changes"),
         r"change: array 0\.",
     ),
     "a parameter out of range": (set_fact(0, "parameters", "max_rules"), "max_rules"),

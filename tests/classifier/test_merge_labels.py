@@ -92,7 +92,7 @@ def test_locked_rules_keep_such_weights_and_new_label_dimensions_stay_without_su
 
 def test_a_rule_a_person_has_written_keeps_what_it_says():
     X, Y = DriftingStream(n_features=3, n_labels=2, drift_every=0, seed=5).take(300)
-    base = EvolvingFuzzyClassifier(max_rules=50).fit(X[:100], Y[:100])
+    base = EvolvingFuzzyClassifier(max_rules=50, threshold_rules=False).fit(X[:100], Y[:100])
     hidden = Y[200:].copy()
     hidden[:, 1] = np.nan
     knows, other = base.sibling().partial_fit(X[100:200], Y[100:200]), base.sibling().partial_fit(X[200:], hidden)

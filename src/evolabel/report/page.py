@@ -154,8 +154,10 @@ def _rules(repeated: Repeated, columns: Dataset | None) -> list[Any]:
     if columns is None:
         return [*found.written, *found.thresholds, *rules]
     names = list(columns.feature_names), list(columns.label_names)
-    model = learner.inner.trained_model if found else None
-    before = [] if model is None else [*read_written_rules(model, *names), *read_threshold_rules(model, *names)]
+    before: list[Any] = []
+    if found.written or found.thresholds:
+        model = learner.inner.trained_model
+        before = [*read_written_rules(model, *names), *read_threshold_rules(model, *names)]
     return [*before, *(rule.renamed(*names) for rule in rules)]
 
 
