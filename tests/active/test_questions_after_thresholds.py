@@ -56,12 +56,12 @@ def test_labels_that_threshold_rules_have_settled_are_not_ambiguous(conjunction)
 def test_a_rule_of_a_person_is_seen_by_ambiguity(conjunction):
     """Where people have written rules, the trees step back, and so does what they say about a question."""
     X, _, clf = conjunction
-    told = copy.deepcopy(clf)
-    told.rulebook.add(f"IF x1 BETWEEN 0.7 AND 0.9 THEN {told.label_names_[0]} 50%")
-    learner = ActiveLearner(told, 0.1, "labels", criteria=Ambiguity(), error_feedback=False)
+    edited = copy.deepcopy(clf)
+    edited.rulebook.add(f"IF x1 BETWEEN 0.7 AND 0.9 THEN {edited.label_names_[0]} 50%")
+    learner = ActiveLearner(edited, 0.1, "labels", criteria=Ambiguity(), error_feedback=False)
     inside = X[2000:][(X[2000:, 1] > 0.75) & (X[2000:, 1] < 0.85)][:20]
-    assert (np.abs(told.decision_function(inside) - clf.decision_function(inside)) > 0.05).any()
+    assert (np.abs(edited.decision_function(inside) - clf.decision_function(inside)) > 0.05).any()
     for x in inside:
         query = learner.query(x)
-        np.testing.assert_allclose(query.prediction, told.decision_function(x[None])[0], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(query.prediction, edited.decision_function(x[None])[0], rtol=0, atol=1e-12)
         np.testing.assert_allclose(query.scores["ambiguity"], ambiguity_of(query.prediction), rtol=0, atol=1e-12)
