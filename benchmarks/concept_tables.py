@@ -52,6 +52,7 @@ def all_tables() -> str:
         "Drifting streams": lambda: drifts(product["drift"]),
         "Processor time": lambda: times(product["time"]),
         "Missing labels and features, weights (F1)": lambda: changes(product["missing"], prototype["missing"]),
+        "With few labels answered": lambda: asking(product["asking"]),
         "Beside other learners, one seed": lambda: beside_peers(peers, product.get("streams", {})),
         "Targets": lambda: concept_targets.targets(product, prototype, peers),
     }
@@ -159,6 +160,22 @@ def changes(product: Found, prototype: Found) -> str:
     ]
     heads = [f"{name}, {WAYS[way]}" for name, way in columns] + [f"{name}, prototype" for name in product]
     return table(["all rows / last quarter", *heads], rows)
+
+
+def asking(found: Found) -> str:
+    """Return scores over all rows and in the last quarter by stream, budget, what is counted and how it is chosen."""
+    first = next(iter(next(iter(found.values())).values()))
+    ways = [(per, way) for way in ("random", "chosen") for per in ("labels", "samples")]
+    rows = [
+        [TITLES[name], f"{float(budget):.0%}"]
+        + [
+            " / ".join(number(seed_mean(runs, budget, per, way, key), 3) for key in ("score", "last quarter"))
+            for per, way in ways
+        ]
+        for name, runs in found.items()
+        for budget in first
+    ]
+    return table(["all rows / last quarter", "budget", *(f"{way} {per}" for per, way in ways)], rows)
 
 
 def beside_peers(peers: Mapping[str, Any], product: Found) -> str:

@@ -1,4 +1,4 @@
-"""What threshold rules bring: scores, rules to read, data sets, time and missing labels, with and without them.
+"""What threshold rules bring: scores, rules to read, data sets, time, missing labels and questions, with and without.
 
     python benchmarks/concepts.py                     # all parts; continues an earlier run
     python benchmarks/concepts.py streams --again     # this part anew; the others stay in the file as they are
@@ -12,6 +12,7 @@
 | time    | processor time per row (best of 3, in turns), and the longest single call that learns one row        |
 | drift   | accuracy on drifting streams, their twins without drift and streams whose sensors move (`drift.py`)   |
 | missing | labels that are missing or appear at half, features that appear at half, weights                     |
+| asking  | the same scores with 20 % and 10 % of the labels or samples answered, chosen and drawn at random      |
 
 Every run is written to benchmarks/results/concepts.json when it is done, so a run can be stopped and continued. The
 first 200 rows of a stream are the initial batch; all others are predicted and then learned. Beside the product stand
@@ -41,11 +42,13 @@ from concept_streams import EDGES_KNOWN, NAMES, ROWS, SCORED_FROM, Stream, make_
 from joblib import Parallel, delayed
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import BudgetedLearner, RandomSelection
 from evolabel.evaluate import average_precision, partial_accuracy
 
 SEEDS = range(13, 18)
 TIMED_STREAMS = ("agrawal0", "xor", "randomtree", "led", "segments", "plant", "five")
 CHANGED_STREAMS = ("plant", "five")
+ASKED_STREAMS, BUDGETS = ("plant", "plantmove", "five", "xor", "agrawal0"), (0.2, 0.1)
 REPEATS = 3
 
 Case = tuple[str, int]
@@ -140,6 +143,11 @@ def scores(stream: Stream, rows: Rows, thresholds: bool) -> dict[str, float]:
         predicted = stream.of_classes(np.asarray(classifier.classes_)[outputs.argmax(axis=1)])
     else:
         predicted = np.asarray(outputs >= 0.5, np.float64)
+    return stream_scores(stream, predicted)
+
+
+def stream_scores(stream: Stream, predicted: np.ndarray) -> dict[str, float]:
+    """Return the score of `predicted` on `stream`, over all rows that count and over the last quarter."""
     return {
         "score": round(stream.score(predicted), 4),
         "last quarter": round(stream.score(predicted, stream.last_quarter), 4),
@@ -291,6 +299,34 @@ def with_changes(name: str, seed: int) -> dict[str, object]:
     }
 
 
+# ---------------------------------------------------------------- questions
+
+
+def on_asking(name: str, seed: int) -> dict[str, object]:
+    """Return the scores on the stream `name` by budget, by what is counted, and by how questions are chosen."""
+    stream = make_stream(name, seed)
+
+    def run(learner: BudgetedLearner) -> dict[str, float]:
+        learner.fit(stream.X[:SCORED_FROM], stream.Y[:SCORED_FROM])
+        later = learner.test_then_train(stream.X[SCORED_FROM:], stream.Y[SCORED_FROM:])
+        outputs = np.vstack([np.zeros((SCORED_FROM, later.shape[1])), later])
+        return {**stream_scores(stream, np.asarray(outputs >= 0.5, np.float64)), "share": round(learner.share_, 4)}
+
+    return {
+        str(budget): {
+            per: {
+                "chosen": run(BudgetedLearner(None, budget, per)),
+                "random": run(RandomSelection(None, budget, per, seed=seed)),
+            }
+            for per in ("labels", "samples")
+        }
+        for budget in BUDGETS
+    }
+
+
+# ---------------------------------------------------------------- drift
+
+
 def on_drift(name: str, seed: int) -> dict[str, object]:
     """Return accuracy from row 500 on, in the 1,000 rows after a drift, and "drift" events on the stream `name`."""
     stream = drift_streams.make_stream(name, seed)
@@ -315,6 +351,7 @@ PARTS = {
     "time": Part([(name, SEEDS[0]) for name in (*TIMED_STREAMS, *update_speed.SHAPES)], timed, alone=True),
     "drift": Part(all_seeds((*drift_streams.NINE, *drift_streams.PLAIN, *drift_streams.SENSORS)), on_drift),
     "missing": Part(all_seeds(CHANGED_STREAMS), with_changes),
+    "asking": Part(all_seeds(ASKED_STREAMS), on_asking),
 }
 
 
