@@ -1,0 +1,194 @@
+"""`Calibration`: probabilities and prediction sets from the final outputs of a model, learned along the stream.
+
+Nothing that a model answers or learns depends on it.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from evolabel._utils.validation import check_number
+from evolabel.core.batch import NO_WEIGHTS, NOT_GIVEN, Batch
+from evolabel.core.sizes import is_ready, misfit
+from evolabel.kernels.calibration.maps import LARGEST_COEFFICIENT, LARGEST_FACTOR, LEAST_FACTOR
+from evolabel.kernels.calibration.rows import (
+    SELECTED,
+    START,
+    STREAM,
+    learn_calibration,
+    limit_rows,
+    probability_rows,
+)
+from evolabel.kernels.calibration.state import (
+    LEVELS,
+    CalibrationArrays,
+    Calibrations,
+    allocate_calibration,
+    first_maps,
+    with_scratch_rows,
+)
+from evolabel.kernels.compile import direct
+from evolabel.kernels.packed_state import pack
+from evolabel.typing import BoolArray, FloatArray
+
+DEFAULT_COVERAGE = 0.9  # of prediction sets
+
+_learn, _probability_rows, _limit_rows = direct(learn_calibration), direct(probability_rows), direct(limit_rows)
+
+
+def check_coverage(coverage: float) -> float:
+    """Return `coverage` as a float, or raise ParameterError if it is outside the levels whose thresholds are learned."""
+    return float(check_number("coverage", coverage, float(LEVELS[0]), float(LEVELS[-1])))
+
+
+class Calibration:
+    """Maps from outputs to probabilities, and thresholds of sets, of one model.
+
+    Parameters
+    ----------
+    n_labels : int
+        Width of the outputs.
+    exclusive : bool
+        Whether the labels are classes, of which one is true.
+
+    Attributes
+    ----------
+    arrays : CalibrationArrays
+        Maps, counts of scores and their thresholds.
+    """
+
+    def __init__(self, n_labels: int, *, exclusive: bool = False) -> None:
+        self.n_labels = n_labels
+        self.exclusive = exclusive
+        self.arrays = allocate_calibration(n_labels, exclusive)
+        self._how = STREAM
+        self._kept: tuple[CalibrationArrays, Calibrations, Any] | None = None
+
+    @property
+    def _packed(self) -> Any:
+        """The state as kernels take it, made again when arrays were replaced."""
+        kept = self._kept
+        if kept is None or kept[0] is not self.arrays:
+            state = with_scratch_rows(self.arrays, self.n_labels, self.exclusive)
+            kept = self._kept = self.arrays, state, pack(state)
+        return kept[2]
+
+    # ------------------------------------------------------------------ answering
+
+    def probabilities(self, outputs: FloatArray) -> FloatArray:
+        """Return the probability of each label, (n, K), for the final `outputs`; of classes they sum to 1."""
+        F = np.ascontiguousarray(outputs)
+        self._check(F, F)
+        P = np.empty(F.shape)
+        _probability_rows(self._packed, F, P)
+        return P
+
+    def limits(self, coverage: float) -> FloatArray:
+        """Return the largest score that belongs to a set at this `coverage`, for each label; classes share one."""
+        limits = np.empty(self.n_labels)
+        _limit_rows(self._packed, coverage, limits)
+        return limits
+
+    def sets(self, probabilities: FloatArray, limits: FloatArray) -> BoolArray:
+        """Return the sets for `probabilities`, (n, K), by `limits` of each label, or of each label in each row.
+
+        Labels: (n, K, 2), whether the label may be off, may be on; at least one of them. Classes: (n, K), whether the
+        class may be the true one; at least one of them.
+        """
+        p = probabilities
+        if self.exclusive:
+            return np.asarray((1.0 - p <= limits) | (p == p.max(axis=1, initial=0.0, keepdims=True)))
+        return np.stack([(p <= limits) | (p < 0.5), (1.0 - p <= limits) | (p >= 0.5)], axis=-1)
+
+    # ------------------------------------------------------------------ learning
+
+    def learn(self, batch: Batch) -> None:
+        """Learn the labels of `batch`, whose outputs were made before each row was learned.
+
+        Its probabilities and set limits, if given, receive those from before each row.
+        """
+        self._learn(batch, self._how)
+
+    def start(self, outputs: FloatArray, Y: FloatArray, weights: FloatArray = NO_WEIGHTS) -> None:
+        """Learn rows of the initial batch from `outputs` that do not know their labels `Y`: thresholds do not adapt."""
+        self._learn(Batch(outputs, Y, weights, outputs=outputs), START)
+
+    @contextmanager
+    def of_selected_rows(self) -> Iterator[None]:
+        """Let rows that are learned in the `with` block change the maps only: they were selected, so they are harder."""
+        self._how = SELECTED
+        try:
+            yield
+        finally:
+            self._how = STREAM
+
+    def _learn(self, batch: Batch, how: int) -> None:
+        F, Y, weights, confidences = batch.outputs, batch.Y, batch.weights, batch.confidences
+        P, limits, shape = batch.probabilities, batch.set_limits, Y.shape
+        self._check(F, Y)
+        fits = all(not len(each) or is_ready(each, shape[:1]) for each in (weights, batch.coverages))
+        if not fits or len(limits) > len(batch.coverages) or not all(not len(array) or is_ready(array, shape) for array in (confidences, P, limits)):
+            raise misfit(batch._asdict(), f"{self.n_labels} labels")
+        _learn(self._packed, how, F, Y, weights, confidences, batch.coverages, P, limits)
+
+    def _check(self, F: FloatArray, Y: FloatArray) -> None:
+        """Raise InternalError unless the outputs `F` and the labels `Y` are as kernels take them."""
+        shape = len(F), self.n_labels
+        if not (is_ready(F, shape) and is_ready(Y, shape)):
+            raise misfit({"outputs": F, "Y": Y}, f"{self.n_labels} labels")
+
+    # ------------------------------------------------------------------ other widths, merging, copies
+
+    def grow_labels(self, n_labels: int) -> None:
+        """Add labels up to `n_labels`: they have the shared map, and no counts; classes share all there is."""
+        new = allocate_calibration(n_labels, self.exclusive)
+        for name in () if self.exclusive else ("delta", "D", "counts", "n", "alpha"):
+            getattr(new, name)[: self.n_labels] = getattr(self.arrays, name)
+        self.n_labels = n_labels
+        self.arrays = new._replace(theta=self.arrays.theta, A=self.arrays.A, **self._of_classes())
+
+    def add(self, other: "Calibration", columns: list[int]) -> None:
+        """Add what `other`, of a model trained apart, has learned; `columns` has the places of its labels among these.
+
+        Curvatures and counts add up exactly. Maps are means of both by their curvatures, which is exact where a map is
+        linear in its coefficients; errors alpha are means by the counts.
+        """
+        a, b, (theta, A, D) = self.arrays, other.arrays, first_maps(self.exclusive)
+        if not self.exclusive:
+            wider = allocate_calibration(self.n_labels, exclusive=False)
+            for name in ("delta", "D", "counts", "n", "alpha"):
+                getattr(wider, name)[columns] = getattr(b, name)
+            b = wider._replace(theta=b.theta, A=b.A)
+        both_A, both_D = a.A + b.A - A, a.D + b.D - D
+        shared = np.linalg.solve(both_A, a.A @ a.theta + b.A @ b.theta - A @ theta)
+        moved = sum(_times(each.D, each.delta) + (each.D - D) @ (each.theta - shared) for each in (a, b))
+        parts = np.divide(b.n, a.n + b.n, out=np.zeros(len(a.n)), where=a.n + b.n > 0.0)[:, None]
+        self.arrays = CalibrationArrays(
+            theta=np.clip(shared, *bounds_of_theta(self.exclusive)),
+            A=both_A,
+            delta=np.clip(np.linalg.solve(both_D, moved[..., None])[..., 0], -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT),
+            D=both_D,
+            counts=a.counts + b.counts,
+            n=a.n + b.n,
+            alpha=(1.0 - parts) * a.alpha + parts * b.alpha,
+        )
+
+    def _of_classes(self) -> dict[str, FloatArray]:
+        """Return the arrays that do not depend on the number of classes."""
+        names = ("counts", "n", "alpha") if self.exclusive else ()
+        return {name: getattr(self.arrays, name) for name in names}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kept": None}  # a copy has arrays of its own
+
+
+def bounds_of_theta(exclusive: bool) -> tuple[float, float]:
+    """Return the least and the largest value that entries of theta can have; `exclusive`: of classes."""
+    return (LEAST_FACTOR, LARGEST_FACTOR) if exclusive else (-LARGEST_COEFFICIENT, LARGEST_COEFFICIENT)
+
+
+def _times(D: FloatArray, delta: FloatArray) -> FloatArray:
+    """Return D_k delta_k for every label k."""
+    return np.asarray((D @ delta[..., None])[..., 0])

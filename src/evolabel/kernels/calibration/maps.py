@@ -1,0 +1,166 @@
+"""Probabilities from outputs f, and the Newton step of a row after its labels y have come.
+
+Labels:  phi = (f - .5, logit of f cut to [.02, .98], 1), p_k = sigma(phi'(theta + delta_k)). For each known label of
+         weight w, with s = sigma(phi'theta):
+             D_k += w p (1 - p) phi phi',        delta_k += D_k^-1 w phi (y - p)
+             A += sum_k w s (1 - s) phi phi',    theta += A^-1 sum_k w phi (y - s)
+Classes: p = softmax(a f), with a floor of `LEAST_SHARE` under each p.
+             A += w Var_p(f),                    a += w (f of the true class - E_p f) / A
+Before a row, A and D_k lean back to their first values by 1 / `MEMORY`: maps stay, and steps grow again.
+"""
+
+import numpy as np
+
+from evolabel.kernels.calibration.state import (
+    FACTOR_CURVATURE,
+    OWN_CURVATURE,
+    SHARED_CURVATURE,
+    CalibrationArrays,
+)
+from evolabel.kernels.compile import inner
+from evolabel.kernels.exponential import exp_of_negative
+from evolabel.typing import FloatArray
+
+MEMORY = 500.0  # rows; never forgetting gains at most .0005 log loss on shuffled rows, and loses .03 where a label flips
+HEAVIEST = 10.0  # weight of a row, at most
+LARGEST_STEP = 4.0  # change of a logit by one row, at most: a Newton step of few or heavy rows may be far too long
+LARGEST_COEFFICIENT = 1e6  # of theta and delta
+LEAST_FACTOR, LARGEST_FACTOR = 0.5, 100.0  # of a
+LEAST_SHARE = 1e-6
+STEEPEST = 30.0  # |logit| at most: p is neither 0 nor 1
+LEAST_OUTPUT, LARGEST_OUTPUT = -1.0, 2.0  # outputs are cut to this range where the maps learn
+SURE = 0.98  # outputs are cut to [1 - SURE, SURE] before the logit
+
+
+@inner
+def sigma(logit: float) -> float:
+    """Return 1 / (1 + exp(-`logit`)), above 0 and below 1."""
+    e = exp_of_negative(-min(abs(logit), STEEPEST))
+    return 1.0 / (1.0 + e) if logit > 0.0 else e / (1.0 + e)
+
+
+@inner
+def fill_phi(f: float, phi: FloatArray) -> None:
+    """Fill `phi` with the regressors of the output f."""
+    cut = min(max(f, 1.0 - SURE), SURE)
+    phi[0] = min(max(f, LEAST_OUTPUT), LARGEST_OUTPUT) - 0.5
+    phi[1] = np.log(cut / (1.0 - cut))
+    phi[2] = 1.0
+
+
+@inner
+def logit_of(phi: FloatArray, theta: FloatArray) -> float:
+    """Return phi'theta of the three regressors."""
+    return phi[0] * theta[0] + phi[1] * theta[1] + phi[2] * theta[2]
+
+
+@inner
+def label_probability(k: int, phi: FloatArray, c: CalibrationArrays) -> float:
+    """Return the probability of label k by the regressors phi of its output."""
+    return sigma(logit_of(phi, c.theta) + logit_of(phi, c.delta[k]))
+
+
+@inner
+def solve_three(A: FloatArray, b: FloatArray) -> None:
+    """Set b to A^-1 b, for a positive definite A of three rows, by its Cholesky factor."""
+    d0 = np.sqrt(A[0, 0])
+    l10, l20 = A[1, 0] / d0, A[2, 0] / d0
+    d1 = np.sqrt(A[1, 1] - l10 * l10)
+    l21 = (A[2, 1] - l20 * l10) / d1
+    d2 = np.sqrt(A[2, 2] - l20 * l20 - l21 * l21)
+    b[0] /= d0
+    b[1] = (b[1] - l10 * b[0]) / d1
+    b[2] = (b[2] - l20 * b[0] - l21 * b[1]) / (d2 * d2)
+    b[1] = (b[1] - l21 * b[2]) / d1
+    b[0] = (b[0] - l10 * b[1] - l20 * b[2]) / d0
+
+
+@inner
+def add_square(A: FloatArray, phi: FloatArray, w: float) -> None:
+    """Add w phi phi' to A."""
+    for i in range(3):
+        for j in range(3):
+            A[i, j] += w * phi[i] * phi[j]
+
+
+@inner
+def lean_back(A: FloatArray, first: tuple[float, float, float], part: float) -> None:
+    """Move A by this `part` of the way to the diagonal matrix of `first`."""
+    for i in range(3):
+        for j in range(3):
+            A[i, j] -= part * A[i, j]
+        A[i, i] += part * first[i]
+
+
+@inner
+def add_step(theta: FloatArray, step: FloatArray, longest: float) -> None:
+    """Add `step` to theta, shortened if it changes a logit by more than `LARGEST_STEP`; `longest` is that change."""
+    part = min(1.0, LARGEST_STEP / longest) if longest > 0.0 else 1.0
+    for i in range(3):
+        theta[i] = min(max(theta[i] + part * step[i], -LARGEST_COEFFICIENT), LARGEST_COEFFICIENT)
+
+
+@inner
+def learn_deviation(k: int, y: float, w: float, phi: FloatArray, step: FloatArray, c: CalibrationArrays) -> None:
+    """Learn the label y of weight w by the deviation of label k; `step` is scratch."""
+    p = label_probability(k, phi, c)
+    lean_back(c.D[k], OWN_CURVATURE, min(w, 1.0) / MEMORY)
+    add_square(c.D[k], phi, w * p * (1.0 - p))
+    for i in range(3):
+        step[i] = w * phi[i] * (y - p)
+    solve_three(c.D[k], step)
+    add_step(c.delta[k], step, abs(logit_of(phi, step)))
+
+
+@inner
+def learn_labels(y: FloatArray, w: FloatArray, phi: FloatArray, step: FloatArray, c: CalibrationArrays) -> None:
+    """Learn the labels y of a row by all maps: those of weights w above 0. phi has their regressors, (K, 3).
+
+    `step` is scratch, (2, 3).
+    """
+    most = 0.0
+    for k in range(y.shape[0]):
+        most = max(most, w[k])
+    lean_back(c.A, SHARED_CURVATURE, min(most, 1.0) / MEMORY)
+    shared, own = step[0], step[1]
+    shared[:] = 0.0
+    for k in range(y.shape[0]):
+        if w[k] > 0.0:
+            s = sigma(logit_of(phi[k], c.theta))
+            add_square(c.A, phi[k], w[k] * s * (1.0 - s))
+            for i in range(3):
+                shared[i] += w[k] * phi[k, i] * (y[k] - s)
+            learn_deviation(k, y[k], w[k], phi[k], own, c)
+    solve_three(c.A, shared)
+    longest = 0.0
+    for k in range(y.shape[0]):
+        if w[k] > 0.0:
+            longest = max(longest, abs(logit_of(phi[k], shared)))
+    add_step(c.theta, shared, longest)
+
+
+@inner
+def class_probabilities(f: FloatArray, a: float, p: FloatArray) -> None:
+    """Fill p with the probabilities of classes that exclude each other, by their outputs f and the factor a."""
+    top, total = f[0], 0.0
+    for k in range(f.shape[0]):
+        top = max(top, f[k])
+    for k in range(f.shape[0]):
+        p[k] = exp_of_negative(a * (f[k] - top))
+        total += p[k]
+    for k in range(f.shape[0]):
+        p[k] = (p[k] / total + LEAST_SHARE) / (1.0 + LEAST_SHARE * f.shape[0])
+
+
+@inner
+def learn_class(true: int, w: float, f: FloatArray, p: FloatArray, c: CalibrationArrays) -> None:
+    """Learn the class `true` of a row of weight w with the outputs f and the probabilities p."""
+    mean, squares = 0.0, 0.0
+    for k in range(f.shape[0]):
+        cut = min(max(f[k], LEAST_OUTPUT), LARGEST_OUTPUT)
+        mean += p[k] * cut
+        squares += p[k] * cut * cut
+    A, cut = c.A[0, 0], min(max(f[true], LEAST_OUTPUT), LARGEST_OUTPUT)
+    A += min(w, 1.0) / MEMORY * (FACTOR_CURVATURE - A) + w * max(squares - mean * mean, 0.0)
+    c.A[0, 0] = A
+    c.theta[0] = min(max(c.theta[0] + w * (cut - mean) / A, LEAST_FACTOR), LARGEST_FACTOR)
