@@ -129,7 +129,11 @@ class Calibration:
         P, limits, shape = batch.probabilities, batch.set_limits, Y.shape
         self._check(F, Y)
         fits = all(not len(each) or is_ready(each, shape[:1]) for each in (weights, batch.coverages))
-        if not fits or len(limits) > len(batch.coverages) or not all(not len(array) or is_ready(array, shape) for array in (confidences, P, limits)):
+        if (
+            not fits
+            or len(limits) > len(batch.coverages)
+            or not all(not len(array) or is_ready(array, shape) for array in (confidences, P, limits))
+        ):
             raise misfit(batch._asdict(), f"{self.n_labels} labels")
         _learn(self._packed, how, F, Y, weights, confidences, batch.coverages, P, limits)
 

@@ -21,6 +21,7 @@ from evolabel.core.rules.rule_base import EVENTS_KEPT, RuleBase
 from evolabel.core.rules.scaling import PER_FEATURE, Scaler, limits_of
 from evolabel.core.rules.slots import PER_SLOT
 from evolabel.core.stored.array_checks import MOST, check_arrays, check_names, floats, inside, require, size_of, whole
+from evolabel.core.stored.calibration_checks import check_calibration
 from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.core.stored.model_checks import (
     check_counts,
@@ -35,6 +36,7 @@ from evolabel.core.stored.model_checks import (
 from evolabel.core.stored.named_arrays import part_of
 from evolabel.core.stored.threshold_checks import check_thresholds
 from evolabel.errors import DataError
+from evolabel.kernels.calibration.state import CalibrationArrays
 from evolabel.kernels.members.state import MemberArrays
 from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN
 from evolabel.typing import Arrays
@@ -71,6 +73,7 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
         arrays |= {f"members.{name}": array for name, array in rules.members._asdict().items()}
     if model.thresholds is not None:
         arrays |= {f"thresholds.{name}": array for name, array in thresholds_apart(model.thresholds).items()}
+    arrays |= {f"calibration.{name}": array for name, array in model.calibration.arrays._asdict().items()}
     if model.counts is not None:
         arrays |= {f"outputs.{name}": getattr(model.counts, name) for name in OUTPUT_ARRAYS}
     facts["events"] = [list(event) for event in rules.events]
@@ -126,6 +129,9 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
     with inside("change"):
         model.changes.extend(_changes(model.rules, parts["change"], stored, model))
     model.n_answers = parts["rest"]["n_answers"].copy()
+    with inside("calibration"):
+        check_calibration(parts["calibration"], n_labels, exclusive=model.exclusive)
+    model.calibration.arrays = CalibrationArrays(**{name: array.copy() for name, array in parts["calibration"].items()})
     if model.counts is not None:
         with inside("outputs"):
             check_counts(parts["outputs"], len(model.counts.seen))
@@ -140,7 +146,8 @@ def read_options(stored: StoredFacts) -> Options:
 
 def _parts(arrays: Arrays, options: Options) -> dict[str, Arrays]:
     """The arrays of a trained model by group; DataError for one that belongs to none."""
-    groups = {name: part_of(arrays, name) for name in ("scaler", "rules", "members", "thresholds", "change", "outputs")}
+    names = ("scaler", "rules", "members", "thresholds", "change", "outputs", "calibration")
+    groups = {name: part_of(arrays, name) for name in names}
     rest = {name: array for name, array in arrays.items() if name.partition(".")[0] not in groups or "." not in name}
     if groups["outputs"] and options.optimise == "accuracy":
         raise DataError("arrays of outputs are not expected here")

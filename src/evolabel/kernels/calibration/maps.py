@@ -1,11 +1,13 @@
 """Probabilities from outputs f, and the Newton step of a row after its labels y have come.
 
-Labels:  phi = (f - .5, logit of f cut to [.02, .98], 1), p_k = sigma(phi'(theta + delta_k)). For each known label of
-         weight w, with s = sigma(phi'theta):
+Labels:  phi = (f cut to [0, 1], less .5; logit of f cut to [.02, .98]; 1), p_k = sigma(phi'(theta + delta_k)). For each
+         known label of weight w, with s = sigma(phi'theta):
              D_k += w p (1 - p) phi phi',        delta_k += D_k^-1 w phi (y - p)
              A += sum_k w s (1 - s) phi phi',    theta += A^-1 sum_k w phi (y - s)
 Classes: p = softmax(a f), with a floor of `LEAST_SHARE` under each p.
              A += w Var_p(f),                    a += w (f of the true class - E_p f) / A
+The first two coefficients are kept at 0 or above, so that p never falls where f rises. On streams with many errors free
+ones would gain .005 log loss, with a p that falls between f = .9 and f = 1.
 Before a row, A and D_k lean back to their first values by 1 / `MEMORY`: maps stay, and steps grow again.
 """
 
@@ -21,14 +23,17 @@ from evolabel.kernels.compile import inner
 from evolabel.kernels.exponential import exp_of_negative
 from evolabel.typing import FloatArray
 
-MEMORY = 500.0  # rows; never forgetting gains at most .0005 log loss on shuffled rows, and loses .03 where a label flips
+MEMORY = (
+    500.0  # rows; never forgetting gains at most .0005 log loss on shuffled rows, and loses .03 where a label flips
+)
 HEAVIEST = 10.0  # weight of a row, at most
 LARGEST_STEP = 4.0  # change of a logit by one row, at most: a Newton step of few or heavy rows may be far too long
 LARGEST_COEFFICIENT = 1e6  # of theta and delta
 LEAST_FACTOR, LARGEST_FACTOR = 0.5, 100.0  # of a
 LEAST_SHARE = 1e-6
 STEEPEST = 30.0  # |logit| at most: p is neither 0 nor 1
-LEAST_OUTPUT, LARGEST_OUTPUT = -1.0, 2.0  # outputs are cut to this range where the maps learn
+LEAST_OUTPUT, LARGEST_OUTPUT = -0.1, 1.1  # outputs are cut to this range where the maps learn
+LOWEST, HIGHEST = -1.0, 2.0  # outputs of classes are cut to this range where the factor learns
 SURE = 0.98  # outputs are cut to [1 - SURE, SURE] before the logit
 
 
@@ -43,21 +48,28 @@ def sigma(logit: float) -> float:
 def fill_phi(f: float, phi: FloatArray) -> None:
     """Fill `phi` with the regressors of the output f."""
     cut = min(max(f, 1.0 - SURE), SURE)
-    phi[0] = min(max(f, LEAST_OUTPUT), LARGEST_OUTPUT) - 0.5
+    phi[0] = min(max(f, 0.0), 1.0) - 0.5
     phi[1] = np.log(cut / (1.0 - cut))
     phi[2] = 1.0
 
 
 @inner
-def logit_of(phi: FloatArray, theta: FloatArray) -> float:
-    """Return phi'theta of the three regressors."""
-    return phi[0] * theta[0] + phi[1] * theta[1] + phi[2] * theta[2]
+def change_of_logit(phi: FloatArray, step: FloatArray) -> float:
+    """Return |phi'step|."""
+    return abs(phi[0] * step[0] + phi[1] * step[1] + phi[2] * step[2])
+
+
+@inner
+def shared_probability(phi: FloatArray, c: CalibrationArrays) -> float:
+    """Return the probability of a label with the regressors phi by the shared map alone."""
+    return sigma(phi[0] * c.theta[0] + phi[1] * c.theta[1] + phi[2] * c.theta[2])
 
 
 @inner
 def label_probability(k: int, phi: FloatArray, c: CalibrationArrays) -> float:
     """Return the probability of label k by the regressors phi of its output."""
-    return sigma(logit_of(phi, c.theta) + logit_of(phi, c.delta[k]))
+    slope, bend = max(c.theta[0] + c.delta[k, 0], 0.0), max(c.theta[1] + c.delta[k, 1], 0.0)
+    return sigma(phi[0] * slope + phi[1] * bend + phi[2] * (c.theta[2] + c.delta[k, 2]))
 
 
 @inner
@@ -73,6 +85,21 @@ def solve_three(A: FloatArray, b: FloatArray) -> None:
     b[2] = (b[2] - l20 * b[0] - l21 * b[1]) / (d2 * d2)
     b[1] = (b[1] - l21 * b[2]) / d1
     b[0] = (b[0] - l10 * b[1] - l20 * b[2]) / d0
+
+
+@inner
+def solve_rising(A: FloatArray, b: FloatArray, bend: float) -> None:
+    """Set b to A^-1 b, or to the best step that leaves the second coefficient, which is `bend`, at 0."""
+    slope_gradient, level_gradient = b[0], b[2]
+    solve_three(A, b)
+    if bend + b[1] >= 0.0:
+        return
+    b[1] = -bend
+    slope_gradient -= A[0, 1] * b[1]
+    level_gradient -= A[2, 1] * b[1]
+    determinant = A[0, 0] * A[2, 2] - A[0, 2] * A[2, 0]
+    b[0] = (A[2, 2] * slope_gradient - A[0, 2] * level_gradient) / determinant
+    b[2] = (A[0, 0] * level_gradient - A[2, 0] * slope_gradient) / determinant
 
 
 @inner
@@ -93,11 +120,15 @@ def lean_back(A: FloatArray, first: tuple[float, float, float], part: float) -> 
 
 
 @inner
-def add_step(theta: FloatArray, step: FloatArray, longest: float) -> None:
-    """Add `step` to theta, shortened if it changes a logit by more than `LARGEST_STEP`; `longest` is that change."""
+def add_step(theta: FloatArray, step: FloatArray, longest: float, low: tuple[float, float]) -> None:
+    """Add `step` to theta, shortened if its `longest` change of a logit is above `LARGEST_STEP`.
+
+    The first two coefficients, by which a probability rises with the output, stay at `low` or above.
+    """
     part = min(1.0, LARGEST_STEP / longest) if longest > 0.0 else 1.0
     for i in range(3):
         theta[i] = min(max(theta[i] + part * step[i], -LARGEST_COEFFICIENT), LARGEST_COEFFICIENT)
+    theta[0], theta[1] = max(theta[0], low[0]), max(theta[1], low[1])
 
 
 @inner
@@ -108,8 +139,8 @@ def learn_deviation(k: int, y: float, w: float, phi: FloatArray, step: FloatArra
     add_square(c.D[k], phi, w * p * (1.0 - p))
     for i in range(3):
         step[i] = w * phi[i] * (y - p)
-    solve_three(c.D[k], step)
-    add_step(c.delta[k], step, abs(logit_of(phi, step)))
+    solve_rising(c.D[k], step, c.theta[1] + c.delta[k, 1])
+    add_step(c.delta[k], step, change_of_logit(phi, step), (-c.theta[0], -c.theta[1]))
 
 
 @inner
@@ -126,17 +157,17 @@ def learn_labels(y: FloatArray, w: FloatArray, phi: FloatArray, step: FloatArray
     shared[:] = 0.0
     for k in range(y.shape[0]):
         if w[k] > 0.0:
-            s = sigma(logit_of(phi[k], c.theta))
+            s = shared_probability(phi[k], c)
             add_square(c.A, phi[k], w[k] * s * (1.0 - s))
             for i in range(3):
                 shared[i] += w[k] * phi[k, i] * (y[k] - s)
             learn_deviation(k, y[k], w[k], phi[k], own, c)
-    solve_three(c.A, shared)
+    solve_rising(c.A, shared, c.theta[1])
     longest = 0.0
     for k in range(y.shape[0]):
         if w[k] > 0.0:
-            longest = max(longest, abs(logit_of(phi[k], shared)))
-    add_step(c.theta, shared, longest)
+            longest = max(longest, change_of_logit(phi[k], shared))
+    add_step(c.theta, shared, longest, (0.0, 0.0))
 
 
 @inner
@@ -157,10 +188,10 @@ def learn_class(true: int, w: float, f: FloatArray, p: FloatArray, c: Calibratio
     """Learn the class `true` of a row of weight w with the outputs f and the probabilities p."""
     mean, squares = 0.0, 0.0
     for k in range(f.shape[0]):
-        cut = min(max(f[k], LEAST_OUTPUT), LARGEST_OUTPUT)
+        cut = min(max(f[k], LOWEST), HIGHEST)
         mean += p[k] * cut
         squares += p[k] * cut * cut
-    A, cut = c.A[0, 0], min(max(f[true], LEAST_OUTPUT), LARGEST_OUTPUT)
+    A, cut = c.A[0, 0], min(max(f[true], LOWEST), HIGHEST)
     A += min(w, 1.0) / MEMORY * (FACTOR_CURVATURE - A) + w * max(squares - mean * mean, 0.0)
     c.A[0, 0] = A
     c.theta[0] = min(max(c.theta[0] + w * (cut - mean) / A, LEAST_FACTOR), LARGEST_FACTOR)
