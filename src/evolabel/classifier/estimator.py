@@ -270,7 +270,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
 
     def predict_log_proba(self, X: object) -> FloatArray:
         """Return the logarithm of `predict_proba` of `X`, which is always finite."""
-        return np.log(self.predict_proba(X))
+        return np.asarray(np.log(self.predict_proba(X)))
 
     @exclusive
     def predict_set(self, X: object, coverage: float = DEFAULT_COVERAGE) -> BoolArray:

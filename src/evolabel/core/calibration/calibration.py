@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.core.batch import NO_WEIGHTS, NOT_GIVEN, Batch
+from evolabel.core.batch import NO_WEIGHTS, Batch
 from evolabel.core.sizes import is_ready, misfit
 from evolabel.kernels.calibration.maps import LARGEST_COEFFICIENT, LARGEST_FACTOR, LEAST_FACTOR
 from evolabel.kernels.calibration.rows import (
@@ -35,11 +35,12 @@ from evolabel.typing import BoolArray, FloatArray
 
 DEFAULT_COVERAGE = 0.9  # of prediction sets
 
+_contiguous = np.ascontiguousarray
 _learn, _probability_rows, _limit_rows = direct(learn_calibration), direct(probability_rows), direct(limit_rows)
 
 
 def check_coverage(coverage: float) -> float:
-    """Return `coverage` as a float, or raise ParameterError if it is outside the levels whose thresholds are learned."""
+    """Return `coverage` as a float, or raise ParameterError if no thresholds are learned for it."""
     return float(check_number("coverage", coverage, float(LEVELS[0]), float(LEVELS[-1])))
 
 
@@ -80,7 +81,8 @@ class Calibration:
     def probabilities(self, outputs: FloatArray) -> FloatArray:
         """Return the probability of each label, (n, K), for the final `outputs`; of classes they sum to 1."""
         F = np.ascontiguousarray(outputs)
-        self._check(F, F)
+        if F.nbytes != 8 * len(F) * self.n_labels:
+            raise misfit({"outputs": F}, f"{self.n_labels} labels")
         P = np.empty(F.shape)
         _probability_rows(self._packed, F, P)
         return P
@@ -117,7 +119,7 @@ class Calibration:
 
     @contextmanager
     def of_selected_rows(self) -> Iterator[None]:
-        """Let rows that are learned in the `with` block change the maps only: they were selected, so they are harder."""
+        """Let rows that are learned in the `with` block change the maps only: they were selected as hard ones."""
         self._how = SELECTED
         try:
             yield
@@ -126,22 +128,19 @@ class Calibration:
 
     def _learn(self, batch: Batch, how: int) -> None:
         F, Y, weights, confidences = batch.outputs, batch.Y, batch.weights, batch.confidences
-        P, limits, shape = batch.probabilities, batch.set_limits, Y.shape
-        self._check(F, Y)
-        fits = all(not len(each) or is_ready(each, shape[:1]) for each in (weights, batch.coverages))
+        P, limits, coverages, n = batch.probabilities, batch.set_limits, batch.coverages, len(Y)
         if (
-            not fits
-            or len(limits) > len(batch.coverages)
-            or not all(not len(array) or is_ready(array, shape) for array in (confidences, P, limits))
+            F.nbytes != 8 * n * self.n_labels
+            or F.shape != Y.shape
+            or _contiguous(F) is not F
+            or _contiguous(Y) is not Y
+            or (len(weights) and not is_ready(weights, (n,)))
+            or (len(confidences) and not is_ready(confidences, Y.shape))
+            or (len(P) and not is_ready(P, Y.shape))
+            or (len(limits) and not (is_ready(limits, Y.shape) and is_ready(coverages, (n,))))
         ):
             raise misfit(batch._asdict(), f"{self.n_labels} labels")
-        _learn(self._packed, how, F, Y, weights, confidences, batch.coverages, P, limits)
-
-    def _check(self, F: FloatArray, Y: FloatArray) -> None:
-        """Raise InternalError unless the outputs `F` and the labels `Y` are as kernels take them."""
-        shape = len(F), self.n_labels
-        if not (is_ready(F, shape) and is_ready(Y, shape)):
-            raise misfit({"outputs": F, "Y": Y}, f"{self.n_labels} labels")
+        _learn(self._packed, how, F, Y, weights, confidences, coverages, P, limits)
 
     # ------------------------------------------------------------------ other widths, merging, copies
 
@@ -167,7 +166,8 @@ class Calibration:
             b = wider._replace(theta=b.theta, A=b.A)
         both_A, both_D = a.A + b.A - A, a.D + b.D - D
         shared = np.linalg.solve(both_A, a.A @ a.theta + b.A @ b.theta - A @ theta)
-        moved = sum(_times(each.D, each.delta) + (each.D - D) @ (each.theta - shared) for each in (a, b))
+        moved = _times(a.D, a.delta) + (a.D - D) @ (a.theta - shared)
+        moved += _times(b.D, b.delta) + (b.D - D) @ (b.theta - shared)
         parts = np.divide(b.n, a.n + b.n, out=np.zeros(len(a.n)), where=a.n + b.n > 0.0)[:, None]
         self.arrays = CalibrationArrays(
             theta=np.clip(shared, *bounds_of_theta(self.exclusive)),

@@ -1,9 +1,9 @@
 """The first calibration, from rows of the initial batch and outputs that were made without their labels.
 
-| label                                     | outputs                                                                    |
-|-------------------------------------------|----------------------------------------------------------------------------|
-| its rules answer for more than half of it | leave-one-out of the rules, of at most 2,000 rows at even steps            |
-| any other                                 | made before each row was learned, in the second half of the batch          |
+| label                                     | outputs                                                           |
+|-------------------------------------------|-------------------------------------------------------------------|
+| its rules answer for more than half of it | leave-one-out of the rules, of at most 2,000 rows at even steps   |
+| any other                                 | made before each row was learned, in the second half of the batch |
 
 Leave-one-out is exact for given memberships, and for rows of equal weights without gaps (`core.initial.local_ridge`).
 The other members and the threshold rules have no such formula: their outputs for rows that they have learned are too

@@ -45,8 +45,8 @@ class LeftOut(NamedTuple):
 def choose_local_ridge(rules: RuleBase, Z: FloatArray, Y: FloatArray, ridge: float) -> LeftOut:
     """Return the factor of `ridge` with the least leave-one-out squared error of `rules` on scaled rows `Z`, `Y`.
 
-    Without rows in the result it could not be chosen. The rules have their places, and have learned no consequents. As for the unit `ridge`, all rows count alike, and
-    gaps as average.
+    Without rows in the result it could not be chosen. The rules have their places, and have learned no consequents. As
+    for the unit `ridge`, all rows count alike, and gaps as average.
     """
     rows = np.arange(len(Z))
     if len(Z) > _MOST_ROWS:

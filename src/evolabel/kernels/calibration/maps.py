@@ -23,9 +23,7 @@ from evolabel.kernels.compile import inner
 from evolabel.kernels.exponential import exp_of_negative
 from evolabel.typing import FloatArray
 
-MEMORY = (
-    500.0  # rows; never forgetting gains at most .0005 log loss on shuffled rows, and loses .03 where a label flips
-)
+MEMORY = 500.0  # rows; never forgetting gains at most .0005 log loss where rows are shuffled
 HEAVIEST = 10.0  # weight of a row, at most
 LARGEST_STEP = 4.0  # change of a logit by one row, at most: a Newton step of few or heavy rows may be far too long
 LARGEST_COEFFICIENT = 1e6  # of theta and delta
@@ -56,7 +54,7 @@ def fill_phi(f: float, phi: FloatArray) -> None:
 @inner
 def change_of_logit(phi: FloatArray, step: FloatArray) -> float:
     """Return |phi'step|."""
-    return abs(phi[0] * step[0] + phi[1] * step[1] + phi[2] * step[2])
+    return abs(float(phi[0] * step[0] + phi[1] * step[1] + phi[2] * step[2]))
 
 
 @inner

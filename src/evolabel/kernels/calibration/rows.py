@@ -102,7 +102,8 @@ def learn_calibration(
     """Learn rows with the final outputs F, made before each row was learned, and the labels Y; (n, K) both.
 
     `how` is `START`, `STREAM` or `SELECTED`. P and `limits`, (n, K) or empty, receive the probabilities and the
-    thresholds for the coverage of each row in `coverages` from before each row. `weights` and `confidences` may be empty.
+    thresholds at the coverage of each row in `coverages`, both from before the row. `weights` and `confidences` may be
+    empty.
     """
     for i in range(F.shape[0]):
         fill_probabilities(state, F[i], state.p)

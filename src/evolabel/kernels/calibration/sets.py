@@ -43,7 +43,7 @@ def quantile(counts: FloatArray, n: float, wanted: float) -> float:
         after = before + counts[b]
         if after >= wanted and after > 0.0:
             inside = (wanted - before) / counts[b] if counts[b] > 0.0 else 0.0
-            return (b + max(inside, 0.0)) / bins
+            return float((b + max(inside, 0.0)) / bins)
         before = after
     return EVERYTHING  # rounding: the sum of the counts is a little below n
 
@@ -60,4 +60,4 @@ def set_limit(j: int, coverage: float, c: CalibrationArrays) -> float:
     if level == 0:
         return high
     part = (coverage - LEVELS[level - 1]) / (LEVELS[level] - LEVELS[level - 1])
-    return low + min(part, 1.0) * (high - low)
+    return float(low + min(part, 1.0) * (high - low))

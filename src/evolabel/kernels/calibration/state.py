@@ -46,7 +46,7 @@ class CalibrationArrays(NamedTuple):
 
 
 class Calibrations(NamedTuple):
-    """The state, whether the labels are classes that exclude each other, and arrays that kernels write before they read.
+    """The state, whether the labels are `exclusive` classes, and arrays that kernels write before they read.
 
     `phi` has the regressors of a row, (K + 2, 3), `w` the weights of its labels and `p` their probabilities.
     """
