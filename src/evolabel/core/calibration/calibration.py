@@ -14,9 +14,6 @@ from evolabel.core.batch import NO_WEIGHTS, Batch
 from evolabel.core.sizes import is_ready, misfit
 from evolabel.kernels.calibration.maps import LARGEST_COEFFICIENT, LARGEST_FACTOR, LEAST_FACTOR
 from evolabel.kernels.calibration.rows import (
-    SELECTED,
-    START,
-    STREAM,
     learn_calibration,
     limit_rows,
     probability_rows,
@@ -64,17 +61,16 @@ class Calibration:
         self.n_labels = n_labels
         self.exclusive = exclusive
         self.arrays = allocate_calibration(n_labels, exclusive)
-        self._how = STREAM
         self._kept: tuple[CalibrationArrays, Calibrations, Any] | None = None
 
     @property
-    def _packed(self) -> Any:
-        """The state as kernels take it, made again when arrays were replaced."""
+    def _state(self) -> tuple[CalibrationArrays, Calibrations, Any]:
+        """The arrays, with scratch arrays, and that as kernels take it; made again when arrays were replaced."""
         kept = self._kept
         if kept is None or kept[0] is not self.arrays:
             state = with_scratch_rows(self.arrays, self.n_labels, self.exclusive)
             kept = self._kept = self.arrays, state, pack(state)
-        return kept[2]
+        return kept
 
     # ------------------------------------------------------------------ answering
 
@@ -84,13 +80,13 @@ class Calibration:
         if F.nbytes != 8 * len(F) * self.n_labels:
             raise misfit({"outputs": F}, f"{self.n_labels} labels")
         P = np.empty(F.shape)
-        _probability_rows(self._packed, F, P)
+        _probability_rows(self._state[2], F, P)
         return P
 
     def limits(self, coverage: float) -> FloatArray:
         """Return the largest score that belongs to a set at this `coverage`, for each label; classes share one."""
         limits = np.empty(self.n_labels)
-        _limit_rows(self._packed, coverage, limits)
+        _limit_rows(self._state[2], coverage, limits)
         return limits
 
     def sets(self, probabilities: FloatArray, limits: FloatArray) -> BoolArray:
@@ -111,22 +107,27 @@ class Calibration:
 
         Its probabilities and set limits, if given, receive those from before each row.
         """
-        self._learn(batch, self._how)
+        self._learn(batch, adapts=True)
 
     def start(self, outputs: FloatArray, Y: FloatArray, weights: FloatArray = NO_WEIGHTS) -> None:
         """Learn rows of the initial batch from `outputs` that do not know their labels `Y`: thresholds do not adapt."""
-        self._learn(Batch(outputs, Y, weights, outputs=outputs), START)
+        self._learn(Batch(outputs, Y, weights, outputs=outputs), adapts=False)
 
     @contextmanager
-    def of_selected_rows(self) -> Iterator[None]:
-        """Let rows that are learned in the `with` block change the maps only: they were selected as hard ones."""
-        self._how = SELECTED
+    def hearing(self, labels: BoolArray) -> Iterator[None]:
+        """Let rows that are learned in the `with` block move only the thresholds of these `labels`, (K,) or fewer.
+
+        The maps learn from all labels. Rows that were chosen for a question are harder than those sets are made for.
+        """
+        heard = self._state[1].heard
+        heard[:] = 0.0
+        heard[: len(labels)] = labels[: self.n_labels]
         try:
             yield
         finally:
-            self._how = STREAM
+            heard[:] = 1.0
 
-    def _learn(self, batch: Batch, how: int) -> None:
+    def _learn(self, batch: Batch, *, adapts: bool) -> None:
         F, Y, weights, confidences = batch.outputs, batch.Y, batch.weights, batch.confidences
         P, limits, coverages, n = batch.probabilities, batch.set_limits, batch.coverages, len(Y)
         if (
@@ -140,7 +141,7 @@ class Calibration:
             or (len(limits) and not (is_ready(limits, Y.shape) and is_ready(coverages, (n,))))
         ):
             raise misfit(batch._asdict(), f"{self.n_labels} labels")
-        _learn(self._packed, how, F, Y, weights, confidences, coverages, P, limits)
+        _learn(self._state[2], adapts, F, Y, weights, confidences, coverages, P, limits)
 
     # ------------------------------------------------------------------ other widths, merging, copies
 

@@ -15,10 +15,6 @@ from evolabel.kernels.calibration.state import Calibrations
 from evolabel.kernels.compile import inner, kernel
 from evolabel.typing import FloatArray
 
-# What a row changes. START: maps and counts; STREAM: alpha, too; SELECTED: maps only, because rows that were chosen
-# for a question are harder than those that sets are made for.
-START, STREAM, SELECTED = range(3)
-
 
 @inner
 def fill_probabilities(state: Calibrations, f: FloatArray, p: FloatArray) -> None:
@@ -62,18 +58,18 @@ def fill_weights(weight: float, sure: FloatArray, f: FloatArray, y: FloatArray, 
 
 
 @inner
-def learn_label_row(state: Calibrations, y: FloatArray, how: int) -> None:
+def learn_label_row(state: Calibrations, y: FloatArray, adapts: bool) -> None:
     """Learn the labels y, after `fill_probabilities` and `fill_weights` of their row."""
     K = y.shape[0]
     for k in range(K):
-        if state.w[k] > 0.0 and how != SELECTED:
+        if state.w[k] > 0.0 and state.heard[k] > 0.0:
             score = 1.0 - state.p[k] if y[k] > 0.5 else state.p[k]
-            learn_score(k, score, state.w[k], how == STREAM, state.arrays)
+            learn_score(k, score, state.w[k], adapts, state.arrays)
     learn_labels(y, state.w, state.phi[:K], state.phi[K:], state.arrays)
 
 
 @inner
-def learn_class_row(state: Calibrations, f: FloatArray, y: FloatArray, how: int) -> None:
+def learn_class_row(state: Calibrations, f: FloatArray, y: FloatArray, adapts: bool) -> None:
     """Learn the class of a row with the outputs f and one-hot labels y; nothing if one of them is not known."""
     true = -1
     for k in range(y.shape[0]):
@@ -82,15 +78,15 @@ def learn_class_row(state: Calibrations, f: FloatArray, y: FloatArray, how: int)
         if y[k] > 0.5:
             true = k
     if true >= 0:
-        if how != SELECTED:
-            learn_score(0, 1.0 - state.p[true], state.w[true], how == STREAM, state.arrays)
+        if state.heard[true] > 0.0:
+            learn_score(0, 1.0 - state.p[true], state.w[true], adapts, state.arrays)
         learn_class(true, state.w[true], f, state.p, state.arrays)
 
 
 @kernel
 def learn_calibration(
     state: Calibrations,
-    how: int,
+    adapts: bool,
     F: FloatArray,
     Y: FloatArray,
     weights: FloatArray,
@@ -101,9 +97,9 @@ def learn_calibration(
 ) -> None:
     """Learn rows with the final outputs F, made before each row was learned, and the labels Y; (n, K) both.
 
-    `how` is `START`, `STREAM` or `SELECTED`. P and `limits`, (n, K) or empty, receive the probabilities and the
-    thresholds at the coverage of each row in `coverages`, both from before the row. `weights` and `confidences` may be
-    empty.
+    Thresholds of sets follow their errors if `adapts`. P and `limits`, (n, K) or empty, receive the probabilities and
+    the thresholds at the coverage of each row in `coverages`, both from before the row. `weights` and `confidences` may
+    be empty.
     """
     for i in range(F.shape[0]):
         fill_probabilities(state, F[i], state.p)
@@ -113,6 +109,6 @@ def learn_calibration(
             limit_rows(state, coverages[i], limits[i])
         if fill_weights(weights[i] if weights.shape[0] > 0 else 1.0, confidences[i : i + 1], F[i], Y[i], state.w):
             if state.exclusive:
-                learn_class_row(state, F[i], Y[i], how)
+                learn_class_row(state, F[i], Y[i], adapts)
             else:
-                learn_label_row(state, Y[i], how)
+                learn_label_row(state, Y[i], adapts)

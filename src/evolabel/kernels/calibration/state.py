@@ -48,7 +48,8 @@ class CalibrationArrays(NamedTuple):
 class Calibrations(NamedTuple):
     """The state, whether the labels are `exclusive` classes, and arrays that kernels write before they read.
 
-    `phi` has the regressors of a row, (K + 2, 3), `w` the weights of its labels and `p` their probabilities.
+    `phi` has the regressors of a row, (K + 2, 3), `w` the weights of its labels and `p` their probabilities. Labels
+    whose `heard` is 0 change maps only, not the thresholds of sets.
     """
 
     arrays: CalibrationArrays
@@ -56,6 +57,7 @@ class Calibrations(NamedTuple):
     phi: FloatArray
     w: FloatArray
     p: FloatArray
+    heard: FloatArray
 
 
 def first_maps(exclusive: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -82,7 +84,8 @@ def allocate_calibration(n_labels: int, exclusive: bool) -> CalibrationArrays:
 
 def with_scratch_rows(arrays: CalibrationArrays, n_labels: int, exclusive: bool) -> Calibrations:
     """Return `arrays` with scratch arrays for rows of `n_labels` labels, or of `exclusive` classes."""
-    return Calibrations(arrays, exclusive, np.empty((n_labels + 2, 3)), np.empty(n_labels), np.empty(n_labels))
+    w, p, heard = np.empty(n_labels), np.empty(n_labels), np.ones(n_labels)
+    return Calibrations(arrays, exclusive, np.empty((n_labels + 2, 3)), w, p, heard)
 
 
 def _declare() -> None:
