@@ -13,7 +13,6 @@ from evolabel.cli.output import print_message, print_or_write
 from evolabel.cli.source import split_names, usable
 from evolabel.typing import AnyArray, FloatArray, IntArray
 
-
 _DIGITS = 6  # of a probability
 
 
