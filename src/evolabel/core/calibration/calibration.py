@@ -167,11 +167,12 @@ class Calibration:
             b = wider._replace(theta=b.theta, A=b.A)
         both_A, both_D = a.A + b.A - A, a.D + b.D - D
         shared = np.linalg.solve(both_A, a.A @ a.theta + b.A @ b.theta - A @ theta)
+        shared = np.clip(shared, *bounds_of_theta(self.exclusive))
         moved = _times(a.D, a.delta) + (a.D - D) @ (a.theta - shared)
         moved += _times(b.D, b.delta) + (b.D - D) @ (b.theta - shared)
         parts = np.divide(b.n, a.n + b.n, out=np.zeros(len(a.n)), where=a.n + b.n > 0.0)[:, None]
         self.arrays = CalibrationArrays(
-            theta=np.clip(shared, *bounds_of_theta(self.exclusive)),
+            theta=shared,
             A=both_A,
             delta=np.clip(np.linalg.solve(both_D, moved[..., None])[..., 0], -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT),
             D=both_D,
@@ -188,10 +189,18 @@ class Calibration:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_kept": None}  # a copy has arrays of its own
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
+        self.__dict__.update(state)
+        if not self.arrays.theta.flags.writeable:
+            self.arrays = CalibrationArrays._make(np.array(array) for array in self.arrays)
 
-def bounds_of_theta(exclusive: bool) -> tuple[float, float]:
-    """Return the least and the largest value that entries of theta can have; `exclusive`: of classes."""
-    return (LEAST_FACTOR, LARGEST_FACTOR) if exclusive else (-LARGEST_COEFFICIENT, LARGEST_COEFFICIENT)
+
+def bounds_of_theta(exclusive: bool) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the largest value that each entry of theta can have; `exclusive`: of classes."""
+    if exclusive:
+        return np.array([LEAST_FACTOR]), np.array([LARGEST_FACTOR])
+    return np.array([0.0, 0.0, -LARGEST_COEFFICIENT]), np.full(3, LARGEST_COEFFICIENT)
 
 
 def _times(D: FloatArray, delta: FloatArray) -> FloatArray:

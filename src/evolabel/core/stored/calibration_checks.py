@@ -14,10 +14,9 @@ _ROUNDING = 1e-6
 
 def calibration_table(n_labels: int, exclusive: bool) -> dict[str, Expected]:
     """Return what the arrays of a calibration of `n_labels` labels, or of `exclusive` classes, must be."""
-    low, high = bounds_of_theta(exclusive)
     m, own, scores = (1, 0, 1) if exclusive else (3, n_labels, n_labels)
     return {
-        "theta": floats(m, low=low, high=high),
+        "theta": floats(m),
         "A": floats(m, m, low=-_MOST, high=_MOST),
         "delta": floats(own, m, low=-LARGEST_COEFFICIENT, high=LARGEST_COEFFICIENT),
         "D": floats(own, m, m, low=-_MOST, high=_MOST),
@@ -34,8 +33,8 @@ def check_calibration(arrays: Arrays, n_labels: int, *, exclusive: bool) -> None
     _check_curvature("A", arrays["A"], A)
     for each in arrays["D"]:
         _check_curvature("D", each, D)
-    if not exclusive:
-        require(arrays["theta"][:2] >= 0.0, "theta", "a map that does not fall")
+    low, high = bounds_of_theta(exclusive)
+    require((arrays["theta"] >= low) & (arrays["theta"] <= high), "theta", "a map that rises, within its bounds")
     sums = arrays["counts"].sum(axis=1)
     require(np.abs(sums - arrays["n"]) <= _ROUNDING * (1.0 + sums), "n", "the sums of the counts")
 
