@@ -14,7 +14,7 @@ def sigma(logit):
 
 def regressors(f):
     cut = np.clip(f, 0.02, 0.98)
-    return np.array([np.clip(f, 0.0, 1.0) - 0.5, np.log(cut / (1.0 - cut)), 1.0])
+    return np.array([np.clip(f, 0.25, 0.75) - 0.5, np.log(cut / (1.0 - cut)), 1.0])
 
 
 def newton_step(A, gradient, bend):
@@ -91,7 +91,9 @@ class LabelCalibration:
         self.A += min(w.max(), 1.0) / MEMORY * (A0 - self.A)
         s = {k: sigma(phi[k] @ self.theta) for k in known}
         for k in known:
-            self.D[k] += min(w[k], 1.0) / MEMORY * (D0 - self.D[k]) + w[k] * p[k] * (1 - p[k]) * np.outer(phi[k], phi[k])
+            self.D[k] += min(w[k], 1.0) / MEMORY * (D0 - self.D[k]) + w[k] * p[k] * (1 - p[k]) * np.outer(
+                phi[k], phi[k]
+            )
             self.A += w[k] * s[k] * (1.0 - s[k]) * np.outer(phi[k], phi[k])
             step = newton_step(self.D[k], w[k] * phi[k] * (y[k] - p[k]), self.theta[1] + self.delta[k, 1])
             self.delta[k] += shortened(step, [phi[k]])

@@ -1,13 +1,13 @@
 """Probabilities from outputs f, and the Newton step of a row after its labels y have come.
 
-Labels:  phi = (f cut to [0, 1], less .5; logit of f cut to [.02, .98]; 1), p_k = sigma(phi'(theta + delta_k)). For each
-         known label of weight w, with s = sigma(phi'theta):
+Labels:  phi = (f cut to [.25, .75], less .5; logit of f cut to [.02, .98]; 1), p_k = sigma(phi'(theta + delta_k)). For
+         each known label of weight w, with s = sigma(phi'theta):
              D_k += w p (1 - p) phi phi',        delta_k += D_k^-1 w phi (y - p)
              A += sum_k w s (1 - s) phi phi',    theta += A^-1 sum_k w phi (y - s)
 Classes: p = softmax(a f), with a floor of `LEAST_SHARE` under each p.
              A += w Var_p(f),                    a += w (f of the true class - E_p f) / A
-The first two coefficients are kept at 0 or above, so that p never falls where f rises. On streams with many errors free
-ones would gain .005 log loss, with a p that falls between f = .9 and f = 1.
+The first two coefficients are kept at 0 or above, so that p never falls where f rises. The first regressor is steep in
+the middle only: with f itself, maps that rise had a log loss of .260 instead of .246 on a noisy stream of regions.
 Before a row, A and D_k lean back to their first values by 1 / `MEMORY`: maps stay, and steps grow again.
 """
 
@@ -32,6 +32,7 @@ LEAST_SHARE = 1e-6
 STEEPEST = 30.0  # |logit| at most: p is neither 0 nor 1
 LEAST_OUTPUT, LARGEST_OUTPUT = -0.1, 1.1  # outputs are cut to this range where the maps learn
 LOWEST, HIGHEST = -1.0, 2.0  # outputs of classes are cut to this range where the factor learns
+MIDDLE = 0.75  # the first regressor is flat above this, and below 1 - MIDDLE
 SURE = 0.98  # outputs are cut to [1 - SURE, SURE] before the logit
 
 
@@ -46,7 +47,7 @@ def sigma(logit: float) -> float:
 def fill_phi(f: float, phi: FloatArray) -> None:
     """Fill `phi` with the regressors of the output f."""
     cut = min(max(f, 1.0 - SURE), SURE)
-    phi[0] = min(max(f, 0.0), 1.0) - 0.5
+    phi[0] = min(max(f, 1.0 - MIDDLE), MIDDLE) - 0.5
     phi[1] = np.log(cut / (1.0 - cut))
     phi[2] = 1.0
 
