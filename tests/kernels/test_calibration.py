@@ -67,14 +67,14 @@ def test_kernels_agree_with_their_twins(seed, n, K, classes, adapts, wild, cover
 def test_labels_that_are_not_heard_change_the_maps_only(seed, classes):
     K = 3
     F, Y, weights, sure = drawn_rows(seed, 40, K, classes=classes)
-    heard = np.array([True, False, False])
+    counted = np.array([True, False, False])
     twin, calibration = (ClassCalibration if classes else LabelCalibration)(K), Calibration(K, exclusive=classes)
-    with calibration.hearing(heard):
+    with calibration.counting(counted):
         calibration.learn(Batch(F, Y, weights, sure, F))
     for i in range(len(F)):
-        twin.learn(F[i], Y[i], weights[i] * sure[i], heard=heard)
+        twin.learn(F[i], Y[i], weights[i] * sure[i], counted=counted)
     compare(twin, calibration, K, 0.9)
-    calibration.learn(Batch(F, Y, weights, sure, F))  # afterwards all are heard again
+    calibration.learn(Batch(F, Y, weights, sure, F))  # afterwards all are counted again
     for i in range(len(F)):
         twin.learn(F[i], Y[i], weights[i] * sure[i])
     compare(twin, calibration, K, 0.9)

@@ -79,14 +79,14 @@ class LabelCalibration:
     def limits(self, coverage):
         return np.array([score.limit(coverage) for score in self.scores])
 
-    def learn(self, f, y, w, adapts=True, heard=None):
+    def learn(self, f, y, w, adapts=True, counted=None):
         w = np.where(np.isnan(y) | ~np.isfinite(f), 0.0, np.minimum(w, HEAVIEST))
         known = np.flatnonzero(w > 0.0)
         if not len(known):
             return
         p, phi = self.probabilities(f), {k: regressors(f[k]) for k in known}
         for k in known:
-            if heard is None or heard[k]:
+            if counted is None or counted[k]:
                 self.scores[k].learn(1.0 - p[k] if y[k] else p[k], w[k], adapts)
         self.A += min(w.max(), 1.0) / MEMORY * (A0 - self.A)
         s = {k: sigma(phi[k] @ self.theta) for k in known}
@@ -116,12 +116,12 @@ class ClassCalibration:
     def limits(self, coverage):
         return np.full(1, self.scores[0].limit(coverage))
 
-    def learn(self, f, y, w, adapts=True, heard=None):
+    def learn(self, f, y, w, adapts=True, counted=None):
         if np.isnan(y).any() or not np.isfinite(f).all() or not (w > 0.0).all():
             return
         p, true = self.probabilities(f), int(y.argmax())
         weight, cut = min(w[true], HEAVIEST), np.clip(f, -1.0, 2.0)
-        if heard is None or heard[true]:
+        if counted is None or counted[true]:
             self.scores[0].learn(1.0 - p[true], weight, adapts)
         self.A += min(weight, 1.0) / MEMORY * (0.2 - self.A) + weight * max(p @ cut**2 - (p @ cut) ** 2, 0.0)
         self.a = float(np.clip(self.a + weight * (cut[true] - p @ cut) / self.A, 0.5, 100.0))

@@ -171,14 +171,14 @@ class ClassifierInner:
         confidence: FloatArray | None,
         *,
         antecedent_rate: float,
-        heard: BoolArray,
+        counted: BoolArray,
     ) -> FloatArray:
         """Outputs for the checked row `x`, (p,), from before it is learned with the checked labels `y`.
 
         `y` is (K,) of 0, 1 and NaN; the weights of labels that are NaN do not change, and a wider `y` adds labels.
         `confidence` of each label in [0, 1] may be None. `antecedent_rate` in [0, 1] is the factor by which the sample
-        moves the rule it falls into. Only labels that are `heard`, (K,), move the thresholds of prediction sets: those
-        that were not chosen because they are uncertain.
+        moves the rule it falls into. Only labels that are `counted`, (K,), move the thresholds of prediction sets:
+        those that were not chosen because they are uncertain.
         """
         clf, model = self.classifier, self.classifier._model
         labels = y[None]
@@ -193,7 +193,7 @@ class ClassifierInner:
             if rules is None:
                 clf._learn(batch)
             else:
-                with rules.moving_antecedents_by(antecedent_rate), model.calibration.hearing(heard):
+                with rules.moving_antecedents_by(antecedent_rate), model.calibration.counting(counted):
                     clf._learn(batch)
         except BaseException:
             model.advance(1)

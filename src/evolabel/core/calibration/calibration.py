@@ -114,18 +114,18 @@ class Calibration:
         self._learn(Batch(outputs, Y, weights, outputs=outputs), adapts=False)
 
     @contextmanager
-    def hearing(self, labels: BoolArray) -> Iterator[None]:
+    def counting(self, labels: BoolArray) -> Iterator[None]:
         """Let rows that are learned in the `with` block move only the thresholds of these `labels`, (K,) or fewer.
 
         The maps learn from all labels. Rows that were chosen for a question are harder than those sets are made for.
         """
-        heard = self._state[1].heard
-        heard[:] = 0.0
-        heard[: len(labels)] = labels[: self.n_labels]
+        counted = self._state[1].counted
+        counted[:] = 0.0
+        counted[: len(labels)] = labels[: self.n_labels]
         try:
             yield
         finally:
-            heard[:] = 1.0
+            counted[:] = 1.0
 
     def _learn(self, batch: Batch, *, adapts: bool) -> None:
         F, Y, weights, confidences = batch.outputs, batch.Y, batch.weights, batch.confidences

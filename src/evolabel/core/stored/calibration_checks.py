@@ -5,7 +5,7 @@ import numpy as np
 from evolabel.core.calibration.calibration import bounds_of_theta
 from evolabel.core.stored.array_checks import Expected, check_arrays, floats, is_nearly_definite, require
 from evolabel.kernels.calibration.maps import LARGEST_COEFFICIENT
-from evolabel.kernels.calibration.state import BINS, GAINS, LEVELS, first_maps
+from evolabel.kernels.calibration.state import GAINS, LEVELS, SCORE_BINS, first_maps
 from evolabel.typing import Arrays, FloatArray
 
 _MOST = 1e15  # of curvatures and counts, which fade, and add up where models are merged
@@ -20,7 +20,7 @@ def calibration_table(n_labels: int, exclusive: bool) -> dict[str, Expected]:
         "A": floats(m, m, low=-_MOST, high=_MOST),
         "delta": floats(own, m, low=-LARGEST_COEFFICIENT, high=LARGEST_COEFFICIENT),
         "D": floats(own, m, m, low=-_MOST, high=_MOST),
-        "counts": floats(scores, BINS, low=0.0, high=_MOST),
+        "counts": floats(scores, SCORE_BINS, low=0.0, high=_MOST),
         "n": floats(scores, low=0.0, high=_MOST),
         "alpha": floats(scores, len(LEVELS), low=-float(GAINS.max()), high=1.0 + float(GAINS.max())),
     }

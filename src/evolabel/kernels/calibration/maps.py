@@ -8,7 +8,7 @@ Classes: p = softmax(a f), with a floor of `LEAST_SHARE` under each p.
              A += w Var_p(f),                    a += w (f of the true class - E_p f) / A
 The first two coefficients are kept at 0 or above, so that p never falls where f rises. The first regressor is steep in
 the middle only: with f itself, maps that rise had a log loss of .260 instead of .246 on a noisy stream of regions.
-Before a row, A and D_k lean back to their first values by 1 / `MEMORY`: maps stay, and steps grow again.
+Before a row, A and D_k move back to their first values by 1 / `CALIBRATION_MEMORY`: maps stay, and steps grow again.
 """
 
 import numpy as np
@@ -23,15 +23,15 @@ from evolabel.kernels.compile import inner
 from evolabel.kernels.exponential import exp_of_negative
 from evolabel.typing import FloatArray
 
-MEMORY = 500.0  # rows; never forgetting gains at most .0005 log loss where rows are shuffled
-HEAVIEST = 10.0  # weight of a row, at most
+CALIBRATION_MEMORY = 500.0  # rows; never forgetting gains at most .0005 log loss where rows are shuffled
+HEAVIEST_LABEL = 10.0  # weight of a row, at most
 LARGEST_STEP = 4.0  # change of a logit by one row, at most: a Newton step of few or heavy rows may be far too long
 LARGEST_COEFFICIENT = 1e6  # of theta and delta
 LEAST_FACTOR, LARGEST_FACTOR = 0.5, 100.0  # of a
 LEAST_SHARE = 1e-6
 STEEPEST = 30.0  # |logit| at most: p is neither 0 nor 1
 LEAST_OUTPUT, LARGEST_OUTPUT = -0.1, 1.1  # outputs are cut to this range where the maps learn
-LOWEST, HIGHEST = -1.0, 2.0  # outputs of classes are cut to this range where the factor learns
+LEAST_OUTPUT, LARGEST_OUTPUT = -1.0, 2.0  # outputs of classes are cut to this range where the factor learns
 MIDDLE = 0.75  # the first regressor is flat above this, and below 1 - MIDDLE
 SURE = 0.98  # outputs are cut to [1 - SURE, SURE] before the logit
 
@@ -110,7 +110,7 @@ def add_square(A: FloatArray, phi: FloatArray, w: float) -> None:
 
 
 @inner
-def lean_back(A: FloatArray, first: tuple[float, float, float], part: float) -> None:
+def move_back(A: FloatArray, first: tuple[float, float, float], part: float) -> None:
     """Move A by this `part` of the way to the diagonal matrix of `first`."""
     for i in range(3):
         for j in range(3):
@@ -134,7 +134,7 @@ def add_step(theta: FloatArray, step: FloatArray, longest: float, low: tuple[flo
 def learn_deviation(k: int, y: float, w: float, phi: FloatArray, step: FloatArray, c: CalibrationArrays) -> None:
     """Learn the label y of weight w by the deviation of label k; `step` is scratch."""
     p = label_probability(k, phi, c)
-    lean_back(c.D[k], OWN_CURVATURE, min(w, 1.0) / MEMORY)
+    move_back(c.D[k], OWN_CURVATURE, min(w, 1.0) / CALIBRATION_MEMORY)
     add_square(c.D[k], phi, w * p * (1.0 - p))
     for i in range(3):
         step[i] = w * phi[i] * (y - p)
@@ -151,7 +151,7 @@ def learn_labels(y: FloatArray, w: FloatArray, phi: FloatArray, step: FloatArray
     most = 0.0
     for k in range(y.shape[0]):
         most = max(most, w[k])
-    lean_back(c.A, SHARED_CURVATURE, min(most, 1.0) / MEMORY)
+    move_back(c.A, SHARED_CURVATURE, min(most, 1.0) / CALIBRATION_MEMORY)
     shared, own = step[0], step[1]
     shared[:] = 0.0
     for k in range(y.shape[0]):
@@ -187,10 +187,10 @@ def learn_class(true: int, w: float, f: FloatArray, p: FloatArray, c: Calibratio
     """Learn the class `true` of a row of weight w with the outputs f and the probabilities p."""
     mean, squares = 0.0, 0.0
     for k in range(f.shape[0]):
-        cut = min(max(f[k], LOWEST), HIGHEST)
+        cut = min(max(f[k], LEAST_OUTPUT), LARGEST_OUTPUT)
         mean += p[k] * cut
         squares += p[k] * cut * cut
-    A, cut = c.A[0, 0], min(max(f[true], LOWEST), HIGHEST)
-    A += min(w, 1.0) / MEMORY * (FACTOR_CURVATURE - A) + w * max(squares - mean * mean, 0.0)
+    A, cut = c.A[0, 0], min(max(f[true], LEAST_OUTPUT), LARGEST_OUTPUT)
+    A += min(w, 1.0) / CALIBRATION_MEMORY * (FACTOR_CURVATURE - A) + w * max(squares - mean * mean, 0.0)
     c.A[0, 0] = A
     c.theta[0] = min(max(c.theta[0] + w * (cut - mean) / A, LEAST_FACTOR), LARGEST_FACTOR)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from evolabel.kernels.calibration.maps import (
-    HEAVIEST,
+    HEAVIEST_LABEL,
     class_probabilities,
     fill_phi,
     label_probability,
@@ -50,7 +50,7 @@ def fill_weights(weight: float, sure: FloatArray, f: FloatArray, y: FloatArray, 
     """
     known = False
     for k in range(y.shape[0]):
-        w[k] = min(weight * (sure[0, k] if sure.shape[0] > 0 else 1.0), HEAVIEST)
+        w[k] = min(weight * (sure[0, k] if sure.shape[0] > 0 else 1.0), HEAVIEST_LABEL)
         if np.isnan(y[k]) or not np.isfinite(f[k]):
             w[k] = 0.0
         known = known or w[k] > 0.0
@@ -62,7 +62,7 @@ def learn_label_row(state: Calibrations, y: FloatArray, adapts: bool) -> None:
     """Learn the labels y, after `fill_probabilities` and `fill_weights` of their row."""
     K = y.shape[0]
     for k in range(K):
-        if state.w[k] > 0.0 and state.heard[k] > 0.0:
+        if state.w[k] > 0.0 and state.counted[k] > 0.0:
             score = 1.0 - state.p[k] if y[k] > 0.5 else state.p[k]
             learn_score(k, score, state.w[k], adapts, state.arrays)
     learn_labels(y, state.w, state.phi[:K], state.phi[K:], state.arrays)
@@ -78,7 +78,7 @@ def learn_class_row(state: Calibrations, f: FloatArray, y: FloatArray, adapts: b
         if y[k] > 0.5:
             true = k
     if true >= 0:
-        if state.heard[true] > 0.0:
+        if state.counted[true] > 0.0:
             learn_score(0, 1.0 - state.p[true], state.w[true], adapts, state.arrays)
         learn_class(true, state.w[true], f, state.p, state.arrays)
 

@@ -6,7 +6,7 @@ of the counted scores, linear inside a bin; everything is in the set where that 
 row, alpha_c += g_c (1 - c - error): where the sets miss too often, they grow.
 """
 
-from evolabel.kernels.calibration.maps import MEMORY
+from evolabel.kernels.calibration.maps import CALIBRATION_MEMORY
 from evolabel.kernels.calibration.state import GAINS, LEVELS, CalibrationArrays
 from evolabel.kernels.compile import inner
 from evolabel.typing import FloatArray
@@ -26,7 +26,7 @@ def learn_score(j: int, score: float, w: float, adapts: bool, c: CalibrationArra
         for level in range(LEVELS.shape[0]):
             is_wrong = c.n[j] > 0.0 and below > (1.0 - c.alpha[j, level]) * (c.n[j] + 1.0)
             c.alpha[j, level] += once * GAINS[level] * (1.0 - LEVELS[level] - (1.0 if is_wrong else 0.0))
-    kept = 1.0 - once / MEMORY
+    kept = 1.0 - once / CALIBRATION_MEMORY
     for i in range(bins):
         counts[i] *= kept
     counts[b] += w
@@ -34,15 +34,15 @@ def learn_score(j: int, score: float, w: float, adapts: bool, c: CalibrationArra
 
 
 @inner
-def quantile(counts: FloatArray, n: float, wanted: float) -> float:
-    """Return the score that `wanted` of the n counted scores are below; `EVERYTHING` if that is n or more."""
-    if wanted >= n:
+def quantile(counts: FloatArray, n: float, needed: float) -> float:
+    """Return the score that `needed` of the n counted scores are below; `EVERYTHING` if that is n or more."""
+    if needed >= n:
         return EVERYTHING
     bins, before = counts.shape[0], 0.0
     for b in range(bins):
         after = before + counts[b]
-        if after >= wanted and after > 0.0:
-            inside = (wanted - before) / counts[b] if counts[b] > 0.0 else 0.0
+        if after >= needed and after > 0.0:
+            inside = (needed - before) / counts[b] if counts[b] > 0.0 else 0.0
             return float((b + max(inside, 0.0)) / bins)
         before = after
     return EVERYTHING  # rounding: the sum of the counts is a little below n

@@ -6,7 +6,7 @@
 | A      | (m, m)    | its curvature: A0 and fading sums of p (1 - p) phi phi'; for classes of the variance   |
 | delta  | (L, m)    | the deviation of each label from the shared map                                        |
 | D      | (L, m, m) | its curvature, from D0 on                                                              |
-| counts | (S, BINS) | fading counts of the scores of what came true, by score; a large score is strange      |
+| counts | (S, 100)  | fading counts of the scores of what came true, by score; a large score is strange      |
 | n      | (S,)      | sum of the counts                                                                      |
 | alpha  | (S, 9)    | share of errors by which the threshold of each level of `LEVELS` is read from `counts` |
 
@@ -27,7 +27,7 @@ OWN_CURVATURE = (30.0, 30.0, 20.0)  # diagonal of D0: a label with few positives
 FIRST_FACTOR = 5.0  # a before the first row
 FACTOR_CURVATURE = 0.2
 
-BINS = 100
+SCORE_BINS = 100
 LEVELS = np.array([0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.975, 0.99])
 # Steps of alpha. With one gain for all levels, one error at .99 would put everything into the sets for 50 rows.
 GAINS = np.minimum(0.02, 0.2 * (1.0 - LEVELS))
@@ -49,7 +49,7 @@ class Calibrations(NamedTuple):
     """The state, whether the labels are `exclusive` classes, and arrays that kernels write before they read.
 
     `phi` has the regressors of a row, (K + 2, 3), `w` the weights of its labels and `p` their probabilities. Labels
-    whose `heard` is 0 change maps only, not the thresholds of sets.
+    whose `counted` is 0 change maps only, not the thresholds of sets.
     """
 
     arrays: CalibrationArrays
@@ -57,7 +57,7 @@ class Calibrations(NamedTuple):
     phi: FloatArray
     w: FloatArray
     p: FloatArray
-    heard: FloatArray
+    counted: FloatArray
 
 
 def first_maps(exclusive: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -76,7 +76,7 @@ def allocate_calibration(n_labels: int, exclusive: bool) -> CalibrationArrays:
         A=A,
         delta=np.zeros((own, len(theta))),
         D=np.tile(D, (own, 1, 1)),
-        counts=np.zeros((scores, BINS)),
+        counts=np.zeros((scores, SCORE_BINS)),
         n=np.zeros(scores),
         alpha=np.tile(1.0 - LEVELS, (scores, 1)),
     )
@@ -84,8 +84,8 @@ def allocate_calibration(n_labels: int, exclusive: bool) -> CalibrationArrays:
 
 def with_scratch_rows(arrays: CalibrationArrays, n_labels: int, exclusive: bool) -> Calibrations:
     """Return `arrays` with scratch arrays for rows of `n_labels` labels, or of `exclusive` classes."""
-    w, p, heard = np.empty(n_labels), np.empty(n_labels), np.ones(n_labels)
-    return Calibrations(arrays, exclusive, np.empty((n_labels + 2, 3)), w, p, heard)
+    w, p, counted = np.empty(n_labels), np.empty(n_labels), np.ones(n_labels)
+    return Calibrations(arrays, exclusive, np.empty((n_labels + 2, 3)), w, p, counted)
 
 
 def _declare() -> None:
