@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evolabel.core.initial.ridge import cannot_choose, filled
+from evolabel.core.one_thread import one_blas_thread
 from evolabel.core.options import STRONGEST_LOCAL_RIDGE
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.typing import FloatArray, IntArray
@@ -42,6 +43,7 @@ class LeftOut(NamedTuple):
     outputs: FloatArray
 
 
+@one_blas_thread()
 def choose_local_ridge(rules: RuleBase, Z: FloatArray, Y: FloatArray, ridge: float) -> LeftOut:
     """Return the factor of `ridge` with the least leave-one-out squared error of `rules` on scaled rows `Z`, `Y`.
 
