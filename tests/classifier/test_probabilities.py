@@ -166,6 +166,16 @@ def test_a_new_label_has_the_shared_map_and_a_set_of_both_values():
     assert not clf.predict_set(X)[:, 3].all()
 
 
+def test_an_explanation_has_the_probability_beside_the_output():
+    X, Y = STREAM
+    clf = fitted().partial_fit(X[300:500], Y[300:500])
+    why = clf.explain(X[600])
+    np.testing.assert_allclose(why.probabilities, clf.predict_proba(X[600:601])[0], rtol=1e-9)
+    shown = why.to_dict()["labels"]
+    assert [label["probability"] for label in shown] == why.probabilities.tolist()
+    np.testing.assert_allclose([label["output"] for label in shown], clf.decision_function(X[600:601])[0])
+
+
 # ------------------------------------------------------------------ files, merging
 
 

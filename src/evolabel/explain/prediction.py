@@ -86,6 +86,8 @@ class Explanation:
     paths : tuple of ThresholdPath or None
         For each label the path of the sample through the tree of thresholds, and the rule at its end; None where it has
         no say. Empty without threshold rules.
+    probabilities : array of shape (n_labels,), optional
+        The probability of each label, which follows from its output (docs/trust.md).
     """
 
     rules: IntArray
@@ -106,6 +108,7 @@ class Explanation:
     corrections: Corrections = field(default_factory=dict, repr=False)
     corrected: FloatArray | None = field(default=None, repr=False)
     paths: tuple[ThresholdPath | None, ...] = field(default=(), repr=False)
+    probabilities: FloatArray | None = field(default=None, repr=False)
 
     @property
     def total(self) -> FloatArray:
@@ -168,6 +171,7 @@ class Explanation:
             {
                 "label": name,
                 "output": float(self.total[c]),
+                "probability": None if self.probabilities is None else float(self.probabilities[c]),
                 "on": bool(self.predicted[c]),
                 "ambiguous": bool(self.ambiguous[c]),
                 "contributions": self.contributions[:, :, c].tolist(),
@@ -264,6 +268,7 @@ def explain_sample(
         corrections=(corrections := sensor_corrections(rules, feature_names)),
         corrected=real.copy() if corrections else None,
         paths=paths,
+        probabilities=model.calibration.probabilities(outputs[None])[0],
     )
 
 
