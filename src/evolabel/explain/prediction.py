@@ -91,6 +91,8 @@ class Explanation:
         no say, or where a written rule decides. Empty without threshold rules.
     deciding : tuple of WrittenRule or None
         For each label the written rule that decides; None where none does. Empty without written rules.
+    probabilities : array of shape (n_labels,), optional
+        The probability of each label, which follows from its output (docs/trust.md).
     """
 
     rules: IntArray
@@ -113,6 +115,7 @@ class Explanation:
     corrected: FloatArray | None = field(default=None, repr=False)
     paths: tuple[ThresholdPath | None, ...] = field(default=(), repr=False)
     deciding: tuple[WrittenRule | None, ...] = field(default=(), repr=False)
+    probabilities: FloatArray | None = field(default=None, repr=False)
 
     @property
     def total(self) -> FloatArray:
@@ -175,6 +178,7 @@ class Explanation:
             {
                 "label": name,
                 "output": float(self.total[c]),
+                "probability": None if self.probabilities is None else float(self.probabilities[c]),
                 "on": bool(self.predicted[c]),
                 "ambiguous": bool(self.ambiguous[c]),
                 "contributions": self.contributions[:, :, c].tolist(),
@@ -272,6 +276,7 @@ def explain_sample(
         corrected=real[0].copy() if corrections else None,
         paths=paths,
         deciding=deciding,
+        probabilities=model.calibration.probabilities(outputs[None])[0],
     )
 
 
