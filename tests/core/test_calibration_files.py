@@ -97,12 +97,42 @@ def test_a_label_of_the_rules_starts_from_leave_one_out(monkeypatch):
     monkeypatch.setattr("evolabel.core.initial.batch_phase.start_calibration", watched)
     EvolvingFuzzyClassifier(follow_drift=False, threshold_rules=False).fit(X, Y)
     expected = Calibration(3)
-    expected.start(seen["left_out"].outputs, Y)
+    expected.start(Batch(X, Y, outputs=seen["left_out"].outputs))
     assert all(map(np.array_equal, expected.arrays, seen["model"].calibration.arrays))
 
     EvolvingFuzzyClassifier(follow_drift=False, threshold_rules=False, local_ridge=0.1).fit(X, Y)
     assert seen["left_out"] is None
     later, expected = Y.copy(), Calibration(3)
     later[:200] = np.nan
-    expected.start(seen["batch"].outputs, later)
+    expected.start(Batch(X, later, outputs=seen["batch"].outputs))
     assert all(map(np.array_equal, expected.arrays, seen["model"].calibration.arrays))
+
+
+@pytest.mark.parametrize("thresholds", [False, True])
+def test_an_error_leaves_the_calibration_of_the_rows_that_were_learned(thresholds):
+    whole, broken = (EvolvingFuzzyClassifier(threshold_rules=thresholds).fit(X[:200], Y[:200]) for _ in range(2))
+    rules = broken._model.rules
+    learn = rules.learn_raw
+
+    def stop_after_seven(batch, scaler):
+        learn(batch.rows(slice(0, 7)), scaler)
+        raise KeyboardInterrupt
+
+    rules.learn_raw = stop_after_seven
+    with pytest.raises(KeyboardInterrupt):
+        broken.partial_fit(X[200:], Y[200:])
+    del rules.learn_raw
+    whole.partial_fit(X[200:207], Y[200:207])
+    found, expected = (each._model.calibration.arrays for each in (broken, whole))
+    np.testing.assert_array_equal(found.n, expected.n)
+    np.testing.assert_array_equal(broken._model.n_answers, whole._model.n_answers)
+    if not thresholds:
+        assert all(map(np.array_equal, found, expected))
+
+
+def test_huge_weights_that_are_refused_leave_the_calibration_as_it_was():
+    clf = EvolvingFuzzyClassifier().fit(X[:200], Y[:200])
+    before = [array.copy() for array in clf._model.calibration.arrays]
+    with pytest.raises(DataError):
+        clf.partial_fit(X[200:210], Y[200:210], sample_weight=np.full(10, 1e300))
+    assert all(map(np.array_equal, clf._model.calibration.arrays, before))

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.typing import BoolArray, FloatArray
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
 NO_WEIGHTS = np.empty(0)
 NOT_GIVEN = np.empty((0, 0))
@@ -36,7 +36,7 @@ class Batch(NamedTuple):
     set_limits: FloatArray = NOT_GIVEN
     """Receives the thresholds of the prediction sets at `coverages` before each row, (n, K) or (0, 0)."""
 
-    def rows(self, part: slice | BoolArray) -> "Batch":
+    def rows(self, part: slice | BoolArray | IntArray) -> "Batch":
         """Return the rows in `part`; for a slice, arrays are views, so that outputs reach the whole batch."""
         return Batch(*(array[part] if len(array) else array for array in self))
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.core.batch import NO_WEIGHTS, Batch
+from evolabel.core.batch import Batch
 from evolabel.core.sizes import is_ready, misfit
 from evolabel.kernels.calibration.maps import LARGEST_COEFFICIENT, LARGEST_FACTOR, LEAST_FACTOR
 from evolabel.kernels.calibration.rows import (
@@ -109,9 +109,9 @@ class Calibration:
         """
         self._learn(batch, adapts=True)
 
-    def start(self, outputs: FloatArray, Y: FloatArray, weights: FloatArray = NO_WEIGHTS) -> None:
-        """Learn rows of the initial batch from `outputs` that do not know their labels `Y`: thresholds do not adapt."""
-        self._learn(Batch(outputs, Y, weights, outputs=outputs), adapts=False)
+    def start(self, batch: Batch) -> None:
+        """Learn rows of the initial `batch`, whose outputs do not know their labels: thresholds do not adapt."""
+        self._learn(batch, adapts=False)
 
     @contextmanager
     def counting(self, labels: BoolArray) -> Iterator[None]:

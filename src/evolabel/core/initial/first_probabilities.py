@@ -34,15 +34,15 @@ def start_calibration(model: "StreamModel", batch: Batch, left_out: LeftOut | No
     """
     model.calibration = Calibration(model.n_labels, exclusive=model.exclusive)
     rows = np.arange(len(batch.X)) if left_out is None or not len(left_out.rows) else left_out.rows
-    F, Y = batch.outputs[rows], batch.Y[rows]
-    weights = batch.weights[rows] if len(batch.weights) else batch.weights
+    part = batch.rows(rows)
+    F, Y = part.outputs, part.Y
     by_rules = np.zeros(model.n_labels, np.bool_)
     if left_out is not None and len(left_out.rows):
         by_rules = _answered_by_rules(model)
         F[:, by_rules] = left_out.outputs[:, by_rules]
     early = rows < len(batch.X) // 2
     Y[np.ix_(early, ~by_rules)] = np.nan
-    model.calibration.start(F, Y, weights)
+    model.calibration.start(part)
 
 
 def _answered_by_rules(model: "StreamModel") -> BoolArray:
