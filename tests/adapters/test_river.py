@@ -132,7 +132,7 @@ def test_before_anything_is_learned_there_is_no_answer():
     model.learn_one({"a": 1.0}, {})
     model.learn_one({}, {"on": True})
     chances = model.predict_proba_one({"a": 1.0})["on"]  # no sample with a feature has shown the label
-    assert 0.0 < chances[True] < 0.05
+    assert 0.0 < chances[True] < 0.1
     assert chances[False] == 1.0 - chances[True]
 
 
