@@ -6,6 +6,7 @@ Each table is between a comment with its name and `<!-- end -->`. A test compare
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import active_learning
 import active_robustness
 import result_files
 import ridge_in_order
+import trust_tables
 
 from evolabel.explain.markup import table
 
@@ -22,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "experiments"))
 from study_tables import TABLES
 
-NAMES = ("tuning", "experiments", "reading-rules", "active-learning")
+NAMES = ("tuning", "experiments", "reading-rules", "active-learning", "trust")
 PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in NAMES))
 
 
@@ -152,6 +154,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "ACTIVE_CONDITIONS": lambda: active_robustness.conditions_table(result_files.read("active_robustness")),
     "ACTIVE_DRIFTS": lambda: active_robustness.drifts_table(result_files.read("active_robustness")),
     "QUERY_SPEED": query_speed,
+    **{f"TRUST_{part.upper()}": partial(trust_tables.table_of, part) for part in trust_tables.MAKERS},
+    "TRUST_TARGETS": lambda: trust_tables.targets(result_files.read("trust")),
     "RIDGE_IN_ORDER": lambda: ridge_in_order.table(result_files.read("ridge_in_order")),
 }
 

@@ -142,7 +142,9 @@ def test_a_sample_of_unknown_features_is_answered_like_the_mean_and_teaches_noth
     state = pickle.dumps(model.estimator)
     rules = model.estimator._model.rules
     missing = np.full((1, rules.n_features), np.nan)
-    mean = mixed_answers(rules, rules.arrays.c[:1].copy(), missing).outputs[0].clip(0.0, 1.0)
+    mean = model.estimator._model.calibration.probabilities(
+        mixed_answers(rules, rules.arrays.c[:1].copy(), missing).outputs
+    )[0]
     for x in ({}, {"b": 1.0}, {"a": None}, {"a": float("nan"), "text": "red"}):
         assert [share[True] for share in model.predict_proba_one(x).values()] == mean.tolist()
         model.learn_one(x, {"on": True})

@@ -12,9 +12,6 @@ EXPECTED_FAILURES = {
         "the check cuts decision_function at 0 and wants one array classes_ for all labels; the outputs of eq. (2) are "
         "cut at 0.5, and classes_ of a label matrix has one row per label"
     ),
-    "check_classifiers_multilabel_output_format_predict_proba": (
-        "outputs are clipped to [0, 1], so an exact 0 occurs; the check wants more than 0"
-    ),
     "check_supervised_y_2d": "a 2-D target always is a label matrix of 0, 1 and NaN, never a column of classes",
 }
 

@@ -332,7 +332,10 @@ class ActiveLearner:
         cold_start = model.warm_up
         if cold_start is not None and self.bucket.budget < 1.0:
             cold_start.in_order = False  # rows that were asked about are not neighbours in the stream
-        outputs = self._inner.learn_checked(query.x, y, confidence, self.antecedent_rate)
+        counted = self.strategy.drawn_labels(query)
+        outputs = self._inner.learn_checked(
+            query.x, y, confidence, antecedent_rate=self.antecedent_rate, counted=counted
+        )
         if cold_start is None:
             self.strategy.context.record_error(model, query, y, outputs, confidence)
 

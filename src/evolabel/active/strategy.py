@@ -9,7 +9,7 @@ from evolabel.active.query import COLD_START, PROBE, RANDOM, RANKING, Query, Sco
 from evolabel.active.scoring.context import QueryContext, RowContext
 from evolabel.active.scoring.criteria import Criterion, VarianceReduction, can_fire, score_table
 from evolabel.active.scoring.model_version import ModelVersion, WeightCache
-from evolabel.active.scoring.priorities import is_probe, prioritise
+from evolabel.active.scoring.priorities import is_probe, prioritise, probes
 from evolabel.active.scoring.row_scorer import RowScorer
 from evolabel.active.scoring.score_table import ScoreTable
 from evolabel.active.scoring.scored_rows import ScoredRows
@@ -264,6 +264,14 @@ class QueryStrategy:
         """Price of a question for these `labels` of a sample."""
         count = int(np.count_nonzero(labels))
         return count if self.bucket.per == "labels" else min(count, 1)
+
+    def drawn_labels(self, query: Query) -> BoolArray:
+        """Labels of `query` that stand for the stream: all where everything or at random is asked, else the probes."""
+        if self.bucket.budget >= 1.0 or RANDOM in query.reasons:
+            return np.ones(len(query.labels), np.bool_)
+        if PROBE in query.reasons and query.values is not None:
+            return query.labels & probes(query.values)
+        return np.zeros(len(query.labels), np.bool_)
 
     def could_have_made(self, model: Model, query: Query) -> bool:
         """Whether price and values of `query` agree with the bucket and the selector, for `model`."""

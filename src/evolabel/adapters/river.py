@@ -106,8 +106,9 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
     @exclusive
     def predict_proba_one(self, x: Values) -> dict[Hashable, dict[bool, float]]:
         """The probabilities of False and True for the features `x`, for every label seen so far."""
-        shares = np.clip(self._outputs(x), 0.0, 1.0).tolist()
-        return {name: {False: 1.0 - share, True: share} for name, share in zip(self._labels.names, shares, strict=True)}
+        outputs, model = self._outputs(x)[None], self._model
+        chances = [] if model is None else model.calibrator().probabilities(outputs)[0].tolist()
+        return {name: {False: 1.0 - on, True: on} for name, on in zip(self._labels.names, chances, strict=True)}
 
     @exclusive
     def predict_one(self, x: Values) -> dict[Hashable, bool]:

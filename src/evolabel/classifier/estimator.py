@@ -14,10 +14,11 @@ from evolabel.classifier.learning import Learning
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.classifier.samples import as_one_row
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, joined, places
+from evolabel.core.calibration.calibration import DEFAULT_COVERAGE, check_coverage
 from evolabel.core.merge_models import empty_like, merge
 from evolabel.core.options import PAPER_PROFILE
 from evolabel.errors import DataError, DataTypeError
-from evolabel.typing import AnyArray, FloatArray
+from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from evolabel.explain.figures.figure_data import FigureData
@@ -257,15 +258,41 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
             return np.asarray(outputs[:, -1] - (outputs[:, 0] if targets.size == 2 else 0.0))
         return outputs
 
+    @exclusive
     def predict_proba(self, X: object) -> FloatArray:
-        """Return the outputs for `X` clipped to [0, 1], (n_samples, n_labels); for a 1-D target they sum to 1."""
-        with self._lock:
-            outputs, targets = self._outputs(X), self._targets
-        shares = np.clip(outputs, 0.0, 1.0)
-        if isinstance(targets, LabelMatrix):
-            return shares
-        total = shares.sum(axis=1, keepdims=True)
-        return np.where(total > 0.0, shares / np.where(total > 0.0, total, 1.0), 1.0 / targets.size)
+        """Return the probability of each label of `X`, (n_samples, n_labels); for a 1-D target rows sum to 1.
+
+        Outputs are calibrated along the stream (docs/trust.md). A probability is never 0, and 1 only where a 1-D target
+        has shown a single class. `predict` cuts outputs, not probabilities.
+        """
+        outputs = self._outputs(X)
+        return self._model.calibrator().probabilities(outputs)
+
+    def predict_log_proba(self, X: object) -> FloatArray:
+        """Return the logarithm of `predict_proba` of `X`, which is always finite."""
+        return np.asarray(np.log(self.predict_proba(X)))
+
+    @exclusive
+    def predict_set(self, X: object, coverage: float = DEFAULT_COVERAGE) -> BoolArray:
+        """Return what may be true of each sample, wide enough to hold the truth in a share `coverage` of the samples.
+
+        Thresholds follow the stream label by label, also where it drifts (docs/trust.md).
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+            From 0.5 to 0.99.
+
+        Returns
+        -------
+        bool ndarray of shape (n_samples, n_labels, 2)
+            Whether each label may be off, and may be on; at least one of them. For a 1-D target (n_samples, n_classes):
+            the classes that may be true, at least one.
+        """
+        level = check_coverage(coverage)
+        outputs, calibrator = self._outputs(X), self._model.calibrator()
+        return calibrator.sets(calibrator.probabilities(outputs), calibrator.limits(level))
 
     def predict(self, X: object) -> AnyArray:
         """Return the labels of `X` as 0/1, eq. (4), (n_samples, n_labels); for a 1-D target the class of each row."""

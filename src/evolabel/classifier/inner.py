@@ -14,7 +14,7 @@ from evolabel.core.batch import Batch
 from evolabel.core.options import Options
 from evolabel.core.protocols import Model
 from evolabel.errors import DataError, StateError
-from evolabel.typing import AnyArray, FloatArray
+from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
@@ -165,13 +165,20 @@ class ClassifierInner:
         return self.classifier._explained(self.validate_rows(as_one_row(x)), correct)
 
     def learn_checked(
-        self, x: FloatArray, y: FloatArray, confidence: FloatArray | None, antecedent_rate: float
+        self,
+        x: FloatArray,
+        y: FloatArray,
+        confidence: FloatArray | None,
+        *,
+        antecedent_rate: float,
+        counted: BoolArray,
     ) -> FloatArray:
         """Outputs for the checked row `x`, (p,), from before it is learned with the checked labels `y`.
 
         `y` is (K,) of 0, 1 and NaN; the weights of labels that are NaN do not change, and a wider `y` adds labels.
         `confidence` of each label in [0, 1] may be None. `antecedent_rate` in [0, 1] is the factor by which the sample
-        moves the rule it falls into.
+        moves the rule it falls into. Only labels that are `counted`, (K,), move the thresholds of prediction sets:
+        those that were not chosen because they are uncertain.
         """
         clf, model = self.classifier, self.classifier._model
         labels = y[None]
@@ -186,7 +193,7 @@ class ClassifierInner:
             if rules is None:
                 clf._learn(batch)
             else:
-                with rules.moving_antecedents_by(antecedent_rate):
+                with rules.moving_antecedents_by(antecedent_rate), model.calibration.counting(counted):
                     clf._learn(batch)
         except BaseException:
             model.advance(1)

@@ -5,7 +5,7 @@ Input that is refused leaves no trace.
 
 import copy
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 
@@ -24,10 +24,12 @@ from evolabel.classifier.samples import (
 )
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets, announced, checked_labels, read_targets
 from evolabel.core.batch import NO_WEIGHTS, NOT_GIVEN, Batch
+from evolabel.core.calibration.calibration import DEFAULT_COVERAGE, check_coverage
 from evolabel.core.members.feedback.error_feedback import ErrorFeedback
 from evolabel.core.model import CHUNK, StreamModel
 from evolabel.core.rules.events import Event
 from evolabel.errors import DataError
+from evolabel.kernels.calibration.maps import LEAST_SHARE
 from evolabel.kernels.thresholds import UNDECIDED
 from evolabel.typing import BoolArray, FloatArray
 
@@ -35,12 +37,22 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 T = TypeVar("T")
+RECEIVING = ("outputs", "thresholds", "probabilities", "set_limits")  # arrays of a `Batch` that learning fills
+BY_LABEL = ("Y", "confidences", *RECEIVING)  # those with a column per label
 OnEvent = Callable[[Event], object]
 """Function that is called with each new event."""
 
 
+class StreamAnswers(NamedTuple):
+    """Outputs, probabilities and prediction sets of rows, each from before its row was learned."""
+
+    outputs: FloatArray
+    probabilities: FloatArray
+    sets: BoolArray
+
+
 class Learning(Parameters, Properties):
-    """`fit`, `partial_fit`, `test_then_train` and `decide_then_train`."""
+    """`fit`, `partial_fit`, `test_then_train`, `decide_then_train` and `answer_then_train`."""
 
     def fit(self, X: object, y: object = None, sample_weight: object = None, confidence: object = None) -> Self:
         """Learn an initial batch (batch phase); what was learned before is dropped.
@@ -204,6 +216,53 @@ class Learning(Parameters, Properties):
         self._learn(batch)
         return batch.outputs, batch.outputs >= (batch.thresholds if len(batch.thresholds) else self.threshold)
 
+    def answer_then_train(
+        self,
+        X: object,
+        y: object,
+        sample_weight: object = None,
+        confidence: object = None,
+        *,
+        coverage: float = DEFAULT_COVERAGE,
+    ) -> StreamAnswers:
+        """Return outputs, probabilities and sets for every row from before the row was learned, and learn all rows.
+
+        The same as `decision_function`, `predict_proba`, `predict_set` and `partial_fit` row by row.
+
+        Parameters
+        ----------
+        X, y, sample_weight, confidence
+            As in `fit`.
+        coverage : float, default=0.9
+            As in `predict_set`.
+
+        Returns
+        -------
+        StreamAnswers
+            Tuple of `outputs`, as `test_then_train` returns them, `probabilities` and `sets`. A label that had not been
+            seen yet has the probability 0.5 and both values in its set; a class, a probability of 1e-6, and no set has
+            it.
+        """
+        level = check_coverage(coverage)
+        return self._answer_then_train(X, y, level, sample_weight, confidence)
+
+    @uninterrupted
+    def _answer_then_train(self, X: object, y: object, coverage: float, *weights: object) -> StreamAnswers:
+        """`answer_then_train` after the check of its `coverage`."""
+        batch = self._prepare(X, y, None, *weights)
+        shape, is_classes = (len(batch.X), self._targets.size), isinstance(self._targets, ClassCodes)
+        batch = batch._replace(
+            outputs=np.zeros(shape),
+            probabilities=np.full(shape, LEAST_SHARE if is_classes else 0.5),
+            coverages=np.full(len(batch.X), coverage),
+            set_limits=np.full(shape, 0.0 if is_classes else 1.0),
+        )
+        self._learn(batch)
+        P = batch.probabilities
+        if is_classes:
+            P /= P.sum(axis=1, keepdims=True)
+        return StreamAnswers(batch.outputs, P, self._model.calibration.sets(P, batch.set_limits))
+
     # ------------------------------------------------------------------ inner workings
 
     def _new_model(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> StreamModel:
@@ -295,9 +354,7 @@ def _learn_growing(model: StreamModel, targets: Targets, batch: Batch) -> None:
         if size > model.n_labels:
             model.grow_labels(size, absent=isinstance(targets, ClassCodes))
         part = batch.rows(slice(start, end))
-        by_label = (part.Y, part.confidences, part.outputs, part.thresholds)
-        labels, *others = (np.ascontiguousarray(array[:, :size]) for array in by_label)
-        piece = Batch(part.X, labels, part.weights, *others)
+        piece = part._replace(**{name: np.ascontiguousarray(getattr(part, name)[:, :size]) for name in BY_LABEL})
         model.learn(piece)
-        part.outputs[:, :size] = piece.outputs
-        part.thresholds[:, :size] = piece.thresholds
+        for name in RECEIVING:
+            getattr(part, name)[:, :size] = getattr(piece, name)

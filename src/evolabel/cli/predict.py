@@ -13,6 +13,8 @@ from evolabel.cli.output import print_message, print_or_write
 from evolabel.cli.source import split_names, usable
 from evolabel.typing import AnyArray, FloatArray, IntArray
 
+_DIGITS = 6  # of a probability
+
 
 def predict(model: Path, data: str, *, labels: str = "", proba: bool = False, out: Path | None = None) -> None:
     """Predict the labels of every row of a file with a saved model, as CSV.
@@ -34,7 +36,7 @@ def predict(model: Path, data: str, *, labels: str = "", proba: bool = False, ou
     labels
         Columns of that file that are labels, separated by commas; needed only if the model has no feature names.
     proba
-        Print outputs from 0 to 1 instead of predicted labels (0 or 1).
+        Print probabilities instead of predicted labels (0 or 1).
     out
         File to write to, instead of the terminal.
     """
@@ -43,8 +45,14 @@ def predict(model: Path, data: str, *, labels: str = "", proba: bool = False, ou
     for column, rows in _unknown_texts(classifier, X).items():
         texts = f"{counted(len(rows), 'row')}, the first is row {rows[0]}"
         print_message(f"{column}: a text that the model has never seen is read as none of its texts ({texts})")
-    answers = classifier.predict_proba(X).round(4) if proba else classifier.predict(X)
+    answers = _printable(classifier.predict_proba(X)) if proba else classifier.predict(X)
     print_or_write(_table(classifier, answers), out, f" ({counted(len(X), 'row')})")
+
+
+def _printable(probabilities: FloatArray) -> FloatArray:
+    """Return `probabilities` with six digits, none of them 0 or 1."""
+    least = 10.0**-_DIGITS
+    return np.asarray(np.clip(probabilities, least, 1.0 - least).round(_DIGITS))
 
 
 def _unknown_texts(classifier: EvolvingFuzzyClassifier, X: FloatArray) -> dict[str, IntArray]:

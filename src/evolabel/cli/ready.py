@@ -26,6 +26,7 @@ def compile_kernels(learners: Mapping[str, Learner] | None = None, *, quiet: boo
         learner = EvolvingFuzzyClassifier().fit(X[:40], Y[:40])
         learner.test_then_train(X[40:], Y[40:])
         learner.decision_function(X)
+        learner.predict_set(X)
         if learners:
             X, Y = DriftingStream(n_features=2, n_labels=2).take(_ROWS)
             Y = np.repeat(Y[::_EVENT], _EVENT, axis=0)  # so that errors repeat, and error feedback is used

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.typing import BoolArray, FloatArray
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
 NO_WEIGHTS = np.empty(0)
 NOT_GIVEN = np.empty((0, 0))
@@ -29,8 +29,14 @@ class Batch(NamedTuple):
     """Raw features where `X` is scaled, (n, p) or (0, 0); members beside the rules read them."""
     read: FloatArray = NOT_GIVEN
     """Receives the raw features with sensors corrected, as each row was read, (n, p) or (0, 0)."""
+    probabilities: FloatArray = NOT_GIVEN
+    """Receives the probabilities of the labels before each row, (n, K) or (0, 0)."""
+    coverages: FloatArray = NO_WEIGHTS
+    """Coverage of the prediction set asked for each row, (n,) or (0,)."""
+    set_limits: FloatArray = NOT_GIVEN
+    """Receives the thresholds of the prediction sets at `coverages` before each row, (n, K) or (0, 0)."""
 
-    def rows(self, part: slice | BoolArray) -> "Batch":
+    def rows(self, part: slice | BoolArray | IntArray) -> "Batch":
         """Return the rows in `part`; for a slice, arrays are views, so that outputs reach the whole batch."""
         return Batch(*(array[part] if len(array) else array for array in self))
 

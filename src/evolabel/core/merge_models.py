@@ -88,6 +88,7 @@ def merge(
     united.n_answers[columns] += theirs.n_answers
     for watcher, other_watcher in zip(united.watchers, theirs.watchers, strict=False):
         watcher.merge(other_watcher, n_labels, columns)
+    united.calibration.add(theirs.calibration, columns)
     if united.counts is not None and theirs.counts is not None:
         united.counts.add(theirs.counts, columns)
     return united

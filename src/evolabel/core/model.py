@@ -13,7 +13,8 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from evolabel._utils.interrupts import deliver, held
-from evolabel.core.batch import Batch
+from evolabel.core.batch import NOT_GIVEN, Batch
+from evolabel.core.calibration.calibration import Calibration
 from evolabel.core.decisions.thresholds import output_counts
 from evolabel.core.edits.undo import CHANGES_KEPT, Change
 from evolabel.core.initial import batch_phase
@@ -84,6 +85,7 @@ class StreamModel:
         self.thresholds: ThresholdRules | None = None
         self.written = WrittenRules(n_features, n_labels, exclusive=exclusive)
         self.exclusive = exclusive
+        self.calibration = Calibration(n_labels, exclusive=exclusive)
         self.warm_up = WarmUp(n_features, n_labels, int(options.warm_up)) if warming else None
         self.counts = output_counts(n_labels, options)
         self.is_plain = self.counts is None  # learning a row changes the rules only
@@ -167,6 +169,11 @@ class StreamModel:
         W = mixed_weights(rules) if len(X) >= MANY_ROWS else NO_WEIGHTS
         return refined(self, X, mixed_answers(rules, self.scale(X), X, W).outputs)
 
+    def calibrator(self) -> Calibration:
+        """Return the calibration of the outputs: this model's, or during the warm-up that of the first rows."""
+        answering = self.answering()
+        return self.calibration if answering is None else answering.calibration
+
     # ------------------------------------------------------------------ learning
 
     def fit(self, batch: Batch) -> None:
@@ -206,6 +213,8 @@ class StreamModel:
             raise misfit({"Y": batch.Y}, f"answers to {len(n_answers)} labels")
         assert self.scaler is not None
         _count_answers(batch.Y, batch.weights, n_answers)
+        if not len(batch.outputs):
+            batch = batch._replace(outputs=np.empty(batch.Y.shape))
         counters = rules.arrays.counters
         before = counters[SEEN]
         try:
@@ -213,7 +222,9 @@ class StreamModel:
                 rules.learn_raw(batch, self.scaler)
             else:
                 self._learn_refined(self.thresholds, batch)
-            self.n_answers = n_answers
+            with held():
+                self.calibration.learn(batch)
+                self.n_answers = n_answers
         except BaseException as error:
             with held():
                 if self.n_answers is not n_answers:
@@ -232,8 +243,7 @@ class StreamModel:
         stream is cut into batches. Ctrl-C waits until both have learned them.
         """
         assert self.scaler is not None
-        outputs = batch.outputs if len(batch.outputs) else np.empty(batch.Y.shape)
-        batch = batch._replace(outputs=outputs, read=np.empty(batch.X.shape))
+        batch = batch._replace(read=np.empty(batch.X.shape))
         done = 0
         while done < len(batch.X):
             end = done + (1 if len(self.written) else thresholds.rows_to_turn)  # gates of written rules turn at any row
@@ -249,7 +259,8 @@ class StreamModel:
             done = end
 
     def _count_first(self, rows: int, batch: Batch) -> None:
-        """Count the answers of the first `rows` rows of `batch`, after which learning ended with an error."""
+        """Count and calibrate by the first `rows` rows of `batch`, after which learning ended with an error."""
+        self.calibration.learn(batch.rows(slice(0, rows)))
         n_answers = self.n_answers.copy()
         _count_answers(batch.Y[:rows], batch.weights[:rows], n_answers)
         self.n_answers = n_answers
@@ -257,14 +268,16 @@ class StreamModel:
     def _learn_heavy(self, batch: Batch) -> None:
         """Learn rows of huge weights: all of them, with P derived again, or none and DataError."""
         rules = self.trained()
-        before = copy.deepcopy((rules.__getstate__(), self.n_answers, self.counts, self.thresholds, self.written))
+        before = copy.deepcopy(
+            (rules.__getstate__(), self.n_answers, self.counts, self.thresholds, self.written, self.calibration)
+        )
         try:
             self.learn_rows(batch)
             derive_inverses(rules)
             if not (is_sound(rules) and is_well_posed(rules) and np.isfinite(batch.outputs).all()):
                 raise DataError(NOT_IN_FLOAT64)
         except BaseException as error:
-            state, self.n_answers, self.counts, self.thresholds, self.written = before
+            state, self.n_answers, self.counts, self.thresholds, self.written, self.calibration = before
             vars(rules).update(state)
             if isinstance(error, LinAlgError | StateError):
                 raise DataError(NOT_IN_FLOAT64) from None
@@ -279,6 +292,8 @@ class StreamModel:
 
     def _buffer(self, buffer: WarmUp, batch: Batch) -> int:
         """Keep rows until there are enough, then run the batch phase; return the number of rows taken."""
+        if len(batch.probabilities):
+            return self._buffer_calibrated(buffer, batch)
         before = buffer.filled, buffer.n_seen
         done = buffer.take(batch, lambda row: self._first_outputs(buffer, row))
         if buffer.complete:
@@ -289,6 +304,19 @@ class StreamModel:
                 raise
         return done
 
+    def _buffer_calibrated(self, buffer: WarmUp, batch: Batch) -> int:
+        """Do as `_buffer`, row by row; probabilities and set limits of `batch` receive those before each row."""
+        plain = batch._replace(probabilities=NOT_GIVEN, set_limits=NOT_GIVEN)
+        for i in range(len(batch.X)):
+            if self.warm_up is not buffer:
+                return i
+            row = slice(i, i + 1)
+            calibrator, outputs = self.calibrator(), self._first_outputs(buffer, batch.X[row])
+            batch.probabilities[row] = calibrator.probabilities(outputs)
+            batch.set_limits[row] = calibrator.limits(float(batch.coverages[i]))
+            self._buffer(buffer, plain.rows(row))
+        return len(batch.X)
+
     def _first_outputs(self, buffer: WarmUp, X: FloatArray) -> FloatArray:
         """Return outputs of the raw rows `X` during the warm-up: label shares, then those of a `FirstModel`."""
         if self.options.iterated:
@@ -297,7 +325,8 @@ class StreamModel:
 
     def _untrained(self) -> "StreamModel":
         """Return a model of the same options that has learned nothing; few rows need no threshold rules."""
-        return StreamModel(self.n_features, self.n_labels, replace(self.options, threshold_rules=False))
+        options = replace(self.options, threshold_rules=False)
+        return StreamModel(self.n_features, self.n_labels, options, exclusive=self.exclusive)
 
     def answering(self) -> "StreamModel | None":
         """Return the model behind the outputs: this one, or that of the first rows; None while these are shares."""
@@ -338,6 +367,7 @@ class StreamModel:
         if self.counts is not None:
             self.counts.grow_labels(n_labels)
         self.written.grow_labels(n_labels)
+        self.calibration.grow_labels(n_labels)
         self.n_answers = np.pad(self.n_answers, (0, n_labels - self.n_labels))
         self.n_labels = n_labels
         if self.rules is not None:

@@ -14,6 +14,7 @@ from evolabel.typing import BoolArray, FloatArray
 if TYPE_CHECKING:
     from collections import deque
 
+    from evolabel.core.calibration.calibration import Calibration
     from evolabel.core.decisions.thresholds import OutputCounts
     from evolabel.core.edits.undo import Change
     from evolabel.core.initial.cold_start import WarmUp
@@ -71,6 +72,7 @@ class Model(Protocol):
     written: "WrittenRules"
     warm_up: "WarmUp | None"
     counts: "OutputCounts | None"
+    calibration: "Calibration"
     watchers: tuple[Watcher, ...]
     changes: "deque[Change]"
 
@@ -99,6 +101,9 @@ class Model(Protocol):
 
     def outputs(self, X: FloatArray) -> FloatArray:
         """Return the outputs of eq. (2) for the raw rows `X`, (n, K)."""
+
+    def calibrator(self) -> "Calibration":
+        """Return the calibration of the outputs."""
 
     def fit(self, batch: Batch) -> None:
         """Learn the initial `batch`; what was learned before is dropped."""

@@ -21,7 +21,7 @@ def check_batch(batch: Batch, n_features: int, n_labels: int) -> None:
     All must be C-contiguous and of eight bytes per entry. For X and Y, which are always 2-D, bytes are compared, and
     `ascontiguousarray` gives back the same object: these are the fastest ways to see it.
     """
-    X, Y, weights, confidences, outputs, thresholds, raw, read = batch
+    X, Y, weights, confidences, outputs, thresholds, raw, read, *_ = batch
     n = len(X)
     if (
         X.nbytes != 8 * n * n_features

@@ -19,6 +19,7 @@ from evolabel.evaluate.metrics import (
     metric_named,
 )
 from evolabel.evaluate.metrics.label_sets import partial_accuracy
+from evolabel.evaluate.metrics.prediction_sets import set_coverage, set_size
 from evolabel.evaluate.metrics.ranking import average_precision
 from evolabel.evaluate.prequential import prequential
 from evolabel.evaluate.repeated import RankingRow, Repeated, Spread, best_value, repeat
@@ -55,4 +56,6 @@ __all__ = [
     "partial_accuracy",
     "prequential",
     "repeat",
+    "set_coverage",
+    "set_size",
 ]

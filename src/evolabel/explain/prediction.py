@@ -69,8 +69,7 @@ class Explanation:
     novelty : NoveltyCheck
         Distance of the sample to the nearest rule.
     counterfactuals : tuple of Counterfactual or None
-        For each label the smallest change of one feature that would turn it, across a threshold or within the active
-        rules (None: no feature can).
+        For each label the smallest change of one feature that would turn it (None: no feature can).
     words : Vocabulary
         Terms of the features.
     threshold : array, float or None
@@ -78,8 +77,7 @@ class Explanation:
     linear : array of shape (n_features + 1, n_labels), optional
         What each feature (the last: the intercept) adds through the linear member; None where drift is not followed.
     feedback : array of shape (n_labels,), optional
-        What the errors of recent answers add to each label, of an `ActiveLearner` in a stream where errors repeat:
-        (scale - 1) times the sum of all other parts, plus the offset. None where outputs are not corrected.
+        What errors of recent answers add: (scale - 1) times the sum of other parts, plus the offset; None: nothing.
     n_seen : int
         Samples that the model had learned.
     corrections : dict of str to SensorCorrection
@@ -87,10 +85,11 @@ class Explanation:
     corrected : array of shape (n_features,), optional
         The sample after these corrections; None where nothing was corrected.
     paths : tuple of ThresholdPath or None
-        For each label the path of the sample through the tree of thresholds, and the rule at its end; None where it has
-        no say, or where a written rule decides. Empty without threshold rules.
+        For each label the path of the sample through the tree of thresholds; None where it has no say. May be empty.
     deciding : tuple of WrittenRule or None
         For each label the written rule that decides; None where none does. Empty without written rules.
+    probabilities : array of shape (n_labels,), optional
+        The probability of each label, which follows from its output (docs/trust.md).
     """
 
     rules: IntArray
@@ -113,6 +112,7 @@ class Explanation:
     corrected: FloatArray | None = field(default=None, repr=False)
     paths: tuple[ThresholdPath | None, ...] = field(default=(), repr=False)
     deciding: tuple[WrittenRule | None, ...] = field(default=(), repr=False)
+    probabilities: FloatArray | None = field(default=None, repr=False)
 
     @property
     def total(self) -> FloatArray:
@@ -175,6 +175,7 @@ class Explanation:
             {
                 "label": name,
                 "output": float(self.total[c]),
+                "probability": None if self.probabilities is None else float(self.probabilities[c]),
                 "on": bool(self.predicted[c]),
                 "ambiguous": bool(self.ambiguous[c]),
                 "contributions": self.contributions[:, :, c].tolist(),
@@ -272,6 +273,7 @@ def explain_sample(
         corrected=real[0].copy() if corrections else None,
         paths=paths,
         deciding=deciding,
+        probabilities=model.calibration.probabilities(outputs[None])[0],
     )
 
 

@@ -42,7 +42,12 @@ def prioritise(values: FloatArray, first: int, budget: float, drifting: BoolArra
 
 def is_probe(value: FloatArray, labels: BoolArray) -> bool:
     """Return whether one of the `labels` asked for was drawn at random, by the `value` of its row."""
-    return bool((value[labels] >= PROBE_SCORE).any())
+    return bool((probes(value) & labels).any())
+
+
+def probes(value: FloatArray) -> BoolArray:
+    """Return which labels were drawn at random, by the `value` of their row, (K,)."""
+    return np.asarray(value >= PROBE_SCORE)
 
 
 def _uniform(numbers: AnyArray) -> FloatArray:

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from evolabel.core.batch import Batch
-from evolabel.core.initial.local_ridge import choose_local_ridge
+from evolabel.core.initial.first_probabilities import start_calibration
+from evolabel.core.initial.local_ridge import LeftOut, choose_local_ridge
 from evolabel.core.initial.ridge import ridge_strength
 from evolabel.core.members.adapting import derive_inverses
 from evolabel.core.members.written_rules.ordered_list import WrittenRules
@@ -64,8 +65,7 @@ def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True)
     rules, outputs = model.trained(), np.zeros(batch.Y.shape)
     scaled = Batch(model.scale(batch.X), batch.Y, batch.weights, batch.confidences, raw=batch.X)
     rules.learn(scaled, consequents=False)
-    if model.options.chooses_local_ridge:
-        _choose_local_ridge(model, scaled.rows(taught))
+    left_out = _choose_local_ridge(model, scaled.rows(taught)) if model.options.chooses_local_ridge else None
     scaled = scaled._replace(outputs=outputs)
     if rules.settings.iterated:
         accumulate(rules, scaled)
@@ -74,6 +74,7 @@ def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True)
     _check_outputs(rules, scaled)
     if model.thresholds is not None:
         model.thresholds.refine(scaled._replace(X=batch.X), outputs)
+    start_calibration(model, scaled.rows(taught), left_out)
     model.n_answers = np.zeros(model.n_labels)
     _count_answers(batch.Y, batch.weights, model.n_answers)
     for watcher in model.watchers:
@@ -103,15 +104,16 @@ def is_heavy(rules: RuleBase, weights: FloatArray) -> bool:
     return bool(weights.max(initial=0.0) * (1.0 + settings.prior.sum()) > _HEAVY * settings.penalty.min())
 
 
-def _choose_local_ridge(model: "StreamModel", batch: Batch) -> None:
+def _choose_local_ridge(model: "StreamModel", batch: Batch) -> LeftOut:
     """Choose the ridge of rules that have their places, before consequents have learned anything."""
     rules = model.trained()
     chosen = choose_local_ridge(rules, batch.X, batch.Y, model.ridge)
-    if chosen != model.local_ridge:
-        model.local_ridge = chosen
+    if chosen.factor != model.local_ridge:
+        model.local_ridge = chosen.factor
         rules.settings = model.settings()
         for slot in range(rules.n_rules + 1):
             start_inverse(slot, rules.arrays, rules.settings)
+    return chosen
 
 
 def _check_outputs(rules: RuleBase, batch: Batch) -> None:

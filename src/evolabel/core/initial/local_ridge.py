@@ -19,12 +19,15 @@ Deviation: the paper has no such ridge. Where regions follow rules of their own,
 the *linear* model needs, has little to do with what the rules need (docs/experiments.md).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from evolabel.core.initial.ridge import cannot_choose, filled
+from evolabel.core.one_thread import one_blas_thread
 from evolabel.core.options import STRONGEST_LOCAL_RIDGE
 from evolabel.core.rules.rule_base import RuleBase
-from evolabel.typing import FloatArray
+from evolabel.typing import FloatArray, IntArray
 
 # Strongest first: it wins ties. Small batches may choose more, to the loss of the stream after them.
 LOCAL_GRID = (STRONGEST_LOCAL_RIDGE, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002)
@@ -32,25 +35,36 @@ LOCAL_GRID = (STRONGEST_LOCAL_RIDGE, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002)
 _MOST_ROWS = 2000  # of a larger batch rows are taken at even steps; that many are enough to compare seven strengths
 
 
-def choose_local_ridge(rules: RuleBase, Z: FloatArray, Y: FloatArray, ridge: float) -> float:
+class LeftOut(NamedTuple):
+    """The factor of the ridge that was chosen, and the outputs of `rows` by rules that have never seen the row."""
+
+    factor: float
+    rows: IntArray
+    outputs: FloatArray
+
+
+@one_blas_thread()
+def choose_local_ridge(rules: RuleBase, Z: FloatArray, Y: FloatArray, ridge: float) -> LeftOut:
     """Return the factor of `ridge` with the least leave-one-out squared error of `rules` on scaled rows `Z`, `Y`.
 
-    The rules have their places, and have learned no consequents. As for the unit `ridge`, all rows count alike, and
-    gaps as average.
+    Without rows in the result it could not be chosen. The rules have their places, and have learned no consequents. As
+    for the unit `ridge`, all rows count alike, and gaps as average.
     """
+    rows = np.arange(len(Z))
     if len(Z) > _MOST_ROWS:
         rows = np.linspace(0, len(Z) - 1, _MOST_ROWS).astype(np.int64)
         Z, Y = Z[rows], Y[rows]
     memberships = rules.memberships(Z)[0]
     Z, Y = filled(Z, 0.0), filled(Y, np.nan)
     if cannot_choose(Z, Y):
-        return STRONGEST_LOCAL_RIDGE
+        return LeftOut(STRONGEST_LOCAL_RIDGE, rows[:0], Y[:0])
     strength = rules.settings.penalty[0]  # lambda D; D is 1 for features
     R = np.column_stack([Z, np.ones(len(Z))]) / np.sqrt(strength / strength[0])
     with np.errstate(all="ignore"):  # hardly any ridge: leverages of 1
         outputs = leave_one_out(R, Y, memberships, float(strength[0]), ridge * np.array(LOCAL_GRID))
         errors = ((outputs - Y) ** 2).mean(axis=(1, 2))
-    return LOCAL_GRID[int(np.where(np.isfinite(errors), errors, np.inf).argmin())]
+    best = int(np.where(np.isfinite(errors), errors, np.inf).argmin())
+    return LeftOut(LOCAL_GRID[best], rows, outputs[best])
 
 
 def leave_one_out(

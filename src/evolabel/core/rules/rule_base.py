@@ -94,7 +94,7 @@ class RuleBase(RuleState):
         kept = self._kept()
         state, paper = kept.packed
         check_batch(batch, self.n_features, kept.n_labels)
-        X, Y, weights, confidences, out, *_, read = batch
+        X, Y, weights, confidences, out, _, _, read, *_ = batch
         if len(read):
             read[:] = X
         Z, members = scaler.transform(X), self.packed_members
@@ -105,7 +105,7 @@ class RuleBase(RuleState):
 
     def _learn(self, batch: Batch, structure: bool, consequents: bool, created: bool = False) -> tuple[int, int]:
         """Call the loop once; return how many rows it has learned, and its reason to stop."""
-        Z, Y, weights, confidences, out, _, raw, read = batch
+        Z, Y, weights, confidences, out, _, raw, read, *_ = batch
         members, X = self.packed_members, raw if len(raw) else Z
         if members is not None and len(raw) != len(Z):
             raise misfit({"raw": raw}, f"{len(Z)} rows")

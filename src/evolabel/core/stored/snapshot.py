@@ -29,6 +29,7 @@ from evolabel.core.rules.rule_base import EVENTS_KEPT, RuleBase
 from evolabel.core.rules.scaling import PER_FEATURE, Scaler, limits_of
 from evolabel.core.rules.slots import PER_SLOT
 from evolabel.core.stored.array_checks import MOST, check_arrays, check_names, floats, inside, require, size_of, whole
+from evolabel.core.stored.calibration_checks import check_calibration
 from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.core.stored.model_checks import (
     check_counts,
@@ -44,6 +45,7 @@ from evolabel.core.stored.named_arrays import part_of
 from evolabel.core.stored.threshold_checks import check_thresholds
 from evolabel.core.stored.written_checks import read_written
 from evolabel.errors import DataError
+from evolabel.kernels.calibration.state import CalibrationArrays
 from evolabel.kernels.members.state import MemberArrays
 from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN
 from evolabel.kernels.written_rules.state import WrittenArrays
@@ -53,7 +55,7 @@ Facts = dict[str, Any]
 
 OUTPUT_ARRAYS = ("seen", "on")
 CHANGE_ARRAYS = ("slots", "counters", "after")
-_GROUPS = ("scaler", "rules", "members", "thresholds", "written", "change", "outputs")
+_GROUPS = ("scaler", "rules", "members", "thresholds", "written", "change", "outputs", "calibration")
 MOST_COLUMNS = 1_000_000  # features or labels of a stored model
 
 
@@ -84,6 +86,7 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
         arrays |= {f"thresholds.{name}": array for name, array in thresholds_apart(model.thresholds).items()}
     if len(model.written):
         arrays |= {f"written.{name}": array for name, array in model.written.arrays._asdict().items()}
+    arrays |= {f"calibration.{name}": array for name, array in model.calibration.arrays._asdict().items()}
     if model.counts is not None:
         arrays |= {f"outputs.{name}": getattr(model.counts, name) for name in OUTPUT_ARRAYS}
     facts["events"] = [list(event) for event in rules.events]
@@ -147,6 +150,9 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
     with inside("change"):
         model.changes.extend(_changes(model.rules, parts["change"], stored, model))
     model.n_answers = parts["rest"]["n_answers"].copy()
+    with inside("calibration"):
+        check_calibration(parts["calibration"], n_labels, exclusive=model.exclusive)
+    model.calibration.arrays = CalibrationArrays(**{name: array.copy() for name, array in parts["calibration"].items()})
     if model.counts is not None:
         with inside("outputs"):
             check_counts(parts["outputs"], len(model.counts.seen))

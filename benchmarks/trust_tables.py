@@ -1,0 +1,172 @@
+"""Tables of `benchmarks/trust.py`: probabilities and sets, before and after, and the targets."""
+
+from collections.abc import Callable, Iterable, Mapping
+from statistics import mean
+from typing import Any
+
+import result_files
+from drift_tables import Target, at_least
+
+from evolabel.explain.markup import table
+
+MOST_ECE = {
+    "emotions": 0.032,
+    "yeast": 0.013,
+    "water-quality": 0.020,
+    "digits": 0.018,
+    "breast_cancer": 0.022,
+    "ImageSegments": 0.018,
+}
+LOG_LOSS_MARGIN = {"breast_cancer": 0.015}  # above logistic regression, at most; 0 for the others
+NARROW = ("emotions", "yeast", "water-quality")  # sets whose coverage must not be far above what is asked for
+MOST_MICROSECONDS = 5.0
+WAYS = ("before", "after", "logistic")
+SOURCE = {"levels": "sets"}  # part that a table is from, if it has another name
+LEVELS = ("0.8", "0.9", "0.95", "0.99")
+
+Found = Mapping[str, Any]
+
+
+def average(runs: Found, *keys: str) -> float:
+    """Return the mean over the seeds of the number under `keys`."""
+    values = []
+    for run in runs.values():
+        value: Any = run
+        for key in keys:
+            value = value[key]
+        values.append(float(value))
+    return mean(values)
+
+
+def all_tables(found: Found) -> str:
+    """Return all tables of the numbers in `found`."""
+    texts = [f"**{name}**\n\n{make(found[SOURCE.get(name, name)])}" for name, make in MAKERS.items()]
+    return "\n\n".join([*texts, targets(found)])
+
+
+def table_of(part: str) -> str:
+    """Return the table of a `part` of the last run."""
+    return MAKERS[part](result_files.read("trust")[SOURCE.get(part, part)])
+
+
+def probability_table(found: Found) -> str:
+    """Return ECE, log loss and Brier score along the stream."""
+    heads = ["set", "ECE before", "ECE", "floor", "ECE LR", "log loss before", "log loss", "LR"]
+    rows = []
+    for name, runs in found.items():
+        numbers = [average(runs, "before", "ece"), average(runs, "after", "ece"), average(runs, "after", "floor")]
+        numbers += [average(runs, "logistic", "ece")]
+        for measure in ("log_loss", "brier"):
+            numbers += [average(runs, who, measure) for who in WAYS]
+        rows.append([name, *(f"{value:.3f}" for value in numbers)])
+    return table([*heads, "Brier before", "Brier", "LR"], rows)
+
+
+def level_table(found: Found) -> str:
+    """Return coverage and size of the sets along the stream, at four levels."""
+    rows = []
+    for name, runs in found.items():
+        cells = []
+        for level in LEVELS:
+            cells.append(f"{average(runs, 'levels', level, 'coverage'):.3f}")
+            cells.append(f"{average(runs, 'levels', level, 'size'):.2f}")
+        least, most = (average(runs, "levels", "0.9", key) for key in ("least_label", "largest_label"))
+        rows.append([name, *cells, f"{least:.3f} to {most:.3f}"])
+    heads = [text for level in LEVELS for text in (f"at {level}", "size")]
+    return table(["set", *heads, "labels at 0.9"], rows)
+
+
+def fitted_table(found: Found) -> str:
+    """Return ECE and log loss of models that were fitted once."""
+    rows = []
+    for name, runs in found.items():
+        ways = [f"{average(runs, way, 'ece'):.3f} / {average(runs, way, 'log_loss'):.3f}" for way in WAYS]
+        rows.append([name, *ways, f"{average(runs, 'sets', 'coverage'):.3f}", f"{average(runs, 'sets', 'size'):.2f}"])
+    return table(["set (ECE / log loss)", "before", "after", "LR", "covered at .9", "size"], rows)
+
+
+def drift_table(found: Found) -> str:
+    """Return ECE, log loss and the worst window of drifting streams."""
+    rows = []
+    for name, runs in found.items():
+        numbers = [average(runs, way, key) for key in ("ece", "log_loss") for way in ("before", "after")]
+        numbers += [average(runs, "sets", key) for key in ("coverage", "worst_window", "size")]
+        rows.append([name, *(f"{value:.3f}" for value in numbers)])
+    heads = ["stream", "ECE before", "ECE", "log loss before", "log loss", "covered at .9", "worst 250 rows", "size"]
+    return table(heads, rows)
+
+
+def small_table(found: Found) -> str:
+    """Return ECE, log loss and coverage."""
+    rows = []
+    for name, runs in found.items():
+        numbers = [average(runs, way, key) for key in ("ece", "log_loss") for way in ("before", "after")]
+        numbers += [average(runs, "sets", key) for key in ("coverage", "size")]
+        rows.append([name, *(f"{value:.3f}" for value in numbers)])
+    return table(["set", "ECE before", "ECE", "log loss before", "log loss", "covered at .9", "size"], rows)
+
+
+MAKERS: dict[str, Callable[[Found], str]] = {
+    "sets": probability_table,
+    "levels": level_table,
+    "fitted": fitted_table,
+    "drift": drift_table,
+    "asking": small_table,
+    "hidden": small_table,
+}
+
+# ---------------------------------------------------------------- targets
+
+
+def targets(found: Found) -> str:
+    """Return every target beside what was reached; those whose part was not measured are listed as such."""
+    makers: dict[str, Callable[[Found], Iterable[Target]]] = {
+        "sets": of_streams,
+        "fitted": lambda part: [at_most("ECE after fit only, digits", 0.025, average(part["digits"], "after", "ece"))],
+        "drift": of_drift,
+        "asking": lambda part: [_covered("asking", name, runs, ("sets",), 0.88) for name, runs in part.items()],
+        "time": lambda part: [
+            at_most("microseconds per learned row, 14 labels", MOST_MICROSECONDS, average(part["14"], "microseconds"))
+        ],
+    }
+    rows = []
+    for name, make in makers.items():
+        try:
+            rows += [[what, limit, reached, "yes" if met else "NO"] for what, limit, reached, met in make(found[name])]
+        except KeyError:
+            rows.append([name, "", "not measured", ""])
+    return table(["what", "target", "reached", "met"], rows)
+
+
+def at_most(what: str, limit: float, reached: float) -> Target:
+    """Return a target that holds if `reached` is `limit` or less."""
+    return Target(what, f"<= {limit:.3g}", f"{reached:.3f}", reached <= limit)
+
+
+def _covered(what: str, name: str, runs: Found, keys: tuple[str, ...], limit: float) -> Target:
+    return at_least(f"coverage at .9, {what}, {name}", limit, average(runs, *keys, "coverage"))
+
+
+def of_streams(found: Found) -> Iterable[Target]:
+    """Return the targets of the six data sets along the stream."""
+    for name, limit in MOST_ECE.items():
+        yield at_most(f"ECE, {name}", limit, average(found[name], "after", "ece"))
+    for name, runs in found.items():
+        limit = average(runs, "logistic", "log_loss") + LOG_LOSS_MARGIN.get(name, 0.0)
+        yield at_most(f"log loss, {name}", limit, average(runs, "after", "log_loss"))
+    for name, runs in found.items():
+        for level in LEVELS:
+            reached, asked = average(runs, "levels", level, "coverage"), float(level)
+            low, high = asked - 0.02, min(asked + 0.02, 1.0) if name in NARROW and asked >= 0.9 else 1.0
+            met = low <= reached <= high
+            yield Target(f"coverage at {level}, {name}", f"{low:.2f} to {high:.2f}", f"{reached:.3f}", met)
+    wrong = sum(run["zero_or_one"] for runs in found.values() for run in runs.values())
+    yield Target("probabilities of 0 or 1", "0", str(wrong), wrong == 0)
+    same = all(run["same_outputs"] for runs in found.values() for run in runs.values())
+    yield Target("outputs as without probabilities, bit for bit", "all", "all" if same else "not all", same)
+
+
+def of_drift(found: Found) -> Iterable[Target]:
+    """Return the targets of the drifting streams."""
+    for name in ("flip", "ds-abrupt"):
+        yield at_least(f"worst 250 rows at .9, {name}", 0.85, average(found[name], "sets", "worst_window"))

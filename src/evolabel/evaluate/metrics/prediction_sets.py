@@ -1,0 +1,56 @@
+"""Measures of prediction sets: how often they hold the truth, and how large they are.
+
+Sets are those of `predict_set`: of labels (n, K, 2), whether each may be off, may be on; of classes (n, K).
+"""
+
+import numpy as np
+
+from evolabel.errors import DataError
+from evolabel.evaluate.metrics.scored_labels import read_scored_labels
+from evolabel.typing import BoolArray, FloatArray
+
+
+def set_coverage(y_true: object, sets: BoolArray) -> float:
+    """Return the share of the truth that `sets` hold, NaN if nothing is annotated.
+
+    Parameters
+    ----------
+    y_true : array of shape (n, K)
+        Labels: 0, 1 or NaN (not annotated); for classes, one-hot rows.
+    sets : bool array of shape (n, K, 2) or (n, K)
+        Of labels: the share of the annotated (sample, label) pairs whose value is in its set. Of classes: the share of
+        the samples whose class is in their set.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evolabel.evaluate import set_coverage, set_size
+    >>> sets = np.array([[[True, False], [True, True]], [[False, True], [True, False]]])
+    >>> set_coverage([[0, 1], [1, 1]], sets), set_size(sets)
+    (0.75, 1.25)
+    """
+    found = covered(y_true, sets)
+    known = found[~np.isnan(found)]
+    return float(known.mean()) if known.size else float("nan")
+
+
+def covered(y_true: object, sets: BoolArray) -> FloatArray:
+    """Return 1 where `sets` hold the truth `y_true`, 0 where not, NaN where it is not annotated: (n, K), or (n,)."""
+    held = _read_sets(sets)
+    rows = read_scored_labels(y_true, held[..., -1] if held.ndim == 3 else held)
+    if held.ndim == 3:
+        return np.where(rows.annotated, np.where(rows.positive, held[..., 1], held[..., 0]), np.nan)
+    return np.where(rows.annotated.all(axis=1), (rows.positive & held).any(axis=1), np.nan)
+
+
+def set_size(sets: BoolArray) -> float:
+    """Return the mean number of values in `sets`: for labels from 1 to 2, for classes from 1 to their number."""
+    return float(_read_sets(sets).sum(axis=-1).mean())
+
+
+def _read_sets(sets: BoolArray) -> BoolArray:
+    """Return `sets` as an array, or raise DataError if they are not those of labels or classes."""
+    held = np.asarray(sets)
+    if held.dtype != np.bool_ or held.ndim not in (2, 3) or (held.ndim == 3 and held.shape[2] != 2):
+        raise DataError(f"sets have the shape {held.shape} and hold {held.dtype}; pass the result of predict_set")
+    return held

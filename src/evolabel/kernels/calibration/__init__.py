@@ -1,0 +1,1 @@
+"""Kernels of probabilities and prediction sets."""
