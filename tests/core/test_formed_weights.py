@@ -12,9 +12,9 @@ from small_rule_bases import assert_close, learned, make_settings, make_stream, 
 
 from evolabel.core.batch import Batch
 from evolabel.core.edits import rule_edits
-from evolabel.core.members.written_rules.ordered_list import WrittenRules
 from evolabel.core.members.following import FollowingRules
 from evolabel.core.members.mixture import linear_scores, mixed_weights
+from evolabel.core.members.written_rules.ordered_list import WrittenRules
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
 from evolabel.core.row_statistics import RowStatistics
