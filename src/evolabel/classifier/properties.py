@@ -15,6 +15,7 @@ from evolabel.core.members.label_drift import LabelDrift, label_drifts
 from evolabel.core.model import StreamModel
 from evolabel.core.rules.events import THRESHOLD_CHANGES, Event
 from evolabel.errors import DataError, StateError
+from evolabel.streams.tabular.column_coding import ColumnCoding
 from evolabel.typing import AnyArray, FloatArray
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Properties(WithLock):
     n_features_in_: int
     _targets: Targets
     _model: StreamModel
+    _columns: ColumnCoding
 
     @property
     def rules_(self) -> "RuleSet":
@@ -200,5 +202,5 @@ class Properties(WithLock):
         return [event.named(*names) for event in events]
 
     def _feature_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+        coding: ColumnCoding | None = self.__dict__.get("_columns")
+        return [f"x{j}" for j in range(self.n_features_in_)] if coding is None else list(coding.feature_names)
