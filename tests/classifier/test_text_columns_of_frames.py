@@ -219,3 +219,10 @@ def test_a_model_named_after_training_on_arrays_reads_frames(frame):
 def test_an_array_of_another_width_is_refused_in_one_line(trained):
     with pytest.raises(DataError, match="X has 4 columns, the model has 4, some of texts, which become 9 features"):
         trained.predict(np.zeros((2, 4)))
+
+
+def test_a_numeric_text_column_may_have_one_text_only(frame):
+    columns, Y = plant(60)
+    columns["shift"] = ["late"] * 60
+    clf = EvolvingFuzzyClassifier(max_rules=4).fit(frame(columns), Y)
+    assert clf.predict(frame(columns)).shape == (60, 2)

@@ -8,6 +8,8 @@ import narwhals as nw
 import numpy as np
 from scipy import sparse
 
+from evolabel._utils.notes import note
+from evolabel._utils.text import counted
 from evolabel.classifier.named_columns import first_coding, holds_texts, one_plain_row, read_by_name
 from evolabel.errors import DataError, DataTypeError
 from evolabel.kernels.bounds import MAX_VALUE, first_bad_sample
@@ -40,16 +42,14 @@ def is_checked_shape(X: object, width: int) -> TypeGuard[FloatArray]:
 def read_samples(estimator: "BaseEstimator", X: object, *, reset: bool) -> FloatArray:
     """Return the rows of `X`, checked; NaN is a missing feature. `reset`: set the names and width of `estimator`."""
     width = -1 if reset or hasattr(estimator, "feature_names_in_") else getattr(estimator, "n_features_in_", -1)
-    return checked_values(X) if is_checked_shape(X, width) else read_encoded(estimator, X, reset=reset).rows
+    return checked_values(X if is_checked_shape(X, width) else read_encoded(estimator, X, reset=reset).rows)
 
 
 def read_encoded(estimator: "BaseEstimator", X: object, *, reset: bool) -> Encoded:
-    """Return the rows of `X` as `read_samples` does, and the texts in a frame that no feature stands for."""
+    """Return the rows of `X` as `read_samples` does, values unchecked, and the texts that no feature stands for."""
     coding: ColumnCoding | None = None if reset else vars(estimator).get("_columns")
     row = None if coding is None else one_plain_row(coding, X)
-    encoded = _convert(estimator, X, coding, reset=reset) if row is None else Encoded(row, [])
-    checked_values(encoded.rows)
-    return encoded
+    return _convert(estimator, X, coding, reset=reset) if row is None else Encoded(row, [])
 
 
 def as_one_row(x: Any) -> Any:
@@ -62,15 +62,38 @@ def as_one_row(x: Any) -> Any:
 
 
 def checked_values(rows: FloatArray) -> FloatArray:
-    """Return `rows` themselves if every value can be used, else raise DataError."""
+    """Return `rows` themselves if every value can be used and every row has one, else raise DataError."""
     row, column = _first_bad_sample(rows)
     if row >= 0:
         if column < 0:
             raise DataError(f"row {row} of X has no feature at all (only NaN); drop it or fill in what is known")
-        value = rows[row, column]
-        hint = f"use NaN if it is missing, else at most {MAX_VALUE:g}"
-        raise DataError(f"X contains {value:g} at row {row}, column {column}; {hint}")
+        raise _unusable(rows, row, column)
     return rows
+
+
+def rows_without_features(rows: FloatArray) -> BoolArray | None:
+    """Return which of the `rows` have no feature at all, None if all have one; DataError for an unusable value."""
+    row, column = _first_bad_sample(rows)
+    if row < 0:
+        return None
+    if column < 0:
+        bad = np.argwhere(np.abs(rows) > MAX_VALUE)
+        if not len(bad):
+            return np.asarray(np.isnan(rows).all(axis=1))
+        row, column = bad[0].tolist()
+    raise _unusable(rows, row, column)
+
+
+def note_empty(empty: BoolArray, outcome: str) -> None:
+    """Warn of rows without features, where `empty` is True; `outcome` is what happens to them."""
+    rows = np.flatnonzero(empty)
+    which = "has" if len(rows) == 1 else "have"
+    note(f"{counted(len(rows), 'row')} of X {which} no feature at all (the first is row {rows[0]}); {outcome}")
+
+
+def _unusable(rows: FloatArray, row: int, column: int) -> DataError:
+    hint = f"use NaN if it is missing, else at most {MAX_VALUE:g}"
+    return DataError(f"X contains {rows[row, column]:g} at row {row}, column {column}; {hint}")
 
 
 def _convert(estimator: "BaseEstimator", X: object, coding: ColumnCoding | None, *, reset: bool) -> Encoded:
