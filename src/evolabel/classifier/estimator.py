@@ -18,6 +18,7 @@ from evolabel.core.calibration.calibration import DEFAULT_COVERAGE, check_covera
 from evolabel.core.merge_models import empty_like, merge
 from evolabel.core.options import PAPER_PROFILE
 from evolabel.errors import DataError, DataTypeError
+from evolabel.explain.text_columns import text_features
 from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -128,9 +129,9 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     Attributes
     ----------
     n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Column names, if X had any.
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any. A column of texts counts once; inside it is one 0/1 feature per text.
     label_names_ : ndarray of shape (n_labels,)
         Names of the labels, or the classes as text.
     classes_ : ndarray
@@ -343,15 +344,20 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
 
     @uninterrupted
     def name_columns(self, features: Sequence[str], labels: Sequence[str]) -> Self:
-        """Name the `features` and the `labels` that came as plain arrays; rules and explanations use the names."""
+        """Name the `features` and the `labels` that came as plain arrays; rules and explanations use the names.
+
+        Features that were only 0 or 1 so far and have names like `site=north` and `site=south` are the texts of one
+        column, `site`, which frames may have from now on.
+        """
         model = self._fitted_model()
         for kind, names, width in (("features", features, model.n_features), ("labels", labels, self._targets.size)):
             if len(names) != width or len(set(map(str, names))) != width:
                 raise DataError(f"{len(names)} names were given for {width} {kind}; give one name each, all different")
         if not isinstance(self._targets, LabelMatrix):
             raise DataError("the labels are classes and have names already; name the columns of a label matrix only")
-        self.feature_names_in_ = np.array([str(name) for name in features], dtype=object)
-        self._targets = LabelMatrix([str(name) for name in labels])
+        names = [str(name) for name in features]
+        texts = () if model.scaler is None else text_features(names, model.scaler.binary)
+        self.inner.name_columns(names, [str(name) for name in labels], texts)
         return self
 
     # ------------------------------------------------------------------ files
@@ -376,7 +382,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
 
     def _check_same_features(self, other: "EvolvingFuzzyClassifier") -> None:
         mine, theirs = self._feature_names(), other.inner.feature_names
-        if mine != theirs:
+        if mine != theirs or self.inner.columns != other.inner.columns:
             raise DataError(
                 f"the classifiers have different features ({len(mine)}: {mine[:3]}..., {len(theirs)}: "
                 f"{theirs[:3]}...); only classifiers of the same features can be merged"

@@ -3,6 +3,7 @@
 It is the only module that reads private attributes of the estimator.
 """
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,8 @@ from evolabel.core.batch import Batch
 from evolabel.core.options import Options
 from evolabel.core.protocols import Model
 from evolabel.errors import DataError, StateError
-from evolabel.typing import AnyArray, BoolArray, FloatArray
+from evolabel.streams.tabular.column_coding import ColumnCoding
+from evolabel.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
@@ -28,7 +30,7 @@ class FittedModel(NamedTuple):
     model: Model
     n_features: int
     targets: LabelMatrix
-    features: AnyArray | None
+    features: list[str] | None
     """Names of the features; None where they have none."""
 
     def is_still(self, model: Model, targets: object) -> bool:
@@ -39,7 +41,7 @@ class FittedModel(NamedTuple):
         """Whether `other` has as many features, of the same names where both have names."""
         if self.features is None or other.features is None:
             return self.n_features == other.n_features
-        return bool(np.array_equal(self.features, other.features))
+        return self.features == other.features
 
     def keeps_labels_of(self, other: "FittedModel") -> bool:
         """Whether the first labels are those of `other`; further labels may have been added."""
@@ -106,7 +108,8 @@ class ClassifierInner:
         """The model as it is now, with the names of its features and labels."""
         model, targets = self.model, self.classifier._targets
         assert isinstance(targets, LabelMatrix)
-        return FittedModel(model, model.n_features, targets, self.classifier.__dict__.get("feature_names_in_"))
+        names = None if self.columns is None else self.columns.feature_names
+        return FittedModel(model, model.n_features, targets, names)
 
     @property
     def label_names(self) -> list[str]:
@@ -121,11 +124,24 @@ class ClassifierInner:
         """Make `model` the model of the classifier."""
         self.classifier._model = model
 
-    def name_columns(self, features: list[str], labels: list[str]) -> None:
-        """Set the names of the `features` and `labels` of the classifier, which may be new."""
-        self.classifier.n_features_in_ = len(features)
-        self.classifier.feature_names_in_ = np.array(features, dtype=object)
+    def name_columns(self, features: list[str], labels: list[str], texts: Collection[str] = ()) -> None:
+        """Set the names of the `features` and `labels` of the classifier, which may be new.
+
+        Features among `texts` stand for the texts of a column.
+        """
+        self.columns = ColumnCoding.of_features(features, texts)
         self.classifier._targets = LabelMatrix(labels)
+
+    @property
+    def columns(self) -> ColumnCoding | None:
+        """The coding of the columns of frames; None where the features have no names."""
+        return self.classifier.__dict__.get("_columns")
+
+    @columns.setter
+    def columns(self, coding: ColumnCoding) -> None:
+        self.classifier._columns = coding
+        self.classifier.n_features_in_ = len(coding.columns)
+        self.classifier.feature_names_in_ = np.array(coding.columns, dtype=object)
 
     def options(self) -> Options:
         """The parameters of the classifier, checked."""

@@ -15,11 +15,12 @@ from evolabel.classifier.properties import Properties
 from evolabel.classifier.safe_calls import unchanged_on_error, uninterrupted
 from evolabel.classifier.samples import (
     as_array,
-    checked_values,
     is_checked_shape,
+    note_empty,
     read_confidence,
+    read_encoded,
     read_sample_weight,
-    read_samples,
+    rows_without_features,
     without_unsure,
 )
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets, announced, checked_labels, read_targets
@@ -60,7 +61,9 @@ class Learning(Parameters, Properties):
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
-            Features; NaN: missing.
+            Features; NaN: missing. Columns of texts or categories of a frame become one 0/1 feature per text that this
+            call, the first one, has. Later frames are read by column names: other columns are ignored, and a text that
+            is new is none of the known ones; a DataWarning tells of both.
         y : array or frame of shape (n_samples, n_labels), or of shape (n_samples,)
             Labels of 0, 1, NaN (not annotated), or one class per sample.
         sample_weight : array of shape (n_samples,), optional
@@ -119,7 +122,7 @@ class Learning(Parameters, Properties):
         if classes is None and sample_weight is None and confidence is None:
             with self._lock:
                 if self._is_quick(X, y):
-                    self._model.learn_rows(Batch(checked_values(X), checked_labels(y)))
+                    self._model.learn_rows(Batch(X, checked_labels(y)))
                     return self
         return self._partial_fit(X, y, classes, sample_weight, confidence)
 
@@ -161,7 +164,7 @@ class Learning(Parameters, Properties):
             with self._lock:
                 if self._is_quick(X, y):
                     outputs = np.zeros(y.shape)
-                    self._model.learn_rows(Batch(checked_values(X), checked_labels(y), NO_WEIGHTS, NOT_GIVEN, outputs))
+                    self._model.learn_rows(Batch(X, checked_labels(y), NO_WEIGHTS, NOT_GIVEN, outputs))
                     return outputs
         return self._test_then_train(X, y, sample_weight, confidence)
 
@@ -283,7 +286,8 @@ class Learning(Parameters, Properties):
         """Return a checked batch; only when all of it is checked, make the first model or add labels."""
         first = "_model" not in self.__dict__
         if classes is None and sample_weight is None and confidence is None and self._is_plain(X, y):
-            return Batch(checked_values(X), checked_labels(y))  # type: ignore[arg-type]
+            _note_skipped(rows_without_features(X))  # type: ignore[arg-type]
+            return Batch(X, checked_labels(y))  # type: ignore[arg-type]
         if first:
             self._options()
         with unchanged_on_error(self):
@@ -298,8 +302,12 @@ class Learning(Parameters, Properties):
         return batch
 
     def _is_quick(self, X: Any, y: Any) -> bool:
-        """Whether the rows can be learned in steps that each leave a whole model, without holding Ctrl-C back."""
-        return self._is_plain(X, y) and self._model.is_plain and self._model.warm_up is None and len(X) <= CHUNK
+        """Whether the rows can be learned in steps that each leave a whole model, without holding Ctrl-C back.
+
+        DataError if `X` has a value that cannot be used.
+        """
+        plain = self._is_plain(X, y) and self._model.is_plain and self._model.warm_up is None and len(X) <= CHUNK
+        return plain and rows_without_features(X) is None
 
     def _is_plain(self, X: Any, y: Any) -> bool:
         """Whether these are arrays as the kernels need them, with the known labels; only values are left to check."""
@@ -333,14 +341,28 @@ def _read_batch(
     `weights` are the sample weights and the confidences, `streaming` is False for an initial batch. Names and number of
     features are set in `estimator` by its first batch.
     """
-    rows = read_samples(cast("BaseEstimator", estimator), X, reset=not streaming or "_model" not in vars(estimator))
+    reset = not streaming or "_model" not in vars(estimator)
+    rows = read_encoded(cast("BaseEstimator", estimator), X, reset=reset).rows
+    empty = rows_without_features(rows)
     labels, targets = read_targets(y, len(rows), known, streaming=streaming)
     if targets.size == 0:
         hint = "pass `classes`, or annotate some rows of y" if streaming else "annotate some rows of y"
         raise DataError(f"no sample has a class{' yet' if streaming else ''}; {hint}")
     sample_weight = read_sample_weight(weights[0], len(rows))
     confidences = read_confidence(weights[1], len(rows), targets.size)
-    return Batch(rows, without_unsure(labels, confidences), sample_weight, confidences), targets
+    batch = Batch(rows, without_unsure(labels, confidences), sample_weight, confidences)
+    _note_skipped(empty)
+    if streaming or empty is None:
+        return batch, targets
+    if empty.all():
+        raise DataError("no row of X has a feature (only NaN); pass some rows with values")
+    return batch.rows(~empty), targets
+
+
+def _note_skipped(empty: BoolArray | None) -> None:
+    """Warn of rows that cannot be learned, where `empty` is True."""
+    if empty is not None:
+        note_empty(empty, "not learned")
 
 
 def _learn_growing(model: StreamModel, targets: Targets, batch: Batch) -> None:

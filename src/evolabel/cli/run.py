@@ -18,7 +18,7 @@ from evolabel.cli.output import (
     shift_table,
 )
 from evolabel.cli.ready import compile_kernels
-from evolabel.cli.source import DataSource, Protocol, default_data, open_source, split_names, usable
+from evolabel.cli.source import DataSource, Protocol, default_data, open_source, split_names
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
 from evolabel.streams import Dataset
@@ -122,7 +122,7 @@ def run(
         name, split_names(labels), protocol=protocol, initial=initial, samples=samples, drop=split_names(drop)
     )
     learners = with_budgets(trained, active, source.initial)
-    first = usable(source.stream(0))
+    first = source.stream(0)
     check_seeds(seeds, source, annotated)
     if out is not None:
         check_folder(out)

@@ -29,13 +29,14 @@ from evolabel.core.members.written_rules.ordered_list import WrittenRules
 from evolabel.core.options import Options
 from evolabel.core.protocols import Watcher
 from evolabel.core.rules.conditioning import is_sound, is_well_posed
+from evolabel.core.rules.label_rates import label_shares
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import Scaler
 from evolabel.core.rules.weights import MANY_ROWS, NO_WEIGHTS
 from evolabel.core.settings import kernel_settings
 from evolabel.core.sizes import misfit
 from evolabel.errors import DataError, StateError
-from evolabel.kernels.bounds import count_answers
+from evolabel.kernels.bounds import count_answers, first_bad_sample
 from evolabel.kernels.compile import direct
 from evolabel.kernels.state import SEEN, Settings
 from evolabel.typing import BoolArray, FloatArray
@@ -43,6 +44,7 @@ from evolabel.typing import BoolArray, FloatArray
 CHUNK = 4096  # rows scaled at a time, so that a million rows need no second copy
 
 _count_answers = direct(count_answers)
+_first_bad_sample = direct(first_bad_sample)
 
 
 class StreamModel:
@@ -184,8 +186,26 @@ class StreamModel:
         """Learn the rows of `batch` one after the other (Algorithm 2).
 
         Its outputs, if given, receive each row's output from before the row was learned; so do its thresholds, except
-        where none are learned yet.
+        where none are learned yet. A row without any feature is not learned; its output is the base rates.
         """
+        start = 0
+        while (empty := _first_bad_sample(batch.X[start:])[0]) >= 0:
+            if empty > 0:
+                self._learn_filled(batch.rows(slice(start, start + empty)))
+            start += empty + 1
+            if len(batch.outputs):
+                batch.outputs[start - 1] = self.base_rates()
+            if len(batch.thresholds) and self.counts is not None:
+                batch.thresholds[start - 1] = self.counts.thresholds()
+        if start < len(batch.X):
+            self._learn_filled(batch.rows(slice(start, None)) if start else batch)
+
+    def base_rates(self) -> FloatArray:
+        """Return the share of each label among the samples so far, (n_labels,): all that is known without features."""
+        return self.warm_up.priors() if self.warm_up is not None else label_shares(self.trained())[0]
+
+    def _learn_filled(self, batch: Batch) -> None:
+        """Learn the rows of `batch`, all of which have features."""
         if self.counts is not None and not len(batch.outputs):
             batch = batch._replace(outputs=np.zeros(batch.Y.shape))
         if self.warm_up is not None:
@@ -195,7 +215,7 @@ class StreamModel:
             batch = batch.rows(slice(done, None))
         if len(batch.X) > CHUNK:
             for start in range(0, len(batch.X), CHUNK):
-                self.learn(batch.rows(slice(start, start + CHUNK)))
+                self._learn_filled(batch.rows(slice(start, start + CHUNK)))
                 deliver()
             return
         if len(batch.weights) and is_heavy(self.trained(), batch.weights):
