@@ -113,19 +113,19 @@ class ClassifierInner:
         """Names of the labels."""
         return self.classifier._targets.names
 
-    def new_model(self, n_features: int, n_labels: int) -> "StreamModel":
-        """An untrained model of `n_features` and `n_labels` with the options of the classifier."""
-        return self.classifier._new_model(n_features, n_labels)
+    def new_model(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> "StreamModel":
+        """An untrained model of `n_features` and `n_labels`, which are classes if `exclusive`, with the options."""
+        return self.classifier._new_model(n_features, n_labels, exclusive=exclusive)
 
     def replace_model(self, model: "StreamModel") -> None:
         """Make `model` the model of the classifier."""
         self.classifier._model = model
 
-    def name_columns(self, features: list[str], labels: list[str]) -> None:
-        """Set the names of the `features` and `labels` of the classifier, which may be new."""
+    def name_columns(self, features: list[str], labels: Targets) -> None:
+        """Set the names of the `features` and the coding of the `labels` of the classifier, which may be new."""
         self.classifier.n_features_in_ = len(features)
         self.classifier.feature_names_in_ = np.array(features, dtype=object)
-        self.classifier._targets = LabelMatrix(labels)
+        self.classifier._targets = labels
 
     def options(self) -> Options:
         """The parameters of the classifier, checked."""
