@@ -45,10 +45,10 @@ def test_the_initial_batch_is_learned_without_them(stream, state_of, assert_same
 def test_a_stream_with_them_is_learned_row_by_row_or_at_once(stream, optimise, warm_up):
     X, Y = with_empty(stream[0], [0, 3, 25, 26, len(stream[0]) - 1]), stream[1]
     at_once, by_row = (small(optimise=optimise, warm_up=warm_up) for _ in range(2))
-    outputs, decided = at_once.decide_then_train(X, Y)
-    pieces = [by_row.decide_then_train(X[i : i + 1], Y[i : i + 1]) for i in range(len(X))]
+    outputs, _, _, decided = at_once.answer_then_train(X, Y)
+    pieces = [by_row.answer_then_train(X[i : i + 1], Y[i : i + 1]) for i in range(len(X))]
     assert np.array_equal(outputs, np.vstack([piece[0] for piece in pieces]))
-    assert np.array_equal(decided, np.vstack([piece[1] for piece in pieces]))
+    assert np.array_equal(decided, np.vstack([piece.decisions for piece in pieces]))
     full = ~np.isnan(X).all(axis=1)
     plain = small(optimise=optimise, warm_up=warm_up).partial_fit(X[full], Y[full])
     for other in (by_row, plain):

@@ -11,14 +11,15 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from evolabel._utils.validation import check_number
 from evolabel.classifier.learning import Learning
+from evolabel.classifier.named_columns import check_column_names
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.classifier.samples import as_one_row
+from evolabel.classifier.scoring import Scoring
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, joined, places
 from evolabel.core.calibration.calibration import DEFAULT_COVERAGE, check_coverage
 from evolabel.core.merge_models import empty_like, merge
 from evolabel.core.options import PAPER_PROFILE
 from evolabel.errors import DataError, DataTypeError
-from evolabel.explain.text_columns import text_features
 from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from evolabel.explain.rules import RuleSet
 
 
-class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class EvolvingFuzzyClassifier(Scoring, Learning, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Evolving multi-label fuzzy classifier (EFC-ML): one readable rule base, learned in a single pass.
 
     A rule is a region of the feature space (a Gaussian) with one linear model per label. The output for a sample is the
@@ -35,8 +36,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     ridges, the rules. `partial_fit` then learns one sample after the other: it moves the nearest rule, updates the
     linear models in closed form, starts rules where samples are unlike all others, and merges the closest pair where
     `max_rules` is reached. Nothing is stored but statistics, so memory is constant. `rules_` shows the rules in words,
-    `explain` a prediction, and `rulebook` lets a person edit rules. Not suited to images, raw text or a handful of
-    samples.
+    `explain` a prediction, and `rulebook` lets a person edit rules. Not suited to images or raw text.
 
     Parameters
     ----------
@@ -346,18 +346,14 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     def name_columns(self, features: Sequence[str], labels: Sequence[str]) -> Self:
         """Name the `features` and the `labels` that came as plain arrays; rules and explanations use the names.
 
-        Features that were only 0 or 1 so far and have names like `site=north` and `site=south` are the texts of one
-        column, `site`, which frames may have from now on.
+        Features of 0 and 1 named `site=north` and `site=south` are the texts of one column, `site`, of later frames.
         """
         model = self._fitted_model()
-        for kind, names, width in (("features", features, model.n_features), ("labels", labels, self._targets.size)):
-            if len(names) != width or len(set(map(str, names))) != width:
-                raise DataError(f"{len(names)} names were given for {width} {kind}; give one name each, all different")
+        check_column_names("features", features, model.n_features)
+        check_column_names("labels", labels, self._targets.size)
         if not isinstance(self._targets, LabelMatrix):
             raise DataError("the labels are classes and have names already; name the columns of a label matrix only")
-        names = [str(name) for name in features]
-        texts = () if model.scaler is None else text_features(names, model.scaler.binary)
-        self.inner.name_columns(names, [str(name) for name in labels], texts)
+        self.inner.name_columns([*map(str, features)], LabelMatrix([*map(str, labels)]), model.scaler)
         return self
 
     # ------------------------------------------------------------------ files

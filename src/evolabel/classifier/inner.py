@@ -3,7 +3,6 @@
 It is the only module that reads private attributes of the estimator.
 """
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,9 @@ from evolabel.classifier.targets import LabelMatrix, Targets, read_targets
 from evolabel.core.batch import Batch
 from evolabel.core.options import Options
 from evolabel.core.protocols import Model
+from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError, StateError
+from evolabel.explain.text_columns import text_features
 from evolabel.streams.tabular.column_coding import ColumnCoding
 from evolabel.typing import BoolArray, FloatArray
 
@@ -116,21 +117,22 @@ class ClassifierInner:
         """Names of the labels."""
         return self.classifier._targets.names
 
-    def new_model(self, n_features: int, n_labels: int) -> "StreamModel":
-        """An untrained model of `n_features` and `n_labels` with the options of the classifier."""
-        return self.classifier._new_model(n_features, n_labels)
+    def new_model(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> "StreamModel":
+        """An untrained model of `n_features` and `n_labels`, which are classes if `exclusive`, with the options."""
+        return self.classifier._new_model(n_features, n_labels, exclusive=exclusive)
 
     def replace_model(self, model: "StreamModel") -> None:
         """Make `model` the model of the classifier."""
         self.classifier._model = model
 
-    def name_columns(self, features: list[str], labels: list[str], texts: Collection[str] = ()) -> None:
-        """Set the names of the `features` and `labels` of the classifier, which may be new.
+    def name_columns(self, features: list[str], labels: Targets, scaler: Scaler | None = None) -> None:
+        """Set the names of the `features` and the coding of the `labels` of the classifier, which may be new.
 
-        Features among `texts` stand for the texts of a column.
+        Features that are only 0 or 1 by the `scaler`, and have names for it, stand for the texts of a column.
         """
+        texts = () if scaler is None else text_features(features, scaler.binary)
         self.columns = ColumnCoding.of_features(features, texts)
-        self.classifier._targets = LabelMatrix(labels)
+        self.classifier._targets = labels
 
     @property
     def columns(self) -> ColumnCoding | None:

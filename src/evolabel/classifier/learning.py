@@ -45,15 +45,16 @@ OnEvent = Callable[[Event], object]
 
 
 class StreamAnswers(NamedTuple):
-    """Outputs, probabilities and prediction sets of rows, each from before its row was learned."""
+    """Outputs, probabilities, prediction sets and decisions of rows, each from before its row was learned."""
 
     outputs: FloatArray
     probabilities: FloatArray
     sets: BoolArray
+    decisions: BoolArray
 
 
 class Learning(Parameters, Properties):
-    """`fit`, `partial_fit`, `test_then_train`, `decide_then_train` and `answer_then_train`."""
+    """`fit`, `partial_fit`, `test_then_train` and `answer_then_train`."""
 
     def fit(self, X: object, y: object = None, sample_weight: object = None, confidence: object = None) -> Self:
         """Learn an initial batch (batch phase); what was learned before is dropped.
@@ -176,49 +177,6 @@ class Learning(Parameters, Properties):
         self._learn(batch)
         return batch.outputs
 
-    def decide_then_train(
-        self,
-        X: object,
-        y: object,
-        sample_weight: object = None,
-        confidence: object = None,
-        *,
-        on_event: OnEvent | None = None,
-    ) -> tuple[FloatArray, BoolArray]:
-        """Return outputs and decisions for every row from before the row was learned, and learn all rows.
-
-        Parameters
-        ----------
-        X, y, sample_weight, confidence
-            As in `fit`; `y` is a label matrix.
-        on_event : function, optional
-            As in `partial_fit`.
-
-        Returns
-        -------
-        outputs : ndarray of shape (n_samples, n_labels)
-            As `test_then_train` returns them.
-        decided : bool ndarray of shape (n_samples, n_labels)
-            True where `predict` would have returned 1; False for a label that had not been seen yet.
-        """
-        if on_event is not None:
-            return self._learn_and_report(on_event, lambda: self._decide_then_train(X, y, sample_weight, confidence))
-        return self._decide_then_train(X, y, sample_weight, confidence)
-
-    @uninterrupted
-    def _decide_then_train(self, X: object, y: object, *weights: object) -> tuple[FloatArray, BoolArray]:
-        """`decide_then_train` without a function for events."""
-        if np.ndim(y) == 1:  # type: ignore[arg-type]
-            raise DataError("decide_then_train takes a label matrix, got a 1-D target; use test_then_train")
-        check_number("threshold", self.threshold, 0, 1)
-        batch = self._prepare(X, y, None, *weights)
-        shape = len(batch.X), self._targets.size
-        batch = batch._replace(outputs=np.zeros(shape))
-        if self._model.counts is not None:
-            batch = batch._replace(thresholds=np.full(shape, UNDECIDED))
-        self._learn(batch)
-        return batch.outputs, batch.outputs >= (batch.thresholds if len(batch.thresholds) else self.threshold)
-
     def answer_then_train(
         self,
         X: object,
@@ -227,10 +185,11 @@ class Learning(Parameters, Properties):
         confidence: object = None,
         *,
         coverage: float = DEFAULT_COVERAGE,
+        on_event: OnEvent | None = None,
     ) -> StreamAnswers:
-        """Return outputs, probabilities and sets for every row from before the row was learned, and learn all rows.
+        """Return all answers for every row from before the row was learned, and learn all rows.
 
-        The same as `decision_function`, `predict_proba`, `predict_set` and `partial_fit` row by row.
+        The same as `decision_function`, `predict_proba`, `predict_set`, `predict` and `partial_fit` row by row.
 
         Parameters
         ----------
@@ -238,20 +197,26 @@ class Learning(Parameters, Properties):
             As in `fit`.
         coverage : float, default=0.9
             As in `predict_set`.
+        on_event : function, optional
+            As in `partial_fit`.
 
         Returns
         -------
         StreamAnswers
-            Tuple of `outputs`, as `test_then_train` returns them, `probabilities` and `sets`. A label that had not been
-            seen yet has the probability 0.5 and both values in its set; a class, a probability of 1e-6, and no set has
-            it.
+            Tuple of `outputs`, as `test_then_train` returns them, `probabilities`, `sets` and `decisions`, bool (n, K),
+            for a 1-D target one class per row. A label that had not been seen yet has the probability 0.5 and both
+            values in its set; a class, a probability of 1e-6, and no set has it.
         """
         level = check_coverage(coverage)
+        if on_event is not None:
+            weights = sample_weight, confidence
+            return self._learn_and_report(on_event, lambda: self._answer_then_train(X, y, level, *weights))
         return self._answer_then_train(X, y, level, sample_weight, confidence)
 
     @uninterrupted
     def _answer_then_train(self, X: object, y: object, coverage: float, *weights: object) -> StreamAnswers:
         """`answer_then_train` after the check of its `coverage`."""
+        check_number("threshold", self.threshold, 0, 1)
         batch = self._prepare(X, y, None, *weights)
         shape, is_classes = (len(batch.X), self._targets.size), isinstance(self._targets, ClassCodes)
         batch = batch._replace(
@@ -260,11 +225,24 @@ class Learning(Parameters, Properties):
             coverages=np.full(len(batch.X), coverage),
             set_limits=np.full(shape, 0.0 if is_classes else 1.0),
         )
+        batch = self._with_thresholds(batch)
         self._learn(batch)
         P = batch.probabilities
         if is_classes:
             P /= P.sum(axis=1, keepdims=True)
-        return StreamAnswers(batch.outputs, P, self._model.calibration.sets(P, batch.set_limits))
+        return StreamAnswers(batch.outputs, P, self._model.calibration.sets(P, batch.set_limits), self._decided(batch))
+
+    def _with_thresholds(self, batch: Batch) -> Batch:
+        """`batch`, with space for the thresholds from before each row where they are learned."""
+        if self._model.counts is None:
+            return batch
+        return batch._replace(thresholds=np.full(batch.outputs.shape, UNDECIDED))
+
+    def _decided(self, batch: Batch) -> BoolArray:
+        """The predicted labels of a learned `batch`, (n, K); of classes the one with the largest output."""
+        if isinstance(self._targets, ClassCodes):
+            return np.asarray(batch.outputs.argmax(axis=1)[:, None] == np.arange(self._targets.size))
+        return batch.outputs >= (batch.thresholds if len(batch.thresholds) else self.threshold)
 
     # ------------------------------------------------------------------ inner workings
 

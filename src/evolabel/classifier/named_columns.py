@@ -8,12 +8,19 @@ import numpy as np
 
 from evolabel._utils.notes import note
 from evolabel._utils.text import counted, first_names
+from evolabel.errors import DataError
 from evolabel.streams.tabular.column_coding import ColumnCoding, Encoded, Unseen
 from evolabel.streams.tabular.frames import frame_columns
 from evolabel.typing import FloatArray
 
 _TEXTS = (nw.String, nw.Categorical, nw.Enum)
 _NUMBERS = "fiub"  # kinds of arrays
+
+
+def check_column_names(kind: str, names: Sequence[object], width: int) -> None:
+    """Raise DataError unless there is one name for each of `width` columns of this `kind` in `names`."""
+    if len(names) != width or len(set(map(str, names))) != width:
+        raise DataError(f"{len(names)} names were given for {width} {kind}; give one name each, all different")
 
 
 def holds_texts(frame: object) -> bool:
