@@ -89,6 +89,8 @@ class Explanation:
     paths : tuple of ThresholdPath or None
         For each label the path of the sample through the tree of thresholds, and the rule at its end; None where it has
         no say, or where a written rule decides. Empty without threshold rules.
+    unfamiliar : tuple of str
+        Values of the sample far outside the range seen, and texts never seen, in words.
     deciding : tuple of WrittenRule or None
         For each label the written rule that decides; None where none does. Empty without written rules.
     """
@@ -113,6 +115,7 @@ class Explanation:
     corrected: FloatArray | None = field(default=None, repr=False)
     paths: tuple[ThresholdPath | None, ...] = field(default=(), repr=False)
     deciding: tuple[WrittenRule | None, ...] = field(default=(), repr=False)
+    unfamiliar: tuple[str, ...] = ()
 
     @property
     def total(self) -> FloatArray:
@@ -195,6 +198,7 @@ class Explanation:
             "rules": [{"rule": rule, "membership": psi, "distance": D} for rule, psi, D in active],
             "labels": labels,
             "novelty": {**asdict(self.novelty), "border": _finite(self.novelty.border)},
+            "unfamiliar": list(self.unfamiliar),
             "learned_from": self.n_seen,
             "corrections": correction_values(self.corrections),
         }
@@ -211,6 +215,7 @@ def explain_sample(
     *,
     threshold: Threshold = 0.5,
     correct: Correct | None = None,
+    unfamiliar: tuple[str, ...] = (),
 ) -> Explanation:
     """Return the explanation of one raw sample.
 
@@ -224,6 +229,8 @@ def explain_sample(
         Outputs of at least this much are on; None: the largest output is.
     correct : function, optional
         Correction of outputs by recent errors, which becomes the `feedback` of the explanation.
+    unfamiliar : tuple of str
+        Values that the model has never seen, in words (`describe_unfamiliar`).
     """
     rules = model.trained()
     if rules.n_rules == 0:
@@ -272,6 +279,7 @@ def explain_sample(
         corrected=real[0].copy() if corrections else None,
         paths=paths,
         deciding=deciding,
+        unfamiliar=unfamiliar,
     )
 
 
@@ -387,9 +395,10 @@ def _last_lines(why: Explanation, style: Style) -> list[str]:
         parts = [f"{sums[c]:+.3f} to {style(why.label_names[c])}" for c in _shown(why) if sums[c] >= _SHOWN_PART]
         texts += [f"The linear rule, which holds everywhere, adds {', '.join(parts)}."] if parts else []
     near = why.novelty
-    verdict = "novel" if near.novel else "known territory"
+    verdict = "novel" if near.novel else "near a rule" if why.unfamiliar else "known territory"
     border = f"novel beyond {near.border:.2f}" if np.isfinite(near.border) else "too early to call anything novel"
     texts.append(f"Distance to rule {near.rule}: {near.distance:.2f} spreads ({border}): {verdict}.")
+    texts += [f"{style(text)}: the answer is a guess there." for text in why.unfamiliar]
     texts.append(f"Learned from {counted(why.n_seen, 'row')}.")
     return texts
 
