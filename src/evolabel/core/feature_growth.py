@@ -17,7 +17,7 @@ from evolabel.core.protocols import Model
 from evolabel.core.rules import fast_sums, inverses, slots
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import PER_FEATURE, Scaler, fit_scaler
-from evolabel.core.seen_ranges import moved_ranges
+from evolabel.core.seen_ranges import moved_ranges, no_ranges
 from evolabel.kernels.moments import derive_inverse_variance
 from evolabel.kernels.state import RuleArrays, Settings, allocate
 from evolabel.typing import FloatArray, IntArray
@@ -39,6 +39,7 @@ def grow_features(model: Model, shown: Sequence[FloatArray]) -> None:
         missing = np.full((len(model.warm_up.X), len(shown)), np.nan)
         model.warm_up.X = np.hstack([model.warm_up.X, missing])
         model.n_features += len(shown)
+        model.ranges = no_ranges(model.n_features)
         return
     assert model.scaler is not None
     kind, knots = model.options.scaling, int(model.options.n_knots)

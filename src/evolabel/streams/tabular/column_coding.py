@@ -179,7 +179,7 @@ def _encoded_texts(name: str, texts: tuple[str, ...], values: Column, unseen: li
     given = values.values if isinstance(values, Texts) else [None if np.isnan(x) else f"{x:g}" for x in values]
     code = {text: float(position) for position, text in enumerate(texts)}
     codes = np.array([np.nan if text is None else code.get(text, -1.0) for text in given])
-    unseen += [Unseen(int(row), name, str(given[row])) for row in np.flatnonzero(codes == -1.0)]
+    unseen += [Unseen(int(row), name, str(given[row])) for row in np.flatnonzero(codes == -1.0).tolist()]
     return one_hot(codes, len(texts))
 
 
