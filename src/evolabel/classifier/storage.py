@@ -94,11 +94,11 @@ def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: object) ->
     stored = StoredFacts(manifest)
     classifier = cls(**stored.part("parameters").only(*cls._get_param_names()))
     classifier._options()
-    classifier._model = _put_model_together(arrays, stored.part("model"))
-    classifier._targets = _read_targets(stored.part("targets"), classifier._model.n_labels)
-    classifier.n_features_in_ = classifier._model.n_features
+    classifier._model = model = _put_model_together(arrays, stored.part("model"))
+    classifier._targets = _read_targets(stored.part("targets"), model.n_labels)
+    classifier.n_features_in_ = model.n_features
     if stored.value("columns") is not None:
-        classifier.inner.columns = _read_columns(stored.part("columns"), classifier._model.n_features)
+        classifier.inner.columns = _read_columns(stored.part("columns"), model.n_features)
     return classifier
 
 

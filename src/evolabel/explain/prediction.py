@@ -22,6 +22,7 @@ from evolabel.explain.linear_part import linear_part
 from evolabel.explain.markup import bold, code, escape, page
 from evolabel.explain.novelty_check import NoveltyCheck, check_novelty
 from evolabel.explain.read_thresholds import tree_reader
+from evolabel.explain.rule_part import rule_part
 from evolabel.explain.shortening import Threshold, labels_on
 from evolabel.explain.terms import Vocabulary, stream_terms
 from evolabel.explain.text_columns import column_and_value
@@ -238,7 +239,7 @@ def explain_sample(
     z = model.scale(x)
     psi, distance = rules.memberships(z)
     active = np.flatnonzero(psi[0])
-    parts, slopes = _contributions(model, z[0], psi[0], active)
+    parts, slopes = rule_part(model, z[0], psi[0], active)
     plain, linear = parts.sum(axis=(0, 1)), linear_part(model, x)
     if linear is not None:
         parts *= linear.rules_share
@@ -287,22 +288,6 @@ def _answers(model: Model, correct: Correct | None, rows: FloatArray) -> FloatAr
     """Return the outputs of `model` for raw `rows`, corrected by recent errors if there is a function to `correct`."""
     found = None if correct is None else correct(rows)
     return model.outputs(rows) if found is None else found.of(model.outputs(rows))
-
-
-def _contributions(model: Model, z: FloatArray, psi: FloatArray, active: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return what each feature of the scaled sample `z` adds through each of the `active` rules, and the slopes.
-
-    `psi` are the memberships of all rules. Shapes: (n_active, n_features + 1, n_labels), (n_features, n_labels).
-    """
-    rules = model.trained()
-    parts = np.empty((len(active), model.n_features + 1, model.n_labels))
-    slopes = np.zeros((model.n_features, model.n_labels))
-    for i, rule in enumerate(active):
-        slot = int(rule) + 1
-        weights = psi[rule] * rules.weights(slot)
-        parts[i] = rules.regressor(z, slot)[:, None] * weights
-        slopes += weights[:-1]
-    return parts, slopes
 
 
 def _shown(why: Explanation) -> list[int]:
