@@ -140,7 +140,7 @@ class ClassifierInner:
     @columns.setter
     def columns(self, coding: ColumnCoding) -> None:
         names = np.array(coding.columns, dtype=object)
-        vars(self.classifier).update(_columns=coding, n_features_in_=len(names), feature_names_in_=names)
+        self.classifier.__dict__.update(_columns=coding, n_features_in_=len(names), feature_names_in_=names)
 
     def options(self) -> Options:
         """The parameters of the classifier, checked."""
