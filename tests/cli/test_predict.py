@@ -36,8 +36,11 @@ def test_rows_without_labels_are_predicted(command, plant_model, plant, today, t
     assert command("predict", plant_model, plant).out == told.out
     outputs = command("predict", plant_model, today, "--proba", "--out", tmp_path / "answers.csv")
     assert outputs.out == ""
-    written = answers((tmp_path / "answers.csv").read_text())
-    np.testing.assert_allclose(written[:, 1:], clf.predict_proba(X), atol=6e-5)
+    written = list(csv.DictReader((tmp_path / "answers.csv").read_text().splitlines()))
+    assert {row.pop("unfamiliar") for row in written} == {""}
+    np.testing.assert_allclose(
+        [[float(row[name]) for name in ("fault_a", "fault_b")] for row in written], clf.predict_proba(X), atol=6e-5
+    )
 
 
 def test_rows_without_labels_are_explained(command, plant_model, plant, today):
@@ -106,3 +109,12 @@ def test_ids_and_times_are_passed_through(command, plant_model, today):
     told = command("predict", plant_model, today, "--keep", "serial")
     assert told.code == 2
     assert "has no column 'serial' to keep" in told.err
+
+
+def test_values_never_seen_are_told_and_have_a_column(command, plant_model, today, tmp_path):
+    today.write_text("heat,flow\n1,2\n1000000,3\n")
+    told = command("predict", plant_model, today, "--out", tmp_path / "answers.csv")
+    assert "outside the range seen (heat = 1,000,000, seen " in told.err
+    first, second = csv.DictReader((tmp_path / "answers.csv").read_text().splitlines())
+    assert first["unfamiliar"] == ""
+    assert second["unfamiliar"].startswith("outside the range seen (heat = 1,000,000, seen ")

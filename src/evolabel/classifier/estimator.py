@@ -13,7 +13,7 @@ from evolabel._utils.validation import check_number
 from evolabel.classifier.learning import Learning
 from evolabel.classifier.named_columns import check_column_names
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
-from evolabel.classifier.samples import as_one_row
+from evolabel.classifier.samples import as_one_row, checked_values, read_encoded
 from evolabel.classifier.scoring import Scoring
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, joined, places
 from evolabel.core.calibration.calibration import DEFAULT_COVERAGE, check_coverage
@@ -315,7 +315,9 @@ class EvolvingFuzzyClassifier(Scoring, Learning, ClassifierMixin, BaseEstimator)
     @exclusive
     def explain(self, x: object) -> "Explanation":
         """Return one prediction in parts: the rules that fired for the sample `x`, and the share of each feature."""
-        return self._explained(self._read(as_one_row(x)))
+        self._fitted_model()
+        rows, unseen = read_encoded(self, as_one_row(x), reset=False)
+        return self._explained(checked_values(rows), unseen=tuple(unseen))
 
     @exclusive
     def describe(self, X: object = None, *, fidelity: float = 0.95) -> "RuleSet":

@@ -141,9 +141,8 @@ class ClassifierInner:
 
     @columns.setter
     def columns(self, coding: ColumnCoding) -> None:
-        self.classifier._columns = coding
-        self.classifier.n_features_in_ = len(coding.columns)
-        self.classifier.feature_names_in_ = np.array(coding.columns, dtype=object)
+        names = np.array(coding.columns, dtype=object)
+        self.classifier.__dict__.update(_columns=coding, n_features_in_=len(names), feature_names_in_=names)
 
     def options(self) -> Options:
         """The parameters of the classifier, checked."""

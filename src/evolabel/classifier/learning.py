@@ -64,7 +64,7 @@ class Learning(Parameters, Properties):
         X : array or frame of shape (n_samples, n_features)
             Features; NaN: missing. Columns of texts or categories of a frame become one 0/1 feature per text that this
             call, the first one, has. Later frames are read by column names: other columns are ignored, and a text that
-            is new is none of the known ones; a DataWarning tells of both.
+            is new is none of the known ones; a DataWarning reports both.
         y : array or frame of shape (n_samples, n_labels), or of shape (n_samples,)
             Labels of 0, 1, NaN (not annotated), or one class per sample.
         sample_weight : array of shape (n_samples,), optional

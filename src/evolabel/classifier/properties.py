@@ -21,7 +21,7 @@ from evolabel.core.members.label_drift import LabelDrift, label_drifts
 from evolabel.core.model import StreamModel
 from evolabel.core.rules.events import THRESHOLD_CHANGES, Event
 from evolabel.errors import DataError, StateError
-from evolabel.streams.tabular.column_coding import ColumnCoding
+from evolabel.streams.tabular.column_coding import ColumnCoding, Unseen
 from evolabel.typing import AnyArray, FloatArray
 
 if TYPE_CHECKING:
@@ -175,15 +175,23 @@ class Properties(WithLock):
         self._fitted_model()
         return read_samples(cast("BaseEstimator", self), X, reset=False)
 
-    def _explained(self, rows: FloatArray, correct: "Correct | None" = None) -> "Explanation":
-        """The explanation of one checked row, (1, n_features), its outputs corrected by `correct`."""
+    def _explained(
+        self, rows: FloatArray, correct: "Correct | None" = None, unseen: tuple[Unseen, ...] = ()
+    ) -> "Explanation":
+        """The explanation of one checked row, (1, n_features), its outputs corrected by `correct`.
+
+        `unseen` are its texts that no feature stands for.
+        """
         from evolabel.explain.prediction import explain_sample
+        from evolabel.explain.unfamiliar import describe_unfamiliar
 
         if len(rows) != 1:
             raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
         names = self._feature_names(), self._targets.names
         model = self._fitted_model().answering() or self._trained()
-        return explain_sample(model, rows, *names, threshold=self._decision_threshold(), correct=correct)
+        unfamiliar = describe_unfamiliar(rows[0], model.ranges, self.__dict__.get("_columns"), unseen)
+        threshold = self._decision_threshold()
+        return explain_sample(model, rows, *names, threshold=threshold, correct=correct, unfamiliar=unfamiliar)
 
     def _outputs(self, X: object) -> FloatArray:
         """The outputs for `X`; rows without any feature get the base rates."""

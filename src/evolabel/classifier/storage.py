@@ -133,7 +133,7 @@ def _read_columns(stored: StoredFacts, n_features: int) -> ColumnCoding:
     return coding
 
 
-def _are_texts(texts: object) -> bool:
+def _are_texts(texts: Any) -> bool:
     """Whether `texts` are one or more texts, all different."""
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
         return False

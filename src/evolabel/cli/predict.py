@@ -15,7 +15,10 @@ from evolabel.cli.model import samples_for
 from evolabel.cli.output import print_message, print_or_write
 from evolabel.cli.source import split_names
 from evolabel.errors import DataWarning
+from evolabel.explain.unfamiliar import describe_unfamiliar
 from evolabel.streams import Dataset
+from evolabel.streams.files.for_model import ModelRows
+from evolabel.streams.tabular.column_coding import Unseen
 from evolabel.typing import AnyArray, FloatArray
 
 _DIGITS = 6  # of a probability
@@ -48,7 +51,8 @@ def predict(
     proba
         Print probabilities instead of predicted labels (0 or 1).
     out
-        File to write to, instead of the terminal.
+        File to write to, instead of the terminal; its column `unfamiliar` has the values and texts of each row
+        that the model has never seen.
     """
     classifier = EvolvingFuzzyClassifier.load(model)
     rows = samples_for(classifier, data, split_names(labels), split_names(keep))
@@ -58,7 +62,23 @@ def predict(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # printed above, with lines of the file
         answers = _printable(classifier.predict_proba(X)) if proba else classifier.predict(X)
-    print_or_write(_table(classifier, answers, rows.kept), out, f" ({counted(len(X), 'row')})")
+    unfamiliar = _unfamiliar(classifier, rows)
+    if odd := [row for row, text in enumerate(unfamiliar) if "outside" in text]:
+        where = f"{counted(len(odd), 'row')}, the first is {rows.dataset.describe_row(odd[0])}"
+        print_message(f"{unfamiliar[odd[0]]} ({where})")
+    passed = rows.kept if out is None else {**rows.kept, "unfamiliar": unfamiliar}
+    print_or_write(_table(classifier, answers, passed), out, f" ({counted(len(X), 'row')})")
+
+
+def _unfamiliar(classifier: EvolvingFuzzyClassifier, rows: ModelRows) -> list[str]:
+    """Return for each of `rows` the values that `classifier` has never seen, in words; empty where there are none."""
+    ranges, coding = classifier.inner.any_model.ranges, classifier.inner.columns
+    unseen: dict[int, list[Unseen]] = {}
+    for text in rows.unseen:
+        unseen.setdefault(text.row, []).append(text)
+    X = np.ascontiguousarray(rows.dataset.X)
+    found = (describe_unfamiliar(x, ranges, coding, tuple(unseen.get(i, ()))) for i, x in enumerate(X))
+    return ["; ".join(texts) for texts in found]
 
 
 def _printable(probabilities: FloatArray) -> FloatArray:

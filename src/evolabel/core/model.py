@@ -33,11 +33,13 @@ from evolabel.core.rules.label_rates import label_shares
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import Scaler
 from evolabel.core.rules.weights import MANY_ROWS, NO_WEIGHTS
+from evolabel.core.seen_ranges import no_ranges
 from evolabel.core.settings import kernel_settings
 from evolabel.core.sizes import misfit
 from evolabel.errors import DataError, StateError
 from evolabel.kernels.bounds import count_answers, first_bad_sample
 from evolabel.kernels.compile import direct
+from evolabel.kernels.ranges import widen_ranges
 from evolabel.kernels.state import SEEN, Settings
 from evolabel.typing import BoolArray, FloatArray
 
@@ -45,6 +47,7 @@ CHUNK = 4096  # rows scaled at a time, so that a million rows need no second cop
 
 _count_answers = direct(count_answers)
 _first_bad_sample = direct(first_bad_sample)
+_widen_ranges = direct(widen_ranges)
 
 
 class StreamModel:
@@ -92,6 +95,7 @@ class StreamModel:
         self.counts = output_counts(n_labels, options)
         self.is_plain = self.counts is None  # learning a row changes the rules only
         self.watchers = tuple(watchers)
+        self.ranges = no_ranges(n_features)  # of the values seen (`kernels.ranges`)
         self.n_answers = np.zeros(n_labels)  # answers per label so far, the initial batch included
         self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)  # edits that can be undone
         self._first = FirstModel()  # answers during the warm-up
@@ -253,6 +257,7 @@ class StreamModel:
                 advice = "call fit again with scaled features or a larger ridge"
                 raise StateError(f"the statistics of a rule cannot be inverted any more; {advice}") from None
             raise
+        _widen_ranges(batch.X, self.ranges)
         if self.counts is not None:
             self.counts.update(batch)
 
@@ -289,7 +294,15 @@ class StreamModel:
         """Learn rows of huge weights: all of them, with P derived again, or none and DataError."""
         rules = self.trained()
         before = copy.deepcopy(
-            (rules.__getstate__(), self.n_answers, self.counts, self.thresholds, self.written, self.calibration)
+            (
+                rules.__getstate__(),
+                self.n_answers,
+                self.counts,
+                self.thresholds,
+                self.written,
+                self.calibration,
+                self.ranges,
+            )
         )
         try:
             self.learn_rows(batch)
@@ -297,7 +310,7 @@ class StreamModel:
             if not (is_sound(rules) and is_well_posed(rules) and np.isfinite(batch.outputs).all()):
                 raise DataError(NOT_IN_FLOAT64)
         except BaseException as error:
-            state, self.n_answers, self.counts, self.thresholds, self.written, self.calibration = before
+            state, self.n_answers, self.counts, self.thresholds, self.written, self.calibration, self.ranges = before
             vars(rules).update(state)
             if isinstance(error, LinAlgError | StateError):
                 raise DataError(NOT_IN_FLOAT64) from None
