@@ -1,6 +1,6 @@
 """Evaluation of learners on streams: metrics, test-then-train runs (`prequential`), results."""
 
-from evolabel.evaluate.label_counts import LabelCounts, LabelScores, label_scores
+from evolabel.evaluate.label_statistics import LabelScores, LabelStatistics, label_scores
 from evolabel.evaluate.learner import Learner
 from evolabel.evaluate.metrics import (
     METRICS,
@@ -34,8 +34,8 @@ __all__ = [
     "ExampleF1",
     "Fading",
     "HammingLoss",
-    "LabelCounts",
     "LabelScores",
+    "LabelStatistics",
     "Learner",
     "MacroF1",
     "Metric",
