@@ -14,6 +14,7 @@ from evolabel.core.batch import Batch
 from evolabel.core.edits import rule_edits
 from evolabel.core.members.following import FollowingRules
 from evolabel.core.members.mixture import linear_scores, mixed_weights
+from evolabel.core.members.written_rules.ordered_list import WrittenRules
 from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
 from evolabel.core.row_statistics import RowStatistics
@@ -39,7 +40,8 @@ def bases(draw):
     seed, rows = draw(st.integers(0, 30)), draw(st.integers(2, 150))
     base = KINDS[draw(st.sampled_from(sorted(KINDS)))](seed, rows)
     if draw(st.booleans()):
-        model = SimpleNamespace(trained=lambda: base, changes=deque())
+        written = WrittenRules(base.n_features, base.n_labels)
+        model = SimpleNamespace(trained=lambda: base, changes=deque(), written=written, thresholds=None)
         rule_edits.lock_rule(model, int(base.arrays.identity[1]))
         base.learn(Batch(*make_stream(seed + 50, rows=20)))
     Z, Y = make_stream(seed + 100, rows=MANY_ROWS)

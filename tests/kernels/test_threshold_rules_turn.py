@@ -122,3 +122,21 @@ def test_the_work_of_a_turn_is_bounded_and_labels_take_turns(rows_before, is_ope
         take_turn(packed)
         tried.append([k for k in range(K) if state.arrays.visits[k, 0, 0] == 0.0])
     assert tried == [list(range(first_turn)), list(range(second_turn))]
+
+
+@pytest.mark.parametrize("before", [np.nan, 2.0])
+def test_a_feature_that_begins_to_vary_has_bins_at_the_next_turn(before):
+    """Both renewals of all bins, at row 200 and at row 400, are far from row 250."""
+    rng, p, K = np.random.default_rng(1), 3, 2
+    state, twin = state_of(p, K), naive.NaiveThresholds(p, K)
+    X, Y, F = rng.normal(size=(300, p)), (rng.random((300, K)) < 0.5).astype(float), np.full((300, K), 0.5)
+    X[:260, 1] = before
+    none, bins = np.empty(0), {}
+    for i in range(300):
+        twin.learn(X[i], Y[i], np.ones(K), F[i])
+        row = slice(i, i + 1)
+        if learn_refined(pack(state), X[row], Y[row], none, none[:, None], F[row].copy(), np.zeros((3, K))):
+            take_turn(pack(state))
+            bins[i + 1] = int(np.isfinite(state.arrays.bins[1]).sum())
+    assert (bins[250], bins[300]) == (0, len(twin.bins[1]))
+    assert bins[300] > 3

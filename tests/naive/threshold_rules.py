@@ -220,10 +220,19 @@ class NaiveThresholds:
         n = len(self.rows)
         if self.next_feature == self.p and n >= self.next_bins:
             self.next_feature, self.next_bins = 0, n + min(n, 2000)
-        last = min(self.p, self.next_feature + max(4, 20_000 // min(n, 2000)))
-        for j in range(self.next_feature, last):
-            self.bins[j] = trials.bin_edges(np.array([row.x[j] for row in self.rows[-2000:]]))
-        self.next_feature = last
+        left = max(4, 20_000 // min(n, 2000))
+        due = list(range(self.next_feature, min(self.p, self.next_feature + left)))
+        self.next_feature += len(due)
+        for j in due:
+            self.renew(j)
+        lately = [{row.x[j] for row in self.rows[-51:] if not np.isnan(row.x[j])} for j in range(self.p)]
+        one_bin = [j for j in range(self.p) if len(self.bins[j]) == 0 and len(lately[j]) > 1]
+        for j in one_bin[: left - len(due)] if n >= 100 else []:
+            self.renew(j)
+
+    def renew(self, j: int) -> None:
+        """Bins of one feature by the rows in the main ring."""
+        self.bins[j] = trials.bin_edges(np.array([row.x[j] for row in self.rows[-2000:]]))
 
     def most_work(self) -> int:
         """Values that a turn may read: 400,000, or 100,000 if no tree has a say although all saw a full ring."""

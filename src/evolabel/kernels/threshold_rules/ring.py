@@ -14,6 +14,7 @@ from evolabel.kernels.threshold_rules.state import (
     BIN_FEATURE,
     COARSE,
     CODES,
+    FIRST_TRIAL,
     LEARNED,
     MAIN,
     MAIN_ROWS,
@@ -32,6 +33,7 @@ from evolabel.typing import FloatArray
 RARE_SHARE = 0.15  # labels of a smaller share are kept in the second ring
 USED_SHARE = 0.1  # labels of a smaller share use it
 FIRST_ROWS = 200  # rows in which every label counts as rare: its share is not known yet
+LATELY = 51  # rows since a turn began, and the one before
 VALUES_PER_TURN = 20_000  # values of the ring whose bins are renewed in one turn, at least four features
 
 
@@ -193,18 +195,38 @@ def renew_bins(j: int, thresholds: Thresholds) -> None:
 
 
 @inner
+def has_varied(j: int, t: ThresholdArrays) -> bool:
+    """Return whether the last `LATELY` rows in the main ring of `t` hold two values of feature j."""
+    low, high = np.inf, -np.inf
+    for i in range(max(0, t.clock[MAIN] - LATELY), t.clock[MAIN]):
+        x = t.X[i % MAIN_ROWS, j]
+        if not np.isnan(x):
+            low, high = min(low, x), max(high, x)
+    return low < high
+
+
+@inner
 def renew_some_bins(thresholds: Thresholds) -> None:
-    """Renew the bins of some features, if it is time: after 100, 200, 400 ... rows, then once in the main ring."""
+    """Renew the bins of some features, if it is time: after 100, 200, 400 ... rows, then once in the main ring.
+
+    A feature that has one bin gets more as soon as it varies: it may have appeared, or begun to move, long after that.
+    """
     t = thresholds.arrays
     p, clock = t.X.shape[1], t.clock
     if clock[BIN_FEATURE] == p and clock[LEARNED] >= clock[NEXT_BINS]:
         clock[BIN_FEATURE] = 0
         clock[NEXT_BINS] = clock[LEARNED] + min(clock[LEARNED], MAIN_ROWS)
-    kept = min(max(1, clock[MAIN]), MAIN_ROWS)
-    for _ in range(max(4, VALUES_PER_TURN // kept)):
-        if clock[BIN_FEATURE] < p:
-            renew_bins(clock[BIN_FEATURE], thresholds)
-            clock[BIN_FEATURE] += 1
+    left = max(4, VALUES_PER_TURN // min(max(1, clock[MAIN]), MAIN_ROWS))
+    while left > 0 and clock[BIN_FEATURE] < p:
+        renew_bins(clock[BIN_FEATURE], thresholds)
+        clock[BIN_FEATURE] += 1
+        left -= 1
+    if clock[LEARNED] < FIRST_TRIAL:
+        return
+    for j in range(p):
+        if left > 0 and np.isinf(t.bins[j, 0]) and has_varied(j, t):
+            renew_bins(j, thresholds)
+            left -= 1
 
 
 @kernel
