@@ -224,7 +224,8 @@ def label_cells(row: LabelScores) -> list[str]:
 
 def scores_from_values(values: Mapping[str, Any]) -> LabelScores:
     """Return the results that a file holds as `values`, None standing for NaN."""
-    return LabelScores(**{name: none_to_nan(value) for name, value in values.items()})
+    found: dict[str, Any] = {name: none_to_nan(value) for name, value in values.items()}
+    return LabelScores(**found)
 
 
 def pooled_scores(runs: Sequence[Sequence[LabelScores]]) -> list[LabelScores]:

@@ -11,7 +11,7 @@ import numpy as np
 from evolabel.core.rules.events import Event
 from evolabel.evaluate.formats import nan_to_none
 from evolabel.evaluate.label_statistics import LabelScores, LabelStatistics
-from evolabel.evaluate.learner import ScoredRows
+from evolabel.evaluate.learner import LearnerAnswers
 from evolabel.evaluate.metrics import Metric, Sliding
 from evolabel.evaluate.shifts import event_values
 from evolabel.typing import FloatArray
@@ -145,7 +145,7 @@ class LearnerMetrics:
         self._cumulative = {name: metric.fresh() for name, metric in metrics.items()}
         self._sliding = {name: Sliding(metric, window) for name, metric in metrics.items()}
 
-    def update(self, Y: FloatArray, answers: ScoredRows, rules: float, seconds: float) -> None:
+    def update(self, Y: FloatArray, answers: LearnerAnswers, rules: float, seconds: float) -> None:
         """Add one step to metrics and trend: the true labels `Y` and the `answers` of the learner.
 
         `rules` is the number of rules after the step, which took `seconds`.
