@@ -14,7 +14,7 @@ from evolabel.classifier.learning import Learning
 from evolabel.classifier.named_columns import check_column_names
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.classifier.samples import as_one_row, checked_values, read_encoded
-from evolabel.classifier.scoring import Scoring
+from evolabel.classifier.scoring import share_right
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, joined, places
 from evolabel.core.calibration.calibration import DEFAULT_COVERAGE, check_coverage
 from evolabel.core.merge_models import empty_like, merge
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evolabel.explain.rules import RuleSet
 
 
-class EvolvingFuzzyClassifier(Scoring, Learning, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Evolving multi-label fuzzy classifier (EFC-ML): one readable rule base, learned in a single pass.
 
     A rule is a region of the feature space (a Gaussian) with one linear model per label. The output for a sample is the
@@ -182,6 +182,7 @@ class EvolvingFuzzyClassifier(Scoring, Learning, ClassifierMixin, BaseEstimator)
     """
 
     __metadata_request__partial_fit = {"on_event": UNUSED}  # noqa: RUF012 (as scikit-learn reads it; no metadata)
+    score = share_right  # instead of scikit-learn's, which takes no NaN
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:

@@ -27,7 +27,7 @@ from evolabel.core.rules.events import SHIFTS, Event
 from evolabel.errors import ParameterError
 from evolabel.evaluate import METRICS, RankingRow, Repeated, Spread, best_value
 from evolabel.evaluate import Progress as Step
-from evolabel.evaluate.label_counts import LABEL_COLUMNS, label_cells
+from evolabel.evaluate.label_statistics import LABEL_COLUMNS, label_cells
 from evolabel.evaluate.shifts import episodes
 from evolabel.explain import markup
 

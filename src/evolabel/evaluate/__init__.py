@@ -1,6 +1,6 @@
 """Evaluation of learners on streams: metrics, test-then-train runs (`prequential`), results."""
 
-from evolabel.evaluate.label_counts import LabelScores, LabelTable, label_scores
+from evolabel.evaluate.label_statistics import LabelScores, LabelStatistics, label_scores
 from evolabel.evaluate.learner import Learner
 from evolabel.evaluate.metrics import (
     METRICS,
@@ -35,7 +35,7 @@ __all__ = [
     "Fading",
     "HammingLoss",
     "LabelScores",
-    "LabelTable",
+    "LabelStatistics",
     "Learner",
     "MacroF1",
     "Metric",

@@ -69,7 +69,7 @@ class AnsweringLearner(Learner, Protocol):
         """
 
 
-class RowAnswers(NamedTuple):
+class LearnerAnswers(NamedTuple):
     """Scores, predicted labels and probabilities of rows, (n, K); None without probabilities."""
 
     scores: FloatArray
@@ -101,7 +101,7 @@ def answer_and_learn(
     Y: FloatArray,
     deliveries: list[LabelledRows] | None,
     on_event: Callable[[Any], object] | None = None,
-) -> RowAnswers:
+) -> LearnerAnswers:
     """Return scores and predicted labels of the rows `X` while `learner` is trained, and probabilities if it has them.
 
     `deliveries` holds, for each row, the rows whose labels become known after it is predicted; None: its own labels in
@@ -113,13 +113,13 @@ def answer_and_learn(
         found = learner.answer_then_train(X, Y, **events)
         tables = (_with_shape(table, Y.shape) for table in (found.outputs, found.decisions, found.probabilities))
         scores, decisions, chances = tables
-        return RowAnswers(_finite(scores), decisions > 0.0, _finite(chances))
+        return LearnerAnswers(_finite(scores), decisions > 0.0, _finite(chances))
     if deliveries is None and isinstance(learner, DecidingLearner):
         scores, decisions = (_with_shape(table, Y.shape) for table in learner.decide_then_train(X, Y, **events))
-        return RowAnswers(_finite(scores), decisions > 0.0)
+        return LearnerAnswers(_finite(scores), decisions > 0.0)
     if deliveries is None and isinstance(learner, SinglePassLearner) and not hasattr(learner, "thresholds_"):
         scores = _finite(_with_shape(learner.test_then_train(X, Y, **events), Y.shape))
-        return RowAnswers(scores, scores >= DEFAULT_THRESHOLD)
+        return LearnerAnswers(scores, scores >= DEFAULT_THRESHOLD)
     arrivals = zip(X[:, None], Y[:, None], strict=True) if deliveries is None else deliveries
     scores, thresholds = np.empty(Y.shape), np.full(Y.shape, DEFAULT_THRESHOLD)
     for row, (arrived, labels) in enumerate(arrivals):
@@ -127,7 +127,7 @@ def answer_and_learn(
         thresholds[row] = getattr(learner, "thresholds_", DEFAULT_THRESHOLD)
         if len(arrived):
             learner.partial_fit(arrived, labels, **events)
-    return RowAnswers(_finite(scores), scores >= thresholds)
+    return LearnerAnswers(_finite(scores), scores >= thresholds)
 
 
 def _answer(learner: Learner, x: FloatArray, n_labels: int) -> FloatArray:

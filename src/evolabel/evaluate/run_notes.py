@@ -1,6 +1,6 @@
 """What a reader of the results must know: metrics that say nothing, and labels that were never predicted."""
 
-from evolabel.evaluate.label_counts import LabelScores
+from evolabel.evaluate.label_statistics import LabelScores
 from evolabel.evaluate.metrics import METRICS
 from evolabel.evaluate.metrics.ranking import ONE_LABEL, AveragePrecision, Coverage, OneError, RankingLoss
 from evolabel.evaluate.repeated import Repeated

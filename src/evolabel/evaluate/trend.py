@@ -10,8 +10,8 @@ import numpy as np
 
 from evolabel.core.rules.events import Event
 from evolabel.evaluate.formats import nan_to_none
-from evolabel.evaluate.label_counts import LabelScores, LabelTable
-from evolabel.evaluate.learner import RowAnswers
+from evolabel.evaluate.label_statistics import LabelScores, LabelStatistics
+from evolabel.evaluate.learner import LearnerAnswers
 from evolabel.evaluate.metrics import Metric, Sliding
 from evolabel.evaluate.shifts import event_values
 from evolabel.typing import FloatArray
@@ -136,7 +136,7 @@ class LearnerMetrics:
 
     def __init__(self, learner: str, metrics: Mapping[str, Metric], window: int, label_names: Sequence[str]) -> None:
         self.learner = learner
-        self.labels = LabelTable(label_names)
+        self.labels = LabelStatistics(label_names)
         self.points: list[Point] = []
         self.samples = 0
         self.rules = nan
@@ -145,7 +145,7 @@ class LearnerMetrics:
         self._cumulative = {name: metric.fresh() for name, metric in metrics.items()}
         self._sliding = {name: Sliding(metric, window) for name, metric in metrics.items()}
 
-    def update(self, Y: FloatArray, answers: RowAnswers, rules: float, seconds: float) -> None:
+    def update(self, Y: FloatArray, answers: LearnerAnswers, rules: float, seconds: float) -> None:
         """Add one step to metrics and trend: the true labels `Y` and the `answers` of the learner.
 
         `rules` is the number of rules after the step, which took `seconds`.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from evolabel.evaluate.label_counts import Curve, LabelScores, LabelTable
+from evolabel.evaluate.label_statistics import Curve, LabelScores, LabelStatistics
 from evolabel.explain.figures.canvas import (
     BLUE,
     COLOURS,
@@ -22,7 +22,7 @@ Drawn = tuple["Axes | None", str]
 """The Axes, None if there is nothing to draw, and the caption."""
 
 
-def roc_curves(counts: LabelTable) -> Drawn:
+def roc_curves(counts: LabelStatistics) -> Drawn:
     """Draw the ROC curves of the labels with most support in `counts`; return Axes and caption."""
     ax, which = _curves(counts, counts.roc_curve, lambda row: row.roc_auc)
     if ax is not None:
@@ -32,7 +32,7 @@ def roc_curves(counts: LabelTable) -> Drawn:
     return ax, f"ROC curves, {which}; in brackets the area below. The diagonal is guessing."
 
 
-def pr_curves(counts: LabelTable) -> Drawn:
+def pr_curves(counts: LabelStatistics) -> Drawn:
     """Draw the precision-recall curves of the labels with most support in `counts`; return Axes and caption."""
     ax, which = _curves(counts, counts.pr_curve, lambda row: row.pr_auc)
     if ax is not None:
@@ -41,7 +41,7 @@ def pr_curves(counts: LabelTable) -> Drawn:
     return ax, f"Precision at each recall, {which}; in brackets the average precision."
 
 
-def calibration_figure(counts: LabelTable) -> Drawn:
+def calibration_figure(counts: LabelStatistics) -> Drawn:
     """Draw how often labels of each probability in `counts` were true; return Axes and caption."""
     found = counts.calibration()
     if found is None:
@@ -56,7 +56,7 @@ def calibration_figure(counts: LabelTable) -> Drawn:
     return ax, "How often labels of each probability were true, all labels together; larger dots: more predictions."
 
 
-LABEL_FIGURES: dict[str, Callable[[LabelTable], Drawn]] = {
+LABEL_FIGURES: dict[str, Callable[[LabelStatistics], Drawn]] = {
     "roc": roc_curves,
     "precision-recall": pr_curves,
     "calibration": calibration_figure,
@@ -64,7 +64,7 @@ LABEL_FIGURES: dict[str, Callable[[LabelTable], Drawn]] = {
 """Functions that draw the figures, by the names of their files."""
 
 
-def _curves(counts: LabelTable, curve: Callable[[int], Curve], area: Callable[[LabelScores], float]) -> Drawn:
+def _curves(counts: LabelStatistics, curve: Callable[[int], Curve], area: Callable[[LabelScores], float]) -> Drawn:
     """Draw `curve` of the labels with most support, `area` in the legend; return Axes, and which labels are drawn."""
     rows = counts.rows()
     defined = [k for k, row in enumerate(rows) if area(row) == area(row)]

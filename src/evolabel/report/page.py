@@ -11,7 +11,7 @@ from evolabel._utils.atomic_files import write_atomically
 from evolabel._utils.optional import load
 from evolabel._utils.text import counted, visible
 from evolabel.evaluate import Repeated, best_value
-from evolabel.evaluate.label_counts import LABEL_COLUMNS, label_cells
+from evolabel.evaluate.label_statistics import LABEL_COLUMNS, label_cells
 from evolabel.evaluate.metrics import METRICS
 from evolabel.evaluate.run_notes import run_notes
 from evolabel.evaluate.shifts import Episode, episodes

@@ -13,7 +13,7 @@ from evolabel.evaluate.metrics.base import Metric, mean_statistics
 from evolabel.evaluate.metrics.scored_labels import ScoredLabels
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
-ONE_LABEL = "one label has no ranking among others; ROC-AUC and PR-AUC of the label tell more"
+ONE_LABEL = "one label has no ranking among others; ROC-AUC and PR-AUC of the label show more"
 
 
 class _RankedLabels(NamedTuple):

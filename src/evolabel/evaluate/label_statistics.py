@@ -1,4 +1,4 @@
-"""`LabelTable`: what the table and the curves of each label are computed from; counts, so memory does not grow.
+"""`LabelStatistics`: what the table and the curves of each label are computed from; counts, so memory does not grow.
 
 Scores are counted in bins of 0.001 from -0.5 to 1.5; ROC and PR curves treat scores in the same bin as ties.
 """
@@ -78,7 +78,7 @@ class CalibrationCurve(NamedTuple):
         return float(np.abs(self.promised - self.found) @ self.pairs / self.pairs.sum())
 
 
-class LabelTable:
+class LabelStatistics:
     """Counts of every label along a stream.
 
     Parameters
@@ -130,7 +130,7 @@ class LabelTable:
         np.add.at(self.found, (columns, place), on)
         np.add.at(self.squares, columns, (p - on) ** 2)
 
-    def add(self, other: "LabelTable") -> Self:
+    def add(self, other: "LabelStatistics") -> Self:
         """Add the counts of `other`, a run with the same labels."""
         for name, counts in vars(other).items():
             if name != "names":
@@ -212,7 +212,7 @@ def label_scores(
     """
     n_labels = np.shape(np.atleast_2d(np.asarray(y_true)))[1]
     names = [f"label{k}" for k in range(n_labels)] if labels is None else list(labels)
-    return LabelTable(names).update(y_true, y_score, decisions, probabilities).rows()
+    return LabelStatistics(names).update(y_true, y_score, decisions, probabilities).rows()
 
 
 def label_cells(row: LabelScores) -> list[str]:
@@ -234,12 +234,12 @@ def pooled_scores(runs: Sequence[Sequence[LabelScores]]) -> list[LabelScores]:
 
 
 def _pooled(rows: Sequence[LabelScores]) -> LabelScores:
-    pooled: dict[str, float] = {}
+    pooled: dict[str, Any] = {}
     for name in [field.name for field in fields(LabelScores) if field.name != "label"]:
         values = [getattr(row, name) for row in rows]
         defined = [value for value in values if value == value]
         pooled[name] = sum(values) if isinstance(values[0], int) else _ratio(sum(defined), len(defined))
-    return LabelScores(rows[0].label, **pooled)  # type: ignore[arg-type]
+    return LabelScores(rows[0].label, **pooled)
 
 
 def _ratio(part: float, whole: float) -> float:

@@ -13,8 +13,8 @@ from sklearn.metrics import (
 )
 
 from evolabel.errors import DataError
-from evolabel.evaluate import LabelTable, label_scores
-from evolabel.evaluate.label_counts import pooled_scores
+from evolabel.evaluate import LabelStatistics, label_scores
+from evolabel.evaluate.label_statistics import pooled_scores
 
 NAMES = ["leak", "bearing", "rare"]
 
@@ -46,7 +46,7 @@ def test_every_column_is_that_of_scikit_learn(answers):
 
 def test_the_roc_curve_goes_through_the_points_of_scikit_learn(answers):
     Y, scores, _ = answers
-    counts = LabelTable(NAMES).update(Y, scores)
+    counts = LabelStatistics(NAMES).update(Y, scores)
     known = ~np.isnan(Y[:, 0])
     alarms, hits, _ = roc_curve(Y[known, 0], scores[known, 0], drop_intermediate=False)
     np.testing.assert_allclose(counts.roc_curve(0).x, alarms)
@@ -64,12 +64,13 @@ def test_decisions_replace_the_threshold(answers):
 
 def test_pieces_and_sums_of_runs_are_the_whole(answers):
     Y, scores, chances = answers
-    whole = LabelTable(NAMES).update(Y, scores, None, chances)
-    pieces = LabelTable(NAMES)
+    whole = LabelStatistics(NAMES).update(Y, scores, None, chances)
+    pieces = LabelStatistics(NAMES)
     for part in np.array_split(np.arange(len(Y)), 7):
         pieces.update(Y[part], scores[part], None, chances[part])
     halves = [
-        LabelTable(NAMES).update(Y[part], scores[part], None, chances[part]) for part in (slice(150), slice(150, None))
+        LabelStatistics(NAMES).update(Y[part], scores[part], None, chances[part])
+        for part in (slice(150), slice(150, None))
     ]
     for other in (pieces, halves[0].add(halves[1])):
         for row, same in zip(whole.rows(), other.rows(), strict=True):
@@ -87,7 +88,7 @@ def test_what_is_not_defined_is_nan():
 def test_the_calibration_compares_promised_with_found():
     Y = [[1.0], [1.0], [0.0], [np.nan], [0.0], [1.0]]
     p = [[0.71], [0.73], [0.72], [0.9], [0.2], [0.2]]
-    counts = LabelTable(["leak"])
+    counts = LabelStatistics(["leak"])
     assert counts.calibration() is None
     found = counts.update(Y, p, None, p).calibration()
     np.testing.assert_allclose(found.promised, [0.2, 0.72])
@@ -106,4 +107,4 @@ def test_runs_are_pooled_by_sums_and_means_of_what_is_defined():
 
 def test_other_widths_are_refused():
     with pytest.raises(DataError, match="2 labels came, expected 1: leak"):
-        LabelTable(["leak"]).update([[1, 0]], [[1, 0]])
+        LabelStatistics(["leak"]).update([[1, 0]], [[1, 0]])
