@@ -198,8 +198,6 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         """
         return cls(**{**PAPER_PROFILE, **changes})
 
-    # ------------------------------------------------------------------ merging
-
     def merge(self, other: "EvolvingFuzzyClassifier") -> Self:
         """Add the rules and statistics of a classifier trained apart on the same features.
 
@@ -358,8 +356,6 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
             raise DataError("the labels are classes and have names already; name the columns of a label matrix only")
         self.inner.name_columns([*map(str, features)], LabelMatrix([*map(str, labels)]), model.scaler)
         return self
-
-    # ------------------------------------------------------------------ files
 
     @exclusive
     def save(self, path: "str | PathLike[str]") -> None:

@@ -48,6 +48,7 @@ CHUNK = 4096  # rows scaled at a time, so that a million rows need no second cop
 _count_answers = direct(count_answers)
 _first_bad_sample = direct(first_bad_sample)
 _widen_ranges = direct(widen_ranges)
+_LEARNED = "n_answers", "counts", "thresholds", "written", "calibration", "ranges"  # what rows change, beside the rules
 
 
 class StreamModel:
@@ -293,24 +294,15 @@ class StreamModel:
     def _learn_heavy(self, batch: Batch) -> None:
         """Learn rows of huge weights: all of them, with P derived again, or none and DataError."""
         rules = self.trained()
-        before = copy.deepcopy(
-            (
-                rules.__getstate__(),
-                self.n_answers,
-                self.counts,
-                self.thresholds,
-                self.written,
-                self.calibration,
-                self.ranges,
-            )
-        )
+        parts = {name: vars(self)[name] for name in _LEARNED}
+        state, parts = copy.deepcopy((rules.__getstate__(), parts))
         try:
             self.learn_rows(batch)
             derive_inverses(rules)
             if not (is_sound(rules) and is_well_posed(rules) and np.isfinite(batch.outputs).all()):
                 raise DataError(NOT_IN_FLOAT64)
         except BaseException as error:
-            state, self.n_answers, self.counts, self.thresholds, self.written, self.calibration, self.ranges = before
+            vars(self).update(parts)
             vars(rules).update(state)
             if isinstance(error, LinAlgError | StateError):
                 raise DataError(NOT_IN_FLOAT64) from None
