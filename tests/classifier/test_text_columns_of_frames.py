@@ -226,3 +226,9 @@ def test_a_numeric_text_column_may_have_one_text_only(frame):
     columns["shift"] = ["late"] * 60
     clf = EvolvingFuzzyClassifier(max_rules=4).fit(frame(columns), Y)
     assert clf.predict(frame(columns)).shape == (60, 2)
+
+
+def test_a_frame_with_coded_columns_is_read_as_it_is(trained, frame):
+    columns, names = plant()[0], trained.inner.columns.feature_names
+    coded = pd.DataFrame(encoded(columns), columns=names)
+    assert np.array_equal(trained.decision_function(coded), trained.decision_function(frame(columns)))

@@ -38,6 +38,8 @@ def first_coding(frame: object) -> tuple[ColumnCoding, Encoded]:
 
 def read_by_name(coding: ColumnCoding, frame: object, names: Sequence[str]) -> Encoded:
     """Return the features of the data frame `frame` with columns `names` by `coding`, with notes on what differs."""
+    if coding.has_texts and set(coding.feature_names) <= set(names):  # texts are coded already
+        coding = ColumnCoding.of_features(coding.feature_names, ())
     used = coding.used(names)
     if extra := [name for name in names if name not in set(used)]:
         note(f"X has columns that the model does not use: {first_names(extra)}; they are ignored")
