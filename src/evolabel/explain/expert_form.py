@@ -65,7 +65,8 @@ class Condition:
         if bool(self.term) == bool(ends):
             raise DataError(f"{self.feature} needs a term or a range, and not both; write IS high, or BETWEEN 2 AND 5")
         for end in ends:
-            if isinstance(end, bool) or not isinstance(end, Real) or not abs(end) <= float_info.max:
+            is_number = isinstance(end, Real) and not isinstance(end, bool)
+            if not is_number or not abs(end) <= float_info.max:
                 raise DataError(f"{self.feature} has {end!r} as an end of its range; use a finite number")
         if len(ends) == 2 and not ends[0] < ends[1]:
             raise DataError(f"{self.feature} BETWEEN {ends[0]:g} AND {ends[1]:g} is empty; the lower end comes first")
