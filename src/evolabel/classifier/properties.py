@@ -18,6 +18,7 @@ from evolabel.classifier.samples import (
 )
 from evolabel.classifier.targets import ClassCodes, Targets
 from evolabel.core.members.label_drift import LabelDrift, label_drifts
+from evolabel.core.members.mixture import corrected
 from evolabel.core.model import StreamModel
 from evolabel.core.rules.events import THRESHOLD_CHANGES, Event
 from evolabel.errors import DataError, StateError
@@ -189,7 +190,8 @@ class Properties(WithLock):
             raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
         names = self._feature_names(), self._targets.names
         model = self._fitted_model().answering() or self._trained()
-        unfamiliar = describe_unfamiliar(rows[0], model.ranges, self.__dict__.get("_columns"), unseen)
+        read = rows if model.rules is None else corrected(model.rules, rows)  # a sensor that has moved is no news
+        unfamiliar = describe_unfamiliar(read[0], model.ranges, self.__dict__.get("_columns"), unseen)
         threshold = self._decision_threshold()
         return explain_sample(model, rows, *names, threshold=threshold, correct=correct, unfamiliar=unfamiliar)
 
