@@ -437,7 +437,7 @@ def thresholds() -> Outputs:
     X, Y = stream()
     for optimise in ("macro_f1", "micro_f1"):
         clf = EvolvingFuzzyClassifier(optimise=optimise).fit(X[:INITIAL], Y[:INITIAL])
-        outputs, decisions = clf.decide_then_train(X[INITIAL:], Y[INITIAL:])
+        outputs, _, _, decisions = clf.answer_then_train(X[INITIAL:], Y[INITIAL:])
         yield f"{optimise}: outputs", outputs
         yield f"{optimise}: decisions", decisions
         yield f"{optimise}: thresholds", clf.thresholds_

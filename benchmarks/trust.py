@@ -236,7 +236,7 @@ def drift(name: str, seed: int) -> dict[str, Any]:
     stream = make_stream(name, seed)
     target = stream.Y.argmax(axis=1) if stream.one_label else stream.Y
     classifier = EvolvingFuzzyClassifier().fit(stream.X[:INITIAL], target[:INITIAL])
-    outputs, P, found = classifier.answer_then_train(stream.X[INITIAL:], target[INITIAL:])
+    outputs, P, found, _ = classifier.answer_then_train(stream.X[INITIAL:], target[INITIAL:])
     Y = stream.Y[INITIAL:][:, classifier.classes_] if stream.one_label else stream.Y[INITIAL:]
     return {
         "before": quality(before(outputs, stream.one_label), Y, stream.one_label),
@@ -271,7 +271,7 @@ def hidden(name: str, seed: int) -> dict[str, Any]:
     n = round(0.2 * len(rows.X))
     seen = np.where(np.random.default_rng(seed).random(rows.Y.shape) < 0.5, rows.Y, np.nan)
     classifier = EvolvingFuzzyClassifier().fit(rows.X[:n], seen[:n])
-    outputs, P, found = classifier.answer_then_train(rows.X[n:], seen[n:])
+    outputs, P, found, _ = classifier.answer_then_train(rows.X[n:], seen[n:])
     Y = rows.Y[n:]
     return {
         "before": quality(before(outputs, False), Y, False),

@@ -1,4 +1,4 @@
-"""Every error that evolabel raises on purpose. A message is one line: what came, what was expected, what to do.
+"""Every error and warning that evolabel raises on purpose. A message is one line: what came, what to do.
 
 Each class is also a subclass of the exception that scikit-learn raises in the same case.
 """
@@ -10,6 +10,10 @@ class EvolabelError(Exception):
 
 class DataError(EvolabelError, ValueError):
     """The data cannot be used: wrong shape, wrong values, infinities, unknown names."""
+
+
+class DataWarning(UserWarning):
+    """The data was used, but not as it came: columns in another order, columns ignored, texts never seen."""
 
 
 class DataTypeError(EvolabelError, TypeError):

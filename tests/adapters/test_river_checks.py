@@ -6,11 +6,13 @@ import pytest
 import river.datasets
 from river.checks import yield_checks
 
-from evolabel.adapters.river import RiverEvolvingFuzzyClassifier
+from evolabel.adapters.river import RiverEvolvingFuzzyClassifier, RiverSingleLabelClassifier
 
 MODELS = {
     "during the warm-up": RiverEvolvingFuzzyClassifier(),
     "beyond the warm-up": RiverEvolvingFuzzyClassifier(warm_up=10, max_rules=5),
+    "of one class": RiverSingleLabelClassifier(),
+    "of one class, short warm-up": RiverSingleLabelClassifier(warm_up=20, max_rules=5),
 }
 
 

@@ -98,7 +98,7 @@ NAMED = {
     "a ridge below 0": (set_fact("-0x1p+0", "model", "ridge"), "ridge"),
     "a ridge that is no number": (set_fact("nan", "model", "ridge"), "ridge"),
     "names of other labels": (set_fact(["one"], "targets", "labels"), "labels"),
-    "names of other features": (set_fact(["one"], "feature_names"), "feature_names"),
+    "names of other features": (set_fact({"names": ["one"], "categories": [None]}, "columns"), "columns"),
     "an event of the wrong kind": (set_fact([[1, "miracle", 1, None, ""]], "model", "events"), "events"),
     "rules merged in a circle": (
         set_fact([[n, "merge", n, 3 - n, "", None, None, 0.0, 0.0, 0.0, 0] for n in (1, 2)], "model", "events"),

@@ -178,7 +178,7 @@ def test_columns_of_a_frame_are_found_by_name(name, stream):
     learner.partial_fit(X[INITIAL:], Y[INITIAL:].iloc[:, ::-1])
     expected = fitted(name, stream).partial_fit(stream[0][INITIAL:], stream[1][INITIAL:])
     np.testing.assert_array_equal(learner.decision_function(X), expected.decision_function(stream[0]))
-    with pytest.raises(EvolabelError, match="feature names"):
+    with pytest.raises(EvolabelError, match="no column for a"):
         learner.decision_function(X.rename(columns={"a": "z"}))
 
 

@@ -4,6 +4,7 @@ import csv
 import io
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
@@ -35,8 +36,11 @@ def test_rows_without_labels_are_predicted(command, plant_model, plant, today, t
     assert command("predict", plant_model, plant).out == told.out
     outputs = command("predict", plant_model, today, "--proba", "--out", tmp_path / "answers.csv")
     assert outputs.out == ""
-    written = answers((tmp_path / "answers.csv").read_text())
-    np.testing.assert_allclose(written[:, 1:], clf.predict_proba(X), atol=6e-5)
+    written = list(csv.DictReader((tmp_path / "answers.csv").read_text().splitlines()))
+    assert {row.pop("unfamiliar") for row in written} == {""}
+    np.testing.assert_allclose(
+        [[float(row[name]) for name in ("fault_a", "fault_b")] for row in written], clf.predict_proba(X), atol=6e-5
+    )
 
 
 def test_rows_without_labels_are_explained(command, plant_model, plant, today):
@@ -58,9 +62,13 @@ def test_texts_are_read_as_the_model_knows_them(command, tmp_path):
     assert answers(told.out)[:2].tolist() == [[0.0, 1.0], [1.0, 0.0]]
     assert len(answers(told.out)) == 4
     assert told.err == (
-        "mode: a text that the model has never seen is read as none of its texts (1 row, the first is row 2)\n"
+        "mode = stop was never seen (1 row, the first is row 2); it is read as none of the known ones\n"
     )
     assert command("predict", model, log).err == ""
+    clf = EvolvingFuzzyClassifier.load(model)
+    assert clf.feature_names_in_.tolist() == ["mode", "heat"]
+    frame = pd.DataFrame({"heat": [3.0, 3.0], "mode": ["wash", "idle"]})[["mode", "heat"]]
+    assert clf.predict(frame).tolist() == [[1], [0]]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +77,6 @@ def test_texts_are_read_as_the_model_knows_them(command, tmp_path):
         ("heat\n1\n", "has no column for flow; the model needs heat, flow, pass a table"),
         ("heat,flow\n1,2\nhot,3\n", "today.csv, line 3: 'heat' is 'hot'; expected a number"),
         ("heat,flow\n1,inf\n", "today.csv, line 2: 'flow' is infinite; expected a number"),
-        ("heat,flow\n1,2\n\n,\n", "row 1 (line 4 of the file) of X has no feature at all"),
     ],
 )
 def test_rows_that_cannot_be_predicted_are_told(command, plant_model, today, text, message):
@@ -83,3 +90,31 @@ def test_a_file_that_is_not_there_is_told(command, plant_model, tmp_path):
     told = command("predict", plant_model, tmp_path / "nowhere.csv")
     assert told.code == 3
     assert "there is no file" in told.err
+
+
+def test_a_row_without_features_gets_the_base_rates_and_is_counted(command, plant_model, today):
+    today.write_text("heat,flow\n1,2\n\n,\n")
+    told = command("predict", plant_model, today, "--proba")
+    assert told.code == 0
+    assert len(answers(told.out)) == 2
+    assert (
+        "no feature at all (1 row, the first is row 1 (line 4 of the file)): the answer is the base rates" in told.err
+    )
+
+
+def test_ids_and_times_are_passed_through(command, plant_model, today):
+    today.write_text("time,heat,id,flow\n8:00,1,A-7,2\n9:00,1,,3\n")
+    lines = command("predict", plant_model, today, "--keep", "id,time").out.splitlines()
+    assert [line.split(",")[:3] for line in lines] == [["row", "id", "time"], ["0", "A-7", "8:00"], ["1", "", "9:00"]]
+    told = command("predict", plant_model, today, "--keep", "serial")
+    assert told.code == 2
+    assert "has no column 'serial' to keep" in told.err
+
+
+def test_values_never_seen_are_told_and_have_a_column(command, plant_model, today, tmp_path):
+    today.write_text("heat,flow\n1,2\n1000000,3\n")
+    told = command("predict", plant_model, today, "--out", tmp_path / "answers.csv")
+    assert "outside the range seen (heat = 1,000,000, seen " in told.err
+    first, second = csv.DictReader((tmp_path / "answers.csv").read_text().splitlines())
+    assert first["unfamiliar"] == ""
+    assert second["unfamiliar"].startswith("outside the range seen (heat = 1,000,000, seen ")

@@ -21,12 +21,12 @@ def test_a_table_that_is_none(command, tmp_path, content, told):
 
 
 @pytest.mark.parametrize(("name", "protocol"), [("run", "order"), ("run", "benchmark"), ("tune", "order")])
-def test_a_row_of_nothing_is_told_with_its_line(command, tmp_path, name, protocol):
+def test_a_row_of_nothing_is_counted_and_left_out(command, tmp_path, name, protocol):
     path = tmp_path / "plant.csv"
     path.write_text("heat,fault\n" + "1,0\n\n" + ",1\n" + "2,1\n" * 18)
     told = command(name, path, "--labels", "fault", "--protocol", protocol, "--initial", 10)
-    assert told.code == 2
-    assert "(line 4 of the file) of X has no feature at all" in told.err
+    assert told.code == 0
+    assert "no feature at all (1 row, the first is row 1 (line 4 of the file)): left out" in told.err
 
 
 def test_a_folder_is_no_table(command, tmp_path):

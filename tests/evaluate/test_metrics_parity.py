@@ -100,6 +100,7 @@ def test_the_top_label_decides_the_one_error(stream):
 
 @MANY
 @given(stream=streams())
+@pytest.mark.filterwarnings("ignore:AP is 1 here")
 def test_the_scores_for_whole_arrays_are_the_metrics(stream):
     Y, S = stream
     known = ~np.isnan(Y)

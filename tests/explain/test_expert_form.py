@@ -35,7 +35,7 @@ def expert_rules(draw):
     return ExpertRule(
         tuple(draw(conditions(feature)) for feature in features),
         tuple(Expectation(label, draw(shares)) for label in labels),
-        draw(st.floats(0.0, 1.0)),
+        draw(st.floats(0.01, 1.0)),
         draw(st.floats(0.01, 1e6)),
         draw(st.just("") | names),
     )
@@ -97,6 +97,7 @@ def test_a_bad_form_ends_in_one_clear_line(form, message):
     [
         ("WITH CONFIDENCE 1.2", "confidence=1.2"),
         ("WITH CONFIDENCE -1", "confidence=-1"),
+        ("WITH CONFIDENCE 0", "confidence=0"),
         ("WITH CONFIDENCE nan", "confidence=nan"),
         ("WEIGHT 0", "weight=0"),
     ],
@@ -110,3 +111,8 @@ def test_numbers_outside_their_range_are_refused(ending, message):
 def test_a_share_outside_its_range_is_refused(share):
     with pytest.raises(ParameterError, match="share of a"):
         read_form(f"IF heat IS high THEN a {share}")
+
+
+def test_an_end_beyond_float64_is_one_clear_error():
+    with pytest.raises(DataError, match="use a finite number"):
+        read_form({"if": {"heat": [10**400, None]}, "then": {"a": "likely"}})

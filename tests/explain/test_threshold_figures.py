@@ -1,5 +1,6 @@
 """Trees, paths and edges of threshold rules are drawn as they are printed."""
 
+import copy
 from dataclasses import replace
 
 import numpy as np
@@ -208,3 +209,12 @@ def test_names_are_drawn_as_they_are(pump):
 
     for draw in DRAWN.values():
         assert as_svg(figure_of(draw(Odd()))).startswith("<svg")
+
+
+def test_a_sample_that_a_written_rule_decides_has_no_path_but_one_clear_error(pump):
+    clf = copy.deepcopy(pump)
+    clf.rulebook.add("IF pressure BELOW 5 THEN leak LIKELY")
+    x = pump_rows(400, seed=3)[0]
+    low = x[x["pressure"] < 4.5][:1] if isinstance(x, pd.DataFrame) else x[x[:, FEATURES.index("pressure")] < 4.5][:1]
+    with pytest.raises(DataError, match="a written rule decides leak"):
+        figures.sample_path(clf, low, "leak")

@@ -40,6 +40,8 @@ class Query:
         What the question costs: 1, or the number of labels asked for; 0 if nothing is asked.
     values : array or None
         What the selector compares the sample by; None before there is a model.
+    unfamiliar : tuple of str
+        Values of the sample far outside the range seen, and texts never seen, in words.
     number : int or None
         Number of the sample in the stream, once the learner has counted it.
     """
@@ -52,6 +54,7 @@ class Query:
     cost: int
     values: FloatArray | None = field(default=None, repr=False)
     number: int | None = None
+    unfamiliar: tuple[str, ...] = ()
 
     @property
     def asked(self) -> bool:

@@ -165,6 +165,7 @@ def _describe_query(query: Query) -> dict[str, Any]:
         "cost": query.cost,
         "reasons": list(query.reasons),
         "scores": list(query.scores),
+        "unfamiliar": list(query.unfamiliar),
     }
 
 
@@ -176,7 +177,7 @@ def _query_arrays(query: Query) -> Arrays:
 
 def _read_query(described: StoredFacts, arrays: Arrays, learner: "ActiveLearner") -> Query:
     """A pending question; DataError if its price is not that of the labels asked for."""
-    described.only("number", "cost", "reasons", "scores")
+    described.only("number", "cost", "reasons", "scores", "unfamiliar")
     number, size, model = described.whole("number"), size_of(arrays, "labels"), learner.strategy.inner.model
     names = described.texts("scores")
     table = {f"scores.{name}": floats(*_score_shape(arrays, name), low=0.0, high=np.inf) for name in names}
@@ -193,6 +194,7 @@ def _read_query(described: StoredFacts, arrays: Arrays, learner: "ActiveLearner"
         {name: arrays[f"scores.{name}"] for name in names},
         described.whole("cost", 1),
         number=number,
+        unfamiliar=tuple(described.texts("unfamiliar")),
     )
     if not learner.strategy.could_have_made(model, query):
         raise described.refuse("cost", "the price of the labels that are asked for")

@@ -20,6 +20,7 @@ from evolabel.classifier.inner import ClassifierInner, FittedModel
 from evolabel.core.protocols import Model
 from evolabel.core.row_statistics import RowStatistics
 from evolabel.errors import StateError
+from evolabel.explain.unfamiliar import describe_unfamiliar
 from evolabel.typing import BoolArray, FloatArray
 
 
@@ -228,7 +229,9 @@ class QueryStrategy:
         prediction = look.outputs[0]
         labels = np.full(len(prediction), asked)
         reasons = (COLD_START,) if asked else ()
-        return Query(row[0].copy(), prediction, labels, reasons, {}, self.price_of(labels))
+        return Query(
+            row[0].copy(), prediction, labels, reasons, {}, self.price_of(labels), unfamiliar=self._unfamiliar(row[0])
+        )
 
     def _make_query(
         self,
@@ -242,12 +245,18 @@ class QueryStrategy:
     ) -> Query:
         """The query of a scored sample; `mask`: labels to ask for, or that the sample is asked about; None: nothing."""
         if mask is None:
-            return Query(x, prediction, np.zeros(len(prediction), np.bool_), (), scores, 0, value)
+            labels = np.zeros(len(prediction), np.bool_)
+            return Query(x, prediction, labels, (), scores, 0, value, unfamiliar=self._unfamiliar(x))
         labels = mask if self.bucket.per == "labels" else np.ones(len(prediction), np.bool_)
         reasons = self._reasons(scores, labels, selector)
         if self.bucket.per == "labels" and selector.takes_priorities and is_probe(value, labels):
             reasons = (PROBE, *reasons) if np.count_nonzero(labels) > 1 else (PROBE,)
-        return Query(x, prediction, labels, reasons, scores, self.price_of(labels), value)
+        price = self.price_of(labels)
+        return Query(x, prediction, labels, reasons, scores, price, value, unfamiliar=self._unfamiliar(x))
+
+    def _unfamiliar(self, x: FloatArray) -> tuple[str, ...]:
+        """Values of the sample `x`, (p,), that the model has never seen, in words."""
+        return describe_unfamiliar(x, self.inner.model.ranges, self.inner.columns)
 
     def _reasons(self, scores: Scores, labels: BoolArray, selector: Selector) -> tuple[str, ...]:
         """Criteria whose scores of the labels asked for exceed their threshold, at the present ease of `selector`."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from evolabel.classifier.targets import ClassCodes, LabelMatrix
 from evolabel.errors import DataError, DataTypeError
 from evolabel.kernels.bounds import MAX_VALUE, first_bad_label, first_bad_sample
 from evolabel.typing import FloatArray
@@ -67,6 +68,36 @@ class LabelColumns(Columns):
             raise DataError(f"label {fitting.names[column]!r} is {row[0, column]:g}; {hint}")
         return row, fitting
 
+    @property
+    def coding(self) -> LabelMatrix:
+        """The labels as a classifier names them."""
+        return LabelMatrix([str(name) for name in self.names])
+
+
+class ClassColumns:
+    """One class per sample as a column per class, 1 in that of the sample; `coding` is the classes so far."""
+
+    def __init__(self, coding: ClassCodes | None = None) -> None:
+        self.coding = coding or ClassCodes()
+        self.names: list[Any] = list(self.coding.classes.tolist())
+        self._places = {name: place for place, name in enumerate(self.names)}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def read(self, value: object) -> tuple[FloatArray, "ClassColumns"]:
+        """The row (1, K) of the class `value`, NaN if it is missing, and the columns that fit it, a new class last."""
+        if not isinstance(value, Hashable) or isinstance(value, tuple):
+            advice = "pass one class, or for several labels use RiverEvolvingFuzzyClassifier"
+            raise DataTypeError(f"the class came as {type(value).__name__}; {advice}")
+        place = self._places.get(value)
+        if place is not None:
+            row = np.zeros((1, len(self)))
+            row[0, place] = 1.0
+            return row, self
+        row, coding = self.coding.read([value], by_appearance=True)
+        return row, self if coding is self.coding else ClassColumns(coding)
+
 
 class FeatureColumns(Columns):
     """Features as numbers, or NaN where they are missing.
@@ -121,7 +152,10 @@ class FeatureColumns(Columns):
 def as_dictionary(values: object, what: str) -> Values:
     """`values`, if they are a dictionary; else DataTypeError, in which `what` is "feature" or "label"."""
     if not isinstance(values, Mapping):
-        raise DataTypeError(f"the {what}s came as {type(values).__name__}; pass a dictionary {{name: value, ...}}")
+        other = ", or for one class per sample use RiverSingleLabelClassifier" if what == "label" else ""
+        raise DataTypeError(
+            f"the {what}s came as {type(values).__name__}; pass a dictionary {{name: value, ...}}{other}"
+        )
     return values
 
 

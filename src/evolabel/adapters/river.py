@@ -1,32 +1,35 @@
-"""`RiverEvolvingFuzzyClassifier`: the model as a river classifier; `RiverDriftAlarm`: the alarm as a drift detector."""
+"""The model as a river classifier of several labels or of one class, and the alarm as a drift detector of river."""
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from evolabel._utils import optional
 from evolabel._utils.validation import check_number
-from evolabel.adapters.dictionaries import FeatureColumns, LabelColumns, Values, WaitingFeatures
-from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-from evolabel.classifier.inner import ClassifierInner
+from evolabel.adapters.dictionaries import ClassColumns, LabelColumns, Values
+from evolabel.adapters.dictionary_model import DictionaryModel
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
-from evolabel.classifier.samples import read_sample_weight
-from evolabel.core.batch import Batch
-from evolabel.core.feature_growth import grow_features, keep_features
-from evolabel.core.initial.cold_start import WarmUp
 from evolabel.core.members.alarm import DriftAlarm
-from evolabel.core.members.mixture import mixed_answers
-from evolabel.core.protocols import Model
-from evolabel.typing import FloatArray
-
-if TYPE_CHECKING:
-    from evolabel.classifier.rule_book import RuleBook
 
 base = optional.load("river.base", "river", "the river adapter")
 
 
-class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier):  # type: ignore[misc, name-defined]
+class LabelAnswers(dict[Hashable, bool]):
+    """Decisions by label; a label that was not seen yet is off."""
+
+    def __missing__(self, name: Hashable) -> bool:
+        """False, whatever the `name`."""
+        return False
+
+
+class LabelChances(dict[Hashable, dict[bool, float]]):
+    """Probabilities of False and True by label; for a label that was not seen yet both are 0.5."""
+
+    def __missing__(self, name: Hashable) -> dict[bool, float]:
+        """Even chances, whatever the `name`."""
+        return {False: 0.5, True: 0.5}
+
+
+class RiverEvolvingFuzzyClassifier(DictionaryModel, base.Classifier, base.MultiLabelClassifier):  # type: ignore[misc, name-defined]
     """Evolving multi-label fuzzy classifier (EFC-ML) for river; labels and features may be added or missing.
 
     It is the model of `EvolvingFuzzyClassifier`, trained on one dictionary at a time.
@@ -53,8 +56,10 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
     the tenth sample on those of a model of the samples so far. Afterwards a feature is used once it has shown at least
     `warm_up / 2` values, not all equal, so that it can be scaled; until then it counts as missing. A sample without any
     used feature is not learned, and its prediction is that of the stream's mean. Memory grows with the square of the
-    number of used features. river's metrics need a prediction for every label of a sample: they fail where a new label
-    appears.
+    number of used features.
+
+    Predictions have the labels seen so far. A label that river's metrics look up before it was seen is False, with
+    probability 0.5.
 
     Examples
     --------
@@ -70,12 +75,7 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
     """
 
     def __init__(self, **parameters: Any) -> None:
-        self.parameters = parameters
-        self.estimator = EvolvingFuzzyClassifier(**parameters)
-        self._inner = ClassifierInner(self.estimator)
-        self._features = FeatureColumns()
-        self._labels = LabelColumns()
-        self._waiting = WaitingFeatures()
+        super().__init__(LabelColumns(), parameters)
 
     @uninterrupted
     def learn_one(self, x: Values, y: Values, w: float = 1.0) -> None:
@@ -90,108 +90,82 @@ class RiverEvolvingFuzzyClassifier(base.Classifier, base.MultiLabelClassifier): 
         w : float
             Weight of the sample.
         """
-        sample, features = self._features.read(x)
-        targets, labels = self._labels.read(y)
-        weights = np.empty(0) if w == 1.0 else read_sample_weight(w, 1)
-        model = self._model or self._create_model()
-        if len(labels) > len(self._labels):
-            model.grow_labels(len(labels))
-            self._labels = labels
-            self._name_columns()
-        if features is not self._features:
-            sample = self._add_features(model, features, sample)
-        if not np.isnan(sample).all():
-            self._learn(model, sample, targets, weights)
+        self._learn_sample(x, y, w)
 
     @exclusive
     def predict_proba_one(self, x: Values) -> dict[Hashable, dict[bool, float]]:
         """The probabilities of False and True for the features `x`, for every label seen so far."""
-        outputs, model = self._outputs(x)[None], self._model
-        chances = [] if model is None else model.calibrator().probabilities(outputs)[0].tolist()
-        return {name: {False: 1.0 - on, True: on} for name, on in zip(self._labels.names, chances, strict=True)}
+        chances = zip(self._labels.names, self._probabilities(x), strict=True)
+        return LabelChances({name: {False: 1.0 - on, True: on} for name, on in chances})
 
     @exclusive
     def predict_one(self, x: Values) -> dict[Hashable, bool]:
         """Whether the output for the features `x` reaches the threshold, eq. (4), for every label seen so far."""
         outputs = self._outputs(x)
         decided = outputs >= self.estimator.thresholds_ if len(outputs) else outputs
-        return dict(zip(self._labels.names, decided.tolist(), strict=True))
+        return LabelAnswers(zip(self._labels.names, decided.tolist(), strict=True))
 
-    @property
-    def rulebook(self) -> "RuleBook":
-        """Edits of rules by hand: add, edit, rename, lock, merge, delete, undo."""
-        return self.estimator.rulebook
 
-    @property
-    def _lock(self) -> Any:
-        return self._inner.lock
+class RiverSingleLabelClassifier(DictionaryModel, base.Classifier):  # type: ignore[misc, name-defined]
+    """Evolving fuzzy classifier for river streams in which every sample has one class.
 
-    @property
-    def _model(self) -> Model | None:
-        return self._inner.model if self._inner.is_fitted else None
+    It is the model that `EvolvingFuzzyClassifier` is for a 1-D target. Features are read as by
+    `RiverEvolvingFuzzyClassifier`; classes may appear mid-stream.
 
-    @property
-    def _values_needed(self) -> int:
-        """Number of values a feature must have shown before it is scaled and used."""
-        return (int(self.estimator.warm_up) + 1) // 2
+    Parameters
+    ----------
+    **parameters
+        Parameters of `EvolvingFuzzyClassifier`.
 
-    def _create_model(self) -> Model:
-        """Create a model without features and labels; both are added as they appear."""
-        model = self._inner.new_model(0, 0)
-        self._inner.replace_model(model)
-        self._name_columns()
-        return model
+    Attributes
+    ----------
+    estimator : EvolvingFuzzyClassifier
+        The trained model, for reading (`rules_`, `events_`, `save`). Train it by `learn_one` only.
+    rulebook : RuleBook
+        Adds, edits, renames, locks, merges and deletes rules by hand.
 
-    def _outputs(self, x: Values) -> FloatArray:
-        """Continuous outputs of eq. (2) for the features `x`; those of the stream's mean if none is used."""
-        sample, model = self._features.read(x)[0][:, : len(self._features)], self._model
-        if model is None:
-            return np.empty(0)
-        if model.warm_up is None and np.isnan(sample).all():
-            rules = model.trained()
-            return mixed_answers(rules, rules.arrays.c[:1, : model.n_features].copy(), sample).outputs.ravel()
-        return model.outputs(sample).ravel()
+    Examples
+    --------
+    >>> from evolabel.adapters.river import RiverSingleLabelClassifier
+    >>> from river import evaluate, metrics
+    >>> from river.datasets import synth
+    >>> model = RiverSingleLabelClassifier()
+    >>> evaluate.progressive_val_score(synth.SEA(seed=1).take(1000), model, metrics.Accuracy())
+    Accuracy: 96.80%
+    """
 
-    def _learn(self, model: Model, sample: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
-        warm_up = model.warm_up
-        if warm_up is not None:
-            _extend_warm_up(warm_up, sample)
-        model.learn(Batch(sample, targets, weights))
-        if warm_up is not None and model.warm_up is None:
-            self._remove_features(model, warm_up.X)
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(ClassColumns(), parameters)
 
-    def _add_features(self, model: Model, features: FeatureColumns, sample: FloatArray) -> FloatArray:
-        """Give new features a column, during the warm-up at once, later when they have shown enough values.
+    @uninterrupted
+    def learn_one(self, x: Values, y: object, w: float = 1.0) -> None:
+        """Learn one sample; input that raises an error changes nothing.
 
-        Returns the sample without the features that still wait.
+        Parameters
+        ----------
+        x : dict
+            Features by name: numbers, text (a category), or None (missing).
+        y : bool, int or str
+            The class of the sample, or None (not annotated).
+        w : float
+            Weight of the sample.
         """
-        known, ready = list(range(len(self._features))), list(range(len(self._features), len(features)))
-        if model.warm_up is None:
-            values = sample[0].tolist()
-            ready = [j for j in ready if self._waiting.add(features.names[j], [values[j]], self._values_needed)]
-        self._features = features.only(known + ready)
-        if ready:
-            grow_features(model, [np.array(self._waiting.shown.pop(features.names[j], [])) for j in ready])
-            self._name_columns()
-        self._waiting.drop_oldest()
-        return sample.take(known + ready, axis=1)
+        self._learn_sample(x, y, w)
 
-    def _remove_features(self, model: Model, X: FloatArray) -> None:
-        """Remove the columns of features that have shown too few values in the initial batch `X`; they wait."""
-        names = self._features.names
-        ready = [self._waiting.add(n, v.tolist(), self._values_needed) for n, v in zip(names, X.T, strict=True)]
-        kept = np.flatnonzero(ready if any(ready) else _varies(X))
-        for j in kept:
-            del self._waiting.shown[names[j]]
-        if len(kept) < len(names):
-            keep_features(model, kept)
-            self._features = self._features.only(kept)
-            self._name_columns()
+    @exclusive
+    def predict_proba_one(self, x: Values) -> dict[Hashable, float]:
+        """The probability of every class seen so far, for the features `x`; they sum to 1."""
+        return dict(zip(self._labels.names, self._probabilities(x), strict=True))
 
-    def _name_columns(self) -> None:
-        """Pass the names of features and labels to the estimator, for its rules."""
-        features, labels = ([str(name) for name in columns.names] for columns in (self._features, self._labels))
-        self._inner.name_columns(features, labels)
+    @exclusive
+    def predict_one(self, x: Values) -> Hashable | None:
+        """The class with the largest output for the features `x`; None before a class was seen."""
+        outputs = self._outputs(x)
+        return self._labels.names[int(outputs.argmax())] if len(outputs) else None
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
 
 
 class RiverDriftAlarm(base.DriftAndWarningDetector):  # type: ignore[misc, name-defined]
@@ -240,17 +214,3 @@ class RiverDriftAlarm(base.DriftAndWarningDetector):  # type: ignore[misc, name-
         """Remove all that was learned."""
         super()._reset()
         self.alarm = DriftAlarm()
-
-
-def _extend_warm_up(warm_up: WarmUp, sample: FloatArray) -> None:
-    """Drop the earlier half of a full warm-up if no feature has varied yet, because none could be scaled."""
-    is_last = warm_up.filled == len(warm_up.X) - 1
-    if is_last and not _varies(np.vstack([warm_up.X[:-1], sample])).any():
-        warm_up.forget_oldest((len(warm_up.X) + 1) // 2)
-
-
-def _varies(X: FloatArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Whether each feature of `X` has two different values."""
-    seen = ~np.isnan(X)
-    low, high = np.min(X, axis=0, initial=np.inf, where=seen), np.max(X, axis=0, initial=-np.inf, where=seen)
-    return np.asarray(low < high)

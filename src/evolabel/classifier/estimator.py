@@ -11,8 +11,10 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from evolabel._utils.validation import check_number
 from evolabel.classifier.learning import Learning
+from evolabel.classifier.named_columns import check_column_names
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
-from evolabel.classifier.samples import as_one_row
+from evolabel.classifier.samples import as_one_row, checked_values, read_encoded
+from evolabel.classifier.scoring import share_right
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, joined, places
 from evolabel.core.calibration.calibration import DEFAULT_COVERAGE, check_coverage
 from evolabel.core.merge_models import empty_like, merge
@@ -34,8 +36,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     ridges, the rules. `partial_fit` then learns one sample after the other: it moves the nearest rule, updates the
     linear models in closed form, starts rules where samples are unlike all others, and merges the closest pair where
     `max_rules` is reached. Nothing is stored but statistics, so memory is constant. `rules_` shows the rules in words,
-    `explain` a prediction, and `rulebook` lets a person edit rules. Not suited to images, raw text or a handful of
-    samples.
+    `explain` a prediction, and `rulebook` lets a person edit rules. Not suited to images or raw text.
 
     Parameters
     ----------
@@ -128,9 +129,9 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     Attributes
     ----------
     n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Column names, if X had any.
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any. A column of texts counts once; inside it is one 0/1 feature per text.
     label_names_ : ndarray of shape (n_labels,)
         Names of the labels, or the classes as text.
     classes_ : ndarray
@@ -181,6 +182,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     """
 
     __metadata_request__partial_fit = {"on_event": UNUSED}  # noqa: RUF012 (as scikit-learn reads it; no metadata)
+    score = share_right  # instead of scikit-learn's, which takes no NaN
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
@@ -195,8 +197,6 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
             Single parameters that differ; `vigilance` (fac), `alpha` and `beta` are meant to be tuned.
         """
         return cls(**{**PAPER_PROFILE, **changes})
-
-    # ------------------------------------------------------------------ merging
 
     def merge(self, other: "EvolvingFuzzyClassifier") -> Self:
         """Add the rules and statistics of a classifier trained apart on the same features.
@@ -314,7 +314,9 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     @exclusive
     def explain(self, x: object) -> "Explanation":
         """Return one prediction in parts: the rules that fired for the sample `x`, and the share of each feature."""
-        return self._explained(self._read(as_one_row(x)))
+        self._fitted_model()
+        rows, unseen = read_encoded(self, as_one_row(x), reset=False)
+        return self._explained(checked_values(rows), unseen=tuple(unseen))
 
     @exclusive
     def describe(self, X: object = None, *, fidelity: float = 0.95) -> "RuleSet":
@@ -343,18 +345,17 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
 
     @uninterrupted
     def name_columns(self, features: Sequence[str], labels: Sequence[str]) -> Self:
-        """Name the `features` and the `labels` that came as plain arrays; rules and explanations use the names."""
+        """Name the `features` and the `labels` that came as plain arrays; rules and explanations use the names.
+
+        Features of 0 and 1 named `site=north` and `site=south` are the texts of one column, `site`, of later frames.
+        """
         model = self._fitted_model()
-        for kind, names, width in (("features", features, model.n_features), ("labels", labels, self._targets.size)):
-            if len(names) != width or len(set(map(str, names))) != width:
-                raise DataError(f"{len(names)} names were given for {width} {kind}; give one name each, all different")
+        check_column_names("features", features, model.n_features)
+        check_column_names("labels", labels, self._targets.size)
         if not isinstance(self._targets, LabelMatrix):
             raise DataError("the labels are classes and have names already; name the columns of a label matrix only")
-        self.feature_names_in_ = np.array([str(name) for name in features], dtype=object)
-        self._targets = LabelMatrix([str(name) for name in labels])
+        self.inner.name_columns([*map(str, features)], LabelMatrix([*map(str, labels)]), model.scaler)
         return self
-
-    # ------------------------------------------------------------------ files
 
     @exclusive
     def save(self, path: "str | PathLike[str]") -> None:
@@ -376,7 +377,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
 
     def _check_same_features(self, other: "EvolvingFuzzyClassifier") -> None:
         mine, theirs = self._feature_names(), other.inner.feature_names
-        if mine != theirs:
+        if mine != theirs or self.inner.columns != other.inner.columns:
             raise DataError(
                 f"the classifiers have different features ({len(mine)}: {mine[:3]}..., {len(theirs)}: "
                 f"{theirs[:3]}...); only classifiers of the same features can be merged"

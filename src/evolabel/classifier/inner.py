@@ -13,8 +13,11 @@ from evolabel.classifier.targets import LabelMatrix, Targets, read_targets
 from evolabel.core.batch import Batch
 from evolabel.core.options import Options
 from evolabel.core.protocols import Model
+from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError, StateError
-from evolabel.typing import AnyArray, BoolArray, FloatArray
+from evolabel.explain.text_columns import text_features
+from evolabel.streams.tabular.column_coding import ColumnCoding
+from evolabel.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
@@ -28,7 +31,7 @@ class FittedModel(NamedTuple):
     model: Model
     n_features: int
     targets: LabelMatrix
-    features: AnyArray | None
+    features: list[str] | None
     """Names of the features; None where they have none."""
 
     def is_still(self, model: Model, targets: object) -> bool:
@@ -39,7 +42,7 @@ class FittedModel(NamedTuple):
         """Whether `other` has as many features, of the same names where both have names."""
         if self.features is None or other.features is None:
             return self.n_features == other.n_features
-        return bool(np.array_equal(self.features, other.features))
+        return self.features == other.features
 
     def keeps_labels_of(self, other: "FittedModel") -> bool:
         """Whether the first labels are those of `other`; further labels may have been added."""
@@ -106,26 +109,40 @@ class ClassifierInner:
         """The model as it is now, with the names of its features and labels."""
         model, targets = self.model, self.classifier._targets
         assert isinstance(targets, LabelMatrix)
-        return FittedModel(model, model.n_features, targets, self.classifier.__dict__.get("feature_names_in_"))
+        names = None if self.columns is None else self.columns.feature_names
+        return FittedModel(model, model.n_features, targets, names)
 
     @property
     def label_names(self) -> list[str]:
         """Names of the labels."""
         return self.classifier._targets.names
 
-    def new_model(self, n_features: int, n_labels: int) -> "StreamModel":
-        """An untrained model of `n_features` and `n_labels` with the options of the classifier."""
-        return self.classifier._new_model(n_features, n_labels)
+    def new_model(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> "StreamModel":
+        """An untrained model of `n_features` and `n_labels`, which are classes if `exclusive`, with the options."""
+        return self.classifier._new_model(n_features, n_labels, exclusive=exclusive)
 
     def replace_model(self, model: "StreamModel") -> None:
         """Make `model` the model of the classifier."""
         self.classifier._model = model
 
-    def name_columns(self, features: list[str], labels: list[str]) -> None:
-        """Set the names of the `features` and `labels` of the classifier, which may be new."""
-        self.classifier.n_features_in_ = len(features)
-        self.classifier.feature_names_in_ = np.array(features, dtype=object)
-        self.classifier._targets = LabelMatrix(labels)
+    def name_columns(self, features: list[str], labels: Targets, scaler: Scaler | None = None) -> None:
+        """Set the names of the `features` and the coding of the `labels` of the classifier, which may be new.
+
+        Features that are only 0 or 1 by the `scaler`, and have names for it, stand for the texts of a column.
+        """
+        texts = () if scaler is None else text_features(features, scaler.binary)
+        self.columns = ColumnCoding.of_features(features, texts)
+        self.classifier._targets = labels
+
+    @property
+    def columns(self) -> ColumnCoding | None:
+        """The coding of the columns of frames; None where the features have no names."""
+        return self.classifier.__dict__.get("_columns")
+
+    @columns.setter
+    def columns(self, coding: ColumnCoding) -> None:
+        names = np.array(coding.columns, dtype=object)
+        self.classifier.__dict__.update(_columns=coding, n_features_in_=len(names), feature_names_in_=names)
 
     def options(self) -> Options:
         """The parameters of the classifier, checked."""

@@ -15,11 +15,12 @@ from evolabel.classifier.properties import Properties
 from evolabel.classifier.safe_calls import unchanged_on_error, uninterrupted
 from evolabel.classifier.samples import (
     as_array,
-    checked_values,
     is_checked_shape,
+    note_empty,
     read_confidence,
+    read_encoded,
     read_sample_weight,
-    read_samples,
+    rows_without_features,
     without_unsure,
 )
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets, announced, checked_labels, read_targets
@@ -44,15 +45,16 @@ OnEvent = Callable[[Event], object]
 
 
 class StreamAnswers(NamedTuple):
-    """Outputs, probabilities and prediction sets of rows, each from before its row was learned."""
+    """Outputs, probabilities, prediction sets and decisions of rows, each from before its row was learned."""
 
     outputs: FloatArray
     probabilities: FloatArray
     sets: BoolArray
+    decisions: BoolArray
 
 
 class Learning(Parameters, Properties):
-    """`fit`, `partial_fit`, `test_then_train`, `decide_then_train` and `answer_then_train`."""
+    """`fit`, `partial_fit`, `test_then_train` and `answer_then_train`."""
 
     def fit(self, X: object, y: object = None, sample_weight: object = None, confidence: object = None) -> Self:
         """Learn an initial batch (batch phase); what was learned before is dropped.
@@ -60,7 +62,9 @@ class Learning(Parameters, Properties):
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
-            Features; NaN: missing.
+            Features; NaN: missing. Columns of texts or categories of a frame become one 0/1 feature per text that this
+            call, the first one, has. Later frames are read by column names: other columns are ignored, and a text that
+            is new is none of the known ones; a DataWarning reports both.
         y : array or frame of shape (n_samples, n_labels), or of shape (n_samples,)
             Labels of 0, 1, NaN (not annotated), or one class per sample.
         sample_weight : array of shape (n_samples,), optional
@@ -119,7 +123,7 @@ class Learning(Parameters, Properties):
         if classes is None and sample_weight is None and confidence is None:
             with self._lock:
                 if self._is_quick(X, y):
-                    self._model.learn_rows(Batch(checked_values(X), checked_labels(y)))
+                    self._model.learn_rows(Batch(X, checked_labels(y)))
                     return self
         return self._partial_fit(X, y, classes, sample_weight, confidence)
 
@@ -161,7 +165,7 @@ class Learning(Parameters, Properties):
             with self._lock:
                 if self._is_quick(X, y):
                     outputs = np.zeros(y.shape)
-                    self._model.learn_rows(Batch(checked_values(X), checked_labels(y), NO_WEIGHTS, NOT_GIVEN, outputs))
+                    self._model.learn_rows(Batch(X, checked_labels(y), NO_WEIGHTS, NOT_GIVEN, outputs))
                     return outputs
         return self._test_then_train(X, y, sample_weight, confidence)
 
@@ -173,49 +177,6 @@ class Learning(Parameters, Properties):
         self._learn(batch)
         return batch.outputs
 
-    def decide_then_train(
-        self,
-        X: object,
-        y: object,
-        sample_weight: object = None,
-        confidence: object = None,
-        *,
-        on_event: OnEvent | None = None,
-    ) -> tuple[FloatArray, BoolArray]:
-        """Return outputs and decisions for every row from before the row was learned, and learn all rows.
-
-        Parameters
-        ----------
-        X, y, sample_weight, confidence
-            As in `fit`; `y` is a label matrix.
-        on_event : function, optional
-            As in `partial_fit`.
-
-        Returns
-        -------
-        outputs : ndarray of shape (n_samples, n_labels)
-            As `test_then_train` returns them.
-        decided : bool ndarray of shape (n_samples, n_labels)
-            True where `predict` would have returned 1; False for a label that had not been seen yet.
-        """
-        if on_event is not None:
-            return self._learn_and_report(on_event, lambda: self._decide_then_train(X, y, sample_weight, confidence))
-        return self._decide_then_train(X, y, sample_weight, confidence)
-
-    @uninterrupted
-    def _decide_then_train(self, X: object, y: object, *weights: object) -> tuple[FloatArray, BoolArray]:
-        """`decide_then_train` without a function for events."""
-        if np.ndim(y) == 1:  # type: ignore[arg-type]
-            raise DataError("decide_then_train takes a label matrix, got a 1-D target; use test_then_train")
-        check_number("threshold", self.threshold, 0, 1)
-        batch = self._prepare(X, y, None, *weights)
-        shape = len(batch.X), self._targets.size
-        batch = batch._replace(outputs=np.zeros(shape))
-        if self._model.counts is not None:
-            batch = batch._replace(thresholds=np.full(shape, UNDECIDED))
-        self._learn(batch)
-        return batch.outputs, batch.outputs >= (batch.thresholds if len(batch.thresholds) else self.threshold)
-
     def answer_then_train(
         self,
         X: object,
@@ -224,10 +185,11 @@ class Learning(Parameters, Properties):
         confidence: object = None,
         *,
         coverage: float = DEFAULT_COVERAGE,
+        on_event: OnEvent | None = None,
     ) -> StreamAnswers:
-        """Return outputs, probabilities and sets for every row from before the row was learned, and learn all rows.
+        """Return all answers for every row from before the row was learned, and learn all rows.
 
-        The same as `decision_function`, `predict_proba`, `predict_set` and `partial_fit` row by row.
+        The same as `decision_function`, `predict_proba`, `predict_set`, `predict` and `partial_fit` row by row.
 
         Parameters
         ----------
@@ -235,20 +197,26 @@ class Learning(Parameters, Properties):
             As in `fit`.
         coverage : float, default=0.9
             As in `predict_set`.
+        on_event : function, optional
+            As in `partial_fit`.
 
         Returns
         -------
         StreamAnswers
-            Tuple of `outputs`, as `test_then_train` returns them, `probabilities` and `sets`. A label that had not been
-            seen yet has the probability 0.5 and both values in its set; a class, a probability of 1e-6, and no set has
-            it.
+            Tuple of `outputs`, as `test_then_train` returns them, `probabilities`, `sets` and `decisions`, bool (n, K),
+            for a 1-D target one class per row. A label that had not been seen yet has the probability 0.5 and both
+            values in its set; a class, a probability of 1e-6, and no set has it.
         """
         level = check_coverage(coverage)
+        if on_event is not None:
+            weights = sample_weight, confidence
+            return self._learn_and_report(on_event, lambda: self._answer_then_train(X, y, level, *weights))
         return self._answer_then_train(X, y, level, sample_weight, confidence)
 
     @uninterrupted
     def _answer_then_train(self, X: object, y: object, coverage: float, *weights: object) -> StreamAnswers:
         """`answer_then_train` after the check of its `coverage`."""
+        check_number("threshold", self.threshold, 0, 1)
         batch = self._prepare(X, y, None, *weights)
         shape, is_classes = (len(batch.X), self._targets.size), isinstance(self._targets, ClassCodes)
         batch = batch._replace(
@@ -257,11 +225,24 @@ class Learning(Parameters, Properties):
             coverages=np.full(len(batch.X), coverage),
             set_limits=np.full(shape, 0.0 if is_classes else 1.0),
         )
+        batch = self._with_thresholds(batch)
         self._learn(batch)
         P = batch.probabilities
         if is_classes:
             P /= P.sum(axis=1, keepdims=True)
-        return StreamAnswers(batch.outputs, P, self._model.calibration.sets(P, batch.set_limits))
+        return StreamAnswers(batch.outputs, P, self._model.calibration.sets(P, batch.set_limits), self._decided(batch))
+
+    def _with_thresholds(self, batch: Batch) -> Batch:
+        """`batch`, with space for the thresholds from before each row where they are learned."""
+        if self._model.counts is None:
+            return batch
+        return batch._replace(thresholds=np.full(batch.outputs.shape, UNDECIDED))
+
+    def _decided(self, batch: Batch) -> BoolArray:
+        """The predicted labels of a learned `batch`, (n, K); of classes the one with the largest output."""
+        if isinstance(self._targets, ClassCodes):
+            return np.asarray(batch.outputs.argmax(axis=1)[:, None] == np.arange(self._targets.size))
+        return batch.outputs >= (batch.thresholds if len(batch.thresholds) else self.threshold)
 
     # ------------------------------------------------------------------ inner workings
 
@@ -283,7 +264,8 @@ class Learning(Parameters, Properties):
         """Return a checked batch; only when all of it is checked, make the first model or add labels."""
         first = "_model" not in self.__dict__
         if classes is None and sample_weight is None and confidence is None and self._is_plain(X, y):
-            return Batch(checked_values(X), checked_labels(y))  # type: ignore[arg-type]
+            _note_skipped(rows_without_features(X))  # type: ignore[arg-type]
+            return Batch(X, checked_labels(y))  # type: ignore[arg-type]
         if first:
             self._options()
         with unchanged_on_error(self):
@@ -298,8 +280,12 @@ class Learning(Parameters, Properties):
         return batch
 
     def _is_quick(self, X: Any, y: Any) -> bool:
-        """Whether the rows can be learned in steps that each leave a whole model, without holding Ctrl-C back."""
-        return self._is_plain(X, y) and self._model.is_plain and self._model.warm_up is None and len(X) <= CHUNK
+        """Whether the rows can be learned in steps that each leave a whole model, without holding Ctrl-C back.
+
+        DataError if `X` has a value that cannot be used.
+        """
+        plain = self._is_plain(X, y) and self._model.is_plain and self._model.warm_up is None and len(X) <= CHUNK
+        return plain and rows_without_features(X) is None
 
     def _is_plain(self, X: Any, y: Any) -> bool:
         """Whether these are arrays as the kernels need them, with the known labels; only values are left to check."""
@@ -333,14 +319,28 @@ def _read_batch(
     `weights` are the sample weights and the confidences, `streaming` is False for an initial batch. Names and number of
     features are set in `estimator` by its first batch.
     """
-    rows = read_samples(cast("BaseEstimator", estimator), X, reset=not streaming or "_model" not in vars(estimator))
+    reset = not streaming or "_model" not in vars(estimator)
+    rows = read_encoded(cast("BaseEstimator", estimator), X, reset=reset).rows
+    empty = rows_without_features(rows)
     labels, targets = read_targets(y, len(rows), known, streaming=streaming)
     if targets.size == 0:
         hint = "pass `classes`, or annotate some rows of y" if streaming else "annotate some rows of y"
         raise DataError(f"no sample has a class{' yet' if streaming else ''}; {hint}")
     sample_weight = read_sample_weight(weights[0], len(rows))
     confidences = read_confidence(weights[1], len(rows), targets.size)
-    return Batch(rows, without_unsure(labels, confidences), sample_weight, confidences), targets
+    batch = Batch(rows, without_unsure(labels, confidences), sample_weight, confidences)
+    _note_skipped(empty)
+    if streaming or empty is None:
+        return batch, targets
+    if empty.all():
+        raise DataError("no row of X has a feature (only NaN); pass some rows with values")
+    return batch.rows(~empty), targets
+
+
+def _note_skipped(empty: BoolArray | None) -> None:
+    """Warn of rows that cannot be learned, where `empty` is True."""
+    if empty is not None:
+        note_empty(empty, "not learned")
 
 
 def _learn_growing(model: StreamModel, targets: Targets, batch: Batch) -> None:

@@ -2,19 +2,27 @@
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 import numpy as np
 
 from evolabel import errors
 from evolabel._utils.validation import check_number
 from evolabel.classifier.safe_calls import WithLock, exclusive
-from evolabel.classifier.samples import read_samples
+from evolabel.classifier.samples import (
+    is_checked_shape,
+    note_empty,
+    read_encoded,
+    read_samples,
+    rows_without_features,
+)
 from evolabel.classifier.targets import ClassCodes, Targets
 from evolabel.core.members.label_drift import LabelDrift, label_drifts
+from evolabel.core.members.mixture import corrected
 from evolabel.core.model import StreamModel
 from evolabel.core.rules.events import THRESHOLD_CHANGES, Event
 from evolabel.errors import DataError, StateError
+from evolabel.streams.tabular.column_coding import ColumnCoding, Unseen
 from evolabel.typing import AnyArray, FloatArray
 
 if TYPE_CHECKING:
@@ -35,6 +43,7 @@ class Properties(WithLock):
     n_features_in_: int
     _targets: Targets
     _model: StreamModel
+    _columns: ColumnCoding
 
     @property
     def rules_(self) -> "RuleSet":
@@ -167,18 +176,41 @@ class Properties(WithLock):
         self._fitted_model()
         return read_samples(cast("BaseEstimator", self), X, reset=False)
 
-    def _explained(self, rows: FloatArray, correct: "Correct | None" = None) -> "Explanation":
-        """The explanation of one checked row, (1, n_features), its outputs corrected by `correct`."""
+    def _explained(
+        self, rows: FloatArray, correct: "Correct | None" = None, unseen: tuple[Unseen, ...] = ()
+    ) -> "Explanation":
+        """The explanation of one checked row, (1, n_features), its outputs corrected by `correct`.
+
+        `unseen` are its texts that no feature stands for.
+        """
         from evolabel.explain.prediction import explain_sample
+        from evolabel.explain.unfamiliar import describe_unfamiliar
 
         if len(rows) != 1:
             raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
         names = self._feature_names(), self._targets.names
         model = self._fitted_model().answering() or self._trained()
-        return explain_sample(model, rows, *names, threshold=self._decision_threshold(), correct=correct)
+        read = rows if model.rules is None else corrected(model.rules, rows)  # a sensor that has moved is no news
+        unfamiliar = describe_unfamiliar(read[0], model.ranges, self.__dict__.get("_columns"), unseen)
+        threshold = self._decision_threshold()
+        return explain_sample(model, rows, *names, threshold=threshold, correct=correct, unfamiliar=unfamiliar)
 
     def _outputs(self, X: object) -> FloatArray:
-        return self._fitted_model().outputs(self._read(X))
+        """The outputs for `X`; rows without any feature get the base rates."""
+        model = self._fitted_model()
+        rows = X if self._has_plain_shape(X) else read_encoded(cast("BaseEstimator", self), X, reset=False).rows
+        empty = rows_without_features(rows)
+        if empty is None:
+            return model.outputs(rows)
+        note_empty(empty, "the output is the base rates of the labels")
+        outputs = np.tile(model.base_rates(), (len(rows), 1))
+        if not empty.all():
+            outputs[~empty] = model.outputs(rows[~empty])
+        return outputs
+
+    def _has_plain_shape(self, X: object) -> TypeGuard[FloatArray]:
+        """Whether `X` is an array as the kernels need it, for a model whose features have no names."""
+        return "_columns" not in self.__dict__ and is_checked_shape(X, self.n_features_in_)
 
     def _n_events(self) -> int:
         """Events that were logged so far; 0 while there are no rules."""
@@ -200,5 +232,5 @@ class Properties(WithLock):
         return [event.named(*names) for event in events]
 
     def _feature_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+        coding: ColumnCoding | None = self.__dict__.get("_columns")
+        return [f"x{j}" for j in range(self.n_features_in_)] if coding is None else list(coding.feature_names)

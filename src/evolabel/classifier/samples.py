@@ -1,5 +1,6 @@
 """Samples as users have them, made into checked float64 rows: arrays, lists, frames; their weights and confidences."""
 
+import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -7,9 +8,13 @@ import narwhals as nw
 import numpy as np
 from scipy import sparse
 
+from evolabel._utils.notes import note
+from evolabel._utils.text import counted
+from evolabel.classifier.named_columns import first_coding, holds_texts, one_plain_row, read_by_name
 from evolabel.errors import DataError, DataTypeError
 from evolabel.kernels.bounds import MAX_VALUE, first_bad_sample
 from evolabel.kernels.compile import direct
+from evolabel.streams.tabular.column_coding import ColumnCoding, Encoded
 from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -37,7 +42,14 @@ def is_checked_shape(X: object, width: int) -> TypeGuard[FloatArray]:
 def read_samples(estimator: "BaseEstimator", X: object, *, reset: bool) -> FloatArray:
     """Return the rows of `X`, checked; NaN is a missing feature. `reset`: set the names and width of `estimator`."""
     width = -1 if reset or hasattr(estimator, "feature_names_in_") else getattr(estimator, "n_features_in_", -1)
-    return checked_values(X if is_checked_shape(X, width) else _convert(estimator, X, reset))
+    return checked_values(X if is_checked_shape(X, width) else read_encoded(estimator, X, reset=reset).rows)
+
+
+def read_encoded(estimator: "BaseEstimator", X: object, *, reset: bool) -> Encoded:
+    """Return the rows of `X` as `read_samples` does, values unchecked, and the texts that no feature stands for."""
+    coding: ColumnCoding | None = None if reset else vars(estimator).get("_columns")
+    row = None if coding is None else one_plain_row(coding, X)
+    return _convert(estimator, X, coding, reset=reset) if row is None else Encoded(row, [])
 
 
 def as_one_row(x: Any) -> Any:
@@ -50,30 +62,86 @@ def as_one_row(x: Any) -> Any:
 
 
 def checked_values(rows: FloatArray) -> FloatArray:
-    """Return `rows` themselves if every value can be used, else raise DataError."""
+    """Return `rows` themselves if every value can be used and every row has one, else raise DataError."""
     row, column = _first_bad_sample(rows)
     if row >= 0:
         if column < 0:
             raise DataError(f"row {row} of X has no feature at all (only NaN); drop it or fill in what is known")
-        value = rows[row, column]
-        hint = f"use NaN if it is missing, else at most {MAX_VALUE:g}"
-        raise DataError(f"X contains {value:g} at row {row}, column {column}; {hint}")
+        raise _unusable(rows, row, column)
     return rows
 
 
-def _convert(estimator: "BaseEstimator", X: object, reset: bool) -> FloatArray:
-    from sklearn.utils.validation import validate_data
+def rows_without_features(rows: FloatArray) -> BoolArray | None:
+    """Return which of the `rows` have no feature at all, None if all have one; DataError for an unusable value."""
+    row, column = _first_bad_sample(rows)
+    if row < 0:
+        return None
+    if column < 0:
+        bad = np.argwhere(np.abs(rows) > MAX_VALUE)
+        if not len(bad):
+            return np.asarray(np.isnan(rows).all(axis=1))
+        row, column = bad[0].tolist()
+    raise _unusable(rows, row, column)
 
+
+def note_empty(empty: BoolArray, outcome: str) -> None:
+    """Warn of rows without features, where `empty` is True; `outcome` is what happens to them."""
+    rows = np.flatnonzero(empty)
+    which = "has" if len(rows) == 1 else "have"
+    note(f"{counted(len(rows), 'row')} of X {which} no feature at all (the first is row {rows[0]}); {outcome}")
+
+
+def _unusable(rows: FloatArray, row: int, column: int) -> DataError:
+    hint = f"use NaN if it is missing, else at most {MAX_VALUE:g}"
+    return DataError(f"X contains {rows[row, column]:g} at row {row}, column {column}; {hint}")
+
+
+def _convert(estimator: "BaseEstimator", X: object, coding: ColumnCoding | None, *, reset: bool) -> Encoded:
+    """Return the rows of `X` by `coding`; `reset`: set the names, the width and the coding of `estimator`."""
+    names = column_names(X)
+    if coding is not None and names is not None and (coding.has_texts or names != list(coding.columns)):
+        return read_by_name(coding, X, names)
+    if reset and names and holds_texts(X):
+        first, encoded = first_coding(X)
+        _check_columns(estimator, X, reset=True)
+        vars(estimator).update(_columns=first, feature_names_in_=np.array(first.columns, dtype=object))
+        return encoded
     rows = as_matrix(X, "X")
     if rows.shape[0] == 0:
         raise DataError(f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required in X")
     if rows.shape[1] == 0:
         raise DataError(f"Found array with 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required in X")
+    if coding is not None and coding.has_texts:
+        _check_encoded(rows, coding)
+        return Encoded(rows, [])
+    _check_columns(estimator, X, reset=reset)
+    if reset:
+        known = vars(estimator)
+        known.pop("_columns", None)
+        if "feature_names_in_" in known:
+            known["_columns"] = ColumnCoding(tuple(known["feature_names_in_"]), (None,) * rows.shape[1])
+    return Encoded(rows, [])
+
+
+def _check_columns(estimator: "BaseEstimator", X: object, *, reset: bool) -> None:
+    """Compare the names and the number of columns of `X` with those of `estimator`, or set them (`reset`)."""
+    from sklearn.utils.validation import validate_data
+
     try:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     except (TypeError, ValueError) as error:
         raise _kind_of(error)(one_line(error)) from None
-    return rows
+
+
+def _check_encoded(rows: FloatArray, coding: ColumnCoding) -> None:
+    """Refuse an array of another width than the features of `coding`; an array of this width has no names."""
+    width = len(coding.feature_names)
+    if rows.shape[1] != width:
+        raise DataError(
+            f"X has {rows.shape[1]} columns, the model has {len(coding.columns)}, some of texts, which become {width} "
+            "features; pass a frame with the columns of the model"
+        )
+    warnings.warn("X does not have valid feature names, but the model was fitted with feature names", stacklevel=2)
 
 
 def as_matrix(data: object, name: str, advice: str = "encode text and categories first") -> FloatArray:

@@ -19,6 +19,7 @@ from evolabel.core.stored.named_arrays import part_of, prefixed
 from evolabel.core.stored.snapshot import put_together, take_apart
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
 from evolabel.persistence.model_file import read_model_file, write_model_file
+from evolabel.streams.tabular.column_coding import ColumnCoding
 from evolabel.typing import Arrays
 
 if TYPE_CHECKING:
@@ -80,10 +81,9 @@ def take_classifier_apart(classifier: "EvolvingFuzzyClassifier") -> tuple[Arrays
     arrays, facts = take_apart(model)
     if model.warm_up is None:
         arrays |= prefixed(_FEEDBACK, feedback_of(model).arrays())
-    names = getattr(classifier, "feature_names_in_", None)
     return arrays, {
         "parameters": {name: _plain(value) for name, value in classifier.get_params(deep=False).items()},
-        "feature_names": None if names is None else [str(name) for name in names],
+        "columns": _write_columns(classifier.inner.columns),
         "targets": _write_targets(classifier.inner.targets),
         "model": {**facts, "options": {name: _plain(value) for name, value in facts["options"].items()}},
     }
@@ -94,12 +94,11 @@ def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: object) ->
     stored = StoredFacts(manifest)
     classifier = cls(**stored.part("parameters").only(*cls._get_param_names()))
     classifier._options()
-    classifier._model = _put_model_together(arrays, stored.part("model"))
-    classifier._targets = _read_targets(stored.part("targets"), classifier._model.n_labels)
-    classifier.n_features_in_ = classifier._model.n_features
-    if stored.value("feature_names") is not None:
-        names = stored.texts("feature_names", classifier.n_features_in_)
-        classifier.feature_names_in_ = np.array(names, dtype=object)
+    model = classifier._model = _put_model_together(arrays, stored.part("model"))
+    classifier._targets = _read_targets(stored.part("targets"), model.n_labels)
+    classifier.n_features_in_ = model.n_features
+    if stored.value("columns") is not None:
+        classifier.inner.columns = _read_columns(stored.part("columns"), model.n_features)
     return classifier
 
 
@@ -115,6 +114,30 @@ def _put_model_together(arrays: Arrays, stored: StoredFacts) -> StreamModel:
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _write_columns(coding: ColumnCoding | None) -> dict[str, Any] | None:
+    return None if coding is None else {"names": list(coding.columns), "categories": list(coding.categories)}
+
+
+def _read_columns(stored: StoredFacts, n_features: int) -> ColumnCoding:
+    """Return the coding of the columns, which must give `n_features` features, all different if there are texts."""
+    stored.only("names", "categories")
+    names, categories = stored.texts("names"), stored.listed("categories")
+    sound = len(categories) == len(names) and all(texts is None or _are_texts(texts) for texts in categories)
+    coding = ColumnCoding(tuple(names), tuple(texts and tuple(texts) for texts in categories)) if sound else None
+    if coding is None or len(coding.feature_names) != n_features:
+        raise stored.refuse("categories", f"null or different texts for each column, {n_features} features in all")
+    if coding.has_texts and len(set(names)) < len(names):
+        raise stored.refuse("names", "different names")
+    return coding
+
+
+def _are_texts(texts: Any) -> bool:
+    """Whether `texts` are one or more texts, all different."""
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+        return False
+    return len(set(texts)) == len(texts)
 
 
 def _write_targets(targets: Targets) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def convert(data: str, target: Path, *, labels: str = "", drop: str = "") -> Non
         Columns to leave out, separated by commas.
     """
     check_written_format(target)
-    source = open_source(data, split_names(labels), protocol="order", drop=split_names(drop))
+    source = open_source(data, split_names(labels), protocol="order", drop=split_names(drop), skip_empty=False)
     dataset = source.stream(0)
     with file_errors(target):
         write_dataset(dataset, target)

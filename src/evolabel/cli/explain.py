@@ -48,7 +48,7 @@ def explain(
     classifier = EvolvingFuzzyClassifier.load(model)
     name = default_data() if data is None else data
     try:
-        X = samples_for(classifier, name, split_names(labels)).X
+        X = samples_for(classifier, name, split_names(labels)).dataset.X
     except DataError as error:
         raise error if data else ParameterError("--data is missing; give the file or data set with the row") from None
     if not 0 <= row < len(X):

@@ -40,7 +40,7 @@ def figures(model: Path, *, out: Path, data: str | None = None, labels: str = ""
         Index of a row of the data, the first is 0: its path through the trees of threshold rules is drawn.
     """
     classifier = EvolvingFuzzyClassifier.load(model)
-    samples = None if data is None else samples_for(classifier, data, split_names(labels))
+    samples = None if data is None else samples_for(classifier, data, split_names(labels)).dataset
     if row is not None and (samples is None or not 0 <= row < len(samples.X)):
         rows = "needs --data" if samples is None else f"is not allowed; {data} has rows 0 to {len(samples.X) - 1}"
         raise ParameterError(f"--row {row} {rows}")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Literal
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.cli.output import print_or_write
 from evolabel.cli.source import open_source
-from evolabel.errors import DataError
-from evolabel.streams import Dataset, dataset_names, for_model, load_dataset, read_for_model
+from evolabel.errors import DataError, ParameterError
+from evolabel.streams import Dataset, dataset_names, for_model, load_dataset
+from evolabel.streams.files.for_model import ModelRows, read_with_coding
 
 if TYPE_CHECKING:
     from evolabel.explain.prediction import Explanation
@@ -18,29 +19,34 @@ if TYPE_CHECKING:
 Format = Literal["text", "markdown", "html", "json"]
 
 
-def samples_for(classifier: EvolvingFuzzyClassifier, data: str, labels: tuple[str, ...]) -> Dataset:
+def samples_for(
+    classifier: EvolvingFuzzyClassifier, data: str, labels: tuple[str, ...], keep: tuple[str, ...] = ()
+) -> ModelRows:
     """Return the rows of `data` with the features of `classifier`; labels are NaN where the file has none.
 
     `data` is a known data set (rows in the order of its file) or a file; `labels` are its label columns, those of the
-    model if there are none.
+    model if there are none. `keep` are columns of a file to return as texts.
     """
-    names = getattr(classifier, "feature_names_in_", None)
-    known = tuple(map(str, classifier.label_names_))
-    if names is not None and not labels and data.lower() not in dataset_names() and Path(data).is_file():
-        return read_for_model(data, tuple(names), known)
-    dataset, width = _read(classifier, data, labels or known), classifier.n_features_in_
+    coding, known = classifier.inner.columns, tuple(map(str, classifier.label_names_))
+    if coding is not None and not labels and data.lower() not in dataset_names() and Path(data).is_file():
+        return read_with_coding(data, coding, known, keep)
+    if keep:
+        raise ParameterError(f"--keep {','.join(keep)} needs a file and a model with feature names; leave it out")
+    dataset, width = _read(classifier, data, labels or known), classifier.inner.any_model.n_features
+    names = None if coding is None else coding.feature_names
     if names is not None and not set(names).isdisjoint(dataset.feature_names):
-        return for_model(dataset, tuple(names), dataset.label_names)
+        return ModelRows(for_model(dataset, names, dataset.label_names), [], {})
     if names is not None or dataset.n_features != width:
         raise DataError(f"{data} has {dataset.n_features} features, the model has {width}; give it data of its kind")
-    return dataset
+    return ModelRows(dataset, [], {})
 
 
 def _read(classifier: EvolvingFuzzyClassifier, data: str, labels: tuple[str, ...]) -> Dataset:
     if data.lower() not in dataset_names():
-        return open_source(data, () if data.startswith("drift") else labels).stream(0)
+        return open_source(data, () if data.startswith("drift") else labels, skip_empty=False).stream(0)
     dataset = load_dataset(data, nominal="codes")
-    return dataset if dataset.n_features == classifier.n_features_in_ else load_dataset(data, nominal="one-hot")
+    width = classifier.inner.any_model.n_features
+    return dataset if dataset.n_features == width else load_dataset(data, nominal="one-hot")
 
 
 def print_formatted(document: "RuleSet | Explanation", form: Format, out: Path | None) -> None:

@@ -27,6 +27,7 @@ from evolabel.core.rules.events import SHIFTS, Event
 from evolabel.errors import ParameterError
 from evolabel.evaluate import METRICS, RankingRow, Repeated, Spread, best_value
 from evolabel.evaluate import Progress as Step
+from evolabel.evaluate.label_statistics import LABEL_COLUMNS, label_cells
 from evolabel.evaluate.shifts import episodes
 from evolabel.explain import markup
 
@@ -38,6 +39,7 @@ _COLUMN_NAMES = {key: metric.name for key, metric in METRICS.items()}
 _BAR_METRICS = ("pa", "ap")  # the two scores of the paper, where they are measured
 _MAX_EVENTS_LIVE = 3  # below the progress bars
 _MAX_SHIFTS = 20  # rows of the table of shifts
+_MAX_LABELS = 20  # rows of the table of labels
 
 
 # ---------------------------------------------------------------------- messages and files
@@ -148,6 +150,18 @@ def shift_table(repeated: Repeated) -> Table | None:
     for seed, change in found[:_MAX_SHIFTS]:
         cells = [change.about, f"{change.sample:,}", change.size, change.outcome]
         table.add_row(*(Text(one_line(cell)) for cell in ([str(seed)] if several else []) + cells))
+    return table
+
+
+def label_table(repeated: Repeated) -> Table:
+    """Return the results of each label of the first learner in `repeated`, at most 20, those with most support."""
+    name = repeated.learners[0]
+    rows = repeated.labels(name)
+    kept = sorted(sorted(range(len(rows)), key=lambda k: -rows[k].support)[:_MAX_LABELS])
+    left_out = f" (the {_MAX_LABELS} of {len(rows)} with most support)" if len(rows) > _MAX_LABELS else ""
+    table = empty_table(f"Labels, as {name} predicted them{left_out}", LABEL_COLUMNS)
+    for k in kept:
+        table.add_row(*(Text(one_line(cell)) for cell in label_cells(rows[k])))
     return table
 
 

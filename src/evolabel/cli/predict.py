@@ -2,24 +2,35 @@
 
 import csv
 import io
+import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.text import counted
+from evolabel.classifier.named_columns import describe_unseen
 from evolabel.cli.model import samples_for
 from evolabel.cli.output import print_message, print_or_write
-from evolabel.cli.source import split_names, usable
-from evolabel.typing import AnyArray, FloatArray, IntArray
+from evolabel.cli.source import split_names
+from evolabel.errors import DataWarning
+from evolabel.explain.unfamiliar import describe_unfamiliar
+from evolabel.streams import Dataset
+from evolabel.streams.files.for_model import ModelRows
+from evolabel.streams.tabular.column_coding import Unseen
+from evolabel.typing import AnyArray, FloatArray
 
 _DIGITS = 6  # of a probability
 
 
-def predict(model: Path, data: str, *, labels: str = "", proba: bool = False, out: Path | None = None) -> None:
+def predict(
+    model: Path, data: str, *, labels: str = "", keep: str = "", proba: bool = False, out: Path | None = None
+) -> None:
     """Predict the labels of every row of a file with a saved model, as CSV.
 
-    The file needs the features of the model, by name; it may have no labels, and other columns are ignored.
+    The file needs the features of the model, by name; it may have no labels, and other columns are ignored. Texts
+    that the model has never seen and rows without any feature are reported.
 
     For example:
 
@@ -35,18 +46,39 @@ def predict(model: Path, data: str, *, labels: str = "", proba: bool = False, ou
         A file as in `evolabel run`, or a known data set.
     labels
         Columns of that file that are labels, separated by commas; needed only if the model has no feature names.
+    keep
+        Columns of the file to copy into the answers as they are, separated by commas, such as times and ids.
     proba
         Print probabilities instead of predicted labels (0 or 1).
     out
-        File to write to, instead of the terminal.
+        File to write to, instead of the terminal; its column `unfamiliar` has the values and texts of each row
+        that the model has never seen.
     """
     classifier = EvolvingFuzzyClassifier.load(model)
-    X = usable(samples_for(classifier, data, split_names(labels))).X
-    for column, rows in _unknown_texts(classifier, X).items():
-        texts = f"{counted(len(rows), 'row')}, the first is row {rows[0]}"
-        print_message(f"{column}: a text that the model has never seen is read as none of its texts ({texts})")
-    answers = _printable(classifier.predict_proba(X)) if proba else classifier.predict(X)
-    print_or_write(_table(classifier, answers), out, f" ({counted(len(X), 'row')})")
+    rows = samples_for(classifier, data, split_names(labels), split_names(keep))
+    X = rows.dataset.X
+    for text in [*describe_unseen(rows.unseen), *_describe_empty(rows.dataset)]:
+        print_message(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # printed above, with lines of the file
+        answers = _printable(classifier.predict_proba(X)) if proba else classifier.predict(X)
+    unfamiliar = _unfamiliar(classifier, rows)
+    if odd := [row for row, text in enumerate(unfamiliar) if "outside" in text]:
+        where = f"{counted(len(odd), 'row')}, the first is {rows.dataset.describe_row(odd[0])}"
+        print_message(f"{unfamiliar[odd[0]]} ({where})")
+    passed = rows.kept if out is None else {**rows.kept, "unfamiliar": unfamiliar}
+    print_or_write(_table(classifier, answers, passed), out, f" ({counted(len(X), 'row')})")
+
+
+def _unfamiliar(classifier: EvolvingFuzzyClassifier, rows: ModelRows) -> list[str]:
+    """Return for each of `rows` the values that `classifier` has never seen, in words; empty where there are none."""
+    ranges, coding = classifier.inner.any_model.ranges, classifier.inner.columns
+    unseen: dict[int, list[Unseen]] = {}
+    for text in rows.unseen:
+        unseen.setdefault(text.row, []).append(text)
+    X = np.ascontiguousarray(rows.dataset.X)
+    found = (describe_unfamiliar(x, ranges, coding, tuple(unseen.get(i, ()))) for i, x in enumerate(X))
+    return ["; ".join(texts) for texts in found]
 
 
 def _printable(probabilities: FloatArray) -> FloatArray:
@@ -55,21 +87,20 @@ def _printable(probabilities: FloatArray) -> FloatArray:
     return np.asarray(np.clip(probabilities, least, 1.0 - least).round(_DIGITS))
 
 
-def _unknown_texts(classifier: EvolvingFuzzyClassifier, X: FloatArray) -> dict[str, IntArray]:
-    """Return the rows of `X` whose text is none of those that `classifier` knows, by column of texts."""
-    places: dict[str, list[int]] = {}
-    for place, name in enumerate(getattr(classifier, "feature_names_in_", ())):
-        column, equals, _ = str(name).partition("=")
-        if equals:
-            places.setdefault(column, []).append(place)
-    rows = {column: np.flatnonzero((X[:, of_texts] == 0.0).all(axis=1)) for column, of_texts in places.items()}
-    return {column: found for column, found in rows.items() if found.size}
+def _describe_empty(dataset: Dataset) -> list[str]:
+    """Return a sentence on the rows of `dataset` without any feature, if there are any."""
+    empty = np.flatnonzero(np.isnan(dataset.X).all(axis=1))
+    if not len(empty):
+        return []
+    where = f"{counted(len(empty), 'row')}, the first is {dataset.describe_row(int(empty[0]))}"
+    return [f"no feature at all ({where}): the answer is the base rates of the labels"]
 
 
-def _table(classifier: EvolvingFuzzyClassifier, answers: AnyArray) -> str:
-    """Return one CSV line per row; predicted classes are a single column."""
+def _table(classifier: EvolvingFuzzyClassifier, answers: AnyArray, kept: Mapping[str, Sequence[str]]) -> str:
+    """Return one CSV line per row: its number, the columns `kept`, the `answers`; classes are a single column."""
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(["row", *(classifier.label_names_ if answers.ndim == 2 else ["class"])])
-    lines.writerows([row, *np.atleast_1d(answer).tolist()] for row, answer in enumerate(answers))
+    lines.writerow(["row", *kept, *(classifier.label_names_ if answers.ndim == 2 else ["class"])])
+    for row, answer in enumerate(answers):
+        lines.writerow([row, *(cells[row] for cells in kept.values()), *np.atleast_1d(answer).tolist()])
     return text.getvalue()

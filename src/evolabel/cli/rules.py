@@ -60,7 +60,7 @@ def rules(
     names = list(classifier.label_names_)
     if label is not None and label not in names:
         raise ParameterError(f"the model has no label {label!r}; it has {', '.join(names)}")
-    X = None if data is None else samples_for(classifier, data, split_names(labels)).X
+    X = None if data is None else samples_for(classifier, data, split_names(labels)).dataset.X
     found = classifier.describe(X, fidelity=fidelity)
     if top is not None or label is not None:
         found = found.top(len(found) if top is None else top, label)

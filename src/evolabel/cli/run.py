@@ -11,6 +11,7 @@ from evolabel.cli.learners import TUNED, chosen_learners
 from evolabel.cli.output import (
     LiveBars,
     check_folder,
+    label_table,
     print_json,
     print_message,
     print_table,
@@ -18,9 +19,10 @@ from evolabel.cli.output import (
     shift_table,
 )
 from evolabel.cli.ready import compile_kernels
-from evolabel.cli.source import DataSource, Protocol, default_data, open_source, split_names, usable
+from evolabel.cli.source import DataSource, Protocol, default_data, open_source, split_names
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
+from evolabel.evaluate.run_notes import run_notes
 from evolabel.streams import Dataset
 
 _MIN_WINDOW = 50  # rows
@@ -51,8 +53,9 @@ def run(
 ) -> None:
     """Learn a stream in one pass and show the accuracy, beside other learners if you name some.
 
-    Every sample is predicted before its labels are learned (test-then-train). A second table has the labels that have
-    changed their meaning on the way, and the sensors that have moved. Without arguments the stream is yeast, one of the
+    Every sample is predicted before its labels are learned (test-then-train). A second table has precision, recall and
+    further measures of each label, a third the labels that have changed their meaning on the way, and the sensors that
+    have moved. Without arguments the stream is yeast, one of the
     paper's data sets (it comes with river; without river, a synthetic drifting stream).
 
     For example:
@@ -122,7 +125,7 @@ def run(
         name, split_names(labels), protocol=protocol, initial=initial, samples=samples, drop=split_names(drop)
     )
     learners = with_budgets(trained, active, source.initial)
-    first = usable(source.stream(0))
+    first = source.stream(0)
     check_seeds(seeds, source, annotated)
     if out is not None:
         check_folder(out)
@@ -154,10 +157,13 @@ def run(
 
 def _show(repeated: Repeated, columns: Dataset, out: Path | None, *, as_json: bool) -> None:
     """Print the results, and write them into the folder `out`; `columns` has the names of features and labels."""
+    for note in run_notes(repeated):
+        print_message(note)
     if as_json:
         print_json(repeated.document())
     else:
         print_table(result_table(repeated))
+        print_table(label_table(repeated))
         if (shifts := shift_table(repeated)) is not None:
             print_table(shifts)
     if out is not None:

@@ -10,7 +10,9 @@ from typing import Literal
 
 import numpy as np
 
+from evolabel._utils.text import counted
 from evolabel._utils.validation import check_number
+from evolabel.cli.output import print_message
 from evolabel.errors import DataError, DatasetNotFoundError, ParameterError
 from evolabel.streams import DRIFT_KINDS, Dataset, DriftingStream, Nominal, dataset_names, load_dataset, read_dataset
 
@@ -57,6 +59,7 @@ def open_source(
     initial: float | None = None,
     samples: int | None = None,
     drop: tuple[str, ...] = (),
+    skip_empty: bool = True,
 ) -> DataSource:
     """Return the data source named by `data`, with the order of rows given by `protocol`.
 
@@ -75,6 +78,8 @@ def open_source(
         Number of rows to use.
     drop : tuple of str
         Columns to leave out.
+    skip_empty : bool
+        Whether rows of a file without any feature are left out.
     """
     if samples is not None:
         check_number("samples", samples, 1, whole=True)
@@ -87,6 +92,8 @@ def open_source(
     protocol = protocol or ("benchmark" if known else "order")
     nominal: Nominal = "one-hot" if protocol == "order" else "codes"  # the published numbers of birds are by codes
     dataset = load_dataset(data, nominal=nominal).without(drop) if known else _from_file(data, labels, drop)
+    if skip_empty and not known:
+        dataset = _usable(dataset)
     official = dataset.split if protocol == "paper" else None
     if samples is not None and protocol != "benchmark":
         dataset = dataset.take(samples)
@@ -99,13 +106,17 @@ def open_source(
     return DataSource(dataset.name, stream, _initial(initial, share), by_seed=protocol == "benchmark")
 
 
-def usable(dataset: Dataset) -> Dataset:
-    """Return `dataset`; DataError with the place in the file if a row has no feature at all."""
-    empty = np.flatnonzero(np.isnan(dataset.X).all(axis=1))
-    if empty.size:
-        where = dataset.describe_row(int(empty[0]))
-        raise DataError(f"{where} of X has no feature at all (only NaN); remove it or fill in some features")
-    return dataset
+def _usable(dataset: Dataset) -> Dataset:
+    """Return `dataset` without the rows that have no feature at all, which teach nothing; a message counts them."""
+    filled = dataset.with_features()
+    if len(filled) == len(dataset):
+        return dataset
+    where = dataset.describe_row(int(np.argmax(np.isnan(dataset.X).all(axis=1))))
+    if not len(filled):
+        raise DataError(f"no row of {dataset.name} has a feature (only missing values); fill in some features")
+    n_empty = len(dataset) - len(filled)
+    print_message(f"no feature at all ({counted(n_empty, 'row')}, the first is {where}): left out")
+    return filled
 
 
 def _synthetic(

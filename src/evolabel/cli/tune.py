@@ -13,7 +13,7 @@ from evolabel._utils.atomic_files import write_atomically
 from evolabel._utils.text import one_line
 from evolabel.cli.output import check_folder, empty_table, print_json, print_message, print_table, write_json
 from evolabel.cli.ready import compile_kernels
-from evolabel.cli.source import Protocol, default_data, open_source, split_names, usable
+from evolabel.cli.source import Protocol, default_data, open_source, split_names
 from evolabel.errors import ParameterError
 from evolabel.evaluate.source import initial_rows
 from evolabel.explain.figures.canvas import as_svg, figure_of
@@ -98,7 +98,7 @@ def tune(
     rows = initial_rows(source.initial, stream, len(stream))
     if rows == 0:
         raise ParameterError("--initial 0 leaves nothing to search on; give the initial batch some rows, such as 0.2")
-    batch = usable(stream.take(rows))
+    batch = stream.take(rows)
     if out is not None:
         check_folder(out)
     compile_kernels(quiet=quiet or json)

@@ -17,6 +17,7 @@ from evolabel.core.protocols import Model
 from evolabel.core.rules import fast_sums, inverses, slots
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import PER_FEATURE, Scaler, fit_scaler
+from evolabel.core.seen_ranges import moved_ranges, no_ranges
 from evolabel.kernels.moments import derive_inverse_variance
 from evolabel.kernels.state import RuleArrays, Settings, allocate
 from evolabel.typing import FloatArray, IntArray
@@ -38,6 +39,7 @@ def grow_features(model: Model, shown: Sequence[FloatArray]) -> None:
         missing = np.full((len(model.warm_up.X), len(shown)), np.nan)
         model.warm_up.X = np.hstack([model.warm_up.X, missing])
         model.n_features += len(shown)
+        model.ranges = no_ranges(model.n_features)
         return
     assert model.scaler is not None
     kind, knots = model.options.scaling, int(model.options.n_knots)
@@ -81,6 +83,7 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
         restart_blocks(changed)
     changed.events, changed.n_events, changed.rule_names = rules.events, rules.n_events, rules.rule_names
     model.n_features, model.scaler, model.rules = p, scaler, changed
+    model.ranges = moved_ranges(model.ranges, kept, p)
     if model.thresholds is not None:
         model.thresholds.change_features(kept, p, changed)
     model.written.change_features(kept, p, changed)

@@ -26,6 +26,7 @@ from evolabel.core.rules import inverses
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.rule_state import RuleState
 from evolabel.core.rules.scaling import Scaler
+from evolabel.core.seen_ranges import merged_ranges, without_waiting
 from evolabel.errors import DataError
 from evolabel.kernels.moments import derive_inverse_variance, pool_moments
 from evolabel.kernels.state import SEEN, Settings
@@ -44,6 +45,7 @@ def empty_like(model: StreamModel) -> StreamModel:
     assert model.scaler is not None
     twin.rules = twin.new_rules(model.scaler, twin.settings())
     twin.thresholds = twin.new_thresholds()
+    twin.ranges = without_waiting(model.ranges)
     read_as(twin.rules, model.trained())
     return twin
 
@@ -86,6 +88,7 @@ def merge(
         merge_thresholds(united.thresholds, theirs.thresholds, n_labels, columns)
         merge_written(united.written, theirs.written, columns, rules, theirs.trained())
     united.n_answers[columns] += theirs.n_answers
+    united.ranges = merged_ranges(mine.ranges, theirs.ranges)
     for watcher, other_watcher in zip(united.watchers, theirs.watchers, strict=False):
         watcher.merge(other_watcher, n_labels, columns)
     united.calibration.add(theirs.calibration, columns)

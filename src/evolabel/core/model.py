@@ -29,20 +29,26 @@ from evolabel.core.members.written_rules.ordered_list import WrittenRules
 from evolabel.core.options import Options
 from evolabel.core.protocols import Watcher
 from evolabel.core.rules.conditioning import is_sound, is_well_posed
+from evolabel.core.rules.label_rates import label_shares
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import Scaler
 from evolabel.core.rules.weights import MANY_ROWS, NO_WEIGHTS
+from evolabel.core.seen_ranges import no_ranges
 from evolabel.core.settings import kernel_settings
 from evolabel.core.sizes import misfit
 from evolabel.errors import DataError, StateError
-from evolabel.kernels.bounds import count_answers
+from evolabel.kernels.bounds import count_answers, first_bad_sample
 from evolabel.kernels.compile import direct
+from evolabel.kernels.ranges import widen_ranges
 from evolabel.kernels.state import SEEN, Settings
 from evolabel.typing import BoolArray, FloatArray
 
 CHUNK = 4096  # rows scaled at a time, so that a million rows need no second copy
 
 _count_answers = direct(count_answers)
+_first_bad_sample = direct(first_bad_sample)
+_widen_ranges = direct(widen_ranges)
+_LEARNED = "n_answers", "counts", "thresholds", "written", "calibration", "ranges"  # what rows change, beside the rules
 
 
 class StreamModel:
@@ -90,6 +96,7 @@ class StreamModel:
         self.counts = output_counts(n_labels, options)
         self.is_plain = self.counts is None  # learning a row changes the rules only
         self.watchers = tuple(watchers)
+        self.ranges = no_ranges(n_features)  # of the values seen (`kernels.ranges`)
         self.n_answers = np.zeros(n_labels)  # answers per label so far, the initial batch included
         self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)  # edits that can be undone
         self._first = FirstModel()  # answers during the warm-up
@@ -184,8 +191,26 @@ class StreamModel:
         """Learn the rows of `batch` one after the other (Algorithm 2).
 
         Its outputs, if given, receive each row's output from before the row was learned; so do its thresholds, except
-        where none are learned yet.
+        where none are learned yet. A row without any feature is not learned; its output is the base rates.
         """
+        start = 0
+        while (empty := _first_bad_sample(batch.X[start:])[0]) >= 0:
+            if empty > 0:
+                self._learn_filled(batch.rows(slice(start, start + empty)))
+            start += empty + 1
+            if len(batch.outputs):
+                batch.outputs[start - 1] = self.base_rates()
+            if len(batch.thresholds) and self.counts is not None:
+                batch.thresholds[start - 1] = self.counts.thresholds()
+        if start < len(batch.X):
+            self._learn_filled(batch.rows(slice(start, None)) if start else batch)
+
+    def base_rates(self) -> FloatArray:
+        """Return the share of each label among the samples so far, (n_labels,): all that is known without features."""
+        return self.warm_up.priors() if self.warm_up is not None else label_shares(self.trained())[0]
+
+    def _learn_filled(self, batch: Batch) -> None:
+        """Learn the rows of `batch`, all of which have features."""
         if self.counts is not None and not len(batch.outputs):
             batch = batch._replace(outputs=np.zeros(batch.Y.shape))
         if self.warm_up is not None:
@@ -195,7 +220,7 @@ class StreamModel:
             batch = batch.rows(slice(done, None))
         if len(batch.X) > CHUNK:
             for start in range(0, len(batch.X), CHUNK):
-                self.learn(batch.rows(slice(start, start + CHUNK)))
+                self._learn_filled(batch.rows(slice(start, start + CHUNK)))
                 deliver()
             return
         if len(batch.weights) and is_heavy(self.trained(), batch.weights):
@@ -233,6 +258,7 @@ class StreamModel:
                 advice = "call fit again with scaled features or a larger ridge"
                 raise StateError(f"the statistics of a rule cannot be inverted any more; {advice}") from None
             raise
+        _widen_ranges(batch.X, self.ranges)
         if self.counts is not None:
             self.counts.update(batch)
 
@@ -268,16 +294,15 @@ class StreamModel:
     def _learn_heavy(self, batch: Batch) -> None:
         """Learn rows of huge weights: all of them, with P derived again, or none and DataError."""
         rules = self.trained()
-        before = copy.deepcopy(
-            (rules.__getstate__(), self.n_answers, self.counts, self.thresholds, self.written, self.calibration)
-        )
+        parts = {name: vars(self)[name] for name in _LEARNED}
+        state, parts = copy.deepcopy((rules.__getstate__(), parts))
         try:
             self.learn_rows(batch)
             derive_inverses(rules)
             if not (is_sound(rules) and is_well_posed(rules) and np.isfinite(batch.outputs).all()):
                 raise DataError(NOT_IN_FLOAT64)
         except BaseException as error:
-            state, self.n_answers, self.counts, self.thresholds, self.written, self.calibration = before
+            vars(self).update(parts)
             vars(rules).update(state)
             if isinstance(error, LinAlgError | StateError):
                 raise DataError(NOT_IN_FLOAT64) from None

@@ -64,6 +64,7 @@ class Model(Protocol):
     n_features: int
     n_labels: int
     n_answers: FloatArray
+    ranges: FloatArray
     ridge: float
     local_ridge: float
     scaler: "Scaler | None"

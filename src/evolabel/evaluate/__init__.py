@@ -1,5 +1,6 @@
 """Evaluation of learners on streams: metrics, test-then-train runs (`prequential`), results."""
 
+from evolabel.evaluate.label_statistics import LabelScores, LabelStatistics, label_scores
 from evolabel.evaluate.learner import Learner
 from evolabel.evaluate.metrics import (
     METRICS,
@@ -33,6 +34,8 @@ __all__ = [
     "ExampleF1",
     "Fading",
     "HammingLoss",
+    "LabelScores",
+    "LabelStatistics",
     "Learner",
     "MacroF1",
     "Metric",
@@ -52,6 +55,7 @@ __all__ = [
     "Summary",
     "average_precision",
     "best_value",
+    "label_scores",
     "metric_named",
     "partial_accuracy",
     "prequential",

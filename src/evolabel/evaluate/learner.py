@@ -6,7 +6,7 @@ threshold.
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -58,6 +58,25 @@ class DecidingLearner(Learner, Protocol):
         """Return the scores of `test_then_train(X, Y)`, and the labels predicted by the thresholds at each row."""
 
 
+@runtime_checkable
+class AnsweringLearner(Learner, Protocol):
+    """A learner that predicts, decides and trains in one call, and also returns probabilities."""
+
+    def answer_then_train(self, X: FloatArray, Y: FloatArray, /) -> Any:
+        """Return scores and decisions, as `DecidingLearner` does for `X` and `Y`, and probabilities.
+
+        They are attributes `outputs`, `decisions` and `probabilities` of what is returned.
+        """
+
+
+class LearnerAnswers(NamedTuple):
+    """Scores, predicted labels and probabilities of rows, (n, K); None without probabilities."""
+
+    scores: FloatArray
+    decisions: BoolArray
+    probabilities: FloatArray | None = None
+
+
 def named_learners(learners: Learner | Mapping[str, Learner]) -> dict[str, Learner]:
     """Return `learners` by name; a single learner gets the name of its class."""
     named = dict(learners) if isinstance(learners, Mapping) else {type(learners).__name__: learners}
@@ -82,19 +101,25 @@ def answer_and_learn(
     Y: FloatArray,
     deliveries: list[LabelledRows] | None,
     on_event: Callable[[Any], object] | None = None,
-) -> tuple[FloatArray, BoolArray]:
-    """Return the scores of the rows `X` and the predicted labels while `learner` is trained.
+) -> LearnerAnswers:
+    """Return scores and predicted labels of the rows `X` while `learner` is trained, and probabilities if it has them.
 
     `deliveries` holds, for each row, the rows whose labels become known after it is predicted; None: its own labels in
-    `Y`. `on_event`, if given, is passed to the training methods of `learner`.
+    `Y`. There are no probabilities with deliveries. `on_event`, if given, is passed to the training methods of
+    `learner`.
     """
     events: dict[str, Any] = {} if on_event is None else {"on_event": on_event}
+    if deliveries is None and isinstance(learner, AnsweringLearner):
+        found = learner.answer_then_train(X, Y, **events)
+        tables = (_with_shape(table, Y.shape) for table in (found.outputs, found.decisions, found.probabilities))
+        scores, decisions, chances = tables
+        return LearnerAnswers(_finite(scores), decisions > 0.0, _finite(chances))
     if deliveries is None and isinstance(learner, DecidingLearner):
         scores, decisions = (_with_shape(table, Y.shape) for table in learner.decide_then_train(X, Y, **events))
-        return _finite(scores), decisions > 0.0
+        return LearnerAnswers(_finite(scores), decisions > 0.0)
     if deliveries is None and isinstance(learner, SinglePassLearner) and not hasattr(learner, "thresholds_"):
         scores = _finite(_with_shape(learner.test_then_train(X, Y, **events), Y.shape))
-        return scores, scores >= DEFAULT_THRESHOLD
+        return LearnerAnswers(scores, scores >= DEFAULT_THRESHOLD)
     arrivals = zip(X[:, None], Y[:, None], strict=True) if deliveries is None else deliveries
     scores, thresholds = np.empty(Y.shape), np.full(Y.shape, DEFAULT_THRESHOLD)
     for row, (arrived, labels) in enumerate(arrivals):
@@ -102,7 +127,7 @@ def answer_and_learn(
         thresholds[row] = getattr(learner, "thresholds_", DEFAULT_THRESHOLD)
         if len(arrived):
             learner.partial_fit(arrived, labels, **events)
-    return _finite(scores), scores >= thresholds
+    return LearnerAnswers(_finite(scores), scores >= thresholds)
 
 
 def _answer(learner: Learner, x: FloatArray, n_labels: int) -> FloatArray:

@@ -129,7 +129,8 @@ def prequential(
     }
     copies = {name: copy.deepcopy(learner) for name, learner in named.items()}
     columns = (stream.feature_names, stream.label_names) if isinstance(stream, Dataset) else ((), ())
-    run = Run(copies, plan, source.n_rows - n_initial, lambda name: ShiftLog(name, *columns, on_event))
+    names = columns[1] or [f"label{k}" for k in range(source.n_labels)]
+    run = Run(copies, plan, source.n_rows - n_initial, lambda name: ShiftLog(name, *columns, on_event), names)
     X, Y = source.take(n_initial)
     run.fit_initial(X, Y)
     while len((block := source.take(plan.every))[0]):

@@ -14,6 +14,7 @@ from evolabel._utils.atomic_files import write_atomically
 from evolabel.core.rules.events import Event
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate.formats import nan_to_none
+from evolabel.evaluate.label_statistics import LabelScores, LabelStatistics, pooled_scores
 from evolabel.evaluate.metrics import METRICS
 from evolabel.evaluate.results import Results, remove_results
 from evolabel.evaluate.trend import Questions
@@ -111,6 +112,20 @@ class Repeated:
         """Return the shifts of the stream that `learner` has reported, by seed; empty if there are none."""
         found = {seed: run.summary[learner].events for seed, run in self.runs.items()}
         return {seed: events for seed, events in found.items() if events}
+
+    def labels(self, learner: str) -> list[LabelScores]:
+        """Return the results of each label of `learner`: sums of samples over the seeds, means of the measures."""
+        return pooled_scores([run.summary[learner].labels for run in self.runs.values()])
+
+    def label_counts(self, learner: str) -> LabelStatistics | None:
+        """Return the counts of each label of `learner` over all seeds; None in results read from a file."""
+        found = [run.label_counts[learner] for run in self.runs.values() if learner in run.label_counts]
+        if not found:
+            return None
+        total = LabelStatistics(found[0].names)
+        for counts in found:
+            total.add(counts)
+        return total
 
     def document(self) -> dict[str, Any]:
         """Return settings, ranking ("standings") and the summaries of all seeds as plain values."""

@@ -15,6 +15,7 @@ import numpy as np
 from evolabel._utils.atomic_files import write_atomically
 from evolabel.errors import FileFormatError
 from evolabel.evaluate.formats import RESULT_FORMATS, Backend, Document, nan_to_none, none_to_nan, to_frame
+from evolabel.evaluate.label_statistics import LabelStatistics, scores_from_values
 from evolabel.evaluate.learner import Learner
 from evolabel.evaluate.shifts import event_from_values
 from evolabel.evaluate.trend import Point, Questions, Summary
@@ -40,6 +41,8 @@ class Results:
         Scores by the names of the learners; empty unless `prequential` was called with `keep_scores=True`.
     learners : dict of str to Learner
         The trained learners; empty in results read from a file.
+    label_counts : dict of str to LabelStatistics
+        Curves of the labels by the names of the learners; empty in results read from a file.
 
     Examples
     --------
@@ -55,6 +58,7 @@ class Results:
     settings: dict[str, Any]
     scores: dict[str, FloatArray] = field(default_factory=dict, repr=False)
     learners: dict[str, Learner] = field(default_factory=dict, repr=False)
+    label_counts: dict[str, LabelStatistics] = field(default_factory=dict, repr=False)
 
     def to_frame(self, backend: Backend = "pandas") -> Any:
         """Return the trend as a data frame, one row per value.
@@ -150,6 +154,7 @@ def _summary(entry: dict[str, Any]) -> Summary:
         "rules": none_to_nan(entry["rules"]),
         "questions": questions,
         "events": None if reported is None else tuple(event_from_values(values) for values in reported),
+        "labels": tuple(scores_from_values(values) for values in entry.get("labels", ())),
     }
     return Summary(**{**entry, **changed})
 

@@ -1,6 +1,6 @@
 """`Plan`: the parameters of a run; `Run`: its state between two steps, with labels that arrive late or not at all."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -125,6 +125,8 @@ class Run:
         Number of rows after the initial batch; a stream that ends early has fewer.
     log_of : function, optional
         Returns the `ShiftLog` of the learner with a given name.
+    label_names : sequence of str
+        Names of the labels, for the results of each label.
     """
 
     def __init__(
@@ -133,10 +135,11 @@ class Run:
         plan: Plan,
         total: int,
         log_of: Callable[[str], ShiftLog] = ShiftLog,
+        label_names: Sequence[str] = (),
     ) -> None:
         self.total = total
         self.learners = dict(learners)
-        self.tracked = {name: LearnerMetrics(name, plan.metrics, plan.window) for name in learners}
+        self.tracked = {name: LearnerMetrics(name, plan.metrics, plan.window, label_names) for name in learners}
         self.annotated = plan.annotated
         self._annotation = np.random.default_rng((plan.seed, 0))  # a number per label, which is kept below `annotated`
         self.delay = LabelDelay(*plan.delay, plan.seed)
@@ -163,13 +166,13 @@ class Run:
         for name, learner in self.learners.items():
             start = perf_counter()
             with _learner_in_errors(name, f"rows {self.done + 1} to {self.done + len(X)} after the initial batch"):
-                scores, decisions = answer_and_learn(learner, X, seen, deliveries, self.logs.get(name))
+                answers = answer_and_learn(learner, X, seen, deliveries, self.logs.get(name))
             seconds = perf_counter() - start
-            self.tracked[name].update(Y, scores, decisions, float(getattr(learner, "n_rules_", np.nan)), seconds)
+            self.tracked[name].update(Y, answers, float(getattr(learner, "n_rules_", np.nan)), seconds)
             if self.scores:
-                self.scores[name].append(scores)
+                self.scores[name].append(answers.scores)
             if self.watch_drift:
-                self._watch_of(name, Y.shape[1]).update(Y, scores)
+                self._watch_of(name, Y.shape[1]).update(Y, answers.scores)
             if progress is not None:
                 progress(self.tracked[name].progress(self.total))
         self.done += len(X)
@@ -189,6 +192,7 @@ class Run:
             settings=settings,
             scores={name: np.concatenate(scores) for name, scores in self.scores.items()},
             learners=self.learners,
+            label_counts={name: tracked.labels for name, tracked in self.tracked.items()},
         )
 
     def _watch_of(self, learner: str, n_labels: int) -> "DriftWatch":

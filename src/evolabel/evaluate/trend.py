@@ -10,9 +10,11 @@ import numpy as np
 
 from evolabel.core.rules.events import Event
 from evolabel.evaluate.formats import nan_to_none
+from evolabel.evaluate.label_statistics import LabelScores, LabelStatistics
+from evolabel.evaluate.learner import LearnerAnswers
 from evolabel.evaluate.metrics import Metric, Sliding
 from evolabel.evaluate.shifts import event_values
-from evolabel.typing import BoolArray, FloatArray
+from evolabel.typing import FloatArray
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,8 @@ class Summary:
     `fit_seconds` is the time of the initial batch, which `ms_per_sample` does not include. `questions` is None for a
     learner that does not query labels. `drifts` has, for each label, the numbers of the samples at which the learner's
     loss has jumped; None unless drift was watched. `events` has the shifts of the stream that the learner itself has
-    reported, their samples counted with the initial batch; None if it reports none.
+    reported, their samples counted with the initial batch; None if it reports none. `labels` has the results of each
+    label; its Brier score is NaN for a learner without probabilities, and where labels arrive late.
     """
 
     learner: str
@@ -107,11 +110,13 @@ class Summary:
     questions: Questions | None = None
     drifts: list[list[int]] | None = None
     events: tuple[Event, ...] | None = None
+    labels: tuple[LabelScores, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """Return the results as plain values for a file."""
         events = None if self.events is None else [event_values(event) for event in self.events]
-        return {**nan_to_none(asdict(self)), "events": events}
+        labels = [nan_to_none(asdict(row)) for row in self.labels]
+        return {**nan_to_none(asdict(self)), "events": events, "labels": labels}
 
 
 class LearnerMetrics:
@@ -125,10 +130,13 @@ class LearnerMetrics:
         Metrics by their names in the results. They are copied without their counts.
     window : int
         Number of rows in the sliding form.
+    label_names : sequence of str
+        Names of the labels.
     """
 
-    def __init__(self, learner: str, metrics: Mapping[str, Metric], window: int) -> None:
+    def __init__(self, learner: str, metrics: Mapping[str, Metric], window: int, label_names: Sequence[str]) -> None:
         self.learner = learner
+        self.labels = LabelStatistics(label_names)
         self.points: list[Point] = []
         self.samples = 0
         self.rules = nan
@@ -137,15 +145,15 @@ class LearnerMetrics:
         self._cumulative = {name: metric.fresh() for name, metric in metrics.items()}
         self._sliding = {name: Sliding(metric, window) for name, metric in metrics.items()}
 
-    def update(self, Y: FloatArray, scores: FloatArray, decisions: BoolArray, rules: float, seconds: float) -> None:
-        """Add one step to metrics and trend.
+    def update(self, Y: FloatArray, answers: LearnerAnswers, rules: float, seconds: float) -> None:
+        """Add one step to metrics and trend: the true labels `Y` and the `answers` of the learner.
 
-        `Y` holds the true labels, `scores` their scores, `decisions` the predicted labels; `rules` is the number of
-        rules after the step, which took `seconds`.
+        `rules` is the number of rules after the step, which took `seconds`.
         """
-        predicted = decisions.astype(np.float64)
+        predicted = answers.decisions.astype(np.float64)
         for metric in (*self._cumulative.values(), *self._sliding.values()):
-            metric.update(Y, predicted if metric.takes_decisions else scores)
+            metric.update(Y, predicted if metric.takes_decisions else answers.scores)
+        self.labels.update(Y, *answers)
         self.samples += len(Y)
         self.rules = rules
         self.seconds += seconds
@@ -180,6 +188,7 @@ class LearnerMetrics:
             questions=questions,
             drifts=drifts,
             events=events,
+            labels=tuple(self.labels.rows()),
         )
 
     def _record(self, form: str, values: dict[str, float]) -> None:

@@ -17,8 +17,8 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite
 from numbers import Real
+from sys import float_info
 from typing import Any
 
 from evolabel._utils.validation import check_number
@@ -65,7 +65,8 @@ class Condition:
         if bool(self.term) == bool(ends):
             raise DataError(f"{self.feature} needs a term or a range, and not both; write IS high, or BETWEEN 2 AND 5")
         for end in ends:
-            if isinstance(end, bool) or not isinstance(end, Real) or not isfinite(end):
+            is_number = isinstance(end, Real) and not isinstance(end, bool)
+            if not is_number or not abs(end) <= float_info.max:
                 raise DataError(f"{self.feature} has {end!r} as an end of its range; use a finite number")
         if len(ends) == 2 and not ends[0] < ends[1]:
             raise DataError(f"{self.feature} BETWEEN {ends[0]:g} AND {ends[1]:g} is empty; the lower end comes first")
@@ -120,7 +121,7 @@ class ExpertRule:
         The region; features not named may have any value.
     expectations : tuple of Expectation
         The labels expected; labels not named are answered as by the global model.
-    confidence : float in [0, 1]
+    confidence : float in (0, 1]
         How sure the person is of the labels: the share of `weight` that counts as evidence for them.
     weight : float
         Number of samples that the rule counts for.
@@ -161,7 +162,7 @@ class ExpertRule:
                 raise DataError(f"{kind} {twice!r} is named twice; name it once")
         for expectation in self.expectations:
             check_number(f"share of {expectation.label}", expectation.share, 0, 1)
-        check_number("confidence", self.confidence, 0, 1)
+        check_number("confidence", self.confidence, 0, 1, open_low=True)
         check_number("weight", self.weight, 0, _MAX_WEIGHT, open_low=True)
 
     def __str__(self) -> str:

@@ -22,6 +22,7 @@ from evolabel.explain.linear_part import linear_part
 from evolabel.explain.markup import bold, code, escape, page
 from evolabel.explain.novelty_check import NoveltyCheck, check_novelty
 from evolabel.explain.read_thresholds import tree_reader
+from evolabel.explain.rule_part import rule_part
 from evolabel.explain.shortening import Threshold, labels_on
 from evolabel.explain.terms import Vocabulary, stream_terms
 from evolabel.explain.text_columns import column_and_value
@@ -86,6 +87,8 @@ class Explanation:
         The sample after these corrections; None where nothing was corrected.
     paths : tuple of ThresholdPath or None
         For each label the path of the sample through the tree of thresholds; None where it has no say. May be empty.
+    unfamiliar : tuple of str
+        Values of the sample far outside the range seen, and texts never seen, in words.
     deciding : tuple of WrittenRule or None
         For each label the written rule that decides; None where none does. Empty without written rules.
     probabilities : array of shape (n_labels,), optional
@@ -113,6 +116,7 @@ class Explanation:
     paths: tuple[ThresholdPath | None, ...] = field(default=(), repr=False)
     deciding: tuple[WrittenRule | None, ...] = field(default=(), repr=False)
     probabilities: FloatArray | None = field(default=None, repr=False)
+    unfamiliar: tuple[str, ...] = ()
 
     @property
     def total(self) -> FloatArray:
@@ -196,6 +200,7 @@ class Explanation:
             "rules": [{"rule": rule, "membership": psi, "distance": D} for rule, psi, D in active],
             "labels": labels,
             "novelty": {**asdict(self.novelty), "border": _finite(self.novelty.border)},
+            "unfamiliar": list(self.unfamiliar),
             "learned_from": self.n_seen,
             "corrections": correction_values(self.corrections),
         }
@@ -212,6 +217,7 @@ def explain_sample(
     *,
     threshold: Threshold = 0.5,
     correct: Correct | None = None,
+    unfamiliar: tuple[str, ...] = (),
 ) -> Explanation:
     """Return the explanation of one raw sample.
 
@@ -225,6 +231,8 @@ def explain_sample(
         Outputs of at least this much are on; None: the largest output is.
     correct : function, optional
         Correction of outputs by recent errors, which becomes the `feedback` of the explanation.
+    unfamiliar : tuple of str
+        Values that the model has never seen, in words (`describe_unfamiliar`).
     """
     rules = model.trained()
     if rules.n_rules == 0:
@@ -232,7 +240,7 @@ def explain_sample(
     z = model.scale(x)
     psi, distance = rules.memberships(z)
     active = np.flatnonzero(psi[0])
-    parts, slopes = _contributions(model, z[0], psi[0], active)
+    parts, slopes = rule_part(model, z[0], psi[0], active)
     plain, linear = parts.sum(axis=(0, 1)), linear_part(model, x)
     if linear is not None:
         parts *= linear.rules_share
@@ -274,6 +282,7 @@ def explain_sample(
         paths=paths,
         deciding=deciding,
         probabilities=model.calibration.probabilities(outputs[None])[0],
+        unfamiliar=unfamiliar,
     )
 
 
@@ -281,22 +290,6 @@ def _answers(model: Model, correct: Correct | None, rows: FloatArray) -> FloatAr
     """Return the outputs of `model` for raw `rows`, corrected by recent errors if there is a function to `correct`."""
     found = None if correct is None else correct(rows)
     return model.outputs(rows) if found is None else found.of(model.outputs(rows))
-
-
-def _contributions(model: Model, z: FloatArray, psi: FloatArray, active: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return what each feature of the scaled sample `z` adds through each of the `active` rules, and the slopes.
-
-    `psi` are the memberships of all rules. Shapes: (n_active, n_features + 1, n_labels), (n_features, n_labels).
-    """
-    rules = model.trained()
-    parts = np.empty((len(active), model.n_features + 1, model.n_labels))
-    slopes = np.zeros((model.n_features, model.n_labels))
-    for i, rule in enumerate(active):
-        slot = int(rule) + 1
-        weights = psi[rule] * rules.weights(slot)
-        parts[i] = rules.regressor(z, slot)[:, None] * weights
-        slopes += weights[:-1]
-    return parts, slopes
 
 
 def _shown(why: Explanation) -> list[int]:
@@ -389,9 +382,10 @@ def _last_lines(why: Explanation, style: Style) -> list[str]:
         parts = [f"{sums[c]:+.3f} to {style(why.label_names[c])}" for c in _shown(why) if sums[c] >= _SHOWN_PART]
         texts += [f"The linear rule, which holds everywhere, adds {', '.join(parts)}."] if parts else []
     near = why.novelty
-    verdict = "novel" if near.novel else "known territory"
+    verdict = "novel" if near.novel else "near a rule" if why.unfamiliar else "known territory"
     border = f"novel beyond {near.border:.2f}" if np.isfinite(near.border) else "too early to call anything novel"
     texts.append(f"Distance to rule {near.rule}: {near.distance:.2f} spreads ({border}): {verdict}.")
+    texts += [f"{style(text)}: the answer is a guess there." for text in why.unfamiliar]
     texts.append(f"Learned from {counted(why.n_seen, 'row')}.")
     return texts
 

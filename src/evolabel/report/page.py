@@ -11,7 +11,9 @@ from evolabel._utils.atomic_files import write_atomically
 from evolabel._utils.optional import load
 from evolabel._utils.text import counted, visible
 from evolabel.evaluate import Repeated, best_value
+from evolabel.evaluate.label_statistics import LABEL_COLUMNS, label_cells
 from evolabel.evaluate.metrics import METRICS
+from evolabel.evaluate.run_notes import run_notes
 from evolabel.evaluate.shifts import Episode, episodes
 from evolabel.explain.figures.all_figures import MOST_FIGURES, threshold_figures
 from evolabel.explain.figures.canvas import as_svg, figure_of
@@ -20,6 +22,7 @@ from evolabel.explain.read_thresholds import read_threshold_rules
 from evolabel.explain.rules import RuleSet
 from evolabel.explain.written_rules import read_written_rules
 from evolabel.report.figures import metric_title, trend_lines
+from evolabel.report.label_figures import LABEL_FIGURES
 from evolabel.streams import Dataset
 
 _TEMPLATE_FILE = Path(__file__).parent / "page.html.jinja"
@@ -71,20 +74,25 @@ def write_report(repeated: Repeated, folder: Path, columns: Dataset | None = Non
     chosen = _figures_of(repeated)
     figures = [_figure(repeated, metric, form) for metric, form in chosen]
     trees = _threshold_figures(repeated, columns)
-    for figure in [*figures, *trees]:
+    curves = _label_figures(repeated)
+    for figure in [*figures, *curves, *trees]:
         write_atomically(folder / f"{figure.file}.svg", figure.svg.encode())
     page = folder / "report.html"
-    write_atomically(page, visible(_render(repeated, figures, _rules(repeated, columns), trees)).encode())
+    write_atomically(page, visible(_render(repeated, figures, curves, _rules(repeated, columns), trees)).encode())
     # Figures of an earlier run with other metrics, or with more threshold rules, are removed.
     for metric, form in {*product(METRICS, _CAPTIONS_OF_FORMS), _RULES_FIGURE}.difference(chosen):
         (folder / f"{metric}-{form}.svg").unlink(missing_ok=True)
+    for name in set(LABEL_FIGURES).difference(figure.file for figure in curves):
+        (folder / f"{name}.svg").unlink(missing_ok=True)
     for number in range(len(trees), MOST_FIGURES):
         (folder / f"{_THRESHOLD_FILE}{number + 1}.svg").unlink(missing_ok=True)
     return page
 
 
-def _render(repeated: Repeated, figures: list[_Figure], rules: list[Any], trees: list[_Figure]) -> str:
-    """The page as text; `trees` are the figures of threshold rules."""
+def _render(
+    repeated: Repeated, figures: list[_Figure], curves: list[_Figure], rules: list[Any], trees: list[_Figure]
+) -> str:
+    """The page as text; `curves` are the figures of labels, `trees` those of threshold rules."""
     environment = load("jinja2", "report", "an HTML report").Environment(autoescape=True, trim_blocks=True)
     template = environment.from_string(_TEMPLATE_FILE.read_text())
     return str(
@@ -98,6 +106,10 @@ def _render(repeated: Repeated, figures: list[_Figure], rules: list[Any], trees:
             reasons=list(dict.fromkeys(reason for row in asking if row.questions for reason in row.questions.reasons)),
             skipped=_skipped(repeated),
             figures=figures,
+            labels=[label_cells(row) for row in repeated.labels(repeated.learners[0])],
+            label_columns=LABEL_COLUMNS,
+            notes=run_notes(repeated),
+            curves=curves,
             shifts=(shifts := _shifts(repeated))[:_MAX_SHIFTS_SHOWN],
             n_shifts=len(shifts),
             rules=rules,
@@ -124,6 +136,15 @@ def _figure(repeated: Repeated, metric: str, form: str) -> _Figure:
     about = _CAPTIONS_OF_FORMS.get(form, "").format(window=repeated.settings["window"])
     caption = f"{meaning} {about}".strip()
     return _Figure(f"{metric}-{form}", caption, as_svg(figure_of(axes)))
+
+
+def _label_figures(repeated: Repeated) -> list[_Figure]:
+    """Curves of the labels of the first learner, all seeds together; those without anything to draw are left out."""
+    counts = repeated.label_counts(repeated.learners[0])
+    if counts is None:
+        return []
+    drawn = ((name, *draw(counts)) for name, draw in LABEL_FIGURES.items())
+    return [_Figure(name, caption, as_svg(figure_of(ax))) for name, ax, caption in drawn if ax is not None]
 
 
 def _shifts(repeated: Repeated) -> list[tuple[int, Episode]]:

@@ -103,6 +103,12 @@ class Dataset:
             raise DataError(f"nothing is left of {self.name} without these features; keep at least one")
         return replace(self, X=self.X[:, left], feature_names=tuple(self.feature_names[column] for column in left))
 
+    def with_features(self) -> Self:
+        """Return a data set of the rows that have at least one feature."""
+        kept = np.flatnonzero(~np.isnan(self.X).all(axis=1))
+        split = None if self.split is None else int(np.searchsorted(kept, self.split))
+        return replace(self._picked(kept), split=split, starts_at=int(np.searchsorted(kept, self.starts_at)))
+
     def shuffled(self, seed: int) -> Self:
         """Return a data set with the rows in random order, by `default_rng(seed).permutation`, without the split."""
         order = (np.random.default_rng(seed).permutation(len(self)) + self.starts_at) % len(self)

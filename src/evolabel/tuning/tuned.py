@@ -8,8 +8,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evolabel import errors
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+from evolabel.classifier.learning import StreamAnswers
 from evolabel.tuning.search import GridSearch
-from evolabel.typing import AnyArray, BoolArray, FloatArray
+from evolabel.typing import AnyArray, FloatArray
 
 if TYPE_CHECKING:
     from evolabel.classifier.inner import ClassifierInner
@@ -81,9 +82,9 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the outputs for every row of `X`, each computed before the row is learned with its labels `y`."""
         return self._best().test_then_train(X, y)
 
-    def decide_then_train(self, X: object, y: object) -> tuple[FloatArray, BoolArray]:
-        """Return the outputs of `test_then_train` for `X`, `y`, and which labels were predicted."""
-        return self._best().decide_then_train(X, y)
+    def answer_then_train(self, X: object, y: object) -> StreamAnswers:
+        """Return outputs, probabilities, sets and decisions for `X`, `y`, each computed before its row is learned."""
+        return self._best().answer_then_train(X, y)
 
     def decision_function(self, X: object) -> FloatArray:
         """Return the outputs (n_samples, n_labels) for `X`."""

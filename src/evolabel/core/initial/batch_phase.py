@@ -16,6 +16,7 @@ from evolabel.core.rules.inverses import start_inverse
 from evolabel.core.rules.iterated import accumulate, minimise_all_rules
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import fit_scaler
+from evolabel.core.seen_ranges import batch_ranges
 from evolabel.errors import DataError, StateError
 from evolabel.kernels.bounds import count_answers
 from evolabel.kernels.compile import direct
@@ -75,6 +76,7 @@ def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True)
     if model.thresholds is not None:
         model.thresholds.refine(scaled._replace(X=batch.X), outputs)
     start_calibration(model, scaled.rows(taught), left_out)
+    model.ranges = batch_ranges(batch.X)
     model.n_answers = np.zeros(model.n_labels)
     _count_answers(batch.Y, batch.weights, model.n_answers)
     for watcher in model.watchers:

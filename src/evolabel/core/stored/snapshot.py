@@ -79,7 +79,7 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays = {f"scaler.{name}": getattr(scaler, name) for name in PER_FEATURE}
     arrays |= {f"rules.{name}": getattr(rules.arrays, name)[used] for name in PER_SLOT}
     arrays |= {"rules.counters": rules.arrays.counters, "rules.winner_stats": rules.arrays.winner_stats}
-    arrays["n_answers"] = model.n_answers
+    arrays |= {"n_answers": model.n_answers, "ranges": model.ranges}
     if isinstance(rules, FollowingRules):
         arrays |= {f"members.{name}": array for name, array in rules.members._asdict().items()}
     if model.thresholds is not None:
@@ -126,7 +126,8 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
     parts = _parts(arrays, options)
     with inside("scaler"):
         check_scaler(parts["scaler"], n_features, options.scaling)
-    check_arrays(parts["rest"], {"n_answers": floats(n_labels, low=0.0, high=MOST)})
+    ranges = floats(2, 3, n_features, low=-np.inf)
+    check_arrays(parts["rest"], {"n_answers": floats(n_labels, low=0.0, high=MOST), "ranges": ranges})
     if n_features == 0 or n_labels == 0:
         raise DataError(f"a trained model has {n_features} features and {n_labels} labels, expected 1 or more of each")
     kind = {"warming": False, "exclusive": stored.flag("exclusive")}
@@ -149,7 +150,7 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
         require(all(int(n) in texts for n in model.written.arrays.number), "written.number", "rules with a text")
     with inside("change"):
         model.changes.extend(_changes(model.rules, parts["change"], stored, model))
-    model.n_answers = parts["rest"]["n_answers"].copy()
+    model.n_answers, model.ranges = (parts["rest"][name].copy() for name in ("n_answers", "ranges"))
     with inside("calibration"):
         check_calibration(parts["calibration"], n_labels, exclusive=model.exclusive)
     model.calibration.arrays = CalibrationArrays(**{name: array.copy() for name, array in parts["calibration"].items()})

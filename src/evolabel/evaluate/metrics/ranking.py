@@ -4,6 +4,7 @@ Labels are sorted once per sample, so a sample costs O(K log K). Ties always cou
 same score all take the largest rank of the tie, whatever their order.
 """
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,8 @@ import numpy as np
 from evolabel.evaluate.metrics.base import Metric, mean_statistics
 from evolabel.evaluate.metrics.scored_labels import ScoredLabels
 from evolabel.typing import BoolArray, FloatArray, IntArray
+
+ONE_LABEL = "one label has no ranking among others; ROC-AUC and PR-AUC of the label show more"
 
 
 class _RankedLabels(NamedTuple):
@@ -172,10 +175,17 @@ def average_precision(Y: FloatArray, scores: FloatArray) -> float:
     scores : array of shape (n, K)
         Scores, finite.
 
+    Warns
+    -----
+    UserWarning
+        If there is one label: it has no ranking, and the average precision is 1 whatever the scores.
+
     Examples
     --------
     >>> from evolabel.evaluate import average_precision
     >>> average_precision([[1, 0, 1], [0, 1, 0]], [[0.9, 0.6, 0.3], [0.1, 0.8, 0.2]])
     0.917
     """
+    if np.ndim(Y) == 2 and np.shape(Y)[1] == 1:
+        warnings.warn(f"AP is 1 here: {ONE_LABEL}; see label_scores", UserWarning, stacklevel=2)
     return AveragePrecision().update(Y, scores).get()

@@ -62,9 +62,13 @@ def sample_path(classifier: Drawable, x: object, label: int | str | None = None,
         raise DataError(f"x has {len(rows)} rows; pass one sample")
     why = explain_sample(data.model, rows, data.feature_names, data.label_names)
     if label is None:
-        k = max(trees.open_labels, key=lambda k: why.total[k])
+        k = max(trees.open_labels, key=lambda k: (why.paths[k] is not None, why.total[k]))
     path = why.paths[k]
-    assert path is not None
+    if path is None:
+        raise DataError(
+            f"a written rule decides {data.label_names[k]} of this sample, so it has no path; "
+            "pass another label or sample, or see explain"
+        )
     conditions = path.rule.conditions
     ax = ax if ax is not None else canvas.new_axes(8.2, 0.62 * len(conditions) + 1.25)
     sample = _Sample(

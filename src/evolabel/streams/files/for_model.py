@@ -1,28 +1,23 @@
 """`read_for_model`: the columns of a file that a trained model needs, found by their names."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError
-from evolabel.streams.cells import is_number
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.files.convert import check_is_file, format_suffix, read_dataset, read_parquet_table
+from evolabel.streams.tabular.column_coding import ColumnCoding, Unseen
 from evolabel.streams.tabular.csv_file import read_columns, read_table
 from evolabel.streams.tabular.frames import frame_columns
-from evolabel.streams.tabular.tables import (
-    EXPECTED_NUMBER,
-    Column,
-    DescribeRow,
-    Texts,
-    check_finite,
-    read_label,
-)
-from evolabel.typing import FloatArray, IntArray
+from evolabel.streams.tabular.tables import Column, DescribeRow, Texts, read_label
+from evolabel.typing import IntArray
 
 
 def read_for_model(path: str | PathLike[str], features: Sequence[str], labels: Sequence[str]) -> Dataset:
@@ -56,31 +51,81 @@ def read_for_model(path: str | PathLike[str], features: Sequence[str], labels: S
     array([[nan],
            [nan]])
     """
+    return read_with_coding(path, _by_features(features), labels).dataset
+
+
+class ModelRows(NamedTuple):
+    """Rows of a file for a model, the texts in them that the model has no feature for, and columns kept as texts."""
+
+    dataset: Dataset
+    unseen: list[Unseen]
+    kept: dict[str, list[str]]
+
+
+def read_with_coding(
+    path: str | PathLike[str], coding: ColumnCoding, labels: Sequence[str], keep: Sequence[str] = ()
+) -> ModelRows:
+    """Return the rows of the file `path` for a model with the columns of `coding` and these `labels`.
+
+    Other columns are ignored; those named by `keep` are returned as texts. Labels without a column are NaN.
+    """
     source = Path(path)
     check_is_file(source)
-    columns, describe_row, lines = _columns(source, features, labels)
-    return replace(_known_columns(columns, features, labels, str(source), describe_row), lines=lines)
+    table = _open_table(source, labels)
+    if absent := [name for name in keep if name not in table.names]:
+        raise DataError(f"{source} has no column {absent[0]!r} to keep; its columns are {first_names(table.names)}")
+    used = {*coding.used(table.names, str(source)), *labels}
+    columns = table.read([name for name in table.names if name in used])
+    dataset, unseen = _known_columns(columns, coding, labels, str(source), table.describe_row)
+    return ModelRows(replace(dataset, lines=table.lines), unseen, {name: table.texts(name) for name in keep})
 
 
 def for_model(dataset: Dataset, features: Sequence[str], labels: Sequence[str]) -> Dataset:
     """Return the `features` and `labels` of a trained model from `dataset`, as `read_for_model` does from a file."""
-    return _known_columns(_columns_of(dataset), features, labels, dataset.name, _numbered)
+    return _known_columns(_columns_of(dataset), _by_features(features), labels, dataset.name, _numbered)[0]
 
 
-def _columns(
-    path: Path, features: Sequence[str], labels: Sequence[str]
-) -> tuple[dict[str, Column], DescribeRow, IntArray | None]:
-    """Return the columns, a function that describes a row, and the line numbers of all rows (None: no lines)."""
+def _by_features(features: Sequence[str]) -> ColumnCoding:
+    """Return the coding that reads each feature by its name, or from a column of texts before its equals sign."""
+    return ColumnCoding(tuple(features), (None,) * len(features))
+
+
+class _Table(NamedTuple):
+    """A file that is read column by column: `read` returns columns by name, `texts` the cells of one."""
+
+    names: Sequence[str]
+    read: Callable[[list[str]], dict[str, Column]]
+    texts: Callable[[str], list[str]]
+    describe_row: DescribeRow
+    lines: IntArray | None = None
+
+
+def _open_table(path: Path, labels: Sequence[str]) -> _Table:
+    """Return the table in the file `path`; `labels` are the labels of an ARFF file."""
     match format_suffix(path):
         case ".csv" | ".tsv":
             table = read_table(path)
-            columns = read_columns(table, _used_columns(table.names, features, labels))
-            return columns, table.describe_row, np.array(table.lines)
+            cells = table.columns()
+            read = partial(read_columns, table)
+            return _Table(table.names, read, lambda name: list(cells[name]), table.describe_row, np.array(table.lines))
         case ".parquet":
             frame = read_parquet_table(path)
-            return frame_columns(frame.select(_used_columns(frame.column_names, features, labels))), _numbered, None
+            return _Table(frame.column_names, partial(frame_columns, frame), partial(_frame_texts, frame), _numbered)
         case kind:
-            return _columns_of(read_dataset(path, labels if kind == ".arff" else None)), _numbered, None
+            columns = _columns_of(read_dataset(path, labels if kind == ".arff" else None))
+            return _Table(list(columns), lambda _: columns, lambda name: _as_texts(columns[name]), _numbered)
+
+
+def _frame_texts(frame: Any, name: str) -> list[str]:
+    """Return the cells of the column `name` of a table of pyarrow as texts, empty where one is missing."""
+    return ["" if value is None else str(value) for value in frame.column(name).to_pylist()]
+
+
+def _as_texts(column: Column) -> list[str]:
+    """Return the values of `column` as texts, empty where one is missing."""
+    if isinstance(column, Texts):
+        return ["" if text is None else text for text in column.values]
+    return ["" if np.isnan(value) else f"{value:g}" for value in column]
 
 
 def _columns_of(dataset: Dataset) -> dict[str, Column]:
@@ -93,60 +138,14 @@ def _numbered(row: int) -> str:
 
 
 def _known_columns(
-    columns: Mapping[str, Column], features: Sequence[str], labels: Sequence[str], name: str, describe_row: DescribeRow
-) -> Dataset:
-    """Return the data set `name` with the `features` and `labels` of a model, in their order, from `columns`.
+    columns: Mapping[str, Column], coding: ColumnCoding, labels: Sequence[str], name: str, describe_row: DescribeRow
+) -> tuple[Dataset, list[Unseen]]:
+    """Return the data set `name` with the features of `coding` and the `labels` of a model from `columns`.
 
     Labels without a column are NaN. A feature such as `site=north` is 1 where the column `site` is north, and 0 for any
-    other text, also one that did not occur in training. `describe_row` returns where a row is, for messages.
+    other text; the texts that have no feature are returned beside. `describe_row` returns where a row is, for messages.
     """
-    if absent := [feature for feature in features if _column_of(feature, columns) is None]:
-        raise DataError(
-            f"{name} has no column for {first_names(absent)}; the model needs {first_names(features)}, pass "
-            "a table with these columns"
-        )
-    X = np.column_stack([_values(feature, columns, describe_row) for feature in features])
+    X, unseen = coding.encode(columns, describe_row, name)
     missing = np.full(len(X), np.nan)
     read = [read_label(label, columns[label], describe_row) if label in columns else missing for label in labels]
-    return Dataset(X, np.column_stack(read), tuple(features), tuple(labels), name)
-
-
-def _used_columns(columns: Collection[str], features: Sequence[str], labels: Sequence[str]) -> list[str]:
-    """Return the names in `columns` that `_known_columns` reads for these `features` and `labels`."""
-    used = {_column_of(feature, columns) for feature in features}.union(labels)
-    return [column for column in columns if column in used]
-
-
-def _column_of(feature: str, columns: Collection[str]) -> str | None:
-    """Return the column of `feature`: the one of its name, or the one of texts before an equals sign in its name."""
-    before_equals = (feature[:position] for position, mark in enumerate(feature) if mark == "=")
-    return next((name for name in (feature, *before_equals) if name in columns), None)
-
-
-def _values(feature: str, columns: Mapping[str, Column], describe_row: DescribeRow) -> FloatArray:
-    name = _column_of(feature, columns) or feature
-    column = columns[name]
-    if name != feature:
-        return _indicator(feature[len(name) + 1 :], column)
-    if not isinstance(column, Texts):
-        return check_finite(feature, column, describe_row)
-    _refuse_texts(feature, column, describe_row)
-    return np.full(len(column.values), np.nan)
-
-
-def _refuse_texts(feature: str, column: Texts, describe_row: DescribeRow) -> None:
-    """Raise DataError unless all texts of `column` are missing; it names one that is not a number, if there is any."""
-    given = [(row, text) for row, text in enumerate(column.values) if text is not None]
-    for decimal in (",", "."):
-        for row, text in given:
-            if not is_number(text, decimal):
-                raise DataError(f"{describe_row(row)}: {feature!r} is {text!r}; {EXPECTED_NUMBER}")
-    if given:
-        row, text = given[0]
-        raise DataError(f"{describe_row(row)}: {feature!r} is {text!r}, a text; {EXPECTED_NUMBER}")
-
-
-def _indicator(value: str, column: Column) -> FloatArray:
-    """Return 1 where `column` holds `value`, NaN where it is missing, else 0."""
-    texts = column.values if isinstance(column, Texts) else [None if np.isnan(x) else f"{x:g}" for x in column]
-    return np.array([np.nan if text is None else float(text == value) for text in texts])
+    return Dataset(X, np.column_stack(read), tuple(coding.feature_names), tuple(labels), name), unseen

@@ -1,6 +1,6 @@
 """`from_frame`: data sets from data frames of pandas, polars and pyarrow."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,9 +54,11 @@ def from_frame(frame: object, labels: Iterable[str] | int, *, drop: Iterable[str
     return build_dataset(columns, labels, name, lambda row: f"row {row}")
 
 
-def frame_columns(frame: object) -> dict[str, Column]:
-    """Return all columns of the data frame `frame`, by name."""
-    return {series.name: _read(series.name, series) for series in _series(frame)}
+def frame_columns(frame: object, names: Collection[str] | None = None) -> dict[str, Column]:
+    """Return the columns of the data frame `frame` with these `names`, or all (None), by name."""
+    return {
+        series.name: _read(series.name, series) for series in _series(frame) if names is None or series.name in names
+    }
 
 
 def _series(frame: object) -> "list[nw.Series[Any]]":

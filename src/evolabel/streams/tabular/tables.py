@@ -104,13 +104,18 @@ def check_finite(name: str, column: FloatArray, describe_row: DescribeRow) -> Fl
     return column
 
 
-def _one_hot(name: str, texts: Texts) -> tuple[list[str], FloatArray]:
-    """Return one 0/1 column per category, NaN where the text is missing."""
+def check_categories(name: str, texts: Texts) -> None:
+    """Raise DataError if the column `name` has too many different `texts` to become features."""
     if len(texts.categories) > _MAX_CATEGORIES:
         raise DataError(
             f"column {name!r} has {len(texts.categories)} different texts ({', '.join(texts.categories[:3])} ...), at "
             f"most {_MAX_CATEGORIES} can become features; drop the column (drop=, --drop), or turn it into numbers"
         )
+
+
+def _one_hot(name: str, texts: Texts) -> tuple[list[str], FloatArray]:
+    """Return one 0/1 column per category, NaN where the text is missing."""
+    check_categories(name, texts)
     code = {category: float(position) for position, category in enumerate(texts.categories)}
     codes = np.array([np.nan if value is None else code[value] for value in texts.values])
     return [f"{name}={category}" for category in texts.categories], one_hot(codes, len(code))

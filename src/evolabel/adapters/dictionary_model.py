@@ -1,0 +1,148 @@
+"""`DictionaryModel`: a model that learns one dictionary at a time; features and labels may be added or missing."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evolabel.adapters.dictionaries import ClassColumns, FeatureColumns, LabelColumns, Values, WaitingFeatures
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+from evolabel.classifier.inner import ClassifierInner
+from evolabel.classifier.samples import read_sample_weight
+from evolabel.core.batch import Batch
+from evolabel.core.feature_growth import grow_features, keep_features
+from evolabel.core.initial.cold_start import WarmUp
+from evolabel.core.members.mixture import mixed_answers
+from evolabel.core.model import StreamModel
+from evolabel.typing import FloatArray
+
+if TYPE_CHECKING:
+    from evolabel.classifier.rule_book import RuleBook
+
+
+class DictionaryModel:
+    """The model of an `EvolvingFuzzyClassifier` with a column for each name in the dictionaries.
+
+    Parameters
+    ----------
+    labels : LabelColumns or ClassColumns
+        How targets are read: several labels, or one class.
+    parameters : dict
+        Parameters of `EvolvingFuzzyClassifier`.
+    """
+
+    def __init__(self, labels: LabelColumns | ClassColumns, parameters: dict[str, Any]) -> None:
+        self.parameters = parameters
+        self.estimator = EvolvingFuzzyClassifier(**parameters)
+        self._inner = ClassifierInner(self.estimator)
+        self._features = FeatureColumns()
+        self._labels = labels
+        self._waiting = WaitingFeatures()
+
+    @property
+    def rulebook(self) -> "RuleBook":
+        """Edits of rules by hand: add, edit, rename, lock, merge, delete, undo."""
+        return self.estimator.rulebook
+
+    @property
+    def _lock(self) -> Any:
+        return self._inner.lock
+
+    @property
+    def _model(self) -> StreamModel | None:
+        return self._inner.any_model if self._inner.is_fitted else None
+
+    @property
+    def _values_needed(self) -> int:
+        """Number of values a feature must have shown before it is scaled and used."""
+        return (int(self.estimator.warm_up) + 1) // 2
+
+    def _create_model(self) -> StreamModel:
+        """Create a model without features and labels; both are added as they appear."""
+        model = self._inner.new_model(0, 0, exclusive=isinstance(self._labels, ClassColumns))
+        self._inner.replace_model(model)
+        self._name_columns()
+        return model
+
+    def _learn_sample(self, x: Values, y: object, w: float) -> None:
+        """Learn one sample, features `x` and target `y`, with weight `w`; an error changes nothing."""
+        sample, features = self._features.read(x)
+        targets, labels = self._labels.read(y)
+        weights = np.empty(0) if w == 1.0 else read_sample_weight(w, 1)
+        model = self._model or self._create_model()
+        if len(labels) > len(self._labels):
+            model.grow_labels(len(labels), absent=isinstance(labels, ClassColumns))
+            self._labels = labels
+            self._name_columns()
+        if features is not self._features:
+            sample = self._add_features(model, features, sample)
+        if not np.isnan(sample).all():
+            self._learn(model, sample, targets, weights)
+
+    def _probabilities(self, x: Values) -> list[float]:
+        """The probability of each label for the features `x`."""
+        outputs, model = self._outputs(x)[None], self._model
+        return [] if model is None or not outputs.size else model.calibrator().probabilities(outputs)[0].tolist()
+
+    def _outputs(self, x: Values) -> FloatArray:
+        """Continuous outputs of eq. (2) for the features `x`; those of the stream's mean if none is used."""
+        sample, model = self._features.read(x)[0][:, : len(self._features)], self._model
+        if model is None:
+            return np.empty(0)
+        if model.warm_up is None and np.isnan(sample).all():
+            rules = model.trained()
+            return mixed_answers(rules, rules.arrays.c[:1, : model.n_features].copy(), sample).outputs.ravel()
+        return model.outputs(sample).ravel()
+
+    def _learn(self, model: StreamModel, sample: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
+        warm_up = model.warm_up
+        if warm_up is not None:
+            _extend_warm_up(warm_up, sample)
+        model.learn(Batch(sample, targets, weights))
+        if warm_up is not None and model.warm_up is None:
+            self._remove_features(model, warm_up.X)
+
+    def _add_features(self, model: StreamModel, features: FeatureColumns, sample: FloatArray) -> FloatArray:
+        """Give new features a column, during the warm-up at once, later when they have shown enough values.
+
+        Returns the sample without the features that still wait.
+        """
+        known, ready = list(range(len(self._features))), list(range(len(self._features), len(features)))
+        if model.warm_up is None:
+            values = sample[0].tolist()
+            ready = [j for j in ready if self._waiting.add(features.names[j], [values[j]], self._values_needed)]
+        self._features = features.only(known + ready)
+        if ready:
+            grow_features(model, [np.array(self._waiting.shown.pop(features.names[j], [])) for j in ready])
+            self._name_columns()
+        self._waiting.drop_oldest()
+        return sample.take(known + ready, axis=1)
+
+    def _remove_features(self, model: StreamModel, X: FloatArray) -> None:
+        """Remove the columns of features that have shown too few values in the initial batch `X`; they wait."""
+        names = self._features.names
+        ready = [self._waiting.add(n, v.tolist(), self._values_needed) for n, v in zip(names, X.T, strict=True)]
+        kept = np.flatnonzero(ready if any(ready) else _varies(X))
+        for j in kept:
+            del self._waiting.shown[names[j]]
+        if len(kept) < len(names):
+            keep_features(model, kept)
+            self._features = self._features.only(kept)
+            self._name_columns()
+
+    def _name_columns(self) -> None:
+        """Pass the names of features and labels to the estimator, for its rules."""
+        self._inner.name_columns([str(name) for name in self._features.names], self._labels.coding)
+
+
+def _extend_warm_up(warm_up: WarmUp, sample: FloatArray) -> None:
+    """Drop the earlier half of a full warm-up if no feature has varied yet, because none could be scaled."""
+    is_last = warm_up.filled == len(warm_up.X) - 1
+    if is_last and not _varies(np.vstack([warm_up.X[:-1], sample])).any():
+        warm_up.forget_oldest((len(warm_up.X) + 1) // 2)
+
+
+def _varies(X: FloatArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Whether each feature of `X` has two different values."""
+    seen = ~np.isnan(X)
+    low, high = np.min(X, axis=0, initial=np.inf, where=seen), np.max(X, axis=0, initial=-np.inf, where=seen)
+    return np.asarray(low < high)

@@ -1,0 +1,88 @@
+"""Frames as rows of features: columns are found by name, texts become 0/1 features by a `ColumnCoding`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from evolabel._utils.notes import note
+from evolabel._utils.text import counted, first_names
+from evolabel.errors import DataError
+from evolabel.streams.tabular.column_coding import ColumnCoding, Encoded, Unseen
+from evolabel.streams.tabular.frames import frame_columns
+from evolabel.typing import FloatArray
+
+_TEXTS = (nw.String, nw.Categorical, nw.Enum)
+_NUMBERS = "fiub"  # kinds of arrays
+
+
+def check_column_names(kind: str, names: Sequence[object], width: int) -> None:
+    """Raise DataError unless there is one name for each of `width` columns of this `kind` in `names`."""
+    if len(names) != width or len(set(map(str, names))) != width:
+        raise DataError(f"{len(names)} names were given for {width} {kind}; give one name each, all different")
+
+
+def holds_texts(frame: object) -> bool:
+    """Return whether a column of the data frame `frame` holds texts or categories."""
+    native: Any = frame
+    return any(kind in _TEXTS for kind in nw.from_native(native, eager_only=True).schema.values())
+
+
+def first_coding(frame: object) -> tuple[ColumnCoding, Encoded]:
+    """Return the coding of the columns of the data frame `frame`, and its rows by this coding."""
+    columns = frame_columns(frame)
+    coding = ColumnCoding.of(columns)
+    return coding, coding.encode(columns, _numbered)
+
+
+def read_by_name(coding: ColumnCoding, frame: object, names: Sequence[str]) -> Encoded:
+    """Return the features of the data frame `frame` with columns `names` by `coding`, with notes on what differs."""
+    if coding.has_texts and set(coding.feature_names) <= set(names):  # texts are coded already
+        coding = ColumnCoding.of_features(coding.feature_names, ())
+    used = coding.used(names)
+    if extra := [name for name in names if name not in set(used)]:
+        note(f"X has columns that the model does not use: {first_names(extra)}; they are ignored")
+    if used == list(coding.columns) and [name for name in names if name in set(used)] != used:
+        note("the columns of X have another order than those of the model; they are taken by name")
+    encoded = coding.encode(frame_columns(frame, used), _numbered)
+    for text in describe_unseen(encoded.unseen):
+        note(text)
+    return encoded
+
+
+def describe_unseen(unseen: Sequence[Unseen]) -> list[str]:
+    """Return one sentence per column and text of `unseen`, with the number of rows and the first of them."""
+    rows: dict[tuple[str, str], list[int]] = {}
+    for row, column, text in unseen:
+        rows.setdefault((column, text), []).append(row)
+    return [
+        f"{column} = {text} was never seen ({counted(len(found), 'row')}, the first is row {found[0]}); it is read as "
+        "none of the known ones"
+        for (column, text), found in rows.items()
+    ]
+
+
+def one_plain_row(coding: ColumnCoding, X: Any) -> FloatArray | None:
+    """Return the features, (1, p), of a frame of one row with exactly the columns of `coding`, read without narwhals.
+
+    None for anything else, which takes the general and far slower way.
+    """
+    if nw.dependencies.is_pandas_dataframe(X):
+        return _plain_pandas(coding, X)
+    if nw.dependencies.is_polars_dataframe(X) and X.height == 1 and X.columns == list(coding.columns):
+        return coding.encode_cells(X.row(0))
+    return None
+
+
+def _plain_pandas(coding: ColumnCoding, X: Any) -> FloatArray | None:
+    if len(X) != 1 or X.columns.tolist() != list(coding.columns):
+        return None
+    if coding.has_texts:
+        return coding.encode_cells(X.iloc[0].tolist())
+    values = X.to_numpy()
+    return np.array(values, dtype=np.float64, order="C") if values.dtype.kind in _NUMBERS else None
+
+
+def _numbered(row: int) -> str:
+    return f"row {row} of X"

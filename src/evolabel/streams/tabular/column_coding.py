@@ -1,0 +1,202 @@
+"""`ColumnCoding`: how the named columns of a table become the features of a model, and back to names."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evolabel._utils.text import first_names
+from evolabel.errors import DataError
+from evolabel.streams.cells import is_number, one_hot
+from evolabel.streams.tabular.tables import EXPECTED_NUMBER, Column, DescribeRow, Texts, check_categories, check_finite
+from evolabel.typing import FloatArray
+
+
+class Unseen(NamedTuple):
+    """A `text` at `row` of `column` that is none of the texts the column had when the coding was made."""
+
+    row: int
+    column: str
+    text: str
+
+
+class Encoded(NamedTuple):
+    """Features of a table, and the texts of it that no feature stands for."""
+
+    rows: FloatArray
+    unseen: list[Unseen]
+
+
+@dataclass(frozen=True)
+class ColumnCoding:
+    """The columns of a table in the order of a model; a column of texts becomes one 0/1 feature per text.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Names of the columns.
+    categories : tuple of tuple of str, or None
+        For each column the texts it had, or None for a column of numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> coding = ColumnCoding.of({"depth": np.array([0.5, 2.0]), "site": Texts.of(["south", "north"])})
+    >>> coding.feature_names
+    ['depth', 'site=north', 'site=south']
+    >>> coding.encode({"depth": np.array([1.0]), "site": Texts.of(["east"])}, str)
+    Encoded(rows=array([[1., 0., 0.]]), unseen=[Unseen(row=0, column='site', text='east')])
+    """
+
+    columns: tuple[str, ...]
+    categories: tuple[tuple[str, ...] | None, ...]
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Column]) -> "ColumnCoding":
+        """Return the coding of these `columns`; one whose texts are all missing counts as numbers."""
+        for name, column in columns.items():
+            if isinstance(column, Texts):
+                check_categories(name, column)
+        categories = (tuple(column.categories) if isinstance(column, Texts) else () for column in columns.values())
+        return cls(tuple(columns), tuple(texts or None for texts in categories))
+
+    @classmethod
+    def of_features(cls, names: Sequence[str], texts: Collection[str]) -> "ColumnCoding":
+        """Return the coding whose features have these `names`; those among `texts` stand for texts of a column.
+
+        Features of one column must follow each other; where they do not, all features are numbers.
+        """
+        columns, categories = list[str](), list[tuple[str, ...] | None]()
+        for name in names:
+            column, _, value = name.partition("=")
+            if name not in texts:
+                columns.append(name)
+                categories.append(None)
+            elif columns and columns[-1] == column and categories[-1]:
+                categories[-1] = (*categories[-1], value)
+            else:
+                columns.append(column)
+                categories.append((value,))
+        if len(set(columns)) < len(columns):
+            return cls(tuple(names), (None,) * len(names))
+        return cls(tuple(columns), tuple(categories))
+
+    @cached_property
+    def feature_names(self) -> list[str]:
+        """Names of the features: those of the columns of numbers, and `site=north` for texts."""
+        return [
+            name
+            for column, texts in zip(self.columns, self.categories, strict=True)
+            for name in ([column] if texts is None else [f"{column}={text}" for text in texts])
+        ]
+
+    @cached_property
+    def has_texts(self) -> bool:
+        """Whether any column holds texts."""
+        return any(texts is not None for texts in self.categories)
+
+    @cached_property
+    def spans(self) -> list[slice]:
+        """The features of each column."""
+        widths = [1 if texts is None else len(texts) for texts in self.categories]
+        ends = np.cumsum(widths).tolist()
+        return [slice(end - width, end) for width, end in zip(widths, ends, strict=True)]
+
+    @cached_property
+    def _cells(self) -> list[tuple[slice, dict[str, int] | None]]:
+        """For each column its features, and the feature of each text."""
+        return [
+            (span, None if texts is None else {text: span.start + i for i, text in enumerate(texts)})
+            for span, texts in zip(self.spans, self.categories, strict=True)
+        ]
+
+    def used(self, names: Collection[str], table: str = "X") -> list[str]:
+        """Return those of `names` that `encode` reads; DataError that begins with `table` if a column is missing."""
+        found = [_column_in(column, names) for column in self.columns]
+        if absent := [column for column, name in zip(self.columns, found, strict=True) if name is None]:
+            raise DataError(
+                f"{table} has no column for {first_names(absent)}; the model needs {first_names(self.columns)}, "
+                "pass a table with these columns"
+            )
+        return list(dict.fromkeys(name for name in found if name is not None))
+
+    def encode(self, columns: Mapping[str, Column], describe_row: DescribeRow, table: str = "X") -> Encoded:
+        """Return the features of a table with these `columns`, in any order, and its texts without a feature.
+
+        `describe_row` returns where a row is, `table` names the table, both for messages. A column `site=north` of
+        numbers is also read from a column `site` of texts.
+        """
+        self.used(columns, table)
+        n_rows = max(len(c.values if isinstance(c, Texts) else c) for c in columns.values())
+        rows, unseen = np.empty((n_rows, len(self.feature_names))), list[Unseen]()
+        for column, texts, span in zip(self.columns, self.categories, self.spans, strict=True):
+            name = _column_in(column, columns) or column
+            values = columns[name]
+            if texts is not None:
+                rows[:, span] = _encoded_texts(column, texts, values, unseen)
+            elif name == column:
+                rows[:, span.start] = _numbers(column, values, describe_row)
+            else:
+                rows[:, span] = _encoded_texts(name, (column[len(name) + 1 :],), values, [])
+        unseen.sort()
+        return Encoded(rows, unseen)
+
+    def encode_cells(self, cells: Sequence[Any]) -> FloatArray | None:
+        """Return the features, (1, p), of one row of plain `cells` in the order of the columns.
+
+        None where a cell needs a closer look: an unknown text, or a value of another kind.
+        """
+        row = np.zeros((1, len(self.feature_names)))
+        features = row[0]
+        try:
+            for value, (span, texts) in zip(cells, self._cells, strict=True):
+                if texts is None:
+                    if isinstance(value, str):
+                        return None
+                    features[span.start] = np.nan if value is None else value
+                elif isinstance(value, str):
+                    features[texts[value]] = 1.0
+                elif value is None or value != value:
+                    features[span] = np.nan
+                else:
+                    return None
+        except (KeyError, TypeError, ValueError, OverflowError):
+            return None
+        return row
+
+
+def _column_in(column: str, names: Collection[str]) -> str | None:
+    """Return the one of `names` with the values of `column`: itself, or the part before an equals sign in it."""
+    before_equals = (column[:position] for position, mark in enumerate(column) if mark == "=")
+    return next((name for name in (column, *before_equals) if name in names), None)
+
+
+def _encoded_texts(name: str, texts: tuple[str, ...], values: Column, unseen: list[Unseen]) -> FloatArray:
+    """Return one 0/1 column per text of the column `name`; other texts among `values` are appended to `unseen`."""
+    given: Sequence[str | None]
+    given = values.values if isinstance(values, Texts) else [None if np.isnan(x) else f"{x:g}" for x in values]
+    code = {text: float(position) for position, text in enumerate(texts)}
+    codes = np.array([np.nan if text is None else code.get(text, -1.0) for text in given])
+    unseen += [Unseen(row, name, str(given[row])) for row in np.flatnonzero(codes == -1.0).tolist()]
+    return one_hot(codes, len(texts))
+
+
+def _numbers(name: str, values: Column, describe_row: DescribeRow) -> FloatArray:
+    if not isinstance(values, Texts):
+        return check_finite(name, values, describe_row)
+    _refuse_texts(name, values, describe_row)
+    return np.full(len(values.values), np.nan)
+
+
+def _refuse_texts(name: str, column: Texts, describe_row: DescribeRow) -> None:
+    """Raise DataError unless all texts of `column` are missing; it names one that is not a number, if there is any."""
+    given = [(row, text) for row, text in enumerate(column.values) if text is not None]
+    for decimal in (",", "."):
+        for row, text in given:
+            if not is_number(text, decimal):
+                raise DataError(f"{describe_row(row)}: {name!r} is {text!r}; {EXPECTED_NUMBER}")
+    if given:
+        row, text = given[0]
+        raise DataError(f"{describe_row(row)}: {name!r} is {text!r}, a text; {EXPECTED_NUMBER}")

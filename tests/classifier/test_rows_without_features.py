@@ -1,0 +1,78 @@
+"""A row without any feature stops nothing: it gets the base rates, is counted in a note, and is not learned."""
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.errors import DataError, DataWarning
+
+
+def small(**changes):
+    return EvolvingFuzzyClassifier(max_rules=4, **changes)
+
+
+def with_empty(X, rows):
+    holed = X.copy()
+    holed[rows] = np.nan
+    return holed
+
+
+def test_such_rows_are_predicted_by_the_base_rates(stream):
+    X, Y = stream
+    clf = small().fit(X, Y)
+    with pytest.warns(DataWarning, match=r"2 rows of X have no feature at all \(the first is row 1\); the output is"):
+        outputs = clf.decision_function(with_empty(X[:5], [1, 4]))
+    assert np.allclose(outputs[[1, 4]], Y.mean(axis=0), atol=0.02)
+    assert np.array_equal(outputs[[0, 2, 3]], clf.decision_function(X[[0, 2, 3]]))
+
+
+def test_one_such_row_alone_is_predicted(stream):
+    clf = small().fit(*stream)
+    with pytest.warns(DataWarning, match="1 row of X has no feature at all"):
+        assert clf.predict_proba(np.full((1, 4), np.nan)).shape == (1, 3)
+
+
+def test_the_initial_batch_is_learned_without_them(stream, state_of, assert_same_state):
+    X, Y = stream
+    with pytest.warns(DataWarning, match="; not learned"):
+        clf = small().fit(with_empty(X, [0, 7]), Y)
+    assert_same_state(state_of(clf), state_of(small().fit(np.delete(X, [0, 7], 0), np.delete(Y, [0, 7], 0))))
+
+
+@pytest.mark.filterwarnings("ignore::evolabel.errors.DataWarning")
+@pytest.mark.parametrize("optimise", ["accuracy", "macro_f1"])
+@pytest.mark.parametrize("warm_up", [20, 1000])
+def test_a_stream_with_them_is_learned_row_by_row_or_at_once(stream, optimise, warm_up):
+    X, Y = with_empty(stream[0], [0, 3, 25, 26, len(stream[0]) - 1]), stream[1]
+    at_once, by_row = (small(optimise=optimise, warm_up=warm_up) for _ in range(2))
+    outputs, _, _, decided = at_once.answer_then_train(X, Y)
+    pieces = [by_row.answer_then_train(X[i : i + 1], Y[i : i + 1]) for i in range(len(X))]
+    assert np.array_equal(outputs, np.vstack([piece[0] for piece in pieces]))
+    assert np.array_equal(decided, np.vstack([piece.decisions for piece in pieces]))
+    full = ~np.isnan(X).all(axis=1)
+    plain = small(optimise=optimise, warm_up=warm_up).partial_fit(X[full], Y[full])
+    for other in (by_row, plain):
+        assert np.array_equal(at_once.decision_function(stream[0]), other.decision_function(stream[0]))
+        assert at_once.n_samples_seen_ == other.n_samples_seen_
+
+
+def test_a_single_row_to_be_learned_may_be_empty(stream, state_of, assert_same_state):
+    clf = small().fit(*stream)
+    before = state_of(clf)
+    with pytest.warns(DataWarning, match="; not learned"):
+        clf.partial_fit(np.full((1, 4), np.nan), np.ones((1, 3)))
+    assert_same_state(state_of(clf), before)
+
+
+@pytest.mark.filterwarnings("ignore::evolabel.errors.DataWarning")
+def test_a_batch_of_nothing_else_is_refused(stream):
+    with pytest.raises(DataError, match="no row of X has a feature"):
+        small().fit(np.full((9, 4), np.nan), stream[1][:9])
+
+
+def test_a_bad_value_behind_such_a_row_is_refused_by_its_place(stream):
+    clf = small().fit(*stream)
+    X = with_empty(stream[0][:6], [2])
+    X[4, 1] = np.inf
+    with pytest.raises(DataError, match="X contains inf at row 4, column 1"):
+        clf.predict(X)
