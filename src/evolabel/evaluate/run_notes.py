@@ -1,4 +1,4 @@
-"""What a reader of the results must know: metrics that say nothing, and labels that were never predicted."""
+"""Notes on results: metrics that are constant for one label, and labels that were never predicted."""
 
 from evolabel.evaluate.label_statistics import LabelScores
 from evolabel.evaluate.metrics import METRICS

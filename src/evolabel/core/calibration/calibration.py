@@ -110,7 +110,7 @@ class Calibration:
         self._learn(batch, adapts=True)
 
     def start(self, batch: Batch) -> None:
-        """Learn rows of the initial `batch`, whose outputs do not know their labels: thresholds do not adapt."""
+        """Learn rows of the initial `batch`, whose outputs are formed without their labels: thresholds do not adapt."""
         self._learn(batch, adapts=False)
 
     @contextmanager

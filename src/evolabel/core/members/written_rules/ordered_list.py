@@ -201,7 +201,7 @@ class WrittenRules:
 
 
 def own_shares(a: WrittenArrays) -> FloatArray:
-    """Return what the rules of `a` answer for each label, (n, K); NaN where one does not mention it, or knows nothing.
+    """Return what the rules of `a` answer for each label, (n, K); NaN where one does not mention it, or has no rows.
 
     A locked rule answers what it has answered when it was locked.
     """
