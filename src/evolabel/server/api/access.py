@@ -1,0 +1,95 @@
+"""What every route needs: the service, the identity of the sender, the worker of a project, the origin of a request."""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import Request
+
+from evolabel.server.contexts.desk import Origin
+from evolabel.server.contexts.worker import Verb, Worker
+from evolabel.server.problems import Problem
+from evolabel.server.security.policies import HiddenError, Identity, check_admin, check_role
+from evolabel.server.security.rates import RateLimit
+from evolabel.server.security.tokens import TokenCheck
+from evolabel.server.service import Service
+
+_LONGEST_KEY = 200  # characters
+
+
+class Access:
+    """Checks of requests.
+
+    Parameters
+    ----------
+    service : Service
+    per_minute : int
+        Requests of a token that has no limit of its own.
+    """
+
+    def __init__(self, service: Service, per_minute: int) -> None:
+        self.service = service
+        self._tokens = TokenCheck(service.reader)
+        self._rates = RateLimit()
+        self._per_minute = per_minute
+
+    def identity(self, request: Request) -> Identity:
+        """Return who has sent `request`; Problem 401 without a valid token, 429 above its limit."""
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        row = self._tokens.find(token.strip(), now_us()) if scheme.lower() == "bearer" and token else None
+        if row is None:
+            needed = "send the header Authorization: Bearer ev_... with a valid token"
+            raise Problem(401, "unauthorised", needed, {"WWW-Authenticate": "Bearer"})
+        wait = self._rates.take(row.id, row.per_minute or self._per_minute)
+        if wait > 0.0:
+            detail = f"the token has sent too many requests; wait {wait:.0f} s, or send more samples per request"
+            raise Problem(429, "slow-down", detail, {"Retry-After": str(max(1, round(wait)))})
+        return Identity.of(row)
+
+    def admin(self, request: Request) -> Identity:
+        """Return who has sent `request`, an administrator."""
+        identity = self.identity(request)
+        check_admin(identity)
+        return identity
+
+    def enter(self, request: Request, slug: str, *roles: str) -> tuple[Worker, Identity]:
+        """Return the worker of project `slug` and who has sent `request`, who has one of `roles` there."""
+        identity = self.identity(request)
+        worker = self.service.workers.get(slug)
+        if worker is None:
+            raise HiddenError("there is no such project; check its name and your token")
+        check_role(identity, worker.project.id, roles)
+        return worker, identity
+
+
+def access_of(request: Request) -> Access:
+    """Return the checks of the application that serves `request`."""
+    access: Access = request.app.state.access
+    return access
+
+
+async def origin_of(request: Request, identity: Identity) -> Origin:
+    """Return the origin of `request`: the person, its idempotency key, and the hash of its path and body."""
+    key = request.headers.get("idempotency-key")
+    if key is not None and not 1 <= len(key) <= _LONGEST_KEY:
+        raise Problem(422, "invalid", f"Idempotency-Key must have 1 to {_LONGEST_KEY} characters")
+    body = request.method.encode() + b" " + request.url.path.encode() + b"\n" + await request.body()
+    return Origin(identity.person_id, None if key is None else f"key:{key}", hashlib.sha256(body).digest())
+
+
+async def carry_out(worker: Worker, verb: Verb, rows: int = 1, origin: Origin | None = None) -> Any:
+    """Return the result of `verb`, which brings this many `rows`, after it was committed by `worker`."""
+    body_hash = None if origin is None else origin.body_hash
+    return await asyncio.wrap_future(worker.submit(verb, rows, body_hash))
+
+
+async def read(worker: Worker, verb: Callable[..., Any]) -> Any:
+    """Return the result of `verb`, which changes nothing, between two batches of `worker`."""
+    return await carry_out(worker, verb)
+
+
+def now_us() -> int:
+    """Return the time in microseconds since 1970."""
+    return time.time_ns() // 1000

@@ -1,0 +1,25 @@
+"""Routes without a token: whether the service lives and whether it is ready."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+
+from evolabel.server.api.access import access_of
+
+router = APIRouter(tags=["health"])
+
+
+@router.get("/livez")
+async def livez() -> dict[str, Any]:
+    """Answer while the event loop runs."""
+    return {"status": "alive"}
+
+
+@router.get("/readyz", response_model=None)
+async def readyz(request: Request) -> JSONResponse:
+    """Answer 200 when every project takes requests, else 503 with the reasons."""
+    workers = access_of(request).service.workers
+    reasons = [f"project {slug}: the model is being read from the log" for slug, w in workers.items() if not w.is_ready]
+    content = {"status": "not ready" if reasons else "ready", "reasons": reasons}
+    return JSONResponse(content, 503 if reasons else 200)

@@ -1,0 +1,82 @@
+"""Routes of annotators: questions, leases, answers."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from evolabel.server.api.access import access_of, carry_out, origin_of, read
+from evolabel.server.api.schemas import AnswerIn, NextIn, RefusalIn
+from evolabel.server.contexts import reading, verbs
+
+router = APIRouter(prefix="/projects/{slug}/questions", tags=["questions"])
+_RETRY = {"Retry-After": "5"}
+
+
+@router.get("")
+async def open_questions(slug: str, request: Request, limit: int = 100) -> dict[str, Any]:
+    """Return the open questions, freshest first, at most `limit` of them."""
+    worker, identity = access_of(request).enter(request, slug, "annotator")
+    most = min(max(limit, 1), 1000)
+    return dict(await read(worker, lambda desk: reading.list_questions(desk, identity.person_id, most)))
+
+
+@router.post("/next", response_model=None)
+async def next_question(slug: str, body: NextIn, request: Request) -> dict[str, Any] | Response:
+    """Return the freshest question that nobody else looks at, with its sample and a lease; 204 if none waits."""
+    worker, identity = access_of(request).enter(request, slug, "annotator")
+    skipped, person = set(body.skip), identity.person_id
+    found = await read(worker, lambda desk: reading.next_question(desk, worker.leases, person, skipped))
+    return Response(status_code=204, headers=_RETRY) if found is None else dict(found)
+
+
+@router.put("/{number}/lease")
+async def renew_lease(slug: str, number: int, request: Request) -> dict[str, Any]:
+    """Keep a question from being offered to others for another while."""
+    worker, identity = access_of(request).enter(request, slug, "annotator")
+    person = identity.person_id
+    return dict(await read(worker, lambda desk: reading.renew_lease(desk, worker.leases, number, person)))
+
+
+@router.delete("/{number}/lease", status_code=204)
+async def end_lease(slug: str, number: int, request: Request) -> None:
+    """Offer a question to others again."""
+    worker, identity = access_of(request).enter(request, slug, "annotator")
+    await read(worker, lambda desk: worker.leases.give_back(number, identity.person_id))
+
+
+@router.put("/{number}/answer")
+async def answer(slug: str, number: int, body: AnswerIn, request: Request, response: Response) -> dict[str, Any]:
+    """Answer a question: true, false, or null for unsure, by label.
+
+    The same body again has the same result. After the question was closed, the answer is kept as a correction.
+    """
+    worker, identity = access_of(request).enter(request, slug, "annotator", "bridge")
+    origin = await origin_of(request, identity)
+    extra = {"took_ms": body.took_ms, "note": body.note}
+    result = await carry_out(
+        worker, lambda desk: verbs.answer(desk, number, dict(body.answers), origin, **extra), 1, origin
+    )
+    return _receipt(result, response)
+
+
+@router.put("/{number}/refusal")
+async def refuse(slug: str, number: int, body: RefusalIn, request: Request, response: Response) -> dict[str, Any]:
+    """Say that nobody can answer this question from these data."""
+    worker, identity = access_of(request).enter(request, slug, "annotator", "bridge")
+    origin = await origin_of(request, identity)
+    result = await carry_out(worker, lambda desk: verbs.refuse(desk, number, body.reason, origin), 1, origin)
+    return _receipt(result, response)
+
+
+@router.delete("/{number}/answer", status_code=204)
+async def withdraw(slug: str, number: int, request: Request) -> None:
+    """Take an answer back, until it is final."""
+    worker, identity = access_of(request).enter(request, slug, "annotator", "bridge")
+    origin = await origin_of(request, identity)
+    await carry_out(worker, lambda desk: verbs.withdraw(desk, number, origin), 1, origin)
+
+
+def _receipt(result: dict[str, Any], response: Response) -> dict[str, Any]:
+    if result.pop("replayed"):
+        response.headers["Idempotent-Replayed"] = "true"
+    return dict(result)

@@ -1,0 +1,76 @@
+"""Routes of producers: samples, predictions, labels that come later."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from evolabel.server.api.access import access_of, carry_out, origin_of, read
+from evolabel.server.api.schemas import LabelsIn, PredictionsIn, SamplesIn
+from evolabel.server.contexts import reading, verbs
+from evolabel.server.contexts.desk import Desk
+from evolabel.server.contexts.verbs import UnknownError
+
+router = APIRouter(prefix="/projects/{slug}", tags=["samples"])
+
+
+@router.post("/samples")
+async def send_samples(slug: str, body: SamplesIn, request: Request, response: Response) -> dict[str, Any]:
+    """Count samples, and return the prediction of each and the question about it, if there is one.
+
+    Every sample is on disk before the response is sent. With an Idempotency-Key, or an id for each sample, the same
+    request can be sent again: it is counted once.
+    """
+    worker, identity = access_of(request).enter(request, slug, "producer", "bridge", "operator")
+    origin = await origin_of(request, identity)
+    samples = [sample.model_dump(exclude_none=True, exclude={"x"}) | {"x": sample.x} for sample in body.samples]
+    result = await carry_out(worker, lambda desk: verbs.send_samples(desk, samples, origin), len(samples), origin)
+    if result.pop("replayed"):
+        response.headers["Idempotent-Replayed"] = "true"
+    if origin.key is None and any("id" not in sample for sample in samples):
+        result["warnings"] = ["samples without an id are counted each time they are sent; give ids or a key"]
+    return dict(result)
+
+
+@router.post("/predictions")
+async def predict(slug: str, body: PredictionsIn, request: Request) -> dict[str, Any]:
+    """Return the prediction for each sample; nothing is counted or stored."""
+    worker, _ = access_of(request).enter(request, slug, "producer", "bridge", "operator")
+    samples = [{"x": sample.x} for sample in body.samples]
+    return dict(await carry_out(worker, lambda desk: verbs.predict(desk, samples), len(samples)))
+
+
+@router.put("/samples/{sample}/labels")
+async def late_labels(slug: str, sample: str, body: LabelsIn, request: Request, response: Response) -> dict[str, Any]:
+    """Learn labels of a sample that became known later; `sample` is its number, or `id:` and its id."""
+    worker, identity = access_of(request).enter(request, slug, "producer", "bridge", "operator")
+    origin = await origin_of(request, identity)
+    result = await carry_out(
+        worker, lambda desk: verbs.late_labels(desk, number_of(desk, sample), dict(body.y), origin), 1, origin
+    )
+    if result.pop("replayed", False):
+        response.headers["Idempotent-Replayed"] = "true"
+    return {"learned": result["learned"]}
+
+
+@router.get("/samples/{sample}")
+async def one_sample(slug: str, sample: str, request: Request) -> dict[str, Any]:
+    """Return a sample as it was stored; what the sender may not see yet is left out and `hidden` is true."""
+    worker, identity = access_of(request).enter(request, slug, "annotator", "producer", "bridge")
+
+    def verb(desk: Desk) -> dict[str, Any]:
+        number = number_of(desk, sample)
+        return reading.show_sample(desk, number, identity.person_id, sees_all=identity.role not in (None, "annotator"))
+
+    return dict(await read(worker, verb))
+
+
+def number_of(desk: Desk, sample: str) -> int:
+    """Return the number of a `sample` that is named by its number, or by `id:` and its id; UnknownError without one."""
+    if sample.startswith("id:"):
+        record = desk.by_ids([sample[3:]]).get(sample[3:])
+        if record is None:
+            raise UnknownError(f"there is no sample with the id {sample[3:]!r}; send it first")
+        return int(record.entry.outcome["number"])
+    if not sample.isascii() or not sample.isdigit() or len(sample) > 18:
+        raise UnknownError(f"{sample[:50]!r} is no sample; write its number, or id: and its id")
+    return int(sample)

@@ -1,0 +1,144 @@
+"""Bodies that the routes take. Numbers are numbers: true, NaN and texts are refused."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr
+
+MOST_ROWS = 1000  # of one request
+LONGEST_ID = 200  # characters
+_MOST_VALUES = 2000
+
+Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+Cell = Number | StrictStr | None
+Identifier = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_ID)]
+Name = Annotated[StrictStr, Field(min_length=1, max_length=200)]
+Answer = StrictBool | None
+
+
+class Body(BaseModel):
+    """Base of all bodies: unknown fields are errors."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class SampleIn(Body):
+    """A sample: its values by name or in the order of the features, and what else is known of it."""
+
+    x: dict[str, Cell] | Annotated[list[Cell], Field(max_length=_MOST_VALUES)]
+    id: Identifier | None = None
+    at: StrictStr | None = Field(None, max_length=40)
+    source: Identifier | None = None
+    y: dict[str, Answer] | None = None
+
+
+class SamplesIn(Body):
+    """Samples in the order in which they are counted."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={
+            "examples": [{"samples": [{"id": "gw1-88121", "x": {"pressure": 4.92, "flow": 3.41, "current": None}}]}]
+        },
+    )
+    samples: Annotated[list[SampleIn], Field(min_length=1, max_length=MOST_ROWS)]
+
+
+class PredictionIn(Body):
+    """A sample whose prediction is wanted; it is not counted."""
+
+    x: dict[str, Cell] | Annotated[list[Cell], Field(max_length=_MOST_VALUES)]
+
+
+class PredictionsIn(Body):
+    """Samples whose predictions are wanted."""
+
+    samples: Annotated[list[PredictionIn], Field(min_length=1, max_length=MOST_ROWS)]
+
+
+class LabelsIn(Body):
+    """Labels of a sample that became known later."""
+
+    y: Annotated[dict[str, Answer], Field(min_length=1)]
+
+
+class AnswerIn(Body):
+    """A person's answer: true, false, or null for unsure, by label."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, json_schema_extra={"examples": [{"answers": {"leak": True}, "took_ms": 3120}]}
+    )
+    answers: Annotated[dict[str, Answer], Field(min_length=1)]
+    took_ms: Annotated[int, Field(ge=0, le=10**9)] | None = None
+    note: StrictStr | None = Field(None, max_length=2000)
+
+
+class RefusalIn(Body):
+    """A person cannot answer; optionally why."""
+
+    reason: StrictStr | None = Field(None, max_length=2000)
+
+
+class NextIn(Body):
+    """Questions to leave for later."""
+
+    skip: Annotated[list[int], Field(max_length=1000)] = []
+
+
+class FeatureIn(Body):
+    """A feature of a project: a number, or a text with its choices."""
+
+    name: Name
+    kind: StrictStr = "number"
+    choices: Annotated[list[Name], Field(max_length=1000)] = []
+    title: StrictStr = Field("", max_length=200)
+    unit: StrictStr = Field("", max_length=40)
+
+
+class LabelIn(Body):
+    """A label of a project."""
+
+    name: Name
+    title: StrictStr = Field("", max_length=200)
+    help: StrictStr = Field("", max_length=1000)
+
+
+class ProjectIn(Body):
+    """A new project; `settings` are budget, limits of questions and times."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={
+            "examples": [
+                {
+                    "slug": "pumps",
+                    "title": "Pump station",
+                    "features": [{"name": "pressure", "unit": "bar"}, {"name": "flow"}, {"name": "current"}],
+                    "labels": [{"name": "leak"}, {"name": "wear"}],
+                    "settings": {"budget": 0.05},
+                }
+            ]
+        },
+    )
+    slug: StrictStr = Field(max_length=40)
+    title: StrictStr = Field("", max_length=200)
+    features: Annotated[list[FeatureIn], Field(min_length=1, max_length=2000)]
+    labels: Annotated[list[LabelIn], Field(min_length=1, max_length=500)]
+    settings: dict[str, Any] = {}
+
+
+class SettingsIn(Body):
+    """Settings to change; the others stay."""
+
+    settings: Annotated[dict[str, Any], Field(min_length=1)]
+
+
+class TokenIn(Body):
+    """A token to make: whose it is, what for, which role, and when it ends."""
+
+    person: Name
+    role: StrictStr
+    name: Name = "token"
+    days: Annotated[int, Field(ge=1, le=3650)] | None = 90
+    per_minute: Annotated[int, Field(ge=1, le=1_000_000)] | None = None

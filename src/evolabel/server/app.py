@@ -1,0 +1,108 @@
+"""The application: routes, limits of bodies, request ids."""
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from evolabel import __version__
+from evolabel.server import problems
+from evolabel.server.api import health, projects, questions, samples
+from evolabel.server.api.access import Access
+from evolabel.server.service import Service
+
+MOST_BODY = 8 * 1024 * 1024  # bytes
+TOKEN_PER_MINUTE = 600
+_LONGEST_REQUEST_ID = 100
+
+
+
+def create_app(service: Service, *, token_per_minute: int = TOKEN_PER_MINUTE) -> FastAPI:
+    """Return the application over `service`; a token may send `token_per_minute` requests."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        service.stop()
+
+    app = FastAPI(
+        title="evolabel",
+        version=__version__,
+        description="Samples in, predictions and few good questions out; answers train the model.",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.access = Access(service, token_per_minute)
+    problems.install(app)
+    for module in (samples, questions, projects):
+        app.include_router(module.router, prefix="/api/v1")
+    app.include_router(health.router)
+    app.add_middleware(Guard)
+    return app
+
+
+class Guard:
+    """Gives each request an id, refuses bodies that are too large or no JSON, and adds headers of security."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it with a problem document."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        given = request.headers.get("x-request-id", "")
+        request_id = given if 0 < len(given) <= _LONGEST_REQUEST_ID and given.isprintable() else secrets.token_hex(8)
+        scope.setdefault("state", {})["request_id"] = request_id
+        refusal = _refusal(request)
+        if refusal is not None:
+            await problems.document(request, *refusal)(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode()), *_HEADERS]
+            await send(message)
+
+        await self._app(scope, _limited(receive), with_headers)
+
+
+_HEADERS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'"),
+]
+
+
+def _refusal(request: Request) -> tuple[int, str, str] | None:
+    """Return status, type and detail of the problem with the headers of `request`, or None."""
+    length = request.headers.get("content-length", "0")
+    if not length.isascii() or not length.isdigit() or int(length[:20]) > MOST_BODY:
+        return 413, "too-large", f"the body may have {MOST_BODY} bytes; send fewer samples at once"
+    has_body = length != "0" or "transfer-encoding" in request.headers
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if has_body and kind != "application/json":
+        return 415, "not-json", "the body must be JSON; send the header Content-Type: application/json"
+    return None
+
+
+def _limited(receive: Receive) -> Receive:
+    """Return `receive` that ends a body which grows beyond the limit."""
+    received = 0
+
+    async def limited() -> Message:
+        nonlocal received
+        message: Any = await receive()
+        received += len(message.get("body", b""))
+        if received > MOST_BODY:
+            raise problems.Problem(413, "too-large", f"the body may have {MOST_BODY} bytes; send fewer samples at once")
+        return message
+
+    return limited

@@ -1,0 +1,111 @@
+"""`Desk`: what a verb works with: the state, the time, the records of this batch, and those of the log."""
+
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import Connection
+
+from evolabel.server.contexts.state import Facts, ProjectState
+from evolabel.server.store import projects
+from evolabel.server.store.canonical import canonical, parsed
+from evolabel.server.store.log import Entry, Record, find_key
+
+
+class TornError(Exception):
+    """A record could not be applied, and has perhaps changed the state in part."""
+
+
+class Origin:
+    """Who has sent a request, and what makes a retry of it known.
+
+    Parameters
+    ----------
+    actor_id : int or None
+        The person; None for the service itself.
+    key : str, optional
+        The idempotency key of the request.
+    body_hash : bytes, optional
+        SHA-256 of its body.
+    """
+
+    def __init__(self, actor_id: int | None = None, key: str | None = None, body_hash: bytes | None = None) -> None:
+        self.actor_id = actor_id
+        self.key = key
+        self.body_hash = body_hash
+
+
+class Desk:
+    """The state of a project during one batch of jobs.
+
+    Parameters
+    ----------
+    project_id : int
+    state : ProjectState
+    head_seq : int
+        Number of the last record that is in the log.
+    now : int
+        Time of the batch.
+    log : Connection
+        Reads what was committed before.
+    """
+
+    def __init__(self, project_id: int, state: ProjectState, head_seq: int, now: int, log: Connection) -> None:
+        self.project_id = project_id
+        self.state = state
+        self.now = now
+        self.entries: list[Entry] = []
+        self._first = head_seq + 1
+        self._log = log
+
+    @property
+    def seq(self) -> int:
+        """Number of the last record."""
+        return self._first + len(self.entries) - 1
+
+    def record(self, kind: str, payload: Facts, origin: Origin, part: int = 0) -> Facts:
+        """Apply a checked `payload` of this `kind`, keep it for the log, and return its outcome; `part` of a request.
+
+        TornError if the state cannot be changed.
+        """
+        payload = parsed(canonical(payload))  # what a replay reads
+        try:
+            outcome = self.state.apply(kind, payload, self.now)
+        except Exception as error:
+            raise TornError(f"{type(error).__name__}: {error}") from error
+        entry = Entry(kind, payload, outcome, self.now, origin.actor_id, origin.key, part, origin.body_hash)
+        self.entries.append(entry)
+        return outcome
+
+    def by_key(self, key: str) -> list[Record]:
+        """Return the records of the request with this idempotency `key`, empty if there is none."""
+        return [record for record in self._new() if record.entry.key == key] or find_key(
+            self._log, self.project_id, key
+        )
+
+    def by_ids(self, ids: Collection[str]) -> dict[str, Record]:
+        """Return the records of samples that came with one of these `ids`."""
+        new = {record.entry.payload.get("id"): record for record in self._new("sample")}
+        known = {key: new[key] for key in ids if key in new}
+        return known | projects.find_samples(self._log, self.project_id, [key for key in ids if key not in known])
+
+    def sample(self, number: int) -> Record | None:
+        """Return the record of sample `number`, or None."""
+        new = (record for record in self._new("sample") if record.entry.outcome["number"] == number)
+        return next(new, None) or projects.find_sample(self._log, self.project_id, number)
+
+    def last_response(self, number: int, person_id: int) -> Record | None:
+        """Return the record of the last response of a person to question `number`, or None."""
+        for record in reversed(self._new("answer", "refusal", "withdrawal", "correction")):
+            if record.entry.payload["number"] == number and record.entry.payload["person"] == person_id:
+                return record
+        return projects.last_response(self._log, self.project_id, number, person_id)
+
+    def _new(self, *kinds: str) -> list[Record]:
+        """Return the records of this batch, of these `kinds` or of all."""
+        records = (Record(self._first + i, entry, b"") for i, entry in enumerate(self.entries))
+        return [record for record in records if not kinds or record.entry.kind in kinds]
+
+
+def result_of(record: Record) -> dict[str, Any]:
+    """Return the outcome of the `record` of a sample, as its producer receives it."""
+    return {"id": record.entry.payload.get("id"), **record.entry.outcome}

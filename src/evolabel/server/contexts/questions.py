@@ -1,0 +1,132 @@
+"""Decisions about questions: when one may be asked, when its answers are final, when it is closed. No clock is read."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from evolabel.server.contexts.settings import DAY, HOUR, SECOND, Settings
+
+MOST_DAYS = 7 * DAY
+LATER_ANSWERS = 5  # answers of the same person after which one is final without waiting
+
+Answers = dict[str, int | None]
+"""1, 0, or None for unsure, by the name of the label."""
+
+
+@dataclass
+class Response:
+    """What one person has said to a question; `later` counts the answers that this person has given since."""
+
+    person: int
+    revision: int
+    status: str
+    answers: Answers
+    at: int
+    later: int = 0
+
+    def is_final(self, now: int, settings: Settings) -> bool:
+        """Return whether the response can no longer be taken back at time `now`."""
+        return now >= self.final_at(settings) or self.later >= LATER_ANSWERS
+
+    def final_at(self, settings: Settings) -> int:
+        """Return the time from which the response is final."""
+        return self.at + round(settings.hold_seconds * SECOND)
+
+
+@dataclass
+class OpenQuestion:
+    """A question that waits: its labels, its cost, when it was asked, and the responses so far."""
+
+    number: int
+    labels: list[str]
+    cost: int
+    at: int
+    wanted: int
+    responses: dict[int, Response] = field(default_factory=dict)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the question as JSON holds it."""
+        return {**vars(self), "responses": [vars(response) for response in self.responses.values()]}
+
+    @classmethod
+    def read(cls, facts: dict[str, Any]) -> "OpenQuestion":
+        """Return the question in `facts`."""
+        responses = {item["person"]: Response(**item) for item in facts["responses"]}
+        return cls(**{**facts, "responses": responses})
+
+
+class Closing(NamedTuple):
+    """Why a question is closed, and the answers it teaches, one row per person."""
+
+    cause: str
+    rows: list[Answers]
+    people: list[int]
+
+
+def held_back(settings: Settings, waiting: int, asked_at: list[int], now: int, *, paused: bool) -> str | None:
+    """Return the limit that stops a question at time `now`, or None.
+
+    `waiting` questions lack an answer, `asked_at` has the times of the last questions.
+    """
+    if paused:
+        return "paused"
+    if waiting >= settings.max_open:
+        return "max_open"
+    limit = settings.questions_per_hour
+    if limit and sum(at > now - HOUR for at in asked_at) >= limit:
+        return "per_hour"
+    return None
+
+
+def wanted_answers(settings: Settings, asked_before: int) -> int:
+    """Return how many people a question needs after `asked_before` others: one more for the share `overlap` of them."""
+    share = settings.overlap
+    extra = int((asked_before + 1) * share) > int(asked_before * share)
+    return settings.min_answers + extra
+
+
+def closing(question: OpenQuestion, now: int, seen: int, settings: Settings) -> Closing | None:
+    """Return how `question` is closed at time `now` after `seen` samples, or None while it stays open."""
+    final = [response for response in question.responses.values() if response.is_final(now, settings)]
+    answered = [response for response in final if response.status == "submitted"]
+    refused = len(final) - len(answered)
+    disputed = _disputed(question, answered)
+    wanted = people_needed(question, answered)
+    if len(answered) >= wanted:
+        return _closed("answered", answered, set())
+    if not is_expired(question, now, seen, settings):
+        return _closed("refused", [], set()) if refused >= wanted and not answered else None
+    return _closed("answered", answered, disputed) if answered else _closed("expired", [], set())
+
+
+def people_needed(question: OpenQuestion, responses: Collection[Response]) -> int:
+    """Return how many people `question` needs: a third one where two `responses` differ."""
+    return max(question.wanted, 3) if _disputed(question, responses) else question.wanted
+
+
+def is_expired(question: OpenQuestion, now: int, seen: int, settings: Settings) -> bool:
+    """Return whether `question` has waited too long at time `now`, after `seen` samples."""
+    return seen - question.number >= settings.expire_after or now - question.at >= MOST_DAYS
+
+
+def next_change(questions: Iterator[OpenQuestion], now: int, settings: Settings) -> int | None:
+    """Return the next time after `now` at which a response of `questions` becomes final or one of them expires."""
+    times = [
+        at
+        for question in questions
+        for at in (question.at + MOST_DAYS, *(r.final_at(settings) for r in question.responses.values()))
+        if at > now
+    ]
+    return min(times, default=None)
+
+
+def _disputed(question: OpenQuestion, answered: Collection[Response]) -> set[str]:
+    """Return the asked labels on which people differ."""
+    votes = {label: {r.answers.get(label) for r in answered} - {None} for label in question.labels}
+    return {label for label, given in votes.items() if len(given) > 1}
+
+
+def _closed(cause: str, answered: list[Response], disputed: set[str]) -> Closing:
+    """Return the closing by `cause` that teaches all of `answered` but labels in dispute."""
+    rows = [{name: None if name in disputed else y for name, y in r.answers.items()} for r in answered]
+    return Closing(cause, rows, [r.person for r in answered])

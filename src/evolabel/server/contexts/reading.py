@@ -1,0 +1,103 @@
+"""What people and producers can read of a project. Nothing here changes it."""
+
+from collections.abc import Collection
+
+from evolabel.server.contexts.desk import Desk
+from evolabel.server.contexts.leases import Leases
+from evolabel.server.contexts.questions import OpenQuestion
+from evolabel.server.contexts.settings import SECOND
+from evolabel.server.contexts.state import Facts
+from evolabel.server.contexts.verbs import ConflictError, UnknownError
+
+
+def show_project(desk: Desk) -> Facts:
+    """Return features, labels, settings and counts."""
+    state, bucket = desk.state, desk.state.learner.bucket
+    return {
+        "features": [feature.facts() for feature in state.features],
+        "labels": [label.facts() for label in state.labels],
+        "settings": state.settings.facts(),
+        "paused": state.paused,
+        "seq": desk.seq,
+        "samples": bucket.seen,
+        "asked": bucket.asked,
+        "share_asked": bucket.share,
+        "open": len(state.open),
+    }
+
+
+def show_sample(desk: Desk, number: int, person: int, *, sees_all: bool) -> Facts:
+    """Return sample `number`; what a blind `person` may not see yet is left out, unless the person `sees_all`."""
+    record = desk.sample(number)
+    if record is None:
+        raise UnknownError(f"there is no sample {number}; numbers begin at 1")
+    payload, outcome = record.entry.payload or {}, dict(record.entry.outcome)
+    names = [feature.name for feature in desk.state.features]
+    shown: Facts = {"number": number, "at": record.entry.at, "x": dict(zip(names, payload.get("x", []), strict=False))}
+    shown |= {key: payload[key] for key in ("id", "source") if key in payload}
+    if not sees_all and not may_see(desk, number, person):
+        return {**shown, "question": _asked(outcome), "hidden": True}
+    return {**shown, **outcome, "hidden": False}
+
+
+def may_see(desk: Desk, number: int, person: int) -> bool:
+    """Return whether a `person` may see the prediction of sample `number`, and what others have answered.
+
+    In a blind project that is so once the question is closed or the person's own answer is final.
+    """
+    question = desk.state.open.get(number)
+    if not desk.state.settings.blind or question is None:
+        return True
+    own = question.responses.get(person)
+    return own is not None and own.is_final(desk.now, desk.state.settings)
+
+
+def list_questions(desk: Desk, person: int, limit: int) -> Facts:
+    """Return open questions, freshest first, at most `limit` of them, and whether a `person` has answered each."""
+    state = desk.state
+    freshest = sorted(state.open.values(), key=lambda question: -question.number)[:limit]
+    shown = [
+        {"number": q.number, "labels": q.labels, "at": q.at, "wanted": q.wanted, "answered": person in q.responses}
+        for q in freshest
+    ]
+    return {"questions": shown, "open": len(state.open)}
+
+
+def next_question(desk: Desk, leases: Leases, person: int, skipped: Collection[int]) -> Facts | None:
+    """Return the next question for a `person` with its sample and a lease, or None if none waits.
+
+    Those in `skipped` are given back and come last.
+    """
+    state = desk.state
+    leases.forget(state.open)
+    for number in skipped:
+        leases.give_back(number, person)
+    question = leases.next_for(person, state.open.values(), desk.now, skipped)
+    if question is None:
+        return None
+    lease = renew_lease(desk, leases, question.number, person)
+    sample = show_sample(desk, question.number, person, sees_all=False)
+    waiting = sum(person not in other.responses for other in state.open.values())
+    return {**sample, **_question(desk, question), **lease, "waiting": waiting}
+
+
+def renew_lease(desk: Desk, leases: Leases, number: int, person: int) -> Facts:
+    """Keep question `number` for a `person`; ConflictError if it is closed."""
+    if number not in desk.state.open:
+        raise ConflictError("question-closed", f"question {number} is closed or was never asked; ask for the next one")
+    until = desk.now + desk.state.settings.lease_seconds * SECOND
+    leases.renew(number, person, until)
+    return {"lease_until": until}
+
+
+def _question(desk: Desk, question: OpenQuestion) -> Facts:
+    """Return what an annotator is asked, with the reason for each label."""
+    record = desk.sample(question.number)
+    asked = {} if record is None else record.entry.outcome["question"]
+    return {"question": {"labels": question.labels, "reasons": asked.get("reasons", {})}, "asked_at": question.at}
+
+
+def _asked(outcome: Facts) -> Facts | None:
+    """Return labels and reasons of the question in `outcome`, without what the model has said."""
+    question = outcome["question"]
+    return None if question is None else {"labels": question["labels"], "reasons": question["reasons"]}

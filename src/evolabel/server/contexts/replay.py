@@ -1,0 +1,86 @@
+"""The state of a project made again: from a snapshot, if there is one, and the records behind it."""
+
+import platform
+from importlib.metadata import version
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from evolabel.active import ActiveLearner
+from evolabel.errors import EvolabelError, ModelFileError
+from evolabel.server.contexts.state import ProjectState
+from evolabel.server.store.canonical import canonical, parsed
+from evolabel.server.store.log import FIRST_CHAIN, Head, LogError, Record, read_records
+from evolabel.server.store.snapshots import Snapshot, snapshots_of
+
+_PACKAGES = ("evolabel", "numpy", "scipy", "numba")
+
+
+class ReplayError(EvolabelError, RuntimeError):
+    """A record, applied again, has another outcome than the log says."""
+
+
+class Restored(NamedTuple):
+    """A state, the head of the log it belongs to, the snapshot it began with, and the number of records applied."""
+
+    state: ProjectState
+    head: Head
+    snapshot_seq: int
+    replayed: int
+
+
+def restore(connection: Connection, project_id: int, epoch: int, *, from_start: bool = False) -> Restored:
+    """Return the state after the last record of a project; `from_start`: without a snapshot.
+
+    LogError if the log is not whole, ReplayError at the first record whose outcome differs.
+    """
+    state, seq, chain = (None, 0, FIRST_CHAIN) if from_start else _newest(connection, project_id)
+    start = seq
+    for record in read_records(connection, project_id, seq, chain):
+        state = applied(state, record)
+        seq, chain = record.seq, record.chain
+    if state is None:
+        raise LogError("the log of the project is empty; restore a backup")
+    return Restored(state, Head(seq, chain, epoch), start, seq - start)
+
+
+def applied(state: ProjectState | None, record: Record) -> ProjectState:
+    """Return the state after `record`; ReplayError if its outcome is not the one in the log."""
+    entry = record.entry
+    if entry.payload is None:
+        raise ReplayError(f"the payload of record {record.seq} is in the archive; import it before a replay")
+    if state is None:
+        return ProjectState.created(entry.payload)
+    outcome = canonical(state.apply(entry.kind, entry.payload, entry.at))
+    if outcome != canonical(entry.outcome):
+        raise ReplayError(
+            f"record {record.seq} ({entry.kind}) has another outcome than before: {outcome[:200]} instead of "
+            f"{canonical(entry.outcome)[:200]}; start the version that wrote it, see `evolabel serve check`"
+        )
+    return state
+
+
+def take_snapshot(state: ProjectState, head: Head, at: int, reason: str) -> Snapshot:
+    """Return the snapshot of `state` at `head`, taken at time `at` for this `reason`."""
+    data = state.learner.to_bytes()
+    return Snapshot(
+        head.seq, head.chain, state.learner.seal(), canonical(versions()), canonical(state.facts()), data, at, reason
+    )
+
+
+def versions() -> dict[str, str]:
+    """Return what the bits of a model depend on: versions of packages and Python, and the processor."""
+    found = {name: version(name) for name in _PACKAGES}
+    return {**found, "python": platform.python_version(), "machine": platform.machine()}
+
+
+def _newest(connection: Connection, project_id: int) -> tuple[ProjectState | None, int, bytes]:
+    """Return state, number and chain value of the newest snapshot that is whole; (None, 0, ...) without one."""
+    for snapshot in snapshots_of(connection, project_id):
+        try:
+            learner = ActiveLearner.from_bytes(snapshot.data)
+        except ModelFileError:
+            continue  # an older one, or the whole log, gives the same state
+        if learner.seal() == snapshot.seal:
+            return ProjectState.restored(parsed(snapshot.state), learner), snapshot.seq, snapshot.chain
+    return None, 0, FIRST_CHAIN

@@ -1,0 +1,315 @@
+"""`ProjectState`: everything that the records of a project have made, and what each further record does to it.
+
+`apply` depends on nothing but the state and the record: no clock, no database. So the records of the log, applied one
+after the other, give the same bits again. This is the only file that calls the learner.
+"""
+
+import math
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from evolabel._utils.text import first_names
+from evolabel.active import ActiveLearner, Query
+from evolabel.errors import DataError, InternalError
+from evolabel.server.contexts.questions import (
+    Answers,
+    OpenQuestion,
+    Response,
+    held_back,
+    wanted_answers,
+)
+from evolabel.server.contexts.settings import HOUR, Feature, Label, Settings
+from evolabel.streams.tabular.column_coding import ColumnCoding
+from evolabel.typing import FloatArray
+
+Facts = dict[str, Any]
+"""A JSON object."""
+
+
+class ProjectState:
+    """The learner of a project with its open questions.
+
+    Parameters
+    ----------
+    settings : Settings
+    features : list of Feature
+    labels : list of Label
+    learner : ActiveLearner
+    """
+
+    def __init__(self, settings: Settings, features: list[Feature], labels: list[Label], learner: ActiveLearner) -> None:
+        self.settings = settings
+        self.features = features
+        self.labels = labels
+        self.learner = learner
+        self.open: dict[int, OpenQuestion] = {}
+        self.asked_at: deque[int] = deque()
+        self.n_questions = 0
+        self.paused = False
+        self._coding = _coding_of(features)
+
+    @classmethod
+    def created(cls, payload: Facts) -> "ProjectState":
+        """Return the state that the record `project.created` with this `payload` makes."""
+        settings = Settings.read(payload["settings"])
+        features = [Feature.read(facts) for facts in payload["features"]]
+        labels = [Label(**facts) for facts in payload["labels"]]
+        learner = ActiveLearner.start(
+            _coding_of(features).feature_names,
+            [label.name for label in labels],
+            budget=settings.budget,
+            per=settings.per,
+            burst=settings.burst,
+            seed=payload["seed"],
+        )
+        return cls(settings, features, labels, learner)
+
+    # ------------------------------------------------------------------ facts
+
+    @property
+    def seen(self) -> int:
+        """Samples counted so far."""
+        return self.learner.bucket.seen
+
+    @property
+    def label_names(self) -> list[str]:
+        """Names of the labels, in their order."""
+        return [label.name for label in self.labels]
+
+    def facts(self) -> Facts:
+        """Return all but the learner, as JSON holds it."""
+        return {
+            "settings": self.settings.facts(),
+            "features": [feature.facts() for feature in self.features],
+            "labels": [label.facts() for label in self.labels],
+            "open": [question.facts() for question in self.open.values()],
+            "asked_at": list(self.asked_at),
+            "n_questions": self.n_questions,
+            "paused": self.paused,
+        }
+
+    @classmethod
+    def restored(cls, facts: Facts, learner: ActiveLearner) -> "ProjectState":
+        """Return the state whose `facts` were stored beside its `learner`."""
+        features = [Feature.read(item) for item in facts["features"]]
+        labels = [Label(**item) for item in facts["labels"]]
+        state = cls(Settings.read(facts["settings"]), features, labels, learner)
+        state.open = {item["number"]: OpenQuestion.read(item) for item in facts["open"]}
+        state.asked_at = deque(facts["asked_at"])
+        state.n_questions, state.paused = facts["n_questions"], facts["paused"]
+        return state
+
+    def cells(self, x: object) -> list[float | str | None]:
+        """Return the values of a sample in the order of the features; DataError names the first that cannot be used.
+
+        `x` is a list of values, or a dictionary by name in which missing features are left out or null.
+        """
+        names = self._coding.columns
+        if isinstance(x, dict):
+            if unknown := [str(name) for name in x if name not in names]:
+                raise DataError(f"there is no feature {unknown[0]!r}; the features are {first_names(names)}")
+            x = [x.get(name) for name in names]
+        if not isinstance(x, list) or len(x) != len(names):
+            found = f"{len(x)} values" if isinstance(x, list) else type(x).__name__
+            raise DataError(f"x must have {len(names)} values or be an object of values by name, got {found}")
+        return [_cell(feature, value) for feature, value in zip(self.features, x, strict=True)]
+
+    def read_labels(self, answers: object) -> Answers:
+        """Return `answers` as 1, 0 or None by the name of the label; DataError for unknown names and other values."""
+        if not isinstance(answers, dict) or not answers:
+            raise DataError(f"labels must be an object such as {{{self.label_names[0]!r}: true}}, got {answers!r}")
+        known = set(self.label_names)
+        for name, value in answers.items():
+            if name not in known:
+                raise DataError(f"there is no label {name!r}; the labels are {first_names(self.label_names)}")
+            if value is not None and value not in (0, 1):
+                raise DataError(f"{name!r} is {value!r}; it must be true, false or null")
+        return {name: None if value is None else int(value) for name, value in answers.items()}
+
+    # ------------------------------------------------------------------ records
+
+    def apply(self, kind: str, payload: Facts, at: int) -> Facts:
+        """Change the state by a record of this `kind` and `payload` made at time `at`, and return its outcome.
+
+        Everything in `payload` was checked before.
+        """
+        return self._verbs[kind](self, payload, at)
+
+    def predict(self, cells: list[float | str | None]) -> tuple[Facts, Query]:
+        """Return the answer for a sample of these `cells`, and its query; changes nothing."""
+        x, unseen = self._encoded(cells)
+        query = self.learner.query(x)
+        names = self.label_names
+        on = self.learner.classifier.thresholds_ <= query.prediction
+        answer: Facts = {
+            "prediction": dict(zip(names, map(float, query.probabilities), strict=True)),
+            "labels": [name for name, is_on in zip(names, on, strict=True) if is_on],
+        }
+        if warnings := [*query.unfamiliar, *unseen]:
+            answer["warnings"] = warnings
+        return answer, query
+
+    def _sample(self, payload: Facts, at: int) -> Facts:
+        outcome, query = self.predict(payload["x"])
+        asked = [name for name, is_asked in zip(self.label_names, query.labels, strict=False) if is_asked]
+        given: Answers | None = payload.get("y")
+        limit = None if given is not None or not query.asked else self._limit(at)
+        is_open = query.asked and given is None and limit is None
+        if given is not None:
+            self._learn_given(query, asked, given)
+        elif limit is not None:
+            self.learner.pass_by(query, held=True)
+        elif is_open:
+            self.learner.mark_pending(query)
+        else:
+            self.learner.update(query, None)
+        outcome["number"], outcome["question"] = self.seen, None
+        if limit is not None:
+            outcome["held"] = limit
+        if is_open:
+            outcome["question"] = self._opened(query, asked, at)
+        return outcome
+
+    def _limit(self, at: int) -> str | None:
+        """Return the limit that stops a question at time `at`, or None."""
+        waiting = sum(not question.responses for question in self.open.values())
+        return held_back(self.settings, waiting, list(self.asked_at), at, paused=self.paused)
+
+    def _learn_given(self, query: Query, asked: list[str], given: Answers) -> None:
+        """Count and learn a sample whose labels came with it; a question about `asked` is paid if all are `given`."""
+        row = self._row(given)
+        if all(given.get(name) is not None for name in asked):
+            self.learner.update(query, row)
+            return
+        self.learner.pass_by(query)
+        self.learner.teach(query.x, row)
+
+    def _opened(self, query: Query, asked: list[str], at: int) -> Facts:
+        """Keep the question of `query` about the labels `asked`, and return it."""
+        wanted = wanted_answers(self.settings, self.n_questions)
+        self.n_questions += 1
+        self.asked_at.append(at)
+        while self.asked_at[0] <= at - HOUR:
+            self.asked_at.popleft()
+        self.open[self.seen] = OpenQuestion(self.seen, asked, query.cost, at, wanted)
+        reasons = {name: list(query.reasons) for name in asked}
+        return {"labels": asked, "reasons": reasons, "cost": query.cost, "wanted": wanted}
+
+    def _answer(self, payload: Facts, at: int) -> Facts:
+        return self._respond(payload, at, "submitted", payload["answers"])
+
+    def _refusal(self, payload: Facts, at: int) -> Facts:
+        return self._respond(payload, at, "refused", {})
+
+    def _respond(self, payload: Facts, at: int, status: str, answers: Answers) -> Facts:
+        question, person = self.open[payload["number"]], payload["person"]
+        for other in self.open.values():
+            if (earlier := other.responses.get(person)) is not None and other is not question:
+                earlier.later += 1
+        response = Response(person, payload["revision"], status, answers, at)
+        question.responses[person] = response
+        return {"final_at": response.final_at(self.settings), "wanted": question.wanted}
+
+    def _withdrawal(self, payload: Facts, at: int) -> Facts:
+        del self.open[payload["number"]].responses[payload["person"]]
+        return {}
+
+    def _close(self, payload: Facts, at: int) -> Facts:
+        number, rows = payload["number"], payload["rows"]
+        del self.open[number]
+        query = self.learner.pending[number]
+        taught = [row for row in rows if any(y is not None for y in row.values())]
+        names = [name for name, row in zip(payload["annotators"], rows, strict=True) if row in taught]
+        self.learner.update(query, [self._row(row) for row in taught] if taught else None, names if taught else None)
+        return {"taught": len(taught)}
+
+    def _late_labels(self, payload: Facts, at: int) -> Facts:
+        y, number = payload["y"], payload["number"]
+        outcome: Facts = {"learned": len(y)}
+        if self.open.pop(number, None) is not None:
+            self.learner.update(self.learner.pending[number], self._row(y))
+            outcome["closes"] = True
+        else:
+            self.learner.teach(self._encoded(payload["x"])[0], self._row(y))
+        return outcome
+
+    def _correction(self, payload: Facts, at: int) -> Facts:
+        return {"late": True}
+
+    def _settings(self, payload: Facts, at: int) -> Facts:
+        self.settings = Settings.read(payload["changed"], self.settings)
+        if "budget" in payload["changed"]:
+            self.learner.set_budget(self.settings.budget)
+        return {}
+
+    def _pause(self, payload: Facts, at: int) -> Facts:
+        self.paused = True
+        return {}
+
+    def _resume(self, payload: Facts, at: int) -> Facts:
+        self.paused = False
+        return {}
+
+    def _nothing(self, payload: Facts, at: int) -> Facts:
+        return {}
+
+    _verbs: "dict[str, Callable[[ProjectState, Facts, int], Facts]]" = {
+        "epoch.started": _nothing,
+        "sample": _sample,
+        "answer": _answer,
+        "refusal": _refusal,
+        "withdrawal": _withdrawal,
+        "close": _close,
+        "labels.late": _late_labels,
+        "correction": _correction,
+        "settings.changed": _settings,
+        "paused": _pause,
+        "resumed": _resume,
+    }
+
+    # ------------------------------------------------------------------ values
+
+    def _encoded(self, cells: list[float | str | None]) -> tuple[FloatArray, list[str]]:
+        """Return the features of a sample, and a sentence for each text that is none of the choices."""
+        unseen, known = [], list(cells)
+        for position, (feature, value) in enumerate(zip(self.features, cells, strict=True)):
+            if feature.choices and value is not None and value not in feature.choices:
+                unseen.append(f"{feature.name} = {value} is none of its choices")
+                known[position] = None
+        row = self._coding.encode_cells(known)
+        if row is None:
+            raise InternalError("a checked sample could not be encoded")
+        for feature, value, span in zip(self.features, cells, self._coding.spans, strict=True):
+            if feature.choices and value is not None and value not in feature.choices:
+                row[0, span] = 0.0
+        return row[0], unseen
+
+    def _row(self, answers: Answers) -> list[float]:
+        """Return `answers` in the order of the labels, NaN for those not answered."""
+        given = (answers.get(name) for name in self.label_names)
+        return [math.nan if value is None else float(value) for value in given]
+
+
+def _coding_of(features: list[Feature]) -> ColumnCoding:
+    """Return the coding of `features`: one 0/1 feature per choice of a text."""
+    return ColumnCoding(tuple(f.name for f in features), tuple(f.choices or None for f in features))
+
+
+def _cell(feature: Feature, value: object) -> float | str | None:
+    """Return `value` as a number, a text or None for `feature`; DataError for anything else."""
+    if value is None:
+        return None
+    if feature.kind == "text":
+        if not isinstance(value, str):
+            raise DataError(f"{feature.name!r} is {value!r}; it must be a text or null")
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DataError(f"{feature.name!r} is {value!r}; it must be a number or null")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise DataError(f"{feature.name!r} is not finite; it must be a number or null")
+    return number

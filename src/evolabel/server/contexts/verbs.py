@@ -1,0 +1,198 @@
+"""What people and producers can do. Each verb checks its whole request, then records it; refused, nothing changes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from evolabel.errors import DataError, EvolabelError
+from evolabel.server.contexts.desk import Desk, Origin, result_of
+from evolabel.server.contexts.questions import closing
+from evolabel.server.contexts.settings import Settings
+from evolabel.server.contexts.state import Facts
+from evolabel.server.store.log import Record
+
+SERVICE = Origin()
+"""Origin of what the service does by itself."""
+
+
+class ConflictError(EvolabelError, ValueError):
+    """The request contradicts what is in the log; `type` names the problem."""
+
+    def __init__(self, type: str, message: str) -> None:
+        super().__init__(message)
+        self.type = type
+
+
+class UnknownError(EvolabelError, LookupError):
+    """There is no such sample or question."""
+
+
+def send_samples(desk: Desk, samples: Sequence[Facts], origin: Origin) -> Facts:
+    """Count `samples`, and return the prediction and the question, if any, of each.
+
+    A request with a known key, and a sample with a known id, are answered from the log.
+    """
+    if origin.key is not None and (known := desk.by_key(origin.key)):
+        _check_same_body(known, origin)
+        return {"seq": known[-1].seq, "results": [result_of(record) for record in known], "replayed": True}
+    payloads = [_sample_payload(desk, sample, place) for place, sample in enumerate(samples)]
+    ids = [payload["id"] for payload in payloads if "id" in payload]
+    if len(set(ids)) < len(ids):
+        raise DataError("two samples of the request have the same id; give each its own")
+    known_ids = desk.by_ids(ids)
+    for payload in payloads:
+        _check_same_sample(payload, known_ids.get(payload.get("id", "")))
+    results, part = [], 0
+    for payload in payloads:
+        record = known_ids.get(payload.get("id", ""))
+        if record is not None:
+            results.append(result_of(record))
+            continue
+        results.append({"id": payload.get("id"), **desk.record("sample", payload, origin, part)})
+        part += 1
+    return {"seq": desk.seq, "results": results, "replayed": part == 0}
+
+
+def predict(desk: Desk, samples: Sequence[Facts]) -> Facts:
+    """Return the prediction for each of `samples`; nothing is counted or logged."""
+    return {"results": [desk.state.predict(desk.state.cells(sample["x"]))[0] for sample in samples]}
+
+
+def answer(desk: Desk, number: int, answers: Facts, origin: Origin, **extra: Any) -> Facts:
+    """Record the `answers` of a person to question `number`; `extra` are `took_ms`, `note` and `saw_prediction`.
+
+    The same answers again change nothing. To a question that is closed they are kept as a correction.
+    """
+    given = desk.state.read_labels(answers)
+    if all(value is None for value in given.values()):
+        return refuse(desk, number, "unsure of every label", origin)
+    return _respond(desk, number, "answer", {"answers": given, **_given(extra)}, origin)
+
+
+def refuse(desk: Desk, number: int, reason: str | None, origin: Origin) -> Facts:
+    """Record that a person cannot answer question `number`, with an optional `reason`."""
+    return _respond(desk, number, "refusal", _given({"note": reason}), origin)
+
+
+def withdraw(desk: Desk, number: int, origin: Origin) -> Facts:
+    """Take back the response of a person to question `number`; ConflictError once it is final."""
+    _question_record(desk, number)
+    question = desk.state.open.get(number)
+    response = None if question is None else question.responses.get(origin.actor_id or 0)
+    if response is None or response.is_final(desk.now, desk.state.settings):
+        raise ConflictError("already-final", f"the answer to question {number} is final; send a correction instead")
+    payload = {"number": number, "person": response.person, "revision": response.revision + 1}
+    desk.record("withdrawal", payload, origin)
+    return {"status": "withdrawn"}
+
+
+def late_labels(desk: Desk, number: int, labels: Facts, origin: Origin) -> Facts:
+    """Learn `labels` of sample `number` that became known after it was sent; ConflictError if others came before."""
+    given = {name: value for name, value in desk.state.read_labels(labels).items() if value is not None}
+    record = desk.sample(number)
+    if record is None:
+        raise UnknownError(f"there is no sample {number}; send it first")
+    key = f"late:{number}"
+    if known := desk.by_key(key):
+        if known[0].entry.payload["y"] != given:
+            raise ConflictError("labels-differ", f"sample {number} has other labels already; send a correction")
+        return {**known[0].entry.outcome, "replayed": True}
+    payload = {"number": number, "y": given, "x": record.entry.payload["x"]}
+    return desk.record("labels.late", payload, Origin(origin.actor_id, key, origin.body_hash))
+
+
+def change_settings(desk: Desk, changed: Facts, origin: Origin) -> Facts:
+    """Change the settings named in `changed`, and return all of them; what the budget counts cannot change."""
+    settings = Settings.read(changed, desk.state.settings)
+    for name in ("per", "burst"):
+        if getattr(settings, name) != getattr(desk.state.settings, name):
+            raise ConflictError("fixed-setting", f"{name} is fixed when a project is made; make a new project")
+    if settings != desk.state.settings:
+        desk.record("settings.changed", {"changed": changed}, origin)
+    return {"settings": desk.state.settings.facts()}
+
+
+def set_paused(desk: Desk, origin: Origin, *, paused: bool) -> Facts:
+    """Stop asking, or ask again; samples are counted and predicted meanwhile."""
+    if desk.state.paused != paused:
+        desk.record("paused" if paused else "resumed", {}, origin)
+    return {"paused": paused}
+
+
+def close_due(desk: Desk, names: dict[int, str]) -> None:
+    """Close the questions that have their answers or have waited too long; `names` are those of the people."""
+    for question in list(desk.state.open.values()):
+        end = closing(question, desk.now, desk.state.seen, desk.state.settings)
+        if end is not None:
+            annotators = [names.get(person, f"person {person}") for person in end.people]
+            payload = {"number": question.number, "cause": end.cause, "rows": end.rows, "annotators": annotators}
+            desk.record("close", payload, SERVICE)
+
+
+def _sample_payload(desk: Desk, sample: Facts, place: int) -> Facts:
+    """Return the payload of one `sample`, the `place`-th of its request; DataError names the place."""
+    try:
+        payload = {"x": desk.state.cells(sample["x"]), **_given({k: sample.get(k) for k in ("id", "at", "source")})}
+        if sample.get("y") is not None:
+            payload["y"] = desk.state.read_labels(sample["y"])
+    except DataError as error:
+        raise PlacedError(f"/samples/{place}", str(error)) from None
+    return payload
+
+
+class PlacedError(DataError):
+    """Data that cannot be used, with the JSON pointer of its place."""
+
+    def __init__(self, pointer: str, message: str) -> None:
+        super().__init__(message)
+        self.pointer = pointer
+
+
+def _check_same_body(known: list[Record], origin: Origin) -> None:
+    if known[0].entry.body_hash != origin.body_hash:
+        raise ConflictError("key-reused", f"the key {origin.key!r} was used for another body; use a new key")
+
+
+def _check_same_sample(payload: Facts, known: Record | None) -> None:
+    if known is not None and known.entry.payload is not None and known.entry.payload["x"] != payload["x"]:
+        raise ConflictError(
+            "sample-differs", f"sample {payload['id']!r} was sent before with other values; use a new id"
+        )
+
+
+def _respond(desk: Desk, number: int, kind: str, facts: Facts, origin: Origin) -> Facts:
+    """Record a response of this `kind` to question `number`, or a correction where the question is closed."""
+    _question_record(desk, number)
+    person, question = origin.actor_id or 0, desk.state.open.get(number)
+    before = desk.last_response(number, person)
+    if before is not None and _same_response(before, kind, facts):
+        return _receipt(before.entry.kind, before.entry.outcome, replayed=True)
+    earlier = None if question is None else question.responses.get(person)
+    if question is None or (earlier is not None and earlier.is_final(desk.now, desk.state.settings)):
+        kind = "correction"
+    revision = 1 if before is None else before.entry.payload["revision"] + 1
+    payload = {"number": number, "person": person, "revision": revision, **facts}
+    return _receipt(kind, desk.record(kind, payload, origin), replayed=False)
+
+
+def _same_response(before: Record, kind: str, facts: Facts) -> bool:
+    """Return whether `before` is a response of the same `kind`, or its correction, with the same answers."""
+    said = before.entry.payload.get("answers")
+    return before.entry.kind in (kind, "correction") and said == facts.get("answers")
+
+
+def _receipt(kind: str, outcome: Facts, *, replayed: bool) -> Facts:
+    status = {"answer": "submitted", "refusal": "refused", "correction": "correction"}[kind]
+    return {"status": status, "late": kind == "correction", "final_at": outcome.get("final_at"), "replayed": replayed}
+
+
+def _question_record(desk: Desk, number: int) -> Record:
+    """Return the record of the sample whose question has this `number`; UnknownError if nothing was asked."""
+    record = desk.sample(number)
+    if record is None or record.entry.outcome["question"] is None:
+        raise UnknownError(f"there is no question {number}; questions have the numbers of their samples")
+    return record
+
+
+def _given(facts: Facts) -> Facts:
+    """Return `facts` without those that are None."""
+    return {name: value for name, value in facts.items() if value is not None}

@@ -1,0 +1,112 @@
+"""Problem documents (RFC 9457): every error of the service as JSON, with what to do about it."""
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from evolabel.errors import DataError, EvolabelError, ParameterError, StateError
+from evolabel.server.contexts.verbs import ConflictError, PlacedError, UnknownError
+from evolabel.server.contexts.worker import BusyError, CannotApplyError
+from evolabel.server.security.policies import ForbiddenError, HiddenError
+from evolabel.server.store.pen import NotWriterError, StoreError
+
+_MOST_FAULTS = 20  # of one request, in its problem document
+_MEDIA = "application/problem+json"
+_STATUS_OF_TYPE = {"key-reused": 422, "disk-full": 507}
+
+
+class Problem(EvolabelError):
+    """An error that a route raises, with the status and the type of its document."""
+
+    def __init__(self, status: int, type: str, detail: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.type = type
+        self.headers = headers or {}
+
+
+def install(app: FastAPI) -> None:
+    """Make `app` answer every error with a problem document."""
+    app.add_exception_handler(EvolabelError, _evolabel_error)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+def document(
+    request: Request, status: int, type: str, detail: str, *, errors: list[dict[str, str]] | None = None,
+    headers: dict[str, str] | None = None,
+) -> JSONResponse:  # fmt: skip
+    """Return the problem document of `request`: `status`, `type`, `detail`, and places of the faults in `errors`."""
+    content: dict[str, Any] = {
+        "type": f"/problems/{type}",
+        "title": type.replace("-", " ").capitalize(),
+        "status": status,
+        "detail": detail,
+        "instance": getattr(request.state, "request_id", None),
+    }
+    if errors:
+        content["errors"] = errors
+    return JSONResponse(content, status, headers, media_type=_MEDIA)
+
+
+async def _evolabel_error(request: Request, error: Exception) -> JSONResponse:
+    if isinstance(error, Problem):
+        return document(request, error.status, error.type, str(error), headers=error.headers)
+    if isinstance(error, PlacedError):
+        faults = [{"pointer": error.pointer, "detail": str(error)}]
+        return document(request, 422, "invalid", str(error), errors=faults)
+    status, type = _kind(error)
+    headers = {"Retry-After": "1"} if status == 503 else None
+    return document(request, status, type, str(error), headers=headers)
+
+
+def _kind(error: Exception) -> tuple[int, str]:
+    """Return the status and the type of the problem that `error` is."""
+    if isinstance(error, ConflictError):
+        return _STATUS_OF_TYPE.get(error.type, 409), error.type
+    if isinstance(error, BusyError):
+        return _STATUS_OF_TYPE.get(error.type, 503), error.type
+    for kind, answer in _KINDS:
+        if isinstance(error, kind):
+            return answer
+    return 500, "internal"
+
+
+_KINDS: tuple[tuple[type[Exception], tuple[int, str]], ...] = (
+    (CannotApplyError, (500, "cannot-apply")),
+    (HiddenError, (404, "not-found")),
+    (UnknownError, (404, "not-found")),
+    (ForbiddenError, (403, "forbidden")),
+    (NotWriterError, (503, "standby")),
+    (StoreError, (503, "busy")),
+    (StateError, (409, "conflict")),
+    (ParameterError, (422, "invalid")),
+    (DataError, (422, "invalid")),
+)
+
+
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
+    faults = error.errors() if isinstance(error, RequestValidationError) else []
+    if any(fault["type"] == "json_invalid" for fault in faults):
+        return document(request, 400, "bad-json", "the body is not JSON; send UTF-8 JSON")
+    places = [
+        {"pointer": "/" + "/".join(str(step) for step in fault["loc"][1:]), "detail": fault["msg"]}
+        for fault in faults[:_MOST_FAULTS]
+    ]
+    detail = "; ".join(f"{place['pointer']}: {place['detail']}" for place in places[:3])
+    return document(request, 422, "invalid", detail, errors=places)
+
+
+async def _http_error(request: Request, error: Exception) -> JSONResponse:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    types = {404: "not-found", 405: "method-not-allowed", 413: "too-large", 415: "not-json"}
+    detail = str(getattr(error, "detail", error))
+    return document(request, status, types.get(status, "refused"), detail, headers=getattr(error, "headers", None))
+
+
+async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+    return document(request, 500, "internal", "the service failed; its log has the request id and the cause")

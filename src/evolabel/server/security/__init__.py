@@ -1,0 +1,1 @@
+"""Tokens, roles and limits of requests."""

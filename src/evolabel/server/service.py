@@ -1,0 +1,119 @@
+"""`Service`: the database, its writer and one worker per project, without HTTP."""
+
+import re
+import secrets
+import threading
+import time
+from collections.abc import Sequence
+
+from sqlalchemy import URL, Engine, inspect
+
+from evolabel.errors import ParameterError, StateError
+from evolabel.server.contexts.replay import versions
+from evolabel.server.contexts.settings import Feature, Label, Settings
+from evolabel.server.contexts.state import ProjectState
+from evolabel.server.contexts.worker import Worker
+from evolabel.server.store.engines import reading_engine
+from evolabel.server.store.log import Entry
+from evolabel.server.store.pen import NotWriterError, Pen
+from evolabel.server.store.projects import Project, find_project, insert_project, list_projects
+from evolabel.server.store.schema import METADATA
+
+MOST_FEATURES = 2000
+MOST_LABELS = 500
+_SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
+_LONGEST_NAME = 200  # characters
+
+
+class Service:
+    """Everything that runs behind the routes.
+
+    Parameters
+    ----------
+    url : URL
+        The database; its tables are made if there are none.
+    """
+
+    def __init__(self, url: URL) -> None:
+        self.url = url
+        self.pen = Pen(url)
+        if not self.pen.acquire():
+            self.pen.close()
+            raise NotWriterError("another process writes to this database; stop it first")
+        self._make_tables()
+        self.reader: Engine = reading_engine(url)
+        self.workers: dict[str, Worker] = {}
+        self._turn = threading.Lock()
+
+    def start(self) -> None:
+        """Make the state of every project from its log, and begin to take requests."""
+        with self.reader.connect() as connection:
+            projects = list_projects(connection)
+        for project in projects:
+            self._begin(project)
+
+    def stop(self) -> None:
+        """Finish what waits, store snapshots, and release the database."""
+        for worker in self.workers.values():
+            worker.stop()
+        self.pen.close()
+        self.reader.dispose()
+
+    def create_project(
+        self, slug: str, title: str, features: Sequence[Feature], labels: Sequence[Label], settings: Settings,
+        actor_id: int | None = None,
+    ) -> Project:  # fmt: skip
+        """Make a project called `slug` with a `title`, `features`, `labels` and `settings`; `actor_id` has asked for it.
+
+        ParameterError for names that cannot be used, StateError if the project exists.
+        """
+        _check_slug(slug)
+        _check_names("feature", [feature.name for feature in features], MOST_FEATURES)
+        _check_names("label", [label.name for label in labels], MOST_LABELS)
+        payload = {
+            "settings": settings.facts(),
+            "features": [feature.facts() for feature in features],
+            "labels": [label.facts() for label in labels],
+            "seed": secrets.randbits(32),
+            "versions": versions(),
+        }
+        state = ProjectState.created(payload)  # refuses what the learner cannot use, before anything is written
+        at = time.time_ns() // 1000
+        entry = Entry("project.created", payload, {"seal": state.learner.seal()}, at, actor_id)
+        with self._turn:
+            with self.pen.transaction() as connection:
+                if find_project(connection, slug) is not None:
+                    raise StateError(f"there is a project {slug!r} already; choose another name")
+                project = insert_project(connection, slug, title or slug, at)
+                head = self.pen.append(connection, project.id, project.head, [entry])
+            project = project._replace(head=head)
+            self._begin(project)
+        return project
+
+    def _begin(self, project: Project) -> None:
+        worker = Worker(project, self.pen, self.reader)
+        worker.start()
+        self.workers[project.slug] = worker
+
+    def _make_tables(self) -> None:
+        with self.pen.transaction() as connection:
+            if not inspect(connection).has_table("project"):
+                METADATA.create_all(connection)
+
+
+def _check_slug(slug: str) -> None:
+    if not _SLUG.fullmatch(slug):
+        raise ParameterError(
+            f"{slug!r} cannot be the name of a project; use 1 to 40 of the characters a-z, 0-9 and -, no - at the ends"
+        )
+
+
+def _check_names(kind: str, names: Sequence[str], most: int) -> None:
+    """Raise ParameterError unless there are 1 to `most` different `names` of this `kind`."""
+    if not 1 <= len(names) <= most:
+        raise ParameterError(f"{len(names)} {kind}s were given; give from 1 to {most}")
+    if len(set(names)) < len(names):
+        raise ParameterError(f"two {kind}s have the same name; give each its own")
+    for name in names:
+        if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
+            raise ParameterError(f"{name[:50]!r} cannot be the name of a {kind}; use up to 200 printable characters")

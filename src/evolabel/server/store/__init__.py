@@ -1,0 +1,1 @@
+"""Tables, log and the one writing connection."""

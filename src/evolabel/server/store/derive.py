@@ -1,0 +1,99 @@
+"""Rows of the tables that are indexes over the log, made from its records."""
+
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, insert, update
+
+from evolabel.server.store.canonical import canonical
+from evolabel.server.store.log import Record
+from evolabel.server.store.schema import QUESTION, RESPONSE, SAMPLE
+
+DERIVED = (SAMPLE, QUESTION, RESPONSE)
+"""Tables that can be made again from the log."""
+
+Values = dict[str, Any]
+
+
+class Change(NamedTuple):
+    """Rows to insert, by table, and values to set, by the number of a question."""
+
+    inserted: dict[str, list[Values]]
+    closed: dict[int, Values]
+
+
+def changes(project_id: int, records: list[Record]) -> Change:
+    """Return what `records` of a project add to the derived tables."""
+    change = Change({table.name: [] for table in DERIVED}, {})
+    for record in records:
+        _derive(project_id, record, change)
+    return change
+
+
+def write(connection: Connection, project_id: int, records: list[Record]) -> None:
+    """Write the derived rows of `records` of a project inside the transaction of `connection`."""
+    change = changes(project_id, records)
+    for table in DERIVED:
+        if rows := change.inserted[table.name]:
+            connection.execute(insert(table), rows)
+    for number, values in change.closed.items():
+        connection.execute(
+            update(QUESTION).where(QUESTION.c.project_id == project_id, QUESTION.c.number == number).values(values)
+        )
+
+
+def _derive(project_id: int, record: Record, change: Change) -> None:
+    """Add to `change` what one `record` of a project makes."""
+    seq, entry = record.seq, record.entry
+    payload, outcome = entry.payload, entry.outcome
+    key = {"project_id": project_id, "seq": seq}
+    if entry.kind == "sample":
+        question = outcome["question"]
+        change.inserted["sample"].append(
+            {
+                **key,
+                "number": outcome["number"],
+                "external_id": payload.get("id"),
+                "at": entry.at,
+                "source": payload.get("source"),
+                "asked": question is not None,
+                "held": outcome.get("held"),
+            }
+        )
+        if question is not None:
+            change.inserted["question"].append(
+                {
+                    **key,
+                    "number": outcome["number"],
+                    "cost": question["cost"],
+                    "labels": canonical(question["labels"]),
+                    "reasons": canonical(question["reasons"]),
+                    "wanted": question["wanted"],
+                    "closed_seq": None,
+                    "cause": None,
+                }
+            )
+    elif entry.kind in _STATUS:
+        change.inserted["response"].append(
+            {
+                **key,
+                "number": payload["number"],
+                "person_id": payload["person"],
+                "revision": payload["revision"],
+                "status": _STATUS[entry.kind],
+                "answers": canonical(payload.get("answers", {})),
+                "took_ms": payload.get("took_ms"),
+                "note": payload.get("note"),
+                "saw_prediction": bool(payload.get("saw_prediction")),
+                "final_at": outcome.get("final_at"),
+            }
+        )
+    elif entry.kind == "close" or outcome.get("closes"):
+        change.closed[payload["number"]] = {"closed_seq": seq, "cause": payload.get("cause", "answered")}
+
+
+_STATUS = {
+    "answer": "submitted",
+    "refusal": "refused",
+    "withdrawal": "withdrawn",
+    "correction": "correction",
+}

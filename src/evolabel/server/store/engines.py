@@ -1,0 +1,78 @@
+"""Engines of SQLAlchemy for the two databases; every setting that durability depends on is here."""
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import NullPool
+
+from evolabel._utils.optional import load
+from evolabel.errors import ParameterError
+
+_BUSY_SECONDS = 10  # another process, such as a backup, may hold the file for a moment
+_CHECKPOINT_PAGES = 1000
+
+# A server that hangs or loses its network gives the lock back after these times.
+_POSTGRES_SETTINGS = {
+    "tcp_user_timeout": 5000,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "options": "-c synchronous_commit=on -c idle_session_timeout=10s -c idle_in_transaction_session_timeout=10s",
+}
+
+
+def read_url(text: str) -> URL:
+    """Return the database URL in `text`; ParameterError if it is neither of SQLite nor of PostgreSQL."""
+    try:
+        url = make_url(text)
+    except ArgumentError:
+        raise ParameterError(
+            f"{text!r} is not a database URL; write sqlite:///evolabel.db or postgresql://user@host/name"
+        ) from None
+    backend = url.get_backend_name()
+    if backend == "postgresql":
+        load("psycopg", "postgres", "a PostgreSQL database")
+        return url.set(drivername="postgresql+psycopg")
+    if backend != "sqlite":
+        raise ParameterError(f"databases are SQLite or PostgreSQL, got {backend}; write sqlite:///evolabel.db")
+    if not url.database or url.database == ":memory:":
+        raise ParameterError("the database must be a file, so that nothing is lost; write sqlite:///evolabel.db")
+    return url.set(drivername="sqlite+pysqlite")
+
+
+def writing_engine(url: URL) -> Engine:
+    """Return the engine of the one connection that writes: each commit is on the disk before it returns."""
+    if url.get_backend_name() == "postgresql":
+        return create_engine(url, poolclass=NullPool, connect_args=dict(_POSTGRES_SETTINGS))
+    Path(str(url.database)).absolute().parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(url, poolclass=NullPool, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False})
+
+    @event.listens_for(engine, "connect")
+    def _set_up(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # transactions begin where SQLAlchemy begins them
+        for setting in (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            f"wal_autocheckpoint={_CHECKPOINT_PAGES}",
+        ):
+            connection.execute(f"PRAGMA {setting}")
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Any) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def reading_engine(url: URL) -> Engine:
+    """Return an engine whose connections cannot write, for pages, lists and exports."""
+    if url.get_backend_name() == "postgresql":
+        return create_engine(url, connect_args={"options": "-c default_transaction_read_only=on"})
+    path = Path(str(url.database)).absolute().as_uri()
+    return create_engine(
+        f"sqlite+pysqlite:///{path}?mode=ro&uri=true",
+        connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False},
+    )

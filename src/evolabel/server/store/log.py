@@ -1,0 +1,139 @@
+"""The log of a project: records in a row, each hashed together with the one before it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row, insert, select
+
+from evolabel.errors import EvolabelError
+from evolabel.server.store.canonical import canonical, digest, parsed
+from evolabel.server.store.schema import LOG
+
+FIRST_CHAIN = bytes(32)
+"""Chain value before the first record."""
+
+PAGE = 2000  # records read at once
+
+
+class LogError(EvolabelError, ValueError):
+    """A record of the log is missing, altered or out of order; the message names its number."""
+
+
+class Entry(NamedTuple):
+    """What a request adds to the log, before it has a place in it."""
+
+    kind: str
+    payload: Any
+    outcome: Any
+    at: int
+    actor_id: int | None = None
+    key: str | None = None
+    part: int = 0
+    body_hash: bytes | None = None
+    v: int = 1
+
+
+class Head(NamedTuple):
+    """The end of a project's log: number and chain value of the last record, and the epoch of its writer."""
+
+    seq: int
+    chain: bytes
+    epoch: int
+
+
+class Record(NamedTuple):
+    """A record that is in the log."""
+
+    seq: int
+    entry: Entry
+    chain: bytes
+
+
+def next_chain(before: bytes, project_id: int, seq: int, epoch: int, entry: Entry) -> bytes:
+    """Return the chain value of `entry` at place `seq`, written in `epoch`, after the value `before`."""
+    return _chain(before, project_id, seq, epoch, entry, digest(canonical(entry.payload)))
+
+
+def _chain(before: bytes, project_id: int, seq: int, epoch: int, entry: Entry, payload_hash: bytes) -> bytes:
+    """`next_chain` from the hash of the payload, which is kept when the payload is archived."""
+    facts = {
+        "project": project_id,
+        "seq": seq,
+        "epoch": epoch,
+        "kind": entry.kind,
+        "v": entry.v,
+        "at": entry.at,
+        "actor": entry.actor_id,
+        "key": entry.key,
+        "part": entry.part,
+        "body": None if entry.body_hash is None else entry.body_hash.hex(),
+        "payload": payload_hash.hex(),
+        "outcome": entry.outcome,
+    }
+    return digest(before.hex() + canonical(facts))
+
+
+def append(connection: Connection, project_id: int, head: Head, entries: Sequence[Entry]) -> Head:
+    """Insert `entries` behind `head` in the log of a project, and return the new head."""
+    rows, seq, chain = [], head.seq, head.chain
+    for entry in entries:
+        seq += 1
+        chain = next_chain(chain, project_id, seq, head.epoch, entry)
+        payload = canonical(entry.payload)
+        rows.append(
+            {
+                "project_id": project_id,
+                "seq": seq,
+                "epoch": head.epoch,
+                **entry._asdict(),
+                "payload": payload,
+                "payload_hash": digest(payload),
+                "outcome": canonical(entry.outcome),
+                "chain": chain,
+            }
+        )
+    if rows:
+        connection.execute(insert(LOG), rows)
+    return Head(seq, chain, head.epoch)
+
+
+def read_records(connection: Connection, project_id: int, after: int, chain: bytes) -> Iterator[Record]:
+    """Yield the records of a project behind number `after`, whose chain value is `chain`, in order.
+
+    LogError at the first record that is missing or altered.
+
+    The payload of a record is None once it was archived; its hash stands for it in the chain.
+    """
+    expected = after
+    while True:
+        query = select(LOG).where(LOG.c.project_id == project_id, LOG.c.seq > expected).order_by(LOG.c.seq).limit(PAGE)
+        rows = connection.execute(query).all()
+        for row in rows:
+            expected += 1
+            if row.seq != expected:
+                raise LogError(f"record {expected} is missing from the log; restore a backup")
+            if row.payload is not None and digest(row.payload) != row.payload_hash:
+                raise LogError(f"the payload of record {row.seq} was altered; restore a backup")
+            record = read_record(row)
+            chain = _chain(chain, project_id, row.seq, row.epoch, record.entry, row.payload_hash)
+            if chain != row.chain:
+                raise LogError(f"record {row.seq} was altered, or one before it was replaced; restore a backup")
+            yield record
+        if len(rows) < PAGE:
+            return
+
+
+def find_key(connection: Connection, project_id: int, key: str) -> list[Record]:
+    """Return the records of a request that came with the idempotency key `key`, in the order of their parts."""
+    query = select(LOG).where(LOG.c.project_id == project_id, LOG.c.key == key).order_by(LOG.c.part)
+    return [read_record(row) for row in connection.execute(query)]
+
+
+def read_record(row: Row[Any]) -> Record:
+    """Return the record in a `row` of the table."""
+    payload = None if row.payload is None else parsed(row.payload)
+    hashed = None if row.body_hash is None else bytes(row.body_hash)
+    entry = Entry(
+        row.kind, payload, parsed(row.outcome), row.at, row.actor_id, row.key, row.part, hashed, row.v
+    )  # fmt: skip
+    return Record(row.seq, entry, bytes(row.chain))

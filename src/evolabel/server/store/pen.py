@@ -1,0 +1,106 @@
+"""`Pen`: the only connection of the process that writes, for all projects."""
+
+import contextlib
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import URL, Connection, update
+from sqlalchemy.exc import SQLAlchemyError
+
+from evolabel.errors import EvolabelError
+from evolabel.server.store.engines import writing_engine
+from evolabel.server.store.lock import WriterLock, writer_lock
+from evolabel.server.store.log import Entry, Head, append
+from evolabel.server.store.schema import PROJECT
+
+
+class NotWriterError(EvolabelError, RuntimeError):
+    """Another process writes to the database."""
+
+
+class StoreError(EvolabelError, OSError):
+    """A transaction could not be committed; whether it is on disk must be read from the log."""
+
+
+class Pen:
+    """Runs one transaction at a time, and only while this process is the writer.
+
+    Parameters
+    ----------
+    url : URL
+        The database.
+    """
+
+    def __init__(self, url: URL) -> None:
+        self.url = url
+        self._engine = writing_engine(url)
+        self._turn = threading.Lock()
+        self._connection: Connection | None = None
+        self._held: WriterLock | None = None
+
+    def acquire(self) -> bool:
+        """Return whether this process is the writer, after it has tried to become it."""
+        with self._turn:
+            if self._held is not None:
+                return True
+            connection = self._connection or self._engine.connect()
+            self._connection = connection
+            lock = writer_lock(self.url, connection)
+            if lock.acquire():
+                self._held = lock
+            return self._held is not None
+
+    def close(self) -> None:
+        """Give up writing and close the connection."""
+        with self._turn:
+            self._drop()
+        self._engine.dispose()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """Yield the connection inside a transaction, which is committed at the end or rolled back by an error.
+
+        NotWriterError if this process is not the writer. StoreError if the database fails; the pen is no writer then,
+        until `acquire` succeeds again.
+        """
+        with self._turn:
+            connection = self._connection
+            if self._held is None or connection is None:
+                raise NotWriterError("another process writes to this database; send the request to it, or wait")
+            try:
+                with connection.begin():
+                    yield connection
+            except SQLAlchemyError as error:
+                self._drop()
+                raise StoreError(f"the database refused the transaction: {_short(error)}") from error
+
+    def append(self, connection: Connection, project_id: int, head: Head, entries: Sequence[Entry]) -> Head:
+        """Append `entries` to the log of a project inside a transaction, and return its new head.
+
+        NotWriterError if the project's head is not `head`: another process has written since.
+        """
+        after = append(connection, project_id, head, entries)
+        moved = connection.execute(
+            update(PROJECT)
+            .where(PROJECT.c.id == project_id, PROJECT.c.epoch == head.epoch, PROJECT.c.head_seq == head.seq)
+            .values(head_seq=after.seq, head_chain=after.chain)
+        )
+        if moved.rowcount != 1:
+            raise NotWriterError("another process has written to this project; this one stops writing")
+        return after
+
+    def _drop(self) -> None:
+        """Close the connection and release the lock."""
+        if self._held is not None:
+            self._held.release()
+        if self._connection is not None:
+            with contextlib.suppress(SQLAlchemyError, OSError):
+                self._connection.close()
+        self._held = self._connection = None
+
+
+def _short(error: SQLAlchemyError) -> str:
+    """The message of the driver, without the statement and its values."""
+    cause: Any = getattr(error, "orig", None) or error
+    return str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__

@@ -1,0 +1,83 @@
+"""Rows of projects, and what is read from the log by sample or key."""
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, insert, select, update
+
+from evolabel.server.store.log import FIRST_CHAIN, Head, Record, read_record
+from evolabel.server.store.schema import LOG, PROJECT, RESPONSE, SAMPLE
+
+
+class Project(NamedTuple):
+    """A project as its row has it."""
+
+    id: int
+    slug: str
+    title: str
+    head: Head
+    state: str
+
+
+def list_projects(connection: Connection) -> list[Project]:
+    """Return all projects, oldest first."""
+    return [_project(row) for row in connection.execute(select(PROJECT).order_by(PROJECT.c.id))]
+
+
+def find_project(connection: Connection, slug: str) -> Project | None:
+    """Return the project called `slug`, or None."""
+    row = connection.execute(select(PROJECT).where(PROJECT.c.slug == slug)).first()
+    return None if row is None else _project(row)
+
+
+def insert_project(connection: Connection, slug: str, title: str, at: int) -> Project:
+    """Insert a project without records, made at time `at`, and return it."""
+    head = Head(0, FIRST_CHAIN, 1)
+    values = {"slug": slug, "title": title, "created": at, "head_seq": 0, "head_chain": FIRST_CHAIN, "epoch": 1}
+    key = connection.execute(insert(PROJECT).values(**values, state="active")).inserted_primary_key
+    return Project(int(key[0]) if key else 0, slug, title, head, "active")
+
+
+def next_epoch(connection: Connection, project: Project) -> Head:
+    """Raise the epoch of `project`, so that any writer before this one is refused, and return the head."""
+    connection.execute(update(PROJECT).where(PROJECT.c.id == project.id).values(epoch=PROJECT.c.epoch + 1))
+    row = connection.execute(select(PROJECT).where(PROJECT.c.id == project.id)).one()
+    return _project(row).head
+
+
+def find_samples(connection: Connection, project_id: int, external_ids: Collection[str]) -> dict[str, Record]:
+    """Return the records of the samples that came with one of `external_ids`, by that id."""
+    query = (
+        select(SAMPLE.c.external_id, LOG)
+        .join(LOG, (LOG.c.project_id == SAMPLE.c.project_id) & (LOG.c.seq == SAMPLE.c.seq))
+        .where(SAMPLE.c.project_id == project_id, SAMPLE.c.external_id.in_(list(external_ids)))
+    )
+    return {row.external_id: read_record(row) for row in connection.execute(query)}
+
+
+def find_sample(connection: Connection, project_id: int, number: int) -> Record | None:
+    """Return the record of sample `number`, or None."""
+    query = (
+        select(LOG)
+        .join(SAMPLE, (LOG.c.project_id == SAMPLE.c.project_id) & (LOG.c.seq == SAMPLE.c.seq))
+        .where(SAMPLE.c.project_id == project_id, SAMPLE.c.number == number)
+    )
+    row = connection.execute(query).first()
+    return None if row is None else read_record(row)
+
+
+def last_response(connection: Connection, project_id: int, number: int, person_id: int) -> Record | None:
+    """Return the record of the last response of a person to question `number`, or None."""
+    query = (
+        select(LOG)
+        .join(RESPONSE, (LOG.c.project_id == RESPONSE.c.project_id) & (LOG.c.seq == RESPONSE.c.seq))
+        .where(RESPONSE.c.project_id == project_id, RESPONSE.c.number == number, RESPONSE.c.person_id == person_id)
+        .order_by(RESPONSE.c.revision.desc())
+    )
+    row = connection.execute(query).first()
+    return None if row is None else read_record(row)
+
+
+def _project(row: Any) -> Project:
+    head = Head(row.head_seq, bytes(row.head_chain), row.epoch)
+    return Project(row.id, row.slug, row.title, head, row.state)

@@ -1,0 +1,248 @@
+"""Tables of the service, for SQLite and PostgreSQL.
+
+The log is the truth. `sample`, `question` and `response` are indexes that are written in the transaction of their
+records and can be made again from the log. Times are microseconds since 1970, UTC; JSON is text in canonical form.
+"""
+
+from sqlalchemy import (
+    DDL,
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    event,
+    text,
+)
+
+METADATA = MetaData()
+NUMBER = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up by itself in INTEGER columns alone
+
+STATES = ("active", "paused", "archived")
+CAUSES = ("answered", "refused", "expired", "given_up")
+ROLES = ("producer", "bridge", "annotator", "expert", "operator")
+
+
+def _one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
+    """A constraint: `column` is null or one of `values`."""
+    listed = ", ".join(f"'{value}'" for value in values)
+    return CheckConstraint(f"{column} IS NULL OR {column} IN ({listed})", name=f"{column}_known")
+
+
+def _project_key() -> Column[int]:
+    """The first column of a table that belongs to projects."""
+    return Column("project_id", NUMBER, ForeignKey("project.id"), primary_key=True, autoincrement=False)
+
+
+def _key(name: str) -> Column[int]:
+    """A whole number `name` that is part of a primary key."""
+    return Column(name, NUMBER, primary_key=True, autoincrement=False)
+
+
+PROJECT = Table(
+    "project",
+    METADATA,
+    Column("id", NUMBER, primary_key=True),
+    Column("slug", Text, nullable=False, unique=True),
+    Column("title", Text, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Column("head_seq", BigInteger, nullable=False),
+    Column("head_chain", LargeBinary, nullable=False),
+    Column("epoch", BigInteger, nullable=False),
+    Column("state", Text, nullable=False),
+    _one_of("state", STATES),
+)
+
+LOG = Table(
+    "log",
+    METADATA,
+    _project_key(),
+    _key("seq"),
+    Column("epoch", BigInteger, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("v", Integer, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("actor_id", BigInteger),
+    Column("key", Text),
+    Column("part", Integer, nullable=False),
+    Column("body_hash", LargeBinary),
+    Column("payload", Text),
+    Column("payload_hash", LargeBinary, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("chain", LargeBinary, nullable=False),
+    Index("log_key", "project_id", "key", "part", unique=True, sqlite_where=text("key IS NOT NULL"),
+          postgresql_where=text("key IS NOT NULL")),
+    Index("log_kind", "project_id", "kind", "seq"),
+)  # fmt: skip
+
+SAMPLE = Table(
+    "sample",
+    METADATA,
+    _project_key(),
+    _key("number"),
+    Column("seq", BigInteger, nullable=False),
+    Column("external_id", Text),
+    Column("at", BigInteger, nullable=False),
+    Column("source", Text),
+    Column("asked", Boolean, nullable=False),
+    Column("held", Text),
+    _one_of("held", ("max_open", "per_hour", "paused")),
+    Index("sample_external", "project_id", "external_id", unique=True, sqlite_where=text("external_id IS NOT NULL"),
+          postgresql_where=text("external_id IS NOT NULL")),
+    Index("sample_at", "project_id", "at"),
+)  # fmt: skip
+
+QUESTION = Table(
+    "question",
+    METADATA,
+    _project_key(),
+    _key("number"),
+    Column("seq", BigInteger, nullable=False),
+    Column("cost", BigInteger, nullable=False),
+    Column("labels", Text, nullable=False),
+    Column("reasons", Text, nullable=False),
+    Column("wanted", Integer, nullable=False),
+    Column("closed_seq", BigInteger),
+    Column("cause", Text),
+    _one_of("cause", CAUSES),
+    Index("question_open", "project_id", "number", sqlite_where=text("closed_seq IS NULL"),
+          postgresql_where=text("closed_seq IS NULL")),
+)  # fmt: skip
+
+RESPONSE = Table(
+    "response",
+    METADATA,
+    _project_key(),
+    _key("number"),
+    _key("person_id"),
+    _key("revision"),
+    Column("seq", BigInteger, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("answers", Text, nullable=False),
+    Column("took_ms", BigInteger),
+    Column("note", Text),
+    Column("saw_prediction", Boolean, nullable=False),
+    Column("final_at", BigInteger),
+    _one_of("status", ("submitted", "refused", "withdrawn", "correction")),
+    Index("response_person", "project_id", "person_id", "seq"),
+)
+
+SNAPSHOT = Table(
+    "snapshot",
+    METADATA,
+    _project_key(),
+    _key("seq"),
+    Column("chain", LargeBinary, nullable=False),
+    Column("seal", Text, nullable=False),
+    Column("versions", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("reason", Text, nullable=False),
+)
+
+FAILURE = Table(
+    "failure",
+    METADATA,
+    _project_key(),
+    Column("body_hash", LargeBinary, primary_key=True),
+    Column("count", Integer, nullable=False),
+    Column("error", Text, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+)
+
+PERSON = Table(
+    "person",
+    METADATA,
+    Column("id", NUMBER, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("display", Text, nullable=False),
+    Column("password", Text),
+    Column("admin", Boolean, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Column("disabled", BigInteger),
+)
+
+MEMBER = Table(
+    "member",
+    METADATA,
+    _project_key(),
+    Column("person_id", NUMBER, ForeignKey("person.id"), primary_key=True, autoincrement=False),
+    Column("role", Text, nullable=False),
+    _one_of("role", ROLES),
+)
+
+TOKEN = Table(
+    "token",
+    METADATA,
+    Column("id", NUMBER, primary_key=True),
+    Column("person_id", NUMBER, ForeignKey("person.id"), nullable=False),
+    Column("project_id", NUMBER, ForeignKey("project.id")),
+    Column("role", Text),
+    Column("name", Text, nullable=False),
+    Column("per_minute", Integer),
+    Column("digest", LargeBinary, nullable=False),
+    Column("hint", Text, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Column("expires", BigInteger),
+    Column("used", BigInteger),
+    Column("revoked", BigInteger),
+    UniqueConstraint("digest", name="token_digest"),
+    _one_of("role", ROLES),
+)
+
+AUDIT = Table(
+    "audit",
+    METADATA,
+    Column("id", NUMBER, primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    Column("actor_id", BigInteger),
+    Column("action", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("address", Text),
+    Column("request_id", Text),
+)
+
+
+def _append_only(table: Table, allowed: str) -> None:
+    """Add triggers that refuse DELETE on `table`, and UPDATE unless the condition `allowed` holds."""
+    name, refusal = table.name, f"{table.name} is append only"
+    for verb, when in (("DELETE", ""), ("UPDATE", f"WHEN NOT ({allowed})")):
+        trigger = f"{name}_no_{verb.lower()}"
+        lite = f"CREATE TRIGGER {trigger} BEFORE {verb} ON {name} {when} BEGIN SELECT RAISE(ABORT, '{refusal}'); END"
+        event.listen(table, "after_create", DDL(lite).execute_if(dialect="sqlite"))
+        event.listen(
+            table,
+            "after_create",
+            DDL(
+                f"CREATE OR REPLACE FUNCTION refuse_{name}() RETURNS trigger LANGUAGE plpgsql AS "
+                f"$$ BEGIN RAISE EXCEPTION '{refusal}'; END $$"
+            ).execute_if(dialect="postgresql"),
+        )
+        event.listen(
+            table,
+            "after_create",
+            DDL(
+                f"CREATE TRIGGER {trigger} BEFORE {verb} ON {name} FOR EACH ROW {when} EXECUTE FUNCTION refuse_{name}()"
+            ).execute_if(dialect="postgresql"),
+        )
+
+
+def _only_payload_goes() -> str:
+    """The condition on an UPDATE of the log: the payload becomes null, every other column stays."""
+    kept = [column.name for column in LOG.columns if column.name != "payload"]
+    same = [f"(NEW.{name} = OLD.{name} OR (NEW.{name} IS NULL AND OLD.{name} IS NULL))" for name in kept]
+    return " AND ".join(["NEW.payload IS NULL", *same])
+
+
+_append_only(LOG, _only_payload_goes())
+_append_only(AUDIT, "1 = 0")
