@@ -73,7 +73,7 @@ def save_learner(learner: "ActiveLearner", path: str | os.PathLike[str]) -> None
     for number, query in learner.pending.items():
         arrays |= prefixed(f"active.pending.{number}", _query_arrays(query))
     with refusing_to_write(path):
-        _put_together(type(learner), arrays, json.loads(json.dumps(manifest, allow_nan=False)))
+        _put_together(type(learner), arrays, json.loads(json.dumps(manifest, allow_nan=False)), copy=False)
     write_model_file(path, arrays, manifest)
 
 
@@ -87,15 +87,18 @@ def load_learner(cls: "type[L]", path: str | os.PathLike[str]) -> "L":
         return _put_together(cls, arrays, manifest)
 
 
-def _put_together(cls: "type[L]", arrays: Arrays, manifest: object) -> "L":
-    """The learner whose state is in `arrays` and `manifest`; EvolabelError if they are not those of one."""
+def _put_together(cls: "type[L]", arrays: Arrays, manifest: object, *, copy: bool = True) -> "L":
+    """The learner whose state is in `arrays` and `manifest`; EvolabelError if they are not those of one.
+
+    Without `copy` the rules of its classifier are the `arrays` themselves.
+    """
     stored = StoredFacts(manifest)
     own = part_of(arrays, "active")
     others = {name: array for name, array in arrays.items() if not name.startswith("active.")}
     parameters = stored.part("parameters").only(*_BUCKET_PARAMETERS, *_LEARNER_PARAMETERS, "error_feedback")
     criteria = [_read_criterion(described) for described in stored.parts("criteria")]
     learner = cls(
-        put_classifier_together(EvolvingFuzzyClassifier, others, stored.value("classifier")),
+        put_classifier_together(EvolvingFuzzyClassifier, others, stored.value("classifier"), copy=copy),
         criteria=criteria,
         selection=_read_selector(stored.part("selection")),
         annotators=AnnotatorPool.from_facts(stored.part("annotators")),
