@@ -12,6 +12,7 @@ from evolabel._utils.validation import check_number, whole_number
 from evolabel.active.answers.annotators import AnnotatorPool
 from evolabel.active.answers.ledger import Ledger
 from evolabel.active.answers.read_answer import read_answer
+from evolabel.active.controls import Controls
 from evolabel.active.presets import paper_settings
 from evolabel.active.query import Query
 from evolabel.active.scoring.criteria import Criterion, read_criteria
@@ -36,7 +37,7 @@ _MOST_ROWS_AHEAD = 2048  # rows that `next_query` scores together at most
 DEFAULT_ANTECEDENT_RATE = 0.2
 
 
-class ActiveLearner:
+class ActiveLearner(Controls):
     """Asks about few samples of a stream and trains a classifier on the answers.
 
     Promise: at every moment the number of samples (or labels) asked is at most `budget` times the number seen, for any

@@ -33,7 +33,13 @@ from evolabel.core.stored.array_checks import (
 from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.core.stored.named_arrays import part_of, prefixed
 from evolabel.errors import DataError, ModelFileError, ModelWriteError
-from evolabel.persistence.model_file import read_model_file, write_model_file
+from evolabel.persistence.model_file import (
+    model_bytes,
+    model_checksum,
+    read_model_bytes,
+    read_model_file,
+    write_model_file,
+)
 from evolabel.typing import Arrays
 
 if TYPE_CHECKING:
@@ -49,6 +55,48 @@ _PARTS = ("selector", "unlabelled", "context", "pending")
 
 def save_learner(learner: "ActiveLearner", path: str | os.PathLike[str]) -> None:
     """Write `learner` and its classifier to the file at `path`."""
+    write_model_file(path, *_checked_parts(learner, path))
+
+
+def learner_bytes(learner: "ActiveLearner") -> bytes:
+    """The contents of the file that `save_learner` would write."""
+    return model_bytes(*_checked_parts(learner, "the learner"))
+
+
+def learner_checksum(learner: "ActiveLearner") -> str:
+    """The checksum of the state of `learner`, as its file has it."""
+    return model_checksum(*_take_apart(learner))
+
+
+def learner_from_bytes(cls: "type[L]", data: bytes) -> "L":
+    """The learner of class `cls` in `data`, which `learner_bytes` has made."""
+    return _read_learner(cls, *read_model_bytes(data, "the stored learner"), "the stored learner")
+
+
+def load_learner(cls: "type[L]", path: str | os.PathLike[str]) -> "L":
+    """The learner of class `cls` that `save_learner` has written to `path`."""
+    return _read_learner(cls, *read_model_file(path), path)
+
+
+def _read_learner(cls: "type[L]", arrays: Arrays, manifest: dict[str, Any], path: str | os.PathLike[str]) -> "L":
+    """The learner of class `cls` in the file `path` with these contents; ModelFileError if it holds none."""
+    if manifest.get("kind") != _KIND:
+        held = with_article(manifest.get("kind"))
+        raise ModelFileError(f"{path} holds {held}, not an active learner; pass a file of its save()")
+    with refusing_to_read(path, "a learner"):
+        return _put_together(cls, arrays, manifest)
+
+
+def _checked_parts(learner: "ActiveLearner", path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
+    """Arrays and manifest of `learner`; ModelWriteError that names `path` if they could not be read again."""
+    arrays, manifest = _take_apart(learner)
+    with refusing_to_write(path):
+        _put_together(type(learner), arrays, json.loads(json.dumps(manifest, allow_nan=False)), copy=False)
+    return arrays, manifest
+
+
+def _take_apart(learner: "ActiveLearner") -> tuple[Arrays, dict[str, Any]]:
+    """The arrays of `learner`, and all else as values that JSON can hold."""
     arrays, classifier = take_classifier_apart(learner.classifier)
     bucket, strategy, model = learner.bucket, learner.strategy, learner.strategy.inner.model
     manifest = {
@@ -72,19 +120,7 @@ def save_learner(learner: "ActiveLearner", path: str | os.PathLike[str]) -> None
     arrays |= prefixed("active.context", strategy.context.arrays(model))
     for number, query in learner.pending.items():
         arrays |= prefixed(f"active.pending.{number}", _query_arrays(query))
-    with refusing_to_write(path):
-        _put_together(type(learner), arrays, json.loads(json.dumps(manifest, allow_nan=False)), copy=False)
-    write_model_file(path, arrays, manifest)
-
-
-def load_learner(cls: "type[L]", path: str | os.PathLike[str]) -> "L":
-    """The learner of class `cls` that `save_learner` has written to `path`."""
-    arrays, manifest = read_model_file(path)
-    if manifest.get("kind") != _KIND:
-        held = with_article(manifest.get("kind"))
-        raise ModelFileError(f"{path} holds {held}, not an active learner; pass a file of its save()")
-    with refusing_to_read(path, "a learner"):
-        return _put_together(cls, arrays, manifest)
+    return arrays, manifest
 
 
 def _put_together(cls: "type[L]", arrays: Arrays, manifest: object, *, copy: bool = True) -> "L":

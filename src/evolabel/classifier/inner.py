@@ -121,6 +121,12 @@ class ClassifierInner:
         """An untrained model of `n_features` and `n_labels`, which are classes if `exclusive`, with the options."""
         return self.classifier._new_model(n_features, n_labels, exclusive=exclusive)
 
+    def begin(self, model: "StreamModel", columns: ColumnCoding, labels: LabelMatrix) -> None:
+        """Make `model`, which has seen no rows, the model of the classifier, with these `columns` and `labels`."""
+        self.replace_model(model)
+        self.columns = columns
+        self.classifier._targets = labels
+
     def replace_model(self, model: "StreamModel") -> None:
         """Make `model` the model of the classifier."""
         self.classifier._model = model

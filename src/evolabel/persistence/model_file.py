@@ -23,11 +23,10 @@ _MANIFEST_KEY = "evolabel"
 
 def write_model_file(path: str | os.PathLike[str], arrays: Arrays, manifest: dict[str, Any]) -> None:
     """Write `arrays` and `manifest` to the file `path`, atomically: readers see the old file or the new one."""
-    arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # arrays of shape () keep it
-    text = json.dumps({"schema": SCHEMA, **manifest}, sort_keys=True, allow_nan=False)
+    arrays, header = _sealed(arrays, manifest)
     target = Path(path)
     try:
-        _write(target, arrays, {_MANIFEST_KEY: text, "sha256": _checksum(arrays, text)})
+        _write(target, arrays, header)
     except OSError as error:
         why = error.strerror or error
         if not target.parent.exists():
@@ -35,6 +34,25 @@ def write_model_file(path: str | os.PathLike[str], arrays: Arrays, manifest: dic
                 f"cannot write model file {target}: there is no folder {target.parent}; create it"
             ) from None
         raise ModelWriteError(f"cannot write model file {target}: {why}; the old file is unchanged") from None
+
+
+def model_bytes(arrays: Arrays, manifest: dict[str, Any]) -> bytes:
+    """Return the contents of the file that `write_model_file` would write."""
+    from safetensors.numpy import save
+
+    return save(*_sealed(arrays, manifest))
+
+
+def model_checksum(arrays: Arrays, manifest: dict[str, Any]) -> str:
+    """Return the checksum in the header of the file: equal states have equal ones, though their files may differ."""
+    return _sealed(arrays, manifest)[1]["sha256"]
+
+
+def _sealed(arrays: Arrays, manifest: dict[str, Any]) -> tuple[Arrays, dict[str, str]]:
+    """Return `arrays` as files hold them, and the header with `manifest` and checksum."""
+    arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # arrays of shape () keep it
+    text = json.dumps({"schema": SCHEMA, **manifest}, sort_keys=True, allow_nan=False)
+    return arrays, {_MANIFEST_KEY: text, "sha256": _checksum(arrays, text)}
 
 
 def _write(target: Path, arrays: Arrays, header: dict[str, str]) -> None:
@@ -79,18 +97,41 @@ def read_model_file(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any
             header = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError) as error:
-        raise ModelFileError(
-            f"{target} is not a model file, or is incomplete ({error}); pass a file written by save(), or a copy of it"
-        ) from None
+        raise _not_a_model(target, error) from None
+    return arrays, _checked_manifest(arrays, header, target)
+
+
+def read_model_bytes(data: bytes, name: str = "the model") -> tuple[Arrays, dict[str, Any]]:
+    """Return the arrays and the manifest in the contents `data` of a model file; `name` is for messages."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        arrays = dict(load(data))
+        length = int.from_bytes(data[:8], "little")
+        header = json.loads(data[8 : 8 + length]).get("__metadata__") or {}
+    except (SafetensorError, ValueError, TypeError, KeyError, AttributeError, MemoryError, RecursionError) as error:
+        raise _not_a_model(name, error) from None
+    return arrays, _checked_manifest(arrays, header, name)
+
+
+def _not_a_model(target: object, error: Exception) -> ModelFileError:
+    return ModelFileError(
+        f"{target} is not a model file, or is incomplete ({error}); pass a file written by save(), or a copy of it"
+    )
+
+
+def _checked_manifest(arrays: Arrays, header: dict[str, str], target: object) -> dict[str, Any]:
+    """Return the manifest in `header`; ModelFileError if the checksum of it and `arrays` differs."""
     if _MANIFEST_KEY not in header:
         raise ModelFileError(f"{target} is a safetensors file, but not of evolabel; pass a file written by save()")
     manifest = _parse(header[_MANIFEST_KEY], target)
     if header.get("sha256") != _checksum(arrays, header[_MANIFEST_KEY]):
         raise ModelFileError(f"{target} was altered after it was written (checksum differs); restore it from a copy")
-    return arrays, manifest
+    return manifest
 
 
-def _parse(text: str, target: Path) -> dict[str, Any]:
+def _parse(text: str, target: object) -> dict[str, Any]:
     try:
         manifest = json.loads(text, parse_constant=_refuse_constant)
         schema = manifest["schema"]

@@ -1,7 +1,6 @@
 """`Service`: the database, its writer and one worker per project, without HTTP."""
 
 import re
-import secrets
 import threading
 import time
 from collections.abc import Sequence
@@ -74,7 +73,6 @@ class Service:
             "settings": settings.facts(),
             "features": [feature.facts() for feature in features],
             "labels": [label.facts() for label in labels],
-            "seed": secrets.randbits(32),
             "versions": versions(),
         }
         state = ProjectState.created(payload)  # refuses what the learner cannot use, before anything is written

@@ -10,6 +10,8 @@ from evolabel.active.query import Query
 from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.typing import BoolArray
 
+_COUNTS = ("questions", "refused", "answered", "volunteered", "held_back")
+
 
 @dataclass
 class Ledger:
@@ -25,6 +27,8 @@ class Ledger:
         Labels that were asked for and answered.
     volunteered : int
         Labels that were answered without being asked for; they cost nothing.
+    held_back : int
+        Questions that were worth asking and were not asked, because a limit other than the budget stopped them.
     reasons : Counter
         Number of questions for which each criterion exceeded its threshold.
     """
@@ -33,6 +37,7 @@ class Ledger:
     refused: int = 0
     answered: int = 0
     volunteered: int = 0
+    held_back: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
 
     def ask(self, query: Query) -> None:
@@ -58,6 +63,6 @@ class Ledger:
     @classmethod
     def from_facts(cls, facts: StoredFacts) -> "Ledger":
         """The ledger whose counts are in `facts`; DataError if they are no counts."""
-        facts.only("questions", "refused", "answered", "volunteered", "reasons")
-        counts = {name: facts.whole(name) for name in ("questions", "refused", "answered", "volunteered")}
+        facts.only(*_COUNTS, "reasons")
+        counts = {name: facts.whole(name) for name in _COUNTS}
         return cls(**counts, reasons=Counter(facts.counts("reasons")))

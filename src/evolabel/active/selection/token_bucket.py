@@ -18,7 +18,7 @@ DEFAULT_BURST = 200  # rows; docs/active-learning.md shows that this limit costs
 _UNITS = ("samples", "labels")
 _MOST_CREDIT = 10**12  # samples; times the number of labels it stays far within 64 bits
 _MOST_LABELS = 1_000_000  # labels of a stored learner
-_COUNTS = ("seen", "asked", "earning", "lost")
+_COUNTS = ("seen", "asked", "earning", "lost", "settled", "settled_units")
 _ROUNDING = 1e-12  # relative error of a product of floats: nearer to a whole number, only exact counting decides
 
 
@@ -82,7 +82,29 @@ class TokenBucket:
         """Units seen: samples, or labels of samples."""
         self.lost = 0
         """What was earned beyond `burst`, in parts of a token (see `_parts`)."""
+        self.settled = 0
+        """What was earned under earlier budgets, in parts of a token."""
+        self.settled_units = 0
+        """Units seen under earlier budgets."""
         share = exact_share(self.budget)
+        self._part, self._whole = share.numerator, share.denominator
+
+    def set_budget(self, budget: float) -> None:
+        """Change the budget for what is seen from now on: what was seen before has earned under its own budget.
+
+        The promise then reads asked <= sum of the budgets times the units seen under each. ParameterError if there is
+        credit, which no `budget` in force has earned.
+        """
+        check_number("budget", budget, 0, 1, open_low=True)
+        if self.credit:
+            raise ParameterError(f"the budget cannot change with credit={self.credit}; make a new learner")
+        share = exact_share(float(budget))
+        earned = self.settled + self._part * (self.earning - self.settled_units)
+        self.settled = earned * share.denominator // self._whole  # rounded down, so that the promise holds
+        rounded_up = -(-self.lost * share.denominator // self._whole)
+        self.lost = min(rounded_up, self.settled - share.denominator * self.asked)
+        self.settled_units = self.earning
+        self.budget = float(budget)
         self._part, self._whole = share.numerator, share.denominator
 
     def unit(self, n_labels: int) -> int:
@@ -144,8 +166,9 @@ class TokenBucket:
         if most is not None and saved + step > most:
             saved = max(saved, most)
             return saved / self._whole, saved // self._whole
-        units = self.earning + self.unit(n_labels) * (self.credit + 1)
-        return self.budget * units - self._lost_tokens() - self.asked, (saved + step) // self._whole
+        units = self.earning - self.settled_units + self.unit(n_labels) * (self.credit + 1)
+        tokens = self.budget * units + self.settled / self._whole
+        return tokens - self._lost_tokens() - self.asked, (saved + step) // self._whole
 
     def _parts(self, n_labels: int) -> tuple[int, int, int | None]:
         """What is left to spend, what each further row earns, and what is saved at most (None: no limit).
@@ -153,7 +176,8 @@ class TokenBucket:
         All in parts of a token, `_whole` of which are a token: whole numbers, so nothing is ever rounded.
         """
         unit = n_labels if self.per == "labels" else 1
-        saved = self._part * (self.earning + unit * self.credit) - self._whole * self.asked - self.lost
+        earned = self.settled + self._part * (self.earning - self.settled_units + unit * self.credit)
+        saved = earned - self._whole * self.asked - self.lost
         most = None if self.burst is None else unit * max(self._part * self.burst, self._whole)
         return saved, self._part * unit, most
 
@@ -175,8 +199,9 @@ class TokenBucket:
     def _all_earned(self, n_labels: int, rows: int) -> FloatArray:
         """Tokens earned from the beginning on, once each of the next rows is seen, up to rounding."""
         unit = self.unit(n_labels)
-        first = self.earning + unit * (self.credit + 1)
-        return self.budget * np.arange(first, first + unit * rows, unit, dtype=np.float64)
+        first = self.earning - self.settled_units + unit * (self.credit + 1)
+        since = self.budget * np.arange(first, first + unit * rows, unit, dtype=np.float64)
+        return since + self.settled / self._whole
 
     def count(self, n_labels: int, cost: int = 0) -> int:
         """Count one sample of `n_labels` labels and a question of this `cost`; returns what it could have cost at most.
@@ -216,14 +241,18 @@ class TokenBucket:
         """Take over the counts in `facts`; DataError if more was asked than the budget allows."""
         facts.only(*_COUNTS)
         seen, asked, earning = (facts.whole(name) for name in _COUNTS[:3])
-        lost = facts.whole("lost", high=MOST**8)
+        lost, settled = facts.whole("lost", high=MOST**8), facts.whole("settled", high=MOST**8)
+        settled_units = facts.whole("settled_units", high=earning)
         most = seen * (_MOST_LABELS if self.per == "labels" else 1)
         if not seen <= earning <= most:
             raise facts.refuse("earning", f"{seen} to {most}, as {seen} samples were seen")
         credit = self.credit * (_MOST_LABELS if self.per == "labels" else 1)  # labels may have been more
-        if self._whole * asked + lost > self._part * (earning + credit):
+        if settled > self._whole * settled_units:
+            raise facts.refuse("settled", "no more than a token per unit seen under earlier budgets")
+        if self._whole * asked + lost > settled + self._part * (earning - settled_units + credit):
             raise facts.refuse("asked", "no more than the budget allows")
         self.seen, self.asked, self.earning, self.lost = seen, asked, earning, lost
+        self.settled, self.settled_units = settled, settled_units
 
     @property
     def share(self) -> float:

@@ -56,12 +56,11 @@ class ProjectState:
         features = [Feature.read(facts) for facts in payload["features"]]
         labels = [Label(**facts) for facts in payload["labels"]]
         learner = ActiveLearner.start(
-            _coding_of(features).feature_names,
+            {feature.name: feature.choices or None for feature in features},
             [label.name for label in labels],
             budget=settings.budget,
             per=settings.per,
             burst=settings.burst,
-            seed=payload["seed"],
         )
         return cls(settings, features, labels, learner)
 
@@ -141,9 +140,11 @@ class ProjectState:
         x, unseen = self._encoded(cells)
         query = self.learner.query(x)
         names = self.label_names
-        on = self.learner.classifier.thresholds_ <= query.prediction
+        classifier = self.learner.classifier
+        on = classifier.thresholds_ <= query.prediction
+        shares = classifier.predict_proba(query.x[None])[0]
         answer: Facts = {
-            "prediction": dict(zip(names, map(float, query.probabilities), strict=True)),
+            "prediction": dict(zip(names, map(float, shares), strict=True)),
             "labels": [name for name, is_on in zip(names, on, strict=True) if is_on],
         }
         if warnings := [*query.unfamiliar, *unseen]:
