@@ -75,7 +75,7 @@ class Controls:
         passed = replace(query, labels=np.zeros_like(query.labels), reasons=(), cost=0)
         self.strategy.count(model, passed)
         query.number = passed.number
-        self.ledger.held_back += held and query.asked
+        self.ledger.questions_held += held and query.asked
 
     @uninterrupted
     def teach(self, x: object, y: object) -> None:
@@ -91,7 +91,7 @@ class Controls:
         if not np.isnan(labels).all():
             counted = np.ones(model.n_labels, np.bool_)
             self._inner.learn_checked(row, labels[0], None, antecedent_rate=self.antecedent_rate, counted=counted)
-            self.ledger.volunteered += int(np.count_nonzero(~np.isnan(labels)))
+            self.ledger.labels_volunteered += int(np.count_nonzero(~np.isnan(labels)))
 
     @uninterrupted
     def set_budget(self, budget: float) -> None:

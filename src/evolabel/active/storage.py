@@ -11,6 +11,7 @@ from evolabel._utils.text import with_article
 from evolabel.active.answers.annotators import AnnotatorPool
 from evolabel.active.answers.ledger import Ledger
 from evolabel.active.query import Query
+from evolabel.active.question_text import QueryNames
 from evolabel.active.scoring.criteria import CRITERIA, Criterion
 from evolabel.active.selection import SELECTORS, Selector
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
@@ -211,7 +212,8 @@ def _describe_query(query: Query) -> dict[str, Any]:
 def _query_arrays(query: Query) -> Arrays:
     """Arrays of a counted question; its `values` are not needed any more."""
     scores = {f"scores.{name}": np.asarray(score) for name, score in query.scores.items()}
-    return {"x": query.x, "prediction": query.prediction, "labels": query.labels, **scores}
+    named = {"x": query.x, "prediction": query.prediction, "labels": query.labels, "probabilities": query.probabilities}
+    return {**{name: array for name, array in named.items() if array is not None}, **scores}
 
 
 def _read_query(described: StoredFacts, arrays: Arrays, learner: "ActiveLearner") -> Query:
@@ -221,6 +223,7 @@ def _read_query(described: StoredFacts, arrays: Arrays, learner: "ActiveLearner"
     names = described.texts("scores")
     table = {f"scores.{name}": floats(*_score_shape(arrays, name), low=0.0, high=np.inf) for name in names}
     table |= {"x": floats(model.n_features, missing=True), "prediction": floats(size), "labels": flags(size)}
+    table["probabilities"] = floats(size, low=0.0, high=1.0)
     with inside(str(number)):
         check_arrays(arrays, table)
         check_samples("x", arrays["x"])
@@ -234,6 +237,8 @@ def _read_query(described: StoredFacts, arrays: Arrays, learner: "ActiveLearner"
         described.whole("cost", 1),
         number=number,
         unfamiliar=tuple(described.texts("unfamiliar")),
+        probabilities=arrays["probabilities"],
+        names=QueryNames(learner.strategy.inner.columns, learner.strategy.inner.label_names),
     )
     if not learner.strategy.could_have_made(model, query):
         raise described.refuse("cost", "the price of the labels that are asked for")
