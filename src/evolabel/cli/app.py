@@ -22,6 +22,7 @@ from evolabel.cli.predict import predict
 from evolabel.cli.reproduce import reproduce_paper
 from evolabel.cli.rules import rules
 from evolabel.cli.run import run
+from evolabel.cli.serve import serve
 from evolabel.cli.tune import tune
 from evolabel.errors import DatasetNotFoundError, EvolabelError, MissingDependencyError
 
@@ -66,6 +67,7 @@ def make_app() -> App:
         group = Group(title, sort_key=order)
         for place, (name, command) in enumerate(commands.items()):
             app.command(command, name=name, group=group, sort_key=place)
+    app.command(serve)
     return app
 
 

@@ -42,8 +42,12 @@ def read_url(text: str) -> URL:
     return url.set(drivername="sqlite+pysqlite")
 
 
-def writing_engine(url: URL) -> Engine:
-    """Return the engine of the one connection that writes: each commit is on the disk before it returns."""
+def writing_engine(url: URL, *, checkpoint: bool = True) -> Engine:
+    """Return the engine of the one connection that writes: each commit is on the disk before it returns.
+
+    Commands that write beside a running service pass no `checkpoint`: only one connection may move pages of SQLite's
+    write-ahead log into the database.
+    """
     if url.get_backend_name() == "postgresql":
         return create_engine(url, poolclass=NullPool, connect_args=dict(_POSTGRES_SETTINGS))
     Path(str(url.database)).absolute().parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +60,7 @@ def writing_engine(url: URL) -> Engine:
             "journal_mode=WAL",
             "synchronous=FULL",
             "foreign_keys=ON",
-            f"wal_autocheckpoint={_CHECKPOINT_PAGES}",
+            f"wal_autocheckpoint={_CHECKPOINT_PAGES if checkpoint else 0}",
         ):
             connection.execute(f"PRAGMA {setting}")
 

@@ -1,0 +1,45 @@
+"""The server process: one event loop, one worker thread per project."""
+
+import logging
+import os
+from pathlib import Path
+
+from sqlalchemy import URL
+from threadpoolctl import threadpool_limits
+
+from evolabel.server.app import create_app
+from evolabel.server.service import Service
+
+_MOST_HEADERS = 64 * 1024  # bytes
+_STOP_SECONDS = 10
+
+
+def run_server(
+    url: URL, host: str, port: int, *, tls_cert: Path | None = None, tls_key: Path | None = None,
+    behind_proxy: bool = False,
+) -> None:  # fmt: skip
+    """Serve the database at `url` on `host` and `port` until the process is stopped.
+
+    `tls_cert` and `tls_key` are files; `behind_proxy`: headers of a proxy on this machine are read.
+    """
+    import uvicorn
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    threadpool_limits(1)  # the same bits on every start
+    service = Service(url)
+    service.start()
+    config = uvicorn.Config(
+        create_app(service),
+        host=host,
+        port=port,
+        http="h11",
+        h11_max_incomplete_event_size=_MOST_HEADERS,
+        timeout_graceful_shutdown=_STOP_SECONDS,
+        timeout_keep_alive=30,
+        server_header=False,
+        access_log=False,
+        proxy_headers=behind_proxy,
+        ssl_certfile=None if tls_cert is None else os.fspath(tls_cert),
+        ssl_keyfile=None if tls_key is None else os.fspath(tls_key),
+    )
+    uvicorn.Server(config).run()

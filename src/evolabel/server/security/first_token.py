@@ -1,0 +1,38 @@
+"""Tokens made on the command line, also while the service runs."""
+
+import time
+
+from sqlalchemy import URL, inspect
+
+from evolabel.errors import ParameterError
+from evolabel.server.security.tokens import make_token
+from evolabel.server.store.engines import writing_engine
+from evolabel.server.store.people import find_or_insert_person, project_id_of, set_member
+from evolabel.server.store.schema import METADATA, ROLES
+
+
+def create_token(url: URL, person: str, project: str | None, role: str | None, name: str) -> str:
+    """Return a new token of `person` in the database at `url`, called `name`.
+
+    It is for a `project` and a `role` there, or, without both, for the whole server. ParameterError if only one is
+    given or there is none such.
+    """
+    if (project is None) != (role is None):
+        raise ParameterError("a project and a role go together; give both, or neither for an administrator")
+    if role is not None and role not in ROLES:
+        raise ParameterError(f"there is no role {role!r}; the roles are {', '.join(ROLES)}")
+    at = time.time_ns() // 1000
+    engine = writing_engine(url, checkpoint=False)
+    try:
+        with engine.begin() as connection:
+            if not inspect(connection).has_table("project"):
+                METADATA.create_all(connection)
+            project_id = None if project is None else project_id_of(connection, project)
+            if project is not None and project_id is None:
+                raise ParameterError(f"there is no project {project!r} in this database; create it first")
+            number = find_or_insert_person(connection, person.lower(), at, admin=project is None)
+            if project_id is not None and role is not None:
+                set_member(connection, project_id, number, role)
+            return make_token(connection, number, project_id, role, name=name, at=at)
+    finally:
+        engine.dispose()
