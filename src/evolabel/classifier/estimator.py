@@ -341,7 +341,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         """Return what `evolabel.explain.figures` read: the trained model, and names of its features and labels."""
         from evolabel.explain.figures.figure_data import FigureData
 
-        return FigureData(self._trained(), self._feature_names(), self._targets.names)
+        return FigureData(self._trained(), self._feature_names(), self._targets.names, self._decision_threshold())
 
     @uninterrupted
     def name_columns(self, features: Sequence[str], labels: Sequence[str]) -> Self:

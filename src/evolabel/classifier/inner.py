@@ -22,7 +22,8 @@ from evolabel.typing import BoolArray, FloatArray
 if TYPE_CHECKING:
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
     from evolabel.core.model import StreamModel
-    from evolabel.explain.prediction import Correct, Explanation
+    from evolabel.explain.explain_sample import Correct
+    from evolabel.explain.prediction import Explanation
 
 
 class FittedModel(NamedTuple):
