@@ -10,6 +10,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.core.feature_growth import grow_features, keep_features
 from evolabel.errors import DataError, ModelFileError, StateError
+from evolabel.explain.expert_form import without_name
 from evolabel.persistence.model_file import read_model_file, write_model_file
 
 FEATURES, LABELS = ["heat", "flow", "noise"], ["leak", "jam", "wear"]
@@ -235,7 +236,7 @@ def test_explanations_add_up_and_name_the_rule(clf):
             decided += 1
             assert why.paths[0] is None
             assert why.deciding[0].number == number
-            assert f"decided by: {HOT} (rule {number})" in why.text
+            assert f'decided by: {without_name(HOT)} (rule {number} "hot")' in why.text
             assert why.to_dict()["labels"][0]["decided_by"] == number
         else:
             assert why.written[0] == 0.0

@@ -221,7 +221,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         first, second = (self, other) if id(self) < id(other) else (other, self)
         with first.inner.lock, second.inner.lock:  # always in this order, else two merges could wait for each other
             mine, theirs = self._trained(), other.inner.trained_model
-            self._check_same_features(other)
+            self.inner.check_mergeable(other)
             targets = other.inner.targets
             coding = joined(self._targets, targets)
             at, classes = places(targets, coding), isinstance(coding, ClassCodes)
@@ -374,14 +374,6 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         return load_classifier(cls, path)
 
     # ------------------------------------------------------------------ inner workings
-
-    def _check_same_features(self, other: "EvolvingFuzzyClassifier") -> None:
-        mine, theirs = self._feature_names(), other.inner.feature_names
-        if mine != theirs or self.inner.columns != other.inner.columns:
-            raise DataError(
-                f"the classifiers have different features ({len(mine)}: {mine[:3]}..., {len(theirs)}: "
-                f"{theirs[:3]}...); only classifiers of the same features can be merged"
-            )
 
     def __getstate__(self) -> dict[str, Any]:
         """All attributes; the lock belongs to this object alone."""

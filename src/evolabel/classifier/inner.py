@@ -80,6 +80,17 @@ class ClassifierInner:
             )
         raise StateError("the classifier was trained on classes; train it on a label matrix (samples, labels)")
 
+    def check_mergeable(self, other: "EvolvingFuzzyClassifier") -> None:
+        """Raise DataError unless `other` is another classifier with the same features."""
+        if other is self.classifier:
+            raise DataError("a classifier cannot be merged with itself; pass one that was trained on other rows")
+        mine, theirs = self.feature_names, other.inner.feature_names
+        if mine != theirs or self.columns != other.inner.columns:
+            raise DataError(
+                f"the classifiers have different features ({len(mine)}: {mine[:3]}..., {len(theirs)}: "
+                f"{theirs[:3]}...); only classifiers of the same features can be merged"
+            )
+
     @property
     def any_model(self) -> "StreamModel":
         """The model, whatever the target; NotTrainedError before the first rows."""

@@ -22,6 +22,7 @@ from evolabel.explain.threshold_rules import (
     edge_text,
     percent,
     samples,
+    weight_text,
 )
 from evolabel.explain.tree_leaves import ring_rows
 from evolabel.typing import FloatArray
@@ -96,8 +97,8 @@ def _title(why: Explanation, path: ThresholdPath, k: int) -> str:
     answer = "yes" if why.predicted[k] else "no"
     border = "" if why.threshold is None else f", threshold {why.borders[k]:.2g}"
     text = f"{canvas.plain(why.label_names[k])}: {answer} (output {why.total[k]:.2f}{border})"
-    text += "" if path.share >= FULL_SAY else f"; near an edge, this rule has {percent(path.share)} of the answer"
-    return text + ("" if path.say >= FULL_SAY else f"; threshold rules count {percent(path.say)}")
+    text += "" if path.share >= FULL_SAY else f"; near an edge, this rule has {weight_text(path.share)} of the answer"
+    return text + ("" if path.say >= FULL_SAY else f"; threshold rules count {weight_text(path.say)}")
 
 
 def _draw_range(ax: "Axes", sample: _Sample, condition: ThresholdCondition, row: int) -> None:
