@@ -32,6 +32,10 @@ class StateError(EvolabelError, RuntimeError):
     """The call is not possible in the present state of the model."""
 
 
+class OutOfMemoryError(EvolabelError, MemoryError):
+    """The model would need more memory than there is; raised before anything is allocated."""
+
+
 class InternalError(EvolabelError, AssertionError):
     """Arrays made by evolabel itself do not fit together; raised before a kernel writes outside of them."""
 

@@ -25,7 +25,7 @@ def test_answers_without_a_question_are_learned_and_free(classifier, stream):
     learner = ActiveLearner(classifier, 0.1)
     seen = classifier.n_samples_seen_
     learner.update(learner.query(stream[0][70]), stream[1][70])
-    assert (learner.bucket.seen, learner.bucket.asked, learner.ledger.volunteered) == (1, 0, 3)
+    assert (learner.bucket.seen, learner.bucket.asked, learner.ledger.labels_volunteered) == (1, 0, 3)
     assert classifier.n_samples_seen_ == seen + 1
 
 
@@ -50,7 +50,7 @@ def test_the_oldest_pending_question_is_given_up_first(classifier, stream, tmp_p
     for query in queries:
         learner.mark_pending(query)
     assert list(learner.pending) == [2, 3]
-    assert (learner.ledger.refused, learner.bucket.asked) == (1, 3)  # what was asked stays spent
+    assert (learner.ledger.questions_refused, learner.bucket.asked) == (1, 3)  # what was asked stays spent
     with pytest.raises(StateError, match="given up"):
         learner.update(queries[0], stream[1][60])
     learner.save(tmp_path / "learner")

@@ -65,7 +65,7 @@ def test_a_question_made_before_saving_is_answered_after_loading(classifier, str
     loaded = ActiveLearner.load(tmp_path / "learner.efc")
     loaded.update(query, stream[1][70])
     assert not loaded.pending
-    assert loaded.ledger.answered == 3
+    assert loaded.ledger.labels_answered == 3
 
 
 def test_other_files_are_refused(classifier, tmp_path):

@@ -126,12 +126,12 @@ def test_features_may_change_before_the_first_sample(classifier, stream):
 
 def test_questions_about_labels_that_are_gone_are_given_up(learner, stream):
     number, query = next(iter(learner.pending.items()))
-    refused, waiting = learner.ledger.refused, len(learner.pending)
+    refused, waiting = learner.ledger.questions_refused, len(learner.pending)
     learner.classifier.fit(stream[0][:70], pd.DataFrame(stream[1][:70], columns=["up", "down", "left"]))
     with pytest.raises(StateError, match=f"sample {number} is not pending"):
         learner.update(query, stream[1][0])
     assert not learner.pending
-    assert learner.ledger.refused == refused + waiting
+    assert learner.ledger.questions_refused == refused + waiting
 
 
 def test_questions_about_labels_that_stay_can_be_answered(learner, stream):

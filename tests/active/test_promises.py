@@ -120,7 +120,7 @@ def test_a_question_that_cannot_be_paid_any_more_is_refused(classifier, stream):
 def test_a_refused_question_counts_as_asked(classifier):
     learner = ActiveLearner(classifier, 1.0, criteria="first_feature", selection="first_come")
     learner.update(learner.query([9.0, 0.0, 0.0, 0.0]), None)
-    assert (learner.bucket.asked, learner.ledger.refused, learner.ledger.answered) == (1, 1, 0)
+    assert (learner.bucket.asked, learner.ledger.questions_refused, learner.ledger.labels_answered) == (1, 1, 0)
 
 
 def test_variable_thresholds_tighten_with_questions_and_ease_without(classifier):

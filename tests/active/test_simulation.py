@@ -82,7 +82,9 @@ def test_refusals_and_noise_are_those_of_the_annotator(stream):
     annotator = SimulatedAnnotator(refusals=1.0)
     silent = BudgetedLearner(BASE, 0.3, annotator=annotator).fit(X[:60], Y[:60])
     silent.test_then_train(X[60:], Y[60:])
-    assert silent.learner_.ledger.refused == silent.learner_.ledger.questions == silent.learner_.bucket.asked > 0
+    assert (
+        silent.learner_.ledger.questions_refused == silent.learner_.ledger.questions == silent.learner_.bucket.asked > 0
+    )
     truth = np.array([0.0, 1.0, np.nan])
     wrong = SimulatedAnnotator(noise=1.0).answer(truth, np.array([True, True, True]))
     np.testing.assert_array_equal(wrong, [1.0, 0.0, np.nan])

@@ -142,7 +142,7 @@ OF_LEARNERS = {
     "a budget of nothing": (set_fact(0, "parameters", "budget"), "budget"),
     "an unknown criterion": (set_fact([{"name": "luck", "parameters": {}}], "criteria"), "luck"),
     "an unknown filter": (set_fact({"name": "luck", "parameters": {}}, "selection"), "selection.name"),
-    "refused in words": (set_fact("often", "ledger", "refused"), "ledger.refused"),
+    "refused in words": (set_fact("often", "ledger", "questions_refused"), "ledger.questions_refused"),
     "annotators that agree too often": (set_fact({"anna": 3}, "annotators", "agreed"), "annotators.agreed"),
     "a window of everything": (
         set_fact({"name": "tokens", "parameters": {"generosity": 2.0, "window": 10**12}}, "selection"),

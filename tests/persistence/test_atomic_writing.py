@@ -1,12 +1,18 @@
 """Readers see the old file or the new one, whatever happens in between."""
 
 import os
+import signal
+import subprocess
+import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors import SafetensorError
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils.atomic_files import staged
 from evolabel.errors import EvolabelError, ModelWriteError
 
 
@@ -68,7 +74,7 @@ def test_the_new_file_is_complete_and_flushed_before_it_takes_the_place_of_the_o
     def spy_replace(source, target):
         steps.append("replace")
         assert saved.read_bytes() == before
-        assert Path(source).parent == saved.parent
+        assert Path(source).parent.parent == saved.parent
         assert EvolvingFuzzyClassifier.load(source).n_samples_seen_ == trained.n_samples_seen_
         replace(source, target)
 
@@ -116,3 +122,58 @@ def test_saving_over_a_file_keeps_its_mode_and_follows_links(trained, tmp_path):
     assert link.is_symlink()
     assert real.stat().st_mode & 0o777 == 0o600
     assert EvolvingFuzzyClassifier.load(real).n_samples_seen_ == trained.n_samples_seen_
+
+
+KILLED = """
+import os, signal
+from pathlib import Path
+from evolabel._utils.atomic_files import staged, write_atomically
+
+with staged(Path("out"), Path(".")) as stage:
+    (stage / "figure").write_bytes(b"half of it")
+    os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+    write_atomically(Path("model"), b"half of it")
+"""
+
+
+def test_parts_of_killed_writers_are_removed_and_those_of_running_ones_stay(trained, tmp_path):
+    process = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, check=False)
+    assert process.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.glob(".*.part"))) == 2
+    elsewhere = tmp_path / f".model.1-00000000-{'0' * 16}.part"  # of another computer
+    elsewhere.touch()
+    mine = tmp_path / "notes.part"
+    mine.touch()
+    with staged(tmp_path / "other", tmp_path) as running:
+        trained.save(tmp_path / "model")
+        assert set(tmp_path.iterdir()) == {tmp_path / "model", running, elsewhere, mine}
+    assert EvolvingFuzzyClassifier.load(tmp_path / "model").n_samples_seen_ == trained.n_samples_seen_
+
+
+def test_saving_needs_little_memory_beside_the_model(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 200))
+    classifier = EvolvingFuzzyClassifier(max_rules=4, vigilance=0.0, threshold_rules=False)
+    model = classifier.fit(X, (X[:, :2] > 0).astype(float))
+    model.save(tmp_path / "model")
+    tracemalloc.start()
+    try:
+        model.save(tmp_path / "model")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    size = (tmp_path / "model").stat().st_size
+    assert size > 4_000_000
+    assert peak < size / 2
+
+
+def test_an_error_of_the_disk_inside_safetensors_is_an_error_of_the_disk(trained, saved, monkeypatch):
+    def full(*_):
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr("safetensors.numpy.save_file", full)
+    before = saved.read_bytes()
+    with pytest.raises(ModelWriteError, match="No space left on device; the old file is unchanged"):
+        trained.save(saved)
+    assert saved.read_bytes() == before
+    assert list(saved.parent.iterdir()) == [saved]

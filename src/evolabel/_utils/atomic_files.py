@@ -2,29 +2,31 @@
 
 import errno
 import os
-import secrets
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from evolabel._utils.part_files import part_name, remove_dead_parts
 
 
 def write_atomically(target: Path, data: bytes) -> None:
     """Write `data` to a temporary file beside `target`, flush it to disk, then rename it to `target`.
 
     The new file gets the mode and, where permitted, the owner of the file it replaces. A link is followed: the file it
-    points to is replaced. A device or a pipe is written to directly.
+    points to is replaced. A device or a pipe is written to directly. Temporary files of processes that have ended are
+    deleted.
     """
     if not target.name:  # as in "." or "/"
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
-    if target.exists() and not (target.is_file() or target.is_dir()):
+    if is_special(target):
         with name_in_errors(target):
             target.write_bytes(data)
         return
     place = resolve_link(target)
-    part = place.with_name(f".{place.name}.{secrets.token_hex(8)}.part")
+    remove_dead_parts(place.parent)
+    part = place.with_name(part_name(place.name))
     try:
         with name_in_errors(target):
             mode = stat.S_IMODE(place.stat().st_mode) if place.is_file() else 0o666  # no more rights than before
@@ -38,6 +40,11 @@ def write_atomically(target: Path, data: bytes) -> None:
         part.unlink(missing_ok=True)
         raise
     _flush_folder(place.parent)
+
+
+def is_special(target: Path) -> bool:
+    """Return whether `target` is a device or a pipe, which cannot be replaced."""
+    return target.exists() and not (target.is_file() or target.is_dir())
 
 
 def resolve_link(target: Path) -> Path:
@@ -74,11 +81,14 @@ def name_in_errors(target: Path) -> Iterator[None]:
 def staged(target: Path, workplace: Path) -> Iterator[Path]:
     """Yield an empty folder inside `workplace`; its files move to the folder `target` at the end of the block.
 
-    If the block raises, they are deleted. `workplace` must be on the same disk as `target`, so that moving a file is
-    one rename. Modes, owners and links are treated as in `write_atomically`.
+    If the block raises, they are deleted, and so are such folders of processes that have ended. `workplace` must be on
+    the same disk as `target`, so that moving a file is one rename. Modes, owners and links are treated as in
+    `write_atomically`.
     """
     workplace.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=".", suffix=".part", dir=workplace))
+    remove_dead_parts(workplace)
+    folder = workplace / part_name("files")
+    folder.mkdir(mode=0o700)
     try:
         yield folder
         files = sorted(folder.iterdir())

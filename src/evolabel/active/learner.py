@@ -11,7 +11,7 @@ from evolabel._utils.interrupts import deliver
 from evolabel._utils.validation import check_number, whole_number
 from evolabel.active.answers.annotators import AnnotatorPool
 from evolabel.active.answers.ledger import Ledger
-from evolabel.active.answers.read_answer import read_answer
+from evolabel.active.answers.read_answer import Answer, read_answer
 from evolabel.active.presets import paper_settings
 from evolabel.active.query import Query
 from evolabel.active.scoring.criteria import Criterion, read_criteria
@@ -176,8 +176,8 @@ class ActiveLearner:
 
         Parameters
         ----------
-        x : array (p,)
-            The sample; NaN for missing features. A row of a frame or a table of one row will do.
+        x : array (p,), or a dictionary {feature: value}
+            The sample; NaN, or not in the dictionary: missing. A row of a frame or a table of one row will do.
 
         Returns
         -------
@@ -304,8 +304,8 @@ class ActiveLearner:
             Made by `query` or `next_query` of this learner.
         y : array (K,) of 0, 1, NaN, or a dictionary {label: 0 or 1}, or None
             The answer; NaN, or not in the dictionary: that label was not answered; None: not asked, or refused. Labels
-            that were not asked for are used as well and cost nothing. A longer array adds labels. Rows of frames are
-            read by their names, too.
+            that were not asked for are used as well and cost nothing. A longer array or a new name adds labels. Rows
+            of frames are read by their names, too.
         annotator : str or list of str, optional
             Who has answered, for `annotators`; several have given one row of y each.
         """
@@ -323,16 +323,18 @@ class ActiveLearner:
         if query.asked or answer is not None:
             self.strategy.context.record_answer(model, query, answered)
         if answer is not None:
-            self._learn(model, query, *answer.settle(self.annotators))
+            self._learn(model, query, answer)
 
-    def _learn(self, model: Model, query: Query, y: FloatArray, confidence: FloatArray | None) -> None:
+    def _learn(self, model: Model, query: Query, answer: Answer) -> None:
         """Train on one answer. Does nothing if every label is NaN (tied votes, or annotators of weight 0)."""
+        y, confidence = answer.settle(self.annotators)
         if np.isnan(y).all():
             return
         cold_start = model.warm_up
         if cold_start is not None and self.bucket.budget < 1.0:
             cold_start.in_order = False  # rows that were asked about are not neighbours in the stream
         counted = self.strategy.drawn_labels(query)
+        self._inner.add_labels(answer.new_labels)
         outputs = self._inner.learn_checked(
             query.x, y, confidence, antecedent_rate=self.antecedent_rate, counted=counted
         )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from evolabel.active.question_text import QueryNames, question_text
 from evolabel.typing import BoolArray, FloatArray
 
 COLD_START = "warm_up"
@@ -22,7 +23,7 @@ Scores = Mapping[str, FloatArray]
 
 @dataclass(eq=False)
 class Query:
-    """A sample, its prediction, and the question about it, if there is one.
+    """A sample, its prediction, and the question about it, if there is one; `print` shows it to an annotator.
 
     Attributes
     ----------
@@ -44,6 +45,10 @@ class Query:
         Values of the sample far outside the range seen, and texts never seen, in words.
     number : int or None
         Number of the sample in the stream, once the learner has counted it.
+    probabilities : array (K,) or None
+        Probability of each label at the time of the query; None if nothing is asked.
+    names : QueryNames or None
+        Names of the columns and labels.
     """
 
     x: FloatArray
@@ -55,8 +60,13 @@ class Query:
     values: FloatArray | None = field(default=None, repr=False)
     number: int | None = None
     unfamiliar: tuple[str, ...] = ()
+    probabilities: FloatArray | None = None
+    names: QueryNames | None = field(default=None, repr=False)
 
     @property
     def asked(self) -> bool:
         """Whether a person is asked for any label of the sample."""
         return self.cost > 0
+
+    def __str__(self) -> str:
+        return question_text(self)

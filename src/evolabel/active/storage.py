@@ -11,6 +11,7 @@ from evolabel._utils.text import with_article
 from evolabel.active.answers.annotators import AnnotatorPool
 from evolabel.active.answers.ledger import Ledger
 from evolabel.active.query import Query
+from evolabel.active.question_text import QueryNames
 from evolabel.active.scoring.criteria import CRITERIA, Criterion
 from evolabel.active.selection import SELECTORS, Selector
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
@@ -73,7 +74,7 @@ def save_learner(learner: "ActiveLearner", path: str | os.PathLike[str]) -> None
     for number, query in learner.pending.items():
         arrays |= prefixed(f"active.pending.{number}", _query_arrays(query))
     with refusing_to_write(path):
-        _put_together(type(learner), arrays, json.loads(json.dumps(manifest, allow_nan=False)))
+        _put_together(type(learner), arrays, json.loads(json.dumps(manifest, allow_nan=False)), copy=False)
     write_model_file(path, arrays, manifest)
 
 
@@ -87,15 +88,18 @@ def load_learner(cls: "type[L]", path: str | os.PathLike[str]) -> "L":
         return _put_together(cls, arrays, manifest)
 
 
-def _put_together(cls: "type[L]", arrays: Arrays, manifest: object) -> "L":
-    """The learner whose state is in `arrays` and `manifest`; EvolabelError if they are not those of one."""
+def _put_together(cls: "type[L]", arrays: Arrays, manifest: object, *, copy: bool = True) -> "L":
+    """The learner whose state is in `arrays` and `manifest`; EvolabelError if they are not those of one.
+
+    Without `copy` the rules of its classifier are the `arrays` themselves.
+    """
     stored = StoredFacts(manifest)
     own = part_of(arrays, "active")
     others = {name: array for name, array in arrays.items() if not name.startswith("active.")}
     parameters = stored.part("parameters").only(*_BUCKET_PARAMETERS, *_LEARNER_PARAMETERS, "error_feedback")
     criteria = [_read_criterion(described) for described in stored.parts("criteria")]
     learner = cls(
-        put_classifier_together(EvolvingFuzzyClassifier, others, stored.value("classifier")),
+        put_classifier_together(EvolvingFuzzyClassifier, others, stored.value("classifier"), copy=copy),
         criteria=criteria,
         selection=_read_selector(stored.part("selection")),
         annotators=AnnotatorPool.from_facts(stored.part("annotators")),
@@ -172,7 +176,8 @@ def _describe_query(query: Query) -> dict[str, Any]:
 def _query_arrays(query: Query) -> Arrays:
     """Arrays of a counted question; its `values` are not needed any more."""
     scores = {f"scores.{name}": np.asarray(score) for name, score in query.scores.items()}
-    return {"x": query.x, "prediction": query.prediction, "labels": query.labels, **scores}
+    named = {"x": query.x, "prediction": query.prediction, "labels": query.labels, "probabilities": query.probabilities}
+    return {**{name: array for name, array in named.items() if array is not None}, **scores}
 
 
 def _read_query(described: StoredFacts, arrays: Arrays, learner: "ActiveLearner") -> Query:
@@ -182,6 +187,7 @@ def _read_query(described: StoredFacts, arrays: Arrays, learner: "ActiveLearner"
     names = described.texts("scores")
     table = {f"scores.{name}": floats(*_score_shape(arrays, name), low=0.0, high=np.inf) for name in names}
     table |= {"x": floats(model.n_features, missing=True), "prediction": floats(size), "labels": flags(size)}
+    table["probabilities"] = floats(size, low=0.0, high=1.0)
     with inside(str(number)):
         check_arrays(arrays, table)
         check_samples("x", arrays["x"])
@@ -195,6 +201,8 @@ def _read_query(described: StoredFacts, arrays: Arrays, learner: "ActiveLearner"
         described.whole("cost", 1),
         number=number,
         unfamiliar=tuple(described.texts("unfamiliar")),
+        probabilities=arrays["probabilities"],
+        names=QueryNames(learner.strategy.inner.columns, learner.strategy.inner.label_names),
     )
     if not learner.strategy.could_have_made(model, query):
         raise described.refuse("cost", "the price of the labels that are asked for")

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.active.query import COLD_START, PROBE, RANDOM, RANKING, Query, Scores
+from evolabel.active.question_text import QueryNames
 from evolabel.active.scoring.context import QueryContext, RowContext
 from evolabel.active.scoring.criteria import Criterion, VarianceReduction, can_fire, score_table
 from evolabel.active.scoring.model_version import ModelVersion, WeightCache
@@ -229,9 +230,7 @@ class QueryStrategy:
         prediction = look.outputs[0]
         labels = np.full(len(prediction), asked)
         reasons = (COLD_START,) if asked else ()
-        return Query(
-            row[0].copy(), prediction, labels, reasons, {}, self.price_of(labels), unfamiliar=self._unfamiliar(row[0])
-        )
+        return self._described(Query(row[0].copy(), prediction, labels, reasons, {}, self.price_of(labels)))
 
     def _make_query(
         self,
@@ -246,17 +245,22 @@ class QueryStrategy:
         """The query of a scored sample; `mask`: labels to ask for, or that the sample is asked about; None: nothing."""
         if mask is None:
             labels = np.zeros(len(prediction), np.bool_)
-            return Query(x, prediction, labels, (), scores, 0, value, unfamiliar=self._unfamiliar(x))
+            return self._described(Query(x, prediction, labels, (), scores, 0, value))
         labels = mask if self.bucket.per == "labels" else np.ones(len(prediction), np.bool_)
         reasons = self._reasons(scores, labels, selector)
         if self.bucket.per == "labels" and selector.takes_priorities and is_probe(value, labels):
             reasons = (PROBE, *reasons) if np.count_nonzero(labels) > 1 else (PROBE,)
         price = self.price_of(labels)
-        return Query(x, prediction, labels, reasons, scores, price, value, unfamiliar=self._unfamiliar(x))
+        return self._described(Query(x, prediction, labels, reasons, scores, price, value))
 
-    def _unfamiliar(self, x: FloatArray) -> tuple[str, ...]:
-        """Values of the sample `x`, (p,), that the model has never seen, in words."""
-        return describe_unfamiliar(x, self.inner.model.ranges, self.inner.columns)
+    def _described(self, query: Query) -> Query:
+        """The `query` with names, unfamiliar values in words and, if it asks, the probabilities of the labels."""
+        model = self.inner.model
+        query.names = QueryNames(self.inner.columns, self.inner.label_names)
+        query.unfamiliar = describe_unfamiliar(query.x, model.ranges, query.names.columns)
+        if query.asked:
+            query.probabilities = model.calibrator().probabilities(query.prediction[None])[0]
+        return query
 
     def _reasons(self, scores: Scores, labels: BoolArray, selector: Selector) -> tuple[str, ...]:
         """Criteria whose scores of the labels asked for exceed their threshold, at the present ease of `selector`."""

@@ -3,11 +3,15 @@
 It is the only module that reads private attributes of the estimator.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from evolabel import errors
+from evolabel._utils.notes import note
+from evolabel._utils.text import first_names
+from evolabel.classifier.named_columns import read_mapping
 from evolabel.classifier.samples import as_array, as_matrix, as_one_row, checked_values, is_checked_shape
 from evolabel.classifier.targets import LabelMatrix, Targets, read_targets
 from evolabel.core.batch import Batch
@@ -176,8 +180,18 @@ class ClassifierInner:
         self._by_order = self._by_order or type(X) is np.ndarray
         return rows
 
+    def add_labels(self, names: Sequence[str]) -> None:
+        """Name the labels that the next row to learn will add; a note reports them."""
+        if names:
+            note(f"y answers {first_names(names)}, which the model did not have; added as a label")
+            self.classifier._targets = LabelMatrix([*self.label_names, *names])
+
     def validate_row(self, x: object) -> FloatArray:
-        """One checked row, (1, p), from a flat array `x` or a table of one row."""
+        """One checked row, (1, p), from a flat array `x`, a dictionary by feature names or a table of one row."""
+        if isinstance(x, Mapping):
+            model = self.model
+            names = tuple(f"x{j}" for j in range(model.n_features))
+            return checked_values(read_mapping(self.columns or ColumnCoding(names, (None,) * len(names)), x))
         array = x if type(x) is np.ndarray or hasattr(x, "columns") else as_one_row(x)
         if not (isinstance(array, np.ndarray) or hasattr(array, "columns")):
             array = as_array(array, "x")
@@ -211,7 +225,7 @@ class ClassifierInner:
         """
         clf, model = self.classifier, self.classifier._model
         labels = y[None]
-        if len(y) != model.n_labels:
+        if len(y) != clf._targets.size:
             labels, clf._targets = read_targets(labels, 1, clf._targets, streaming=True)
         model.advance(-1)  # the row was counted when it was seen
         rules, outputs = model.rules, np.zeros(labels.shape)

@@ -27,6 +27,7 @@ from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets, announ
 from evolabel.core.batch import NO_WEIGHTS, NOT_GIVEN, Batch
 from evolabel.core.calibration.calibration import DEFAULT_COVERAGE, check_coverage
 from evolabel.core.members.feedback.error_feedback import ErrorFeedback
+from evolabel.core.memory_need import check_memory
 from evolabel.core.model import CHUNK, StreamModel
 from evolabel.core.rules.events import Event
 from evolabel.errors import DataError
@@ -248,7 +249,9 @@ class Learning(Parameters, Properties):
 
     def _new_model(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> StreamModel:
         """Return an untrained model of this classifier's parameters; `exclusive`: the labels are classes."""
-        return StreamModel(n_features, n_labels, self._options(), exclusive=exclusive, watchers=[ErrorFeedback()])
+        options = self._options()
+        check_memory(n_features, n_labels, options)
+        return StreamModel(n_features, n_labels, options, exclusive=exclusive, watchers=[ErrorFeedback()])
 
     def _learn_and_report(self, on_event: OnEvent, learn: Callable[[], T]) -> T:
         """Return what `learn` returns, after `on_event` was called with every event that it has logged."""

@@ -1,6 +1,6 @@
 """Frames as rows of features: columns are found by name, texts become 0/1 features by a `ColumnCoding`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -11,6 +11,7 @@ from evolabel._utils.text import counted, first_names
 from evolabel.errors import DataError
 from evolabel.streams.tabular.column_coding import ColumnCoding, Encoded, Unseen
 from evolabel.streams.tabular.frames import frame_columns
+from evolabel.streams.tabular.tables import Column, Texts
 from evolabel.typing import FloatArray
 
 _TEXTS = (nw.String, nw.Categorical, nw.Enum)
@@ -49,6 +50,35 @@ def read_by_name(coding: ColumnCoding, frame: object, names: Sequence[str]) -> E
     for text in describe_unseen(encoded.unseen):
         note(text)
     return encoded
+
+
+def read_mapping(coding: ColumnCoding, x: Mapping[str, Any]) -> FloatArray:
+    """Return the features, (1, p), of the sample `x` by column names of `coding`; columns it does not have are missing.
+
+    A note reports names that are no columns, and texts never seen.
+    """
+    given = {str(name): value for name, value in x.items()}
+    if extra := [name for name in given if name not in set(coding.columns)]:
+        note(f"x has features that the model does not use: {first_names(extra)}; they are ignored")
+    cells = [given.get(column) for column in coding.columns]
+    row = coding.encode_cells(cells)
+    if row is not None:
+        return row
+    columns = {name: _one_cell(name, value) for name, value in zip(coding.columns, cells, strict=True)}
+    encoded = coding.encode(columns, lambda _: "x", "x")
+    for text in describe_unseen(encoded.unseen):
+        note(text)
+    return encoded.rows
+
+
+def _one_cell(name: str, value: Any) -> Column:
+    """Return a column of the one `value`; DataError if it is neither a text nor a number."""
+    if isinstance(value, str):
+        return Texts.of([value])
+    try:
+        return np.array([np.nan if value is None else float(value)])
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(f"x: {name!r} is {value!r}; pass a number or a text, None where it is missing") from None
 
 
 def describe_unseen(unseen: Sequence[Unseen]) -> list[str]:

@@ -41,7 +41,8 @@ def save_classifier(classifier: "EvolvingFuzzyClassifier", path: str | os.PathLi
     """Write a trained `classifier` to `path`."""
     arrays, manifest = take_classifier_apart(classifier)
     with refusing_to_write(path):
-        put_classifier_together(type(classifier), arrays, json.loads(json.dumps(manifest, allow_nan=False)))
+        stored = json.loads(json.dumps(manifest, allow_nan=False))
+        put_classifier_together(type(classifier), arrays, stored, copy=False)
     write_model_file(path, arrays, {"kind": KIND, **manifest})
 
 
@@ -89,12 +90,15 @@ def take_classifier_apart(classifier: "EvolvingFuzzyClassifier") -> tuple[Arrays
     }
 
 
-def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: object) -> "C":
-    """Return the classifier of class `cls` of these `arrays` and `manifest`; EvolabelError if they are wrong."""
+def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: object, *, copy: bool = True) -> "C":
+    """Return the classifier of class `cls` of these `arrays` and `manifest`; EvolabelError if they are wrong.
+
+    Without `copy` its rules are the `arrays` themselves, which saves memory where the classifier is only checked.
+    """
     stored = StoredFacts(manifest)
     classifier = cls(**stored.part("parameters").only(*cls._get_param_names()))
     classifier._options()
-    model = classifier._model = _put_model_together(arrays, stored.part("model"))
+    model = classifier._model = _put_model_together(arrays, stored.part("model"), copy=copy)
     classifier._targets = _read_targets(stored.part("targets"), model.n_labels)
     classifier.n_features_in_ = model.n_features
     if stored.value("columns") is not None:
@@ -102,14 +106,14 @@ def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: object) ->
     return classifier
 
 
-def _put_model_together(arrays: Arrays, stored: StoredFacts) -> StreamModel:
+def _put_model_together(arrays: Arrays, stored: StoredFacts, *, copy: bool) -> StreamModel:
     """Return the model, with the error feedback of its initial batch."""
     if "warm_up" in stored:
         return put_together(arrays, stored.facts, watchers=[ErrorFeedback()])
     own = {name: array for name, array in arrays.items() if not name.startswith(f"{_FEEDBACK}.")}
     with inside(_FEEDBACK):
         feedback = ErrorFeedback.from_arrays(part_of(arrays, _FEEDBACK), stored.whole("n_labels"), 0)
-    return put_together(own, stored.facts, watchers=[feedback])
+    return put_together(own, stored.facts, watchers=[feedback], copy=copy)
 
 
 def _plain(value: Any) -> Any:

@@ -40,7 +40,7 @@ from evolabel.errors import DataError, StateError
 from evolabel.kernels.bounds import count_answers, first_bad_sample
 from evolabel.kernels.compile import direct
 from evolabel.kernels.ranges import widen_ranges
-from evolabel.kernels.state import SEEN, Settings
+from evolabel.kernels.state import SEEN, RuleArrays, Settings
 from evolabel.typing import BoolArray, FloatArray
 
 CHUNK = 4096  # rows scaled at a time, so that a million rows need no second copy
@@ -138,10 +138,10 @@ class StreamModel:
         p = len(scaler.used)
         return kernel_settings(self.options, p, self.n_labels, scaler.prior, self.ridge, local_ridge=self.local_ridge)
 
-    def new_rules(self, scaler: Scaler, settings: Settings) -> RuleBase:
-        """Return a rule base without rules for rows that `scaler` scales; one with members where drift is followed."""
-        sizes = len(scaler.used), self.n_labels
-        return FollowingRules(*sizes, settings, scaler) if settings.memory else RuleBase(*sizes, settings)
+    def new_rules(self, scaler: Scaler, settings: Settings, arrays: RuleArrays | None = None) -> RuleBase:
+        """Return a rule base of `arrays` (None: no rules) and `settings` for rows that `scaler` scales."""
+        first = len(scaler.used), self.n_labels, settings
+        return FollowingRules(*first, scaler, arrays) if settings.memory else RuleBase(*first, arrays)
 
     def new_thresholds(self) -> ThresholdRules | None:
         """Return threshold rules that have learned nothing; None where the options leave them out."""

@@ -244,6 +244,10 @@ def workspace(slots: int, n_features: int, n_labels: int, dimensions: int, itera
     )
 
 
+_WHOLE = ("n_pending", "age", "identity", "born", "last_won", "locked", "fast_n_pending", "fast_block")
+_DTYPES = dict.fromkeys((*_WHOLE, "counters"), np.int64)
+
+
 def block_length(q: int) -> int:
     """Return the number of pending rows in a block, for regressors of length `q`; they are applied eight at a time."""
     return 8 if q < 128 else 16
@@ -252,9 +256,18 @@ def block_length(q: int) -> int:
 def allocate(
     rules: int, n_features: int, n_labels: int, settings: Settings, *, hold_weights: bool = False
 ) -> RuleArrays:
-    """Return zeroed arrays for `rules` rules; those that `settings` do not need have no elements.
+    """Return zeroed arrays for `rules` rules, of the shapes that `array_shapes` gives for the same arguments."""
+    shapes = array_shapes(rules, n_features, n_labels, settings, hold_weights=hold_weights)
+    made: dict[str, Any] = {name: np.zeros(shape, _DTYPES.get(name, np.float64)) for name, shape in shapes.items()}
+    return RuleArrays(**made)
 
-    `hold_weights`: a rule is locked, so that W is needed in closed form, too.
+
+def array_shapes(
+    rules: int, n_features: int, n_labels: int, settings: Settings, *, hold_weights: bool = False
+) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the arrays for `rules` rules; those that `settings` do not need have no elements.
+
+    `n_features`, `n_labels`: the sizes. `hold_weights`: a rule is locked, so that W is needed in closed form, too.
     """
     s, q, K = rules + 1, n_features + 1, n_labels
     d = n_features + (K if settings.product else 0)
@@ -264,19 +277,15 @@ def allocate(
     k = K if settings.coupling else 0  # 0: labels are not coupled
     follows = int(settings.memory > 0)
     fast_q, fast_K, fast_b = follows * q, follows * K, follows * b
-    floats = {
+    return {
         "c": (s, d), "M": (s, d), "n": (s, d), "k": (s,), "inv": (s, d), "F": (s, f, f), "H": (s, q, q),
         "G": (s, K, q), "P": (s, q, q), "pending_H": (s, b, q), "pending_P": (s, b, q),
         "W": (s, w, g), "ybar": (s, k), "Q": (s, k, k), "mass": (s, 2 if k else 0),
         "top": (s, 2 if settings.iterated else 0), "compared": (s,), "winner_stats": (3,),
         "fast_H": (s, fast_q, fast_q), "fast_G": (s, fast_K, fast_q), "fast_P": (s, fast_q, fast_q),
-        "fast_pending_H": (s, fast_b, fast_q), "fast_pending_P": (s, fast_b, fast_q),
+        "fast_pending_H": (s, fast_b, fast_q), "fast_pending_P": (s, fast_b, fast_q), "counters": (3,),
+        **dict.fromkeys(_WHOLE, (s,)),
     }  # fmt: skip
-    whole = {"n_pending": s, "age": s, "identity": s, "born": s, "last_won": s, "locked": s, "counters": 3}
-    whole |= {"fast_n_pending": s, "fast_block": s}
-    made: dict[str, Any] = {name: np.zeros(shape) for name, shape in floats.items()}
-    made |= {name: np.zeros(size, np.int64) for name, size in whole.items()}
-    return RuleArrays(**made)
 
 
 def _declare_all() -> None:

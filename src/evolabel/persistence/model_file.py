@@ -7,12 +7,13 @@ covers manifest and arrays, so an altered file is refused as well.
 import hashlib
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evolabel._utils.atomic_files import write_atomically
+from evolabel._utils.atomic_files import is_special, name_in_errors, resolve_link, staged, write_atomically
 from evolabel.errors import ModelFileError, ModelWriteError
 from evolabel.typing import Arrays
 
@@ -22,14 +23,11 @@ _MANIFEST_KEY = "evolabel"
 
 def write_model_file(path: str | os.PathLike[str], arrays: Arrays, manifest: dict[str, Any]) -> None:
     """Write `arrays` and `manifest` to the file `path`, atomically: readers see the old file or the new one."""
-    from safetensors.numpy import save
-
     arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # arrays of shape () keep it
     text = json.dumps({"schema": SCHEMA, **manifest}, sort_keys=True, allow_nan=False)
-    data = save(arrays, {_MANIFEST_KEY: text, "sha256": _checksum(arrays, text)})
     target = Path(path)
     try:
-        write_atomically(target, data)
+        _write(target, arrays, {_MANIFEST_KEY: text, "sha256": _checksum(arrays, text)})
     except OSError as error:
         why = error.strerror or error
         if not target.parent.exists():
@@ -37,6 +35,34 @@ def write_model_file(path: str | os.PathLike[str], arrays: Arrays, manifest: dic
                 f"cannot write model file {target}: there is no folder {target.parent}; create it"
             ) from None
         raise ModelWriteError(f"cannot write model file {target}: {why}; the old file is unchanged") from None
+
+
+def _write(target: Path, arrays: Arrays, header: dict[str, str]) -> None:
+    """Write `arrays` with the texts of the `header` to `target`, without a second copy of them unless it is a pipe."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import save, save_file
+
+    if is_special(target) or not target.name:
+        write_atomically(target, save(arrays, header))
+        return
+    place = resolve_link(target)
+    with name_in_errors(target):
+        place.parent.stat()  # an error if there is no such folder
+        with staged(place.parent, workplace=place.parent) as folder:
+            file = folder / place.name
+            file.touch()
+            mode = file.stat().st_mode
+            try:
+                save_file(arrays, file, header)
+            except SafetensorError as error:
+                raise _system_error(error) from None
+            file.chmod(mode)  # that of `save_file` is for the owner alone
+
+
+def _system_error(error: Exception) -> OSError:
+    """Return the error of the system that the text of an `error` of safetensors holds, as in "... (os error 28)"."""
+    number = re.search(r"os error (\d+)", str(error))
+    return OSError(int(number[1]), os.strerror(int(number[1]))) if number else OSError(str(error))
 
 
 def read_model_file(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
@@ -90,5 +116,5 @@ def _checksum(arrays: Arrays, text: str) -> str:
     for name in sorted(arrays):
         array = arrays[name]
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from evolabel._utils.text import counted, one_line
 from evolabel._utils.validation import check_number
 from evolabel.classifier.samples import as_matrix
 from evolabel.classifier.targets import checked_labels
@@ -104,7 +105,14 @@ class AnnotatorPool:
         return pool
 
     def __repr__(self) -> str:
-        return f"AnnotatorPool({self.fixed or ''})"
+        names = sorted({*self.fixed, *self.compared})
+        return "\n".join([f"AnnotatorPool of {counted(len(names), 'annotator')}", *map(self._described, names)])
+
+    def _described(self, annotator: str) -> str:
+        """One line on the weight of `annotator`, and where it comes from."""
+        agreed, compared = self.agreed.get(annotator, 0), self.compared.get(annotator, 0)
+        why = "set by hand" if annotator in self.fixed else f"agreed on {agreed} of {counted(compared, 'label')}"
+        return f"  {one_line(annotator)}: weight {self.weight(annotator):.2f} ({why})"
 
 
 def read_names(annotators: object) -> tuple[str, ...]:

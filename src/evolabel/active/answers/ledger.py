@@ -6,50 +6,57 @@ from typing import Any
 
 import numpy as np
 
+from evolabel._utils.text import counted
 from evolabel.active.query import Query
 from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.typing import BoolArray
 
+_COUNTS = ("questions", "questions_refused", "labels_asked", "labels_answered", "labels_volunteered")
 
-@dataclass
+
+@dataclass(repr=False)
 class Ledger:
-    """Counts of questions and answers.
+    """Counts of questions, and of labels asked for and answered; printed as a sentence.
 
     Attributes
     ----------
     questions : int
         Questions asked, whatever they cost.
-    refused : int
-        Questions that came back without any answer.
-    answered : int
+    questions_refused : int
+        Questions that came back without an answer to any label asked for.
+    labels_asked : int
+        Labels asked for, in all questions.
+    labels_answered : int
         Labels that were asked for and answered.
-    volunteered : int
+    labels_volunteered : int
         Labels that were answered without being asked for; they cost nothing.
     reasons : Counter
         Number of questions for which each criterion exceeded its threshold.
     """
 
     questions: int = 0
-    refused: int = 0
-    answered: int = 0
-    volunteered: int = 0
+    questions_refused: int = 0
+    labels_asked: int = 0
+    labels_answered: int = 0
+    labels_volunteered: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
 
     def ask(self, query: Query) -> None:
         """Count the question of `query`, if it has one."""
         if query.asked:
             self.questions += 1
+            self.labels_asked += int(np.count_nonzero(query.labels))
             self.reasons.update(query.reasons)
 
     def answer(self, query: Query, answered: BoolArray | None) -> None:
         """Count the labels `answered`, of all labels known by now, to the question of `query`; None: no answer."""
         if answered is None:
-            self.refused += query.asked
+            self.questions_refused += query.asked
             return
         on_request = int(np.count_nonzero(answered[: len(query.labels)] & query.labels))
-        self.answered += on_request
-        self.volunteered += int(np.count_nonzero(answered)) - on_request
-        self.refused += query.asked and not on_request
+        self.labels_answered += on_request
+        self.labels_volunteered += int(np.count_nonzero(answered)) - on_request
+        self.questions_refused += query.asked and not on_request
 
     def facts(self) -> dict[str, Any]:
         """The counts as values that JSON can hold."""
@@ -58,6 +65,14 @@ class Ledger:
     @classmethod
     def from_facts(cls, facts: StoredFacts) -> "Ledger":
         """The ledger whose counts are in `facts`; DataError if they are no counts."""
-        facts.only("questions", "refused", "answered", "volunteered", "reasons")
-        counts = {name: facts.whole(name) for name in ("questions", "refused", "answered", "volunteered")}
-        return cls(**counts, reasons=Counter(facts.counts("reasons")))
+        facts.only(*_COUNTS, "reasons")
+        return cls(**{name: facts.whole(name) for name in _COUNTS}, reasons=Counter(facts.counts("reasons")))
+
+    def __repr__(self) -> str:
+        asked = f"{counted(self.questions, 'question')} asked for {counted(self.labels_asked, 'label')}"
+        outcome = (
+            f"{self.labels_answered} of these labels answered, {counted(self.questions_refused, 'question')} refused"
+        )
+        free = f"{counted(self.labels_volunteered, 'label')} answered without being asked for"
+        why = ", ".join(f"{name} {number}" for name, number in self.reasons.most_common())
+        return f"{asked}; {outcome}; {free}" + (f"; reasons: {why}" if why else "")

@@ -15,10 +15,14 @@ from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 
 class Answer(NamedTuple):
-    """Checked rows of 0, 1 and NaN, one per annotator, a column per label; names of the annotators, if any."""
+    """Checked rows of 0, 1 and NaN, one per annotator, a column per label; names of the annotators, if any.
+
+    The last columns are those of `new_labels`, names of labels that the classifier does not have yet.
+    """
 
     rows: FloatArray
     names: tuple[str, ...]
+    new_labels: tuple[str, ...] = ()
 
     @property
     def answered(self) -> BoolArray:
@@ -42,7 +46,8 @@ def read_answer(
     `annotator`: name or names of those who have answered; `label_names`: names of all labels known by now.
     """
     names = () if annotator is None else read_names(annotator)
-    rows = checked_labels(_table(y, label_names))
+    table, new_labels = _table(y, label_names)
+    rows = checked_labels(table)
     if len(rows) != max(len(names), 1):
         raise DataError(f"y has {len(rows)} rows for {len(names)} annotators; pass one row of answers for each")
     if len(set(names)) < len(names):
@@ -58,11 +63,14 @@ def read_answer(
     missing = len(label_names) - rows.shape[1]  # labels that have appeared since the question was asked
     if missing > 0:
         rows = np.pad(rows, ((0, 0), (0, missing)), constant_values=np.nan)
-    return Answer(rows, names)
+    return Answer(rows, names, new_labels)
 
 
-def _table(y: object, label_names: Sequence[str]) -> FloatArray:
-    """One row per annotator, in the order of the labels; answers that carry names are placed by them."""
+def _table(y: object, label_names: Sequence[str]) -> tuple[FloatArray, tuple[str, ...]]:
+    """One row per annotator, in the order of the labels, and the names of new labels, whose columns come last.
+
+    Answers that carry names are placed by them.
+    """
     if isinstance(y, Mapping):
         return _placed(np.array([list(y.values())], dtype=object), list(map(str, y)), label_names)
     table = as_array(y, "y")
@@ -71,7 +79,7 @@ def _table(y: object, label_names: Sequence[str]) -> FloatArray:
     given, rows = _names_of(y), table[None] if table.ndim == 1 else table
     # Labels with generated names are matched by order, unless the answer uses these names.
     if given is None or (are_generated(label_names) and set(given).isdisjoint(label_names)):
-        return as_matrix(rows, "y", LABEL)
+        return as_matrix(rows, "y", LABEL), ()
     return _placed(rows, given, label_names)
 
 
@@ -82,10 +90,21 @@ def _names_of(y: object) -> list[str] | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
-def _placed(rows: AnyArray, given: list[str], label_names: Sequence[str]) -> FloatArray:
-    """Columns in the order of the labels, NaN for labels that are not given."""
-    if unknown := [name for name in given if name not in label_names]:
-        raise DataError(f"y answers {unknown[0]!r}, which is no label; the labels are {', '.join(label_names)}")
-    placed = np.full((len(rows), len(label_names)), np.nan)
-    placed[:, [list(label_names).index(name) for name in given]] = as_matrix(rows, "y", LABEL)
-    return placed
+def _placed(rows: AnyArray, given: list[str], label_names: Sequence[str]) -> tuple[FloatArray, tuple[str, ...]]:
+    """Columns in the order of the labels, NaN for labels that are not given, then those of new labels; their names."""
+    values = as_matrix(rows, "y", LABEL)
+    known = {name: k for k, name in enumerate(label_names)}
+    if given and known.keys().isdisjoint(given) and are_generated(label_names):
+        raise DataError(
+            f"y answers {given[0]!r}, but the labels have no names; call name_columns of the classifier first, or "
+            f"answer {label_names[0]!r} and so on"
+        )
+    new = [
+        name for name, column in zip(given, values.T, strict=True) if name not in known and not np.isnan(column).all()
+    ]
+    place = known | {name: len(known) + i for i, name in enumerate(new)}
+    placed = np.full((len(rows), len(place)), np.nan)
+    for name, column in zip(given, values.T, strict=True):
+        if name in place:
+            placed[:, place[name]] = column
+    return placed, tuple(new)

@@ -73,6 +73,8 @@ class FollowingRules(RuleBase):
         Parameters of the kernels; `memory` is above 0.
     scaler : Scaler
         Scaling of the rows; the members watch whether sensors leave it.
+    arrays : RuleArrays, optional
+        The rules, as for `RuleBase`.
 
     Attributes
     ----------
@@ -80,8 +82,10 @@ class FollowingRules(RuleBase):
         State of the linear member, the mixer, the alarms and the clock.
     """
 
-    def __init__(self, n_features: int, n_labels: int, settings: Settings, scaler: Scaler) -> None:
-        super().__init__(n_features, n_labels, settings)
+    def __init__(
+        self, n_features: int, n_labels: int, settings: Settings, scaler: Scaler, arrays: RuleArrays | None = None
+    ) -> None:
+        super().__init__(n_features, n_labels, settings, arrays)
         self.scaler = scaler
         self.members = allocate_members(n_features, n_labels)
         self.ended_elsewhere: set[int] = set()  # labels whose drift a refiner has noticed, and ends

@@ -53,6 +53,8 @@ class RuleBase(RuleState):
         Widths of scaled rows and of their labels.
     settings : Settings
         Parameters of the kernels.
+    arrays : RuleArrays, optional
+        The rules, used as they are; by default there are none.
 
     Attributes
     ----------
@@ -68,15 +70,17 @@ class RuleBase(RuleState):
         Factor on the weight of a sample in the moments of its winner.
     """
 
-    def __init__(self, n_features: int, n_labels: int, settings: Settings) -> None:
+    def __init__(self, n_features: int, n_labels: int, settings: Settings, arrays: RuleArrays | None = None) -> None:
         capacity = min(FIRST_CAPACITY, settings.max_rules)
-        super().__init__(n_features, allocate(capacity, n_features, n_labels, settings), settings)
+        made = allocate(capacity, n_features, n_labels, settings) if arrays is None else arrays
+        super().__init__(n_features, made, settings)
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
         self.n_events = 0
         self.rule_names = RuleNames()
         self.diverged = False
         self.antecedent_rate = 1.0
-        slots.clear(0, self.arrays, settings)
+        if arrays is None:
+            slots.clear(0, self.arrays, settings)
 
     # ------------------------------------------------------------------ learning
 

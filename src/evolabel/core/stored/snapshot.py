@@ -47,7 +47,7 @@ from evolabel.core.stored.written_checks import read_written
 from evolabel.errors import DataError
 from evolabel.kernels.calibration.state import CalibrationArrays
 from evolabel.kernels.members.state import MemberArrays
-from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN
+from evolabel.kernels.state import NEXT_IDENTITY, RULES, SEEN, RuleArrays
 from evolabel.kernels.written_rules.state import WrittenArrays
 from evolabel.typing import Arrays, IntArray
 
@@ -114,8 +114,11 @@ def _change_apart(number: int, change: Change, facts: list[Facts]) -> Arrays:
     return arrays | {f"change.{number}.{name}": getattr(change, name) for name in CHANGE_ARRAYS}
 
 
-def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()) -> StreamModel:
-    """Return the model of these `arrays` and `facts`, with its `watchers`; DataError if they are not those of one."""
+def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = (), *, copy: bool = True) -> StreamModel:
+    """Return the model of these `arrays` and `facts`, with its `watchers`; DataError if they are not those of one.
+
+    Without `copy` its rules are the `arrays` themselves, which saves memory where the model is only checked.
+    """
     stored = StoredFacts(facts, "model")
     options = read_options(stored.part("options"))
     n_features, n_labels = stored.whole("n_features", high=MOST_COLUMNS), stored.whole("n_labels", high=MOST_COLUMNS)
@@ -135,7 +138,7 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
     low, high = limits_of(options.scaling)
     model.scaler = Scaler(**{name: parts["scaler"][name] for name in PER_FEATURE}, low=low, high=high)
     model.ridge, model.local_ridge = stored.positive("ridge"), stored.positive("local_ridge")
-    model.rules = _rule_base(model, parts, stored)
+    model.rules = _rule_base(model, parts, stored, copy=copy)
     model.thresholds = model.new_thresholds()
     if model.thresholds is not None:
         with inside("thresholds"):
@@ -193,13 +196,34 @@ def _fill_buffer(model: StreamModel, arrays: Arrays, stored: StoredFacts) -> Non
         getattr(buffer, name)[:filled] = kept[name]
 
 
-def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts) -> RuleBase:
+def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts, *, copy: bool) -> RuleBase:
     settings, arrays = model.settings(), parts["rules"]
     check_settings(settings)
     with inside("rules"):
         check_rules(arrays, model.n_features, model.n_labels, settings, model.options)
     assert model.scaler is not None
-    rules = model.new_rules(model.scaler, settings)
+    rules = model.new_rules(model.scaler, settings, None if copy else _views(arrays))
+    if copy:
+        _fill_rules(rules, arrays)
+    if isinstance(rules, FollowingRules):
+        with inside("members"):
+            check_members(parts["members"], model.n_features, model.n_labels, settings.memory)
+        rules.members = MemberArrays(**{name: parts["members"][name].copy() for name in MemberArrays._fields})
+    rules.events = deque(read_events(stored, "events", EVENTS_KEPT), maxlen=EVENTS_KEPT)
+    rules.rule_names = _rule_names(stored.part("rule_names"))
+    return rules
+
+
+def _views(arrays: Arrays) -> RuleArrays:
+    """Return `arrays` as those of a rule base, read-only."""
+    views = {name: array.view() for name, array in arrays.items()}
+    for view in views.values():
+        view.flags.writeable = False
+    return RuleArrays(**views)
+
+
+def _fill_rules(rules: RuleBase, arrays: Arrays) -> None:
+    """Copy the stored `arrays` into `rules`, which has none."""
     slots = int(arrays["counters"][RULES]) + 1
     rules.reserve(slots - 1)
     rules.arrays.counters[:] = arrays["counters"]
@@ -208,13 +232,6 @@ def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts
     for name in PER_SLOT:
         getattr(rules.arrays, name)[:slots] = arrays[name]
     rules.arrays.winner_stats[:] = arrays["winner_stats"]
-    if isinstance(rules, FollowingRules):
-        with inside("members"):
-            check_members(parts["members"], model.n_features, model.n_labels, settings.memory)
-        rules.members = MemberArrays(**{name: parts["members"][name].copy() for name in MemberArrays._fields})
-    rules.events = deque(read_events(stored, "events", EVENTS_KEPT), maxlen=EVENTS_KEPT)
-    rules.rule_names = _rule_names(stored.part("rule_names"))
-    return rules
 
 
 def read_events(stored: StoredFacts, name: str, most: int) -> list[Event]:

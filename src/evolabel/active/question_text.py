@@ -1,0 +1,81 @@
+"""A query as text that an annotator can read: the sample, the labels asked for, their probabilities and the reasons."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from evolabel._utils.text import one_line
+from evolabel.streams.tabular.column_coding import ColumnCoding
+
+if TYPE_CHECKING:
+    from evolabel.active.query import Query
+
+_MOST_VALUES = 20  # values of the sample and labels that are printed
+
+_REASONS = {
+    "warm_up": "the first samples are all asked about",
+    "ranking": "an answer helps more here than for most samples",
+    "random": "the sample was drawn at random",
+    "probe": "the label was drawn at random, to notice drift",
+    "novelty": "the sample is far from all rules",
+    "ambiguity": "the outputs are ambiguous",
+    "uncertainty": "the outputs are uncertain",
+    "soft_count": "several labels are ambiguous",
+    "instability": "the rules near the sample rest on few samples",
+    "leverage": "the rules near the sample rest on few samples",
+    "variance_reduction": "the answer makes the outputs of the whole stream more certain",
+}
+
+
+class QueryNames(NamedTuple):
+    """Names of the columns and of the labels of a query; `columns` is None where the features have no names."""
+
+    columns: ColumnCoding | None
+    labels: list[str]
+
+
+def question_text(query: "Query") -> str:
+    """Return `query` in lines: sample, values, what is unfamiliar, labels asked for with probabilities, reasons."""
+    sample = "a sample" if query.number is None else f"sample {query.number}"
+    kind = "Question about" if query.asked else "No question about"
+    lines = [f"{kind} {sample}: {_values(query)}", *(f"Note: {text}" for text in query.unfamiliar)]
+    if query.asked:
+        lines += [f"Asked for: {_labels(query)}", f"Reason: {_why(query)}"]
+    return "\n".join(one_line(line) for line in lines)
+
+
+def _values(query: "Query") -> str:
+    """Return the values of the sample by the names of their columns; what is missing is left out."""
+    columns = None if query.names is None else query.names.columns
+    if columns is None:
+        return _shortened([f"x{j} = {value:,.6g}" for j, value in enumerate(query.x) if not np.isnan(value)])
+    said = []
+    for column, texts, span in zip(columns.columns, columns.categories, columns.spans, strict=True):
+        values = query.x[span]
+        if np.isnan(values).any():
+            continue
+        if texts is None:
+            said.append(f"{column} = {values[0]:,.6g}")
+        elif values.any():
+            said.append(f"{column} = {texts[int(values.argmax())]}")
+    return _shortened(said)
+
+
+def _labels(query: "Query") -> str:
+    """Return the labels asked for with their probabilities."""
+    asked = np.flatnonzero(query.labels)
+    names = [f"label{k}" for k in range(len(query.labels))] if query.names is None else query.names.labels
+    if query.probabilities is None:
+        return _shortened([names[k] for k in asked])
+    return _shortened([f"{names[k]} (probability {query.probabilities[k]:.2f})" for k in asked])
+
+
+def _why(query: "Query") -> str:
+    """Return the reasons in words, each once."""
+    return "; ".join(dict.fromkeys(_REASONS.get(reason, reason) for reason in query.reasons))
+
+
+def _shortened(texts: list[str]) -> str:
+    """Return the first of `texts` as one text, with the number of those left out."""
+    more = len(texts) - _MOST_VALUES
+    return ", ".join(texts[:_MOST_VALUES]) + (f" and {more} more" if more > 0 else "")

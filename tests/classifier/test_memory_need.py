@@ -1,0 +1,86 @@
+"""A model that does not fit into memory is refused before anything is allocated."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils.memory import memory_available
+from evolabel.core.memory_need import memory_need
+from evolabel.core.options import Options
+from evolabel.core.settings import kernel_settings
+from evolabel.errors import EvolabelError, OutOfMemoryError
+from evolabel.kernels.state import allocate
+
+GIB = 2**30
+
+
+@pytest.fixture
+def small_computer(monkeypatch):
+    """A computer with 2 GiB of memory."""
+    monkeypatch.setattr("evolabel.core.memory_need.memory_available", lambda: 2 * GIB)
+
+
+def wide(rows, features=5000):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows, features))
+    return X, (X[:, :3] > 0).astype(float)
+
+
+@pytest.mark.parametrize("options", [Options(), Options(follow_drift=False, covariance="full"), Options(max_rules=7)])
+def test_the_need_is_what_is_allocated(options):
+    settings = kernel_settings(options, 12, 3, np.ones(12), 1.0)
+    arrays = allocate(7, 12, 3, settings)
+    assert memory_need(12, 3, options, 7) == sum(array.nbytes for array in arrays)
+
+
+@pytest.mark.usefixtures("small_computer")
+@pytest.mark.parametrize("call", ["fit", "partial_fit"])
+def test_too_many_features_are_refused_with_the_setting_that_helps(call):
+    classifier = EvolvingFuzzyClassifier()
+    with pytest.raises(OutOfMemoryError, match=r"5000 features and 3 labels need 23\.\d GiB for 30 rules") as error:
+        getattr(classifier, call)(*wide(4))
+    assert isinstance(error.value, MemoryError)
+    assert isinstance(error.value, EvolabelError)
+    assert "2 GiB are available; use max_rules=1 or fewer features" in str(error.value)
+    assert "\n" not in str(error.value)
+    assert not classifier.__sklearn_is_fitted__()
+
+
+@pytest.mark.usefixtures("small_computer")
+def test_a_refused_fit_leaves_the_model_as_it_was():
+    X, Y = wide(40, 4)
+    classifier = EvolvingFuzzyClassifier().fit(X, Y)
+    before = classifier.decision_function(X)
+    with pytest.raises(OutOfMemoryError):
+        classifier.fit(*wide(4))
+    np.testing.assert_array_equal(classifier.decision_function(X), before)
+
+
+@pytest.mark.usefixtures("small_computer")
+def test_without_any_number_of_rules_that_fits_fewer_features_are_advised():
+    with pytest.raises(OutOfMemoryError, match="available; use fewer features"):
+        EvolvingFuzzyClassifier(max_rules=1).fit(*wide(2, 7000))
+
+
+def test_nothing_is_refused_where_the_memory_is_unknown(monkeypatch):
+    monkeypatch.setattr("evolabel.core.memory_need.memory_available", lambda: None)
+    assert EvolvingFuzzyClassifier().partial_fit(*wide(2)).n_samples_seen_ == 2  # rows are collected, no rules yet
+
+
+def test_the_memory_available_is_found_here_or_unknown():
+    found = memory_available()
+    assert found is None or found > 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of processes are set by POSIX calls")
+def test_a_limit_of_the_process_counts():
+    code = (
+        "import json, resource; from evolabel._utils.memory import memory_available as m; "
+        f"resource.setrlimit(resource.RLIMIT_AS, ({GIB}, resource.RLIM_INFINITY)); print(json.dumps(m()))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert json.loads(found.stdout) <= GIB
