@@ -18,7 +18,7 @@ from evolabel.classifier.targets import ClassCodes, joined, places
 from evolabel.core.calibration.calibration import DEFAULT_COVERAGE, check_coverage
 from evolabel.core.merge_models import empty_like, merge
 from evolabel.core.options import PAPER_PROFILE
-from evolabel.errors import DataError, DataTypeError
+from evolabel.errors import DataTypeError
 from evolabel.streams.tabular.column_coding import NO_TIMES
 from evolabel.typing import AnyArray, BoolArray, FloatArray
 
