@@ -146,7 +146,8 @@ PIECES = {
         "Where the rules are",
         'figures.rule_map(clf, X=X, Y=Y, label="Class1")',
         "The region of each rule (one spread), projected on the two directions that separate the labels best. The "
-        "directions are computed from the statistics of the model. A thick line is a rule with much support.",
+        "directions are computed from the statistics of the model. The six best supported rules are in colours on top, "
+        "with their samples; the others are thin and grey.",
         lambda: figures.rule_map(yeast().clf, X=yeast().X, Y=yeast().Y, label="Class1"),
     ),
     "rule-map-features": Piece(

@@ -94,7 +94,7 @@ def test_changes_that_would_turn_a_label_are_those_of_the_learner(learner):
             found += 1
             changed = x.copy()
             changed[int(flip.feature[1:])] = flip.after
-            assert (learner.predict(changed[None])[0, c] != now[c]) == flip.confirmed
+            assert learner.predict(changed[None])[0, c] != now[c]
             assert flip.turns_on == (now[c] == 0)
     assert found > 30
 
@@ -104,7 +104,7 @@ def test_texts_show_the_part_of_recent_errors(learner):
     for text in (why.text, why.markdown(), why.html()):
         assert text.count(FEEDBACK) == 3
     for line in why.text.split("\n")[:6:2]:
-        output = float(re.search(r"\(([\d.-]+)", line)[1])
+        output = float(re.search(r"output ([\d.-]+)", line)[1])
         parts = [float(part) for part in re.findall(r"(?<!\()[+-]\d+\.\d{3}", line.split(" = ")[1])]
         assert sum(parts) == pytest.approx(output, abs=0.004), "every part is rounded to 0.001"
     for c, label in enumerate(why.to_dict()["labels"]):

@@ -123,11 +123,12 @@ def test_acts_are_events_in_order(clf, book):
     kept = book.merge(*others[:2])
     book.delete("hot idle")
     kinds = ["added", "renamed", "locked", "unlocked", "edited", "merged by hand", "deleted"]
-    assert [event.kind for event in book.acts] == kinds
-    assert [event.rule for event in book.acts] == [number] * 5 + [kept, number]
+    acts = [event for event in book.acts if event.kind != "merge"]  # a merge makes room for a region
+    assert [event.kind for event in acts] == kinds
+    assert [event.rule for event in acts] == [number] * 5 + [kept, number]
     assert all(event.sample == 300 for event in book.acts)
     assert set(book.acts) <= set(clf.events_)
-    assert str(book.acts[1]) == f"sample 300: rule {number} was renamed by hand: hot idle"
+    assert str(acts[1]) == f"sample 300: rule {number} was renamed by hand: hot idle"
     assert book.names == {}
 
 

@@ -10,6 +10,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.core.feature_growth import grow_features, keep_features
 from evolabel.errors import DataError, ModelFileError, StateError
+from evolabel.explain.expert_form import without_name
 from evolabel.persistence.model_file import read_model_file, write_model_file
 
 FEATURES, LABELS = ["heat", "flow", "noise"], ["leak", "jam", "wear"]
@@ -235,7 +236,7 @@ def test_explanations_add_up_and_name_the_rule(clf):
             decided += 1
             assert why.paths[0] is None
             assert why.deciding[0].number == number
-            assert f"decided by: {HOT} (rule {number})" in why.text
+            assert f'decided by: {without_name(HOT)} (rule {number} "hot")' in why.text
             assert why.to_dict()["labels"][0]["decided_by"] == number
         else:
             assert why.written[0] == 0.0
@@ -248,7 +249,7 @@ def test_counterfactuals_cross_the_ends_of_a_rule(clf):
     clf.rulebook.add("IF heat ABOVE -0.5 AND flow ABOVE 1 THEN leak LIKELY")
     for x, turns_on in ((row(0.0, 1.2), False), (row(0.0, 0.8), True)):
         change = clf.explain(x).counterfactuals[0]
-        assert (change.feature, change.turns_on, change.confirmed) == ("flow", turns_on, True)
+        assert (change.feature, change.turns_on) == ("flow", turns_on)
         assert change.after == pytest.approx(1.0, abs=0.002)
         moved = x.assign(flow=change.after)
         assert clf.predict(moved)[0, 0] == turns_on

@@ -53,7 +53,7 @@ def test_a_range_of_mostly_missing_values_is_printed_as_missing():
         "pressure is above 4.5",
     ]
     with_rows(t, [3.0, 4.6, 4.7, np.nan], [1, 0, 1, 0])
-    assert "pressure is between 4.0 and 5.0 or missing" in read(t).rules[1].text
+    assert "pressure is missing or between 4.0 and 5.0" in read(t).rules[1].text
 
 
 def test_neighbours_that_other_features_divide_leave_no_gap():

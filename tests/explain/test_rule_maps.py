@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, DataTypeError, ParameterError
@@ -132,3 +133,32 @@ def test_where_nothing_is_novel_yet_the_map_shows_spreads(stream):
     clf = EvolvingFuzzyClassifier(max_rules=1).fit(*stream)
     axes = figures.novelty_map(clf)
     assert "nothing is novel yet" in figure_of(axes).axes[1].get_ylabel()
+
+
+@pytest.fixture(scope="module")
+def many_rules():
+    X = np.random.default_rng(4).normal(size=(1500, 4))
+    clf = EvolvingFuzzyClassifier(max_rules=25, vigilance=0.9).fit(X, (X[:, :2] > 0.0).astype(float))
+    assert clf.n_rules_ > 20
+    return clf
+
+
+def test_of_many_rules_the_best_supported_are_in_colours_on_top(many_rules):
+    axes = figures.rule_map(many_rules, top=24)
+    main, others = axes.patches[:6], axes.patches[6:]
+    assert len(others) > 14
+    assert len({patch.get_edgecolor() for patch in main}) == 6
+    assert len({patch.get_edgecolor() for patch in others}) == 1
+    assert min(patch.get_zorder() for patch in main) > max(patch.get_zorder() for patch in others)
+    assert min(patch.get_linewidth() for patch in main) > max(patch.get_linewidth() for patch in others)
+    best = sorted(many_rules.rules_, key=lambda rule: -rule.support)[:6]
+    legend = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert legend == [f"rule {rule.identity}, {rule.support:.0f} samples" for rule in best]
+
+
+def test_names_of_many_rules_do_not_hide_those_of_the_best_supported(many_rules):
+    axes = figures.rule_map(many_rules, top=24)
+    canvas = FigureCanvasAgg(figure_of(axes))
+    boxes = [text.get_window_extent(canvas.get_renderer()) for text in axes.texts]
+    for i in range(6):
+        assert not any(boxes[i].overlaps(other) for j, other in enumerate(boxes) if j != i)

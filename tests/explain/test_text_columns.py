@@ -140,9 +140,9 @@ def test_a_label_turns_by_another_text_and_never_by_a_part_of_one(clf):
             continue
         assert (flip.before, flip.after) == (0.0, 1.0)
         other = x.assign(**{f"mode={name}": float(flip.feature == f"mode={name}") for name in MODES})
-        assert flip.confirmed == (clf.predict(other)[0, 0] != clf.predict(x)[0, 0])
-        assert f"if mode were {flip.feature[5:]} (within the active rules" in why.text
-        assert f"if `mode` were `{flip.feature[5:]}` (within" in why.markdown()
+        assert clf.predict(other)[0, 0] != clf.predict(x)[0, 0]
+        assert f"if mode were {flip.feature[5:]}\n" in why.text
+        assert f"if `mode` were `{flip.feature[5:]}`\n" in why.markdown()
         turned.add(mode)
     assert turned
 

@@ -85,7 +85,7 @@ def test_a_tree_has_the_shares_and_samples_of_all_rules(pump):
 def test_a_tree_is_drawn_as_it_asks():
     t = trees(("pressure", 5.0, 0.1, 1), ("machine=M-02", 0.5, 0.5, 0), (1, 30), (0, 9), (0, 50), missing=[0])
     machine = ["machine", "", ("not M-02", []), ("M-02", [])]
-    assert outline(drawn(t)) == ["pressure", "5.0 ± 0.1", ("below or missing", machine), ("above", [])]
+    assert outline(drawn(t)) == ["pressure", "5.0 ± 0.1", ("missing or below", machine), ("above", [])]
     assert (drawn(t).support, drawn(t).depth, len(drawn(t).leaves)) == (89.0, 2, 3)
 
 
@@ -94,7 +94,7 @@ def test_a_strip_is_no_question_of_its_own():
     assert outline(drawn(trees(*strip))) == ["pressure", "4.92 ± 0.02", ("below", []), ("above", [])]
     above = ["pressure", "", ("missing", []), ("known", [])]
     with_gaps = drawn(trees(*strip, missing=[0]))
-    assert outline(with_gaps) == ["pressure", "4.92 ± 0.02", ("below", []), ("above or missing", above)]
+    assert outline(with_gaps) == ["pressure", "4.92 ± 0.02", ("below", []), ("missing or above", above)]
 
 
 def test_a_tree_of_two_classes_names_the_other_one():

@@ -8,7 +8,15 @@ from pump_stream import FEATURES, LABELS
 from written_trees import PUMP, read, texts, trees
 
 from evolabel.explain.read_thresholds import TreeReader, read_threshold_rules, tree_reader
-from evolabel.explain.threshold_rules import edge_text, percent, samples
+from evolabel.explain.threshold_rules import (
+    ADMITTED_TOO,
+    FULL_SAY,
+    ThresholdCondition,
+    edge_text,
+    percent,
+    samples,
+    weight_text,
+)
 from evolabel.explain.tree_leaves import read_leaves, tree_relevance
 from evolabel.kernels.threshold_rules.state import (
     EDGE,
@@ -43,7 +51,7 @@ def test_missing_values_are_named_only_where_the_ring_has_some():
     ]
     with_gaps = read(trees(*splits, missing=[0])).rules
     assert [rule.conditions[0].words() for rule in with_gaps] == [
-        "pressure is below 5.0 or missing",
+        "pressure is missing or below 5.0",
         "pressure is above 5.0",
     ]
     assert [rule.conditions[0].missing for rule in with_gaps] == ["admitted too", "not admitted"]
@@ -209,3 +217,14 @@ def test_edges_and_missing_values_are_those_of_the_arrays():
     condition = read(t).rules[0].conditions[0]
     assert (condition.high, condition.high_width) == tuple(t.edge[0, 0, [EDGE, HALF_WIDTH]])
     assert t.edge[0, 0, MISSING_LEFT] == 1.0
+
+
+@pytest.mark.parametrize("weight", [0.9499999, 0.949, 0.945, 0.9451])
+def test_a_weight_below_the_limit_is_printed_as_one(weight):
+    assert weight < FULL_SAY
+    assert weight_text(weight) == "94 %"
+
+
+def test_missing_values_come_first_so_that_not_has_one_meaning():
+    condition = ThresholdCondition("machine", -np.inf, np.inf, 0.0, 0.0, ADMITTED_TOO, ("M-01",), excluded=True)
+    assert condition.words() == "machine is missing or not M-01"

@@ -177,7 +177,7 @@ def test_unknown_endings_are_reported(tmp_path, pond):
     ):
         write_dataset(pond, tmp_path / "pond.xls")
     (tmp_path / "pond.xls").write_text("")
-    with pytest.raises(FileFormatError, match=r"has an unknown format \('\.xls'\); expected \.arff, \.csv, \.npz"):
+    with pytest.raises(FileFormatError, match=r"unknown format \('\.xls'\); expected \.arff, \.csv, \.jsonl, \.npz"):
         read_dataset(tmp_path / "pond.xls")
     with pytest.raises(DatasetNotFoundError, match=r"no file .*pond\.npz; check the path"):
         read_dataset(tmp_path / "pond.npz")

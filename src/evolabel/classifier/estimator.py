@@ -1,7 +1,7 @@
 """`EvolvingFuzzyClassifier`: the model as a scikit-learn estimator."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,15 +11,15 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from evolabel._utils.validation import check_number
 from evolabel.classifier.learning import Learning
-from evolabel.classifier.named_columns import check_column_names
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.classifier.samples import as_one_row, checked_values, read_encoded
 from evolabel.classifier.scoring import share_right
-from evolabel.classifier.targets import ClassCodes, LabelMatrix, joined, places
+from evolabel.classifier.targets import ClassCodes, joined, places
 from evolabel.core.calibration.calibration import DEFAULT_COVERAGE, check_coverage
 from evolabel.core.merge_models import empty_like, merge
 from evolabel.core.options import PAPER_PROFILE
-from evolabel.errors import DataError, DataTypeError
+from evolabel.errors import DataTypeError
+from evolabel.streams.tabular.column_coding import NO_TIMES
 from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         first, second = (self, other) if id(self) < id(other) else (other, self)
         with first.inner.lock, second.inner.lock:  # always in this order, else two merges could wait for each other
             mine, theirs = self._trained(), other.inner.trained_model
-            self._check_same_features(other)
+            self.inner.check_mergeable(other)
             targets = other.inner.targets
             coding = joined(self._targets, targets)
             at, classes = places(targets, coding), isinstance(coding, ClassCodes)
@@ -341,20 +341,18 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         """Return what `evolabel.explain.figures` read: the trained model, and names of its features and labels."""
         from evolabel.explain.figures.figure_data import FigureData
 
-        return FigureData(self._trained(), self._feature_names(), self._targets.names)
+        return FigureData(self._trained(), self._feature_names(), self._targets.names, self._decision_threshold())
 
     @uninterrupted
-    def name_columns(self, features: Sequence[str], labels: Sequence[str]) -> Self:
+    def name_columns(
+        self, features: Sequence[str], labels: Sequence[str], origins: Mapping[str, str] = NO_TIMES
+    ) -> Self:
         """Name the `features` and the `labels` that came as plain arrays; rules and explanations use the names.
 
         Features of 0 and 1 named `site=north` and `site=south` are the texts of one column, `site`, of later frames.
+        Those named `time_hour` and so on are the timestamps of a column `time` if it is in `Dataset.origins`.
         """
-        model = self._fitted_model()
-        check_column_names("features", features, model.n_features)
-        check_column_names("labels", labels, self._targets.size)
-        if not isinstance(self._targets, LabelMatrix):
-            raise DataError("the labels are classes and have names already; name the columns of a label matrix only")
-        self.inner.name_columns([*map(str, features)], LabelMatrix([*map(str, labels)]), model.scaler)
+        self.inner.name_arrays([*map(str, features)], [*map(str, labels)], origins)
         return self
 
     @exclusive
@@ -374,14 +372,6 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         return load_classifier(cls, path)
 
     # ------------------------------------------------------------------ inner workings
-
-    def _check_same_features(self, other: "EvolvingFuzzyClassifier") -> None:
-        mine, theirs = self._feature_names(), other.inner.feature_names
-        if mine != theirs or self.inner.columns != other.inner.columns:
-            raise DataError(
-                f"the classifiers have different features ({len(mine)}: {mine[:3]}..., {len(theirs)}: "
-                f"{theirs[:3]}...); only classifiers of the same features can be merged"
-            )
 
     def __getstate__(self) -> dict[str, Any]:
         """All attributes; the lock belongs to this object alone."""

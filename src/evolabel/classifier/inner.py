@@ -11,7 +11,7 @@ import numpy as np
 from evolabel import errors
 from evolabel._utils.notes import note
 from evolabel._utils.text import first_names
-from evolabel.classifier.named_columns import read_mapping
+from evolabel.classifier.named_columns import check_column_names, read_mapping
 from evolabel.classifier.samples import as_array, as_matrix, as_one_row, checked_values, is_checked_shape
 from evolabel.classifier.targets import LabelMatrix, Targets, read_targets
 from evolabel.core.batch import Batch
@@ -20,13 +20,14 @@ from evolabel.core.protocols import Model
 from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError, StateError
 from evolabel.explain.text_columns import text_features
-from evolabel.streams.tabular.column_coding import ColumnCoding
+from evolabel.streams.tabular.column_coding import NO_TIMES, ColumnCoding
 from evolabel.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
     from evolabel.core.model import StreamModel
-    from evolabel.explain.prediction import Correct, Explanation
+    from evolabel.explain.explain_sample import Correct
+    from evolabel.explain.prediction import Explanation
 
 
 class FittedModel(NamedTuple):
@@ -83,6 +84,17 @@ class ClassifierInner:
             )
         raise StateError("the classifier was trained on classes; train it on a label matrix (samples, labels)")
 
+    def check_mergeable(self, other: "EvolvingFuzzyClassifier") -> None:
+        """Raise DataError unless `other` is another classifier with the same features."""
+        if other is self.classifier:
+            raise DataError("a classifier cannot be merged with itself; pass one that was trained on other rows")
+        mine, theirs = self.feature_names, other.inner.feature_names
+        if mine != theirs or self.columns != other.inner.columns:
+            raise DataError(
+                f"the classifiers have different features ({len(mine)}: {mine[:3]}..., {len(theirs)}: "
+                f"{theirs[:3]}...); only classifiers of the same features can be merged"
+            )
+
     @property
     def any_model(self) -> "StreamModel":
         """The model, whatever the target; NotTrainedError before the first rows."""
@@ -135,14 +147,29 @@ class ClassifierInner:
         """Make `model` the model of the classifier."""
         self.classifier._model = model
 
-    def name_columns(self, features: list[str], labels: Targets, scaler: Scaler | None = None) -> None:
+    def name_columns(
+        self,
+        features: list[str],
+        labels: Targets,
+        scaler: Scaler | None = None,
+        origins: Mapping[str, str] = NO_TIMES,
+    ) -> None:
         """Set the names of the `features` and the coding of the `labels` of the classifier, which may be new.
 
-        Features that are only 0 or 1 by the `scaler`, and have names for it, stand for the texts of a column.
+        Features that are only 0 or 1 by the `scaler`, and have names for it, stand for the texts of a column; those of
+        a time column in `origins` for its timestamps.
         """
         texts = () if scaler is None else text_features(features, scaler.binary)
-        self.columns = ColumnCoding.of_features(features, texts)
+        self.columns = ColumnCoding.of_features(features, texts, origins)
         self.classifier._targets = labels
+
+    def name_arrays(self, features: list[str], labels: list[str], origins: Mapping[str, str]) -> None:
+        """Name the `features` and `labels` of arrays, one name each, all different; `origins` as in `name_columns`."""
+        check_column_names("features", features, self.any_model.n_features)
+        check_column_names("labels", labels, self.targets.size)
+        if not isinstance(self.targets, LabelMatrix):
+            raise DataError("the labels are classes and have names already; name the columns of a label matrix only")
+        self.name_columns(features, LabelMatrix(labels), self.any_model.scaler, origins)
 
     @property
     def columns(self) -> ColumnCoding | None:

@@ -67,7 +67,7 @@ class Learning(Parameters, Properties):
             call, the first one, has. Later frames are read by column names: other columns are ignored, and a text that
             is new is none of the known ones; a DataWarning reports both.
         y : array or frame of shape (n_samples, n_labels), or of shape (n_samples,)
-            Labels of 0, 1, NaN (not annotated), or one class per sample.
+            Labels of 0, 1, NaN (not annotated), or one class per sample, or one list of labels by name per sample.
         sample_weight : array of shape (n_samples,), optional
             Weight of each sample in the statistics of the rules. Samples of weight 0 are left out; the scaling and the
             ridges chosen by leave-one-out count all others alike.

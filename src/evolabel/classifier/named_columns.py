@@ -39,14 +39,13 @@ def first_coding(frame: object) -> tuple[ColumnCoding, Encoded]:
 
 def read_by_name(coding: ColumnCoding, frame: object, names: Sequence[str]) -> Encoded:
     """Return the features of the data frame `frame` with columns `names` by `coding`, with notes on what differs."""
-    if coding.has_texts and set(coding.feature_names) <= set(names):  # texts are coded already
-        coding = ColumnCoding.of_features(coding.feature_names, ())
+    coding = coding.coded_in(names)
     used = coding.used(names)
     if extra := [name for name in names if name not in set(used)]:
         note(f"X has columns that the model does not use: {first_names(extra)}; they are ignored")
     if used == list(coding.columns) and [name for name in names if name in set(used)] != used:
         note("the columns of X have another order than those of the model; they are taken by name")
-    encoded = coding.encode(frame_columns(frame, used), _numbered)
+    encoded = coding.encode(frame_columns(frame, used, coding.times), _numbered)
     for text in describe_unseen(encoded.unseen):
         note(text)
     return encoded
@@ -108,7 +107,7 @@ def one_plain_row(coding: ColumnCoding, X: Any) -> FloatArray | None:
 def _plain_pandas(coding: ColumnCoding, X: Any) -> FloatArray | None:
     if len(X) != 1 or X.columns.tolist() != list(coding.columns):
         return None
-    if coding.has_texts:
+    if coding.is_coded:
         return coding.encode_cells(X.iloc[0].tolist())
     values = X.to_numpy()
     return np.array(values, dtype=np.float64, order="C") if values.dtype.kind in _NUMBERS else None

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
     from evolabel.classifier.inner import ClassifierInner
     from evolabel.classifier.rule_book import RuleBook
-    from evolabel.explain.prediction import Correct, Explanation
+    from evolabel.explain.explain_sample import Correct
+    from evolabel.explain.prediction import Explanation
     from evolabel.explain.relevance import Relevance
     from evolabel.explain.rules import RuleSet
 
@@ -183,7 +184,7 @@ class Properties(WithLock):
 
         `unseen` are its texts that no feature stands for.
         """
-        from evolabel.explain.prediction import explain_sample
+        from evolabel.explain.explain_sample import explain_sample
         from evolabel.explain.unfamiliar import describe_unfamiliar
 
         if len(rows) != 1:

@@ -12,7 +12,7 @@ from evolabel.core.edits.expert_rules import RuleSpec
 from evolabel.core.edits.undo import undo
 from evolabel.core.edits.written_edits import move_rule
 from evolabel.core.model import StreamModel
-from evolabel.core.rules.events import EDITS, Event
+from evolabel.core.rules.events import Event
 from evolabel.errors import DataError
 from evolabel.explain.expert_form import ExpertRule, read_form, text_of
 from evolabel.explain.expert_region import form_of, resolve, spec_of
@@ -71,21 +71,22 @@ class RuleBook:
         """Add a rule from a `form`, and return its number.
 
         It is put behind the other written rules; with `threshold_rules=False` it is a region, and a full rule base
-        merges its closest pair first.
+        merges its closest pair first, which `acts` has as well.
         """
         rule, spec, text = self._read(form, region=self._model().thresholds is None)
         return rule_edits.add_rule(self._model(), spec, text, rule.name)
 
     @_an_edit
-    def edit(self, rule: int | str, form: object) -> None:
-        """Replace a `rule` by a `form`; it keeps its number, age and lock, and its name if the form has none.
+    def edit(self, rule: int | str, form: object) -> int:
+        """Replace a `rule` by a `form`, and return its number.
 
-        What it had learned is dropped. Start from `form(rule)` to change a part. A threshold rule stays, and `form` is
-        added as a written rule, which answers before it.
+        It keeps its number, age and lock, and its name if the form has none. What it had learned is dropped. Start from
+        `form(rule)` to change a part. A threshold rule stays, and `form` is added as a written rule, which answers
+        before it and whose number is returned.
         """
         number = self._number(rule)
         written, spec, text = self._read(form, region=rule_edits.is_region(self._model(), number))
-        rule_edits.edit_rule(self._model(), number, spec, text, written.name)
+        return rule_edits.edit_rule(self._model(), number, spec, text, written.name)
 
     @_an_edit
     def move(self, rule: int | str, place: int) -> None:
@@ -141,8 +142,8 @@ class RuleBook:
     @property
     @exclusive
     def acts(self) -> list[Event]:
-        """Edits by people, oldest first."""
-        return [event for event in self._classifier.events_ if event.kind in EDITS]
+        """Edits by people, and merges of rules that made room for one, oldest first."""
+        return [event for event in self._classifier.events_ if event.by_person]
 
     @property
     def _lock(self) -> Any:
@@ -153,6 +154,7 @@ class RuleBook:
 
     def _number(self, rule: int | str) -> int:
         if isinstance(rule, int | np.integer) and not isinstance(rule, bool):
+            rule_edits.check_rule(self._model(), int(rule))
             return int(rule)
         for number, name in self._model().trained().rule_names.names.items():
             if name == rule:

@@ -99,7 +99,7 @@ def _unusable(rows: FloatArray, row: int, column: int) -> DataError:
 def _convert(estimator: "BaseEstimator", X: object, coding: ColumnCoding | None, *, reset: bool) -> Encoded:
     """Return the rows of `X` by `coding`; `reset`: set the names, the width and the coding of `estimator`."""
     names = column_names(X)
-    if coding is not None and names is not None and (coding.has_texts or names != list(coding.columns)):
+    if coding is not None and names is not None and (coding.is_coded or names != list(coding.columns)):
         return read_by_name(coding, X, names)
     if reset and names and holds_texts(X):
         first, encoded = first_coding(X)
@@ -111,7 +111,7 @@ def _convert(estimator: "BaseEstimator", X: object, coding: ColumnCoding | None,
         raise DataError(f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required in X")
     if rows.shape[1] == 0:
         raise DataError(f"Found array with 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required in X")
-    if coding is not None and coding.has_texts:
+    if coding is not None and coding.is_coded:
         _check_encoded(rows, coding)
         return Encoded(rows, [])
     _check_columns(estimator, X, reset=reset)
@@ -138,8 +138,8 @@ def _check_encoded(rows: FloatArray, coding: ColumnCoding) -> None:
     width = len(coding.feature_names)
     if rows.shape[1] != width:
         raise DataError(
-            f"X has {rows.shape[1]} columns, the model has {len(coding.columns)}, some of texts, which become {width} "
-            "features; pass a frame with the columns of the model"
+            f"X has {rows.shape[1]} columns, the model has {len(coding.columns)}, some of texts or timestamps, which "
+            f"become {width} features; pass a frame with the columns of the model"
         )
     warnings.warn("X does not have valid feature names, but the model was fitted with feature names", stacklevel=2)
 

@@ -20,6 +20,7 @@ from evolabel.core.stored.snapshot import put_together, take_apart
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
 from evolabel.persistence.model_file import read_model_file, write_model_file
 from evolabel.streams.tabular.column_coding import ColumnCoding
+from evolabel.streams.tabular.time_columns import parse_times
 from evolabel.typing import Arrays
 
 if TYPE_CHECKING:
@@ -121,20 +122,33 @@ def _plain(value: Any) -> Any:
 
 
 def _write_columns(coding: ColumnCoding | None) -> dict[str, Any] | None:
-    return None if coding is None else {"names": list(coding.columns), "categories": list(coding.categories)}
+    if coding is None:
+        return None
+    return {"names": list(coding.columns), "categories": list(coding.categories), "origins": coding.times}
 
 
 def _read_columns(stored: StoredFacts, n_features: int) -> ColumnCoding:
     """Return the coding of the columns, which must give `n_features` features, all different if there are texts."""
-    stored.only("names", "categories")
+    stored.only("names", "categories", "origins")
     names, categories = stored.texts("names"), stored.listed("categories")
+    origins = _read_origins(stored, names)
     sound = len(categories) == len(names) and all(texts is None or _are_texts(texts) for texts in categories)
-    coding = ColumnCoding(tuple(names), tuple(texts and tuple(texts) for texts in categories)) if sound else None
+    codes = tuple(texts and tuple(texts) for texts in categories) if sound else ()
+    coding = ColumnCoding(tuple(names), codes, origins) if sound else None
     if coding is None or len(coding.feature_names) != n_features:
         raise stored.refuse("categories", f"null or different texts for each column, {n_features} features in all")
-    if coding.has_texts and len(set(names)) < len(names):
+    if coding.is_coded and len(set(names)) < len(names):
         raise stored.refuse("names", "different names")
     return coding
+
+
+def _read_origins(stored: StoredFacts, names: list[str]) -> tuple[tuple[str, str], ...]:
+    """Return the time columns, which must be among `names`, with the timestamp from which on days are counted."""
+    origins = stored.part("origins").facts
+    for column, origin in origins.items():
+        if column not in names or not isinstance(origin, str) or not parse_times(column, [origin], str)[0]:
+            raise stored.refuse("origins", "a timestamp for each time column")
+    return tuple(origins.items())
 
 
 def _are_texts(texts: Any) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from evolabel._utils.text import counted
+from evolabel.classifier.label_lists import LabelLists, as_label_lists, note_joined_labels, read_label_lists
 from evolabel.classifier.samples import are_missing, as_array, as_matrix, column_names
 from evolabel.errors import DataError, DataTypeError
 from evolabel.kernels.bounds import first_bad_label
@@ -45,8 +46,9 @@ def checked_labels(Y: FloatArray) -> FloatArray:
 class LabelMatrix:
     """Several labels at once. Labels may appear mid-stream, by a new column name or by a wider matrix."""
 
-    def __init__(self, names: Sequence[str] = ()) -> None:
+    def __init__(self, names: Sequence[str] = (), first_rows: Sequence[int] = ()) -> None:
         self.names: list[str] = list(names)
+        self._first_rows = first_rows  # of the last labels, in the rows they came with; empty: all exist from row 0 on
 
     @property
     def size(self) -> int:
@@ -92,8 +94,13 @@ class LabelMatrix:
         return LabelMatrix(self.names[:size])
 
     def steps(self, labels: FloatArray, known: int) -> list[tuple[int, int]]:
-        """Return (first row, number of labels from there on); `labels` beyond the `known` ones exist from row 0 on."""
-        return [(0, self.size)]
+        """Return (first row, number of labels from there on) of `labels`, given the number of `known` labels.
+
+        New columns of a matrix exist from row 0 on, names in lists from the row on that first has them.
+        """
+        if not self._first_rows:
+            return [(0, self.size)]
+        return _growth(self._first_rows[len(self._first_rows) - (self.size - known) :], known)
 
 
 class ClassCodes:
@@ -146,16 +153,20 @@ class ClassCodes:
         A class exists from the sample on that first has it, so a stream cut into batches is learned as one batch. The
         very first class exists from the first row on.
         """
-        firsts = [int(np.argmax(labels[:, c] == 1.0)) for c in range(known, self.size)]
-        steps = [(row, known + number) for number, row in enumerate(firsts, start=1)]
-        steps = [(0 if size == 1 else row, size) for row, size in steps]
-        if known or not steps:
-            steps.insert(0, (0, known))
-        return [step for step, after in zip(steps, [*steps[1:], (-1, 0)], strict=True) if step[0] != after[0]]
+        return _growth([int(np.argmax(labels[:, c] == 1.0)) for c in range(known, self.size)], known)
 
     def decode(self, outputs: FloatArray) -> AnyArray:
         """Return the class with the largest of the `outputs` of each row."""
         return np.asarray(self.classes[np.argmax(outputs, axis=1)])
+
+
+def _growth(firsts: Sequence[int], known: int) -> list[tuple[int, int]]:
+    """Return (first row, number of labels from there on), where new labels begin at the rows `firsts`."""
+    steps = [(row, known + number) for number, row in enumerate(firsts, start=1)]
+    steps = [(0 if size == 1 else row, size) for row, size in steps]
+    if known or not steps:
+        steps.insert(0, (0, known))
+    return [step for step, after in zip(steps, [*steps[1:], (-1, 0)], strict=True) if step[0] != after[0]]
 
 
 Targets = LabelMatrix | ClassCodes
@@ -172,6 +183,8 @@ def read_targets(
         raise DataError("a classifier requires y to be passed, but the target y is None; pass the labels of X")
     if sparse.issparse(target):
         raise DataTypeError("Y is a sparse matrix, dense labels are required; use Y.toarray()")
+    if (lists := as_label_lists(target)) is not None:
+        return _read_lists(lists, rows, known, streaming=streaming)
     shape = target.shape if isinstance(target, np.ndarray) else as_array(target, "the target").shape
     if len(shape) not in (1, 2):
         raise DataError(f"the target has shape {shape}; pass a label matrix (samples, labels) or one class per sample")
@@ -182,8 +195,21 @@ def read_targets(
     if shape[0] != rows:
         raise DataError(f"X has {rows} rows and the target {shape[0]}; every sample needs its row (NaN: not annotated)")
     if isinstance(coding, ClassCodes):
-        return coding.read(target, by_appearance=streaming)
+        labels, codes = coding.read(target, by_appearance=streaming)
+        if codes is not coding:
+            note_joined_labels(codes.classes.tolist())
+        return labels, codes
     return coding.read(target)
+
+
+def _read_lists(lists: LabelLists, rows: int, known: Targets | None, *, streaming: bool) -> tuple[FloatArray, Targets]:
+    """Return the label matrix of one list of labels per row, and its coding, as `read_targets` does."""
+    if isinstance(known, ClassCodes):
+        raise DataError("y has lists of labels, but the model was trained on one class per sample; keep to one form")
+    if len(lists) != rows:
+        raise DataError(f"X has {rows} rows and the target {len(lists)}; every sample needs its row (None: unknown)")
+    labels, names, first_rows = read_label_lists(lists, known.names if known else [], streaming=streaming)
+    return labels, known if known is not None and len(names) == known.size else LabelMatrix(names, first_rows)
 
 
 def announced(known: Targets | None, classes: object) -> Targets:

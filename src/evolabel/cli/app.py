@@ -24,7 +24,7 @@ from evolabel.cli.rules import rules
 from evolabel.cli.run import run
 from evolabel.cli.serve import serve
 from evolabel.cli.tune import tune
-from evolabel.errors import DatasetNotFoundError, EvolabelError, MissingDependencyError
+from evolabel.errors import DatasetNotFoundError, DataWarning, EvolabelError, MissingDependencyError
 
 _DONE, _FAILED, _UNUSABLE, _MISSING, _INTERRUPTED = 0, 1, 2, 3, 128 + SIGINT
 _FULL_DISK = errno.ENOSPC, errno.EDQUOT
@@ -76,6 +76,8 @@ def run_command(words: Sequence[str]) -> int:
     try:
         with warnings.catch_warnings():  # arrays without feature names are fine: commands compare the names themselves
             warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+            warnings.simplefilter("always", DataWarning)
+            warnings.showwarning = _print_warning  # type: ignore[assignment]
             make_app()(list(words), exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         code, message = _UNUSABLE, _usage_message(error, words)
@@ -87,6 +89,12 @@ def run_command(words: Sequence[str]) -> int:
         return _DONE
     print_message(f"evolabel: {message}")
     return code
+
+
+def _print_warning(message: Warning | str, category: type[Warning], *place: object) -> None:
+    """Print a warning as one line; `place`, that in the code, is left out where it is on the data."""
+    where = () if issubclass(category, DataWarning) else (category.__name__, *place[:2])
+    print_message(": ".join(map(str, (*where, message))))
 
 
 def _usage_message(error: CycloptsError, words: Sequence[str]) -> str:

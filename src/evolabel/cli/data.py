@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from evolabel._utils.text import counted
+from evolabel.cli.columns import NO_OPTIONS, ColumnOptions
 from evolabel.cli.output import empty_table, file_errors, print_message, print_table
 from evolabel.cli.source import open_source, split_names
 from evolabel.streams import dataset_names, write_dataset
@@ -27,7 +28,7 @@ def datasets() -> None:
     print_table(table)
 
 
-def convert(data: str, target: Path, *, labels: str = "", drop: str = "") -> None:
+def convert(data: str, target: Path, *, labels: str = "", drop: str = "", columns: ColumnOptions = NO_OPTIONS) -> None:
     """Write a data set as Parquet or npz.
 
     Names of features and labels, missing values and the official split are kept.
@@ -48,9 +49,12 @@ def convert(data: str, target: Path, *, labels: str = "", drop: str = "") -> Non
         Columns of a file that are labels, separated by commas.
     drop
         Columns to leave out, separated by commas.
+    columns
+        Options on the columns of a file.
     """
     check_written_format(target)
-    source = open_source(data, split_names(labels), protocol="order", drop=split_names(drop), skip_empty=False)
+    given, dropped = split_names(labels), split_names(drop)
+    source = open_source(data, given, protocol="order", drop=dropped, columns=columns, skip_empty=False)
     dataset = source.stream(0)
     with file_errors(target):
         write_dataset(dataset, target)

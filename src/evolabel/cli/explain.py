@@ -19,9 +19,9 @@ def explain(
 ) -> None:
     """Explain one prediction: the contribution of every feature to every label, and what would change the label.
 
-    For each label this shows the output, its largest contributions and the sum of the rest, and the smallest change of
-    a single feature that would change the predicted label within the active rules. Then it lists the active rules, and
-    shows whether the sample is like those the model has learned.
+    For each label this shows the probability, the output and its threshold, the largest contributions to the output and
+    the sum of the rest, and the smallest change of a single feature that was found to change the predicted label. Then
+    it lists the active rules, and shows whether the sample is like those the model has learned.
 
     For example:
 

@@ -7,6 +7,7 @@ from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.cli.budgets import BudgetOptions, compiling_learners, trained_classifier, with_budgets
+from evolabel.cli.columns import NO_OPTIONS, ColumnOptions
 from evolabel.cli.learners import TUNED, chosen_learners
 from evolabel.cli.output import (
     LiveBars,
@@ -34,6 +35,7 @@ def run(
     *,
     labels: str = "",
     drop: str = "",
+    columns: ColumnOptions = NO_OPTIONS,
     against: str = "",
     learner: str = "evolabel",
     params: Path | None = None,
@@ -64,7 +66,7 @@ def run(
 
     `evolabel run emotions --against ovr,chain,static,rls,knn --seeds 5`
 
-    `evolabel run my.csv --labels fault_a,fault_b --drop time --out results`
+    `evolabel run my.csv --labels fault_a,fault_b --drop serial --time time --out results`
 
     `evolabel run yeast --budget 0.1,0.2 --per labels`
 
@@ -73,13 +75,14 @@ def run(
     Parameters
     ----------
     data
-        A known data set (`evolabel datasets` lists them), a .csv, .arff, .parquet or .npz file, or a synthetic stream:
-        drift, drift:none, drift:gradual, drift:incremental, drift:recurring, drift:new_label.
+        A known data set (`evolabel datasets` lists them), a .csv, .jsonl, .xlsx, .arff, .parquet or .npz file, or a
+        synthetic stream: drift, drift:none, drift:gradual, drift:incremental, drift:recurring, drift:new_label.
     labels
-        Columns of a CSV, Parquet or ARFF file that are labels, separated by commas; -n for the last n, as in
-        `--labels=-2`.
+        Columns of a file that are labels of 0 and 1, separated by commas; -n for the last n, as in `--labels=-2`.
     drop
-        Columns to leave out, separated by commas, such as times and serial numbers.
+        Columns to leave out, separated by commas, such as serial numbers.
+    columns
+        Options on the columns of a file.
     against
         Other learners in the same run, separated by commas: ovr, chain, static, macro-f1, feedback, paper, rfwls, rls,
         knn, prior, tuned, paper-tuned, forest, river-br-lr, river-cc-lr, river-br-ht, river-cc-ht; or all (without
@@ -121,8 +124,9 @@ def run(
     if params is not None:
         print_message(f'"{TUNED}" has the parameters of {params}, the other learners have theirs')
     name = default_data() if data is None else data
+    given, dropped = split_names(labels), split_names(drop)
     source = open_source(
-        name, split_names(labels), protocol=protocol, initial=initial, samples=samples, drop=split_names(drop)
+        name, given, protocol=protocol, initial=initial, samples=samples, drop=dropped, columns=columns
     )
     learners = with_budgets(trained, active, source.initial)
     first = source.stream(0)
@@ -180,7 +184,7 @@ def _save_model(repeated: Repeated, columns: Dataset, path: Path) -> None:
     last = list(repeated.runs.values())[-1]
     trained = last.learners[repeated.learners[0]]
     if isinstance(trained, EvolvingFuzzyClassifier):
-        trained.name_columns(columns.feature_names, columns.label_names).save(path)
+        trained.name_columns(columns.feature_names, columns.label_names, columns.origins).save(path)
 
 
 def _read_delay(text: str) -> int | tuple[int, int]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from evolabel._utils.text import counted
 from evolabel._utils.validation import check_number
+from evolabel.cli.columns import NO_OPTIONS, ColumnOptions, print_columns
 from evolabel.cli.output import print_message
 from evolabel.errors import DataError, DatasetNotFoundError, ParameterError
 from evolabel.streams import DRIFT_KINDS, Dataset, DriftingStream, Nominal, dataset_names, load_dataset, read_dataset
@@ -59,6 +60,7 @@ def open_source(
     initial: float | None = None,
     samples: int | None = None,
     drop: tuple[str, ...] = (),
+    columns: ColumnOptions = NO_OPTIONS,
     skip_empty: bool = True,
 ) -> DataSource:
     """Return the data source named by `data`, with the order of rows given by `protocol`.
@@ -78,6 +80,8 @@ def open_source(
         Number of rows to use.
     drop : tuple of str
         Columns to leave out.
+    columns : ColumnOptions
+        Columns of a file that hold names of labels, or timestamps.
     skip_empty : bool
         Whether rows of a file without any feature are left out.
     """
@@ -85,13 +89,14 @@ def open_source(
         check_number("samples", samples, 1, whole=True)
     kind, _, drift = data.partition(":")
     known = data.lower() in dataset_names()
-    if labels and (known or kind == _DRIFT):
-        raise ParameterError(f"{data} has labels of its own; leave out --labels {','.join(labels)}")
+    if (labels or columns != NO_OPTIONS) and (known or kind == _DRIFT):
+        given = f"--labels {','.join(labels)}" if labels else "--label-list, --class-column and --time"
+        raise ParameterError(f"{data} has columns of its own; leave out {given}")
     if kind == _DRIFT:
         return _synthetic(drift or "abrupt", protocol, initial, _DRIFT_SAMPLES if samples is None else samples, drop)
     protocol = protocol or ("benchmark" if known else "order")
     nominal: Nominal = "one-hot" if protocol == "order" else "codes"  # the published numbers of birds are by codes
-    dataset = load_dataset(data, nominal=nominal).without(drop) if known else _from_file(data, labels, drop)
+    dataset = load_dataset(data, nominal=nominal).without(drop) if known else _from_file(data, labels, drop, columns)
     if skip_empty and not known:
         dataset = _usable(dataset)
     official = dataset.split if protocol == "paper" else None
@@ -136,7 +141,7 @@ def _synthetic(
     return DataSource(f"{_DRIFT}:{drift}", stream, _initial(initial, _INITIAL_SHARE), by_seed=True)
 
 
-def _from_file(data: str, labels: tuple[str, ...], drop: tuple[str, ...]) -> Dataset:
+def _from_file(data: str, labels: tuple[str, ...], drop: tuple[str, ...], columns: ColumnOptions) -> Dataset:
     path = Path(data)
     if not path.suffix and not path.exists():
         close = get_close_matches(data.lower(), dataset_names(), n=1)
@@ -144,7 +149,10 @@ def _from_file(data: str, labels: tuple[str, ...], drop: tuple[str, ...]) -> Dat
         raise DatasetNotFoundError(f"{data!r} is neither a known data set nor a file; {hint}")
     last = labels[0] if len(labels) == 1 else ""
     count = int(last) if last.startswith("-") and last[1:].isdecimal() else None  # as in MEKA: the last n
-    return read_dataset(path, count or labels or None, drop=drop)
+    chosen = columns.label_column(labels) or count or labels or None
+    dataset = read_dataset(path, chosen, drop=drop, time=split_names(columns.time))
+    print_columns(dataset, drop)
+    return dataset
 
 
 def _initial(asked: float | None, usual: float | str) -> float | str:

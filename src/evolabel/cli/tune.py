@@ -11,6 +11,7 @@ from rich.text import Text
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.atomic_files import write_atomically
 from evolabel._utils.text import one_line
+from evolabel.cli.columns import NO_OPTIONS, ColumnOptions
 from evolabel.cli.output import check_folder, empty_table, print_json, print_message, print_table, write_json
 from evolabel.cli.ready import compile_kernels
 from evolabel.cli.source import Protocol, default_data, open_source, split_names
@@ -30,6 +31,7 @@ def tune(
     *,
     labels: str = "",
     drop: str = "",
+    columns: ColumnOptions = NO_OPTIONS,
     profile: Literal["default", "paper"] = "default",
     vigilance: str = "",
     alpha: str = "",
@@ -65,6 +67,8 @@ def tune(
         Columns of a file that are labels, as in `evolabel run`.
     drop
         Columns to leave out, as in `evolabel run`.
+    columns
+        Options on the columns of a file, as in `evolabel run`.
     profile
         Gives all other parameters.
     vigilance
@@ -93,7 +97,8 @@ def tune(
         No progress bar.
     """
     name = default_data() if data is None else data
-    source = open_source(name, split_names(labels), protocol=protocol, initial=initial, drop=split_names(drop))
+    given, dropped = split_names(labels), split_names(drop)
+    source = open_source(name, given, protocol=protocol, initial=initial, drop=dropped, columns=columns)
     stream = source.stream(seed)
     rows = initial_rows(source.initial, stream, len(stream))
     if rows == 0:

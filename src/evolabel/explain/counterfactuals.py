@@ -2,13 +2,13 @@
 
 With the memberships held fixed, the output is linear in every scaled feature: y_c moves by sum_i psi_i w_ijc per unit
 of feature j. So the change that brings a label to its border has a closed form within the active rules. The outputs of
-the whole model, whose memberships change as well, then confirm it or not.
+the whole model, whose memberships change as well, must confirm it, or a somewhat larger change of the same feature,
+with the digits that are printed. Changes that are not confirmed are not returned.
 
 A categorical column changes as a whole: one of its 0/1 features becomes 1 and the others 0.
 
 Where threshold rules or written rules have a say in a label, the changes that are tried are those that cross an edge on
-the path of the sample, or an end of a written rule, and only a change that turns the output of the whole model is
-returned.
+the path of the sample, or an end of a written rule.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,11 @@ from evolabel.explain.text_columns import text_columns
 from evolabel.explain.threshold_path import PathEdge
 from evolabel.typing import FloatArray, IntArray
 
-_MAX_TRIED = 5  # changes per label that the whole model is tried on, the smallest first
+_MAX_TRIED = 5  # features per label that the whole model is tried on, those of the smallest changes
+_LONGER = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0)  # multiples of such a change that are tried
+_SURE = 1e-9  # least gap to the border, so that the last bit of an output does not decide
+_PLAIN = 1e-4, 1e15  # values between are printed without an exponent
+_DIGITS = 4  # printed of a value; more where the change is smaller
 _BEYOND = 1e-6  # how far past the border an output is brought
 _MIN_SLOPE = 1e-12  # smaller slopes count as 0
 
@@ -43,8 +47,8 @@ class Counterfactual:
 
     Both are readings as they come, also of a sensor that moved and is corrected.
     A 0/1 feature of a categorical column goes from 0 to 1, and the others of its column become 0. `size` is the change
-    in standard deviations of the scaled stream. `confirmed`: the whole model turns the label as well; otherwise the
-    change does so within the active rules only. `across_threshold`: it crosses an edge of the threshold rules.
+    in standard deviations of the scaled stream. `after` has the digits that are printed, and the outputs of the whole
+    model turn the label there. `across_threshold`: it crosses an edge of the threshold rules.
     """
 
     label: str
@@ -53,7 +57,6 @@ class Counterfactual:
     before: float
     after: float
     size: float
-    confirmed: bool
     across_threshold: bool = False
 
 
@@ -68,7 +71,7 @@ def find_counterfactuals(
     answer: OutputFunction,
     edges: Sequence[tuple[PathEdge, ...]] = (),
 ) -> list[Counterfactual | None]:
-    """Return for each label the smallest change that turns it; None where no feature reaches that far.
+    """Return for each label the smallest change found that turns it; None where none was found.
 
     Parameters
     ----------
@@ -84,8 +87,7 @@ def find_counterfactuals(
     threshold : array, float or None
         Outputs of at least this much are on; None: the largest output is.
     answer : function
-        Outputs of the model for raw rows. Of the five smallest changes the first that it confirms is returned, else
-        the smallest.
+        Outputs of the model for raw rows, which confirm a change.
     edges : sequence of tuple of PathEdge
         For each label the edges on the path of the sample through its tree, and the ends of written rules; empty
         tuples, or no tuples at all, where neither have a say.
@@ -95,22 +97,18 @@ def find_counterfactuals(
         slopes = slopes - slopes[:, _rivals(outputs)]
     texts = _texts(model, names[0])
     tried = _candidates(model, x, gaps, slopes, texts)
-    open_labels = {c for c, found in enumerate(edges) if found}
-    smallest = []
-    for c, found in enumerate(_judged(x, gaps, tried, names, texts, answer=answer, threshold=threshold)):
-        sure = next((change for change in found if change.confirmed), None)
-        within = found[0] if found and c not in open_labels else None
-        smallest.append(within if sure is None else sure)
-    if open_labels:
-        across = [_across_edges(model, x, found, texts) for found in edges]
-        judged = _judged(x, gaps, across, names, texts, answer=answer, threshold=threshold)
-        for c, found in enumerate(judged):
-            sure = next((change for change in found if change.confirmed), None)
-            smallest[c] = smallest[c] if sure is None else replace(sure, across_threshold=True)
-    return smallest
+    within = _first_confirmed(x, gaps, tried, names, texts, answer=answer, threshold=threshold)
+    if not any(edges):
+        return within
+    across = [_across_edges(model, x, found, texts) for found in edges]
+    crossing = _first_confirmed(x, gaps, across, names, texts, answer=answer, threshold=threshold)
+    return [
+        plain if change is None else replace(change, across_threshold=True)
+        for plain, change in zip(within, crossing, strict=True)
+    ]
 
 
-def _judged(
+def _first_confirmed(
     x: FloatArray,
     gaps: FloatArray,
     tried: list[list[tuple[int, float, float]]],
@@ -119,25 +117,18 @@ def _judged(
     *,
     answer: OutputFunction,
     threshold: Threshold,
-) -> list[list[Counterfactual]]:
-    """Return the changes `tried` of each label, the whole model's `answer` to each included, in their order."""
+) -> list[Counterfactual | None]:
+    """Return for each label the first of the changes `tried` for which the whole model's `answer` turns it, or None."""
     changed = [_changed(x, j, after, texts) for found in tried for j, after, _ in found]
     answers = iter(_gaps(answer(np.array(changed)), threshold) if changed else ())
-    return [
-        [
-            Counterfactual(
-                names[1][c],
-                turns_on=bool(gaps[c] < 0.0),
-                feature=names[0][j],
-                before=float(x[j]),
-                after=after,
-                size=size,
-                confirmed=bool((next(answers)[c] >= 0.0) != (gaps[c] >= 0.0)),
-            )
-            for j, after, size in found
-        ]
-        for c, found in enumerate(tried)
-    ]
+    confirmed: list[Counterfactual | None] = []
+    for c, found in enumerate(tried):
+        on = bool(gaps[c] < 0.0)
+        found_gaps = [float(next(answers)[c]) for _ in found]
+        turning = (i for i, gap in enumerate(found_gaps) if (gap >= _SURE if on else gap <= -_SURE))
+        j, after, size = found[i] if (i := next(turning, None)) is not None else (-1, 0.0, 0.0)
+        confirmed.append(None if j < 0 else Counterfactual(names[1][c], on, names[0][j], float(x[j]), after, size))
+    return confirmed
 
 
 def _across_edges(
@@ -170,18 +161,41 @@ def _across_edges(
 
 
 def _rounded_away(value: float, start: float) -> float:
-    """Return `value` with four digits, as it is printed, not nearer to `start` than it is.
+    """Return `value` with four digits, not nearer to `start` than it is; with more where the two are closer.
 
     Examples
     --------
     >>> _rounded_away(5.30251, 6.344), _rounded_away(1400.12, 1390.0), _rounded_away(0.0, 1.0)
     (5.302, 1401.0, 0.0)
+    >>> _rounded_away(1700000210.123, 1700000123.25)
+    1700000211.0
     """
-    if value == 0.0 or not np.isfinite(value):
+    if value == 0.0 or value == start or not np.isfinite(value):
         return value
-    unit = 10.0 ** (np.floor(np.log10(abs(value))) - 3.0)
+    first = int(np.floor(np.log10(abs(value))))
+    last = min(first - _DIGITS + 1, int(np.floor(np.log10(abs(value - start)))) - 1)
+    unit = 10.0**last
     steps = np.ceil(value / unit) if value > start else np.floor(value / unit)
-    return float(f"{steps * unit:.4g}")
+    return float(f"{steps * unit:.{min(first - last + 1, 17)}g}")
+
+
+def change_texts(before: float, after: float) -> tuple[str, str]:
+    """Return both values of a change as they are printed: `after` exactly, `before` with as many digits.
+
+    Examples
+    --------
+    >>> change_texts(4.58741, 4.899), change_texts(1700000123.25, 1700000211.0)
+    (('4.587', '4.899'), ('1700000123', '1700000211'))
+    """
+    digits = next((n for n in range(_DIGITS, 17) if float(f"{after:.{n}g}") == after), 17)
+    return _positional(before, digits), _positional(after, digits)
+
+
+def _positional(value: float, digits: int) -> str:
+    """Return `value` with this number of `digits`, without an exponent unless it is very large or small."""
+    rounded = float(f"{value:.{digits}g}")
+    plain = rounded == 0.0 or _PLAIN[0] <= abs(rounded) < _PLAIN[1]
+    return np.format_float_positional(rounded, trim="-") if plain else f"{value:.{digits}g}"
 
 
 def _gaps(outputs: FloatArray, threshold: Threshold) -> FloatArray:
@@ -212,17 +226,25 @@ def _candidates(
     movable &= (target >= scaler.low) & (target <= scaler.high)
     width = scaled_moments(model)[1]
     size = np.where(movable, np.abs(step) / width, np.inf)
-    raw = _as_read(model, scaler.inverse(np.where(movable, target, 0.0)))
     for j in texts:
         moved = model.scale(_changed(x, j, 1.0, texts)[None])[0] - z
         turned = gaps + np.nan_to_num(moved) @ slopes
         movable[:, j] = ((turned >= 0.0) != (gaps >= 0.0)) & (x[j] == 0.0)
         size[:, j] = np.where(movable[:, j], np.linalg.norm(np.nan_to_num(moved) / width), np.inf)
-        raw[:, j] = 1.0
     smallest = np.argsort(size, axis=1, kind="stable")[:, :_MAX_TRIED]
-    return [
-        [(int(j), float(raw[c, j]), float(size[c, j])) for j in smallest[c] if movable[c, j]] for c in range(len(gaps))
-    ]
+    chosen = [(c, int(j)) for c, features in enumerate(smallest) for j in features if movable[c, j]]
+    found: list[list[tuple[int, float, float]]] = [[] for _ in gaps]
+    for c, j in [(c, j) for c, j in chosen if j in texts]:
+        found[c].append((j, 1.0, float(size[c, j])))
+    longer = [(c, j, factor) for c, j in chosen if j not in texts for factor in _LONGER]
+    longer = [(c, j, by) for c, j, by in longer if scaler.low <= z[j] + by * step[c, j] <= scaler.high]
+    scores = np.zeros((len(longer), len(x)))
+    for row, (c, j, factor) in zip(scores, longer, strict=True):
+        row[j] = z[j] + factor * step[c, j]
+    raw = _as_read(model, scaler.inverse(scores))
+    for values, (c, j, factor) in zip(raw, longer, strict=True):
+        found[c].append((j, _rounded_away(float(values[j]), float(x[j])), factor * float(size[c, j])))
+    return [sorted(changes, key=lambda change: change[2]) for changes in found]
 
 
 def _as_read(model: Model, X: FloatArray) -> FloatArray:

@@ -102,4 +102,4 @@ class _Drawing:
             known = "known"
         else:
             known = "below" if left else "above"
-        return f"{known} or missing" if after.missing and bool(np.asarray(self._trees.gaps)[j]) else known
+        return f"missing or {known}" if after.missing and bool(np.asarray(self._trees.gaps)[j]) else known

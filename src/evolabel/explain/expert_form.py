@@ -379,6 +379,19 @@ class _Reader:
         )
 
 
+def without_name(text: str) -> str:
+    """Return the `text` of a rule up to its last CALLED.
+
+    Examples
+    --------
+    >>> without_name('if heat above 2 then fault likely called "hot idle"')
+    'if heat above 2 then fault likely'
+    """
+    words = list(_WORD.finditer(text))
+    named = len(words) > 1 and words[-2].group(1).upper() == "CALLED"
+    return text[: words[-2].start()].rstrip() if named else text
+
+
 def text_of(form: object, rule: ExpertRule) -> str:
     """Return the words of the person: `form`, if it is text and no printed threshold rule, else the text of `rule`."""
     plain = isinstance(form, str) and not form.lstrip().startswith("{") and not _PRINTED.search(form)

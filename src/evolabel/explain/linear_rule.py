@@ -93,6 +93,6 @@ def _lines(rule: LinearRule) -> list[str]:
                 names = [name for name, effect in label.effects if sign * effect > 0.0]
                 if names:
                     parts.append(f"{word} likely {driver_words(names, rule.texts, rule.corrections, 'with larger')}")
-            how = ", ".join(parts) or "at its base rate"
+            how = ", ".join(parts) or "the same everywhere"
             lines.append(f"{label.label} ({label.weight:.0%} of its output) is {how}")
     return lines

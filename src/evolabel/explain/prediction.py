@@ -3,47 +3,35 @@
 It is printed as plain text, Markdown, HTML and JSON.
 """
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from evolabel._utils.text import counted, one_line
-from evolabel.core.members.feedback.error_feedback import Correction
-from evolabel.core.members.mixture import corrected
-from evolabel.core.members.sensor_corrections import sensor_corrections
-from evolabel.core.protocols import Model
-from evolabel.errors import StateError
 from evolabel.explain.corrected_names import Corrections, correction_values, note_on
-from evolabel.explain.counterfactuals import Counterfactual, find_counterfactuals
-from evolabel.explain.linear_part import linear_part
+from evolabel.explain.counterfactuals import Counterfactual, change_texts
 from evolabel.explain.markup import bold, code, escape, page
-from evolabel.explain.novelty_check import NoveltyCheck, check_novelty
-from evolabel.explain.read_thresholds import tree_reader
-from evolabel.explain.rule_part import rule_part
+from evolabel.explain.novelty_check import NoveltyCheck
 from evolabel.explain.shortening import Threshold, labels_on
-from evolabel.explain.terms import Vocabulary, stream_terms
+from evolabel.explain.terms import Vocabulary
 from evolabel.explain.text_columns import column_and_value
-from evolabel.explain.threshold_path import ThresholdPath, threshold_paths
+from evolabel.explain.threshold_path import ThresholdPath
 from evolabel.explain.threshold_rules import Style
-from evolabel.explain.written_rules import WrittenRule, deciding_rules, edges_to_cross, refined_parts
+from evolabel.explain.written_rules import WrittenRule
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 _CLASS_THRESHOLD = 0.5  # stands in for the threshold where the largest output is predicted
 _AMBIGUOUS_WITHIN = 0.6 - 0.5  # thresh2 of eq. (30), minus 0.5
 
 _MAX_FEATURES = 4
+_LEAST_SHOWN = 0.001  # smaller probabilities, and those above 1 minus this, are not printed as numbers
 _SHOWN_PART = 0.0005  # smallest part of linear rule or threshold rules in an output that is shown
 _MAX_LABELS = 10
-_BASE_RATE = "base rate"
+START_VALUE = "start value"
 THRESHOLDS = "from the threshold rules"
 WRITTEN = "from a written rule"
 FEEDBACK = "from the errors of recent answers"
-
-Correct = Callable[[FloatArray], Correction | None]
-"""The correction of the outputs of raw rows by recent errors; None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +58,7 @@ class Explanation:
     novelty : NoveltyCheck
         Distance of the sample to the nearest rule.
     counterfactuals : tuple of Counterfactual or None
-        For each label the smallest change of one feature that would turn it (None: no feature can).
+        For each label the smallest change of one feature found that turns it (None: none was found).
     words : Vocabulary
         Terms of the features.
     threshold : array, float or None
@@ -126,7 +114,7 @@ class Explanation:
 
     @property
     def by_feature(self) -> FloatArray:
-        """What each feature (the last: the base rate) adds to each label, (n_features + 1, n_labels)."""
+        """What each feature (the last: the start value) adds to each label, (n_features + 1, n_labels)."""
         by_rules = np.asarray(self.contributions.sum(axis=0))
         return by_rules if self.linear is None else by_rules + self.linear
 
@@ -143,8 +131,12 @@ class Explanation:
     @property
     def ambiguous(self) -> BoolArray:
         """Labels whose output is within 0.1 of the threshold; eq. (30) where that is 0.5."""
-        border = _CLASS_THRESHOLD if self.threshold is None else self.threshold
-        return np.asarray(np.abs(self.total - border) < _AMBIGUOUS_WITHIN)
+        return np.asarray(np.abs(self.total - self.borders) < _AMBIGUOUS_WITHIN)
+
+    @property
+    def borders(self) -> FloatArray:
+        """The threshold of the output of each label, (n_labels,); 0.5 where the largest output is predicted."""
+        return np.broadcast_to(_CLASS_THRESHOLD if self.threshold is None else self.threshold, self.total.shape)
 
     @property
     def text(self) -> str:
@@ -180,6 +172,7 @@ class Explanation:
                 "label": name,
                 "output": float(self.total[c]),
                 "probability": None if self.probabilities is None else float(self.probabilities[c]),
+                "threshold": None if self.threshold is None else float(self.borders[c]),
                 "on": bool(self.predicted[c]),
                 "ambiguous": bool(self.ambiguous[c]),
                 "contributions": self.contributions[:, :, c].tolist(),
@@ -195,7 +188,7 @@ class Explanation:
         ]
         active = zip(self.rules.tolist(), self.memberships.tolist(), self.distances.tolist(), strict=True)
         return {
-            "features": [*self.feature_names, _BASE_RATE],
+            "features": [*self.feature_names, START_VALUE],
             "values": [_finite(value) for value in self.x.tolist()],
             "rules": [{"rule": rule, "membership": psi, "distance": D} for rule, psi, D in active],
             "labels": labels,
@@ -209,89 +202,6 @@ class Explanation:
         return self.text
 
 
-def explain_sample(
-    model: Model,
-    x: FloatArray,
-    feature_names: list[str],
-    label_names: list[str],
-    *,
-    threshold: Threshold = 0.5,
-    correct: Correct | None = None,
-    unfamiliar: tuple[str, ...] = (),
-) -> Explanation:
-    """Return the explanation of one raw sample.
-
-    Parameters
-    ----------
-    model : Model
-    x : array of shape (1, n_features)
-        The sample; a missing feature takes each rule's mean.
-    feature_names, label_names : list of str
-    threshold : array, float or None
-        Outputs of at least this much are on; None: the largest output is.
-    correct : function, optional
-        Correction of outputs by recent errors, which becomes the `feedback` of the explanation.
-    unfamiliar : tuple of str
-        Values that the model has never seen, in words (`describe_unfamiliar`).
-    """
-    rules = model.trained()
-    if rules.n_rules == 0:
-        raise StateError("there are no rules yet, so nothing can be explained; call fit or partial_fit first")
-    z = model.scale(x)
-    psi, distance = rules.memberships(z)
-    active = np.flatnonzero(psi[0])
-    parts, slopes = rule_part(model, z[0], psi[0], active)
-    plain, linear = parts.sum(axis=(0, 1)), linear_part(model, x)
-    if linear is not None:
-        parts *= linear.rules_share
-        slopes = linear.rules_share * slopes + linear.slopes
-        plain = (parts.sum(axis=0) + linear.contributions).sum(axis=0)
-    real = corrected(rules, x)
-    added, said = refined_parts(model, real, plain)
-    correction, outputs, feedback = None if correct is None else correct(x), plain + added + said, None
-    if correction is not None:
-        feedback = (correction.scale - 1.0) * outputs + correction.offset[0]
-        outputs = correction.of(outputs[None])[0]
-        slopes *= correction.scale
-    names = feature_names, label_names
-    deciding = deciding_rules(model, real[0], names)
-    paths = threshold_paths(tree_reader(model, *names), real[0], deciding)
-    edges, answer = edges_to_cross(model, paths), partial(_answers, model, correct)
-    changes = find_counterfactuals(
-        model, x[0], slopes, outputs, names=names, threshold=threshold, answer=answer, edges=edges
-    )
-    return Explanation(
-        rules=rules.arrays.identity[active + 1].copy(),
-        memberships=psi[0, active],
-        contributions=parts,
-        distances=distance[0, active],
-        thresholds=added,
-        written=said,
-        feature_names=feature_names,
-        label_names=label_names,
-        x=x[0].copy(),
-        novelty=check_novelty(model, distance[0]),
-        counterfactuals=tuple(changes),
-        words=stream_terms(model, feature_names),
-        threshold=threshold,
-        linear=None if linear is None else linear.contributions,
-        feedback=feedback,
-        n_seen=rules.n_seen,
-        corrections=(corrections := sensor_corrections(rules, feature_names)),
-        corrected=real[0].copy() if corrections else None,
-        paths=paths,
-        deciding=deciding,
-        probabilities=model.calibration.probabilities(outputs[None])[0],
-        unfamiliar=unfamiliar,
-    )
-
-
-def _answers(model: Model, correct: Correct | None, rows: FloatArray) -> FloatArray:
-    """Return the outputs of `model` for raw `rows`, corrected by recent errors if there is a function to `correct`."""
-    found = None if correct is None else correct(rows)
-    return model.outputs(rows) if found is None else found.of(model.outputs(rows))
-
-
 def _shown(why: Explanation) -> list[int]:
     """Return the labels to show: all if they are few, else those with the largest outputs, in their own order."""
     if len(why.label_names) <= _MAX_LABELS:
@@ -300,8 +210,21 @@ def _shown(why: Explanation) -> list[int]:
 
 
 def _verdict(why: Explanation, c: int) -> str:
+    """Return whether label `c` is on, with its probability, its output, and the threshold, or the largest output."""
+    probability = "" if why.probabilities is None else f"probability {_probability(why.probabilities[c])}; "
+    if why.threshold is not None:
+        border = f"threshold {why.borders[c]:.3g}"
+    else:
+        border = "the largest" if why.predicted[c] else f"the largest is {why.total.max():.3f}"
     doubt = ", too close to call" if why.ambiguous[c] else ""
-    return f"{'yes' if why.predicted[c] else 'no'} ({why.total[c]:.3f}{doubt})"
+    return f"{'yes' if why.predicted[c] else 'no'} ({probability}output {why.total[c]:.3f}, {border}{doubt})"
+
+
+def _probability(value: float) -> str:
+    """Return a probability with three digits, which are never those of 0 or 1."""
+    if value < _LEAST_SHOWN:
+        return f"under {_LEAST_SHOWN}"
+    return f"over {1.0 - _LEAST_SHOWN}" if value > 1.0 - _LEAST_SHOWN else f"{value:.3f}"
 
 
 def _parts(why: Explanation, c: int, style: Style) -> str:
@@ -324,7 +247,7 @@ def _parts(why: Explanation, c: int, style: Style) -> str:
 def _named(why: Explanation, j: int, style: Style) -> str:
     """Return feature `j` with its value in words."""
     if j == len(why.feature_names):
-        return _BASE_RATE
+        return START_VALUE
     name, value = why.feature_names[j], float(why.x[j])
     note = note_on(name, why.corrections)
     if np.isnan(value):
@@ -356,16 +279,14 @@ def _below(why: Explanation, c: int, style: Style) -> list[str]:
 def _counterfactual(why: Explanation, c: int, style: Style) -> str:
     change = why.counterfactuals[c]
     if change is None:
-        where = " within the active rules" if _path(why, c) is None and not why.deciding else ""
-        return f"no change of a single feature would turn it{where}"
-    sure = "the whole model agrees" if change.confirmed else "the whole model disagrees, as other rules come in"
-    sure = f"{'across a threshold' if change.across_threshold else 'within the active rules'}; {sure}"
-    name = style(change.feature) + note_on(change.feature, why.corrections)
-    if_text = f"{name} went from {change.before:.4g} to {change.after:.4g}"
+        return "no change of a single feature was found that turns it"
+    before, after = change_texts(change.before, change.after)
+    if_text = f"{style(change.feature)}{note_on(change.feature, why.corrections)} went from {before} to {after}"
     if change.feature in why.words.texts:
         column, text = column_and_value(change.feature)
         if_text = f"{style(column)} were {style(text)}"
-    return f"would turn {'on' if change.turns_on else 'off'} if {if_text} ({sure})"
+    across = " (across a threshold)" if change.across_threshold else ""
+    return f"would turn {'on' if change.turns_on else 'off'} if {if_text}{across}"
 
 
 def _last_lines(why: Explanation, style: Style) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evolabel.explain.read_thresholds import TreeReader
-from evolabel.explain.threshold_rules import FULL_SAY, Style, ThresholdRule, percent
+from evolabel.explain.threshold_rules import FULL_SAY, Style, ThresholdRule, weight_text
 from evolabel.kernels.threshold_rules.state import EDGE, HALF_WIDTH, MISSING_LEFT, SAY, ThresholdArrays
 from evolabel.typing import FloatArray
 
@@ -61,9 +61,9 @@ class ThresholdPath:
     def words(self, style: Style) -> str:
         """Return which rule decided, with names from users in this `style`."""
         if self.say < _HALF:
-            return f"threshold rule, which counts {percent(self.say)}: {self.rule.words(style)}"
-        part = "" if self.share >= _SURE else f" to {percent(self.share)}"
-        counts = "" if self.say >= FULL_SAY else f"; threshold rules count {percent(self.say)}"
+            return f"threshold rule, which counts {weight_text(self.say)}: {self.rule.words(style)}"
+        part = "" if self.share >= _SURE else f" to {weight_text(self.share)}"
+        counts = "" if self.say >= FULL_SAY else f"; threshold rules count {weight_text(self.say)}"
         return f"decided{part} by: {self.rule.words(style)}{counts}"
 
     def to_dict(self) -> dict[str, Any]:

@@ -56,7 +56,7 @@ class ThresholdCondition:
         if self.missing == NOTHING_ELSE:
             return f"{name} is missing"
         what = self._texts(style) if self.texts else self._range()
-        return f"{name} is {what}{' or missing' if self.missing == ADMITTED_TOO else ''}"
+        return f"{name} is {'missing or ' if self.missing == ADMITTED_TOO else ''}{what}"
 
     def _texts(self, style: Style) -> str:
         names = [style(text) for text in self.texts]
@@ -160,7 +160,7 @@ class LabelRules:
     rest_support: float
 
     def _heading(self, style: Style) -> str:
-        counts = "" if self.say >= FULL_SAY else f" (threshold rules count {percent(self.say)})"
+        counts = "" if self.say >= FULL_SAY else f" (threshold rules count {weight_text(self.say)})"
         return f"{style(self.label)}{counts}"
 
     def _lines(self, style: Style) -> list[str]:
@@ -232,6 +232,17 @@ def percent(share: float) -> str:
         return "over 99.9 %"
     near = share < 0.01 or share > 0.99
     return f"{100.0 * share:.{int(near)}f} %"
+
+
+def weight_text(weight: float) -> str:
+    """Return `weight` in percent, rounded down, so that what is printed below a limit is below it.
+
+    Examples
+    --------
+    >>> weight_text(0.9496), weight_text(0.8), weight_text(0.004)
+    ('94 %', '80 %', '0.4 %')
+    """
+    return percent(weight if weight < 0.01 else float(np.floor(100.0 * weight + _ROUNDING)) / 100.0)
 
 
 def samples(support: float) -> str:

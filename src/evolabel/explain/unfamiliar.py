@@ -5,6 +5,7 @@ import numpy as np
 from evolabel.kernels.compile import direct
 from evolabel.kernels.ranges import first_outside
 from evolabel.streams.tabular.column_coding import ColumnCoding, Unseen
+from evolabel.streams.tabular.time_columns import time_feature_names
 from evolabel.typing import FloatArray
 
 _first_outside = direct(first_outside)
@@ -18,13 +19,15 @@ def describe_unfamiliar(
     `coding` has the names of the features, `unseen` the texts of the sample without a feature.
     """
     j, said = _first_outside(x, ranges, 0), list[str]()
+    elapsed = set() if coding is None else {time_feature_names(column)[-1] for column in coding.times}
     names = [] if j < 0 else [f"x{i}" for i in range(len(x))] if coding is None else coding.feature_names
     while j >= 0:
         low, high = -ranges[0, 0, j], ranges[1, 0, j]
-        said.append(f"outside the range seen ({names[j]} = {x[j]:,.10g}, seen {low:,.10g} to {high:,.10g})")
+        if names[j] not in elapsed:  # time goes on
+            said.append(f"outside the range seen ({names[j]} = {x[j]:,.10g}, seen {low:,.10g} to {high:,.10g})")
         j = _first_outside(x, ranges, j + 1)
     said += [f"{column} = {text} was never seen" for _, column, text in unseen]
-    if coding is not None and coding.has_texts:
+    if coding is not None and coding.is_coded:
         named = {column for _, column, _ in unseen}
         for column, texts, span in zip(coding.columns, coding.categories, coding.spans, strict=True):
             if texts is not None and column not in named and np.all(x[span] == 0.0):

@@ -10,6 +10,7 @@ from evolabel._utils.text import one_line
 from evolabel.core.members.threshold_rules.refiner import trees_refined
 from evolabel.core.members.written_rules.ordered_list import own_shares
 from evolabel.core.protocols import Model
+from evolabel.explain.expert_form import without_name
 from evolabel.explain.markup import code, escape, markdown_text
 from evolabel.explain.threshold_path import PathEdge, ThresholdPath
 from evolabel.explain.threshold_rules import Style, percent, samples
@@ -57,7 +58,7 @@ class WrittenRule:
     ----------
     number : int
     written : str
-        The rule in the words of the person.
+        The rule in the words of the person, without its name, which may have changed since.
     place : int
         Place in the list, from 1 on: the first rule that holds answers.
     outcomes : tuple of WrittenOutcome
@@ -88,8 +89,9 @@ class WrittenRule:
         return "\n".join([self.title, *(f"  {line}" for line in self.describe())])
 
     def words(self, style: Style = one_line) -> str:
-        """Return the rule in the words of the person on one line, with its number, in this `style`."""
-        return f"{style(self.written)} (rule {self.number})"
+        """Return the rule in the words of the person on one line, with its number and name, in this `style`."""
+        name = f' "{style(self.name)}"' if self.name else ""
+        return f"{style(self.written)} (rule {self.number}{name})"
 
     def describe(self, style: Style = one_line) -> list[str]:
         """Return the lines below the title, with texts from users in this `style`."""
@@ -145,7 +147,7 @@ def read_written_rules(model: Model, feature_names: list[str], label_names: list
         found.append(
             WrittenRule(
                 number=number,
-                written=names.written.get(number, ""),
+                written=without_name(names.written.get(number, "")),
                 place=i + 1,
                 outcomes=tuple(outcomes),
                 ranges={feature_names[j]: (float(a.low[i, j]), float(a.high[i, j])) for j in named},

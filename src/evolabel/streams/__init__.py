@@ -11,12 +11,14 @@ from evolabel.streams.synthetic.drifting import DriftingStream
 from evolabel.streams.synthetic.drifts import DRIFT_KINDS, Concept
 from evolabel.streams.tabular.csv_file import from_csv
 from evolabel.streams.tabular.frames import from_frame
+from evolabel.streams.tabular.label_column import LabelColumn
 
 __all__ = [
     "DRIFT_KINDS",
     "Concept",
     "Dataset",
     "DriftingStream",
+    "LabelColumn",
     "Nominal",
     "dataset_names",
     "for_model",

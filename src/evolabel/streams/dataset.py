@@ -1,6 +1,6 @@
 """`Dataset`: features, labels and their names, in the order of the stream."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -32,6 +32,9 @@ class Dataset:
         the published file, so that a seed gives the same stream for both orders.
     lines : ndarray of shape (n_samples,) or None
         Line numbers of the rows in their file, for messages; None if there are no lines.
+    origins : dict of str to str
+        The columns of timestamps that features such as time_hour, time_weekday and time_days were made of, with the
+        timestamp from which on the days are counted.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class Dataset:
     split: int | None = field(default=None, kw_only=True)
     starts_at: int = field(default=0, kw_only=True)
     lines: IntArray | None = field(default=None, kw_only=True)
+    origins: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     def __post_init__(self) -> None:
         for table in ("X", "Y"):

@@ -7,7 +7,10 @@ learns nothing, is never merged or removed by learning, and answers with the wei
 they would follow the global model, so they are kept.
 """
 
+from collections import deque
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from evolabel.core.edits.expert_rules import RuleSpec, write_rule
 from evolabel.core.edits.undo import recorded
@@ -33,34 +36,36 @@ def add_rule(model: "StreamModel", spec: RuleSpec, written: str, name: str) -> i
     if model.thresholds is not None:
         return add_written(model, spec, written, name)
     with recorded(model) as base:
+        identity = int(base.arrays.counters[NEXT_IDENTITY])
         base.shrink_to(base.settings.max_rules - 1)
+        base.events = deque(merge._replace(note=f"to make room for rule {identity}") for merge in base.events)
         base.reserve(base.n_rules + 1)
         a, slot = base.arrays, base.n_rules + 1
         write_rule(slot, spec, base)
-        identity = int(a.counters[NEXT_IDENTITY])
         a.identity[slot], a.born[slot], a.last_won[slot] = identity, a.counters[SEEN], a.counters[SEEN]
         a.counters[NEXT_IDENTITY] += 1
         a.counters[RULES] = slot
         take_written(base, slot)
         base.rule_names.written[identity] = written
         give_name(base.rule_names, identity, name)
-        base.log("added", identity, None, written)
+        base.log("added", identity, None, written, rows=_not_mentioned(spec))
     return identity
 
 
-def edit_rule(model: "StreamModel", rule: int, spec: RuleSpec, written: str, name: str) -> None:
-    """Replace a `rule` of `model` by `spec`; it keeps identity, age and lock, and loses what it has learned.
+def edit_rule(model: "StreamModel", rule: int, spec: RuleSpec, written: str, name: str) -> int:
+    """Replace a `rule` of `model` by `spec`, and return its number; it keeps that, its age and its lock.
+
+    What it has learned is dropped.
 
     `written` is the new text of the rule, `name` its new name or "". A threshold rule follows the data: it stays, and
-    `spec` is added as a written rule.
+    `spec` is added as a written rule, whose number is returned.
     """
     base, place = model.trained(), model.written.place_of(rule)
     if place is not None:
         rewrite(model, place, spec, written, name)
-        return
+        return rule
     if is_threshold_rule(model, rule):
-        add_written(model, spec, written, name)
-        return
+        return add_written(model, spec, written, name, in_front_of=rule)
     slot = slot_of_rule(base, rule)
     with recorded(model):
         a = base.arrays
@@ -74,7 +79,8 @@ def edit_rule(model: "StreamModel", rule: int, spec: RuleSpec, written: str, nam
         base.rule_names.written[rule] = written
         if name:
             give_name(base.rule_names, rule, name)
-        base.log("edited", rule, None, written)
+        base.log("edited", rule, None, written, rows=_not_mentioned(spec))
+    return rule
 
 
 def rename_rule(model: "StreamModel", rule: int, name: str) -> None:
@@ -161,6 +167,23 @@ def delete_rule(model: "StreamModel", rule: int) -> None:
     with recorded(model):
         base.remove(slot, "deleted")
         base.arrays = fit_weights(base.arrays, base.settings)
+
+
+def check_rule(model: "Model", rule: int) -> None:
+    """Raise DataError, with the numbers of all rules of `model`, unless `rule` is one of them."""
+    base, written, trees = model.trained(), model.written.arrays.number.tolist(), model.thresholds
+    regions = sorted(base.arrays.identity[1 : base.n_rules + 1].tolist())
+    found = [] if trees is None else sorted(set(trees.arrays.number[trees.arrays.number >= 0].tolist()))
+    if rule in (*regions, *written, *found):
+        return
+    kinds = (("regions are", regions), ("written rules", written), ("threshold rules", found))
+    known = [f"the {kind} {', '.join(map(str, numbers))}" for kind, numbers in kinds if numbers]
+    raise DataError(f"there is no rule {rule}; {', '.join(known)}")
+
+
+def _not_mentioned(spec: RuleSpec) -> int:
+    """Return how many labels `spec` does not mention."""
+    return int(np.isnan(spec.shares).sum())
 
 
 def is_threshold_rule(model: "Model", rule: int) -> bool:

@@ -92,7 +92,7 @@ def undo(model: "StreamModel") -> Event:
     base, change = model.trained(), model.changes[-1]
     if not change.is_last(base):
         raise StateError(
-            "the model has learned since the last edit, and the two cannot be separated; "
+            "the model has learned since the last edit, or was merged with another, which cannot be separated; "
             "edit, unlock, rename or delete the rule instead"
         )
     undone = base.events[-1]

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from evolabel.core.model import StreamModel
 
 
-def add_written(model: "StreamModel", spec: RuleSpec, text: str, name: str) -> int:
+def add_written(model: "StreamModel", spec: RuleSpec, text: str, name: str, *, in_front_of: int | None = None) -> int:
     """Put a rule of `spec`, in raw units, behind the other written rules of `model`, and return its number.
 
-    `text` is the rule as written, `name` its name or "".
+    `text` is the rule as written, `name` its name or "". `in_front_of` is the threshold rule that was edited, if any.
     """
     with recorded(model) as base:
         number = int(base.arrays.counters[NEXT_IDENTITY])
@@ -26,7 +26,7 @@ def add_written(model: "StreamModel", spec: RuleSpec, text: str, name: str) -> i
         model.written.insert(len(model.written), _entry(number, spec))
         base.rule_names.written[number] = text
         give_name(base.rule_names, number, name)
-        base.log("added", number, None, text)
+        base.log("added", number, in_front_of, text)
     return number
 
 

@@ -27,8 +27,9 @@ class Event(NamedTuple):
     `kind` is "birth", "merge", "death", "joined" (copied from another classifier), one of `EDITS`, of `SHIFTS`, of
     `THRESHOLD_CHANGES`, or of `WRITTEN_CHANGES`.
     `rule` is the identity of the rule created, kept, removed, joined or edited, None for a shift. `other` is the
-    nearest rule at a birth (None for the first), the rule merged into `rule` at a merge, else None. `note` is the text
-    of a person: a rule, a name.
+    nearest rule at a birth (None for the first), the rule merged into `rule` at a merge, the threshold rule in front of
+    which `rule` was added, else None. `note` is the text of a person: a rule, a name; of a merge that is part of an
+    edit, what it was for. Of a region that a person added or edited, `rows` are the labels that it does not mention.
 
     Of a shift, `label` is the number or name of the label that has drifted, recovered or settled, else None; `before`
     and `after` are its mean squared errors in calm times and at this sample; `rows` are the rows of the stream since
@@ -58,7 +59,7 @@ class Event(NamedTuple):
     def __str__(self) -> str:
         texts = {
             "birth": f"rule {self.rule} was born" + ("" if self.other is None else f" near rule {self.other}"),
-            "merge": f"rule {self.other} was merged into rule {self.rule}",
+            "merge": f"rule {self.other} was merged into rule {self.rule}" + (f", {self.note}" if self.note else ""),
             "joined": f"rule {self.rule} joined from another classifier",
             "death": f"rule {self.rule} was inactive and was removed",
             "merged by hand": f"rule {self.other} was merged into rule {self.rule} by hand",
@@ -67,8 +68,12 @@ class Event(NamedTuple):
             return f"sample {self.sample}: {self._shift()}"
         if self.kind in THRESHOLD_CHANGES or self.kind in WRITTEN_CHANGES:
             return f"sample {self.sample}: {self._change()}"
-        by_hand = f"rule {self.rule} was {self.kind} by hand" + (f": {self.note}" if self.note else "")
-        return f"sample {self.sample}: {texts.get(self.kind, by_hand)}"
+        return f"sample {self.sample}: {texts.get(self.kind) or self._edit()}"
+
+    @property
+    def by_person(self) -> bool:
+        """Whether the event is an edit by a person, or a merge that made room for one."""
+        return self.kind in EDITS or (self.kind == "merge" and bool(self.note))
 
     def named(self, features: Sequence[str], labels: Sequence[str]) -> "Event":
         """Return the event with a name, one of `features` or `labels`, in place of the number of a feature or label."""
@@ -78,6 +83,19 @@ class Event(NamedTuple):
         if isinstance(self.feature, int) and self.feature < len(features):
             event = event._replace(feature=features[self.feature])
         return event  # a feature that is gone keeps its number
+
+    def _edit(self) -> str:
+        """Return an edit of a person in words."""
+        front = "" if self.other is None else f" in front of threshold rule {self.other}"
+        text = f"rule {self.rule} was {self.kind} by hand{front}" + (f": {self.note}" if self.note else "")
+        if self.rows == 0:
+            return text
+        labels = (
+            "1 label that it does not mention is"
+            if self.rows == 1
+            else f"{self.rows} labels that it does not mention are"
+        )
+        return f"{text}; {labels} answered as by the global model in this region"
 
     def _change(self) -> str:
         """Return a change of a threshold rule or of a written rule in words."""

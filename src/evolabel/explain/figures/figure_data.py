@@ -12,6 +12,7 @@ from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError, DataTypeError, StateError
 from evolabel.explain.read_thresholds import TreeReader, tree_reader
 from evolabel.explain.relevance import feature_relevance
+from evolabel.explain.shortening import Threshold
 from evolabel.typing import FloatArray, IntArray
 
 
@@ -23,11 +24,15 @@ class Drawable(Protocol):
 
 @dataclass(frozen=True)
 class FigureData:
-    """A trained `model` with at least one rule, and the names of its features and labels."""
+    """A trained `model` with at least one rule, the names of its features and labels, and its threshold.
+
+    Outputs of at least `threshold` are on; None: the label of the largest output is predicted.
+    """
 
     model: Model
     feature_names: list[str]
     label_names: list[str]
+    threshold: Threshold = 0.5
 
     def __post_init__(self) -> None:
         if self.rules.n_rules == 0:

@@ -8,7 +8,7 @@ from evolabel.explain.drawn_tree import DrawnNode, drawn_tree
 from evolabel.explain.figures import canvas
 from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable
-from evolabel.explain.threshold_rules import FULL_SAY, LIKELY_FROM, ThresholdRule, percent, samples
+from evolabel.explain.threshold_rules import FULL_SAY, LIKELY_FROM, ThresholdRule, percent, samples, weight_text
 
 _STEP = 2.3  # inches from a question to the next
 _ROW = 0.42  # inches from a rule to the next
@@ -42,7 +42,7 @@ def threshold_tree(classifier: Drawable, label: int | str | None = None, *, ax: 
     ax.set(xlim=(-0.28, depth + 0.95), ylim=(n - 0.4, -0.75))
     ax.set_axis_off()
     say = trees.label_rules(k).say
-    counts = "" if say >= FULL_SAY else f" (they count {percent(say)})"
+    counts = "" if say >= FULL_SAY else f" (they count {weight_text(say)})"
     ax.set_title(f"Threshold rules for {canvas.plain(data.label_names[k])}{counts}", loc="left", fontsize=10)
     return ax
 

@@ -5,11 +5,12 @@ from typing import NamedTuple
 import numpy as np
 
 from evolabel.errors import DataError
+from evolabel.explain.explain_sample import explain_sample
 from evolabel.explain.figures import canvas
 from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.edges import aligned_bins
 from evolabel.explain.figures.figure_data import Drawable
-from evolabel.explain.prediction import Explanation, explain_sample
+from evolabel.explain.prediction import Explanation
 from evolabel.explain.read_thresholds import TreeReader
 from evolabel.explain.text_columns import column_and_value
 from evolabel.explain.threshold_path import ThresholdPath
@@ -21,6 +22,7 @@ from evolabel.explain.threshold_rules import (
     edge_text,
     percent,
     samples,
+    weight_text,
 )
 from evolabel.explain.tree_leaves import ring_rows
 from evolabel.typing import FloatArray
@@ -60,7 +62,9 @@ def sample_path(classifier: Drawable, x: object, label: int | str | None = None,
     rows = data.read_rows(np.atleast_2d(np.asarray(x)))
     if len(rows) != 1:
         raise DataError(f"x has {len(rows)} rows; pass one sample")
-    why = explain_sample(data.model, rows, data.feature_names, data.label_names)
+    if np.isnan(rows).all():
+        raise DataError("x has no feature at all (only NaN), so no rule asks about it; pass a sample with some values")
+    why = explain_sample(data.model, rows, data.feature_names, data.label_names, threshold=data.threshold)
     if label is None:
         k = max(trees.open_labels, key=lambda k: (why.paths[k] is not None, why.total[k]))
     path = why.paths[k]
@@ -90,10 +94,11 @@ def sample_path(classifier: Drawable, x: object, label: int | str | None = None,
 
 def _title(why: Explanation, path: ThresholdPath, k: int) -> str:
     """Return the prediction of label `k`, and how far the rule of the `path` answers for it."""
-    answer = "yes" if why.total[k] >= 0.5 else "no"
-    text = f"{canvas.plain(why.label_names[k])}: {answer} ({why.total[k]:.2f})"
-    text += "" if path.share >= FULL_SAY else f"; near an edge, this rule has {percent(path.share)} of the answer"
-    return text + ("" if path.say >= FULL_SAY else f"; threshold rules count {percent(path.say)}")
+    answer = "yes" if why.predicted[k] else "no"
+    border = "" if why.threshold is None else f", threshold {why.borders[k]:.2g}"
+    text = f"{canvas.plain(why.label_names[k])}: {answer} (output {why.total[k]:.2f}{border})"
+    text += "" if path.share >= FULL_SAY else f"; near an edge, this rule has {weight_text(path.share)} of the answer"
+    return text + ("" if path.say >= FULL_SAY else f"; threshold rules count {weight_text(path.say)}")
 
 
 def _draw_range(ax: "Axes", sample: _Sample, condition: ThresholdCondition, row: int) -> None:

@@ -10,10 +10,14 @@ from evolabel.explain.figures import canvas
 from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable, FigureData
 from evolabel.explain.figures.planes import Plane, plane_of
+from evolabel.explain.threshold_rules import samples
 from evolabel.typing import FloatArray, IntArray
 
-_MAX_SAMPLES = 400  # drawn on a map
-_NAME_BOX = {"facecolor": "white", "alpha": 0.9, "edgecolor": "none", "pad": 0.6}  # behind the name of a rule
+_MAX_SAMPLES = 300  # drawn on a map
+_MAIN_COLOURS = (canvas.BLACK, canvas.GREEN, canvas.PINK, canvas.ORANGE, "#8c510a", "#5e3c99")  # of the first rules
+_SHADE = 0.1  # opacity of the inside of these
+_CLEAR = 0.08  # of the size of the map: a name farther than this from other outlines is clear
+_NAME_BOX = {"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 0.4}  # behind the name of a rule
 
 
 def rule_map(
@@ -28,6 +32,8 @@ def rule_map(
 ) -> "Axes":
     """Draw the projection of every rule at one spread, over two features or the two best discriminants.
 
+    The six best supported rules are in colours on top, with their samples in the legend; the others are thin and grey.
+
     Parameters
     ----------
     classifier : EvolvingFuzzyClassifier
@@ -35,7 +41,7 @@ def rule_map(
         Axes in the units of the features; by default the two directions that separate the labels best, in standard
         deviations of the stream.
     X : array or frame of shape (n_samples, n_features), optional
-        Samples to be drawn, at most 400 of them, evenly chosen.
+        Samples to be drawn, at most 300 of them, evenly chosen.
     Y : array or frame of shape (n_samples, n_labels), optional
         Their labels.
     label : name or column number, optional
@@ -51,17 +57,16 @@ def rule_map(
     groups = [] if X is None else _sample_groups(data, X, Y, label)
     if X is None and (Y is not None or label is not None):
         raise DataError("Y or label was given without X; pass X as well")
-    ax = ax if ax is not None else canvas.new_axes(6.8, 4.8)
+    ax = ax if ax is not None else canvas.new_axes(7.6, 5.0)
     for rows, marker, colour, legend in groups:
         x, y = plane.project(data.model.scale(rows)).T
-        ax.plot(x, y, marker, color=colour, markersize=3, markeredgewidth=0.7, alpha=0.6, label=legend, zorder=1)
+        ax.plot(x, y, marker, color=colour, markersize=2.5, markeredgewidth=0.6, alpha=0.35, label=legend, zorder=1)
     _draw_rules(ax, plane, slots)
     ax.set_xlabel(plane.names[0], fontsize=9)
     ax.set_ylabel(plane.names[1], fontsize=9)
     which = canvas.of_all(len(slots), data.rules.n_rules, "rules", "the best supported")
     canvas.tidy(ax, f"Rules at one spread: {which}")
-    if groups:
-        canvas.legend_beside(ax)
+    canvas.legend_beside(ax)
     return ax
 
 
@@ -88,28 +93,46 @@ def _sample_groups(
 
 
 def _draw_rules(ax: "Axes", plane: Plane, slots: IntArray) -> None:
-    """Draw the outlines of the rules, thicker with more support, each with its name where it hides no other name."""
-    data = plane.data
-    support = data.rules.arrays.k
+    """Draw the outlines of the rules in `slots`: the best supported in colours on top, the others thin and grey.
+
+    Each has its name in its own colour where it hides no other name; the first have their samples in the legend.
+    """
+    data, support = plane.data, plane.data.rules.arrays.k
     outlines = [plane.outline(int(slot)) for slot in slots]
     extent = np.ptp(np.vstack(outlines), axis=0)
     scale = np.where(extent > 0.0, extent, 1.0)
     taken: list[FloatArray] = []
-    for slot, outline in zip(slots, outlines, strict=True):
-        width = 0.6 + 2.0 * np.sqrt(support[int(slot)] / support[slots].max())
-        dashes = "--" if data.rules.arrays.locked[int(slot)] else "-"
-        ax.fill(*outline.T, facecolor=(canvas.SKY, 0.08), edgecolor="#222222", lw=width, ls=dashes)
-        spot = _free_spot(outline / scale, taken)
+    for place, (slot, outline) in enumerate(zip(slots.tolist(), outlines, strict=True)):
+        main = place < len(_MAIN_COLOURS)
+        colour = _MAIN_COLOURS[place] if main else canvas.GREY
+        name = data.rule_name(slot)
+        ax.fill(
+            *outline.T,
+            facecolor=(colour, _SHADE if main else 0.0),
+            edgecolor=colour,
+            lw=1.0 + 1.6 * float(np.sqrt(support[slot] / support[slots].max())) if main else 0.7,
+            ls="--" if data.rules.arrays.locked[slot] else "-",
+            zorder=3.0 - 0.01 * place if main else 2.0,
+            label=canvas.in_legend(f"{name}, {samples(float(support[slot]))}") if main else None,
+        )
+        spot = _free_spot(outline / scale, taken, [other / scale for other in outlines[:place]])
         taken.append(spot)
-        name = canvas.short(data.rule_name(int(slot)).removeprefix("rule "))
         x, y = spot * scale
-        ax.text(x, y, name, fontsize=8, ha="center", va="center", zorder=4, bbox=_NAME_BOX)
+        ax.text(
+            x, y, canvas.short(name.removeprefix("rule ")),
+            fontsize=9 if main else 7, color=colour, fontweight="bold" if main else "normal",
+            ha="center", va="center", zorder=5.0 if main else 4.0, bbox=_NAME_BOX,
+        )  # fmt: skip
     ax.autoscale_view()
 
 
-def _free_spot(outline: FloatArray, taken: list[FloatArray]) -> FloatArray:
-    """Return the point of an outline that is farthest from all names so far; the topmost for the first."""
+def _free_spot(outline: FloatArray, taken: list[FloatArray], others: list[FloatArray]) -> FloatArray:
+    """Return the point of an `outline` that is farthest from names so far, `taken`, and from the outlines of `others`.
+
+    The topmost for the first. Where outlines cross, it would not be clear which of them a name belongs to.
+    """
     if not taken:
         return np.asarray(outline[outline[:, 1].argmax()])
-    apart = np.linalg.norm(outline[:, None] - np.array(taken), axis=2).min(axis=1)
-    return np.asarray(outline[apart.argmax()])
+    from_names = np.linalg.norm(outline[:, None] - np.array(taken), axis=2).min(axis=1)
+    from_outlines = np.linalg.norm(outline[:, None] - np.vstack(others), axis=2).min(axis=1)
+    return np.asarray(outline[(from_names + np.minimum(from_outlines, _CLEAR)).argmax()])

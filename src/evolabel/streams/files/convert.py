@@ -1,4 +1,4 @@
-"""Data sets in files: `write_dataset` writes NumPy's .npz or Parquet, `read_dataset` reads these, ARFF and CSV."""
+"""Data sets in files: `write_dataset` writes NumPy's .npz or Parquet, `read_dataset` reads these and all others."""
 
 import json
 import zlib
@@ -13,22 +13,27 @@ import numpy as np
 
 from evolabel._utils import optional
 from evolabel._utils.atomic_files import resolve_link, staged
+from evolabel._utils.text import first_names
 from evolabel.errors import DataError, DatasetNotFoundError, FileFormatError, ParameterError
 from evolabel.streams.arff.columns import Nominal
 from evolabel.streams.arff.reader import read_arff
 from evolabel.streams.dataset import Dataset
-from evolabel.streams.reading import COMPRESSIONS
-from evolabel.streams.tabular.csv_file import from_csv
+from evolabel.streams.reading import COMPRESSIONS, bare_name
+from evolabel.streams.tabular.csv_file import from_csv, read_table
+from evolabel.streams.tabular.excel import read_excel
 from evolabel.streams.tabular.frames import from_frame
+from evolabel.streams.tabular.json_lines import read_json_lines
+from evolabel.streams.tabular.label_column import LabelColumn
+from evolabel.streams.tabular.text_table import TextTable, table_dataset
 from evolabel.typing import FloatArray
 
-_READABLE = (".arff", ".csv", ".npz", ".parquet", ".tsv")
+_READABLE = (".arff", ".csv", ".jsonl", ".npz", ".parquet", ".tsv", ".xlsx")
 _WRITTEN = (".npz", ".parquet")
 _NPZ_ERRORS = (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile, zlib.error)  # of damaged files
 
 # Names, split and order of a data set are stored beside its numbers as JSON text, its facts.
 _VERSION = 1  # of the format of the files
-_FIELDS = ("name", "split", "feature_names", "label_names", "starts_at")
+_FIELDS = ("name", "split", "feature_names", "label_names", "starts_at", "origins")
 _FACTS_KEY = b"evolabel"  # in the metadata of a Parquet file
 
 
@@ -72,22 +77,26 @@ def write_dataset(dataset: Dataset, path: str | PathLike[str]) -> None:
 
 def read_dataset(
     path: str | PathLike[str],
-    labels: Iterable[str] | int | None = None,
+    labels: Iterable[str] | int | LabelColumn | None = None,
     *,
     drop: Sequence[str] = (),
+    time: Sequence[str] = (),
     nominal: Nominal = "one-hot",
 ) -> Dataset:
-    """Return the data set in a .npz, .parquet, .arff, .csv or .tsv file; the last three may be compressed.
+    """Return the data set in a file: .npz, .parquet, .xlsx, .arff, .csv, .tsv or .jsonl; the last four also compressed.
 
     Parameters
     ----------
     path : str or path
         The file; its suffix names the format.
-    labels : sequence of str, int or None
-        Which columns are labels: their names, n for the first n, -n for the last n. None for files of `write_dataset`,
-        which store their labels, and if MULAN's XML file of the same name is beside the file.
+    labels : sequence of str, int, LabelColumn or None
+        Which columns are labels: their names, n for the first n, -n for the last n; or the one column that holds all
+        labels. None for files of `write_dataset`, which store their labels, and if MULAN's XML file of the same name is
+        beside the file.
     drop : sequence of str
-        Columns to leave out, such as times and serial numbers.
+        Columns to leave out, such as serial numbers.
+    time : sequence of str
+        Columns of timestamps, see `from_csv`; not in .npz and .arff files.
     nominal : {"one-hot", "codes"}
         How the nominal features of an ARFF file are read, see `read_arff`.
 
@@ -105,17 +114,46 @@ def read_dataset(
     kind = format_suffix(source)
     if kind == ".npz" and labels is not None:
         raise ParameterError(f"{source} has labels of its own; leave out labels={labels!r}")
+    if kind in (".npz", ".arff") and (time or isinstance(labels, LabelColumn)):
+        raise ParameterError(f"{source} has no columns of texts; leave out the time and label columns")
     match kind:
         case ".npz":
             return _read_npz(source).without(drop)
         case ".parquet":
-            return _read_parquet(source, labels, drop)
+            return _read_parquet(source, labels, drop, time)
         case ".arff":
+            assert not isinstance(labels, LabelColumn)
             return read_arff(source, labels, nominal=nominal, drop=drop)
         case ".csv" | ".tsv":
-            return from_csv(source, labels, drop=drop)
+            return from_csv(source, labels, drop=drop, time=time)
+        case ".jsonl" | ".xlsx":
+            return _read_texts(source, labels, drop, time)
         case other:
             raise FileFormatError(f"{source} has an unknown format ({other!r}); expected {', '.join(_READABLE)}")
+
+
+def _read_texts(
+    path: Path, labels: Iterable[str] | int | LabelColumn | None, drop: Sequence[str], time: Sequence[str]
+) -> Dataset:
+    """Return the data set in the file `path` of JSON lines or Excel."""
+    table = read_text_table(path)
+    if labels is None:
+        raise DataError(
+            f"the labels of {path} are not given; pass their names (the columns are {first_names(table.names)}), or -n "
+            f"for the last n columns; on the command line as in --labels {table.names[-1]} or --labels=-1"
+        )
+    return table_dataset(table, labels, bare_name(path, format_suffix(path)), drop=drop, time=time)
+
+
+def read_text_table(path: Path) -> TextTable:
+    """Return the table in the file `path` of CSV, JSON lines or Excel."""
+    match format_suffix(path):
+        case ".jsonl":
+            return read_json_lines(path)
+        case ".xlsx":
+            return read_excel(path)
+        case _:
+            return read_table(path)
 
 
 def check_is_file(path: Path) -> None:
@@ -158,7 +196,7 @@ def _parse_facts(text: str, path: Path) -> dict[str, Any]:
         raise FileFormatError(
             f"{path} has format version {stored['version']}, this evolabel reads up to {_VERSION}; update evolabel"
         )
-    return {field: stored[field] for field in _FIELDS}
+    return {field: stored[field] for field in _FIELDS if field in stored}
 
 
 def _damaged_file(path: Path, error: Exception) -> FileFormatError:
@@ -180,14 +218,16 @@ def _write_parquet(dataset: Dataset, path: Path) -> None:
     parquet.write_table(table, path)
 
 
-def _read_parquet(path: Path, labels: Iterable[str] | int | None, drop: Iterable[str] = ()) -> Dataset:
-    """Return the data set in the Parquet file `path`, without the columns in `drop`.
+def _read_parquet(
+    path: Path, labels: Iterable[str] | int | LabelColumn | None, drop: Iterable[str], time: Sequence[str]
+) -> Dataset:
+    """Return the data set in the Parquet file `path`, without the columns in `drop`, `time` as timestamps.
 
     If `labels` is None, the file must be one of `_write_parquet`; otherwise `labels` are read as in `from_frame`.
     """
     table = read_parquet_table(path)
     if labels is not None:
-        return from_frame(table, labels, drop=drop, name=path.stem)
+        return from_frame(table, labels, drop=drop, time=time, name=path.stem)
     text = (table.schema.metadata or {}).get(_FACTS_KEY)
     if text is None:
         raise DataError(f"the labels of {path} are not given; pass their names, or -n for the last n columns")

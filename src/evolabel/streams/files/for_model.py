@@ -1,6 +1,6 @@
 """`read_for_model`: the columns of a file that a trained model needs, found by their names."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -12,11 +12,17 @@ import numpy as np
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError
 from evolabel.streams.dataset import Dataset
-from evolabel.streams.files.convert import check_is_file, format_suffix, read_dataset, read_parquet_table
+from evolabel.streams.files.convert import (
+    check_is_file,
+    format_suffix,
+    read_dataset,
+    read_parquet_table,
+    read_text_table,
+)
 from evolabel.streams.tabular.column_coding import ColumnCoding, Unseen
-from evolabel.streams.tabular.csv_file import read_columns, read_table
 from evolabel.streams.tabular.frames import frame_columns
 from evolabel.streams.tabular.tables import Column, DescribeRow, Texts, read_label
+from evolabel.streams.tabular.text_table import read_columns
 from evolabel.typing import IntArray
 
 
@@ -28,7 +34,7 @@ def read_for_model(path: str | PathLike[str], features: Sequence[str], labels: S
     Parameters
     ----------
     path : str or path
-        A .csv, .parquet, .arff or .npz file.
+        A file that `read_dataset` reads.
     features, labels : sequence of str
         Names of the features and labels of the model. Every feature needs a column; labels without one are NaN.
 
@@ -74,8 +80,9 @@ def read_with_coding(
     table = _open_table(source, labels)
     if absent := [name for name in keep if name not in table.names]:
         raise DataError(f"{source} has no column {absent[0]!r} to keep; its columns are {first_names(table.names)}")
+    coding = coding.coded_in(table.names)
     used = {*coding.used(table.names, str(source)), *labels}
-    columns = table.read([name for name in table.names if name in used])
+    columns = table.read([name for name in table.names if name in used], coding.times)
     dataset, unseen = _known_columns(columns, coding, labels, str(source), table.describe_row)
     return ModelRows(replace(dataset, lines=table.lines), unseen, {name: table.texts(name) for name in keep})
 
@@ -91,10 +98,13 @@ def _by_features(features: Sequence[str]) -> ColumnCoding:
 
 
 class _Table(NamedTuple):
-    """A file that is read column by column: `read` returns columns by name, `texts` the cells of one."""
+    """A file that is read column by column.
+
+    `read` returns columns by name, those of its second argument as texts; `texts` returns the cells of one.
+    """
 
     names: Sequence[str]
-    read: Callable[[list[str]], dict[str, Column]]
+    read: Callable[[list[str], Collection[str]], dict[str, Column]]
     texts: Callable[[str], list[str]]
     describe_row: DescribeRow
     lines: IntArray | None = None
@@ -103,8 +113,8 @@ class _Table(NamedTuple):
 def _open_table(path: Path, labels: Sequence[str]) -> _Table:
     """Return the table in the file `path`; `labels` are the labels of an ARFF file."""
     match format_suffix(path):
-        case ".csv" | ".tsv":
-            table = read_table(path)
+        case ".csv" | ".tsv" | ".jsonl" | ".xlsx":
+            table = read_text_table(path)
             cells = table.columns()
             read = partial(read_columns, table)
             return _Table(table.names, read, lambda name: list(cells[name]), table.describe_row, np.array(table.lines))
@@ -113,7 +123,7 @@ def _open_table(path: Path, labels: Sequence[str]) -> _Table:
             return _Table(frame.column_names, partial(frame_columns, frame), partial(_frame_texts, frame), _numbered)
         case kind:
             columns = _columns_of(read_dataset(path, labels if kind == ".arff" else None))
-            return _Table(list(columns), lambda _: columns, lambda name: _as_texts(columns[name]), _numbered)
+            return _Table(list(columns), lambda *_: columns, lambda name: _as_texts(columns[name]), _numbered)
 
 
 def _frame_texts(frame: Any, name: str) -> list[str]:

@@ -10,8 +10,19 @@ import numpy as np
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError
 from evolabel.streams.cells import is_number, one_hot
-from evolabel.streams.tabular.tables import EXPECTED_NUMBER, Column, DescribeRow, Texts, check_categories, check_finite
+from evolabel.streams.tabular.tables import (
+    EXPECTED_NUMBER,
+    Column,
+    DescribeRow,
+    Texts,
+    as_texts,
+    check_categories,
+    check_finite,
+)
+from evolabel.streams.tabular.time_columns import time_feature_names, time_features
 from evolabel.typing import FloatArray
+
+NO_TIMES: Mapping[str, str] = {}
 
 
 class Unseen(NamedTuple):
@@ -39,6 +50,8 @@ class ColumnCoding:
         Names of the columns.
     categories : tuple of tuple of str, or None
         For each column the texts it had, or None for a column of numbers.
+    origins : tuple of pairs of str
+        Columns of timestamps, which become three features each, and the timestamp from which on the days are counted.
 
     Examples
     --------
@@ -52,6 +65,7 @@ class ColumnCoding:
 
     columns: tuple[str, ...]
     categories: tuple[tuple[str, ...] | None, ...]
+    origins: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, columns: Mapping[str, Column]) -> "ColumnCoding":
@@ -63,15 +77,23 @@ class ColumnCoding:
         return cls(tuple(columns), tuple(texts or None for texts in categories))
 
     @classmethod
-    def of_features(cls, names: Sequence[str], texts: Collection[str]) -> "ColumnCoding":
+    def of_features(
+        cls, names: Sequence[str], texts: Collection[str], origins: Mapping[str, str] = NO_TIMES
+    ) -> "ColumnCoding":
         """Return the coding whose features have these `names`; those among `texts` stand for texts of a column.
 
-        Features of one column must follow each other; where they do not, all features are numbers.
+        The features of the time columns in `origins` are found by their names. Features of one column must follow each
+        other; where they do not, all features are numbers.
         """
         columns, categories = list[str](), list[tuple[str, ...] | None]()
+        parts = {part: column for column in origins for part in time_feature_names(column)}
         for name in names:
             column, _, value = name.partition("=")
-            if name not in texts:
+            if name in parts:
+                if columns[-1:] != [parts[name]]:
+                    columns.append(parts[name])
+                    categories.append(None)
+            elif name not in texts:
                 columns.append(name)
                 categories.append(None)
             elif columns and columns[-1] == column and categories[-1]:
@@ -79,28 +101,49 @@ class ColumnCoding:
             else:
                 columns.append(column)
                 categories.append((value,))
-        if len(set(columns)) < len(columns):
+        times = tuple(sorted((column, origin) for column, origin in origins.items() if column in columns))
+        coding = cls(tuple(columns), tuple(categories), times)
+        if len(set(columns)) < len(columns) or coding.feature_names != list(names):
             return cls(tuple(names), (None,) * len(names))
-        return cls(tuple(columns), tuple(categories))
+        return coding
 
     @cached_property
     def feature_names(self) -> list[str]:
         """Names of the features: those of the columns of numbers, and `site=north` for texts."""
+        return [name for names in self._names for name in names]
+
+    @cached_property
+    def _names(self) -> list[list[str]]:
+        """Names of the features of each column."""
         return [
-            name
+            time_feature_names(column)
+            if column in self.times
+            else [column]
+            if texts is None
+            else [f"{column}={text}" for text in texts]
             for column, texts in zip(self.columns, self.categories, strict=True)
-            for name in ([column] if texts is None else [f"{column}={text}" for text in texts])
         ]
 
     @cached_property
-    def has_texts(self) -> bool:
-        """Whether any column holds texts."""
-        return any(texts is not None for texts in self.categories)
+    def times(self) -> dict[str, str]:
+        """The columns of timestamps, with the timestamp from which on their days are counted."""
+        return dict(self.origins)
+
+    @cached_property
+    def is_coded(self) -> bool:
+        """Whether any column holds texts or timestamps."""
+        return bool(self.origins) or any(texts is not None for texts in self.categories)
+
+    def coded_in(self, names: Collection[str]) -> "ColumnCoding":
+        """Return this coding, or one that reads the features by their own names if all of these are in `names`."""
+        if self.is_coded and set(self.feature_names) <= set(names):
+            return ColumnCoding.of_features(self.feature_names, ())
+        return self
 
     @cached_property
     def spans(self) -> list[slice]:
         """The features of each column."""
-        widths = [1 if texts is None else len(texts) for texts in self.categories]
+        widths = [len(names) for names in self._names]
         ends = np.cumsum(widths).tolist()
         return [slice(end - width, end) for width, end in zip(widths, ends, strict=True)]
 
@@ -134,7 +177,9 @@ class ColumnCoding:
         for column, texts, span in zip(self.columns, self.categories, self.spans, strict=True):
             name = _column_in(column, columns) or column
             values = columns[name]
-            if texts is not None:
+            if column in self.times:
+                rows[:, span] = time_features(column, as_texts(values), self.times[column], describe_row)
+            elif texts is not None:
                 rows[:, span] = _encoded_texts(column, texts, values, unseen)
             elif name == column:
                 rows[:, span.start] = _numbers(column, values, describe_row)
@@ -148,6 +193,8 @@ class ColumnCoding:
 
         None where a cell needs a closer look: an unknown text, or a value of another kind.
         """
+        if self.origins:
+            return None
         row = np.zeros((1, len(self.feature_names)))
         features = row[0]
         try:

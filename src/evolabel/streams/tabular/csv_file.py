@@ -1,49 +1,23 @@
 """`from_csv`: data sets from CSV files; the cells are read as texts first (`read_table`)."""
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass, replace
 from itertools import chain
 from os import PathLike
 from pathlib import Path
 
-import numpy as np
-
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError, FileFormatError
 from evolabel.streams.arff.label_files import read_label_names
-from evolabel.streams.cells import is_number, parse_number
+from evolabel.streams.cells import is_number
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.reading import bare_name, read_lines
-from evolabel.streams.tabular.tables import Column, Texts, build_dataset, columns_without
+from evolabel.streams.tabular.label_column import LabelColumn
+from evolabel.streams.tabular.tables import columns_without
+from evolabel.streams.tabular.text_table import TextTable, check_header, table_dataset
 
 _SEPARATORS = ",;\t"
-_MISSING = {"", "?", "#n/a", "<na>", "n/a", "na", "nan", "none", "null"}
-_MAX_NUMBERS = 20  # different numbers allowed among the values of a column of texts
-_BOOLEANS = {"true": 1.0, "false": 0.0}
-
-
-@dataclass(frozen=True)
-class TextTable:
-    """Cells of the file `path` by row, stripped; `lines` are the numbers of the lines on which the rows end.
-
-    `decimal` is the decimal mark of its numbers; if that is a comma, a point is read as decimal mark as well.
-    """
-
-    path: Path
-    decimal: str
-    names: list[str]
-    rows: list[list[str]]
-    lines: list[int]
-
-    def describe_row(self, row: int) -> str:
-        """Return the file and the line of `row`, for messages."""
-        return f"{self.path}, line {self.lines[row]}"
-
-    def columns(self) -> dict[str, Sequence[str]]:
-        """Return the cells of every column, by its name."""
-        return dict(zip(self.names, zip(*self.rows, strict=True), strict=True))
 
 
 def read_table(path: Path) -> TextTable:
@@ -74,15 +48,15 @@ def _check_text(head: str, path: Path) -> None:
 
 def _names(header: list[str], path: Path, decimal: str) -> list[str]:
     names = [name.strip() for name in header]
-    if not names or "" in names:
-        raise FileFormatError(f"{path}, line 1: a column has no name; expected a header with one name per column")
-    if all(is_number(name, decimal) for name in names) and names != [str(column) for column in range(len(names))]:
+    if (
+        names
+        and all(is_number(name, decimal) for name in names)
+        and names != [str(column) for column in range(len(names))]
+    ):
         raise FileFormatError(
             f"{path}, line 1: all names are numbers, as if there were no header; put one before the rows"
         )
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise FileFormatError(f"{path}, line 1: several columns are named {twice!r}; expected each name once")
+    check_header(names, path)
     return names
 
 
@@ -94,9 +68,10 @@ def _cells(row: list[str], names: list[str], path: Path, line: int) -> list[str]
 
 def from_csv(
     path: str | PathLike[str],
-    labels: Iterable[str] | int | None = None,
+    labels: Iterable[str] | int | LabelColumn | None = None,
     *,
     drop: Iterable[str] = (),
+    time: str | Iterable[str] = (),
     name: str | None = None,
 ) -> Dataset:
     r"""Return the data set in a CSV file with a header, plain or compressed (.gz, .bz2, .zip).
@@ -110,11 +85,15 @@ def from_csv(
     ----------
     path : str or path
         The CSV file.
-    labels : sequence of str, int or None
+    labels : sequence of str, int, LabelColumn or None
         Names of the label columns, which must hold 0, 1, true, false, yes, no or missing values. A number n stands for
-        the first n columns, -n for the last n. None looks for MULAN's XML file of the same name beside the table.
+        the first n columns, -n for the last n. A `LabelColumn` is one column with the labels of each row by their
+        names. None looks for MULAN's XML file of the same name beside the table.
     drop : sequence of str
-        Columns to leave out, such as times and serial numbers.
+        Columns to leave out, such as serial numbers.
+    time : str or sequence of str
+        Columns of timestamps; each becomes three features, such as time_hour, time_weekday (Monday is 0) and
+        time_days (since the first row).
     name : str or None
         Name of the data set; None takes that of the file.
 
@@ -141,47 +120,8 @@ def from_csv(
     """
     source = Path(path)
     table = read_table(source)
-    columns = read_columns(table, columns_without(table.names, drop))
-    for column, values in columns.items():
-        if isinstance(values, Texts):
-            _refuse_numbers(column, values, table)
-    chosen = _labels_beside(source, list(columns)) if labels is None else labels
-    dataset = build_dataset(columns, chosen, name or _stem(source), table.describe_row)
-    return replace(dataset, lines=np.array(table.lines))
-
-
-def read_columns(table: TextTable, names: Iterable[str]) -> dict[str, Column]:
-    """Return the columns of `table` with these `names`: numbers if all cells are numbers or booleans, else texts."""
-    cells = table.columns()
-    return {name: _read_column(cells[name], table.decimal) for name in names}
-
-
-def _read_column(cells: Sequence[str], decimal: str) -> Column:
-    """Return `cells` as numbers if all are numbers or all are booleans, else as texts."""
-    present = {cell for cell in cells if cell.lower() not in _MISSING}
-    for read in (parse_number, _parse_boolean):
-        try:
-            numbers = {cell: read(cell, decimal) for cell in present}
-        except (ValueError, KeyError):
-            continue
-        return np.array([numbers.get(cell, np.nan) for cell in cells])
-    return Texts.of([cell if cell in present else None for cell in cells])
-
-
-def _refuse_numbers(name: str, texts: Texts, table: TextTable) -> None:
-    """Raise DataError if `texts` are mostly numbers: then the few words among them are mistakes, not categories."""
-    words = {text for text in texts.categories if not is_number(text, table.decimal)}
-    numbers = len(texts.categories) - len(words)
-    if numbers > max(_MAX_NUMBERS, len(words)):
-        row = next(row for row, value in enumerate(texts.values) if value in words)
-        raise DataError(
-            f"{table.describe_row(row)}: {name!r} is {texts.values[row]!r}, but {numbers} other values are numbers; "
-            "leave the cell empty if it is missing, or correct it"
-        )
-
-
-def _parse_boolean(cell: str, decimal: str) -> float:
-    return _BOOLEANS[cell.lower()]
+    chosen = _labels_beside(source, columns_without(table.names, drop)) if labels is None else labels
+    return table_dataset(table, chosen, name or _stem(source), drop=drop, time=time)
 
 
 def _labels_beside(path: Path, columns: list[str]) -> list[str]:

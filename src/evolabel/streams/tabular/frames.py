@@ -7,6 +7,7 @@ import numpy as np
 
 from evolabel.errors import DataError, DataTypeError
 from evolabel.streams.dataset import Dataset
+from evolabel.streams.tabular.label_column import LabelColumn
 from evolabel.streams.tabular.tables import Column, Texts, build_dataset, columns_without
 from evolabel.typing import FloatArray
 
@@ -14,7 +15,14 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 
-def from_frame(frame: object, labels: Iterable[str] | int, *, drop: Iterable[str] = (), name: str = "frame") -> Dataset:
+def from_frame(
+    frame: object,
+    labels: Iterable[str] | int | LabelColumn,
+    *,
+    drop: Iterable[str] = (),
+    time: str | Iterable[str] = (),
+    name: str = "frame",
+) -> Dataset:
     """Return a data set made from a data frame of any library that narwhals supports: pandas, polars, pyarrow, others.
 
     Parameters
@@ -23,11 +31,15 @@ def from_frame(frame: object, labels: Iterable[str] | int, *, drop: Iterable[str
         Numbers and booleans become one feature each. Texts and categories become one 0/1 column per value, named like
         `site=north`: the declared values of an enumeration or ordered category, else those that occur, sorted. Missing
         values become NaN.
-    labels : sequence of str, or int
+    labels : sequence of str, int, or LabelColumn
         Names of the label columns, which must hold 0, 1, booleans, true, false, yes, no or missing values. A
-        number n stands for the first n columns, -n for the last n. All other columns are features.
+        number n stands for the first n columns, -n for the last n. A `LabelColumn` is one column with the labels of
+        each row by their names. All other columns are features.
     drop : sequence of str
-        Columns to leave out, such as times and serial numbers.
+        Columns to leave out, such as serial numbers.
+    time : str or sequence of str
+        Columns of timestamps or of their texts; each becomes three features, such as time_hour, time_weekday (Monday
+        is 0) and time_days (since the first row).
     name : str
         Name of the data set.
 
@@ -50,14 +62,22 @@ def from_frame(frame: object, labels: Iterable[str] | int, *, drop: Iterable[str
            [nan]])
     """
     table = {series.name: series for series in _series(frame)}
-    columns = {column: _read(column, table[column]) for column in columns_without(list(table), drop)}
-    return build_dataset(columns, labels, name, lambda row: f"row {row}")
+    times = [time] if isinstance(time, str) else list(time)
+    columns = {column: _read(column, table[column], times) for column in columns_without(list(table), drop)}
+    return build_dataset(columns, labels, name, lambda row: f"row {row}", time=times)
 
 
-def frame_columns(frame: object, names: Collection[str] | None = None) -> dict[str, Column]:
-    """Return the columns of the data frame `frame` with these `names`, or all (None), by name."""
+def frame_columns(
+    frame: object, names: Collection[str] | None = None, times: Collection[str] = ()
+) -> dict[str, Column]:
+    """Return the columns of the data frame `frame` with these `names`, or all (None), by name.
+
+    Those among `times` hold timestamps, which become texts.
+    """
     return {
-        series.name: _read(series.name, series) for series in _series(frame) if names is None or series.name in names
+        series.name: _read(series.name, series, times)
+        for series in _series(frame)
+        if names is None or series.name in names
     }
 
 
@@ -82,10 +102,12 @@ def _series(frame: object) -> "list[nw.Series[Any]]":
     return columns
 
 
-def _read(name: str, series: "nw.Series[Any]") -> Column:
+def _read(name: str, series: "nw.Series[Any]", times: Collection[str]) -> Column:
     import narwhals as nw
 
     kind = series.dtype
+    if name in times and kind in (nw.Datetime, nw.Date):
+        return Texts(_texts(series), [])
     if kind == nw.Boolean or kind.is_numeric():
         return np.array(series.cast(nw.Float64()).to_numpy(), dtype=np.float64)
     if isinstance(kind, nw.Enum):
@@ -99,7 +121,8 @@ def _read(name: str, series: "nw.Series[Any]") -> Column:
     if series.is_null().all():
         return np.full(len(series), np.nan)
     raise DataTypeError(
-        f"column {name!r} holds {kind}, which is neither number, boolean, text nor category; convert it or drop it"
+        f"column {name!r} holds {kind}, which is neither number, boolean, text nor category; convert it or drop it "
+        "(timestamps: time= of from_frame makes features of them)"
     )
 
 

@@ -6,14 +6,18 @@ from difflib import get_close_matches
 
 import numpy as np
 
+from evolabel._utils.notes import note
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError, ParameterError
 from evolabel.streams.cells import TRUTH_VALUES, one_hot
 from evolabel.streams.dataset import Dataset
+from evolabel.streams.tabular.label_column import LabelColumn
+from evolabel.streams.tabular.time_columns import first_time, parse_times, time_feature_names, time_features
 from evolabel.typing import FloatArray
 
 EXPECTED_NUMBER = "expected a number, or nothing where it is missing"
 _MAX_CATEGORIES = 256
+_MIN_IDS, _ID_SHARE = 20, 0.8  # a column of at least so many texts, of which more than this share differ, holds ids
 
 
 @dataclass(frozen=True)
@@ -34,29 +38,68 @@ DescribeRow = Callable[[int], str]  # a text on where a row is, for messages
 
 
 def build_dataset(
-    columns: Mapping[str, Column], labels: Iterable[str] | int, name: str, describe_row: DescribeRow
+    columns: Mapping[str, Column],
+    labels: Iterable[str] | int | LabelColumn,
+    name: str,
+    describe_row: DescribeRow,
+    *,
+    time: Sequence[str] = (),
 ) -> Dataset:
     """Return the data set `name` of these `columns`: `labels` in the order given, all others as features.
 
-    Texts become one-hot columns. If `labels` is a number n, the first n columns are labels; if it is -n, the last n.
-    `describe_row` returns a text on where a row is, for messages.
+    Texts become one-hot columns, columns of timestamps named by `time` three features. If `labels` is a number n, the
+    first n columns are labels; if it is -n, the last n; a `LabelColumn` holds all of them. `describe_row` returns a
+    text on where a row is, for messages.
     """
-    label_names = _label_names(labels, columns)
-    features = {column: values for column, values in columns.items() if column not in label_names}
+    used = (labels.name,) if isinstance(labels, LabelColumn) else _label_names(labels, columns)
+    check_columns(used, list(columns), "for labels")
+    check_columns(time, list(columns), "of timestamps")
+    features = {column: values for column, values in columns.items() if column not in used}
     if not features:
         raise DataError("all columns are labels; leave some columns as features")
-    blocks = [_feature_columns(column, values, describe_row) for column, values in features.items()]
-    Y = np.column_stack([read_label(label, columns[label], describe_row) for label in label_names])
-    X = np.ascontiguousarray(np.hstack([block for _, block in blocks]))
-    return Dataset(X, Y, tuple(name for names, _ in blocks for name in names), label_names, name)
+    origins = {column: _origin(column, columns[column], describe_row) for column in time}
+    blocks = [_feature_columns(column, values, describe_row, origins) for column, values in features.items()]
+    names = tuple(name for names, _ in blocks for name in names)
+    if len(set(names)) < len(names):
+        raise DataError(f"several features are named {max(names, key=names.count)!r}; rename the column of that name")
+    label_names, Y = _labels(labels, used, columns, describe_row)
+    return Dataset(
+        np.ascontiguousarray(np.hstack([block for _, block in blocks])), Y, names, label_names, name, origins=origins
+    )
+
+
+def _labels(
+    labels: Iterable[str] | int | LabelColumn,
+    used: tuple[str, ...],
+    columns: Mapping[str, Column],
+    describe_row: DescribeRow,
+) -> tuple[tuple[str, ...], FloatArray]:
+    """Return names and values of the `labels`, which are read from the columns `used`."""
+    if isinstance(labels, LabelColumn):
+        return labels.read(as_texts(columns[labels.name]))
+    return used, np.column_stack([read_label(label, columns[label], describe_row) for label in used])
+
+
+def _origin(name: str, column: Column, describe_row: DescribeRow) -> str:
+    return first_time(name, parse_times(name, as_texts(column), describe_row))
+
+
+def as_texts(column: Column) -> Sequence[str | None]:
+    """Return the values of `column` as texts, None where one is missing."""
+    return column.values if isinstance(column, Texts) else [None if np.isnan(x) else f"{x:.15g}" for x in column]
+
+
+def check_columns(names: Iterable[str], columns: Sequence[str], purpose: str) -> None:
+    """Raise DataError unless all `names`, which are needed for a `purpose`, are among the `columns`."""
+    for name in names:
+        if name not in columns:
+            raise DataError(f"there is no column {name!r} {purpose}; {_hint(name, columns)}")
 
 
 def columns_without(columns: Sequence[str], drop: Iterable[str]) -> list[str]:
     """Return the names in `columns` without those in `drop`, which must be among them."""
     dropped = [drop] if isinstance(drop, str) else list(drop)
-    for name in dropped:
-        if name not in columns:
-            raise DataError(f"there is no column {name!r} to leave out; {_hint(name, columns)}")
+    check_columns(dropped, columns, "to leave out")
     return [column for column in columns if column not in dropped]
 
 
@@ -70,9 +113,7 @@ def _label_names(labels: Iterable[str] | int, columns: Mapping[str, Column]) -> 
     names = (labels,) if isinstance(labels, str) else tuple(dict.fromkeys(map(str, labels)))
     if not names:
         raise DataError("no column is named as label; pass the names of the label columns")
-    for name in names:
-        if name not in columns:
-            raise DataError(f"there is no column {name!r} for a label; {_hint(name, list(columns))}")
+    check_columns(names, list(columns), "for a label")
     return names
 
 
@@ -89,8 +130,12 @@ def _hint(name: str, columns: Sequence[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"the columns are {first_names(columns)}"
 
 
-def _feature_columns(name: str, column: Column, describe_row: DescribeRow) -> tuple[list[str], FloatArray]:
-    """Return names and values of the features made from `column`."""
+def _feature_columns(
+    name: str, column: Column, describe_row: DescribeRow, origins: Mapping[str, str]
+) -> tuple[list[str], FloatArray]:
+    """Return names and values of the features made from `column`, a time column if it is in `origins`."""
+    if name in origins:
+        return time_feature_names(name), time_features(name, as_texts(column), origins[name], describe_row)
     if isinstance(column, Texts):
         return _one_hot(name, column) if column.categories else ([name], np.full((len(column.values), 1), np.nan))
     return [name], check_finite(name, column, describe_row)[:, np.newaxis]
@@ -105,11 +150,17 @@ def check_finite(name: str, column: FloatArray, describe_row: DescribeRow) -> Fl
 
 
 def check_categories(name: str, texts: Texts) -> None:
-    """Raise DataError if the column `name` has too many different `texts` to become features."""
+    """Raise DataError if the column `name` has too many different `texts` to become features; warn of ids."""
     if len(texts.categories) > _MAX_CATEGORIES:
         raise DataError(
             f"column {name!r} has {len(texts.categories)} different texts ({', '.join(texts.categories[:3])} ...), at "
             f"most {_MAX_CATEGORIES} can become features; drop the column (drop=, --drop), or turn it into numbers"
+        )
+    given = sum(text is not None for text in texts.values)
+    if given >= _MIN_IDS and len(texts.categories) > _ID_SHARE * given:
+        note(
+            f"column {name!r} has {len(texts.categories)} different texts in {given} rows, as ids have; each becomes a "
+            "feature that says nothing about new rows: drop the column (drop=, --drop)"
         )
 
 
@@ -123,7 +174,10 @@ def _one_hot(name: str, texts: Texts) -> tuple[list[str], FloatArray]:
 
 def read_label(name: str, column: Column, describe_row: DescribeRow) -> FloatArray:
     """Return the label `column` as 0, 1 and NaN; DataError with `name` and `describe_row` for any other value."""
-    expected = "expected 0, 1, true, false, yes, no, or nothing where it is missing"
+    expected = (
+        "expected 0, 1, true, false, yes, no, or nothing where it is missing; a column with names of labels is read by "
+        "--label-list or --class-column (in Python by LabelColumn)"
+    )
     if isinstance(column, Texts):
         values = [np.nan if value is None else TRUTH_VALUES.get(value.strip().lower()) for value in column.values]
         if None in values:

@@ -1,0 +1,109 @@
+"""`explain_sample`: the parts of one prediction, from all stages of a model."""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from evolabel.core.members.feedback.error_feedback import Correction
+from evolabel.core.members.mixture import corrected
+from evolabel.core.members.sensor_corrections import sensor_corrections
+from evolabel.core.protocols import Model
+from evolabel.errors import StateError
+from evolabel.explain.counterfactuals import find_counterfactuals
+from evolabel.explain.linear_part import linear_part
+from evolabel.explain.novelty_check import check_novelty
+from evolabel.explain.prediction import Explanation
+from evolabel.explain.read_thresholds import tree_reader
+from evolabel.explain.rule_part import rule_part
+from evolabel.explain.shortening import Threshold
+from evolabel.explain.terms import stream_terms
+from evolabel.explain.threshold_path import threshold_paths
+from evolabel.explain.written_rules import deciding_rules, edges_to_cross, refined_parts
+from evolabel.typing import FloatArray
+
+Correct = Callable[[FloatArray], Correction | None]
+"""The correction of the outputs of raw rows by recent errors; None where there is none."""
+
+
+def explain_sample(
+    model: Model,
+    x: FloatArray,
+    feature_names: list[str],
+    label_names: list[str],
+    *,
+    threshold: Threshold = 0.5,
+    correct: Correct | None = None,
+    unfamiliar: tuple[str, ...] = (),
+) -> Explanation:
+    """Return the explanation of one raw sample.
+
+    Parameters
+    ----------
+    model : Model
+    x : array of shape (1, n_features)
+        The sample; a missing feature takes each rule's mean.
+    feature_names, label_names : list of str
+    threshold : array, float or None
+        Outputs of at least this much are on; None: the largest output is.
+    correct : function, optional
+        Correction of outputs by recent errors, which becomes the `feedback` of the explanation.
+    unfamiliar : tuple of str
+        Values that the model has never seen, in words (`describe_unfamiliar`).
+    """
+    rules = model.trained()
+    if rules.n_rules == 0:
+        raise StateError("there are no rules yet, so nothing can be explained; call fit or partial_fit first")
+    z = model.scale(x)
+    psi, distance = rules.memberships(z)
+    active = np.flatnonzero(psi[0])
+    parts, slopes = rule_part(model, z[0], psi[0], active)
+    plain, linear = parts.sum(axis=(0, 1)), linear_part(model, x)
+    if linear is not None:
+        parts *= linear.rules_share
+        slopes = linear.rules_share * slopes + linear.slopes
+        plain = (parts.sum(axis=0) + linear.contributions).sum(axis=0)
+    real = corrected(rules, x)
+    added, said = refined_parts(model, real, plain)
+    correction, outputs, feedback = None if correct is None else correct(x), plain + added + said, None
+    if correction is not None:
+        feedback = (correction.scale - 1.0) * outputs + correction.offset[0]
+        outputs = correction.of(outputs[None])[0]
+        slopes *= correction.scale
+    names = feature_names, label_names
+    deciding = deciding_rules(model, real[0], names)
+    paths = threshold_paths(tree_reader(model, *names), real[0], deciding)
+    edges, answer = edges_to_cross(model, paths), partial(_answers, model, correct)
+    changes = find_counterfactuals(
+        model, x[0], slopes, outputs, names=names, threshold=threshold, answer=answer, edges=edges
+    )
+    return Explanation(
+        rules=rules.arrays.identity[active + 1].copy(),
+        memberships=psi[0, active],
+        contributions=parts,
+        distances=distance[0, active],
+        thresholds=added,
+        written=said,
+        feature_names=feature_names,
+        label_names=label_names,
+        x=x[0].copy(),
+        novelty=check_novelty(model, distance[0]),
+        counterfactuals=tuple(changes),
+        words=stream_terms(model, feature_names),
+        threshold=threshold,
+        linear=None if linear is None else linear.contributions,
+        feedback=feedback,
+        n_seen=rules.n_seen,
+        corrections=(corrections := sensor_corrections(rules, feature_names)),
+        corrected=real[0].copy() if corrections else None,
+        paths=paths,
+        deciding=deciding,
+        probabilities=model.calibration.probabilities(outputs[None])[0],
+        unfamiliar=unfamiliar,
+    )
+
+
+def _answers(model: Model, correct: Correct | None, rows: FloatArray) -> FloatArray:
+    """Return the outputs of `model` for raw `rows`, corrected by recent errors if there is a function to `correct`."""
+    found = None if correct is None else correct(rows)
+    return model.outputs(rows) if found is None else found.of(model.outputs(rows))

@@ -1,0 +1,111 @@
+"""`TextTable`: a table whose cells were read as texts (CSV, JSON lines, Excel), and the data set it holds."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from evolabel.errors import DataError, FileFormatError
+from evolabel.streams.cells import is_number, parse_number
+from evolabel.streams.dataset import Dataset
+from evolabel.streams.tabular.label_column import LabelColumn
+from evolabel.streams.tabular.tables import Column, Texts, build_dataset, columns_without
+
+_MISSING = {"", "?", "#n/a", "<na>", "n/a", "na", "nan", "none", "null"}
+_MAX_NUMBERS = 20  # different numbers allowed among the values of a column of texts
+_BOOLEANS = {"true": 1.0, "false": 0.0}
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Cells of the file `path` by row, stripped; `lines` are the numbers of the lines on which the rows end.
+
+    `decimal` is the decimal mark of its numbers; if that is a comma, a point is read as decimal mark as well.
+    """
+
+    path: Path
+    decimal: str
+    names: list[str]
+    rows: list[list[str]]
+    lines: list[int]
+
+    def describe_row(self, row: int) -> str:
+        """Return the file and the line of `row`, for messages."""
+        return f"{self.path}, line {self.lines[row]}"
+
+    def columns(self) -> dict[str, Sequence[str]]:
+        """Return the cells of every column, by its name."""
+        return dict(zip(self.names, zip(*self.rows, strict=True), strict=True))
+
+
+def check_header(names: Sequence[str], path: Path) -> None:
+    """Raise FileFormatError unless all `names` in the first line of the file `path` are given and differ."""
+    if not names or "" in names:
+        raise FileFormatError(f"{path}, line 1: a column has no name; expected a header with one name per column")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise FileFormatError(f"{path}, line 1: several columns are named {twice!r}; expected each name once")
+
+
+def table_dataset(
+    table: TextTable,
+    labels: Iterable[str] | int | LabelColumn,
+    name: str,
+    *,
+    drop: Iterable[str] = (),
+    time: Iterable[str] = (),
+) -> Dataset:
+    """Return the data set `name` in `table`: `labels` and `time` as in `build_dataset`, without the columns `drop`."""
+    times = [time] if isinstance(time, str) else list(time)
+    texts = {*times, *([labels.name] if isinstance(labels, LabelColumn) else [])}
+    columns = read_columns(table, columns_without(table.names, drop), texts)
+    for column, values in columns.items():
+        if isinstance(values, Texts) and column not in texts:
+            _refuse_numbers(column, values, table)
+    dataset = build_dataset(columns, labels, name, table.describe_row, time=times)
+    return replace(dataset, lines=np.array(table.lines))
+
+
+def read_columns(table: TextTable, names: Iterable[str], texts: Collection[str] = ()) -> dict[str, Column]:
+    """Return the columns of `table` with these `names`: numbers if all cells are numbers or booleans, else texts.
+
+    Columns named by `texts` stay texts, and an empty cell of theirs an empty text.
+    """
+    cells = table.columns()
+    return {
+        name: _as_written(cells[name]) if name in texts else _read_column(cells[name], table.decimal) for name in names
+    }
+
+
+def _as_written(cells: Sequence[str]) -> Texts:
+    """Return `cells` as texts; None for a word such as NA that stands for a missing value, but not for "none"."""
+    return Texts.of([None if cell.lower() in _MISSING - {"", "none"} else cell for cell in cells])
+
+
+def _read_column(cells: Sequence[str], decimal: str) -> Column:
+    """Return `cells` as numbers if all are numbers or all are booleans, else as texts."""
+    present = {cell for cell in cells if cell.lower() not in _MISSING}
+    for read in (parse_number, _parse_boolean):
+        try:
+            numbers = {cell: read(cell, decimal) for cell in present}
+        except (ValueError, KeyError):
+            continue
+        return np.array([numbers.get(cell, np.nan) for cell in cells])
+    return Texts.of([cell if cell in present else None for cell in cells])
+
+
+def _refuse_numbers(name: str, texts: Texts, table: TextTable) -> None:
+    """Raise DataError if `texts` are mostly numbers: then the few words among them are mistakes, not categories."""
+    words = {text for text in texts.categories if not is_number(text, table.decimal)}
+    numbers = len(texts.categories) - len(words)
+    if numbers > max(_MAX_NUMBERS, len(words)):
+        row = next(row for row, value in enumerate(texts.values) if value in words)
+        raise DataError(
+            f"{table.describe_row(row)}: {name!r} is {texts.values[row]!r}, but {numbers} other values are numbers; "
+            "leave the cell empty if it is missing, or correct it"
+        )
+
+
+def _parse_boolean(cell: str, decimal: str) -> float:
+    return _BOOLEANS[cell.lower()]
