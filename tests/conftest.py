@@ -13,7 +13,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.streams import DriftingStream, from_csv
 
 # The same examples in every run, so that a change alone can turn the suite red; `make explore` draws new ones.
-settings.register_profile("steady", derandomize=True, deadline=None)
+settings.register_profile("steady", max_examples=50, derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=300, deadline=None)
 settings.load_profile("steady")
 

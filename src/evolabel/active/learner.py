@@ -1,43 +1,28 @@
 """`ActiveLearner`: a classifier that asks for labels where they help, and never beyond its budget."""
 
-import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
-from evolabel._utils.interrupts import deliver
-from evolabel._utils.validation import check_number, whole_number
-from evolabel.active.answers.annotators import AnnotatorPool
-from evolabel.active.answers.ledger import Ledger
 from evolabel.active.answers.read_answer import Answer, read_answer
-from evolabel.active.controls import Controls
+from evolabel.active.asking import Asking
 from evolabel.active.presets import paper_settings
 from evolabel.active.query import Query
-from evolabel.active.scoring.criteria import Criterion, read_criteria
-from evolabel.active.selection import Selector, read_selector
-from evolabel.active.selection.token_bucket import DEFAULT_BURST, TokenBucket
-from evolabel.active.strategy import QueryStrategy
+from evolabel.active.selection import RandomSelector
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.inner import ClassifierInner
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
-from evolabel.core.members.feedback.error_feedback import Correction
+from evolabel.classifier.samples import as_matrix
+from evolabel.classifier.targets import LabelMatrix, checked_labels
 from evolabel.core.protocols import Model
-from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
-from evolabel.typing import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from evolabel.explain.prediction import Explanation
-
-_MOST_ROWS_AHEAD = 2048  # rows that `next_query` scores together at most
-
-# Shuffles 10-15 of four sets, samples-based: .32 / .28 of the gap in PA / AP; with 1 it was .27 / .26, with 0 new rules
-# would stay young for ever.
-DEFAULT_ANTECEDENT_RATE = 0.2
+from evolabel.errors import DataError, ParameterError, StateError
+from evolabel.streams.tabular.column_coding import ColumnCoding
 
 
-class ActiveLearner(Controls):
+class ActiveLearner(Asking):
     """Asks about few samples of a stream and trains a classifier on the answers.
 
     Promise: at every moment the number of samples (or labels) asked is at most `budget` times the number seen, for any
@@ -104,46 +89,37 @@ class ActiveLearner(Controls):
     (400, 39)
     """
 
-    def __init__(
-        self,
-        classifier: EvolvingFuzzyClassifier,
-        budget: float = 0.1,
-        per: str = "samples",
-        *,
-        criteria: str | Criterion | Sequence[str | Criterion] | None = None,
-        selection: str | Selector | None = None,
-        credit: int = 0,
-        burst: int | None = DEFAULT_BURST,
-        min_labels: int = 1,
-        antecedent_rate: float = DEFAULT_ANTECEDENT_RATE,
-        error_feedback: bool = True,
-        max_pending: int = 10_000,
-        annotators: AnnotatorPool | None = None,
-    ) -> None:
-        check_number("min_labels", min_labels, 1, whole=True)
-        check_number("max_pending", max_pending, 1, whole=True)
-        check_number("antecedent_rate", antecedent_rate, 0, 1)
-        if not isinstance(classifier, EvolvingFuzzyClassifier):
-            raise DataTypeError(f"an EvolvingFuzzyClassifier is needed, got {type(classifier).__name__}; pass one")
-        self.bucket = TokenBucket(budget, per, credit, burst)
-        if min_labels > 1 and per == "samples":
-            raise ParameterError(f'min_labels={min_labels} is for per="labels"; samples are asked about as a whole')
-        self.min_labels = int(min_labels)
-        self.antecedent_rate = float(antecedent_rate)
-        self.max_pending = int(max_pending)
-        self.annotators = AnnotatorPool() if annotators is None else annotators
-        self.ledger = Ledger()
-        self.pending: dict[int, Query] = {}
-        self._inner = ClassifierInner(classifier)
-        self.strategy = QueryStrategy(
-            self._inner,
-            self.bucket,
-            read_criteria(criteria, per),
-            copy.deepcopy(read_selector(selection, per)),
-            min_labels=self.min_labels,
-            error_feedback=bool(error_feedback),
-        )
-        self._stride = self._patience = 1  # how far `next_query` scores ahead; they only save time
+    @classmethod
+    def start(
+        cls,
+        features: Sequence[str] | Mapping[str, Sequence[str] | None],
+        labels: Sequence[str],
+        classifier: EvolvingFuzzyClassifier | None = None,
+        **settings: Any,
+    ) -> Self:
+        """A learner that has seen nothing: it answers with the shares of the labels, and asks as soon as it can afford.
+
+        Parameters
+        ----------
+        features : list of str, or dict of str to list of str or None
+            Names of the features; in a dictionary a feature of texts has the list of its texts, others have None.
+        labels : list of str
+            Names of the labels.
+        classifier : EvolvingFuzzyClassifier, optional
+            Untrained; by default one of default parameters.
+        **settings
+            `budget`, `per` and the other parameters of the class.
+        """
+        named = features if isinstance(features, Mapping) else dict.fromkeys(features)
+        if not named or len(named) < len(features) or len(set(labels)) < len(labels) or not labels:
+            raise DataError("features and labels need one name each, all different; pass lists of names")
+        coding = ColumnCoding(tuple(named), tuple(tuple(texts) if texts else None for texts in named.values()))
+        inner = ClassifierInner(EvolvingFuzzyClassifier() if classifier is None else classifier)
+        if inner.is_fitted:
+            raise ParameterError("the classifier has learned rows already; pass it to ActiveLearner itself")
+        model = inner.new_model(len(coding.feature_names), len(labels))
+        inner.begin(model, coding, LabelMatrix(list(labels)))
+        return cls(inner.classifier, **settings)
 
     @classmethod
     def paper(
@@ -159,115 +135,6 @@ class ActiveLearner(Controls):
             Relative change of the thresholds per sample; 0 keeps them fixed.
         """
         return cls(classifier, budget, per, **paper_settings(step))
-
-    @property
-    def classifier(self) -> EvolvingFuzzyClassifier:
-        """The classifier that is trained."""
-        return self._inner.classifier
-
-    @property
-    def _lock(self) -> Any:
-        return self._inner.lock
-
-    # ------------------------------------------------------------------ queries
-
-    @exclusive
-    def query(self, x: object) -> Query:
-        """The query about one sample: its prediction, and the labels to ask for, if any. Changes nothing.
-
-        Parameters
-        ----------
-        x : array (p,), or a dictionary {feature: value}
-            The sample; NaN, or not in the dictionary: missing. A row of a frame or a table of one row will do.
-
-        Returns
-        -------
-        Query
-            To be passed to `update`, with the answer if `query.asked`.
-        """
-        model = self._inner.model
-        self.strategy.check_model(model)
-        return self.strategy.query(model, self._inner.validate_row(x))
-
-    @uninterrupted
-    def next_query(self, X: object) -> tuple[Query | None, int]:
-        """Count unlabelled rows until one is to be asked about.
-
-        The same as `query` and `update(query, None)` row by row, up to rounding, and faster.
-
-        Parameters
-        ----------
-        X : array (n, p)
-            The next rows of the stream.
-
-        Returns
-        -------
-        query : Query or None
-            The query about the first row to ask about, or None. This row is not counted: pass the query to `update` or
-            `mark_pending`, then go on with the rows behind it.
-        passed : int
-            Number of rows counted, all of them before that row.
-        """
-        strategy, model = self.strategy, self._inner.model
-        strategy.check_model(model)
-        rows = self._inner.validate_rows(X)
-        self._follow_model(model)
-        done, unaffordable = 0, strategy.rows_until_affordable(model)
-        # While the model does not change, rows scored behind the next query stay valid, so more are scored at once.
-        self._patience = min(2 * self._patience, _MOST_ROWS_AHEAD) if strategy.is_unchanged(model) else 1
-        size = strategy.rows_scored_ahead() or (unaffordable + self._stride) * self._patience
-        while done < len(rows):
-            size = min(size, _MOST_ROWS_AHEAD)
-            query, passed = strategy.scan(model, rows[done : done + min(size, strategy.rows_until_change())])
-            done += passed
-            if query is not None:
-                self._stride = min(max(1, done - unaffordable + 1), _MOST_ROWS_AHEAD)
-                return query, done
-            size = 2 * size
-            deliver()
-        return None, done
-
-    @exclusive
-    def decision_function(self, X: object, first: int | None = None) -> FloatArray:
-        """Outputs of the classifier for the next rows, corrected by recent errors, (n, K).
-
-        Parameters
-        ----------
-        X : array (n, p)
-            The rows.
-        first : int, optional
-            Number of the first row in the stream, by default that of the next sample.
-        """
-        rows, model = self._inner.validate_rows(X), self._inner.model
-        start = self._number(first)
-        numbers = np.arange(start, start + len(rows), dtype=np.int64)
-        plain, correction = model.outputs(rows), self.strategy.context.of(model, rows, numbers).correction
-        return plain if correction is None else correction.of(plain)
-
-    @exclusive
-    def predict(self, X: object, first: int | None = None) -> IntArray:
-        """Labels of the next rows `X` as 0/1, (n, K), from `decision_function` of the same arguments.
-
-        `classifier.predict` does not correct by recent errors. `first` is the number of the first row in the stream.
-        """
-        return np.asarray(self.decision_function(X, first) >= self.classifier.thresholds_, np.int64)
-
-    @exclusive
-    def explain(self, x: object, first: int | None = None) -> "Explanation":
-        """`decision_function` of one sample `x` in parts that add up; `feedback` is the part of recent errors.
-
-        `classifier.explain` gives the same parts without it. `first` is the number of the sample in the stream.
-        """
-        start, model = self._number(first), self._inner.model
-
-        def correct(rows: FloatArray) -> Correction | None:
-            return self.strategy.context.of(model, rows, np.full(len(rows), start, np.int64)).correction
-
-        return self._inner.explain(x, correct)
-
-    def _number(self, first: int | None) -> int:
-        """Number of a sample in the stream: `first`, or that of the next sample."""
-        return self.bucket.seen + 1 if first is None else whole_number("first", first, 1)
 
     # ------------------------------------------------------------------ answers
 
@@ -353,29 +220,46 @@ class ActiveLearner(Controls):
             )
         del self.pending[number]
 
-    def _follow_model(self, model: Model) -> None:
-        """Continue with a classifier that was fitted anew; pending questions that do not fit it are given up."""
-        before = self.strategy.follow_model(model)
-        if before is None or not self.pending:
-            return
-        now = self._inner.fitted
-        keeps = now.keeps_labels_of(before)
-        for number, query in list(self.pending.items()):
-            if not keeps or len(query.x) != now.n_features:
-                self.ledger.answer(self.pending.pop(number), None)
+    @uninterrupted
+    def pass_by(self, query: Query, *, held: bool = False) -> None:
+        """Count the sample of `query` as seen and not asked, whatever the query proposes; nothing is spent.
 
-    def _check_own(self, model: Model, query: Query) -> None:
-        """An error if `query` was not made by this learner for `model`."""
-        if not isinstance(query, Query):
-            raise DataTypeError(
-                f"a query is needed, got {type(query).__name__}; pass the result of query or next_query, or "
-                "pending[number]"
-            )
-        self.strategy.check_model(model)
-        if len(query.x) != model.n_features or len(query.labels) > model.n_labels:
-            raise DataError("the query was made for other features or labels; pass one of this learner's own queries")
-        if not self.strategy.could_have_made(model, query):
-            raise DataError("the query was made by a learner of other settings; pass one of this learner's own queries")
+        `held`: a limit other than the budget stopped the question, which the ledger counts.
+        """
+        model = self._inner.model
+        self._check_own(model, query)
+        self._follow_model(model)
+        passed = replace(query, labels=np.zeros_like(query.labels), reasons=(), cost=0)
+        self.strategy.count(model, passed)
+        query.number = passed.number
+        self.ledger.questions_held += held and query.asked
+
+    @uninterrupted
+    def teach(self, x: object, y: object) -> None:
+        """Learn labels `y` of a sample `x` that was counted before and not asked about; they cost nothing.
+
+        `y` has 0, 1 or NaN for each label, as in `update`.
+        """
+        row = self._inner.validate_row(x)[0]
+        labels = checked_labels(as_matrix([y], "y"))
+        model = self._inner.model
+        if labels.shape != (1, model.n_labels):
+            raise DataError(f"y has {labels.shape[1]} labels; pass {model.n_labels} labels, NaN for unknown ones")
+        if not np.isnan(labels).all():
+            counted = np.ones(model.n_labels, np.bool_)
+            self._inner.learn_checked(row, labels[0], None, antecedent_rate=self.antecedent_rate, counted=counted)
+            self.ledger.labels_volunteered += int(np.count_nonzero(~np.isnan(labels)))
+
+    @uninterrupted
+    def set_budget(self, budget: float) -> None:
+        """Change the `budget` for the samples to come; what was seen before has earned under the budget before.
+
+        ParameterError for a learner with credit, and with selection="random", whose draws hold for one budget.
+        """
+        if isinstance(self.strategy.selector, RandomSelector):
+            raise ParameterError('selection="random" draws its questions for one budget; make a new learner')
+        self.bucket.set_budget(budget)
+        self.strategy.selector.budget = self.bucket.budget
 
     # ------------------------------------------------------------------ files
 
@@ -393,6 +277,29 @@ class ActiveLearner(Controls):
         from evolabel.active.storage import load_learner
 
         return load_learner(cls, path)
+
+    @exclusive
+    def to_bytes(self) -> bytes:
+        """The contents of the file that `save` writes."""
+        from evolabel.active.storage import learner_bytes
+
+        self._follow_model(self._inner.model)
+        return learner_bytes(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """The learner in `data`, which `to_bytes` has made; ModelFileError if they are damaged."""
+        from evolabel.active.storage import learner_from_bytes
+
+        return learner_from_bytes(cls, data)
+
+    @exclusive
+    def seal(self) -> str:
+        """Checksum of the whole state: two learners with the same seal go on with the same bits."""
+        from evolabel.active.storage import learner_checksum
+
+        self._follow_model(self._inner.model)
+        return learner_checksum(self)
 
     def __repr__(self) -> str:
         criteria = tuple(criterion.name for criterion in self.strategy.criteria)

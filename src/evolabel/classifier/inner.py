@@ -120,10 +120,14 @@ class ClassifierInner:
         """The coding of the labels."""
         return self.classifier._targets
 
+    @targets.setter
+    def targets(self, targets: Targets) -> None:
+        self.classifier._targets = targets
+
     @property
     def fitted(self) -> FittedModel:
         """The model as it is now, with the names of its features and labels."""
-        model, targets = self.model, self.classifier._targets
+        model, targets = self.model, self.targets
         assert isinstance(targets, LabelMatrix)
         names = None if self.columns is None else self.columns.feature_names
         return FittedModel(model, model.n_features, targets, names)
@@ -131,7 +135,7 @@ class ClassifierInner:
     @property
     def label_names(self) -> list[str]:
         """Names of the labels."""
-        return self.classifier._targets.names
+        return self.targets.names
 
     def new_model(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> "StreamModel":
         """An untrained model of `n_features` and `n_labels`, which are classes if `exclusive`, with the options."""
@@ -141,7 +145,7 @@ class ClassifierInner:
         """Make `model`, which has seen no rows, the model of the classifier, with these `columns` and `labels`."""
         self.replace_model(model)
         self.columns = columns
-        self.classifier._targets = labels
+        self.targets = labels
 
     def replace_model(self, model: "StreamModel") -> None:
         """Make `model` the model of the classifier."""
@@ -161,7 +165,7 @@ class ClassifierInner:
         """
         texts = () if scaler is None else text_features(features, scaler.binary)
         self.columns = ColumnCoding.of_features(features, texts, origins)
-        self.classifier._targets = labels
+        self.targets = labels
 
     def name_arrays(self, features: list[str], labels: list[str], origins: Mapping[str, str]) -> None:
         """Name the `features` and `labels` of arrays, one name each, all different; `origins` as in `name_columns`."""
@@ -205,7 +209,7 @@ class ClassifierInner:
         """Name the labels that the next row to learn will add; a note reports them."""
         if names:
             note(f"y answers {first_names(names)}, which the model did not have; added as a label")
-            self.classifier._targets = LabelMatrix([*self.label_names, *names])
+            self.targets = LabelMatrix([*self.label_names, *names])
 
     def validate_row(self, x: object) -> FloatArray:
         """One checked row, (1, p), from a flat array `x`, a dictionary by feature names or a table of one row."""

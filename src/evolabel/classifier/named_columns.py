@@ -57,6 +57,7 @@ def read_mapping(coding: ColumnCoding, x: Mapping[str, Any]) -> FloatArray:
     A note reports names that are no columns, and texts never seen.
     """
     given = {str(name): value for name, value in x.items()}
+    coding = coding.coded_in(given)
     if extra := [name for name in given if name not in set(coding.columns)]:
         note(f"x has features that the model does not use: {first_names(extra)}; they are ignored")
     cells = [given.get(column) for column in coding.columns]

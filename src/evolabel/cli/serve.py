@@ -56,7 +56,9 @@ def start(
         Key file of the certificate.
     """
     if host not in _PRIVATE and not behind_proxy and tls_cert is None:
-        raise ParameterError(f"--host {host} without TLS would send tokens in the clear; add --tls-cert, --behind-proxy")
+        raise ParameterError(
+            f"--host {host} without TLS would send tokens in the clear; add --tls-cert, --behind-proxy"
+        )
     from evolabel.server.run import run_server
 
     run_server(_url(database), host, port, tls_cert=tls_cert, tls_key=tls_key, behind_proxy=behind_proxy)

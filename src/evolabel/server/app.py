@@ -3,7 +3,6 @@
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 from fastapi import FastAPI
 from starlette.requests import Request
@@ -16,9 +15,9 @@ from evolabel.server.api.access import Access
 from evolabel.server.service import Service
 
 MOST_BODY = 8 * 1024 * 1024  # bytes
+_TOO_LARGE = f"the body may have {MOST_BODY} bytes; send fewer samples at once"
 TOKEN_PER_MINUTE = 600
 _LONGEST_REQUEST_ID = 100
-
 
 
 def create_app(service: Service, *, token_per_minute: int = TOKEN_PER_MINUTE) -> FastAPI:
@@ -85,7 +84,7 @@ def _refusal(request: Request) -> tuple[int, str, str] | None:
     """Return status, type and detail of the problem with the headers of `request`, or None."""
     length = request.headers.get("content-length", "0")
     if not length.isascii() or not length.isdigit() or int(length[:20]) > MOST_BODY:
-        return 413, "too-large", f"the body may have {MOST_BODY} bytes; send fewer samples at once"
+        return 413, "too-large", _TOO_LARGE
     has_body = length != "0" or "transfer-encoding" in request.headers
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if has_body and kind != "application/json":
@@ -99,10 +98,10 @@ def _limited(receive: Receive) -> Receive:
 
     async def limited() -> Message:
         nonlocal received
-        message: Any = await receive()
+        message = await receive()
         received += len(message.get("body", b""))
         if received > MOST_BODY:
-            raise problems.Problem(413, "too-large", f"the body may have {MOST_BODY} bytes; send fewer samples at once")
+            raise problems.ProblemError(413, "too-large", _TOO_LARGE)
         return message
 
     return limited

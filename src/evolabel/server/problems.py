@@ -1,4 +1,4 @@
-"""Problem documents (RFC 9457): every error of the service as JSON, with what to do about it."""
+"""ProblemError documents (RFC 9457): every error of the service as JSON, with what to do about it."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ _MEDIA = "application/problem+json"
 _STATUS_OF_TYPE = {"key-reused": 422, "disk-full": 507}
 
 
-class Problem(EvolabelError):
+class ProblemError(EvolabelError):
     """An error that a route raises, with the status and the type of its document."""
 
     def __init__(self, status: int, type: str, detail: str, headers: dict[str, str] | None = None) -> None:
@@ -40,7 +40,7 @@ def document(
     request: Request, status: int, type: str, detail: str, *, errors: list[dict[str, str]] | None = None,
     headers: dict[str, str] | None = None,
 ) -> JSONResponse:  # fmt: skip
-    """Return the problem document of `request`: `status`, `type`, `detail`, and places of the faults in `errors`."""
+    """Return the problem document of `request`: `status`, `type`, `detail`, `headers`, and the faults in `errors`."""
     content: dict[str, Any] = {
         "type": f"/problems/{type}",
         "title": type.replace("-", " ").capitalize(),
@@ -54,7 +54,7 @@ def document(
 
 
 async def _evolabel_error(request: Request, error: Exception) -> JSONResponse:
-    if isinstance(error, Problem):
+    if isinstance(error, ProblemError):
         return document(request, error.status, error.type, str(error), headers=error.headers)
     if isinstance(error, PlacedError):
         faults = [{"pointer": error.pointer, "detail": str(error)}]

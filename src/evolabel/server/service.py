@@ -4,16 +4,17 @@ import re
 import threading
 import time
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sqlalchemy import URL, Engine, inspect
 
 from evolabel.errors import ParameterError, StateError
 from evolabel.server.contexts.replay import versions
-from evolabel.server.contexts.settings import Feature, Label, Settings
+from evolabel.server.contexts.settings import Feature, Label, ProjectSettings
 from evolabel.server.contexts.state import ProjectState
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.store.engines import reading_engine
-from evolabel.server.store.log import Entry
+from evolabel.server.store.log import NewRecord
 from evolabel.server.store.pen import NotWriterError, Pen
 from evolabel.server.store.projects import Project, find_project, insert_project, list_projects
 from evolabel.server.store.schema import METADATA
@@ -22,6 +23,17 @@ MOST_FEATURES = 2000
 MOST_LABELS = 500
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 _LONGEST_NAME = 200  # characters
+_PING_SECONDS = 2.0
+
+
+class NewProject(NamedTuple):
+    """A project to make: its name in addresses, title, features, labels and settings."""
+
+    slug: str
+    title: str
+    features: Sequence[Feature]
+    labels: Sequence[Label]
+    settings: ProjectSettings
 
 
 class Service:
@@ -39,10 +51,15 @@ class Service:
         if not self.pen.acquire():
             self.pen.close()
             raise NotWriterError("another process writes to this database; stop it first")
-        self._make_tables()
+        try:
+            self._make_tables()
+        except BaseException:
+            self.pen.close()
+            raise
         self.reader: Engine = reading_engine(url)
         self.workers: dict[str, Worker] = {}
         self._turn = threading.Lock()
+        self._stopped = threading.Event()
 
     def start(self) -> None:
         """Make the state of every project from its log, and begin to take requests."""
@@ -50,22 +67,26 @@ class Service:
             projects = list_projects(connection)
         for project in projects:
             self._begin(project)
+        threading.Thread(target=self._keep_alive, name="ping", daemon=True).start()
+
+    def _keep_alive(self) -> None:
+        while not self._stopped.wait(_PING_SECONDS):
+            self.pen.ping()
 
     def stop(self) -> None:
         """Finish what waits, store snapshots, and release the database."""
+        self._stopped.set()
         for worker in self.workers.values():
             worker.stop()
         self.pen.close()
         self.reader.dispose()
 
-    def create_project(
-        self, slug: str, title: str, features: Sequence[Feature], labels: Sequence[Label], settings: Settings,
-        actor_id: int | None = None,
-    ) -> Project:  # fmt: skip
-        """Make a project called `slug` with a `title`, `features`, `labels` and `settings`; `actor_id` has asked for it.
+    def create_project(self, new: NewProject, actor_id: int | None = None) -> Project:
+        """Make a `new` project, for which the person `actor_id` has asked, and return it.
 
         ParameterError for names that cannot be used, StateError if the project exists.
         """
+        slug, title, features, labels, settings = new
         _check_slug(slug)
         _check_names("feature", [feature.name for feature in features], MOST_FEATURES)
         _check_names("label", [label.name for label in labels], MOST_LABELS)
@@ -77,7 +98,7 @@ class Service:
         }
         state = ProjectState.created(payload)  # refuses what the learner cannot use, before anything is written
         at = time.time_ns() // 1000
-        entry = Entry("project.created", payload, {"seal": state.learner.seal()}, at, actor_id)
+        entry = NewRecord("project.created", payload, {"seal": state.learner.seal()}, at, actor_id)
         with self._turn:
             with self.pen.transaction() as connection:
                 if find_project(connection, slug) is not None:

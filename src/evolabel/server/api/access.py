@@ -10,7 +10,7 @@ from fastapi import Request
 
 from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.worker import Verb, Worker
-from evolabel.server.problems import Problem
+from evolabel.server.problems import ProblemError
 from evolabel.server.security.policies import HiddenError, Identity, check_admin, check_role
 from evolabel.server.security.rates import RateLimit
 from evolabel.server.security.tokens import TokenCheck
@@ -41,11 +41,11 @@ class Access:
         row = self._tokens.find(token.strip(), now_us()) if scheme.lower() == "bearer" and token else None
         if row is None:
             needed = "send the header Authorization: Bearer ev_... with a valid token"
-            raise Problem(401, "unauthorised", needed, {"WWW-Authenticate": "Bearer"})
+            raise ProblemError(401, "unauthorised", needed, {"WWW-Authenticate": "Bearer"})
         wait = self._rates.take(row.id, row.per_minute or self._per_minute)
         if wait > 0.0:
             detail = f"the token has sent too many requests; wait {wait:.0f} s, or send more samples per request"
-            raise Problem(429, "slow-down", detail, {"Retry-After": str(max(1, round(wait)))})
+            raise ProblemError(429, "slow-down", detail, {"Retry-After": str(max(1, round(wait)))})
         return Identity.of(row)
 
     def admin(self, request: Request) -> Identity:
@@ -71,16 +71,16 @@ def access_of(request: Request) -> Access:
 
 
 async def origin_of(request: Request, identity: Identity) -> Origin:
-    """Return the origin of `request`: the person, its idempotency key, and the hash of its path and body."""
+    """Return the origin of `request`: the `identity`, the idempotency key, and the hash of path and body."""
     key = request.headers.get("idempotency-key")
     if key is not None and not 1 <= len(key) <= _LONGEST_KEY:
-        raise Problem(422, "invalid", f"Idempotency-Key must have 1 to {_LONGEST_KEY} characters")
+        raise ProblemError(422, "invalid", f"Idempotency-Key must have 1 to {_LONGEST_KEY} characters")
     body = request.method.encode() + b" " + request.url.path.encode() + b"\n" + await request.body()
     return Origin(identity.person_id, None if key is None else f"key:{key}", hashlib.sha256(body).digest())
 
 
 async def carry_out(worker: Worker, verb: Verb, rows: int = 1, origin: Origin | None = None) -> Any:
-    """Return the result of `verb`, which brings this many `rows`, after it was committed by `worker`."""
+    """Return the result of `verb`, which brings this many `rows` of `origin`, after it was committed by `worker`."""
     body_hash = None if origin is None else origin.body_hash
     return await asyncio.wrap_future(worker.submit(verb, rows, body_hash))
 

@@ -8,9 +8,10 @@ from fastapi import APIRouter, Request
 from evolabel.server.api.access import access_of, carry_out, now_us, origin_of, read
 from evolabel.server.api.schemas import Body, ProjectIn, SettingsIn, TokenIn
 from evolabel.server.contexts import reading, verbs
-from evolabel.server.contexts.settings import DAY, Feature, Label, Settings
-from evolabel.server.problems import Problem
+from evolabel.server.contexts.settings import DAY, Feature, Label, ProjectSettings
+from evolabel.server.problems import ProblemError
 from evolabel.server.security.tokens import make_token
+from evolabel.server.service import NewProject
 from evolabel.server.store.people import find_or_insert_person, set_member
 from evolabel.server.store.schema import ROLES
 
@@ -18,7 +19,7 @@ router = APIRouter(prefix="/projects", tags=["projects"])
 
 
 @router.get("")
-async def list_projects(request: Request) -> dict[str, Any]:
+async def get_projects(request: Request) -> dict[str, Any]:
     """Return the projects that the sender may see."""
     access = access_of(request)
     identity = access.identity(request)
@@ -31,21 +32,20 @@ async def list_projects(request: Request) -> dict[str, Any]:
 
 
 @router.post("", status_code=201)
-async def create_project(body: ProjectIn, request: Request) -> dict[str, Any]:
+async def post_project(body: ProjectIn, request: Request) -> dict[str, Any]:
     """Make a project."""
     access = access_of(request)
     identity = access.admin(request)
     features = [Feature.read(item.model_dump()) for item in body.features]
     labels = [Label(**item.model_dump()) for item in body.labels]
-    settings = Settings.read(body.settings)
-    project = await asyncio.to_thread(
-        access.service.create_project, body.slug, body.title, features, labels, settings, identity.person_id
-    )
+    settings = ProjectSettings.read(body.settings)
+    new = NewProject(body.slug, body.title, features, labels, settings)
+    project = await asyncio.to_thread(access.service.create_project, new, identity.person_id)
     return {"slug": project.slug, "title": project.title}
 
 
 @router.get("/{slug}")
-async def show_project(slug: str, request: Request) -> dict[str, Any]:
+async def get_project(slug: str, request: Request) -> dict[str, Any]:
     """Return features, labels, settings and counts of a project."""
     worker, _ = access_of(request).enter(request, slug, "annotator", "producer", "bridge")
     shown = await read(worker, reading.show_project)
@@ -53,7 +53,7 @@ async def show_project(slug: str, request: Request) -> dict[str, Any]:
 
 
 @router.patch("/{slug}")
-async def change_settings(slug: str, body: SettingsIn, request: Request) -> dict[str, Any]:
+async def patch_project(slug: str, body: SettingsIn, request: Request) -> dict[str, Any]:
     """Change settings of a project; those not named stay."""
     worker, identity = access_of(request).enter(request, slug, "operator")
     origin = await origin_of(request, identity)
@@ -61,13 +61,13 @@ async def change_settings(slug: str, body: SettingsIn, request: Request) -> dict
 
 
 @router.post("/{slug}/pause")
-async def pause(slug: str, body: Body, request: Request) -> dict[str, Any]:
+async def post_pause(slug: str, body: Body, request: Request) -> dict[str, Any]:
     """Ask nothing until the project is resumed; samples are counted and predicted."""
     return await _set_paused(slug, request, paused=True)
 
 
 @router.post("/{slug}/resume")
-async def resume(slug: str, body: Body, request: Request) -> dict[str, Any]:
+async def post_resume(slug: str, body: Body, request: Request) -> dict[str, Any]:
     """Ask questions again."""
     return await _set_paused(slug, request, paused=False)
 
@@ -79,12 +79,12 @@ async def _set_paused(slug: str, request: Request, *, paused: bool) -> dict[str,
 
 
 @router.post("/{slug}/tokens", status_code=201)
-async def create_token(slug: str, body: TokenIn, request: Request) -> dict[str, Any]:
+async def post_token(slug: str, body: TokenIn, request: Request) -> dict[str, Any]:
     """Make a token for a person and a role in this project; it is shown once."""
     access = access_of(request)
     worker, _ = access.enter(request, slug, "operator")
     if body.role not in ROLES:
-        raise Problem(422, "invalid", f"there is no role {body.role!r}; the roles are {', '.join(ROLES)}")
+        raise ProblemError(422, "invalid", f"there is no role {body.role!r}; the roles are {', '.join(ROLES)}")
 
     def write() -> str:
         at = now_us()

@@ -13,7 +13,7 @@ _RETRY = {"Retry-After": "5"}
 
 
 @router.get("")
-async def open_questions(slug: str, request: Request, limit: int = 100) -> dict[str, Any]:
+async def get_questions(slug: str, request: Request, limit: int = 100) -> dict[str, Any]:
     """Return the open questions, freshest first, at most `limit` of them."""
     worker, identity = access_of(request).enter(request, slug, "annotator")
     most = min(max(limit, 1), 1000)
@@ -21,8 +21,8 @@ async def open_questions(slug: str, request: Request, limit: int = 100) -> dict[
 
 
 @router.post("/next", response_model=None)
-async def next_question(slug: str, body: NextIn, request: Request) -> dict[str, Any] | Response:
-    """Return the freshest question that nobody else looks at, with its sample and a lease; 204 if none waits."""
+async def post_next(slug: str, body: NextIn, request: Request) -> dict[str, Any] | Response:
+    """Return the freshest question that no other person looks at, with its sample and a lease; 204 if none waits."""
     worker, identity = access_of(request).enter(request, slug, "annotator")
     skipped, person = set(body.skip), identity.person_id
     found = await read(worker, lambda desk: reading.next_question(desk, worker.leases, person, skipped))
@@ -30,7 +30,7 @@ async def next_question(slug: str, body: NextIn, request: Request) -> dict[str, 
 
 
 @router.put("/{number}/lease")
-async def renew_lease(slug: str, number: int, request: Request) -> dict[str, Any]:
+async def put_lease(slug: str, number: int, request: Request) -> dict[str, Any]:
     """Keep a question from being offered to others for another while."""
     worker, identity = access_of(request).enter(request, slug, "annotator")
     person = identity.person_id
@@ -38,14 +38,14 @@ async def renew_lease(slug: str, number: int, request: Request) -> dict[str, Any
 
 
 @router.delete("/{number}/lease", status_code=204)
-async def end_lease(slug: str, number: int, request: Request) -> None:
+async def delete_lease(slug: str, number: int, request: Request) -> None:
     """Offer a question to others again."""
     worker, identity = access_of(request).enter(request, slug, "annotator")
     await read(worker, lambda desk: worker.leases.give_back(number, identity.person_id))
 
 
 @router.put("/{number}/answer")
-async def answer(slug: str, number: int, body: AnswerIn, request: Request, response: Response) -> dict[str, Any]:
+async def write_answer(slug: str, number: int, body: AnswerIn, request: Request, response: Response) -> dict[str, Any]:
     """Answer a question: true, false, or null for unsure, by label.
 
     The same body again has the same result. After the question was closed, the answer is kept as a correction.
@@ -54,14 +54,14 @@ async def answer(slug: str, number: int, body: AnswerIn, request: Request, respo
     origin = await origin_of(request, identity)
     extra = {"took_ms": body.took_ms, "note": body.note}
     result = await carry_out(
-        worker, lambda desk: verbs.answer(desk, number, dict(body.answers), origin, **extra), 1, origin
+        worker, lambda desk: verbs.give_answer(desk, number, dict(body.answers), origin, **extra), 1, origin
     )
     return _receipt(result, response)
 
 
 @router.put("/{number}/refusal")
-async def refuse(slug: str, number: int, body: RefusalIn, request: Request, response: Response) -> dict[str, Any]:
-    """Say that nobody can answer this question from these data."""
+async def put_refusal(slug: str, number: int, body: RefusalIn, request: Request, response: Response) -> dict[str, Any]:
+    """Say that no person can answer this question from these data."""
     worker, identity = access_of(request).enter(request, slug, "annotator", "bridge")
     origin = await origin_of(request, identity)
     result = await carry_out(worker, lambda desk: verbs.refuse(desk, number, body.reason, origin), 1, origin)
@@ -69,7 +69,7 @@ async def refuse(slug: str, number: int, body: RefusalIn, request: Request, resp
 
 
 @router.delete("/{number}/answer", status_code=204)
-async def withdraw(slug: str, number: int, request: Request) -> None:
+async def delete_answer(slug: str, number: int, request: Request) -> None:
     """Take an answer back, until it is final."""
     worker, identity = access_of(request).enter(request, slug, "annotator", "bridge")
     origin = await origin_of(request, identity)

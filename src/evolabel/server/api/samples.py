@@ -14,7 +14,7 @@ router = APIRouter(prefix="/projects/{slug}", tags=["samples"])
 
 
 @router.post("/samples")
-async def send_samples(slug: str, body: SamplesIn, request: Request, response: Response) -> dict[str, Any]:
+async def post_samples(slug: str, body: SamplesIn, request: Request, response: Response) -> dict[str, Any]:
     """Count samples, and return the prediction of each and the question about it, if there is one.
 
     Every sample is on disk before the response is sent. With an Idempotency-Key, or an id for each sample, the same
@@ -32,15 +32,15 @@ async def send_samples(slug: str, body: SamplesIn, request: Request, response: R
 
 
 @router.post("/predictions")
-async def predict(slug: str, body: PredictionsIn, request: Request) -> dict[str, Any]:
+async def post_predictions(slug: str, body: PredictionsIn, request: Request) -> dict[str, Any]:
     """Return the prediction for each sample; nothing is counted or stored."""
     worker, _ = access_of(request).enter(request, slug, "producer", "bridge", "operator")
     samples = [{"x": sample.x} for sample in body.samples]
-    return dict(await carry_out(worker, lambda desk: verbs.predict(desk, samples), len(samples)))
+    return dict(await carry_out(worker, lambda desk: verbs.predict_samples(desk, samples), len(samples)))
 
 
 @router.put("/samples/{sample}/labels")
-async def late_labels(slug: str, sample: str, body: LabelsIn, request: Request, response: Response) -> dict[str, Any]:
+async def put_labels(slug: str, sample: str, body: LabelsIn, request: Request, response: Response) -> dict[str, Any]:
     """Learn labels of a sample that became known later; `sample` is its number, or `id:` and its id."""
     worker, identity = access_of(request).enter(request, slug, "producer", "bridge", "operator")
     origin = await origin_of(request, identity)
@@ -53,7 +53,7 @@ async def late_labels(slug: str, sample: str, body: LabelsIn, request: Request, 
 
 
 @router.get("/samples/{sample}")
-async def one_sample(slug: str, sample: str, request: Request) -> dict[str, Any]:
+async def get_sample(slug: str, sample: str, request: Request) -> dict[str, Any]:
     """Return a sample as it was stored; what the sender may not see yet is left out and `hidden` is true."""
     worker, identity = access_of(request).enter(request, slug, "annotator", "producer", "bridge")
 
@@ -65,7 +65,7 @@ async def one_sample(slug: str, sample: str, request: Request) -> dict[str, Any]
 
 
 def number_of(desk: Desk, sample: str) -> int:
-    """Return the number of a `sample` that is named by its number, or by `id:` and its id; UnknownError without one."""
+    """Return the number of a `sample` on the `desk`, named by its number, or by `id:` and its id."""
     if sample.startswith("id:"):
         record = desk.by_ids([sample[3:]]).get(sample[3:])
         if record is None:

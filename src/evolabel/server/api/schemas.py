@@ -2,14 +2,17 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, WithJsonSchema
 
-MOST_ROWS = 1000  # of one request
+ROWS_PER_REQUEST = 1000  # of one request
 LONGEST_ID = 200  # characters
-_MOST_VALUES = 2000
 
-Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
-Cell = Number | StrictStr | None
+_VALUE = {"type": ["number", "string", "null"]}
+Values = Annotated[
+    Any,
+    WithJsonSchema({"oneOf": [{"type": "object", "additionalProperties": _VALUE}, {"type": "array", "items": _VALUE}]}),
+]
+"""Values of a sample, by name or in the order of the features; the project checks them, and names what is wrong."""
 Identifier = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_ID)]
 Name = Annotated[StrictStr, Field(min_length=1, max_length=200)]
 Answer = StrictBool | None
@@ -24,7 +27,7 @@ class Body(BaseModel):
 class SampleIn(Body):
     """A sample: its values by name or in the order of the features, and what else is known of it."""
 
-    x: dict[str, Cell] | Annotated[list[Cell], Field(max_length=_MOST_VALUES)]
+    x: Values
     id: Identifier | None = None
     at: StrictStr | None = Field(None, max_length=40)
     source: Identifier | None = None
@@ -41,19 +44,19 @@ class SamplesIn(Body):
             "examples": [{"samples": [{"id": "gw1-88121", "x": {"pressure": 4.92, "flow": 3.41, "current": None}}]}]
         },
     )
-    samples: Annotated[list[SampleIn], Field(min_length=1, max_length=MOST_ROWS)]
+    samples: Annotated[list[SampleIn], Field(min_length=1, max_length=ROWS_PER_REQUEST)]
 
 
 class PredictionIn(Body):
-    """A sample whose prediction is wanted; it is not counted."""
+    """A sample whose prediction is needed; it is not counted."""
 
-    x: dict[str, Cell] | Annotated[list[Cell], Field(max_length=_MOST_VALUES)]
+    x: Values
 
 
 class PredictionsIn(Body):
-    """Samples whose predictions are wanted."""
+    """Samples whose predictions are needed."""
 
-    samples: Annotated[list[PredictionIn], Field(min_length=1, max_length=MOST_ROWS)]
+    samples: Annotated[list[PredictionIn], Field(min_length=1, max_length=ROWS_PER_REQUEST)]
 
 
 class LabelsIn(Body):
@@ -129,7 +132,7 @@ class ProjectIn(Body):
 
 
 class SettingsIn(Body):
-    """Settings to change; the others stay."""
+    """ProjectSettings to change; the others stay."""
 
     settings: Annotated[dict[str, Any], Field(min_length=1)]
 

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.store import projects
 from evolabel.server.store.canonical import canonical, parsed
-from evolabel.server.store.log import Entry, Record, find_key
+from evolabel.server.store.log import NewRecord, Record, find_key
 
 
 class TornError(Exception):
@@ -53,7 +53,7 @@ class Desk:
         self.project_id = project_id
         self.state = state
         self.now = now
-        self.entries: list[Entry] = []
+        self.entries: list[NewRecord] = []
         self._first = head_seq + 1
         self._log = log
 
@@ -63,7 +63,9 @@ class Desk:
         return self._first + len(self.entries) - 1
 
     def record(self, kind: str, payload: Facts, origin: Origin, part: int = 0) -> Facts:
-        """Apply a checked `payload` of this `kind`, keep it for the log, and return its outcome; `part` of a request.
+        """Apply a checked `payload` of this `kind`, keep it for the log, and return its outcome.
+
+        `origin` is the request, and this is its `part`.
 
         TornError if the state cannot be changed.
         """
@@ -72,7 +74,7 @@ class Desk:
             outcome = self.state.apply(kind, payload, self.now)
         except Exception as error:
             raise TornError(f"{type(error).__name__}: {error}") from error
-        entry = Entry(kind, payload, outcome, self.now, origin.actor_id, origin.key, part, origin.body_hash)
+        entry = NewRecord(kind, payload, outcome, self.now, origin.actor_id, origin.key, part, origin.body_hash)
         self.entries.append(entry)
         return outcome
 
@@ -90,12 +92,13 @@ class Desk:
 
     def sample(self, number: int) -> Record | None:
         """Return the record of sample `number`, or None."""
-        new = (record for record in self._new("sample") if record.entry.outcome["number"] == number)
-        return next(new, None) or projects.find_sample(self._log, self.project_id, number)
+        new = [record for record in self._new("sample") if record.entry.outcome["number"] == number]
+        return new[0] if new else projects.find_sample(self._log, self.project_id, number)
 
     def last_response(self, number: int, person_id: int) -> Record | None:
-        """Return the record of the last response of a person to question `number`, or None."""
-        for record in reversed(self._new("answer", "refusal", "withdrawal", "correction")):
+        """Return the record of the last response of person `person_id` to question `number`, or None."""
+        responses = self._new("answer", "refusal", "withdrawal", "correction")
+        for record in responses[::-1]:
             if record.entry.payload["number"] == number and record.entry.payload["person"] == person_id:
                 return record
         return projects.last_response(self._log, self.project_id, number, person_id)

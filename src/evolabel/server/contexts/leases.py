@@ -1,4 +1,4 @@
-"""Leases: a question that one person looks at is offered to nobody else for a while. A hint, never a right.
+"""Leases: a question that one person looks at is not offered to others for a while. A hint, never a right.
 
 They are kept in memory: after a restart every open question is offered again, and any answer is taken.
 """
@@ -29,7 +29,7 @@ class Leases:
     def next_for(
         self, person: int, questions: Iterable[OpenQuestion], now: int, skipped: Collection[int] = ()
     ) -> OpenQuestion | None:
-        """Return the freshest of `questions` that a `person` has not answered and nobody else looks at, or None.
+        """Return the freshest of `questions` that a `person` has not answered and no other person looks at, or None.
 
         Those in `skipped` come last. `now` is the time.
         """

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from evolabel.server.contexts.settings import DAY, HOUR, SECOND, Settings
+from evolabel.server.contexts.settings import DAY, HOUR, SECOND, ProjectSettings
 
 MOST_DAYS = 7 * DAY
 LATER_ANSWERS = 5  # answers of the same person after which one is final without waiting
@@ -24,12 +24,12 @@ class Response:
     at: int
     later: int = 0
 
-    def is_final(self, now: int, settings: Settings) -> bool:
-        """Return whether the response can no longer be taken back at time `now`."""
+    def is_final(self, now: int, settings: ProjectSettings) -> bool:
+        """Return whether the response can no longer be taken back at time `now`, by these `settings`."""
         return now >= self.final_at(settings) or self.later >= LATER_ANSWERS
 
-    def final_at(self, settings: Settings) -> int:
-        """Return the time from which the response is final."""
+    def final_at(self, settings: ProjectSettings) -> int:
+        """Return the time from which the response is final by these `settings`."""
         return self.at + round(settings.hold_seconds * SECOND)
 
 
@@ -41,7 +41,7 @@ class OpenQuestion:
     labels: list[str]
     cost: int
     at: int
-    wanted: int
+    needed: int
     responses: dict[int, Response] = field(default_factory=dict)
 
     def facts(self) -> dict[str, Any]:
@@ -63,10 +63,10 @@ class Closing(NamedTuple):
     people: list[int]
 
 
-def held_back(settings: Settings, waiting: int, asked_at: list[int], now: int, *, paused: bool) -> str | None:
-    """Return the limit that stops a question at time `now`, or None.
+def held_back(settings: ProjectSettings, waiting: int, asked_at: list[int], now: int, *, paused: bool) -> str | None:
+    """Return the limit in `settings` that stops a question at time `now`, or None.
 
-    `waiting` questions lack an answer, `asked_at` has the times of the last questions.
+    The project may be `paused`. `waiting` questions lack an answer, `asked_at` has the times of the last questions.
     """
     if paused:
         return "paused"
@@ -78,39 +78,39 @@ def held_back(settings: Settings, waiting: int, asked_at: list[int], now: int, *
     return None
 
 
-def wanted_answers(settings: Settings, asked_before: int) -> int:
-    """Return how many people a question needs after `asked_before` others: one more for the share `overlap` of them."""
+def answers_needed(settings: ProjectSettings, asked_before: int) -> int:
+    """Return how many people a question needs by `settings`, after `asked_before` others: one more for a share."""
     share = settings.overlap
     extra = int((asked_before + 1) * share) > int(asked_before * share)
     return settings.min_answers + extra
 
 
-def closing(question: OpenQuestion, now: int, seen: int, settings: Settings) -> Closing | None:
-    """Return how `question` is closed at time `now` after `seen` samples, or None while it stays open."""
+def closing(question: OpenQuestion, now: int, seen: int, settings: ProjectSettings) -> Closing | None:
+    """Return how `question` is closed by `settings` at time `now`, after `seen` samples; None while it stays open."""
     final = [response for response in question.responses.values() if response.is_final(now, settings)]
     answered = [response for response in final if response.status == "submitted"]
     refused = len(final) - len(answered)
     disputed = _disputed(question, answered)
-    wanted = people_needed(question, answered)
-    if len(answered) >= wanted:
+    needed = people_needed(question, answered)
+    if len(answered) >= needed:
         return _closed("answered", answered, set())
     if not is_expired(question, now, seen, settings):
-        return _closed("refused", [], set()) if refused >= wanted and not answered else None
+        return _closed("refused", [], set()) if refused >= needed and not answered else None
     return _closed("answered", answered, disputed) if answered else _closed("expired", [], set())
 
 
 def people_needed(question: OpenQuestion, responses: Collection[Response]) -> int:
     """Return how many people `question` needs: a third one where two `responses` differ."""
-    return max(question.wanted, 3) if _disputed(question, responses) else question.wanted
+    return max(question.needed, 3) if _disputed(question, responses) else question.needed
 
 
-def is_expired(question: OpenQuestion, now: int, seen: int, settings: Settings) -> bool:
-    """Return whether `question` has waited too long at time `now`, after `seen` samples."""
+def is_expired(question: OpenQuestion, now: int, seen: int, settings: ProjectSettings) -> bool:
+    """Return whether `question` has waited too long by `settings` at time `now`, after `seen` samples."""
     return seen - question.number >= settings.expire_after or now - question.at >= MOST_DAYS
 
 
-def next_change(questions: Iterator[OpenQuestion], now: int, settings: Settings) -> int | None:
-    """Return the next time after `now` at which a response of `questions` becomes final or one of them expires."""
+def next_change(questions: Iterator[OpenQuestion], now: int, settings: ProjectSettings) -> int | None:
+    """Return the next time after `now` at which one of `questions` changes by `settings`: final or expired."""
     times = [
         at
         for question in questions

@@ -11,7 +11,7 @@ from evolabel.server.contexts.verbs import ConflictError, UnknownError
 
 
 def show_project(desk: Desk) -> Facts:
-    """Return features, labels, settings and counts."""
+    """Return features, labels, settings and counts of the project on the `desk`."""
     state, bucket = desk.state, desk.state.learner.bucket
     return {
         "features": [feature.facts() for feature in state.features],
@@ -27,7 +27,7 @@ def show_project(desk: Desk) -> Facts:
 
 
 def show_sample(desk: Desk, number: int, person: int, *, sees_all: bool) -> Facts:
-    """Return sample `number`; what a blind `person` may not see yet is left out, unless the person `sees_all`."""
+    """Return sample `number` on the `desk`, without what a `person` may not see yet, who `sees_all` or is blind."""
     record = desk.sample(number)
     if record is None:
         raise UnknownError(f"there is no sample {number}; numbers begin at 1")
@@ -41,7 +41,7 @@ def show_sample(desk: Desk, number: int, person: int, *, sees_all: bool) -> Fact
 
 
 def may_see(desk: Desk, number: int, person: int) -> bool:
-    """Return whether a `person` may see the prediction of sample `number`, and what others have answered.
+    """Return whether a `person` at the `desk` may see the prediction of sample `number`, and the answers of others.
 
     In a blind project that is so once the question is closed or the person's own answer is final.
     """
@@ -53,18 +53,18 @@ def may_see(desk: Desk, number: int, person: int) -> bool:
 
 
 def list_questions(desk: Desk, person: int, limit: int) -> Facts:
-    """Return open questions, freshest first, at most `limit` of them, and whether a `person` has answered each."""
+    """Return at most `limit` open questions of the `desk`, freshest first, and whether a `person` has answered each."""
     state = desk.state
     freshest = sorted(state.open.values(), key=lambda question: -question.number)[:limit]
     shown = [
-        {"number": q.number, "labels": q.labels, "at": q.at, "wanted": q.wanted, "answered": person in q.responses}
+        {"number": q.number, "labels": q.labels, "at": q.at, "needed": q.needed, "answered": person in q.responses}
         for q in freshest
     ]
     return {"questions": shown, "open": len(state.open)}
 
 
 def next_question(desk: Desk, leases: Leases, person: int, skipped: Collection[int]) -> Facts | None:
-    """Return the next question for a `person` with its sample and a lease, or None if none waits.
+    """Return the next question on the `desk` for a `person`, with its sample and one of the `leases`, or None.
 
     Those in `skipped` are given back and come last.
     """
@@ -82,7 +82,7 @@ def next_question(desk: Desk, leases: Leases, person: int, skipped: Collection[i
 
 
 def renew_lease(desk: Desk, leases: Leases, number: int, person: int) -> Facts:
-    """Keep question `number` for a `person`; ConflictError if it is closed."""
+    """Keep question `number` of the `desk` for a `person` in the `leases`; ConflictError if it is closed."""
     if number not in desk.state.open:
         raise ConflictError("question-closed", f"question {number} is closed or was never asked; ask for the next one")
     until = desk.now + desk.state.settings.lease_seconds * SECOND

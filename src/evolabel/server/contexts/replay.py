@@ -30,9 +30,10 @@ class Restored(NamedTuple):
 
 
 def restore(connection: Connection, project_id: int, epoch: int, *, from_start: bool = False) -> Restored:
-    """Return the state after the last record of a project; `from_start`: without a snapshot.
+    """Return the state after the last record of project `project_id` in this `epoch`.
 
-    LogError if the log is not whole, ReplayError at the first record whose outcome differs.
+    The log is read through `connection`, all of it if `from_start`, else behind the newest snapshot. LogError if it is
+    not whole, ReplayError at the first record whose outcome differs.
     """
     state, seq, chain = (None, 0, FIRST_CHAIN) if from_start else _newest(connection, project_id)
     start = seq

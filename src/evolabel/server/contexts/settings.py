@@ -1,4 +1,4 @@
-"""Settings of a project, its features and its labels, as a request or a record holds them."""
+"""ProjectSettings of a project, its features and its labels, as a request or a record holds them."""
 
 import math
 from dataclasses import asdict, dataclass, fields, replace
@@ -14,7 +14,7 @@ _UNITS = ("labels", "samples")
 
 
 @dataclass(frozen=True)
-class Settings:
+class ProjectSettings:
     """How a project asks and counts.
 
     Parameters
@@ -36,7 +36,7 @@ class Settings:
     overlap : float
         Share of the questions that need one more answer, so that people can be compared.
     lease_seconds : int
-        Time for which `next` offers a question to nobody else.
+        Time for which `next` offers a question to this person alone.
     hold_seconds : float
         Time during which an answer can be taken back, before it trains the model.
     expire_after : int
@@ -69,7 +69,7 @@ class Settings:
             raise ParameterError(f"per is {self.per!r}; it must be one of {', '.join(_UNITS)}")
 
     @classmethod
-    def read(cls, facts: dict[str, Any], base: "Settings | None" = None) -> Self:
+    def read(cls, facts: dict[str, Any], base: "ProjectSettings | None" = None) -> Self:
         """Return the settings in `facts`, the others as in `base` or by default; ParameterError for unknown ones."""
         known = {field.name for field in fields(cls)}
         if unknown := sorted(set(facts) - known):
@@ -112,6 +112,11 @@ class Feature:
             raise ParameterError(f"feature {self.name!r}: give choices for a text, and for a text only")
         if len(set(self.choices)) < len(self.choices):
             raise ParameterError(f"feature {self.name!r} has the same choice twice; give each once")
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns of the model that stand for the feature: one, or one per choice."""
+        return [f"{self.name}={choice}" for choice in self.choices] or [self.name]
 
     @classmethod
     def read(cls, facts: dict[str, Any]) -> "Feature":

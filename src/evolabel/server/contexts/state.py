@@ -7,21 +7,19 @@ after the other, give the same bits again. This is the only file that calls the 
 import math
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from evolabel._utils.text import first_names
 from evolabel.active import ActiveLearner, Query
-from evolabel.errors import DataError, InternalError
+from evolabel.errors import DataError
 from evolabel.server.contexts.questions import (
     Answers,
     OpenQuestion,
     Response,
+    answers_needed,
     held_back,
-    wanted_answers,
 )
-from evolabel.server.contexts.settings import HOUR, Feature, Label, Settings
-from evolabel.streams.tabular.column_coding import ColumnCoding
-from evolabel.typing import FloatArray
+from evolabel.server.contexts.settings import HOUR, Feature, Label, ProjectSettings
 
 Facts = dict[str, Any]
 """A JSON object."""
@@ -32,13 +30,15 @@ class ProjectState:
 
     Parameters
     ----------
-    settings : Settings
+    settings : ProjectSettings
     features : list of Feature
     labels : list of Label
     learner : ActiveLearner
     """
 
-    def __init__(self, settings: Settings, features: list[Feature], labels: list[Label], learner: ActiveLearner) -> None:
+    def __init__(
+        self, settings: ProjectSettings, features: list[Feature], labels: list[Label], learner: ActiveLearner
+    ) -> None:
         self.settings = settings
         self.features = features
         self.labels = labels
@@ -47,12 +47,11 @@ class ProjectState:
         self.asked_at: deque[int] = deque()
         self.n_questions = 0
         self.paused = False
-        self._coding = _coding_of(features)
 
     @classmethod
     def created(cls, payload: Facts) -> "ProjectState":
         """Return the state that the record `project.created` with this `payload` makes."""
-        settings = Settings.read(payload["settings"])
+        settings = ProjectSettings.read(payload["settings"])
         features = [Feature.read(facts) for facts in payload["features"]]
         labels = [Label(**facts) for facts in payload["labels"]]
         learner = ActiveLearner.start(
@@ -93,7 +92,7 @@ class ProjectState:
         """Return the state whose `facts` were stored beside its `learner`."""
         features = [Feature.read(item) for item in facts["features"]]
         labels = [Label(**item) for item in facts["labels"]]
-        state = cls(Settings.read(facts["settings"]), features, labels, learner)
+        state = cls(ProjectSettings.read(facts["settings"]), features, labels, learner)
         state.open = {item["number"]: OpenQuestion.read(item) for item in facts["open"]}
         state.asked_at = deque(facts["asked_at"])
         state.n_questions, state.paused = facts["n_questions"], facts["paused"]
@@ -104,7 +103,7 @@ class ProjectState:
 
         `x` is a list of values, or a dictionary by name in which missing features are left out or null.
         """
-        names = self._coding.columns
+        names = [feature.name for feature in self.features]
         if isinstance(x, dict):
             if unknown := [str(name) for name in x if name not in names]:
                 raise DataError(f"there is no feature {unknown[0]!r}; the features are {first_names(names)}")
@@ -139,12 +138,11 @@ class ProjectState:
         """Return the answer for a sample of these `cells`, and its query; changes nothing."""
         x, unseen = self._encoded(cells)
         query = self.learner.query(x)
-        names = self.label_names
-        classifier = self.learner.classifier
+        classifier, names = self.learner.classifier, self.label_names
         on = classifier.thresholds_ <= query.prediction
-        shares = classifier.predict_proba(query.x[None])[0]
+        shares = classifier.inner.model.calibrator().probabilities(query.prediction[None])[0]
         answer: Facts = {
-            "prediction": dict(zip(names, map(float, shares), strict=True)),
+            "prediction": dict(zip(names, shares.tolist(), strict=True)),
             "labels": [name for name, is_on in zip(names, on, strict=True) if is_on],
         }
         if warnings := [*query.unfamiliar, *unseen]:
@@ -158,7 +156,7 @@ class ProjectState:
         limit = None if given is not None or not query.asked else self._limit(at)
         is_open = query.asked and given is None and limit is None
         if given is not None:
-            self._learn_given(query, asked, given)
+            self._learn_given(query, asked, payload)
         elif limit is not None:
             self.learner.pass_by(query, held=True)
         elif is_open:
@@ -177,25 +175,26 @@ class ProjectState:
         waiting = sum(not question.responses for question in self.open.values())
         return held_back(self.settings, waiting, list(self.asked_at), at, paused=self.paused)
 
-    def _learn_given(self, query: Query, asked: list[str], given: Answers) -> None:
-        """Count and learn a sample whose labels came with it; a question about `asked` is paid if all are `given`."""
+    def _learn_given(self, query: Query, asked: list[str], payload: Facts) -> None:
+        """Count and learn a sample whose labels came with it; a question about `asked` is paid if it is answered."""
+        given, cells = payload["y"], payload["x"]
         row = self._row(given)
         if all(given.get(name) is not None for name in asked):
             self.learner.update(query, row)
             return
         self.learner.pass_by(query)
-        self.learner.teach(query.x, row)
+        self.learner.teach(self._encoded(cells)[0], row)
 
     def _opened(self, query: Query, asked: list[str], at: int) -> Facts:
         """Keep the question of `query` about the labels `asked`, and return it."""
-        wanted = wanted_answers(self.settings, self.n_questions)
+        needed = answers_needed(self.settings, self.n_questions)
         self.n_questions += 1
         self.asked_at.append(at)
         while self.asked_at[0] <= at - HOUR:
             self.asked_at.popleft()
-        self.open[self.seen] = OpenQuestion(self.seen, asked, query.cost, at, wanted)
+        self.open[self.seen] = OpenQuestion(self.seen, asked, query.cost, at, needed)
         reasons = {name: list(query.reasons) for name in asked}
-        return {"labels": asked, "reasons": reasons, "cost": query.cost, "wanted": wanted}
+        return {"labels": asked, "reasons": reasons, "cost": query.cost, "needed": needed}
 
     def _answer(self, payload: Facts, at: int) -> Facts:
         return self._respond(payload, at, "submitted", payload["answers"])
@@ -210,7 +209,7 @@ class ProjectState:
                 earlier.later += 1
         response = Response(person, payload["revision"], status, answers, at)
         question.responses[person] = response
-        return {"final_at": response.final_at(self.settings), "wanted": question.wanted}
+        return {"final_at": response.final_at(self.settings), "needed": question.needed}
 
     def _withdrawal(self, payload: Facts, at: int) -> Facts:
         del self.open[payload["number"]].responses[payload["person"]]
@@ -239,7 +238,7 @@ class ProjectState:
         return {"late": True}
 
     def _settings(self, payload: Facts, at: int) -> Facts:
-        self.settings = Settings.read(payload["changed"], self.settings)
+        self.settings = ProjectSettings.read(payload["changed"], self.settings)
         if "budget" in payload["changed"]:
             self.learner.set_budget(self.settings.budget)
         return {}
@@ -255,7 +254,7 @@ class ProjectState:
     def _nothing(self, payload: Facts, at: int) -> Facts:
         return {}
 
-    _verbs: "dict[str, Callable[[ProjectState, Facts, int], Facts]]" = {
+    _verbs: ClassVar["dict[str, Callable[[ProjectState, Facts, int], Facts]]"] = {
         "epoch.started": _nothing,
         "sample": _sample,
         "answer": _answer,
@@ -271,30 +270,23 @@ class ProjectState:
 
     # ------------------------------------------------------------------ values
 
-    def _encoded(self, cells: list[float | str | None]) -> tuple[FloatArray, list[str]]:
-        """Return the features of a sample, and a sentence for each text that is none of the choices."""
-        unseen, known = [], list(cells)
-        for position, (feature, value) in enumerate(zip(self.features, cells, strict=True)):
-            if feature.choices and value is not None and value not in feature.choices:
+    def _encoded(self, cells: list[float | str | None]) -> tuple[Facts, list[str]]:
+        """Return the features of a sample by name, and a sentence for each text that is none of the choices."""
+        values: Facts = {}
+        unseen = []
+        for feature, value in zip(self.features, cells, strict=True):
+            if not feature.choices or value is None:
+                values |= dict.fromkeys(feature.columns, value)
+                continue
+            values |= {f"{feature.name}={choice}": float(value == choice) for choice in feature.choices}
+            if value not in feature.choices:
                 unseen.append(f"{feature.name} = {value} is none of its choices")
-                known[position] = None
-        row = self._coding.encode_cells(known)
-        if row is None:
-            raise InternalError("a checked sample could not be encoded")
-        for feature, value, span in zip(self.features, cells, self._coding.spans, strict=True):
-            if feature.choices and value is not None and value not in feature.choices:
-                row[0, span] = 0.0
-        return row[0], unseen
+        return values, unseen
 
     def _row(self, answers: Answers) -> list[float]:
         """Return `answers` in the order of the labels, NaN for those not answered."""
         given = (answers.get(name) for name in self.label_names)
         return [math.nan if value is None else float(value) for value in given]
-
-
-def _coding_of(features: list[Feature]) -> ColumnCoding:
-    """Return the coding of `features`: one 0/1 feature per choice of a text."""
-    return ColumnCoding(tuple(f.name for f in features), tuple(f.choices or None for f in features))
 
 
 def _cell(feature: Feature, value: object) -> float | str | None:

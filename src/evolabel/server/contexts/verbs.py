@@ -6,7 +6,7 @@ from typing import Any
 from evolabel.errors import DataError, EvolabelError
 from evolabel.server.contexts.desk import Desk, Origin, result_of
 from evolabel.server.contexts.questions import closing
-from evolabel.server.contexts.settings import Settings
+from evolabel.server.contexts.settings import ProjectSettings
 from evolabel.server.contexts.state import Facts
 from evolabel.server.store.log import Record
 
@@ -27,7 +27,7 @@ class UnknownError(EvolabelError, LookupError):
 
 
 def send_samples(desk: Desk, samples: Sequence[Facts], origin: Origin) -> Facts:
-    """Count `samples`, and return the prediction and the question, if any, of each.
+    """Count `samples` of `origin` on the `desk`; return the prediction and the question, if any, of each.
 
     A request with a known key, and a sample with a known id, are answered from the log.
     """
@@ -52,13 +52,15 @@ def send_samples(desk: Desk, samples: Sequence[Facts], origin: Origin) -> Facts:
     return {"seq": desk.seq, "results": results, "replayed": part == 0}
 
 
-def predict(desk: Desk, samples: Sequence[Facts]) -> Facts:
-    """Return the prediction for each of `samples`; nothing is counted or logged."""
+def predict_samples(desk: Desk, samples: Sequence[Facts]) -> Facts:
+    """Return the prediction for each of `samples` by the model on the `desk`; nothing is counted or logged."""
     return {"results": [desk.state.predict(desk.state.cells(sample["x"]))[0] for sample in samples]}
 
 
-def answer(desk: Desk, number: int, answers: Facts, origin: Origin, **extra: Any) -> Facts:
-    """Record the `answers` of a person to question `number`; `extra` are `took_ms`, `note` and `saw_prediction`.
+def give_answer(desk: Desk, number: int, answers: Facts, origin: Origin, **extra: Any) -> Facts:
+    """Record on the `desk` the `answers` of `origin` to question `number`.
+
+    `extra` are `took_ms`, `note` and `saw_prediction`.
 
     The same answers again change nothing. To a question that is closed they are kept as a correction.
     """
@@ -69,12 +71,12 @@ def answer(desk: Desk, number: int, answers: Facts, origin: Origin, **extra: Any
 
 
 def refuse(desk: Desk, number: int, reason: str | None, origin: Origin) -> Facts:
-    """Record that a person cannot answer question `number`, with an optional `reason`."""
+    """Record on the `desk` that `origin` cannot answer question `number`, with an optional `reason`."""
     return _respond(desk, number, "refusal", _given({"note": reason}), origin)
 
 
 def withdraw(desk: Desk, number: int, origin: Origin) -> Facts:
-    """Take back the response of a person to question `number`; ConflictError once it is final."""
+    """Take back the response of `origin` to question `number` on the `desk`; ConflictError once it is final."""
     _question_record(desk, number)
     question = desk.state.open.get(number)
     response = None if question is None else question.responses.get(origin.actor_id or 0)
@@ -86,7 +88,7 @@ def withdraw(desk: Desk, number: int, origin: Origin) -> Facts:
 
 
 def late_labels(desk: Desk, number: int, labels: Facts, origin: Origin) -> Facts:
-    """Learn `labels` of sample `number` that became known after it was sent; ConflictError if others came before."""
+    """Learn on the `desk` `labels` of sample `number` that `origin` sends later; ConflictError if others came."""
     given = {name: value for name, value in desk.state.read_labels(labels).items() if value is not None}
     record = desk.sample(number)
     if record is None:
@@ -101,8 +103,8 @@ def late_labels(desk: Desk, number: int, labels: Facts, origin: Origin) -> Facts
 
 
 def change_settings(desk: Desk, changed: Facts, origin: Origin) -> Facts:
-    """Change the settings named in `changed`, and return all of them; what the budget counts cannot change."""
-    settings = Settings.read(changed, desk.state.settings)
+    """Change the settings named in `changed` on the `desk` for `origin`, and return all; some are fixed."""
+    settings = ProjectSettings.read(changed, desk.state.settings)
     for name in ("per", "burst"):
         if getattr(settings, name) != getattr(desk.state.settings, name):
             raise ConflictError("fixed-setting", f"{name} is fixed when a project is made; make a new project")
@@ -112,14 +114,14 @@ def change_settings(desk: Desk, changed: Facts, origin: Origin) -> Facts:
 
 
 def set_paused(desk: Desk, origin: Origin, *, paused: bool) -> Facts:
-    """Stop asking, or ask again; samples are counted and predicted meanwhile."""
+    """Stop asking if `paused`, or ask again, on the `desk` for `origin`; samples are still counted and predicted."""
     if desk.state.paused != paused:
         desk.record("paused" if paused else "resumed", {}, origin)
     return {"paused": paused}
 
 
 def close_due(desk: Desk, names: dict[int, str]) -> None:
-    """Close the questions that have their answers or have waited too long; `names` are those of the people."""
+    """Close the questions on the `desk` that have their answers or have waited too long; `names` of the people."""
     for question in list(desk.state.open.values()):
         end = closing(question, desk.now, desk.state.seen, desk.state.settings)
         if end is not None:

@@ -1,7 +1,7 @@
 """`Worker`: the one thread that changes a project. It takes all waiting jobs, applies them, and commits them together.
 
-While one batch is written to the disk, the next jobs gather, so there is no timer. Nobody receives a result before it
-is committed. If a commit fails or a job breaks the state, the state is made again from the log.
+While one batch is written to the disk, the next jobs gather, so there is no timer. No result is sent before it is
+committed. If a commit fails or a job breaks the state, the state is made again from the log.
 """
 
 import logging
@@ -24,14 +24,14 @@ from evolabel.server.contexts.state import ProjectState
 from evolabel.server.contexts.verbs import close_due
 from evolabel.server.ops.crash_points import crash_point
 from evolabel.server.store import derive
-from evolabel.server.store.log import Entry, Head, Record
+from evolabel.server.store.log import Head, NewRecord, Record
 from evolabel.server.store.pen import NotWriterError, Pen, StoreError
 from evolabel.server.store.people import names_of
 from evolabel.server.store.projects import Project, next_epoch
 from evolabel.server.store.snapshots import insert_snapshot
 
-MOST_JOBS = 256  # of one batch
-MOST_ROWS = 1000  # of one batch
+JOBS_PER_BATCH = 256  # of one batch
+ROWS_PER_BATCH = 1000  # of one batch
 MOST_WAITING = 2000  # jobs; more are refused
 _IDLE_SECONDS = 5.0
 _RETRY_SECONDS = 1.0
@@ -104,6 +104,8 @@ class Worker:
     def submit(self, verb: Verb, rows: int = 1, body_hash: bytes | None = None) -> "Future[Any]":
         """Queue `verb`, which brings this many `rows`, and return the future of its result.
 
+        `body_hash` is that of its request.
+
         BusyError if too many jobs wait or the worker stops.
         """
         job = Job(verb, rows, body_hash, Future())
@@ -160,7 +162,9 @@ class Worker:
             if not self._jobs and not self._stopping:
                 self._wake.wait(self._seconds_until_due())
             jobs, rows = list[Job](), 0
-            while self._jobs and len(jobs) < MOST_JOBS and (not jobs or rows + self._jobs[0].rows <= MOST_ROWS):
+            while (
+                self._jobs and len(jobs) < JOBS_PER_BATCH and (not jobs or rows + self._jobs[0].rows <= ROWS_PER_BATCH)
+            ):
                 jobs.append(self._jobs.popleft())
                 rows += jobs[-1].rows
             return jobs
@@ -192,7 +196,7 @@ class Worker:
             self._commit(desk.entries)
         except EvolabelError as error:
             self.state = None
-            logger.error("commit failed", extra={"project": self.project.slug, "error": str(error)})
+            logger.error("commit failed: %s", error, extra={"project": self.project.slug})
             self._refuse(jobs, BusyError(_type_of(error), f"{error}; the request can be sent again"))
             return
         for job, result in zip(jobs, results, strict=True):
@@ -229,7 +233,7 @@ class Worker:
             raise CannotApplyError("the learner cannot learn from this request; do not send it again")
         return job.verb(desk)
 
-    def _commit(self, entries: list[Entry]) -> None:
+    def _commit(self, entries: list[NewRecord]) -> None:
         """Append `entries` and their derived rows in one transaction."""
         if not entries:
             return
@@ -247,7 +251,7 @@ class Worker:
             self._rebuild("recovery")
         except (EvolabelError, OSError) as error:
             self.state = None
-            logger.error("rebuild failed", extra={"project": self.project.slug, "error": str(error)})
+            logger.error("rebuild failed: %s", error, extra={"project": self.project.slug})
             time.sleep(_RETRY_SECONDS)
             return False
         return True
@@ -265,12 +269,12 @@ class Worker:
         self.head, self._snapshot_seq, self.replayed = restored.head, restored.snapshot_seq, restored.replayed
         self._last_at = max(self._clock(), self._last_at)
         payload = {"epoch": self.head.epoch, "versions": versions(), "cause": cause, "replayed": restored.replayed}
-        self._commit([Entry("epoch.started", payload, {}, self._last_at)])
+        self._commit([NewRecord("epoch.started", payload, {}, self._last_at)])
         self.state = restored.state
 
     def _poisoned(self, job: Job, cause: str) -> None:
         """Refuse a job that has broken the state, for good if its body has done so before."""
-        logger.error("job cannot be applied", extra={"project": self.project.slug, "error": cause})
+        logger.error("job cannot be applied: %s", cause, extra={"project": self.project.slug})
         key = job.body_hash or b""
         self.failures[key] = self.failures.get(key, 0) + 1
         error: EvolabelError = BusyError("rebuilding", "the request failed inside the learner; send it once more")
@@ -296,7 +300,7 @@ class Worker:
                 insert_snapshot(connection, self.project.id, snapshot)
                 crash_point("in_snapshot")
         except EvolabelError as error:
-            logger.error("snapshot failed", extra={"project": self.project.slug, "error": str(error)})
+            logger.error("snapshot failed: %s", error, extra={"project": self.project.slug})
             self.state = None
             return
         self._snapshot_seq = self.head.seq
@@ -327,5 +331,3 @@ def _type_of(error: EvolabelError) -> str:
 
 def _now() -> int:
     return time.time_ns() // 1000
-
-

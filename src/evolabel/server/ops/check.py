@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select
 
 from evolabel.active.selection.token_bucket import exact_share
 from evolabel.server.contexts.replay import restore
-from evolabel.server.store.derive import DERIVED, changes
+from evolabel.server.store.derive import INDEX_TABLES, changes
 from evolabel.server.store.log import FIRST_CHAIN, LogError, Record, read_records
 from evolabel.server.store.projects import Project
 
@@ -52,7 +52,7 @@ class _Budget:
 
 
 def check_project(connection: Connection, project: Project, *, replay: bool = False) -> Checked:
-    """Read the whole log of `project`; LogError names the first record that is wrong.
+    """Read the whole log of `project` through `connection`; LogError names the first record that is wrong.
 
     `replay` also applies every record anew, without snapshots, and compares every outcome.
     """
@@ -75,8 +75,8 @@ def _check_derived(connection: Connection, project_id: int, records: list[Record
     closed = change.closed
     for row in change.inserted["question"]:
         row.update(closed.get(row["number"], {}))
-    for table in DERIVED:
-        stored = [dict(row._mapping) for row in connection.execute(select(table).where(table.c.project_id == project_id))]
+    for table in INDEX_TABLES:
+        stored = [row._asdict() for row in connection.execute(select(table).where(table.c.project_id == project_id))]
         if _sorted(stored) != _sorted(change.inserted[table.name]):
             raise LogError(f"the table {table.name} differs from the log; run `evolabel serve rebuild`")
 

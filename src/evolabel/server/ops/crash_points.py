@@ -8,10 +8,10 @@ VARIABLE = "EVOLABEL_DIE_AT"
 
 def crash_point(name: str) -> None:
     """Kill the process if the environment variable EVOLABEL_DIE_AT is `name`, or `name:n` at the n-th time."""
-    wanted = os.environ.get(VARIABLE)
-    if not wanted or wanted.partition(":")[0] != name:
+    needed = os.environ.get(VARIABLE)
+    if not needed or needed.partition(":")[0] != name:
         return
-    left = int(wanted.partition(":")[2] or 1) - 1
+    left = int(needed.partition(":")[2] or 1) - 1
     if left > 0:
         os.environ[VARIABLE] = f"{name}:{left}"
         return

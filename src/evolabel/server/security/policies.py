@@ -31,7 +31,7 @@ class Identity(NamedTuple):
 
 
 def check_role(identity: Identity, project_id: int, allowed: tuple[str, ...]) -> None:
-    """Raise an error unless `identity` has one of the roles `allowed` in a project, or a higher one.
+    """Raise an error unless `identity` has one of the roles `allowed` in project `project_id`, or a higher one.
 
     Annotator, expert and operator include each other in this order; producer and bridge include nothing.
     """

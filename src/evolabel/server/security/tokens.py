@@ -24,9 +24,10 @@ def make_token(
     connection: Connection, person_id: int, project_id: int | None, role: str | None, *, name: str, at: int,
     expires: int | None = None, per_minute: int | None = None,
 ) -> str:  # fmt: skip
-    """Store a new token of a person for a project and a `role`, and return it; it cannot be read again.
+    """Store a new token of person `person_id` for project `project_id` and a `role`, and return it.
 
-    `name` says what it is for, `at` is the time, `expires` the time of its end, `per_minute` its own limit of requests.
+    `connection` writes. `name` says what it is for, `at` is the time, `expires` the time of its end, `per_minute` its
+    own limit of requests.
     """
     token = PREFIX + secrets.token_urlsafe(32)
     insert_token(

@@ -8,31 +8,31 @@ from evolabel.server.store.canonical import canonical
 from evolabel.server.store.log import Record
 from evolabel.server.store.schema import QUESTION, RESPONSE, SAMPLE
 
-DERIVED = (SAMPLE, QUESTION, RESPONSE)
+INDEX_TABLES = (SAMPLE, QUESTION, RESPONSE)
 """Tables that can be made again from the log."""
 
 Values = dict[str, Any]
 
 
-class Change(NamedTuple):
+class IndexRows(NamedTuple):
     """Rows to insert, by table, and values to set, by the number of a question."""
 
     inserted: dict[str, list[Values]]
     closed: dict[int, Values]
 
 
-def changes(project_id: int, records: list[Record]) -> Change:
-    """Return what `records` of a project add to the derived tables."""
-    change = Change({table.name: [] for table in DERIVED}, {})
+def changes(project_id: int, records: list[Record]) -> IndexRows:
+    """Return what `records` of project `project_id` add to the tables."""
+    change = IndexRows({table.name: [] for table in INDEX_TABLES}, {})
     for record in records:
         _derive(project_id, record, change)
     return change
 
 
 def write(connection: Connection, project_id: int, records: list[Record]) -> None:
-    """Write the derived rows of `records` of a project inside the transaction of `connection`."""
+    """Write the rows of `records` of project `project_id` inside the transaction of `connection`."""
     change = changes(project_id, records)
-    for table in DERIVED:
+    for table in INDEX_TABLES:
         if rows := change.inserted[table.name]:
             connection.execute(insert(table), rows)
     for number, values in change.closed.items():
@@ -41,7 +41,7 @@ def write(connection: Connection, project_id: int, records: list[Record]) -> Non
         )
 
 
-def _derive(project_id: int, record: Record, change: Change) -> None:
+def _derive(project_id: int, record: Record, change: IndexRows) -> None:
     """Add to `change` what one `record` of a project makes."""
     seq, entry = record.seq, record.entry
     payload, outcome = entry.payload, entry.outcome
@@ -67,7 +67,7 @@ def _derive(project_id: int, record: Record, change: Change) -> None:
                     "cost": question["cost"],
                     "labels": canonical(question["labels"]),
                     "reasons": canonical(question["reasons"]),
-                    "wanted": question["wanted"],
+                    "needed": question["needed"],
                     "closed_seq": None,
                     "cause": None,
                 }

@@ -43,7 +43,7 @@ def read_url(text: str) -> URL:
 
 
 def writing_engine(url: URL, *, checkpoint: bool = True) -> Engine:
-    """Return the engine of the one connection that writes: each commit is on the disk before it returns.
+    """Return the engine of the one connection that writes to `url`: each commit is on the disk before it returns.
 
     Commands that write beside a running service pass no `checkpoint`: only one connection may move pages of SQLite's
     write-ahead log into the database.
@@ -72,7 +72,7 @@ def writing_engine(url: URL, *, checkpoint: bool = True) -> Engine:
 
 
 def reading_engine(url: URL) -> Engine:
-    """Return an engine whose connections cannot write, for pages, lists and exports."""
+    """Return an engine whose connections to `url` cannot write, for pages, lists and exports."""
     if url.get_backend_name() == "postgresql":
         return create_engine(url, connect_args={"options": "-c default_transaction_read_only=on"})
     path = Path(str(url.database)).absolute().as_uri()

@@ -19,7 +19,7 @@ class LogError(EvolabelError, ValueError):
     """A record of the log is missing, altered or out of order; the message names its number."""
 
 
-class Entry(NamedTuple):
+class NewRecord(NamedTuple):
     """What a request adds to the log, before it has a place in it."""
 
     kind: str
@@ -45,21 +45,25 @@ class Record(NamedTuple):
     """A record that is in the log."""
 
     seq: int
-    entry: Entry
+    entry: NewRecord
     chain: bytes
 
 
-def next_chain(before: bytes, project_id: int, seq: int, epoch: int, entry: Entry) -> bytes:
-    """Return the chain value of `entry` at place `seq`, written in `epoch`, after the value `before`."""
-    return _chain(before, project_id, seq, epoch, entry, digest(canonical(entry.payload)))
+class Place(NamedTuple):
+    """Where a record stands: the project, its number there, and the epoch of the writer."""
+
+    project: int
+    seq: int
+    epoch: int
 
 
-def _chain(before: bytes, project_id: int, seq: int, epoch: int, entry: Entry, payload_hash: bytes) -> bytes:
-    """`next_chain` from the hash of the payload, which is kept when the payload is archived."""
+def next_chain(before: bytes, place: Place, entry: NewRecord, payload_hash: bytes) -> bytes:
+    """Return the chain value of `entry` at `place`, after the value `before`.
+
+    Only the `payload_hash` counts of the payload, so that it stays true when the payload is archived.
+    """
     facts = {
-        "project": project_id,
-        "seq": seq,
-        "epoch": epoch,
+        **place._asdict(),
         "kind": entry.kind,
         "v": entry.v,
         "at": entry.at,
@@ -73,13 +77,14 @@ def _chain(before: bytes, project_id: int, seq: int, epoch: int, entry: Entry, p
     return digest(before.hex() + canonical(facts))
 
 
-def append(connection: Connection, project_id: int, head: Head, entries: Sequence[Entry]) -> Head:
-    """Insert `entries` behind `head` in the log of a project, and return the new head."""
+def append(connection: Connection, project_id: int, head: Head, entries: Sequence[NewRecord]) -> Head:
+    """Insert `entries` behind `head` in the log of project `project_id` through `connection`; return the new head."""
     rows, seq, chain = [], head.seq, head.chain
     for entry in entries:
         seq += 1
-        chain = next_chain(chain, project_id, seq, head.epoch, entry)
         payload = canonical(entry.payload)
+        payload_hash = digest(payload)
+        chain = next_chain(chain, Place(project_id, seq, head.epoch), entry, payload_hash)
         rows.append(
             {
                 "project_id": project_id,
@@ -87,7 +92,7 @@ def append(connection: Connection, project_id: int, head: Head, entries: Sequenc
                 "epoch": head.epoch,
                 **entry._asdict(),
                 "payload": payload,
-                "payload_hash": digest(payload),
+                "payload_hash": payload_hash,
                 "outcome": canonical(entry.outcome),
                 "chain": chain,
             }
@@ -98,9 +103,9 @@ def append(connection: Connection, project_id: int, head: Head, entries: Sequenc
 
 
 def read_records(connection: Connection, project_id: int, after: int, chain: bytes) -> Iterator[Record]:
-    """Yield the records of a project behind number `after`, whose chain value is `chain`, in order.
+    """Yield the records of project `project_id` behind number `after`, whose chain value is `chain`, in order.
 
-    LogError at the first record that is missing or altered.
+    They are read through `connection`. LogError at the first record that is missing or altered.
 
     The payload of a record is None once it was archived; its hash stands for it in the chain.
     """
@@ -115,7 +120,7 @@ def read_records(connection: Connection, project_id: int, after: int, chain: byt
             if row.payload is not None and digest(row.payload) != row.payload_hash:
                 raise LogError(f"the payload of record {row.seq} was altered; restore a backup")
             record = read_record(row)
-            chain = _chain(chain, project_id, row.seq, row.epoch, record.entry, row.payload_hash)
+            chain = next_chain(chain, Place(project_id, row.seq, row.epoch), record.entry, row.payload_hash)
             if chain != row.chain:
                 raise LogError(f"record {row.seq} was altered, or one before it was replaced; restore a backup")
             yield record
@@ -124,7 +129,7 @@ def read_records(connection: Connection, project_id: int, after: int, chain: byt
 
 
 def find_key(connection: Connection, project_id: int, key: str) -> list[Record]:
-    """Return the records of a request that came with the idempotency key `key`, in the order of their parts."""
+    """Return the records of the request of project `project_id` with the idempotency `key`, through `connection`."""
     query = select(LOG).where(LOG.c.project_id == project_id, LOG.c.key == key).order_by(LOG.c.part)
     return [read_record(row) for row in connection.execute(query)]
 
@@ -133,7 +138,7 @@ def read_record(row: Row[Any]) -> Record:
     """Return the record in a `row` of the table."""
     payload = None if row.payload is None else parsed(row.payload)
     hashed = None if row.body_hash is None else bytes(row.body_hash)
-    entry = Entry(
+    entry = NewRecord(
         row.kind, payload, parsed(row.outcome), row.at, row.actor_id, row.key, row.part, hashed, row.v
     )  # fmt: skip
     return Record(row.seq, entry, bytes(row.chain))

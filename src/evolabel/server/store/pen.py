@@ -5,13 +5,13 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import URL, Connection, update
+from sqlalchemy import URL, Connection, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from evolabel.errors import EvolabelError
 from evolabel.server.store.engines import writing_engine
 from evolabel.server.store.lock import WriterLock, writer_lock
-from evolabel.server.store.log import Entry, Head, append
+from evolabel.server.store.log import Head, NewRecord, append
 from evolabel.server.store.schema import PROJECT
 
 
@@ -75,8 +75,14 @@ class Pen:
                 self._drop()
                 raise StoreError(f"the database refused the transaction: {_short(error)}") from error
 
-    def append(self, connection: Connection, project_id: int, head: Head, entries: Sequence[Entry]) -> Head:
-        """Append `entries` to the log of a project inside a transaction, and return its new head.
+    def ping(self) -> None:
+        """Use the connection, so that the database does not take it for one of a server that hangs."""
+        if self.url.get_backend_name() == "postgresql" and self._held is not None:
+            with contextlib.suppress(NotWriterError, StoreError), self.transaction() as connection:
+                connection.execute(text("SELECT 1"))
+
+    def append(self, connection: Connection, project_id: int, head: Head, entries: Sequence[NewRecord]) -> Head:
+        """Append `entries` to the log of project `project_id` in the transaction of `connection`; return the new head.
 
         NotWriterError if the project's head is not `head`: another process has written since.
         """

@@ -20,12 +20,15 @@ class TokenRow(NamedTuple):
 
 
 def names_of(connection: Connection) -> dict[int, str]:
-    """Return the names of all people, by their numbers."""
+    """Return the names of all people in the database of `connection`, by their numbers."""
     return {row.id: row.name for row in connection.execute(select(PERSON.c.id, PERSON.c.name))}
 
 
 def find_or_insert_person(connection: Connection, name: str, at: int, *, admin: bool = False) -> int:
-    """Return the number of the person called `name`, who is added at time `at` if there is none."""
+    """Return the number of the person called `name`, who is added through `connection` at time `at` if there is none.
+
+    `admin`: the person administers the server from now on.
+    """
     number = connection.scalar(select(PERSON.c.id).where(PERSON.c.name == name))
     if number is None:
         values = {"name": name, "display": name, "admin": admin, "created": at}
@@ -37,20 +40,20 @@ def find_or_insert_person(connection: Connection, name: str, at: int, *, admin: 
 
 
 def set_member(connection: Connection, project_id: int, person_id: int, role: str) -> None:
-    """Make a person a member of a project with this `role`, or change the role."""
+    """Give person `person_id` a `role` in project `project_id`, through `connection`."""
     where = (MEMBER.c.project_id == project_id, MEMBER.c.person_id == person_id)
     if connection.execute(update(MEMBER).where(*where).values(role=role)).rowcount == 0:
         connection.execute(insert(MEMBER).values(project_id=project_id, person_id=person_id, role=role))
 
 
 def insert_token(connection: Connection, values: dict[str, object]) -> int:
-    """Insert a token with these `values`, and return its number."""
+    """Insert a token with these `values` through `connection`, and return its number."""
     key = connection.execute(insert(TOKEN).values(**values)).inserted_primary_key
     return int(key[0]) if key else 0
 
 
 def find_token(connection: Connection, digest: bytes, now: int) -> TokenRow | None:
-    """Return the token with this `digest` if it is neither revoked nor expired at time `now`."""
+    """Return the token with this `digest`, read through `connection`, if it is valid at time `now`, else None."""
     query = (
         select(TOKEN, PERSON.c.admin)
         .join(PERSON, PERSON.c.id == TOKEN.c.person_id)
@@ -63,12 +66,12 @@ def find_token(connection: Connection, digest: bytes, now: int) -> TokenRow | No
 
 
 def revoke_token(connection: Connection, token_id: int, at: int) -> bool:
-    """Revoke a token at time `at`; return whether it was valid until then."""
+    """Revoke token `token_id` at time `at` through `connection`; return whether it was valid until then."""
     query = update(TOKEN).where(TOKEN.c.id == token_id, TOKEN.c.revoked.is_(None)).values(revoked=at)
     return connection.execute(query).rowcount == 1
 
 
 def project_id_of(connection: Connection, slug: str) -> int | None:
-    """Return the number of the project called `slug`, or None."""
+    """Return the number of the project called `slug`, read through `connection`, or None."""
     found = connection.scalar(select(PROJECT.c.id).where(PROJECT.c.slug == slug))
     return None if found is None else int(found)

@@ -20,18 +20,18 @@ class Project(NamedTuple):
 
 
 def list_projects(connection: Connection) -> list[Project]:
-    """Return all projects, oldest first."""
+    """Return all projects in the database of `connection`, oldest first."""
     return [_project(row) for row in connection.execute(select(PROJECT).order_by(PROJECT.c.id))]
 
 
 def find_project(connection: Connection, slug: str) -> Project | None:
-    """Return the project called `slug`, or None."""
+    """Return the project called `slug`, read through `connection`, or None."""
     row = connection.execute(select(PROJECT).where(PROJECT.c.slug == slug)).first()
     return None if row is None else _project(row)
 
 
 def insert_project(connection: Connection, slug: str, title: str, at: int) -> Project:
-    """Insert a project without records, made at time `at`, and return it."""
+    """Insert a project `slug` with a `title` and no records, made at time `at`, through `connection`; return it."""
     head = Head(0, FIRST_CHAIN, 1)
     values = {"slug": slug, "title": title, "created": at, "head_seq": 0, "head_chain": FIRST_CHAIN, "epoch": 1}
     key = connection.execute(insert(PROJECT).values(**values, state="active")).inserted_primary_key
@@ -39,14 +39,14 @@ def insert_project(connection: Connection, slug: str, title: str, at: int) -> Pr
 
 
 def next_epoch(connection: Connection, project: Project) -> Head:
-    """Raise the epoch of `project`, so that any writer before this one is refused, and return the head."""
+    """Raise the epoch of `project` through `connection`, so that writers before are refused; return the head."""
     connection.execute(update(PROJECT).where(PROJECT.c.id == project.id).values(epoch=PROJECT.c.epoch + 1))
     row = connection.execute(select(PROJECT).where(PROJECT.c.id == project.id)).one()
     return _project(row).head
 
 
 def find_samples(connection: Connection, project_id: int, external_ids: Collection[str]) -> dict[str, Record]:
-    """Return the records of the samples that came with one of `external_ids`, by that id."""
+    """Return the records of samples of project `project_id` with one of `external_ids`, by id, through `connection`."""
     query = (
         select(SAMPLE.c.external_id, LOG)
         .join(LOG, (LOG.c.project_id == SAMPLE.c.project_id) & (LOG.c.seq == SAMPLE.c.seq))
@@ -56,7 +56,7 @@ def find_samples(connection: Connection, project_id: int, external_ids: Collecti
 
 
 def find_sample(connection: Connection, project_id: int, number: int) -> Record | None:
-    """Return the record of sample `number`, or None."""
+    """Return the record of sample `number` of project `project_id`, read through `connection`, or None."""
     query = (
         select(LOG)
         .join(SAMPLE, (LOG.c.project_id == SAMPLE.c.project_id) & (LOG.c.seq == SAMPLE.c.seq))
@@ -67,7 +67,10 @@ def find_sample(connection: Connection, project_id: int, number: int) -> Record 
 
 
 def last_response(connection: Connection, project_id: int, number: int, person_id: int) -> Record | None:
-    """Return the record of the last response of a person to question `number`, or None."""
+    """Return the record of the last response of person `person_id` to question `number`, or None.
+
+    It is read through `connection` from project `project_id`.
+    """
     query = (
         select(LOG)
         .join(RESPONSE, (LOG.c.project_id == RESPONSE.c.project_id) & (LOG.c.seq == RESPONSE.c.seq))

@@ -108,7 +108,7 @@ QUESTION = Table(
     Column("cost", BigInteger, nullable=False),
     Column("labels", Text, nullable=False),
     Column("reasons", Text, nullable=False),
-    Column("wanted", Integer, nullable=False),
+    Column("needed", Integer, nullable=False),
     Column("closed_seq", BigInteger),
     Column("cause", Text),
     _one_of("cause", CAUSES),
@@ -213,27 +213,32 @@ AUDIT = Table(
 )
 
 
+def _after_create(table: Table, dialect: str, statement: str) -> None:
+    """Execute `statement` after `table` was created in a database of this `dialect`."""
+    ddl = DDL(statement)  # type: ignore[no-untyped-call]
+    event.listen(table, "after_create", ddl.execute_if(dialect=dialect))
+
+
 def _append_only(table: Table, allowed: str) -> None:
     """Add triggers that refuse DELETE on `table`, and UPDATE unless the condition `allowed` holds."""
     name, refusal = table.name, f"{table.name} is append only"
-    for verb, when in (("DELETE", ""), ("UPDATE", f"WHEN NOT ({allowed})")):
+    for verb, when in (("DELETE", ""), ("UPDATE", f"WHEN (NOT ({allowed}))")):
         trigger = f"{name}_no_{verb.lower()}"
-        lite = f"CREATE TRIGGER {trigger} BEFORE {verb} ON {name} {when} BEGIN SELECT RAISE(ABORT, '{refusal}'); END"
-        event.listen(table, "after_create", DDL(lite).execute_if(dialect="sqlite"))
-        event.listen(
+        _after_create(
             table,
-            "after_create",
-            DDL(
-                f"CREATE OR REPLACE FUNCTION refuse_{name}() RETURNS trigger LANGUAGE plpgsql AS "
-                f"$$ BEGIN RAISE EXCEPTION '{refusal}'; END $$"
-            ).execute_if(dialect="postgresql"),
+            "sqlite",
+            f"CREATE TRIGGER {trigger} BEFORE {verb} ON {name} {when} BEGIN SELECT RAISE(ABORT, '{refusal}'); END",
         )
-        event.listen(
+        _after_create(
             table,
-            "after_create",
-            DDL(
-                f"CREATE TRIGGER {trigger} BEFORE {verb} ON {name} FOR EACH ROW {when} EXECUTE FUNCTION refuse_{name}()"
-            ).execute_if(dialect="postgresql"),
+            "postgresql",
+            f"CREATE OR REPLACE FUNCTION refuse_{name}() RETURNS trigger LANGUAGE plpgsql AS "
+            f"$$ BEGIN RAISE EXCEPTION '{refusal}'; END $$",
+        )
+        _after_create(
+            table,
+            "postgresql",
+            f"CREATE TRIGGER {trigger} BEFORE {verb} ON {name} FOR EACH ROW {when} EXECUTE FUNCTION refuse_{name}()",
         )
 
 

@@ -22,12 +22,15 @@ class Snapshot(NamedTuple):
 
 
 def insert_snapshot(connection: Connection, project_id: int, snapshot: Snapshot) -> None:
-    """Insert a `snapshot` of a project."""
+    """Insert a `snapshot` of project `project_id` through `connection`."""
     connection.execute(insert(SNAPSHOT).values(project_id=project_id, **snapshot._asdict()))
 
 
 def snapshots_of(connection: Connection, project_id: int) -> Iterator[Snapshot]:
-    """Yield the snapshots of a project whose chain value is that of the log, newest first."""
+    """Yield the snapshots of project `project_id` whose chain value is that of the log, newest first.
+
+    They are read through `connection`.
+    """
     query = (
         select(SNAPSHOT.c.seq)
         .join(LOG, (LOG.c.project_id == SNAPSHOT.c.project_id) & (LOG.c.seq == SNAPSHOT.c.seq))
@@ -35,7 +38,9 @@ def snapshots_of(connection: Connection, project_id: int) -> Iterator[Snapshot]:
         .order_by(SNAPSHOT.c.seq.desc())
     )
     for seq in connection.scalars(query).all():
-        row = connection.execute(select(SNAPSHOT).where(SNAPSHOT.c.project_id == project_id, SNAPSHOT.c.seq == seq)).one()
+        row = connection.execute(
+            select(SNAPSHOT).where(SNAPSHOT.c.project_id == project_id, SNAPSHOT.c.seq == seq)
+        ).one()
         values = row._asdict()
         del values["project_id"]
         yield Snapshot(**{**values, "chain": bytes(row.chain), "data": bytes(row.data)})

@@ -1,0 +1,43 @@
+"""A stream of pump samples and people who answer, for tests of the service."""
+
+import numpy as np
+
+from evolabel.server.contexts import verbs
+from evolabel.server.contexts.desk import Origin
+
+ANNA, BOB = Origin(1), Origin(2)
+
+
+def samples(n, seed=0):
+    """n samples with ids, and their true labels."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for i in range(n):
+        pressure, flow = rng.normal(size=2).tolist()
+        x = {"pressure": pressure, "flow": flow, "machine": rng.choice(["M-01", "M-02"]).item()}
+        found.append(({"id": f"s{i}", "x": x}, {"leak": pressure < 0.0, "wear": flow > 0.5}))
+    return found
+
+
+def call(worker, verb, *arguments, **named):
+    """Result of a verb that the worker has carried out."""
+    return worker.submit(lambda desk: verb(desk, *arguments, **named)).result(30)
+
+
+def send(worker, sample, origin=ANNA):
+    """Result of one sample."""
+    return call(worker, verbs.send_samples, [sample], origin)["results"][0]
+
+
+def run(worker, stream, origin=ANNA):
+    """Send all samples, and answer every question at once."""
+    for sample, truth in stream:
+        result = send(worker, sample)
+        if result["question"]:
+            asked = {label: truth[label] for label in result["question"]["labels"]}
+            call(worker, verbs.give_answer, result["number"], asked, origin)
+
+
+def seal(worker):
+    """Checksum of the learner."""
+    return worker.submit(lambda desk: desk.state.learner.seal()).result(30)
