@@ -4,6 +4,7 @@ from pathlib import Path
 
 from evolabel._utils.text import counted
 from evolabel.cli.output import empty_table, file_errors, print_message, print_table
+from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.source import open_source, split_names
 from evolabel.streams import dataset_names, write_dataset
 from evolabel.streams.files.convert import check_written_format
@@ -27,7 +28,7 @@ def datasets() -> None:
     print_table(table)
 
 
-def convert(data: str, target: Path, *, labels: str = "", drop: str = "") -> None:
+def convert(data: str, target: Path, *, labels: str = "", drop: str = "", force: Force = False) -> None:
     """Write a data set as Parquet or npz.
 
     Names of features and labels, missing values and the official split are kept.
@@ -48,8 +49,11 @@ def convert(data: str, target: Path, *, labels: str = "", drop: str = "") -> Non
         Columns of a file that are labels, separated by commas.
     drop
         Columns to leave out, separated by commas.
+    force
+        Replace the file if it exists.
     """
     check_written_format(target)
+    check_overwriting([target], force=force)
     source = open_source(data, split_names(labels), protocol="order", drop=split_names(drop), skip_empty=False)
     dataset = source.stream(0)
     with file_errors(target):
