@@ -51,7 +51,7 @@ class ActiveLearner:
     budget : float
         Share of the stream that may be asked, in (0, 1].
     per : {"samples", "labels"}
-        Whether whole samples are asked about and counted, or single labels. Labels pay off far more.
+        What is asked about and counted: whole samples, or single labels, which gain more but touch more samples.
     criteria : str, Criterion or sequence of them, optional
         Scores of samples; by default those that were measured to help most.
     selection : {"quantile", "tokens", "first_come", "variable", "random"} or Selector, optional

@@ -70,7 +70,8 @@ class Learning(Parameters, Properties):
             Labels of 0, 1, NaN (not annotated), or one class per sample, or one list of labels by name per sample.
         sample_weight : array of shape (n_samples,), optional
             Weight of each sample in the statistics of the rules. Samples of weight 0 are left out; the scaling and the
-            ridges chosen by leave-one-out count all others alike.
+            ridges chosen by leave-one-out count all others alike. A sample of weight 2 is one event, not the same as
+            the sample twice: the second one would meet rules that the first has changed.
         confidence : array in [0, 1] of shape (n_samples, n_labels) or (n_samples,), optional
             Confidence of the annotator; 0 counts as not annotated.
 
