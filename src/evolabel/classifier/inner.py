@@ -10,7 +10,14 @@ import numpy as np
 
 from evolabel import errors
 from evolabel.classifier.named_columns import check_column_names
-from evolabel.classifier.samples import as_array, as_matrix, as_one_row, checked_values, is_checked_shape
+from evolabel.classifier.samples import (
+    as_array,
+    as_matrix,
+    as_one_row,
+    is_checked_shape,
+    read_encoded,
+    usable_values,
+)
 from evolabel.classifier.targets import LabelMatrix, Targets, read_targets
 from evolabel.core.batch import Batch
 from evolabel.core.options import Options
@@ -166,7 +173,7 @@ class ClassifierInner:
         return self.classifier._options()
 
     def validate_rows(self, X: object) -> FloatArray:
-        """Rows of the table `X`, checked, (n, p).
+        """Rows of the table `X`, checked, (n, p); some may have no feature at all.
 
         Where the classifier has feature names, scikit-learn's warning of an array without names is given once.
         """
@@ -175,9 +182,9 @@ class ClassifierInner:
             width = model.n_features
             array = X if is_checked_shape(X, width) else as_matrix(X, "X")
             if is_checked_shape(array, width):
-                return checked_values(array)
+                return usable_values(array)
         self.model  # noqa: B018 (an error if it is not trained on a label matrix)
-        rows = self.classifier._read(X)
+        rows = usable_values(read_encoded(self.classifier, X, reset=False).rows)
         self._by_order = self._by_order or type(X) is np.ndarray
         return rows
 

@@ -41,6 +41,7 @@ _BASE_RATE = "base rate"
 THRESHOLDS = "from the threshold rules"
 WRITTEN = "from a written rule"
 FEEDBACK = "from the errors of recent answers"
+NO_FEATURE = "no feature at all"
 
 Correct = Callable[[FloatArray], Correction | None]
 """The correction of the outputs of raw rows by recent errors; None where there is none."""
@@ -348,6 +349,8 @@ def _decided_by(why: Explanation, c: int) -> WrittenRule | None:
 
 def _below(why: Explanation, c: int, style: Style) -> list[str]:
     """Return the lines below label `c`: the written or threshold rule that decided, if any, and what would turn it."""
+    if not len(why.rules):
+        return []
     path, rule = _path(why, c), _decided_by(why, c)
     decided = [] if rule is None else [f"decided by: {rule.words(style)}"]
     return [*decided, *([] if path is None else [path.words(style)]), _counterfactual(why, c, style)]
@@ -375,6 +378,8 @@ def _last_lines(why: Explanation, style: Style) -> list[str]:
     if hidden > 0:
         labels = "1 label with a smaller output is" if hidden == 1 else f"{hidden} labels with smaller outputs are"
         texts.append(f"{labels} not shown.")
+    if not len(why.rules):
+        return [*texts, f"No rule is active ({NO_FEATURE}): the outputs are the base rates of the labels."]
     order = np.argsort(-why.memberships, kind="stable")
     texts.append(f"Active rules: {', '.join(f'{why.rules[i]} ({why.memberships[i]:.0%})' for i in order)}.")
     if why.linear is not None:
