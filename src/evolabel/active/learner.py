@@ -12,6 +12,7 @@ from evolabel._utils.validation import check_number, whole_number
 from evolabel.active.answers.annotators import AnnotatorPool
 from evolabel.active.answers.ledger import Ledger
 from evolabel.active.answers.read_answer import Answer, read_answer
+from evolabel.active.empty_rows import FilledRows, is_empty
 from evolabel.active.presets import paper_settings
 from evolabel.active.query import Query
 from evolabel.active.scoring.criteria import Criterion, read_criteria
@@ -209,7 +210,8 @@ class ActiveLearner:
         """
         strategy, model = self.strategy, self._inner.model
         strategy.check_model(model)
-        rows = self._inner.validate_rows(X)
+        filled = FilledRows.of(self._inner.validate_rows(X), "not asked about, and not counted")
+        rows = filled.rows
         self._follow_model(model)
         done, unaffordable = 0, strategy.rows_until_affordable(model)
         # While the model does not change, rows scored behind the next query stay valid, so more are scored at once.
@@ -221,10 +223,10 @@ class ActiveLearner:
             done += passed
             if query is not None:
                 self._stride = min(max(1, done - unaffordable + 1), _MOST_ROWS_AHEAD)
-                return query, done
+                return query, filled.passed(done)
             size = 2 * size
             deliver()
-        return None, done
+        return None, filled.passed(done)
 
     @exclusive
     def decision_function(self, X: object, first: int | None = None) -> FloatArray:
@@ -237,11 +239,9 @@ class ActiveLearner:
         first : int, optional
             Number of the first row in the stream, by default that of the next sample.
         """
-        rows, model = self._inner.validate_rows(X), self._inner.model
-        start = self._number(first)
-        numbers = np.arange(start, start + len(rows), dtype=np.int64)
-        plain, correction = model.outputs(rows), self.strategy.context.of(model, rows, numbers).correction
-        return plain if correction is None else correction.of(plain)
+        filled = FilledRows.of(self._inner.validate_rows(X), "the output is the base rates of the labels")
+        start, model = self._number(first), self._inner.model
+        return filled.outputs(model, lambda rows: self.strategy.outputs(model, rows, start))
 
     @exclusive
     def predict(self, X: object, first: int | None = None) -> IntArray:
@@ -311,6 +311,8 @@ class ActiveLearner:
         """
         model = self._inner.model
         self._check_own(model, query)
+        if is_empty(query.x):
+            return  # neither counted nor learned
         answer = None if y is None else read_answer(y, annotator, query, self._inner.label_names)
         self._follow_model(model)
         if query.number is None:

@@ -12,7 +12,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from evolabel._utils.validation import check_number
 from evolabel.classifier.learning import Learning
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
-from evolabel.classifier.samples import as_one_row, checked_values, read_encoded
+from evolabel.classifier.samples import as_one_row, read_encoded, usable_values
 from evolabel.classifier.scoring import share_right
 from evolabel.classifier.targets import ClassCodes, joined, places
 from evolabel.core.calibration.calibration import DEFAULT_COVERAGE, check_coverage
@@ -316,7 +316,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         """Return one prediction in parts: the rules that fired for the sample `x`, and the share of each feature."""
         self._fitted_model()
         rows, unseen = read_encoded(self, as_one_row(x), reset=False)
-        return self._explained(checked_values(rows), unseen=tuple(unseen))
+        return self._explained(usable_values(rows), unseen=tuple(unseen))
 
     @exclusive
     def describe(self, X: object = None, *, fidelity: float = 0.95) -> "RuleSet":

@@ -182,8 +182,9 @@ class Properties(WithLock):
     ) -> "Explanation":
         """The explanation of one checked row, (1, n_features), its outputs corrected by `correct`.
 
-        `unseen` are its texts that no feature stands for.
+        `unseen` are its texts that no feature stands for. A row without any feature is explained by the base rates.
         """
+        from evolabel.explain.empty_sample import explain_empty
         from evolabel.explain.explain_sample import explain_sample
         from evolabel.explain.unfamiliar import describe_unfamiliar
 
@@ -191,6 +192,8 @@ class Properties(WithLock):
             raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
         names = self._feature_names(), self._targets.names
         model = self._fitted_model().answering() or self._trained()
+        if rows_without_features(rows) is not None:
+            return explain_empty(model, rows[0], *names, self._decision_threshold())
         read = rows if model.rules is None else corrected(model.rules, rows)  # a sensor that has moved is no news
         unfamiliar = describe_unfamiliar(read[0], model.ranges, self.__dict__.get("_columns"), unseen)
         threshold = self._decision_threshold()

@@ -103,6 +103,9 @@ class Model(Protocol):
     def outputs(self, X: FloatArray) -> FloatArray:
         """Return the outputs of eq. (2) for the raw rows `X`, (n, K)."""
 
+    def base_rates(self) -> FloatArray:
+        """Return the share of each label among the samples so far, (K,)."""
+
     def calibrator(self) -> "Calibration":
         """Return the calibration of the outputs."""
 

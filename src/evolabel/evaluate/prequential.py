@@ -9,7 +9,7 @@ from evolabel.evaluate.learner import Learner, named_learners, stable_repr
 from evolabel.evaluate.results import Results
 from evolabel.evaluate.run import Metrics, Plan, ProgressCallback, Run, delay_range, named_metrics
 from evolabel.evaluate.shifts import EventCallback, ShiftLog
-from evolabel.evaluate.source import Stream, initial_rows, open_stream, stream_name
+from evolabel.evaluate.source import Stream, initial_rows, open_stream, stream_name, without_empty_rows
 from evolabel.streams import Dataset
 
 
@@ -116,6 +116,7 @@ def prequential(
         watch_drift=bool(watch_drift),
     )
     named = named_learners(learners)
+    stream = without_empty_rows(stream)
     source = open_stream(stream, samples)
     n_initial = initial_rows(initial, stream, source.n_rows)
     settings = {

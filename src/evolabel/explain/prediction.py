@@ -33,6 +33,7 @@ START_VALUE = "start value"
 THRESHOLDS = "from the threshold rules"
 WRITTEN = "from a written rule"
 FEEDBACK = "from the errors of recent answers"
+NO_FEATURE = "no feature at all"
 
 
 @dataclass(frozen=True)
@@ -275,6 +276,8 @@ def _below(why: Explanation, c: int, style: Style, of_rule: Style) -> list[str]:
 
     Names in a threshold rule are in the style `of_rule`.
     """
+    if not len(why.rules):
+        return []
     path, rule = _path(why, c), _decided_by(why, c)
     decided = [] if rule is None else [f"decided by: {rule.words(style)}"]
     return [*decided, *([] if path is None else [path.words(of_rule)]), _counterfactual(why, c, style)]
@@ -300,6 +303,8 @@ def _last_lines(why: Explanation, style: Style) -> list[str]:
     if hidden > 0:
         labels = "1 label with a smaller output is" if hidden == 1 else f"{hidden} labels with smaller outputs are"
         texts.append(f"{labels} not shown.")
+    if not len(why.rules):
+        return [*texts, f"No rule is active ({NO_FEATURE}): the outputs are the base rates of the labels."]
     order = np.argsort(-why.memberships, kind="stable")
     texts.append(f"Active rules: {', '.join(f'{why.rules[i]} ({why.memberships[i]:.0%})' for i in order)}.")
     if why.linear is not None:
