@@ -153,7 +153,7 @@ class ClassCodes:
             steps.insert(0, (0, known))
         return [step for step, after in zip(steps, [*steps[1:], (-1, 0)], strict=True) if step[0] != after[0]]
 
-    def decode(self, outputs: FloatArray) -> AnyArray:
+    def decode(self, outputs: AnyArray) -> AnyArray:
         """Return the class with the largest of the `outputs` of each row."""
         return np.asarray(self.classes[np.argmax(outputs, axis=1)])
 

@@ -121,13 +121,20 @@ def answer_and_learn(
         scores = _finite(_with_shape(learner.test_then_train(X, Y, **events), Y.shape))
         return LearnerAnswers(scores, scores >= DEFAULT_THRESHOLD)
     arrivals = zip(X[:, None], Y[:, None], strict=True) if deliveries is None else deliveries
-    scores, thresholds = np.empty(Y.shape), np.full(Y.shape, DEFAULT_THRESHOLD)
+    scores, decided = np.empty(Y.shape), np.zeros(Y.shape, np.bool_)
     for row, (arrived, labels) in enumerate(arrivals):
         scores[row] = _answer(learner, X[row : row + 1], Y.shape[1])
-        thresholds[row] = getattr(learner, "thresholds_", DEFAULT_THRESHOLD)
+        decided[row] = _decide(learner, X[row : row + 1], scores[row])
         if len(arrived):
             learner.partial_fit(arrived, labels, **events)
-    return LearnerAnswers(_finite(scores), scores >= thresholds)
+    return LearnerAnswers(_finite(scores), decided)
+
+
+def _decide(learner: Any, x: FloatArray, scores: FloatArray) -> BoolArray:
+    """Predicted labels of the row `x` with these `scores`: by thresholds, or by `predict` where none decides."""
+    if getattr(learner, "optimise", "") == "subset_accuracy" and getattr(learner, "n_samples_seen_", 0):
+        return np.asarray(_with_shape(learner.predict(x), (1, len(scores)))[0] > 0.0)
+    return np.asarray(scores >= getattr(learner, "thresholds_", DEFAULT_THRESHOLD))
 
 
 def _answer(learner: Learner, x: FloatArray, n_labels: int) -> FloatArray:
