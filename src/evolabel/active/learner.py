@@ -249,7 +249,7 @@ class ActiveLearner:
 
         `classifier.predict` does not correct by recent errors. `first` is the number of the first row in the stream.
         """
-        return np.asarray(self.decision_function(X, first) >= self.classifier.thresholds_, np.int64)
+        return self._inner.decide(self.decision_function(X, first)).astype(np.int64)
 
     @exclusive
     def explain(self, x: object, first: int | None = None) -> "Explanation":

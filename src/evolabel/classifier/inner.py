@@ -229,6 +229,10 @@ class ClassifierInner:
         self.model  # noqa: B018
         return self.classifier._explained(self.validate_rows(as_one_row(x)), correct)
 
+    def decide(self, outputs: FloatArray) -> BoolArray:
+        """Return the labels that the classifier predicts for `outputs`, (n, K)."""
+        return self.classifier._decided(outputs)
+
     def learn_checked(
         self,
         x: FloatArray,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections import deque
 
     from evolabel.core.calibration.calibration import Calibration
-    from evolabel.core.decisions.thresholds import OutputCounts
+    from evolabel.core.decisions.decisions import Decisions
     from evolabel.core.edits.undo import Change
     from evolabel.core.initial.cold_start import WarmUp
     from evolabel.core.members.threshold_rules.refiner import ThresholdRules
@@ -72,7 +72,7 @@ class Model(Protocol):
     thresholds: "ThresholdRules | None"
     written: "WrittenRules"
     warm_up: "WarmUp | None"
-    counts: "OutputCounts | None"
+    decisions: "Decisions | None"
     calibration: "Calibration"
     watchers: tuple[Watcher, ...]
     changes: "deque[Change]"

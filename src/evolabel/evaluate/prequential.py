@@ -48,6 +48,7 @@ def prequential(
         Maximum number of rows, the initial batch included; required if the stream is endless.
     metrics : str, Metric, or iterable of these
         See `evolabel.evaluate.metrics`. Metrics compare with the true labels, including those hidden from the learners.
+        `set_coverage` and `set_size`, of prediction sets at 0.9, are NaN for learners without sets and with `delay`.
     window : int
         Number of rows in the sliding form of each metric.
     every : int
