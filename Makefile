@@ -19,7 +19,7 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 demo: $(READY)  ## learn yeast beside the rivals; the report is demo/report.html
-	$(BIN)/evolabel run --against ovr,chain,static,rls,knn,prior --out demo
+	$(BIN)/evolabel run --against ovr,chain,static,rls,knn,prior --out demo --force
 
 test: $(READY)  ## run all tests but the slow ones
 	$(BIN)/python -m pytest -m 'not slow' $(PARALLEL)
@@ -71,7 +71,7 @@ accuracy: $(READY)  ## default classifier on the five data sets (EVOLABEL_DATA)
 	$(BIN)/python benchmarks/accuracy.py
 
 comparison: $(READY)  ## every rival on the five data sets, five shuffles (EVOLABEL_DATA; takes a while)
-	$(BIN)/evolabel bench --out benchmarks/results
+	$(BIN)/evolabel bench --out benchmarks/results --force
 
 benchmarks: $(READY)  ## speed against a BLAS floor, and a million samples
 	$(BIN)/python benchmarks/update_speed.py

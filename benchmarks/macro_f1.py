@@ -51,9 +51,8 @@ def score(name: str, seed: int) -> dict[str, dict[str, float]]:
 
 def cut_afterwards(Y: FloatArray, scores: FloatArray) -> dict[str, float]:
     """Metrics of scores that are cut by thresholds learned from the rows before each row."""
-    limits = np.empty(Y.shape)
-    OutputCounts(Y.shape[1], shared=False).update(Batch(scores, Y, outputs=scores, thresholds=limits))
-    decided = (scores >= limits).astype(np.float64)
+    decided = np.empty(Y.shape)
+    OutputCounts(Y.shape[1], shared=False).update(Batch(scores, Y, outputs=scores, decisions=decided))
     answers = {metric: decided if metric_named(metric).takes_decisions else scores for metric in METRICS}
     return {metric: metric_named(metric).update(Y, answer).get() for metric, answer in answers.items()}
 

@@ -1,4 +1,4 @@
-"""Probabilities and prediction sets before and after calibration, beside logistic regression; seeds 20 to 24.
+"""Probabilities, prediction sets and decisions before and after, beside logistic regression; seeds 20 to 24.
 
     EVOLABEL_DATA=folder python benchmarks/trust.py              # all parts; continues an earlier run
     EVOLABEL_DATA=folder python benchmarks/trust.py sets --again # this part anew; the others stay as they are
@@ -6,6 +6,7 @@
 
 | part   | what is measured                                                                                         |
 |--------|----------------------------------------------------------------------------------------------------------|
+| decide | four data sets as in `sets`: decisions by `optimise` and `class_weight`                                   |
 | sets   | six data sets: rows shuffled, `fit` on the first fifth, all others predicted and then learned             |
 | fitted | `fit` on 70 % of the rows, probabilities and sets of the others, which are not learned                    |
 | drift  | streams of `drift_streams.py`, initial batch of 500 rows: the worst 250 rows of any label                 |
@@ -51,6 +52,16 @@ LABELS, CLASSES = ("emotions", "yeast", "water-quality"), ("digits", "breast_can
 DRIFTING = ("flip", "ds-abrupt", "led", "ds-plain")
 LEVELS = (0.8, 0.9, 0.95, 0.99)
 FITTED_SHARE, REFITS, INITIAL, WINDOW, BINS = 0.7, 10, 500, 250, 15
+
+DECIDED = ("yeast", "emotions", "birds", "water-quality")
+WAYS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "subset": {"optimise": "subset_accuracy"},
+    "macro_f1": {"optimise": "macro_f1"},
+    "balanced": {"optimise": "balanced"},
+    "costs": {},  # `MISS_COST` for every label
+}
+MISS_COST, RARE_BELOW = 10.0, 0.1  # in false alarms; share of a label that counts as rare
 
 Case = tuple[str, int]
 
@@ -202,7 +213,7 @@ def sets(name: str, seed: int) -> dict[str, Any]:
     for level in LEVELS:
         classifier = EvolvingFuzzyClassifier().fit(rows.X[:n], rows.target[:n])
         runs[level] = classifier.answer_then_train(rows.X[n:], rows.target[n:], coverage=level)
-    outputs, P, _ = runs[0.9]
+    outputs, P, *_ = runs[0.9]
     plain = EvolvingFuzzyClassifier().fit(rows.X[:n], rows.target[:n]).test_then_train(rows.X[n:], rows.target[n:])
     right = (outputs.argmax(axis=1) == Y.argmax(axis=1)).mean() if rows.classes else partial_accuracy(Y, outputs)
     return {
@@ -280,6 +291,37 @@ def hidden(name: str, seed: int) -> dict[str, Any]:
     }
 
 
+def decide(name: str, seed: int) -> dict[str, Any]:
+    """Measure the decisions of every way in `WAYS` along the stream."""
+    X, Y, n = datasets.load(name, seed)
+    rare, found = Y.mean(axis=0) < RARE_BELOW, {}
+    for way, parameters in WAYS.items():
+        names = [f"label{k}" for k in range(Y.shape[1])]
+        if way == "costs":
+            parameters = {"class_weight": dict.fromkeys(names, MISS_COST)}
+        classifier = EvolvingFuzzyClassifier(**parameters).fit(X[:n], Y[:n])
+        outputs, _, _, decided = classifier.answer_then_train(X[n:], Y[n:])
+        found[way] = of_decisions(decided, Y[n:], rare) | {"ap": average_precision(Y[n:], outputs)}
+    return found
+
+
+def of_decisions(decided: np.ndarray, Y: np.ndarray, rare: np.ndarray) -> dict[str, Any]:
+    """Return measures of decisions (n, K); recall of `rare` labels, and cost per row if a miss costs `MISS_COST`."""
+    on, hits, alarms = Y.sum(axis=0), (decided & (Y > 0.5)).sum(axis=0), (decided & (Y < 0.5)).sum(axis=0)
+    occurs = (on > 0) & (on < len(Y))
+    recall, specificity = hits[occurs] / on[occurs], 1.0 - alarms[occurs] / (len(Y) - on[occurs])
+    f1 = 2.0 * hits / np.maximum(on + decided.sum(axis=0), 1)
+    missed, few = (on - hits).sum(), occurs & rare
+    return {
+        "subset_accuracy": float((decided == (Y > 0.5)).all(axis=1).mean()),
+        "pa": partial_accuracy(Y, decided.astype(np.float64)),
+        "macro_f1": float(f1.mean()),
+        "balanced_accuracy": float((0.5 * (recall + specificity)).mean()),
+        "rare_recall": float((hits[few] / on[few]).mean()) if few.any() else None,
+        "cost": float((MISS_COST * missed + alarms.sum()) / len(Y)),
+    }
+
+
 def timed(name: str, seed: int) -> dict[str, Any]:
     """Measure processor time per learned row in microseconds, best of seven; `name` is the number of labels."""
     K, n, rng, seconds = int(name), 2000, np.random.default_rng(seed), []
@@ -300,6 +342,7 @@ PARTS = {
     "drift": Part([(name, seed) for name in DRIFTING for seed in SEEDS], drift),
     "asking": Part([(name, seed) for name in ("yeast", "water-quality") for seed in SEEDS], asking),
     "hidden": Part([("yeast", seed) for seed in SEEDS], hidden),
+    "decide": Part([(name, seed) for name in DECIDED for seed in SEEDS], decide),
     "time": Part([(K, 20) for K in ("6", "14", "100")], timed),
 }
 

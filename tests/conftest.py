@@ -83,8 +83,8 @@ def state_of():
             known |= {f"scaler.{part.name}": getattr(model.scaler, part.name) for part in fields(model.scaler)}
             known |= {"events": list(model.rules.events), "answers": model.n_answers}
             known |= {"ridge": model.ridge, "local_ridge": model.local_ridge}
-        if model.counts is not None:
-            known |= {"outputs.seen": model.counts.seen, "outputs.on": model.counts.on}
+        if model.decisions is not None:
+            known |= {f"decisions.{name}": array for name, array in model.decisions.arrays().items()}
         return {name: np.copy(value) if isinstance(value, np.ndarray) else value for name, value in known.items()}
 
     return read

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel._utils.validation import Choice
+from evolabel._utils.validation import Choice, Weights
 from evolabel.core.options import PAPER_PROFILE, Options
 
 DECLARED = {field.name: field for field in fields(Options)}
@@ -23,6 +23,8 @@ def type_of(allowed):
     """The type as class docstrings write it."""
     if isinstance(allowed, Choice):
         return "bool" if True in allowed.values else "{" + ", ".join(map(written, allowed.values)) + "}"
+    if isinstance(allowed, Weights):
+        return 'dict, "balanced" or None'
     kinds = ["int" if allowed.whole else "float", *map(written, allowed.words)]
     kinds += ["str"] * allowed.per_feature + ["None"] * allowed.optional
     return " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)

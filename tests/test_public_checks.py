@@ -1,12 +1,14 @@
 """Public checks pass what is right, and name what is broken."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
+from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import CRITERIA, SELECTORS, Criterion, FirstCome, register
 from evolabel.baselines import make_learner
 from evolabel.checks import check_criterion, check_learner, check_member, check_refiner, check_selector
@@ -18,6 +20,11 @@ BUILT_IN = [name for name, kind in CRITERIA.items() if kind.__module__.startswit
 @pytest.mark.parametrize("name", ["evolabel", "macro-f1", "rfwls"])  # the rivals: tests/baselines
 def test_classifiers_pass(name):
     check_learner(make_learner(name))
+
+
+@pytest.mark.parametrize("way", [{"optimise": "subset_accuracy"}, {"optimise": "balanced"}], ids=str)
+def test_classifiers_that_decide_otherwise_pass(way):
+    check_learner(EvolvingFuzzyClassifier(max_rules=4, **way))
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
@@ -138,7 +145,42 @@ class NoGaps(Shares):
         return super().partial_fit(X, Y)
 
 
+class Answering(Shares):
+    """Shares with `answer_then_train`; what is broken is a change of its answers."""
+
+    def predict(self, X):
+        return (self.decision_function(X) >= 0.5).astype(int)
+
+    def answer_then_train(self, X, Y):
+        scores = np.empty(Y.shape)
+        for row in range(len(X)):
+            scores[row] = self.decision_function(X[[row]])[0]
+            self.partial_fit(X[[row]], Y[[row]])
+        return self.answers(scores, Y)
+
+    def answers(self, scores, Y):
+        return SimpleNamespace(outputs=scores, probabilities=scores, decisions=scores >= 0.5)
+
+
+class NoDecisions(Answering):
+    def answers(self, scores, Y):
+        return SimpleNamespace(outputs=scores, probabilities=scores)
+
+
+class BeyondOne(Answering):
+    def answers(self, scores, Y):
+        return SimpleNamespace(outputs=scores, probabilities=scores + 1.0, decisions=scores >= 0.5)
+
+
+class KnowingAnswers(Answering):
+    def answers(self, scores, Y):
+        return SimpleNamespace(outputs=scores, probabilities=scores, decisions=Y > 0.5)
+
+
 BROKEN_LEARNERS = {
+    NoDecisions: "answer_then_train returned no decisions",
+    BeyondOne: "answer_then_train returned probabilities from .* expected 0 to 1",
+    KnowingAnswers: "answer_then_train differs from predict row by row",
     OneScore: r"returned shape \(120,\); expected \(120, 3\)",
     NoNumber: "returned nan .*finite",
     Eager: "returned scores before any training",
@@ -156,6 +198,7 @@ BROKEN_LEARNERS = {
 
 def test_a_small_learner_passes():
     check_learner(Shares(), n_features=2, n_labels=5)
+    check_learner(Answering(), n_features=2, n_labels=5)
 
 
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning", "ignore:divide by zero:RuntimeWarning")

@@ -106,7 +106,7 @@ def test_learners_and_pools_are_written_in_one_line(classifier):
     )
     assert (repr(AnnotatorPool()), repr(AnnotatorPool({"anna": 1}))) == (
         "AnnotatorPool()",
-        "AnnotatorPool({'anna': 1.0})",
+        "AnnotatorPool(anna: weight 1.00, set by hand)",
     )
 
 

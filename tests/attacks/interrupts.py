@@ -72,8 +72,8 @@ def assert_whole(clf, path, rows=None):
         assert len(set(rules.arrays.identity[1 : rules.n_rules + 1])) == rules.n_rules
     if rows == "complete":
         assert model.warm_up is not None or model.n_answers[0] == model.n_seen
-        if model.counts is not None and model.warm_up is None:
-            assert model.counts.seen.sum() == model.n_answers.sum()
+        if hasattr(model.decisions, "seen") and model.warm_up is None:
+            assert model.decisions.seen.sum() == model.n_answers.sum()
     clf.save(path / "model.safetensors")
     loaded = EvolvingFuzzyClassifier.load(path / "model.safetensors")
     np.testing.assert_array_equal(loaded.predict(DRIFT[0][:3]), clf.predict(DRIFT[0][:3]))
@@ -86,6 +86,8 @@ PROFILES = {
     "pruned": {"max_rules": 6, "prune_after": 20, "merging": "touching"},
     "macro_f1": {"max_rules": 4, "optimise": "macro_f1"},
     "micro_f1": {"max_rules": 4, "optimise": "micro_f1"},
+    "balanced": {"max_rules": 4, "optimise": "balanced"},
+    "subset_accuracy": {"max_rules": 4, "optimise": "subset_accuracy"},
     "iterated": {"max_rules": 4, "alpha": 0.01, "beta": 0.1, "follow_drift": False},
     "paper": None,
 }

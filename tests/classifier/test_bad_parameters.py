@@ -43,6 +43,7 @@ BAD_VALUES = {
     "min_support": [-1.0, *NO_NUMBERS],
     "warm_up": [1, 0, -1, 2.5, 1_000_001, *NO_NUMBERS],
     "optimise": ["f2", None, 1],
+    "class_weight": ["even", 2.0, {}, {"label0": 0.0}, {"label0": "much"}, {"label0": np.nan}, {(1, 2): 1.0}, [1.0]],
     "threshold": [-0.1, 1.1, *NO_NUMBERS],
 }
 
@@ -78,7 +79,8 @@ GOOD_VALUES = {
     "prune_after": [None, 1, 5.0, np.int64(4)],
     "min_support": [0, 2.5],
     "warm_up": [2, 4.0, np.int64(5)],
-    "optimise": ["accuracy", "macro_f1", "micro_f1"],
+    "optimise": ["accuracy", "balanced", "macro_f1", "micro_f1", "subset_accuracy"],
+    "class_weight": [None, "balanced", {"label0": 20}, {"label0": np.float32(0.5), "label1": 2}],
     "threshold": [0, 1, 0.25, np.float32(0.5)],
 }
 

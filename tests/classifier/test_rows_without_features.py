@@ -76,3 +76,17 @@ def test_a_bad_value_behind_such_a_row_is_refused_by_its_place(stream):
     X[4, 1] = np.inf
     with pytest.raises(DataError, match="X contains inf at row 4, column 1"):
         clf.predict(X)
+
+
+@pytest.mark.parametrize("warm_up", [20, 1000])
+def test_such_a_row_is_explained_by_the_base_rates(stream, warm_up):
+    X, Y = stream
+    clf = small(warm_up=warm_up).partial_fit(X, Y)
+    why = clf.explain(np.full(X.shape[1], np.nan))
+    with pytest.warns(DataWarning, match="base rates"):
+        assert np.array_equal(why.total, clf.decision_function(np.full((1, X.shape[1]), np.nan))[0])
+    assert "No rule is active (no feature at all): the outputs are the base rates of the labels." in why.text
+    assert "would turn" not in why.text
+    assert why.to_dict()["rules"] == []
+    assert "No rule is active" in why.html()
+    assert "No rule is active" in why.markdown()

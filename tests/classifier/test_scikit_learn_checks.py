@@ -1,5 +1,8 @@
 """scikit-learn's own checks of an estimator, with every exception and its reason."""
 
+from pathlib import Path
+
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from evolabel import EvolvingFuzzyClassifier
@@ -21,3 +24,8 @@ EXPECTED_FAILURES = {
 )
 def test_scikit_learn_check(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("name", EXPECTED_FAILURES)
+def test_exceptions_are_documented(name):
+    assert f"`{name}`" in (Path(__file__).parents[2] / "docs" / "robustness.md").read_text()

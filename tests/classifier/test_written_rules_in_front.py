@@ -10,7 +10,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.core.feature_growth import grow_features, keep_features
 from evolabel.errors import DataError, ModelFileError, StateError
-from evolabel.explain.expert_form import without_name
+from evolabel.explain.expert_reader import without_name
 from evolabel.persistence.model_file import read_model_file, write_model_file
 
 FEATURES, LABELS = ["heat", "flow", "noise"], ["leak", "jam", "wear"]

@@ -54,6 +54,24 @@ def test_labels_that_were_never_predicted_are_named_with_the_option_that_helps(c
 
 
 @pytest.mark.compiled
+def test_following_the_advice_predicts_the_rare_label():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(1500, 3))
+    rare = random.random(1500) < np.where(X[:, 0] > 0.0, 0.08, 0.02)
+    stream = X, np.column_stack([X[:, 1] > 0.0, rare]).astype(float)
+
+    def notes(**way):
+        return run_notes(repeat(lambda seed: prequential(EvolvingFuzzyClassifier(**way), stream), [0]))
+
+    (note,) = notes()
+    assert "never predicted: label1 (" in note
+    named = [value for value in ("macro_f1", "balanced") if f'"{value}"' in note]
+    assert named == ["macro_f1", "balanced"]
+    for value in named:
+        assert notes(optimise=value) == []
+
+
+@pytest.mark.compiled
 def test_one_label_has_a_note_that_its_ranking_says_nothing(command, rare_plant):
     told = command("run", rare_plant, "--labels", "leak", "--drop", "odd", "--quiet")
     assert "AP: the same whatever the scores, because one label has no ranking" in told.err.replace("\n", " ")

@@ -170,7 +170,7 @@ def test_tuned_parameters_join_the_run(command, plant, tmp_path, alpha):
     assert f'"evolabel (tuned)" has the parameters of {tmp_path / "best.json"}' in told.err
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"profile": "default", "best_params": {"luck": 1}}'])
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"profile": "default", "best_params": {}}'])
 def test_a_file_without_parameters_is_refused(command, plant, tmp_path, text):
     (tmp_path / "best.json").write_text(text)
     told = command("run", plant, "--labels", "fault_a,fault_b", "--params", tmp_path / "best.json")
@@ -205,7 +205,7 @@ def test_odd_names_reach_machines_as_they_are(command, plant):
 
 def test_results_of_earlier_seeds_do_not_stay(command, tmp_path):
     for seeds in (2, 1):
-        command("run", "drift", "--samples", 200, "--seeds", seeds, "--out", tmp_path, "--quiet")
+        command("run", "drift", "--samples", 200, "--seeds", seeds, "--out", tmp_path, "--quiet", "--force")
     assert [folder.name for folder in tmp_path.glob("seed-*")] == ["seed-0"]
 
 
@@ -216,7 +216,7 @@ def test_figures_of_earlier_metrics_go_and_those_of_the_user_stay(command, tmp_p
     words = ("run", "drift", "--samples", 100, "--learner", "prior", "--out", tmp_path, "--quiet", "--metrics")
     command(*words, "pa,one_error")
     assert {"pa-sliding.svg", "one_error-cumulative.svg"} < {file.name for file in tmp_path.glob("*.svg")}
-    command(*words, "coverage")
+    command(*words, "coverage", "--force")
     curves = {"roc.svg", "precision-recall.svg"}  # prior has no probabilities, so no calibration
     assert {file.name for file in tmp_path.glob("*.svg")} == {"coverage-cumulative.svg", *curves, *mine}
 
@@ -313,6 +313,6 @@ def test_the_report_has_threshold_rules_with_the_names_of_the_file(command, tmp_
     assert command("figures", model, "--data", data, "--row", 7, "--out", out).code == 0
     assert {"tree-leak.svg", "path-leak.svg", "edges-leak-flow.png"} <= {file.name for file in out.iterdir()}
     data.write_text("\n".join(["pressure,flow,machine,leak", *rows[:300]]))
-    command("run", data, "--labels", "leak", "--out", tmp_path, "--quiet")
+    command("run", data, "--labels", "leak", "--out", tmp_path, "--quiet", "--force")
     assert list(tmp_path.glob("thresholds-*.svg")) == []
     assert "Thresholds</h2>" not in (tmp_path / "report.html").read_text()

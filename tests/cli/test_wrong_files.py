@@ -45,10 +45,10 @@ def test_labels_that_nobody_named_are_asked_for_with_the_columns(command, plant)
 
 def test_parameters_that_are_not_there(command, plant, tmp_path):
     words = ("run", plant, "--labels", "fault_a", "--params")
-    assert "there is no file nowhere.json; use the best.json" in command(*words, "nowhere.json").err
+    assert "there is no file nowhere.json; use a JSON file, the best.json of" in command(*words, "nowhere.json").err
     (tmp_path / "best.json").write_text(json.dumps({"score": "pa"}))
     told = command(*words, tmp_path / "best.json").err
-    assert "holds no parameters of `evolabel tune` (no 'profile'); use its best.json" in told
+    assert "there is no parameter 'score'; " in told
 
 
 def test_models_that_are_none(command, plant, plant_model):

@@ -79,14 +79,15 @@ def test_a_model_and_its_counters_must_be_as_wide(trained):
         trained._model.learn(Batch(np.zeros((1, P)), np.zeros((1, K))))
 
 
-@pytest.mark.parametrize("optimise", ["macro_f1", "micro_f1"])
-def test_thresholds_refuse_what_does_not_fit(optimise, stream):
-    counts = EvolvingFuzzyClassifier(max_rules=2, optimise=optimise).fit(*stream)._model.counts
+@pytest.mark.parametrize("optimise", ["macro_f1", "micro_f1", "balanced", "subset_accuracy"])
+def test_decisions_refuse_what_does_not_fit(optimise, stream):
+    counts = EvolvingFuzzyClassifier(max_rules=2, optimise=optimise).fit(*stream)._model.decisions
     Y = np.zeros((N, K))
     wrong = (
         {"outputs": np.zeros((N, K + 1))},
         {"outputs": np.zeros((N - 1, K))},
-        {"outputs": Y, "thresholds": np.zeros((N, K - 1))},
+        {"outputs": Y, "probabilities": np.zeros((N, K - 1))},
+        {"outputs": Y, "decisions": np.zeros((N, K - 1))},
     )
     for parts in wrong:
         with pytest.raises(InternalError):

@@ -101,6 +101,8 @@ def example_f1(pairs):
 
 
 NAIVE = {
+    "set coverage": lambda pairs: (sum(s == 0.5 or (s > 0.5) == label for label, s in pairs), len(pairs)),
+    "set size": lambda pairs: (sum(1 + (s == 0.5) for _, s in pairs), len(pairs)),
     "PA": lambda pairs: (sum((score >= 0.5) == label for label, score in pairs), len(pairs)),
     "Hamming loss": lambda pairs: (sum((score >= 0.5) != label for label, score in pairs), len(pairs)),
     "subset accuracy": lambda pairs: (all((score >= 0.5) == label for label, score in pairs), 1),

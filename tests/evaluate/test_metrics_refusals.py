@@ -96,6 +96,8 @@ def test_metrics_have_names_for_the_command_line():
         "ranking_loss",
         "one_error",
         "coverage",
+        "set_coverage",
+        "set_size",
     ]
     for name, kind in METRICS.items():
         assert type(metric_named(name)) is kind

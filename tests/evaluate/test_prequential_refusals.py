@@ -5,7 +5,7 @@ import pytest
 from prequential_helpers import MeanLearner, OnePassLearner, small_stream
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.errors import DataError, EvolabelError, ParameterError
+from evolabel.errors import DataError, DataWarning, EvolabelError, ParameterError
 from evolabel.evaluate.prequential import prequential
 from evolabel.evaluate.source import open_stream
 from evolabel.streams import DriftingStream
@@ -64,7 +64,7 @@ def refusal(kind, learner=None, stream=(X, Y), **options):
         ((X, Y[:, 0]), "Y has 1 dimension"),
         ((X, Y + 1.0), "a label is 0, 1, or NaN"),
         ((np.where(np.isnan(X), np.inf, X), Y), "infinite"),
-        ((np.where(np.arange(20)[:, None] == 7, np.nan, X), Y), "row 7 of X has no feature at all"),
+        ((np.full_like(X, np.nan), Y), "no row of X has a feature"),
         ((X.tolist(), [["a"]]), "table of numbers"),
         (Dataset(X, Y * 3.0), "Y holds 3"),
         ([], "empty"),
@@ -169,5 +169,5 @@ def test_rows_of_a_stream_are_counted_from_its_beginning(rows):
     source = open_stream(pairs, None)
     for _ in range(13 // rows):
         source.take(rows)
-    with pytest.raises(DataError, match="row 13 of X has no feature"):
+    with pytest.warns(DataWarning, match=r"no feature at all \(row 13 of the stream\): left out"):
         source.take(rows)

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evolabel.errors import DataError, ParameterError
-from evolabel.explain.expert_form import LIKELY, UNLIKELY, Condition, Expectation, ExpertRule, read_form
+from evolabel.explain.expert_form import LIKELY, UNLIKELY, Condition, Expectation, ExpertRule
+from evolabel.explain.expert_reader import read_form
 from evolabel.explain.terms import TERMS
 
 names = st.text(min_size=1, max_size=8) | st.sampled_from(["heat", "flow rate", "and", "50%", '"', "\\", "a,b", "THEN"])
@@ -69,7 +70,12 @@ def test_the_text_reads_as_a_person_would_write_it():
         ("IF heat IS high THEN a LIKELY b LIKELY", "has 'b' after"),
         ("IF heat ABOVE lots THEN a LIKELY", "a number"),
         ("IF heat BETWEEN 5 AND 2 THEN a LIKELY", "the lower end comes first"),
-        ("IF heat BETWEEN 2 AND 2 THEN a LIKELY", "is empty"),
+        ("IF heat is missing or above 2 THEN a LIKELY", "'heat is missing or' is about missing values"),
+        ("IF nothing else holds THEN a (40 %, 3 samples, rule 2)", "has no condition .'nothing else holds'"),
+        (
+            "IF heat is high (at least 3) THEN a is likely here (85%, usually 50%)",
+            "'.at least 3.' is part of a printed region",
+        ),
         ("IF heat ABOVE inf THEN a LIKELY", "a finite number"),
         ("IF heat ABOVE 2 AND heat BELOW 1 THEN a LIKELY", "feature 'heat' is named twice"),
         ("IF heat IS high THEN a LIKELY, a UNLIKELY", "label 'a' is named twice"),

@@ -9,7 +9,8 @@ from washing_machine import MODES, SCALINGS, frames, learned, machine, of_mode
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError
-from evolabel.explain.expert_form import NO, YES, Condition, Expectation, ExpertRule, read_form
+from evolabel.explain.expert_form import NO, YES, Condition, Expectation, ExpertRule
+from evolabel.explain.expert_reader import read_form
 
 
 def without_thresholds(**parameters):

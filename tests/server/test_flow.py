@@ -178,3 +178,16 @@ def test_an_altered_record_is_found(sqlite, start):
         connection.execute("UPDATE log SET outcome = replace(outcome, '\"number\":', '\"number\":1') WHERE seq = 3")
     with reading_engine(sqlite).connect() as connection, pytest.raises(LogError, match="record 3"):
         check_project(connection, find_project(connection, "pumps"))
+
+
+def test_a_sample_without_any_value_is_counted_and_never_asked_about(sqlite, start):
+    service = start(sqlite, budget=1.0)
+    worker = service.workers["pumps"]
+    run(worker, samples(30))
+    empty = send(worker, {"id": "empty", "x": {}})
+    assert (empty["number"], empty["question"]) == (31, None)
+    following = send(worker, {"id": "next", "x": {"pressure": 1.0}})
+    assert following["number"] == 32
+    call(worker, verbs.give_answer, 32, {"leak": True, "wear": True}, ANNA)
+    with service.reader.connect() as connection:
+        assert check_project(connection, find_project(connection, "pumps"), replay=True).samples == 32

@@ -112,3 +112,29 @@ class Choice:
         same_kind = isinstance(value, bool | np.bool_ if isinstance(self.values[0], bool) else str)
         if not same_kind or value not in self.values:
             raise ParameterError(f"{name}={value!r} is unknown; use one of {', '.join(map(str, self.values))}")
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights that a parameter may be: a dictionary of numbers by name, "balanced", or None.
+
+    Parameters
+    ----------
+    low, high : float
+        Smallest and largest weight.
+    """
+
+    low: float
+    high: float
+
+    def check(self, name: str, value: object) -> None:
+        """Raise ParameterError about `name` unless `value` is allowed."""
+        if value is None or (isinstance(value, str) and value == "balanced"):
+            return
+        if not isinstance(value, dict) or not value:
+            example = 'a dictionary such as {"leak": 20}, "balanced" or None'
+            raise ParameterError(f"{name}={value!r} is not allowed; use {example}")
+        for key, weight in value.items():
+            if not isinstance(key, str | Real | np.bool_):
+                raise ParameterError(f"{name}={value!r} is not allowed; {key!r} is no name of a label or class")
+            check_number(f"{name}={value!r}: {key!r}", weight, self.low, self.high)

@@ -10,6 +10,7 @@ from evolabel._utils.interrupts import deliver
 from evolabel._utils.validation import check_number, whole_number
 from evolabel.active.answers.annotators import AnnotatorPool
 from evolabel.active.answers.ledger import Ledger
+from evolabel.active.empty_rows import FilledRows
 from evolabel.active.query import Query
 from evolabel.active.scoring.criteria import Criterion, read_criteria
 from evolabel.active.selection import Selector, read_selector
@@ -127,7 +128,8 @@ class Asking:
         """
         strategy, model = self.strategy, self._inner.model
         strategy.check_model(model)
-        rows = self._inner.validate_rows(X)
+        filled = FilledRows.of(self._inner.validate_rows(X), "not asked about, and not counted")
+        rows = filled.rows
         self._follow_model(model)
         done, unaffordable = 0, strategy.rows_until_affordable(model)
         # While the model does not change, rows scored behind the next query stay valid, so more are scored at once.
@@ -139,10 +141,10 @@ class Asking:
             done += passed
             if query is not None:
                 self._stride = min(max(1, done - unaffordable + 1), _MOST_ROWS_AHEAD)
-                return query, done
+                return query, filled.passed(done)
             size = 2 * size
             deliver()
-        return None, done
+        return None, filled.passed(done)
 
     @exclusive
     def decision_function(self, X: object, first: int | None = None) -> FloatArray:
@@ -155,11 +157,9 @@ class Asking:
         first : int, optional
             Number of the first row in the stream, by default that of the next sample.
         """
-        rows, model = self._inner.validate_rows(X), self._inner.model
-        start = self._number(first)
-        numbers = np.arange(start, start + len(rows), dtype=np.int64)
-        plain, correction = model.outputs(rows), self.strategy.context.of(model, rows, numbers).correction
-        return plain if correction is None else correction.of(plain)
+        filled = FilledRows.of(self._inner.validate_rows(X), "the output is the base rates of the labels")
+        start, model = self._number(first), self._inner.model
+        return filled.outputs(model, lambda rows: self.strategy.outputs(model, rows, start))
 
     @exclusive
     def predict(self, X: object, first: int | None = None) -> IntArray:
@@ -167,7 +167,7 @@ class Asking:
 
         `classifier.predict` does not correct by recent errors. `first` is the number of the first row in the stream.
         """
-        return np.asarray(self.decision_function(X, first) >= self.classifier.thresholds_, np.int64)
+        return self._inner.decide(self.decision_function(X, first)).astype(np.int64)
 
     @exclusive
     def explain(self, x: object, first: int | None = None) -> "Explanation":

@@ -9,6 +9,7 @@ import numpy as np
 
 from evolabel.active.answers.read_answer import Answer, read_answer
 from evolabel.active.asking import Asking
+from evolabel.active.empty_rows import is_empty
 from evolabel.active.presets import paper_settings
 from evolabel.active.query import Query
 from evolabel.active.selection import RandomSelector
@@ -37,7 +38,7 @@ class ActiveLearner(Asking):
     budget : float
         Share of the stream that may be asked, in (0, 1].
     per : {"samples", "labels"}
-        Whether whole samples are asked about and counted, or single labels. Labels pay off far more.
+        What is asked about and counted: whole samples, or single labels, which gain more but touch more samples.
     criteria : str, Criterion or sequence of them, optional
         Scores of samples; by default those that were measured to help most.
     selection : {"quantile", "tokens", "first_come", "variable", "random"} or Selector, optional
@@ -179,6 +180,8 @@ class ActiveLearner(Asking):
         """
         model = self._inner.model
         self._check_own(model, query)
+        if is_empty(query.x):
+            return  # neither counted nor learned
         answer = None if y is None else read_answer(y, annotator, query, self._inner.label_names)
         self._follow_model(model)
         if query.number is None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from evolabel.active.empty_rows import empty_query, is_empty
 from evolabel.active.query import COLD_START, PROBE, RANDOM, RANKING, Query, Scores
 from evolabel.active.question_text import QueryNames
 from evolabel.active.scoring.context import QueryContext, RowContext
@@ -115,6 +116,8 @@ class QueryStrategy:
 
     def query(self, model: Model, row: FloatArray) -> Query:
         """The query about one checked `row`, (1, p). Changes nothing."""
+        if is_empty(row[0]):
+            return empty_query(model, row[0])
         if model.warm_up is not None:
             affordable = self.bucket.affordable(model.n_labels) >= self.bucket.unit(model.n_labels)
             return self._cold_query(model, row, asked=affordable)
@@ -125,6 +128,12 @@ class QueryStrategy:
         by_criterion = dict(zip(self._names, scores.of_row(0), strict=True))
         labels = mask if at == 0 else None
         return self._make_query(row[0].copy(), outputs[0], values[0], by_criterion, labels, selector=selector)
+
+    def outputs(self, model: Model, rows: FloatArray, first: int) -> FloatArray:
+        """Outputs of `model` for checked `rows`, numbered from `first` on, corrected by recent errors."""
+        numbers = np.arange(first, first + len(rows), dtype=np.int64)
+        plain, correction = model.outputs(rows), self.context.of(model, rows, numbers).correction
+        return plain if correction is None else correction.of(plain)
 
     def scan(self, model: Model, rows: FloatArray) -> tuple[Query | None, int]:
         """Count checked `rows` of `model` until one is to be asked about; returns its query and the number counted.

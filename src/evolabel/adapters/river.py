@@ -100,9 +100,9 @@ class RiverEvolvingFuzzyClassifier(DictionaryModel, base.Classifier, base.MultiL
 
     @exclusive
     def predict_one(self, x: Values) -> dict[Hashable, bool]:
-        """Whether the output for the features `x` reaches the threshold, eq. (4), for every label seen so far."""
+        """Whether each label seen so far is predicted for the features `x`, eq. (4)."""
         outputs = self._outputs(x)
-        decided = outputs >= self.estimator.thresholds_ if len(outputs) else outputs
+        decided = self.estimator.inner.decide(outputs[None])[0] if len(outputs) else outputs
         return LabelAnswers(zip(self._labels.names, decided.tolist(), strict=True))
 
 

@@ -19,6 +19,7 @@ from evolabel.active.selection.selector import by_label
 from evolabel.active.selection.token_bucket import TokenBucket
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.inner import ClassifierInner
+from evolabel.classifier.samples import checked_values
 from evolabel.core.row_statistics import RowStatistics
 from evolabel.errors import DataTypeError, ParameterError
 from evolabel.typing import FloatArray
@@ -206,7 +207,8 @@ class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: i
         if not isinstance(clf, EvolvingFuzzyClassifier):
             raise DataTypeError(f"an EvolvingFuzzyClassifier is needed, got {type(clf).__name__}; pass one")
         inner, criteria = ClassifierInner(clf), read_criteria(self.criteria, "labels")
-        look, n_labels = RowStatistics(inner.model, inner.validate_rows(candidates)), inner.model.n_labels
+        rows, n_labels = checked_values(inner.validate_rows(candidates)), inner.model.n_labels
+        look = RowStatistics(inner.model, rows)
         product = np.ones((look.n, n_labels))
         for criterion, scores in zip(criteria, score_table(criteria, look, n_labels), strict=True):
             product *= by_label(scores, n_labels) ** criterion.weight

@@ -11,6 +11,7 @@ from evolabel.checks.comparison import (
     N_INITIAL,
     ROUNDING,
     expected_to_work,
+    require,
     require_methods,
     require_same,
     require_scores,
@@ -50,8 +51,8 @@ def check_learner(learner: Learner, *, n_features: int = 4, n_labels: int = 3, r
     Parameters
     ----------
     learner : Learner
-        An object with `fit`, `partial_fit` and `decision_function`, not trained yet; `test_then_train` and
-        `decide_then_train` are checked where it has them.
+        An object with `fit`, `partial_fit` and `decision_function`, not trained yet; `test_then_train`,
+        `decide_then_train` and `answer_then_train` are checked where it has them.
     n_features, n_labels : int
         Columns of the rows and labels of the test stream.
     rtol : float
@@ -87,6 +88,7 @@ def check_learner(learner: Learner, *, n_features: int = 4, n_labels: int = 3, r
     with expected_to_work(f"{name} with NaN in X and Y", "NaN is a missing value in X and an unknown label in Y"):
         _check_scores(gaps)
         _check_rows_at_once(gaps)
+        _check_answers(gaps)
 
 
 def _check_scores(case: _Case) -> None:
@@ -131,7 +133,7 @@ def _check_pure(case: _Case) -> None:
 
 def _check_inputs(case: _Case) -> None:
     (X, Y), learner = case.later(), case.fitted()
-    for call in ("decision_function", "partial_fit", "test_then_train", "fit"):
+    for call in ("decision_function", "partial_fit", "test_then_train", "answer_then_train", "fit"):
         if hasattr(learner, call):
             getattr(learner, call)(*((X,) if call == "decision_function" else (X, Y)))
         for array, before in zip((X, Y), case.later(), strict=True):
@@ -169,6 +171,32 @@ def _check_rows_at_once(case: _Case) -> None:
         require_same(case.fitted().decide_then_train(X, Y)[0], scores, what, "return the same scores", case.rtol)
 
 
+def _check_answers(case: _Case) -> None:
+    """Check `answer_then_train`: scores, probabilities and decisions as of single steps, the same state afterwards."""
+    if not hasattr(case.learner, "answer_then_train"):
+        return
+    (X, Y), by_row, answering = case.later(), case.fitted(), case.fitted()
+    found = answering.answer_then_train(X, Y)
+    name, todo = f"{case.name}.answer_then_train", "answer each row before training on it"
+    for what in ("outputs", "probabilities", "decisions"):
+        require(hasattr(found, what), f"{name} returned no {what}; return outputs, probabilities and decisions")
+        require_scores(np.asarray(getattr(found, what), np.float64), Y.shape, f"{name}: {what}")
+    P = np.asarray(found.probabilities)
+    inside = bool(((P >= 0.0) & (P <= 1.0)).all())
+    require(inside, f"{name} returned probabilities from {P.min():g} to {P.max():g}; expected 0 to 1")
+    methods = {"predict": found.decisions, "predict_proba": found.probabilities, "decision_function": found.outputs}
+    for method in [name for name in methods if hasattr(by_row, name)]:
+        by_row, rows = case.fitted(), []
+        for x, y in zip(X[:, None], Y[:, None], strict=True):
+            rows.append(np.asarray(getattr(by_row, method)(x), np.float64)[0])
+            by_row.partial_fit(x, y)
+        expected = np.asarray(methods[method], np.float64)
+        require_same(expected, np.array(rows), f"{name} differs from {method} row by row", todo, case.rtol)
+    what = f"{name} leaves another state than partial_fit row by row"
+    after, expected = answering.decision_function(X), by_row.decision_function(X)
+    require_same(after, expected, what, "train on the rows one after the other", case.rtol)
+
+
 def _check_repeatable(case: _Case) -> None:
     one, two = (_walk(case.fitted(), *case.later()) for _ in range(2))
     require_same(one, two, f"{case.name}: the same run twice gives other scores", "use a random state with a seed")
@@ -191,6 +219,7 @@ _LEARNER_CHECKS: tuple[Callable[[_Case], None], ...] = (
     _check_inputs,
     _check_no_look_ahead,
     _check_rows_at_once,
+    _check_answers,
     _check_repeatable,
     _check_fit_starts_anew,
 )

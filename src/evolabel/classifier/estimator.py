@@ -12,7 +12,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from evolabel._utils.validation import check_number
 from evolabel.classifier.learning import Learning
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
-from evolabel.classifier.samples import as_one_row, checked_values, read_encoded
+from evolabel.classifier.samples import as_one_row, read_encoded, usable_values
 from evolabel.classifier.scoring import share_right
 from evolabel.classifier.targets import ClassCodes, joined, places
 from evolabel.core.calibration.calibration import DEFAULT_COVERAGE, check_coverage
@@ -67,10 +67,15 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     warm_up : int, default=80
         Samples `partial_fit` collects for the batch phase if `fit` was never called. Until then outputs are
         running label frequencies, and from the tenth sample on those of a model of the samples so far.
-    optimise : {"accuracy", "macro_f1", "micro_f1"}, default="accuracy"
-        Measure that predicted labels are best at. At "accuracy" outputs are cut at `threshold`; for "macro_f1"
-        every label has a threshold of its own, for "micro_f1" all labels share one, learned on the stream.
-        Outputs do not change (label matrix only).
+    optimise : {"accuracy", "balanced", "macro_f1", "micro_f1", "subset_accuracy"}, default="accuracy"
+        Measure that predicted labels are best at. Outputs and probabilities do not depend on it. "accuracy": outputs
+        are cut at `threshold`. "macro_f1": a threshold per label, "micro_f1": one for all, learned on the stream.
+        "balanced": labels are predicted where their probability is at least their share so far. "subset_accuracy":
+        the most likely of the label sets that occurred. Classes: the largest output, but for "balanced".
+    class_weight : dict, "balanced" or None, default=None
+        Weight of a label, or of a class, in decisions. {"leak": 20}: a missed leak costs as much as 20 false alarms,
+        so that leak is predicted where 20 p >= 1 - p; of classes the one with the largest weight times p is.
+        "balanced" is `optimise="balanced"`. Nothing else depends on it: probabilities stay those of the stream.
     threshold : float, default=0.5
         Outputs of at least this much are predicted as 1. Used for a label matrix with `optimise="accuracy"`,
         and read when the model predicts.
@@ -95,8 +100,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     min_support : float, default=3.0
         Support below which `prune_after` removes a rule.
     merging : {"room", "touching"}, default="room"
-        Whether rules are merged only to make space, or also when they touch and agree. "room": only to make
-        space.
+        Whether rules are merged only to make space, or also when they touch and agree. "room": only for space.
     consistency : {"output", "angle"}, default="output"
         How agreement of merged consequents is measured, eq. (29).
     alpha : float, default=0.0
@@ -104,8 +108,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     beta : float, default=0.0
         Strength of the label coupling, intercepts spared. Above 0, weights are iterated (Algorithms 1 and 2).
     coupling : {"signed_laplacian", "shifted", "ridge", "none", "paper"}, default="signed_laplacian"
-        Matrix of the label coupling, from the correlations inside a rule. "paper" is the printed matrix, which
-        is indefinite and may end in DivergenceError.
+        Matrix of the label coupling, from the correlations inside a rule. "paper": as printed; it may diverge.
     prox_steps : int, default=1
         Proximal gradient steps per sample. 0 leaves recursive least squares alone.
     rls : bool, default=True
@@ -297,10 +300,8 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     def predict(self, X: object) -> AnyArray:
         """Return the labels of `X` as 0/1, eq. (4), (n_samples, n_labels); for a 1-D target the class of each row."""
         with self._lock:
-            outputs, targets = self._outputs(X), self._targets
-            if isinstance(targets, ClassCodes):
-                return targets.decode(outputs)
-            return np.asarray(outputs >= self._thresholds(), dtype=np.int64)
+            decided, targets = self._decided(self._outputs(X)), self._targets
+            return targets.decode(decided) if isinstance(targets, ClassCodes) else decided.astype(np.int64)
 
     # ------------------------------------------------------------------ reading
 
@@ -316,7 +317,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         """Return one prediction in parts: the rules that fired for the sample `x`, and the share of each feature."""
         self._fitted_model()
         rows, unseen = read_encoded(self, as_one_row(x), reset=False)
-        return self._explained(checked_values(rows), unseen=tuple(unseen))
+        return self._explained(usable_values(rows), unseen=tuple(unseen))
 
     @exclusive
     def describe(self, X: object = None, *, fidelity: float = 0.95) -> "RuleSet":

@@ -12,7 +12,14 @@ from evolabel import errors
 from evolabel._utils.notes import note
 from evolabel._utils.text import first_names
 from evolabel.classifier.named_columns import check_column_names, read_mapping
-from evolabel.classifier.samples import as_array, as_matrix, as_one_row, checked_values, is_checked_shape
+from evolabel.classifier.samples import (
+    as_array,
+    as_matrix,
+    as_one_row,
+    is_checked_shape,
+    read_encoded,
+    usable_values,
+)
 from evolabel.classifier.targets import LabelMatrix, Targets, read_targets
 from evolabel.core.batch import Batch
 from evolabel.core.options import Options
@@ -190,7 +197,7 @@ class ClassifierInner:
         return self.classifier._options()
 
     def validate_rows(self, X: object) -> FloatArray:
-        """Rows of the table `X`, checked, (n, p).
+        """Rows of the table `X`, checked, (n, p); some may have no feature at all.
 
         Where the classifier has feature names, scikit-learn's warning of an array without names is given once.
         """
@@ -199,9 +206,9 @@ class ClassifierInner:
             width = model.n_features
             array = X if is_checked_shape(X, width) else as_matrix(X, "X")
             if is_checked_shape(array, width):
-                return checked_values(array)
+                return usable_values(array)
         self.model  # noqa: B018 (an error if it is not trained on a label matrix)
-        rows = self.classifier._read(X)
+        rows = usable_values(read_encoded(self.classifier, X, reset=False).rows)
         self._by_order = self._by_order or type(X) is np.ndarray
         return rows
 
@@ -216,7 +223,7 @@ class ClassifierInner:
         if isinstance(x, Mapping):
             model = self.model
             names = tuple(f"x{j}" for j in range(model.n_features))
-            return checked_values(read_mapping(self.columns or ColumnCoding(names, (None,) * len(names)), x))
+            return usable_values(read_mapping(self.columns or ColumnCoding(names, (None,) * len(names)), x))
         array = x if type(x) is np.ndarray or hasattr(x, "columns") else as_one_row(x)
         if not (isinstance(array, np.ndarray) or hasattr(array, "columns")):
             array = as_array(array, "x")
@@ -231,6 +238,10 @@ class ClassifierInner:
         """The explanation of one sample `x`, its outputs corrected by `correct`."""
         self.model  # noqa: B018
         return self.classifier._explained(self.validate_rows(as_one_row(x)), correct)
+
+    def decide(self, outputs: FloatArray) -> BoolArray:
+        """Return the labels that the classifier predicts for `outputs`, (n, K)."""
+        return self.classifier._decided(outputs)
 
     def learn_checked(
         self,

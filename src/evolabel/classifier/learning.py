@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
 import numpy as np
 
 from evolabel._utils.validation import check_number
+from evolabel.classifier.deciding import check_weighted_names
 from evolabel.classifier.parameters import Parameters
 from evolabel.classifier.properties import Properties
 from evolabel.classifier.safe_calls import unchanged_on_error, uninterrupted
@@ -32,14 +33,13 @@ from evolabel.core.model import CHUNK, StreamModel
 from evolabel.core.rules.events import Event
 from evolabel.errors import DataError
 from evolabel.kernels.calibration.maps import LEAST_SHARE
-from evolabel.kernels.thresholds import UNDECIDED
 from evolabel.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 T = TypeVar("T")
-RECEIVING = ("outputs", "thresholds", "probabilities", "set_limits")  # arrays of a `Batch` that learning fills
+RECEIVING = ("outputs", "decisions", "probabilities", "set_limits")  # arrays of a `Batch` that learning fills
 BY_LABEL = ("Y", "confidences", *RECEIVING)  # those with a column per label
 OnEvent = Callable[[Event], object]
 """Function that is called with each new event."""
@@ -70,7 +70,8 @@ class Learning(Parameters, Properties):
             Labels of 0, 1, NaN (not annotated), or one class per sample, or one list of labels by name per sample.
         sample_weight : array of shape (n_samples,), optional
             Weight of each sample in the statistics of the rules. Samples of weight 0 are left out; the scaling and the
-            ridges chosen by leave-one-out count all others alike.
+            ridges chosen by leave-one-out count all others alike. A sample of weight 2 is one event, not the same as
+            the sample twice: the second one would meet rules that the first has changed.
         confidence : array in [0, 1] of shape (n_samples, n_labels) or (n_samples,), optional
             Confidence of the annotator; 0 counts as not annotated.
 
@@ -82,6 +83,7 @@ class Learning(Parameters, Properties):
         self._options()
         fitted = copy.copy(self)
         batch, targets = _read_batch(fitted, X, y, None, (sample_weight, confidence), streaming=False)
+        check_weighted_names(self.class_weight, targets)
         model = self._new_model(batch.X.shape[1], targets.size, exclusive=isinstance(targets, ClassCodes))
         model.fit(batch)
         with self._lock:
@@ -222,28 +224,18 @@ class Learning(Parameters, Properties):
         shape, is_classes = (len(batch.X), self._targets.size), isinstance(self._targets, ClassCodes)
         batch = batch._replace(
             outputs=np.zeros(shape),
+            decisions=np.zeros(shape),
             probabilities=np.full(shape, LEAST_SHARE if is_classes else 0.5),
             coverages=np.full(len(batch.X), coverage),
             set_limits=np.full(shape, 0.0 if is_classes else 1.0),
         )
-        batch = self._with_thresholds(batch)
         self._learn(batch)
         P = batch.probabilities
         if is_classes:
             P /= P.sum(axis=1, keepdims=True)
-        return StreamAnswers(batch.outputs, P, self._model.calibration.sets(P, batch.set_limits), self._decided(batch))
-
-    def _with_thresholds(self, batch: Batch) -> Batch:
-        """`batch`, with space for the thresholds from before each row where they are learned."""
-        if self._model.counts is None:
-            return batch
-        return batch._replace(thresholds=np.full(batch.outputs.shape, UNDECIDED))
-
-    def _decided(self, batch: Batch) -> BoolArray:
-        """The predicted labels of a learned `batch`, (n, K); of classes the one with the largest output."""
-        if isinstance(self._targets, ClassCodes):
-            return np.asarray(batch.outputs.argmax(axis=1)[:, None] == np.arange(self._targets.size))
-        return batch.outputs >= (batch.thresholds if len(batch.thresholds) else self.threshold)
+        learned = self._model.decisions is not None
+        decisions = batch.decisions > 0.0 if learned else self._decided(batch.outputs, P)
+        return StreamAnswers(batch.outputs, P, self._model.calibration.sets(P, batch.set_limits), decisions)
 
     # ------------------------------------------------------------------ inner workings
 
@@ -349,15 +341,19 @@ def _note_skipped(empty: BoolArray | None) -> None:
 def _learn_growing(model: StreamModel, targets: Targets, batch: Batch) -> None:
     """Train `model` on a checked `batch` piece by piece, and add the labels of `targets` that appear with each piece.
 
-    Outputs and thresholds of labels that were not known yet stay as they are in `batch`.
+    Outputs and decisions of labels that were not known yet stay as they are in `batch`; so do those of a new class in
+    the first row that has it.
     """
     steps = targets.steps(batch.Y, model.n_labels)
     ends = [start for start, _ in steps[1:]] + [len(batch.X)]
     for (start, size), end in zip(steps, ends, strict=True):
-        if size > model.n_labels:
-            model.grow_labels(size, absent=isinstance(targets, ClassCodes))
+        known, is_classes = model.n_labels, isinstance(targets, ClassCodes)
+        if size > known:
+            model.grow_labels(size, absent=is_classes)
         part = batch.rows(slice(start, end))
         piece = part._replace(**{name: np.ascontiguousarray(getattr(part, name)[:, :size]) for name in BY_LABEL})
+        unseen = {name: getattr(part, name)[: int(is_classes), known:size].copy() for name in RECEIVING}
         model.learn(piece)
         for name in RECEIVING:
             getattr(part, name)[:, :size] = getattr(piece, name)
+            getattr(part, name)[: int(is_classes), known:size] = unseen[name]

@@ -98,9 +98,11 @@ def one_plain_row(coding: ColumnCoding, X: Any) -> FloatArray | None:
 
     None for anything else, which takes the general and far slower way.
     """
-    if nw.dependencies.is_pandas_dataframe(X):
+    kind = type(X)
+    library = kind.__module__.partition(".")[0] if kind.__name__ == "DataFrame" else ""  # isinstance takes far longer
+    if library == "pandas":
         return _plain_pandas(coding, X)
-    if nw.dependencies.is_polars_dataframe(X) and X.height == 1 and X.columns == list(coding.columns):
+    if library == "polars" and X.height == 1 and X.columns == list(coding.columns):
         return coding.encode_cells(X.row(0))
     return None
 

@@ -1,6 +1,7 @@
 """The parameters of `EvolvingFuzzyClassifier`, as scikit-learn needs them: a signature and one attribute each."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from evolabel.core.options import Options, option_names
 
@@ -19,6 +20,7 @@ class Parameters:
     prune_after: int | None = None
     warm_up: int = 80
     optimise: str = "accuracy"
+    class_weight: dict[Any, float] | str | None = None
     threshold: float = 0.5
     n_knots: int = 16
     novel_z: float = 6.0

@@ -8,6 +8,7 @@ import numpy as np
 
 from evolabel import errors
 from evolabel._utils.validation import check_number
+from evolabel.classifier.deciding import as_thresholds, named_weights
 from evolabel.classifier.safe_calls import WithLock, exclusive
 from evolabel.classifier.samples import (
     is_checked_shape,
@@ -17,13 +18,15 @@ from evolabel.classifier.samples import (
     rows_without_features,
 )
 from evolabel.classifier.targets import ClassCodes, Targets
+from evolabel.core.decisions.class_weights import decide_weighted, weighted_thresholds
+from evolabel.core.decisions.known_sets import KnownSets
 from evolabel.core.members.label_drift import LabelDrift, label_drifts
 from evolabel.core.members.mixture import corrected
 from evolabel.core.model import StreamModel
 from evolabel.core.rules.events import THRESHOLD_CHANGES, Event
 from evolabel.errors import DataError, StateError
 from evolabel.streams.tabular.column_coding import ColumnCoding, Unseen
-from evolabel.typing import AnyArray, FloatArray
+from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -128,9 +131,12 @@ class Properties(WithLock):
         return self._thresholds()
 
     def _thresholds(self) -> FloatArray:
-        counts = self._fitted_model().counts
-        if counts is not None:
-            return counts.thresholds()
+        model = self._fitted_model()
+        if model.decisions is not None:
+            return model.decisions.thresholds(model.calibrator())
+        weights = named_weights(model.options.class_weight, self._targets.names[: model.n_labels])
+        if weights is not None:
+            return weighted_thresholds(weights, model.calibrator())
         check_number("threshold", self.threshold, 0, 1)
         return np.full(self._targets.size, float(self.threshold))
 
@@ -173,6 +179,19 @@ class Properties(WithLock):
         """Outputs of at least this much are on, label by label; None where the largest output decides."""
         return None if isinstance(self._targets, ClassCodes) else self._thresholds()
 
+    def _decided(self, outputs: FloatArray, P: FloatArray | None = None) -> BoolArray:
+        """The labels that are on by `outputs`, (n, K), and their probabilities `P`, if known; of classes one is."""
+        model, is_classes = self._fitted_model(), isinstance(self._targets, ClassCodes)
+        if model.decisions is not None:
+            return model.decisions.decide(outputs, model.calibrator())
+        weights = named_weights(model.options.class_weight, self._targets.names[: outputs.shape[1]])
+        if weights is not None:
+            P = model.calibrator().probabilities(outputs) if P is None else P
+            return decide_weighted(P, weights, exclusive=is_classes)
+        if is_classes:
+            return np.asarray(outputs.argmax(axis=1)[:, None] == np.arange(outputs.shape[1]))
+        return np.asarray(outputs >= self._thresholds())
+
     def _read(self, X: object) -> FloatArray:
         self._fitted_model()
         return read_samples(cast("BaseEstimator", self), X, reset=False)
@@ -182,8 +201,9 @@ class Properties(WithLock):
     ) -> "Explanation":
         """The explanation of one checked row, (1, n_features), its outputs corrected by `correct`.
 
-        `unseen` are its texts that no feature stands for.
+        `unseen` are its texts that no feature stands for. A row without any feature is explained by the base rates.
         """
+        from evolabel.explain.empty_sample import explain_empty
         from evolabel.explain.explain_sample import explain_sample
         from evolabel.explain.unfamiliar import describe_unfamiliar
 
@@ -191,10 +211,22 @@ class Properties(WithLock):
             raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
         names = self._feature_names(), self._targets.names
         model = self._fitted_model().answering() or self._trained()
+        if rows_without_features(rows) is not None:
+            return explain_empty(model, rows[0], *names, self._decision_threshold())
         read = rows if model.rules is None else corrected(model.rules, rows)  # a sensor that has moved is no news
         unfamiliar = describe_unfamiliar(read[0], model.ranges, self.__dict__.get("_columns"), unseen)
-        threshold = self._decision_threshold()
+        threshold = self._row_threshold(rows, correct)
         return explain_sample(model, rows, *names, threshold=threshold, correct=correct, unfamiliar=unfamiliar)
+
+    def _row_threshold(self, rows: FloatArray, correct: "Correct | None") -> FloatArray | None:
+        """`_decision_threshold` of one row; infinite where labels, or classes with weights, are decided together."""
+        model = self._fitted_model()
+        weighted = model.options.is_balanced or model.options.class_weight is not None
+        by_sets = isinstance(model.decisions, KnownSets) and model.decisions.in_use
+        if not (by_sets or (weighted and isinstance(self._targets, ClassCodes))):
+            return self._decision_threshold()
+        outputs, correction = model.outputs(rows), None if correct is None else correct(rows)
+        return as_thresholds(self._decided(outputs if correction is None else correction.of(outputs))[0])
 
     def _outputs(self, X: object) -> FloatArray:
         """The outputs for `X`; rows without any feature get the base rates."""

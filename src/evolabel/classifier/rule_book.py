@@ -14,7 +14,8 @@ from evolabel.core.edits.written_edits import move_rule
 from evolabel.core.model import StreamModel
 from evolabel.core.rules.events import Event
 from evolabel.errors import DataError
-from evolabel.explain.expert_form import ExpertRule, read_form, text_of
+from evolabel.explain.expert_form import ExpertRule
+from evolabel.explain.expert_reader import read_form, text_of
 from evolabel.explain.expert_region import form_of, resolve, spec_of
 from evolabel.explain.terms import stream_terms
 

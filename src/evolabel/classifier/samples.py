@@ -71,6 +71,12 @@ def checked_values(rows: FloatArray) -> FloatArray:
     return rows
 
 
+def usable_values(rows: FloatArray) -> FloatArray:
+    """Return `rows` themselves if every value can be used, else raise DataError; a row may have no feature at all."""
+    rows_without_features(rows)
+    return rows
+
+
 def rows_without_features(rows: FloatArray) -> BoolArray | None:
     """Return which of the `rows` have no feature at all, None if all have one; DataError for an unusable value."""
     row, column = _first_bad_sample(rows)

@@ -118,6 +118,8 @@ def _put_model_together(arrays: Arrays, stored: StoredFacts, *, copy: bool) -> S
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, dict):  # JSON has texts as keys
+        return {str(name): float(number) for name, number in value.items()}
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -155,7 +155,7 @@ class ClassCodes:
         """
         return _growth([int(np.argmax(labels[:, c] == 1.0)) for c in range(known, self.size)], known)
 
-    def decode(self, outputs: FloatArray) -> AnyArray:
+    def decode(self, outputs: AnyArray) -> AnyArray:
         """Return the class with the largest of the `outputs` of each row."""
         return np.asarray(self.classes[np.argmax(outputs, axis=1)])
 

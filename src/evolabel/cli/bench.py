@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 from evolabel._utils.atomic_files import write_atomically
 from evolabel.cli import output
 from evolabel.cli.learners import Factory, chosen_learners
+from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.ready import compile_kernels
 from evolabel.cli.run import check_seeds
 from evolabel.cli.source import DataSource, open_source, split_names
@@ -35,6 +36,7 @@ def bench(
     learner: str = "evolabel",
     seeds: int = 5,
     out: Path = Path("bench"),
+    force: Force = False,
     json: bool = False,
     quiet: bool = False,
 ) -> None:
@@ -63,11 +65,15 @@ def bench(
     out
         Folder for comparison.json and comparison.md, written again after every set. The same command continues after an
         interruption: finished shuffles are kept until all are done.
+    force
+        Replace the results of a finished comparison in that folder.
     json
         Print the results as JSON instead of tables.
     quiet
         No progress bars.
     """
+    if not (out / _UNFINISHED).is_dir():  # else an interrupted comparison is continued
+        check_overwriting([out / "comparison.json"], force=force)
     learners = chosen_learners(learner, against)
     sources = [open_source(name, protocol="benchmark") for name in split_names(sets)]
     if not sources:

@@ -5,6 +5,7 @@ from pathlib import Path
 from evolabel._utils.text import counted
 from evolabel.cli.columns import NO_OPTIONS, ColumnOptions
 from evolabel.cli.output import empty_table, file_errors, print_message, print_table
+from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.source import open_source, split_names
 from evolabel.streams import dataset_names, write_dataset
 from evolabel.streams.files.convert import check_written_format
@@ -28,7 +29,15 @@ def datasets() -> None:
     print_table(table)
 
 
-def convert(data: str, target: Path, *, labels: str = "", drop: str = "", columns: ColumnOptions = NO_OPTIONS) -> None:
+def convert(
+    data: str,
+    target: Path,
+    *,
+    labels: str = "",
+    drop: str = "",
+    columns: ColumnOptions = NO_OPTIONS,
+    force: Force = False,
+) -> None:
     """Write a data set as Parquet or npz.
 
     Names of features and labels, missing values and the official split are kept.
@@ -51,8 +60,11 @@ def convert(data: str, target: Path, *, labels: str = "", drop: str = "", column
         Columns to leave out, separated by commas.
     columns
         Options on the columns of a file.
+    force
+        Replace the file if it exists.
     """
     check_written_format(target)
+    check_overwriting([target], force=force)
     given, dropped = split_names(labels), split_names(drop)
     source = open_source(data, given, protocol="order", drop=dropped, columns=columns, skip_empty=False)
     dataset = source.stream(0)

@@ -7,6 +7,7 @@ from cyclopts import Parameter
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.cli.output import print_message
+from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.errors import ParameterError
 
 _Rules = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
@@ -26,6 +27,7 @@ def edit(
     add: _Rules = (),
     lock: _Rules = (),
     out: Path | None = None,
+    force: Force = False,
 ) -> None:
     """Add, change, move, rename, lock, merge or delete rules of a saved model.
 
@@ -62,7 +64,10 @@ def edit(
         Keep this rule as it is: it does not learn any more.
     out
         File to write; without it the model file itself is replaced.
+    force
+        Replace that file if it exists.
     """
+    check_overwriting([out], force=force)
     if not (undo or unlock or rename or change or merge or move or delete or add or lock):
         raise ParameterError("nothing to do; give at least one change, such as --add or --lock")
     classifier = EvolvingFuzzyClassifier.load(model)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.cli.model import Format, print_formatted, samples_for
+from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.source import default_data, split_names
 from evolabel.errors import DataError, ParameterError
 
@@ -16,6 +17,7 @@ def explain(
     labels: str = "",
     format: Format = "text",
     out: Path | None = None,
+    force: Force = False,
 ) -> None:
     """Explain one prediction: the contribution of every feature to every label, and what would change the label.
 
@@ -44,7 +46,10 @@ def explain(
         text, markdown, html (a page) or json (every contribution).
     out
         File to write to, instead of the terminal.
+    force
+        Replace that file if it exists.
     """
+    check_overwriting([out], force=force)
     classifier = EvolvingFuzzyClassifier.load(model)
     name = default_data() if data is None else data
     try:

@@ -6,6 +6,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.atomic_files import write_atomically
 from evolabel.cli.model import samples_for
 from evolabel.cli.output import check_folder, print_message
+from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.source import split_names
 from evolabel.errors import ParameterError
 from evolabel.explain.markup import escape, page
@@ -13,7 +14,9 @@ from evolabel.explain.markup import escape, page
 _DOTS_PER_INCH = 150
 
 
-def figures(model: Path, *, out: Path, data: str | None = None, labels: str = "", row: int | None = None) -> None:
+def figures(
+    model: Path, *, out: Path, data: str | None = None, labels: str = "", row: int | None = None, force: Force = False
+) -> None:
     """Draw a saved model: trees and edges of threshold rules, rule maps, membership functions, weights, life times.
 
     Every figure is written as SVG and PNG, and `index.html` shows them all.
@@ -38,7 +41,10 @@ def figures(model: Path, *, out: Path, data: str | None = None, labels: str = ""
         Columns of that file that are labels, separated by commas; the labels of the model if not given.
     row
         Index of a row of the data, the first is 0: its path through the trees of threshold rules is drawn.
+    force
+        Replace the figures in that folder.
     """
+    check_overwriting([out / "index.html"], force=force)
     classifier = EvolvingFuzzyClassifier.load(model)
     samples = None if data is None else samples_for(classifier, data, split_names(labels)).dataset
     if row is not None and (samples is None or not 0 <= row < len(samples.X)):

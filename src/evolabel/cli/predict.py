@@ -13,6 +13,7 @@ from evolabel._utils.text import counted
 from evolabel.classifier.named_columns import describe_unseen
 from evolabel.cli.model import samples_for
 from evolabel.cli.output import print_message, print_or_write
+from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.source import split_names
 from evolabel.errors import DataWarning
 from evolabel.explain.unfamiliar import describe_unfamiliar
@@ -25,7 +26,14 @@ _DIGITS = 6  # of a probability
 
 
 def predict(
-    model: Path, data: str, *, labels: str = "", keep: str = "", proba: bool = False, out: Path | None = None
+    model: Path,
+    data: str,
+    *,
+    labels: str = "",
+    keep: str = "",
+    proba: bool = False,
+    out: Path | None = None,
+    force: Force = False,
 ) -> None:
     """Predict the labels of every row of a file with a saved model, as CSV.
 
@@ -53,7 +61,10 @@ def predict(
     out
         File to write to, instead of the terminal; its column `unfamiliar` has the values and texts of each row
         that the model has never seen.
+    force
+        Replace that file if it exists.
     """
+    check_overwriting([out], force=force)
     classifier = EvolvingFuzzyClassifier.load(model)
     rows = samples_for(classifier, data, split_names(labels), split_names(keep))
     X = rows.dataset.X

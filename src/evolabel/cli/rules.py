@@ -5,6 +5,7 @@ from pathlib import Path
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.validation import check_number
 from evolabel.cli.model import Format, print_formatted, samples_for
+from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.source import split_names
 from evolabel.errors import ParameterError
 
@@ -19,6 +20,7 @@ def rules(
     data: str | None = None,
     labels: str = "",
     out: Path | None = None,
+    force: Force = False,
 ) -> None:
     """Print the rules of a saved model: IF some features have these values, THEN these labels are likely.
 
@@ -53,7 +55,10 @@ def rules(
         Columns of that file that are labels, separated by commas; the labels of the model if not given.
     out
         File to write to, instead of the terminal.
+    force
+        Replace that file if it exists.
     """
+    check_overwriting([out], force=force)
     classifier = EvolvingFuzzyClassifier.load(model)
     if top is not None:
         check_number("top", top, 1, whole=True)

@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
+from cyclopts import Parameter
 from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.cli.budgets import BudgetOptions, compiling_learners, trained_classifier, with_budgets
 from evolabel.cli.columns import NO_OPTIONS, ColumnOptions
-from evolabel.cli.learners import TUNED, chosen_learners
+from evolabel.cli.learners import Factory, chosen_learners
 from evolabel.cli.output import (
     LiveBars,
     check_folder,
@@ -19,6 +21,8 @@ from evolabel.cli.output import (
     result_table,
     shift_table,
 )
+from evolabel.cli.overwriting import Force, check_overwriting
+from evolabel.cli.parameters import given_parameters
 from evolabel.cli.ready import compile_kernels
 from evolabel.cli.source import DataSource, Protocol, default_data, open_source, split_names
 from evolabel.errors import ParameterError
@@ -27,6 +31,8 @@ from evolabel.evaluate.run_notes import run_notes
 from evolabel.streams import Dataset
 
 _MIN_WINDOW = 50  # rows
+_MODEL = "model.safetensors"
+_FILES = ("summary.json", "report.html", _MODEL)  # in the folder of a run
 _NO_BUDGET = BudgetOptions()  # all labels are given
 
 
@@ -38,7 +44,8 @@ def run(
     columns: ColumnOptions = NO_OPTIONS,
     against: str = "",
     learner: str = "evolabel",
-    params: Path | None = None,
+    params: str | None = None,
+    settings: Annotated[tuple[str, ...], Parameter(name="--set", negative="", show_default=False)] = (),
     seeds: int = 1,
     metrics: str = "pa,ap,macro_f1,subset_accuracy",
     protocol: Protocol | None = None,
@@ -50,6 +57,7 @@ def run(
     window: int | None = None,
     every: int | None = None,
     out: Path | None = None,
+    force: Force = False,
     json: bool = False,
     quiet: bool = False,
 ) -> None:
@@ -90,12 +98,15 @@ def run(
     learner
         The learner that the others are compared with.
     params
-        The best.json of `evolabel tune`: a classifier with these parameters, "evolabel (tuned)", comes first.
+        Parameters as JSON, a file or inline as in '{"vigilance": 0.4}', or the best.json of `evolabel tune`: a
+        classifier with these parameters comes first.
+    settings
+        One parameter, as in `--set vigilance=0.4`; may be given several times, and wins over --params.
     seeds
         Number of repetitions: other orders of a known data set, other synthetic streams.
     metrics
         What to measure, separated by commas: pa, ap, hamming_loss, subset_accuracy, example_f1, micro_f1, macro_f1,
-        ranking_loss, one_error, coverage.
+        ranking_loss, one_error, coverage, set_coverage and set_size (of prediction sets at 0.9; evolabel only).
     protocol
         benchmark: rows shuffled by the seed, a fifth as initial batch (known sets); paper: official split, or the first
         third; order: rows as they come (files).
@@ -115,24 +126,23 @@ def run(
         Rows between two points of the trend lines; if not given, so many that there are a hundred points.
     out
         Folder for results (JSON, JSON lines, Parquet), figures, an HTML report and the trained model.
+    force
+        Replace the results of an earlier run in that folder.
     json
         Print the summary as JSON instead of a table.
     quiet
         No progress bars.
     """
-    trained = chosen_learners(learner, against, params)
-    if params is not None:
-        print_message(f'"{TUNED}" has the parameters of {params}, the other learners have theirs')
-    name = default_data() if data is None else data
+    trained = _chosen(learner, against, params, settings)
     given, dropped = split_names(labels), split_names(drop)
+    name = default_data() if data is None else data
     source = open_source(
         name, given, protocol=protocol, initial=initial, samples=samples, drop=dropped, columns=columns
     )
     learners = with_budgets(trained, active, source.initial)
     first = source.stream(0)
     check_seeds(seeds, source, annotated)
-    if out is not None:
-        check_folder(out)
+    _check_out(out, force=force)
     compile_kernels(compiling_learners(trained, active), quiet=quiet or json)
     with threadpool_limits(1), LiveBars(list(learners), quiet=quiet or json) as bars:
 
@@ -159,6 +169,23 @@ def run(
     _show(repeated, first, out, as_json=json)
 
 
+def _check_out(out: Path | None, *, force: bool) -> None:
+    """Raise an error if results cannot be written into the folder `out`, or must not replace those in it."""
+    if out is not None:
+        check_overwriting((out / file for file in _FILES), force=force)
+        check_folder(out)
+
+
+def _chosen(learner: str, against: str, params: str | None, settings: tuple[str, ...]) -> dict[str, Factory]:
+    """Return the learners by name; a message names the one with the parameters of `params` and `settings`."""
+    given = given_parameters(params, settings)
+    learners = chosen_learners(learner, against, given)
+    if given is not None:
+        where = params or "--set"
+        print_message(f'"{next(iter(learners))}" has the parameters of {where}, the other learners have theirs')
+    return learners
+
+
 def _show(repeated: Repeated, columns: Dataset, out: Path | None, *, as_json: bool) -> None:
     """Print the results, and write them into the folder `out`; `columns` has the names of features and labels."""
     for note in run_notes(repeated):
@@ -175,8 +202,8 @@ def _show(repeated: Repeated, columns: Dataset, out: Path | None, *, as_json: bo
 
         repeated.write(out)
         page = write_report(repeated, out, columns)
-        _save_model(repeated, columns, out / "model.safetensors")
         print_message(f"Report: {page}")
+        _save_model(repeated, columns, out / _MODEL)
 
 
 def _save_model(repeated: Repeated, columns: Dataset, path: Path) -> None:
@@ -185,6 +212,7 @@ def _save_model(repeated: Repeated, columns: Dataset, path: Path) -> None:
     trained = last.learners[repeated.learners[0]]
     if isinstance(trained, EvolvingFuzzyClassifier):
         trained.name_columns(columns.feature_names, columns.label_names, columns.origins).save(path)
+        print_message(f"Model: {path}")
 
 
 def _read_delay(text: str) -> int | tuple[int, int]:

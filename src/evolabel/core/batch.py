@@ -23,8 +23,8 @@ class Batch(NamedTuple):
     """Confidence of each label, (n, K) in [0, 1] or (0, 0)."""
     outputs: FloatArray = NOT_GIVEN
     """Receives the output for each row before the row is learned, (n, K) or (0, 0)."""
-    thresholds: FloatArray = NOT_GIVEN
-    """Receives the decision thresholds before each row, (n, K) or (0, 0)."""
+    decisions: FloatArray = NOT_GIVEN
+    """Receives the decisions before each row, 0 or 1, where a model learns how to decide, (n, K) or (0, 0)."""
     raw: FloatArray = NOT_GIVEN
     """Raw features where `X` is scaled, (n, p) or (0, 0); members beside the rules read them."""
     read: FloatArray = NOT_GIVEN

@@ -62,7 +62,7 @@ def merge(
     _check_same_kind(mine.trained().settings, theirs.trained().settings)
     if (mine.thresholds is None) != (theirs.thresholds is None):
         raise DataError("the classifiers differ in threshold_rules; merge only such of the same parameters")
-    if mine.options.optimise != theirs.options.optimise:
+    if mine.options.rule_of_decisions != theirs.options.rule_of_decisions:
         raise DataError("the classifiers differ in what they optimise; merge only such of the same parameters")
     united = copy.deepcopy(mine)
     if n_labels > united.n_labels:
@@ -92,8 +92,8 @@ def merge(
     for watcher, other_watcher in zip(united.watchers, theirs.watchers, strict=False):
         watcher.merge(other_watcher, n_labels, columns)
     united.calibration.add(theirs.calibration, columns)
-    if united.counts is not None and theirs.counts is not None:
-        united.counts.add(theirs.counts, columns)
+    if united.decisions is not None:
+        united.decisions.add(theirs.decisions, columns)
     return united
 
 

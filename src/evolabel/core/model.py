@@ -15,7 +15,7 @@ from numpy.linalg import LinAlgError
 from evolabel._utils.interrupts import deliver, held
 from evolabel.core.batch import NOT_GIVEN, Batch
 from evolabel.core.calibration.calibration import Calibration
-from evolabel.core.decisions.thresholds import output_counts
+from evolabel.core.decisions.decisions import new_decisions
 from evolabel.core.edits.undo import CHANGES_KEPT, Change
 from evolabel.core.initial import batch_phase
 from evolabel.core.initial.batch_phase import NOT_IN_FLOAT64, is_heavy
@@ -48,7 +48,7 @@ CHUNK = 4096  # rows scaled at a time, so that a million rows need no second cop
 _count_answers = direct(count_answers)
 _first_bad_sample = direct(first_bad_sample)
 _widen_ranges = direct(widen_ranges)
-_LEARNED = "n_answers", "counts", "thresholds", "written", "calibration", "ranges"  # what rows change, beside the rules
+_LEARNED = "n_answers", "decisions", "thresholds", "written", "calibration", "ranges"  # what rows change
 
 
 class StreamModel:
@@ -93,8 +93,8 @@ class StreamModel:
         self.exclusive = exclusive
         self.calibration = Calibration(n_labels, exclusive=exclusive)
         self.warm_up = WarmUp(n_features, n_labels, int(options.warm_up)) if warming else None
-        self.counts = output_counts(n_labels, options)
-        self.is_plain = self.counts is None  # learning a row changes the rules only
+        self.decisions = new_decisions(n_labels, options, exclusive=exclusive)
+        self.is_plain = self.decisions is None  # learning a row changes the rules only
         self.watchers = tuple(watchers)
         self.ranges = no_ranges(n_features)  # of the values seen (`kernels.ranges`)
         self.n_answers = np.zeros(n_labels)  # answers per label so far, the initial batch included
@@ -190,8 +190,8 @@ class StreamModel:
     def learn(self, batch: Batch) -> None:
         """Learn the rows of `batch` one after the other (Algorithm 2).
 
-        Its outputs, if given, receive each row's output from before the row was learned; so do its thresholds, except
-        where none are learned yet. A row without any feature is not learned; its output is the base rates.
+        Its outputs and decisions, if given, receive those from before each row was learned. A row without any feature
+        is not learned; its output is the base rates.
         """
         start = 0
         while (empty := _first_bad_sample(batch.X[start:])[0]) >= 0:
@@ -200,8 +200,8 @@ class StreamModel:
             start += empty + 1
             if len(batch.outputs):
                 batch.outputs[start - 1] = self.base_rates()
-            if len(batch.thresholds) and self.counts is not None:
-                batch.thresholds[start - 1] = self.counts.thresholds()
+            if len(batch.decisions) and self.decisions is not None:
+                batch.decisions[start - 1] = self.decisions.decide(self.base_rates()[None], self.calibrator())[0]
         if start < len(batch.X):
             self._learn_filled(batch.rows(slice(start, None)) if start else batch)
 
@@ -211,8 +211,6 @@ class StreamModel:
 
     def _learn_filled(self, batch: Batch) -> None:
         """Learn the rows of `batch`, all of which have features."""
-        if self.counts is not None and not len(batch.outputs):
-            batch = batch._replace(outputs=np.zeros(batch.Y.shape))
         if self.warm_up is not None:
             done = self._buffer(self.warm_up, batch)
             if done == len(batch.X):
@@ -240,6 +238,8 @@ class StreamModel:
         _count_answers(batch.Y, batch.weights, n_answers)
         if not len(batch.outputs):
             batch = batch._replace(outputs=np.empty(batch.Y.shape))
+        if self.decisions is not None and not len(batch.probabilities):
+            batch = batch._replace(probabilities=np.empty(batch.Y.shape))
         counters = rules.arrays.counters
         before = counters[SEEN]
         try:
@@ -259,8 +259,8 @@ class StreamModel:
                 raise StateError(f"the statistics of a rule cannot be inverted any more; {advice}") from None
             raise
         _widen_ranges(batch.X, self.ranges)
-        if self.counts is not None:
-            self.counts.update(batch)
+        if self.decisions is not None:
+            self.decisions.update(batch)
 
     def _learn_refined(self, thresholds: ThresholdRules, batch: Batch) -> None:
         """Learn the raw rows of `batch` with the members, then with threshold rules, then with written rules.
@@ -330,7 +330,7 @@ class StreamModel:
         return done
 
     def _buffer_calibrated(self, buffer: WarmUp, batch: Batch) -> int:
-        """Do as `_buffer`, row by row; probabilities and set limits of `batch` receive those before each row."""
+        """Do as `_buffer`, row by row; probabilities, set limits and decisions receive those before each row."""
         plain = batch._replace(probabilities=NOT_GIVEN, set_limits=NOT_GIVEN)
         for i in range(len(batch.X)):
             if self.warm_up is not buffer:
@@ -339,6 +339,8 @@ class StreamModel:
             calibrator, outputs = self.calibrator(), self._first_outputs(buffer, batch.X[row])
             batch.probabilities[row] = calibrator.probabilities(outputs)
             batch.set_limits[row] = calibrator.limits(float(batch.coverages[i]))
+            if self.decisions is not None:
+                batch.decisions[row] = self.decisions.decide(outputs, calibrator)
             self._buffer(buffer, plain.rows(row))
         return len(batch.X)
 
@@ -374,8 +376,7 @@ class StreamModel:
 
     def _end_warm_up(self, buffer: WarmUp) -> None:
         """Run the batch phase on the rows kept; this model changes only if that succeeds."""
-        watchers = copy.deepcopy(self.watchers)
-        sizes = self.n_features, self.n_labels
+        sizes, watchers = (self.n_features, self.n_labels), copy.deepcopy(self.watchers)
         ready = StreamModel(*sizes, self.options, exclusive=self.exclusive, watchers=watchers)
         batch_phase.fit(ready, buffer.batch(), in_order=buffer.in_order)
         renumber(ready.trained(), buffer.numbers[: buffer.filled], buffer.n_seen)
@@ -389,8 +390,8 @@ class StreamModel:
             self.trained().grow_labels(n_labels)
             if self.thresholds is not None:
                 self.thresholds.grow_labels(n_labels)
-        if self.counts is not None:
-            self.counts.grow_labels(n_labels)
+        if self.decisions is not None:
+            self.decisions.grow_labels(n_labels)
         self.written.grow_labels(n_labels)
         self.calibration.grow_labels(n_labels)
         self.n_answers = np.pad(self.n_answers, (0, n_labels - self.n_labels))

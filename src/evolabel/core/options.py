@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from math import sqrt
 from typing import Any
 
-from evolabel._utils.validation import Choice, Range
+from evolabel._utils.validation import Choice, Range, Weights
 from evolabel.errors import ParameterError
 
 # Best of the constants on the five data sets (docs/experiments.md), and the most that "loo" may choose.
@@ -20,7 +20,7 @@ _LONGEST = 10**15  # samples to wait: kernels count in 64 bits
 _SMALLEST, _GREATEST = 1e-30, 1e30
 
 
-def option(default: object, allowed: Range | Choice, doc: str) -> Any:
+def option(default: object, allowed: Range | Choice | Weights, doc: str) -> Any:
     """Return a dataclass field with its `default`, the `allowed` values and one line of documentation, `doc`."""
     return field(default=default, metadata={"allowed": allowed, "doc": doc})
 
@@ -64,7 +64,12 @@ class Options:
         "samples `partial_fit` collects for the batch phase if `fit` was never called",
     )
     optimise: str = option(
-        "accuracy", Choice("accuracy", "macro_f1", "micro_f1"), "measure that predicted labels are best at"
+        "accuracy",
+        Choice("accuracy", "balanced", "macro_f1", "micro_f1", "subset_accuracy"),
+        "measure that predicted labels are best at",
+    )
+    class_weight: dict[Any, float] | str | None = option(  # noqa: RUF009
+        None, Weights(_SMALLEST, _GREATEST), "weight of a label, or of a class, in decisions"
     )
     threshold: float = option(0.5, Range(0, 1), "outputs of at least this much are predicted as 1")
 
@@ -127,6 +132,9 @@ class Options:
         for declared in fields(self):
             declared.metadata["allowed"].check(declared.name, getattr(self, declared.name))
         self._check_members()
+        if self.class_weight is not None and self.optimise != "accuracy":
+            reason = f"class_weight={self.class_weight!r} does not go with optimise={self.optimise!r}"
+            raise ParameterError(f'{reason}; leave one of them out: weights are for optimise="accuracy"')
         return self
 
     def _check_members(self) -> None:
@@ -140,6 +148,18 @@ class Options:
     def iterated(self) -> bool:
         """Whether weights are iterated (Algorithm 2); else they follow from the statistics in closed form."""
         return self.alpha > 0.0 or self.beta > 0.0 or self.parent == "nearest"
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether labels and classes weigh more in decisions the rarer they are."""
+        return self.optimise == "balanced" or self.class_weight == "balanced"
+
+    @property
+    def rule_of_decisions(self) -> tuple[object, ...]:
+        """What decisions are learned for; models that agree in it can be merged."""
+        weights = self.class_weight
+        given = {str(name): float(w) for name, w in weights.items()} if isinstance(weights, dict) else None
+        return ("balanced" if self.is_balanced else self.optimise), given
 
     @property
     def chooses_local_ridge(self) -> bool:

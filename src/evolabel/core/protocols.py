@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections import deque
 
     from evolabel.core.calibration.calibration import Calibration
-    from evolabel.core.decisions.thresholds import OutputCounts
+    from evolabel.core.decisions.decisions import Decisions
     from evolabel.core.edits.undo import Change
     from evolabel.core.initial.cold_start import WarmUp
     from evolabel.core.members.threshold_rules.refiner import ThresholdRules
@@ -72,7 +72,7 @@ class Model(Protocol):
     thresholds: "ThresholdRules | None"
     written: "WrittenRules"
     warm_up: "WarmUp | None"
-    counts: "OutputCounts | None"
+    decisions: "Decisions | None"
     calibration: "Calibration"
     watchers: tuple[Watcher, ...]
     changes: "deque[Change]"
@@ -102,6 +102,9 @@ class Model(Protocol):
 
     def outputs(self, X: FloatArray) -> FloatArray:
         """Return the outputs of eq. (2) for the raw rows `X`, (n, K)."""
+
+    def base_rates(self) -> FloatArray:
+        """Return the share of each label among the samples so far, (K,)."""
 
     def calibrator(self) -> "Calibration":
         """Return the calibration of the outputs."""

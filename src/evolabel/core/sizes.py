@@ -21,7 +21,7 @@ def check_batch(batch: Batch, n_features: int, n_labels: int) -> None:
     All must be C-contiguous and of eight bytes per entry. For X and Y, which are always 2-D, bytes are compared, and
     `ascontiguousarray` gives back the same object: these are the fastest ways to see it.
     """
-    X, Y, weights, confidences, outputs, thresholds, raw, read, *_ = batch
+    X, Y, weights, confidences, outputs, decisions, raw, read, *_ = batch
     n = len(X)
     if (
         X.nbytes != 8 * n * n_features
@@ -35,11 +35,19 @@ def check_batch(batch: Batch, n_features: int, n_labels: int) -> None:
             len(outputs)
             and (outputs.shape != Y.shape or outputs.nbytes != Y.nbytes or _contiguous(outputs) is not outputs)
         )
-        or (len(thresholds) and not is_ready(thresholds, (n, n_labels)))
+        or (len(decisions) and not is_ready(decisions, (n, n_labels)))
         or (len(raw) and not is_ready(raw, (n, n_features)))
         or (len(read) and not is_ready(read, (n, n_features)))
     ):
         raise misfit(batch._asdict(), f"{n_features} features and {n_labels} labels")
+
+
+def check_outputs(batch: Batch, n_labels: int) -> None:
+    """Raise InternalError unless outputs and probabilities of `batch`, and all given beside them, fit `n_labels`."""
+    P = batch.probabilities
+    check_batch(Batch(batch.outputs, *batch[1:4], decisions=batch.decisions), n_labels, n_labels)
+    if len(P) and not is_ready(P, batch.Y.shape):
+        raise misfit({"probabilities": P}, f"{n_labels} labels")
 
 
 def check_rows(X: FloatArray, n_features: int) -> None:

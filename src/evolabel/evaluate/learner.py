@@ -12,6 +12,7 @@ import numpy as np
 
 from evolabel.errors import DataError, ParameterError
 from evolabel.evaluate.metrics.label_sets import DEFAULT_THRESHOLD
+from evolabel.evaluate.metrics.prediction_sets import sets_as_scores
 from evolabel.typing import BoolArray, FloatArray
 
 LabelledRows = tuple[FloatArray, FloatArray]
@@ -65,16 +66,21 @@ class AnsweringLearner(Learner, Protocol):
     def answer_then_train(self, X: FloatArray, Y: FloatArray, /) -> Any:
         """Return scores and decisions, as `DecidingLearner` does for `X` and `Y`, and probabilities.
 
-        They are attributes `outputs`, `decisions` and `probabilities` of what is returned.
+        They are attributes `outputs`, `decisions` and `probabilities` of what is returned; so may be prediction `sets`,
+        bool (n, K, 2), by which the metrics `set_coverage` and `set_size` are measured.
         """
 
 
 class LearnerAnswers(NamedTuple):
-    """Scores, predicted labels and probabilities of rows, (n, K); None without probabilities."""
+    """Scores, predicted labels, probabilities and prediction sets of rows, (n, K); None for what a learner has not.
+
+    Sets are scores of 0, 0.5 and 1 (`sets_as_scores`).
+    """
 
     scores: FloatArray
     decisions: BoolArray
     probabilities: FloatArray | None = None
+    sets: FloatArray | None = None
 
 
 def named_learners(learners: Learner | Mapping[str, Learner]) -> dict[str, Learner]:
@@ -102,10 +108,10 @@ def answer_and_learn(
     deliveries: list[LabelledRows] | None,
     on_event: Callable[[Any], object] | None = None,
 ) -> LearnerAnswers:
-    """Return scores and predicted labels of the rows `X` while `learner` is trained, and probabilities if it has them.
+    """Return scores and predicted labels of `X` while `learner` is trained, and probabilities and sets if it has them.
 
     `deliveries` holds, for each row, the rows whose labels become known after it is predicted; None: its own labels in
-    `Y`. There are no probabilities with deliveries. `on_event`, if given, is passed to the training methods of
+    `Y`. There are no probabilities and sets with deliveries. `on_event`, if given, is passed to the training methods of
     `learner`.
     """
     events: dict[str, Any] = {} if on_event is None else {"on_event": on_event}
@@ -113,7 +119,8 @@ def answer_and_learn(
         found = learner.answer_then_train(X, Y, **events)
         tables = (_with_shape(table, Y.shape) for table in (found.outputs, found.decisions, found.probabilities))
         scores, decisions, chances = tables
-        return LearnerAnswers(_finite(scores), decisions > 0.0, _finite(chances))
+        sets = None if (held := getattr(found, "sets", None)) is None else _with_shape(sets_as_scores(held), Y.shape)
+        return LearnerAnswers(_finite(scores), decisions > 0.0, _finite(chances), sets)
     if deliveries is None and isinstance(learner, DecidingLearner):
         scores, decisions = (_with_shape(table, Y.shape) for table in learner.decide_then_train(X, Y, **events))
         return LearnerAnswers(_finite(scores), decisions > 0.0)
@@ -121,13 +128,20 @@ def answer_and_learn(
         scores = _finite(_with_shape(learner.test_then_train(X, Y, **events), Y.shape))
         return LearnerAnswers(scores, scores >= DEFAULT_THRESHOLD)
     arrivals = zip(X[:, None], Y[:, None], strict=True) if deliveries is None else deliveries
-    scores, thresholds = np.empty(Y.shape), np.full(Y.shape, DEFAULT_THRESHOLD)
+    scores, decided = np.empty(Y.shape), np.zeros(Y.shape, np.bool_)
     for row, (arrived, labels) in enumerate(arrivals):
         scores[row] = _answer(learner, X[row : row + 1], Y.shape[1])
-        thresholds[row] = getattr(learner, "thresholds_", DEFAULT_THRESHOLD)
+        decided[row] = _decide(learner, X[row : row + 1], scores[row])
         if len(arrived):
             learner.partial_fit(arrived, labels, **events)
-    return LearnerAnswers(_finite(scores), scores >= thresholds)
+    return LearnerAnswers(_finite(scores), decided)
+
+
+def _decide(learner: Any, x: FloatArray, scores: FloatArray) -> BoolArray:
+    """Predicted labels of the row `x` with these `scores`: by thresholds, or by `predict` where none decides."""
+    if getattr(learner, "optimise", "") == "subset_accuracy" and getattr(learner, "n_samples_seen_", 0):
+        return np.asarray(_with_shape(learner.predict(x), (1, len(scores)))[0] > 0.0)
+    return np.asarray(scores >= getattr(learner, "thresholds_", DEFAULT_THRESHOLD))
 
 
 def _answer(learner: Learner, x: FloatArray, n_labels: int) -> FloatArray:

@@ -9,7 +9,7 @@ from evolabel.evaluate.learner import Learner, named_learners, stable_repr
 from evolabel.evaluate.results import Results
 from evolabel.evaluate.run import Metrics, Plan, ProgressCallback, Run, delay_range, named_metrics
 from evolabel.evaluate.shifts import EventCallback, ShiftLog
-from evolabel.evaluate.source import Stream, initial_rows, open_stream, stream_name
+from evolabel.evaluate.source import Stream, initial_rows, open_stream, stream_name, without_empty_rows
 from evolabel.streams import Dataset
 
 
@@ -48,6 +48,7 @@ def prequential(
         Maximum number of rows, the initial batch included; required if the stream is endless.
     metrics : str, Metric, or iterable of these
         See `evolabel.evaluate.metrics`. Metrics compare with the true labels, including those hidden from the learners.
+        `set_coverage` and `set_size`, of prediction sets at 0.9, are NaN for learners without sets and with `delay`.
     window : int
         Number of rows in the sliding form of each metric.
     every : int
@@ -116,6 +117,7 @@ def prequential(
         watch_drift=bool(watch_drift),
     )
     named = named_learners(learners)
+    stream = without_empty_rows(stream)
     source = open_stream(stream, samples)
     n_initial = initial_rows(initial, stream, source.n_rows)
     settings = {

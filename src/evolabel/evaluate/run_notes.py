@@ -26,5 +26,5 @@ def _never_predicted(rows: list[LabelScores]) -> str:
     """The note on labels that occurred but were never predicted, `rows`."""
     named = ", ".join(f"{row.label} ({row.support} of {row.known} samples)" for row in rows[:_MOST_NAMED])
     more = f" and {len(rows) - _MOST_NAMED} more" if len(rows) > _MOST_NAMED else ""
-    advice = 'optimise="macro_f1" predicts rare labels, too (--against macro-f1 shows what it costs)'
+    advice = 'optimise="macro_f1" or "balanced" predicts rare labels, too (--against macro-f1 shows what it costs)'
     return f"never predicted: {named}{more}; {advice}"

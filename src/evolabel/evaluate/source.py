@@ -5,10 +5,12 @@ from itertools import chain, islice
 
 import numpy as np
 
+from evolabel._utils.notes import note
+from evolabel._utils.text import counted
 from evolabel._utils.validation import whole_number
 from evolabel.errors import DataError, ParameterError
 from evolabel.streams.dataset import Dataset
-from evolabel.typing import FloatArray
+from evolabel.typing import BoolArray, FloatArray
 
 Row = tuple[FloatArray, FloatArray]
 Stream = Dataset | tuple[object, object] | Iterable[Row]
@@ -40,15 +42,13 @@ class Pairs:
         X, Y = _stacked(first)
         self.n_rows, self.n_features, self.n_labels = rows, X.shape[1], Y.shape[1]
         self._pairs = islice(chain(first, pairs), rows)
-        self._taken = 0
 
     def take(self, rows: int) -> tuple[FloatArray, FloatArray]:
         """Return the next `rows` rows as new arrays."""
         pairs = list(islice(self._pairs, rows))
         if not pairs:
             return np.empty((0, self.n_features)), np.empty((0, self.n_labels))
-        X, Y = _stacked(pairs, self._taken)
-        self._taken += len(pairs)
+        X, Y = _stacked(pairs)
         if (X.shape[1], Y.shape[1]) != (self.n_features, self.n_labels):
             raise DataError(
                 f"the stream has changed its width from {self.n_features} features and {self.n_labels} labels to "
@@ -67,14 +67,56 @@ def open_stream(stream: Stream, samples: int | None) -> Source:
     if isinstance(stream, Dataset):
         stream = stream.X, stream.Y
     if isinstance(stream, tuple) and len(stream) == 2:
-        X, Y = (_table(table, name)[:samples] for table, name in zip(stream, "XY", strict=True))
-        return Tables(*_checked(X, Y))
+        X, Y = _checked(*(_table(table, name) for table, name in zip(stream, "XY", strict=True)))
+        return Tables(*(table[:samples] for table in _with_features(X, Y)))
     if not isinstance(stream, Iterable):
         raise DataError(f"a {type(stream).__name__} is no stream; use a Dataset, a tuple (X, Y) or pairs (x, y)")
     length = len(stream) if isinstance(stream, Sized) else samples
     if length is None:
         raise ParameterError("the stream has no length; pass samples=, the number of rows to use")
-    return Pairs(iter(stream), length if samples is None else min(samples, length))
+    return Pairs(_filled_pairs(stream), length if samples is None else min(samples, length))
+
+
+def without_empty_rows(stream: Stream) -> Stream:
+    """Return `stream`; if it is a data set, one of the rows that have a feature, with its split moved accordingly.
+
+    A DataWarning counts the rows that were left out.
+    """
+    if not isinstance(stream, Dataset):
+        return stream
+    filled = stream.with_features()
+    if len(filled) < len(stream):
+        _note_empty(np.asarray(np.isnan(stream.X).all(axis=1)))
+    return filled if len(filled) else stream
+
+
+def _with_features(X: FloatArray, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Both tables without the rows that have no feature at all, which teach nothing; a DataWarning counts them."""
+    empty = np.asarray(np.isnan(X).all(axis=1))
+    if not empty.any():
+        return X, Y
+    if empty.all():
+        raise DataError("no row of X has a feature (only NaN); pass some rows with values")
+    _note_empty(empty)
+    return X[~empty], Y[~empty]
+
+
+def _note_empty(empty: BoolArray) -> None:
+    rows = np.flatnonzero(empty)
+    note(f"no feature at all ({counted(len(rows), 'row')}, the first is row {rows[0]}): left out")
+
+
+def _filled_pairs(pairs: Iterable[Row]) -> Iterator[Row]:
+    """Yield `pairs` that have a feature, and anything that is no pair of numbers; a DataWarning names each other."""
+    for row, pair in enumerate(pairs):
+        try:
+            x = np.asarray(pair[0], np.float64)
+        except (TypeError, ValueError, IndexError, KeyError):
+            x = np.empty(0)
+        if x.size and np.isnan(x).all():
+            note(f"no feature at all (row {row} of the stream): left out")
+        else:
+            yield pair
 
 
 def stream_name(stream: Stream) -> str:
@@ -109,12 +151,12 @@ def initial_rows(initial: float | str, stream: Stream, n_rows: int) -> int:
     return rows
 
 
-def _stacked(pairs: list[Row], before: int = 0) -> tuple[FloatArray, FloatArray]:
+def _stacked(pairs: list[Row]) -> tuple[FloatArray, FloatArray]:
     try:
         X, Y = ([pair[place] for pair in pairs] for place in (0, 1))
     except (TypeError, IndexError, KeyError):
         raise DataError("the items of the stream are no pairs; expected (x, y), features and labels") from None
-    return _checked(_table(X, "x"), _table(Y, "y"), before)
+    return _checked(_table(X, "x"), _table(Y, "y"))
 
 
 def _table(values: object, name: str) -> FloatArray:
@@ -130,17 +172,14 @@ def _table(values: object, name: str) -> FloatArray:
     return table
 
 
-def _checked(X: FloatArray, Y: FloatArray, before: int = 0) -> tuple[FloatArray, FloatArray]:
-    """Both tables, or DataError; `before` is the number of rows of the stream that came before them."""
+def _checked(X: FloatArray, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Both tables, or DataError."""
     if len(X) != len(Y) or not X.size or not Y.size:
         raise DataError(
             f"X has shape {X.shape} and Y {Y.shape}; expected two tables with equally many rows, at least one"
         )
     if np.isinf(X).any():
         raise DataError("X holds an infinite value; use NaN where a value is missing")
-    empty = np.flatnonzero(np.isnan(X).all(axis=1))
-    if empty.size:
-        raise DataError(f"row {before + empty[0]} of X has no feature at all (only NaN); drop it or fill in a value")
     invalid = Y[(Y != 0.0) & (Y != 1.0) & ~np.isnan(Y)]
     if invalid.size:
         raise DataError(f"Y holds {invalid[0]:g}; a label is 0, 1, or NaN where it is not annotated")

@@ -152,8 +152,10 @@ class LearnerMetrics:
         """
         predicted = answers.decisions.astype(np.float64)
         for metric in (*self._cumulative.values(), *self._sliding.values()):
-            metric.update(Y, predicted if metric.takes_decisions else answers.scores)
-        self.labels.update(Y, *answers)
+            table = answers.sets if metric.takes_sets else predicted if metric.takes_decisions else answers.scores
+            if table is not None:
+                metric.update(Y, table)
+        self.labels.update(Y, *answers[:3])
         self.samples += len(Y)
         self.rules = rules
         self.seconds += seconds

@@ -1,13 +1,17 @@
 """Written rules and a model: `box_of` finds the ranges of a rule in raw units, `rule_of_box` reads them."""
 
+from sys import float_info
+
 import numpy as np
 
+from evolabel._utils.notes import note
 from evolabel.core.protocols import Model
 from evolabel.errors import DataError
-from evolabel.explain.expert_form import NO, YES, Condition, Expectation, ExpertRule
+from evolabel.explain.expert_form import KNOWN_VALUE, NO, YES, Condition, Expectation, ExpertRule
+from evolabel.explain.expert_reader import refuse_missing
 from evolabel.explain.read_thresholds import tree_reader
 from evolabel.explain.terms import ANY, TERMS, Vocabulary
-from evolabel.explain.threshold_rules import NOTHING_ELSE, ThresholdCondition, edge_text
+from evolabel.explain.threshold_rules import ADMITTED_TOO, NOTHING_ELSE, ThresholdCondition, edge_text
 from evolabel.typing import FloatArray
 
 _HALF = 0.5  # between the 0 and the 1 of the feature of a text
@@ -30,6 +34,8 @@ def _ends(condition: Condition, words: Vocabulary) -> tuple[float, float]:
     """Return both ends of the range of `condition`; ABOVE and BELOW leave out the number itself."""
     if condition.of_text:
         return (_HALF, np.inf) if condition.term == YES else (-np.inf, _HALF)
+    if condition.term == KNOWN_VALUE:
+        return -float_info.max, float_info.max
     if condition.term:
         return _ends_of_term(condition, words)
     if condition.low is None or condition.high is None:
@@ -65,15 +71,16 @@ def rule_of_box(place: int, model: Model, features: list[str], labels: list[str]
 
 def range_condition(feature: str, low: float, high: float) -> Condition:
     """Return the condition that `feature` is from `low` to `high`; an infinite end is open."""
-    return Condition(
-        feature, low=low if np.isfinite(low) else None, high=high if np.isfinite(high) and high > low else None
-    )
+    if low == -float_info.max and high == float_info.max:
+        return Condition(feature, KNOWN_VALUE)
+    return Condition(feature, low=low if np.isfinite(low) else None, high=high if np.isfinite(high) else None)
 
 
 def threshold_form(number: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
     """Return the threshold rule of this `number` of `model` as a person would write it.
 
-    `features` and `labels` are the names of the columns. Missing values, which a threshold may admit, are left out.
+    `features` and `labels` are the names of the columns. A written rule does not hold for missing values; where the
+    threshold rule does, they are left out, and a note says so.
     """
     trees = tree_reader(model, features, labels)
     assert trees is not None
@@ -82,6 +89,12 @@ def threshold_form(number: int, model: Model, features: list[str], labels: list[
             if rule.number == number:
                 columns = {name: [features[j] for j in column] for name, column in trees.columns.items()}
                 conditions = [found for each in rule.conditions for found in _as_written(each, columns)]
+                admitted = [each.feature for each in rule.conditions if each.missing == ADMITTED_TOO]
+                if admitted:
+                    note(
+                        f"rule {number} also holds where {' or '.join(admitted)} is missing, which no written "
+                        "rule can; its form is for known values only"
+                    )
                 return ExpertRule(tuple(conditions), (Expectation(rule.label, round(rule.share, 2)),))
     raise DataError(f"threshold rule {number} is a part of another one; edit the rule that is printed")
 
@@ -90,13 +103,12 @@ def _as_written(condition: ThresholdCondition, columns: dict[str, list[str]]) ->
     """Return a `condition` of a threshold rule as a person would write it; `columns` has the features of each text."""
     name = condition.feature
     if condition.missing == NOTHING_ELSE:
-        raise DataError(f"the rule holds where {name} is missing, which no written rule can; write a rule without it")
-    if name in columns:
+        raise refuse_missing(condition.words())
+    if name in columns and condition.texts:
         texts = [f"{name}={text}" for text in condition.texts]
-        if not condition.excluded and len(texts) == 1:
-            return [Condition(texts[0], YES)]
-        excluded = texts if condition.excluded else [text for text in columns[name] if text not in texts]
-        return [Condition(text, NO) for text in excluded]
+        if condition.excluded:
+            return [Condition(text, NO) for text in texts]
+        return [Condition(texts[0], YES) if len(texts) == 1 else Condition(name, texts=condition.texts)]
     ends = float(edge_text(condition.low, condition.low_width)), float(edge_text(condition.high, condition.high_width))
-    low, high = ends if ends[0] < ends[1] else (condition.low, condition.high)
-    return [range_condition(name, low, high)] if np.isfinite([low, high]).any() else []
+    low, high = ends if ends[0] < ends[1] else (float(f"{condition.low:.6g}"), float(f"{condition.high:.6g}"))
+    return [range_condition(name, low, high) if np.isfinite([low, high]).any() else Condition(name, KNOWN_VALUE)]

@@ -13,7 +13,9 @@ from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError
 from evolabel.explain.expert_box import box_of, rule_of_box, threshold_form
-from evolabel.explain.expert_form import NO, YES, Condition, Expectation, ExpertRule, read_form
+from evolabel.explain.expert_form import KNOWN_VALUE, NO, YES, Condition, Expectation, ExpertRule
+from evolabel.explain.expert_reader import read_form, refuse_missing
+from evolabel.explain.quoted_names import MISSING
 from evolabel.explain.terms import ANY, Vocabulary, stream_terms
 from evolabel.explain.text_columns import CLEAR_SHARE, column_and_value, range_of_value, scaled_0_and_1, shares_on
 from evolabel.typing import FloatArray
@@ -29,7 +31,7 @@ def resolve(rule: ExpertRule, words: Vocabulary) -> ExpertRule:
     "level IS low" is about the feature level, or about the text low of a categorical column level, whichever exists.
     Texts are found whatever their case, as long as only one matches.
     """
-    conditions = tuple(_resolved(condition, words) for condition in rule.conditions)
+    conditions = tuple(found for condition in rule.conditions for found in _resolved(condition, words))
     columns: dict[str, str] = {}
     for condition in conditions:
         column, value = column_and_value(condition.feature)
@@ -38,12 +40,29 @@ def resolve(rule: ExpertRule, words: Vocabulary) -> ExpertRule:
     return replace(rule, conditions=conditions)
 
 
-def _resolved(condition: Condition, words: Vocabulary) -> Condition:
+def _resolved(condition: Condition, words: Vocabulary) -> list[Condition]:
+    """Return `condition` about features of `words`; one of several texts is none of all others."""
+    if not condition.texts:
+        return [_resolved_one(condition, words)]
+    column, known = condition.feature, words.texts_like(condition.feature)
+    unknown = {text.lower() for text in condition.texts} - {column_and_value(feature)[1].lower() for feature in known}
+    if MISSING.lower() in unknown:
+        raise refuse_missing(f"{column} is {' or '.join(condition.texts)}")
+    meant = {_text_feature(column, text, words, column) for text in condition.texts}
+    others = [feature for feature in known if feature not in meant]
+    if not others:
+        raise DataError(f"{column} has no text other than {' and '.join(condition.texts)}; leave the condition out")
+    return [Condition(feature, NO) for feature in others]
+
+
+def _resolved_one(condition: Condition, words: Vocabulary) -> Condition:
     name = condition.feature
     if condition.of_text:
         if name in words.texts:
             return condition
         column, value = column_and_value(name)
+        if value.upper() == MISSING and name.lower() not in map(str.lower, words.texts_like(column)):
+            raise refuse_missing(f"{column} is {'' if condition.term == YES else 'not '}missing")
         if column in words.feature_names:  # a number, written as if it were a categorical column
             if condition.term == NO:
                 raise DataError(
@@ -51,6 +70,10 @@ def _resolved(condition: Condition, words: Vocabulary) -> Condition:
                 )
             return Condition(column, value.lower())
         return replace(condition, feature=_text_feature(column, value, words, name))
+    if condition.term == KNOWN_VALUE and name not in words.feature_names and words.texts_like(name):
+        texts = words.texts_like(name)
+        as_text = [feature for feature in texts if column_and_value(feature)[1].lower() == KNOWN_VALUE]
+        return Condition(as_text[0], YES) if as_text else Condition(texts[0], KNOWN_VALUE)
     if condition.term and name not in words.feature_names and words.texts_like(name):
         return Condition(_text_feature(name, condition.term, words, name), YES)
     return condition
@@ -94,6 +117,8 @@ def _ranges(rule: ExpertRule, model: Model, words: Vocabulary) -> tuple[FloatArr
     ends = np.full((2, model.n_features), np.nan)
     numbers = [condition for condition in rule.conditions if not condition.of_text]
     for condition in numbers:
+        if condition.term == KNOWN_VALUE:
+            raise DataError(f"{condition.feature} is known: a region has no condition of that kind; leave it out")
         ends[:, words.index_of(condition.feature)] = _ends(condition, words, scaler)
     low, high = scaler.transform(ends)  # not `model.scale`: people write ranges in corrected units, as they are printed
     texts = {condition.feature: condition.term == YES for condition in rule.conditions if condition.of_text}

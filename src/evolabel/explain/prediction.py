@@ -13,6 +13,7 @@ from evolabel.explain.corrected_names import Corrections, correction_values, not
 from evolabel.explain.counterfactuals import Counterfactual, change_texts
 from evolabel.explain.markup import bold, code, escape, page
 from evolabel.explain.novelty_check import NoveltyCheck
+from evolabel.explain.quoted_names import printed_name
 from evolabel.explain.shortening import Threshold, labels_on
 from evolabel.explain.terms import Vocabulary
 from evolabel.explain.text_columns import column_and_value
@@ -32,6 +33,7 @@ START_VALUE = "start value"
 THRESHOLDS = "from the threshold rules"
 WRITTEN = "from a written rule"
 FEEDBACK = "from the errors of recent answers"
+NO_FEATURE = "no feature at all"
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ class Explanation:
         lines = []
         for c in _shown(self):
             lines.append(f"{one_line(self.label_names[c])}: {_verdict(self, c)} = {_parts(self, c, one_line)}")
-            lines += [f"    {line}" for line in _below(self, c, one_line)]
+            lines += [f"    {line}" for line in _below(self, c, one_line, printed_name)]
         return "\n".join([*lines, *_last_lines(self, one_line)])
 
     def markdown(self) -> str:
@@ -152,14 +154,14 @@ class Explanation:
         lines = []
         for c in _shown(self):
             lines.append(f"- {code(self.label_names[c])}: {bold(_verdict(self, c))} = {_parts(self, c, code)}")
-            lines += [f"  - {line}" for line in _below(self, c, code)]
+            lines += [f"  - {line}" for line in _below(self, c, code, code)]
         return "\n".join([*lines, "", *(f"{line}\n" for line in _last_lines(self, code))])
 
     def html(self) -> str:
         """Return the explanation as a whole HTML page."""
         items = "".join(
             f"<li><code>{escape(self.label_names[c])}</code>: <b>{escape(_verdict(self, c))}</b> = "
-            f"{_parts(self, c, escape)}<br>{'<br>'.join(_below(self, c, escape))}</li>"
+            f"{_parts(self, c, escape)}<br>{'<br>'.join(_below(self, c, escape, escape))}</li>"
             for c in _shown(self)
         )
         rest = "".join(f"<p>{line}</p>" for line in _last_lines(self, escape))
@@ -269,11 +271,16 @@ def _decided_by(why: Explanation, c: int) -> WrittenRule | None:
     return why.deciding[c] if why.deciding else None
 
 
-def _below(why: Explanation, c: int, style: Style) -> list[str]:
-    """Return the lines below label `c`: the written or threshold rule that decided, if any, and what would turn it."""
+def _below(why: Explanation, c: int, style: Style, of_rule: Style) -> list[str]:
+    """Return the lines below label `c`: the written or threshold rule that decided, if any, and what would turn it.
+
+    Names in a threshold rule are in the style `of_rule`.
+    """
+    if not len(why.rules):
+        return []
     path, rule = _path(why, c), _decided_by(why, c)
     decided = [] if rule is None else [f"decided by: {rule.words(style)}"]
-    return [*decided, *([] if path is None else [path.words(style)]), _counterfactual(why, c, style)]
+    return [*decided, *([] if path is None else [path.words(of_rule)]), _counterfactual(why, c, style)]
 
 
 def _counterfactual(why: Explanation, c: int, style: Style) -> str:
@@ -296,6 +303,8 @@ def _last_lines(why: Explanation, style: Style) -> list[str]:
     if hidden > 0:
         labels = "1 label with a smaller output is" if hidden == 1 else f"{hidden} labels with smaller outputs are"
         texts.append(f"{labels} not shown.")
+    if not len(why.rules):
+        return [*texts, f"No rule is active ({NO_FEATURE}): the outputs are the base rates of the labels."]
     order = np.argsort(-why.memberships, kind="stable")
     texts.append(f"Active rules: {', '.join(f'{why.rules[i]} ({why.memberships[i]:.0%})' for i in order)}.")
     if why.linear is not None:

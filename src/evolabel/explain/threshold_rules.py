@@ -8,6 +8,7 @@ import numpy as np
 
 from evolabel._utils.text import one_line
 from evolabel.explain.markup import code, escape, markdown_text
+from evolabel.explain.quoted_names import printed_name
 
 LIKELY_FROM = 0.5  # share of positives from which on a rule is one for its label
 _ROUNDING = 1e-9  # largest part of all samples that is none, but for rounding
@@ -50,7 +51,7 @@ class ThresholdCondition:
     excluded: bool = False
     note: str = ""
 
-    def words(self, style: Style = one_line) -> str:
+    def words(self, style: Style = printed_name) -> str:
         """Return the condition in words, with names from users in this `style`."""
         name = f"{style(self.feature)}{self.note}"
         if self.missing == NOTHING_ELSE:
@@ -107,11 +108,11 @@ class ThresholdRule:
         """The rule in words, on one line."""
         return self.words()
 
-    def then(self, style: Style = one_line) -> str:
+    def then(self, style: Style = printed_name) -> str:
         """Return what follows, the label or "not" with it, in this `style`."""
         return f"{'' if self.share >= LIKELY_FROM else 'not '}{style(self.label)}"
 
-    def words(self, style: Style = one_line) -> str:
+    def words(self, style: Style = printed_name) -> str:
         """Return the rule in words, with names from users in this `style`."""
         conditions = " AND ".join(condition.words(style) for condition in self.conditions) or "nothing else holds"
         number = "" if self.number is None else f", rule {self.number}"
@@ -173,7 +174,9 @@ class LabelRules:
     @property
     def text(self) -> str:
         """The rules in words, one per line, below a heading."""
-        return "\n".join([f"Threshold rules for {self._heading(one_line)}", *(f"  {x}" for x in self._lines(one_line))])
+        return "\n".join(
+            [f"Threshold rules for {self._heading(one_line)}", *(f"  {x}" for x in self._lines(printed_name))]
+        )
 
     def markdown(self) -> str:
         """Return the rules in Markdown."""

@@ -10,7 +10,7 @@ from evolabel._utils.text import one_line
 from evolabel.core.members.threshold_rules.refiner import trees_refined
 from evolabel.core.members.written_rules.ordered_list import own_shares
 from evolabel.core.protocols import Model
-from evolabel.explain.expert_form import without_name
+from evolabel.explain.expert_reader import without_name
 from evolabel.explain.markup import code, escape, markdown_text
 from evolabel.explain.threshold_path import PathEdge, ThresholdPath
 from evolabel.explain.threshold_rules import Style, percent, samples

@@ -11,7 +11,7 @@ from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.samples import read_samples
 from evolabel.classifier.targets import LabelMatrix, read_targets
 from evolabel.errors import ParameterError
-from evolabel.typing import FloatArray
+from evolabel.typing import AnyArray, FloatArray
 
 # Parameters without any effect on the outputs after `fit`: a search could not compare their values.
 _NO_EFFECT = ("warm_up",)
@@ -36,6 +36,9 @@ class Tunable(Protocol):
 
     def decision_function(self, X: FloatArray, /) -> FloatArray:
         """Return the outputs (rows, labels) for `X`."""
+
+    def predict(self, X: FloatArray, /) -> AnyArray:
+        """Return the labels (rows, labels) of `X` as 0 and 1."""
 
 
 def read_tunable(given: object) -> Tunable:

@@ -12,11 +12,11 @@ from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.inner import ClassifierInner
 from evolabel.core import batch as core_batch
 from evolabel.core.initial.batch_phase import fit_statistics
+from evolabel.core.protocols import Model
 from evolabel.core.rules.iterated import objective
 from evolabel.core.rules.proximal import Problem, minimise_all
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.errors import DivergenceError
-from evolabel.evaluate.metrics.label_sets import DEFAULT_THRESHOLD
 from evolabel.tuning.batch import Tunable
 from evolabel.tuning.checkpoint import fingerprint
 from evolabel.typing import FloatArray
@@ -51,9 +51,7 @@ def separate_answers(
         try:
             trained = _fresh(estimator, point).fit(*batch)
             outputs = trained.decision_function(X)
-            answers.append(
-                _decisions(outputs, getattr(trained, "thresholds_", DEFAULT_THRESHOLD)) if decided else outputs
-            )
+            answers.append(np.where(np.isfinite(outputs), trained.predict(X), np.nan) if decided else outputs)
         except DivergenceError:
             answers.append(np.full((len(X), batch[1].shape[1]), np.nan))
     return np.array(answers)
@@ -80,13 +78,14 @@ def shared_answers(
         minima = _minima(_Descent(objective(rules, slot), np.array(rules.arrays.W[slot]), alphas, betas))
         regressors = _regressors(rules, Z, slot)
         answers += memberships[:, slot - 1, None] * (regressors @ minima.transpose(0, 2, 1))
-    thresholds = estimator.threshold if model.counts is None else model.counts.thresholds()
-    return _decisions(answers, thresholds) if decided else answers
+    return np.array([_decided(model, outputs) for outputs in answers]) if decided else answers
 
 
-def _decisions(outputs: FloatArray, thresholds: float | FloatArray) -> FloatArray:
-    """Return 1 where `outputs` reach the `thresholds`, else 0; NaN where outputs are not finite."""
-    return np.where(np.isfinite(outputs), outputs >= thresholds, np.nan)
+def _decided(model: Model, outputs: FloatArray) -> FloatArray:
+    """Return 1 where `outputs` are decided as on by `model`, else 0; NaN where they are not finite."""
+    rule = model.decisions
+    plain = outputs >= model.options.threshold
+    return np.where(np.isfinite(outputs), plain if rule is None else rule.decide(outputs, model.calibration), np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +122,8 @@ def can_share(estimator: Tunable) -> TypeGuard[EvolvingFuzzyClassifier]:
     This needs rules that answer alone, in a single rule base, and a convex objective that is minimised by safe steps.
     """
     if not isinstance(estimator, EvolvingFuzzyClassifier) or estimator.follow_drift:
+        return False
+    if isinstance(estimator.class_weight, dict) or estimator.optimise == "subset_accuracy":
         return False
     return bool(estimator.prox_steps) and estimator.coupling != "paper" and estimator.lipschitz != "paper"
 

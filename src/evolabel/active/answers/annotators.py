@@ -106,13 +106,13 @@ class AnnotatorPool:
 
     def __repr__(self) -> str:
         names = sorted({*self.fixed, *self.compared})
-        return "\n".join([f"AnnotatorPool of {counted(len(names), 'annotator')}", *map(self._described, names)])
+        return f"AnnotatorPool({'; '.join(map(self._described, names))})"
 
     def _described(self, annotator: str) -> str:
-        """One line on the weight of `annotator`, and where it comes from."""
+        """The weight of `annotator` in a few words, and where it comes from."""
         agreed, compared = self.agreed.get(annotator, 0), self.compared.get(annotator, 0)
         why = "set by hand" if annotator in self.fixed else f"agreed on {agreed} of {counted(compared, 'label')}"
-        return f"  {one_line(annotator)}: weight {self.weight(annotator):.2f} ({why})"
+        return f"{one_line(annotator)}: weight {self.weight(annotator):.2f}, {why}"
 
 
 def read_names(annotators: object) -> tuple[str, ...]:

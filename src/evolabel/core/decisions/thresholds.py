@@ -6,11 +6,11 @@ is where its F1 on these counts is largest (`kernels/thresholds.py`). Constant m
 
 import numpy as np
 
-from evolabel.core.batch import NOT_GIVEN, Batch
-from evolabel.core.options import Options
-from evolabel.core.sizes import check_batch, misfit
+from evolabel.core.batch import Batch
+from evolabel.core.calibration.calibration import Calibration
+from evolabel.core.sizes import check_outputs, misfit
 from evolabel.kernels.thresholds import count_rows
-from evolabel.typing import FloatArray
+from evolabel.typing import Arrays, BoolArray, FloatArray
 
 BINS = 32
 
@@ -30,20 +30,34 @@ class OutputCounts:
         self.shared = shared
         self.seen, self.on = (np.zeros((1 if shared else n_labels, BINS)) for _ in range(2))
 
+    def decide(self, outputs: FloatArray, calibration: Calibration) -> BoolArray:
+        """Return which `outputs`, (n, K), reach the thresholds; `calibration` is not needed."""
+        return np.asarray(outputs >= self.thresholds(calibration))
+
+    def thresholds(self, calibration: Calibration) -> FloatArray:
+        """Return the threshold of each label as of now, 0.5 if it was never counted; `calibration` is not needed."""
+        unknown = np.full((1, self.n_labels), np.nan)
+        return np.asarray(self._count(Batch(unknown, unknown, outputs=unknown), np.empty((1, self.n_labels)))[0])
+
+    def start(self, batch: Batch, left_out: Batch) -> None:
+        """Count the outputs of the initial `batch`; `left_out` is not needed."""
+        self.update(batch)
+
     def update(self, batch: Batch) -> None:
-        """Count the outputs of `batch`, made before learning; thresholds, if given, receive those before each row."""
-        _, Y, weights, confidences, outputs, thresholds, *_ = batch
-        check_batch(batch._replace(X=outputs, raw=NOT_GIVEN, read=NOT_GIVEN), self.n_labels, self.n_labels)
+        """Count the outputs of `batch`, made before learning; decisions, if given, receive those before each row."""
+        found = self._count(batch, np.empty(batch.decisions.shape))
+        if len(found):
+            batch.decisions[:] = batch.outputs >= found
+
+    def _count(self, batch: Batch, thresholds: FloatArray) -> FloatArray:
+        """Count the outputs of `batch`, and return `thresholds`, which receive those before each row if not empty."""
+        check_outputs(batch, self.n_labels)
         if len(self.seen) not in (1, self.n_labels):
             raise misfit({"seen": self.seen}, f"{self.n_labels} labels")
-        count_rows(outputs, Y, weights, confidences, self.seen, self.on, thresholds)
-
-    def thresholds(self) -> FloatArray:
-        """Return the threshold of each label as of now; 0.5 for a label that was never counted."""
-        thresholds, unknown = np.empty((1, self.n_labels)), np.full((1, self.n_labels), np.nan)
+        weights, confidences = batch.weights, batch.confidences
         if self.n_labels:
-            self.update(Batch(unknown, unknown, outputs=unknown, thresholds=thresholds))
-        return np.asarray(thresholds[0])
+            count_rows(batch.outputs, batch.Y, weights, confidences, self.seen, self.on, thresholds)
+        return thresholds
 
     def grow_labels(self, n_labels: int) -> None:
         """Add labels without counts, up to `n_labels`."""
@@ -58,9 +72,10 @@ class OutputCounts:
         self.seen[places] += other.seen
         self.on[places] += other.on
 
+    def arrays(self) -> Arrays:
+        """Return the counts."""
+        return {"seen": self.seen, "on": self.on}
 
-def output_counts(n_labels: int, options: Options) -> OutputCounts | None:
-    """Return the counts that `options` need for `n_labels` labels; None where outputs are cut at a fixed threshold."""
-    if options.optimise == "accuracy":
-        return None
-    return OutputCounts(n_labels, shared=options.optimise == "micro_f1")
+    def restore(self, arrays: Arrays) -> None:
+        """Set the counts to copies of checked `arrays`."""
+        self.seen, self.on = arrays["seen"].copy(), arrays["on"].copy()

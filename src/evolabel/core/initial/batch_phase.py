@@ -75,15 +75,15 @@ def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True)
     _check_outputs(rules, scaled)
     if model.thresholds is not None:
         model.thresholds.refine(scaled._replace(X=batch.X), outputs)
-    start_calibration(model, scaled.rows(taught), left_out)
+    calibrated = start_calibration(model, scaled.rows(taught), left_out)
     model.ranges = batch_ranges(batch.X)
     model.n_answers = np.zeros(model.n_labels)
     _count_answers(batch.Y, batch.weights, model.n_answers)
     for watcher in model.watchers:
         standardised = scaled._replace(X=model.standardise(batch.X)).rows(taught)
         watcher.fit(standardised, standardised.outputs, in_order=in_order)
-    if model.counts is not None:
-        model.counts.update(scaled)
+    if model.decisions is not None:
+        model.decisions.start(scaled, calibrated)
     return rules
 
 

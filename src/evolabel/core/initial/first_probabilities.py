@@ -27,22 +27,24 @@ if TYPE_CHECKING:
     from evolabel.core.model import StreamModel
 
 
-def start_calibration(model: "StreamModel", batch: Batch, left_out: LeftOut | None) -> None:
+def start_calibration(model: "StreamModel", batch: Batch, left_out: LeftOut | None) -> Batch:
     """Give `model` a calibration of its initial `batch`, whose outputs were made before each row was learned.
 
-    `left_out` has the outputs of leave-one-out, if there are any.
+    `left_out` has the outputs of leave-one-out, if there are any. Returns the rows that were used, with their outputs,
+    all their labels, and probabilities from before each row.
     """
     model.calibration = Calibration(model.n_labels, exclusive=model.exclusive)
     rows = np.arange(len(batch.X)) if left_out is None or not len(left_out.rows) else left_out.rows
-    part = batch.rows(rows)
-    F, Y = part.outputs, part.Y
+    part = batch.rows(rows)._replace(probabilities=np.empty((len(rows), model.n_labels)))
+    F, Y = part.outputs, part.Y.copy()
     by_rules = np.zeros(model.n_labels, np.bool_)
     if left_out is not None and len(left_out.rows):
         by_rules = _answered_by_rules(model)
         F[:, by_rules] = left_out.outputs[:, by_rules]
     early = rows < len(batch.X) // 2
     Y[np.ix_(early, ~by_rules)] = np.nan
-    model.calibration.start(part)
+    model.calibration.start(part._replace(Y=Y))
+    return part
 
 
 def _answered_by_rules(model: "StreamModel") -> BoolArray:

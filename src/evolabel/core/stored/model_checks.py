@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from evolabel.core.decisions.thresholds import BINS
 from evolabel.core.options import Options
 from evolabel.core.rules.fast_sums import FAST_ARRAYS
 from evolabel.core.rules.inverses import mirrored
@@ -110,12 +109,6 @@ def check_scaler(arrays: Arrays, p: int, kind: str) -> None:
     in_use = np.arange(1, x.shape[1]) < used[:, None]
     for name, rows in (("x", x), ("z", z)):
         require((np.diff(rows, axis=1) >= 0.0) | ~in_use, name, "knots that rise")
-
-
-def check_counts(arrays: Arrays, rows: int) -> None:
-    """Check the `arrays` of output counts, `rows` of them, by which thresholds are learned."""
-    check_arrays(arrays, dict.fromkeys(("seen", "on"), floats(rows, BINS, low=0.0)))
-    require(arrays["on"] <= arrays["seen"], "on", "no more than seen")
 
 
 def slot_table(arrays: Arrays, p: int, K: int, settings: Settings, seen: int) -> dict[str, Expected]:

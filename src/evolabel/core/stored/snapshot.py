@@ -30,9 +30,9 @@ from evolabel.core.rules.scaling import PER_FEATURE, Scaler, limits_of
 from evolabel.core.rules.slots import PER_SLOT
 from evolabel.core.stored.array_checks import MOST, check_arrays, check_names, floats, inside, require, size_of, whole
 from evolabel.core.stored.calibration_checks import check_calibration
+from evolabel.core.stored.decision_checks import check_decisions
 from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.core.stored.model_checks import (
-    check_counts,
     check_identities,
     check_members,
     check_rules,
@@ -53,9 +53,8 @@ from evolabel.typing import Arrays, IntArray
 
 Facts = dict[str, Any]
 
-OUTPUT_ARRAYS = ("seen", "on")
 CHANGE_ARRAYS = ("slots", "counters", "after")
-_GROUPS = ("scaler", "rules", "members", "thresholds", "written", "change", "outputs", "calibration")
+_GROUPS = ("scaler", "rules", "members", "thresholds", "written", "change", "decisions", "calibration")
 MOST_COLUMNS = 1_000_000  # features or labels of a stored model
 
 
@@ -87,8 +86,8 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     if len(model.written):
         arrays |= {f"written.{name}": array for name, array in model.written.arrays._asdict().items()}
     arrays |= {f"calibration.{name}": array for name, array in model.calibration.arrays._asdict().items()}
-    if model.counts is not None:
-        arrays |= {f"outputs.{name}": getattr(model.counts, name) for name in OUTPUT_ARRAYS}
+    if model.decisions is not None:
+        arrays |= {f"decisions.{name}": array for name, array in model.decisions.arrays().items()}
     facts["events"] = [list(event) for event in rules.events]
     facts["rule_names"] = asdict(rules.rule_names)
     facts["changes"] = []
@@ -157,10 +156,10 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
     with inside("calibration"):
         check_calibration(parts["calibration"], n_labels, exclusive=model.exclusive)
     model.calibration.arrays = CalibrationArrays(**{name: array.copy() for name, array in parts["calibration"].items()})
-    if model.counts is not None:
-        with inside("outputs"):
-            check_counts(parts["outputs"], len(model.counts.seen))
-        model.counts.seen, model.counts.on = (parts["outputs"][name].copy() for name in OUTPUT_ARRAYS)
+    with inside("decisions"):
+        check_decisions(parts["decisions"], model.decisions)
+    if model.decisions is not None:
+        model.decisions.restore(parts["decisions"])
     return model
 
 
@@ -173,8 +172,6 @@ def _parts(arrays: Arrays, options: Options) -> dict[str, Arrays]:
     """The arrays of a trained model by group; DataError for one that belongs to none."""
     groups = {name: part_of(arrays, name) for name in _GROUPS}
     rest = {name: array for name, array in arrays.items() if name.partition(".")[0] not in groups or "." not in name}
-    if groups["outputs"] and options.optimise == "accuracy":
-        raise DataError("arrays of outputs are not expected here")
     if groups["members"] and not options.follow_drift:
         raise DataError("arrays of members are not expected here")
     for name in ("thresholds", "written"):

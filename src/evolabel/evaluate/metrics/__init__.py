@@ -15,6 +15,10 @@ out; samples without any annotated label are skipped. Other conventions, and the
 | `RankingLoss`      | 0, as if all labels are positive    | `label_ranking_loss`                    |
 | `OneError`         | skipped                             |                                         |
 | `Coverage`         | 0; ranks start at 1                 | `coverage_error`                        |
+| `SetCoverage`      | counts                              |                                         |
+| `SetSize`          | counts                              |                                         |
+
+`SetCoverage` and `SetSize` evaluate prediction sets instead of scores (`prediction_sets.sets_as_scores`).
 """
 
 import re
@@ -30,6 +34,7 @@ from evolabel.evaluate.metrics.label_sets import (
     PartialAccuracy,
     SubsetAccuracy,
 )
+from evolabel.evaluate.metrics.prediction_sets import SetCoverage, SetSize
 from evolabel.evaluate.metrics.ranking import AveragePrecision, Coverage, OneError, RankingLoss
 
 __all__ = [
@@ -45,6 +50,8 @@ __all__ = [
     "OneError",
     "PartialAccuracy",
     "RankingLoss",
+    "SetCoverage",
+    "SetSize",
     "Sliding",
     "SubsetAccuracy",
     "metric_named",
@@ -69,6 +76,8 @@ METRICS: dict[str, type[Metric]] = {
         RankingLoss,
         OneError,
         Coverage,
+        SetCoverage,
+        SetSize,
     )
 }
 

@@ -35,6 +35,8 @@ class Metric(ABC):
         False for losses.
     takes_decisions : bool
         Whether the metric evaluates predicted labels, so that a learner's decisions (0 or 1) can replace its scores.
+    takes_sets : bool
+        Whether the metric evaluates prediction sets, which then replace the scores.
     n_samples, n_skipped : int
         Number of samples evaluated and of samples skipped.
     """
@@ -42,6 +44,7 @@ class Metric(ABC):
     name: str
     bigger_is_better: bool = True
     takes_decisions: bool = False
+    takes_sets: bool = False
 
     def __init__(self, running_sum: RunningSum | None = None) -> None:
         self._sum = running_sum or FadingSum()
@@ -170,6 +173,7 @@ class _Form(Metric):
         self.name = f"{metric.name} ({how})"
         self.bigger_is_better = metric.bigger_is_better
         self.takes_decisions = metric.takes_decisions
+        self.takes_sets = metric.takes_sets
 
     def statistics(self, rows: ScoredLabels) -> FloatArray:
         """Return the statistics of the metric for `rows`."""

@@ -1,13 +1,17 @@
 """Measures of prediction sets: how often they hold the truth, and how large they are.
 
-Sets are those of `predict_set`: of labels (n, K, 2), whether each may be off, may be on; of classes (n, K).
+Sets are those of `predict_set`: of labels (n, K, 2), whether each may be off, may be on; of classes (n, K). Streaming
+metrics take sets of labels as scores (n, K): 0 for {off}, 1 for {on}, 0.5 for {off, on} (`sets_as_scores`).
 """
 
 import numpy as np
 
 from evolabel.errors import DataError
-from evolabel.evaluate.metrics.scored_labels import read_scored_labels
+from evolabel.evaluate.metrics.base import Metric, ratio_statistics
+from evolabel.evaluate.metrics.scored_labels import ScoredLabels, read_scored_labels
 from evolabel.typing import BoolArray, FloatArray
+
+_BOTH = 0.5  # score of a set with both values
 
 
 def set_coverage(y_true: object, sets: BoolArray) -> float:
@@ -46,6 +50,58 @@ def covered(y_true: object, sets: BoolArray) -> FloatArray:
 def set_size(sets: BoolArray) -> float:
     """Return the mean number of values in `sets`: for labels from 1 to 2, for classes from 1 to their number."""
     return float(_read_sets(sets).sum(axis=-1).mean())
+
+
+def sets_as_scores(sets: object) -> FloatArray:
+    """Return `sets` of labels, (n, K, 2), as scores (n, K): 0 for {off}, 1 for {on}, 0.5 for {off, on}."""
+    held = _read_sets(np.asarray(sets))
+    if held.ndim != 3:
+        raise DataError(f"sets have the shape {held.shape}; streaming metrics take those of labels, (n, K, 2)")
+    return np.where(held.all(axis=2), _BOTH, held[..., 1].astype(np.float64))
+
+
+class SetCoverage(Metric):
+    """Share of the annotated (sample, label) pairs whose value is in its prediction set.
+
+    Scores are sets, as `sets_as_scores` returns them; other scores count as {on} above 0.5, as {off} below.
+
+    Examples
+    --------
+    >>> from evolabel.evaluate.metrics import SetCoverage
+    >>> SetCoverage().update([[0, 1], [1, 1]], [[0, 0.5], [1, 0]]).get()
+    0.75
+    """
+
+    name = "set coverage"
+    takes_sets = True
+
+    def statistics(self, rows: ScoredLabels) -> FloatArray:
+        """Return pairs that are covered, and annotated pairs, for `rows`."""
+        held = (rows.scores == _BOTH) | ((rows.scores > _BOTH) == rows.positive)
+        counts = np.asarray(rows.annotated.any(axis=1))
+        return ratio_statistics(counts, (held & rows.annotated).sum(axis=1), rows.annotated.sum(axis=1))
+
+
+class SetSize(Metric):
+    """Mean number of values in the prediction set of an annotated (sample, label) pair: from 1 to 2.
+
+    Scores are sets, as `sets_as_scores` returns them.
+
+    Examples
+    --------
+    >>> from evolabel.evaluate.metrics import SetSize
+    >>> SetSize().update([[0, 1], [1, 1]], [[0, 0.5], [1, 0]]).get()
+    1.25
+    """
+
+    name = "set size"
+    bigger_is_better = False
+    takes_sets = True
+
+    def statistics(self, rows: ScoredLabels) -> FloatArray:
+        """Return values in sets, and annotated pairs, for `rows`."""
+        n, both = rows.annotated.sum(axis=1), (rows.scores == _BOTH) & rows.annotated
+        return ratio_statistics(np.asarray(n > 0), n + both.sum(axis=1), n)
 
 
 def _read_sets(sets: BoolArray) -> BoolArray:

@@ -35,9 +35,10 @@ class Response:
 
 @dataclass
 class OpenQuestion:
-    """A question that waits: its labels, its cost, when it was asked, and the responses so far."""
+    """A question that waits: number of its sample and of its pending query, labels, cost, time, responses."""
 
     number: int
+    pending: int
     labels: list[str]
     cost: int
     at: int

@@ -19,7 +19,7 @@ def show_project(desk: Desk) -> Facts:
         "settings": state.settings.facts(),
         "paused": state.paused,
         "seq": desk.seq,
-        "samples": bucket.seen,
+        "samples": state.seen,
         "asked": bucket.asked,
         "share_asked": bucket.share,
         "open": len(state.open),

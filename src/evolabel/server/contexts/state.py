@@ -46,6 +46,8 @@ class ProjectState:
         self.open: dict[int, OpenQuestion] = {}
         self.asked_at: deque[int] = deque()
         self.n_questions = 0
+        self.seen = 0
+        """Samples so far; the last one has this number."""
         self.paused = False
 
     @classmethod
@@ -66,11 +68,6 @@ class ProjectState:
     # ------------------------------------------------------------------ facts
 
     @property
-    def seen(self) -> int:
-        """Samples counted so far."""
-        return self.learner.bucket.seen
-
-    @property
     def label_names(self) -> list[str]:
         """Names of the labels, in their order."""
         return [label.name for label in self.labels]
@@ -84,6 +81,7 @@ class ProjectState:
             "open": [question.facts() for question in self.open.values()],
             "asked_at": list(self.asked_at),
             "n_questions": self.n_questions,
+            "seen": self.seen,
             "paused": self.paused,
         }
 
@@ -95,7 +93,7 @@ class ProjectState:
         state = cls(ProjectSettings.read(facts["settings"]), features, labels, learner)
         state.open = {item["number"]: OpenQuestion.read(item) for item in facts["open"]}
         state.asked_at = deque(facts["asked_at"])
-        state.n_questions, state.paused = facts["n_questions"], facts["paused"]
+        state.n_questions, state.seen, state.paused = facts["n_questions"], facts["seen"], facts["paused"]
         return state
 
     def cells(self, x: object) -> list[float | str | None]:
@@ -153,6 +151,7 @@ class ProjectState:
         outcome, query = self.predict(payload["x"])
         asked = [name for name, is_asked in zip(self.label_names, query.labels, strict=False) if is_asked]
         given: Answers | None = payload.get("y")
+        self.seen += 1
         limit = None if given is not None or not query.asked else self._limit(at)
         is_open = query.asked and given is None and limit is None
         if given is not None:
@@ -192,7 +191,8 @@ class ProjectState:
         self.asked_at.append(at)
         while self.asked_at[0] <= at - HOUR:
             self.asked_at.popleft()
-        self.open[self.seen] = OpenQuestion(self.seen, asked, query.cost, at, needed)
+        pending = self.learner.bucket.seen  # a sample without any value is no sample for the learner
+        self.open[self.seen] = OpenQuestion(self.seen, pending, asked, query.cost, at, needed)
         reasons = {name: list(query.reasons) for name in asked}
         return {"labels": asked, "reasons": reasons, "cost": query.cost, "needed": needed}
 
@@ -216,19 +216,18 @@ class ProjectState:
         return {}
 
     def _close(self, payload: Facts, at: int) -> Facts:
-        number, rows = payload["number"], payload["rows"]
-        del self.open[number]
-        query = self.learner.pending[number]
+        rows, question = payload["rows"], self.open.pop(payload["number"])
+        query = self.learner.pending[question.pending]
         taught = [row for row in rows if any(y is not None for y in row.values())]
         names = [name for name, row in zip(payload["annotators"], rows, strict=True) if row in taught]
         self.learner.update(query, [self._row(row) for row in taught] if taught else None, names if taught else None)
         return {"taught": len(taught)}
 
     def _late_labels(self, payload: Facts, at: int) -> Facts:
-        y, number = payload["y"], payload["number"]
+        y, question = payload["y"], self.open.pop(payload["number"], None)
         outcome: Facts = {"learned": len(y)}
-        if self.open.pop(number, None) is not None:
-            self.learner.update(self.learner.pending[number], self._row(y))
+        if question is not None:
+            self.learner.update(self.learner.pending[question.pending], self._row(y))
             outcome["closes"] = True
         else:
             self.learner.teach(self._encoded(payload["x"])[0], self._row(y))
