@@ -22,7 +22,7 @@ from evolabel.server.contexts.replay import restore, take_snapshot, versions
 from evolabel.server.contexts.settings import SECOND
 from evolabel.server.contexts.state import ProjectState
 from evolabel.server.contexts.verbs import close_due
-from evolabel.server.ops.crash_points import crash_point
+from evolabel.server.crash_points import crash_point
 from evolabel.server.store import derive
 from evolabel.server.store.log import Head, NewRecord, Record
 from evolabel.server.store.pen import NotWriterError, Pen, StoreError

@@ -1,1 +1,1 @@
-"""Check of a stored log, crash points for tests, disk space."""
+"""Check of a stored log."""
