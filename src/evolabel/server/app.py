@@ -15,7 +15,7 @@ from evolabel.server.api.access import Access
 from evolabel.server.service import Service
 
 MOST_BODY = 8 * 1024 * 1024  # bytes
-_TOO_LARGE = f"the body may have {MOST_BODY} bytes; send fewer samples at once"
+_TOO_LARGE = 413, "too-large", f"the body may have {MOST_BODY} bytes; send fewer samples at once"
 TOKEN_PER_MINUTE = 600
 _LONGEST_REQUEST_ID = 100
 
@@ -61,8 +61,9 @@ class Guard:
         request_id = given if 0 < len(given) <= _LONGEST_REQUEST_ID and given.isprintable() else secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = request_id
         refusal = _refusal(request)
-        if refusal is not None:
-            await problems.document(request, *refusal)(scope, receive, send)
+        body = None if refusal is not None else await _read_body(receive)
+        if body is None:
+            await problems.document(request, *(refusal or _TOO_LARGE))(scope, receive, send)
             return
 
         async def with_headers(message: Message) -> None:
@@ -70,7 +71,7 @@ class Guard:
                 message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode()), *_HEADERS]
             await send(message)
 
-        await self._app(scope, _limited(receive), with_headers)
+        await self._app(scope, _replaying(body, receive), with_headers)
 
 
 _HEADERS = [
@@ -84,7 +85,7 @@ def _refusal(request: Request) -> tuple[int, str, str] | None:
     """Return status, type and detail of the problem with the headers of `request`, or None."""
     length = request.headers.get("content-length", "0")
     if not length.isascii() or not length.isdigit() or int(length[:20]) > MOST_BODY:
-        return 413, "too-large", _TOO_LARGE
+        return _TOO_LARGE
     has_body = length != "0" or "transfer-encoding" in request.headers
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if has_body and kind != "application/json":
@@ -92,16 +93,30 @@ def _refusal(request: Request) -> tuple[int, str, str] | None:
     return None
 
 
-def _limited(receive: Receive) -> Receive:
-    """Return `receive` that ends a body which grows beyond the limit."""
-    received = 0
-
-    async def limited() -> Message:
-        nonlocal received
+async def _read_body(receive: Receive) -> bytes | None:
+    """Return the body that `receive` brings, or None if it grows beyond the limit or the sender goes away."""
+    parts, size = list[bytes](), 0
+    while True:
         message = await receive()
-        received += len(message.get("body", b""))
-        if received > MOST_BODY:
-            raise problems.ProblemError(413, "too-large", _TOO_LARGE)
-        return message
+        if message["type"] != "http.request":
+            return None
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > MOST_BODY:
+            return None
+        if not message.get("more_body"):
+            return b"".join(parts)
 
-    return limited
+
+def _replaying(body: bytes, receive: Receive) -> Receive:
+    """Return a function that brings `body` at once, then what `receive` brings."""
+    sent = False
+
+    async def replay() -> Message:
+        nonlocal sent
+        if sent:
+            return await receive()
+        sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay

@@ -103,6 +103,8 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
     status = error.status_code if isinstance(error, HTTPException) else 500
+    if status == 400:
+        return document(request, 400, "bad-json", "the body is not JSON; send UTF-8 JSON")
     types = {404: "not-found", 405: "method-not-allowed", 413: "too-large", 415: "not-json"}
     detail = str(getattr(error, "detail", error))
     return document(request, status, types.get(status, "refused"), detail, headers=getattr(error, "headers", None))

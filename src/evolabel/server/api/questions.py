@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from evolabel.server.api.access import access_of, carry_out, origin_of, read
 from evolabel.server.api.schemas import AnswerIn, NextIn, RefusalIn
+from evolabel.server.api.times import readable_times
 from evolabel.server.contexts import reading, verbs
 
 router = APIRouter(prefix="/projects/{slug}/questions", tags=["questions"])
@@ -17,7 +18,7 @@ async def get_questions(slug: str, request: Request, limit: int = 100) -> dict[s
     """Return the open questions, freshest first, at most `limit` of them."""
     worker, identity = access_of(request).enter(request, slug, "annotator")
     most = min(max(limit, 1), 1000)
-    return dict(await read(worker, lambda desk: reading.list_questions(desk, identity.person_id, most)))
+    return readable_times(await read(worker, lambda desk: reading.list_questions(desk, identity.person_id, most)))
 
 
 @router.post("/next", response_model=None)
@@ -26,7 +27,7 @@ async def post_next(slug: str, body: NextIn, request: Request) -> dict[str, Any]
     worker, identity = access_of(request).enter(request, slug, "annotator")
     skipped, person = set(body.skip), identity.person_id
     found = await read(worker, lambda desk: reading.next_question(desk, worker.leases, person, skipped))
-    return Response(status_code=204, headers=_RETRY) if found is None else dict(found)
+    return Response(status_code=204, headers=_RETRY) if found is None else readable_times(found)
 
 
 @router.put("/{number}/lease")
@@ -34,7 +35,7 @@ async def put_lease(slug: str, number: int, request: Request) -> dict[str, Any]:
     """Keep a question from being offered to others for another while."""
     worker, identity = access_of(request).enter(request, slug, "annotator")
     person = identity.person_id
-    return dict(await read(worker, lambda desk: reading.renew_lease(desk, worker.leases, number, person)))
+    return readable_times(await read(worker, lambda desk: reading.renew_lease(desk, worker.leases, number, person)))
 
 
 @router.delete("/{number}/lease", status_code=204)
@@ -79,4 +80,4 @@ async def delete_answer(slug: str, number: int, request: Request) -> None:
 def _receipt(result: dict[str, Any], response: Response) -> dict[str, Any]:
     if result.pop("replayed"):
         response.headers["Idempotent-Replayed"] = "true"
-    return dict(result)
+    return readable_times(result)

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from evolabel.server.api.access import access_of, carry_out, origin_of, read
 from evolabel.server.api.schemas import LabelsIn, PredictionsIn, SamplesIn
+from evolabel.server.api.times import readable_times
 from evolabel.server.contexts import reading, verbs
 from evolabel.server.contexts.desk import Desk
 from evolabel.server.contexts.verbs import UnknownError
@@ -61,7 +62,7 @@ async def get_sample(slug: str, sample: str, request: Request) -> dict[str, Any]
         number = number_of(desk, sample)
         return reading.show_sample(desk, number, identity.person_id, sees_all=identity.role not in (None, "annotator"))
 
-    return dict(await read(worker, verb))
+    return readable_times(await read(worker, verb))
 
 
 def number_of(desk: Desk, sample: str) -> int:

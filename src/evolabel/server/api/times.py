@@ -1,0 +1,22 @@
+"""Times in responses: texts such as 2026-11-16T14:02:59.120000Z instead of microseconds."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from evolabel.server.contexts.settings import SECOND
+
+_TIMES = ("at", "asked_at", "lease_until", "final_at")
+
+
+def readable_times(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return `facts` in which every time is a text in ISO 8601, UTC; lists of facts are read as well."""
+    return {name: _readable(name, value) for name, value in facts.items()}
+
+
+def _readable(name: str, value: Any) -> Any:
+    if isinstance(value, list):
+        return [readable_times(item) if isinstance(item, dict) else item for item in value]
+    if name not in _TIMES or value is None:
+        return value
+    seconds, rest = divmod(value, SECOND)
+    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest, tzinfo=None).isoformat() + "Z"

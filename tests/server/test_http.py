@@ -1,0 +1,214 @@
+"""The routes of the API, over HTTP: who may do what, what is refused, and what a refusal leaves as it was."""
+
+import pytest
+from fastapi.testclient import TestClient
+from server.conftest import new_project
+from server.pumps import samples, seal
+
+from evolabel.server.app import MOST_BODY, create_app
+from evolabel.server.contexts.state import ProjectState
+from evolabel.server.security.first_token import create_token
+from evolabel.server.service import Service
+from evolabel.server.store.engines import read_url
+
+P = "/api/v1/projects/pumps"
+
+
+class Sender:
+    """A client with the token of a role."""
+
+    def __init__(self, client, token):
+        self._client = client
+        self.headers = {"Authorization": f"Bearer {token}"}
+
+    def __call__(self, method, path, json=None, **headers):
+        return self._client.request(method, path, json=json, headers={**self.headers, **headers})
+
+
+@pytest.fixture
+def served(sqlite, start):
+    """The service behind an application, and a sender for each role."""
+    yield from serving(start(sqlite), sqlite)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """The same, for tests that leave the project as it was."""
+    url = read_url(f"sqlite:///{tmp_path_factory.mktemp('shared')}/evolabel.db")
+    service = Service(url)
+    service.start()
+    service.create_project(new_project())
+    yield from serving(service, url)
+    service.stop()
+
+
+def serving(service, url):
+    client = TestClient(create_app(service, token_per_minute=10_000), raise_server_exceptions=False)
+    roles = ("producer", "annotator", "expert", "operator", "bridge")
+    senders = {role: Sender(client, create_token(url, f"{role}-1", "pumps", role, "test")) for role in roles}
+    senders["admin"] = Sender(client, create_token(url, "root", None, None, "test"))
+    senders["stranger"] = Sender(client, "ev_nothing")
+    yield service, senders
+    client.close()
+
+
+def ask(senders, n=9):
+    """Send samples until one is asked about; its result."""
+    for sample, _ in samples(n):
+        result = senders["producer"]("POST", f"{P}/samples", {"samples": [sample]}).json()["results"][0]
+        if result["question"]:
+            return result
+    raise AssertionError("no question")
+
+
+def test_a_sample_a_question_an_answer(served):
+    service, senders = served
+    result = ask(senders)
+    question = senders["annotator"]("POST", f"{P}/questions/next", {}).json()
+    assert question["number"] == result["number"]
+    assert question["question"]["labels"] == result["question"]["labels"]
+    assert question["lease_until"].endswith("Z")
+    assert "prediction" not in question
+    before = seal(service.workers["pumps"])
+    body = {"answers": {"leak": True, "wear": None}, "took_ms": 3120}
+    answered = senders["annotator"]("PUT", f"{P}/questions/{result['number']}/answer", body)
+    assert answered.status_code == 200
+    assert answered.json()["status"] == "submitted"
+    again = senders["annotator"]("PUT", f"{P}/questions/{result['number']}/answer", body)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert again.json() == answered.json()
+    assert seal(service.workers["pumps"]) != before
+    assert senders["annotator"]("POST", f"{P}/questions/next", {}).status_code == 204
+
+
+MAY = {  # route: roles that may use it
+    ("POST", f"{P}/samples"): {"producer", "bridge", "operator", "admin"},
+    ("POST", f"{P}/predictions"): {"producer", "bridge", "operator", "admin"},
+    ("PUT", f"{P}/samples/1/labels"): {"producer", "bridge", "operator", "admin"},
+    ("GET", f"{P}/samples/1"): {"producer", "bridge", "annotator", "expert", "operator", "admin"},
+    ("GET", f"{P}/questions"): {"annotator", "expert", "operator", "admin"},
+    ("POST", f"{P}/questions/next"): {"annotator", "expert", "operator", "admin"},
+    ("PUT", f"{P}/questions/1/lease"): {"annotator", "expert", "operator", "admin"},
+    ("DELETE", f"{P}/questions/1/lease"): {"annotator", "expert", "operator", "admin"},
+    ("PUT", f"{P}/questions/1/answer"): {"bridge", "annotator", "expert", "operator", "admin"},
+    ("PUT", f"{P}/questions/1/refusal"): {"bridge", "annotator", "expert", "operator", "admin"},
+    ("DELETE", f"{P}/questions/1/answer"): {"bridge", "annotator", "expert", "operator", "admin"},
+    ("GET", P): {"producer", "bridge", "annotator", "expert", "operator", "admin"},
+    ("PATCH", P): {"operator", "admin"},
+    ("POST", f"{P}/pause"): {"operator", "admin"},
+    ("POST", f"{P}/resume"): {"operator", "admin"},
+    ("POST", f"{P}/tokens"): {"operator", "admin"},
+    ("POST", "/api/v1/projects"): {"admin"},
+    ("GET", "/api/v1/projects"): {"producer", "bridge", "annotator", "expert", "operator", "admin"},
+}
+BODIES = {
+    f"{P}/samples": {"samples": [{"id": "one", "x": {"pressure": 1.0}}]},
+    f"{P}/predictions": {"samples": [{"x": {"pressure": 1.0}}]},
+    f"{P}/samples/1/labels": {"y": {"leak": True}},
+    f"{P}/questions/1/answer": {"answers": {"leak": True}},
+    f"{P}/tokens": {"person": "eve", "role": "annotator"},
+    P: {"settings": {"max_open": 9}},
+    "/api/v1/projects": {"slug": "x", "features": [{"name": "a"}], "labels": [{"name": "b"}]},
+}
+
+
+@pytest.mark.parametrize(("method", "path"), MAY, ids=[f"{m} {p}" for m, p in MAY])
+def test_only_the_named_roles_may_use_a_route(shared, method, path):
+    _, senders = shared
+    allowed = set()
+    for role, send in senders.items():
+        status = send(method, path, None if method in ("GET", "DELETE") else BODIES.get(path, {})).status_code
+        assert status < 500
+        if status not in (401, 403):
+            allowed.add(role)
+    assert allowed == MAY[method, path]
+
+
+def test_a_token_of_one_project_sees_no_other(served):
+    _, senders = served
+    body = {"slug": "other", "features": [{"name": "a"}], "labels": [{"name": "b"}]}
+    assert senders["admin"]("POST", "/api/v1/projects", body).status_code == 201
+    for path in ("/api/v1/projects/other", "/api/v1/projects/absent"):
+        refused = senders["operator"]("GET", path)
+        assert refused.status_code == 404
+        assert refused.json()["detail"] == "there is no such project; check its name and your token"
+    assert [p["slug"] for p in senders["operator"]("GET", "/api/v1/projects").json()["projects"]] == ["pumps"]
+
+
+REFUSED = {
+    "no JSON": (b"{", 400, "bad-json"),
+    "no object": (b"[]", 422, "invalid"),
+    "unknown field": (b'{"samples": [{"x": {}, "z": 1}]}', 422, "invalid"),
+    "no sample": (b'{"samples": []}', 422, "invalid"),
+    "not a number": (b'{"samples": [{"x": {"pressure": NaN}}]}', 422, "invalid"),
+    "infinite": (b'{"samples": [{"x": {"pressure": 1e999}}]}', 422, "invalid"),
+    "huge whole number": (b'{"samples": [{"x": {"pressure": 1' + b"0" * 400 + b"}}]}", 422, "invalid"),
+    "true": (b'{"samples": [{"x": {"pressure": true}}]}', 422, "invalid"),
+    "text": (b'{"samples": [{"x": {"pressure": "4.9"}}]}', 422, "invalid"),
+    "unknown feature": (b'{"samples": [{"x": {"presure": 4.9}}]}', 422, "invalid"),
+    "nested": (b'{"samples": [{"x": {"pressure": [1]}}]}', 422, "invalid"),
+    "deep": (b'{"samples": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", 400, "bad-json"),
+    "unknown label": (b'{"samples": [{"x": {}, "y": {"leek": true}}]}', 422, "invalid"),
+    "label of a text": (b'{"samples": [{"x": {}, "y": {"leak": "yes"}}]}', 422, "invalid"),
+    "same id twice": (b'{"samples": [{"id": "a", "x": {}}, {"id": "a", "x": {}}]}', 422, "invalid"),
+    "broken text": (b'{"samples": [{"id": "\\ud800", "x": {"pressure": 1}}]}', 422, "invalid"),
+    "not UTF-8": (b'{"samples": "\xff"}', 400, "bad-json"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_bodies_are_refused_and_change_nothing(shared, case):
+    service, senders = shared
+    worker = service.workers["pumps"]
+    content, status, kind = REFUSED[case]
+    before = seal(worker), worker.head
+    producer = senders["producer"]
+    headers = {**producer.headers, "Content-Type": "application/json"}
+    refused = producer._client.post(f"{P}/samples", content=content, headers=headers)
+    assert (refused.status_code, refused.json()["type"]) == (status, f"/problems/{kind}")
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert refused.json()["detail"]
+    assert (seal(worker), worker.head) == before
+
+
+def test_bodies_that_are_too_large_or_no_json_are_refused(served):
+    _, senders = served
+    producer = senders["producer"]
+    json = {**producer.headers, "Content-Type": "application/json"}
+    large = producer._client.post(f"{P}/samples", content=b" " * (MOST_BODY + 1), headers=json)
+    assert large.status_code == 413
+    streamed = producer._client.post(f"{P}/samples", content=iter([b" " * MOST_BODY, b"  "]), headers=json)
+    assert streamed.status_code == 413
+    form = producer._client.post(f"{P}/samples", data={"a": "b"}, headers=producer.headers)
+    assert form.status_code == 415
+
+
+def test_a_token_has_a_limit_of_requests(served, sqlite, start):
+    service, _ = served
+    client = TestClient(create_app(service, token_per_minute=3))
+    send = Sender(client, create_token(sqlite, "fast", "pumps", "producer", "test"))
+    statuses = [send("GET", P).status_code for _ in range(5)]
+    assert statuses == [200, 200, 200, 429, 429]
+    assert int(send("GET", P).headers["Retry-After"]) >= 1
+
+
+def test_a_body_that_breaks_the_learner_costs_two_rebuilds(served, monkeypatch):
+    service, senders = served
+    worker = service.workers["pumps"]
+    before, head, calls = seal(worker), worker.head.seq, []
+    genuine = ProjectState.predict
+
+    def breaking(self, cells):
+        if cells[0] == 666.0:
+            calls.append(1)
+            raise ArithmeticError("broken")
+        return genuine(self, cells)
+
+    monkeypatch.setattr(ProjectState, "predict", breaking)
+    body = {"samples": [{"id": "bad", "x": {"pressure": 666.0}}]}
+    statuses = [senders["producer"]("POST", f"{P}/samples", body).status_code for _ in range(4)]
+    assert statuses == [503, 500, 500, 500]
+    assert len(calls) == 2
+    assert seal(worker) == before
+    assert worker.head.seq == head + 2  # two epochs began
+    assert senders["producer"]("POST", f"{P}/samples", {"samples": [{"x": {"pressure": 1.0}}]}).status_code == 200
