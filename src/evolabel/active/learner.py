@@ -7,11 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from evolabel._utils.text import first_names
 from evolabel.active.answers.read_answer import Answer, read_answer
 from evolabel.active.asking import Asking
 from evolabel.active.empty_rows import is_empty
 from evolabel.active.presets import paper_settings
-from evolabel.active.query import Query
+from evolabel.active.query import RANKING, Query
 from evolabel.active.selection import RandomSelector
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.inner import ClassifierInner
@@ -140,8 +141,15 @@ class ActiveLearner(Asking):
     # ------------------------------------------------------------------ answers
 
     @uninterrupted
-    def mark_pending(self, query: Query) -> int:
+    def mark_pending(self, query: Query, labels: Sequence[str] | None = None) -> int:
         """Count the question of `query` now; its answer comes later, by `update`.
+
+        Parameters
+        ----------
+        query : Query
+            Made by `query` or `next_query` of this learner.
+        labels : list of str, optional
+            Names of the labels to ask for, instead of those that the query proposes.
 
         Returns
         -------
@@ -152,6 +160,8 @@ class ActiveLearner(Asking):
         self._check_own(model, query)
         if query.number is not None:
             raise StateError(f"question {query.number} is counted already; pass its answer to update")
+        if labels is not None:
+            query = self._asking(query, labels)
         if not query.asked:
             raise StateError("nothing is asked about this sample; call update(query, None)")
         self._follow_model(model)
@@ -212,6 +222,17 @@ class ActiveLearner(Asking):
         if cold_start is None:
             self.strategy.context.record_error(model, query, y, outputs, confidence)
 
+    def _asking(self, query: Query, labels: Sequence[str]) -> Query:
+        """The `query` with a question for the labels of these names."""
+        names = self._inner.label_names
+        if unknown := [name for name in labels if name not in names]:
+            raise DataError(f"there is no label {unknown[0]!r}; the labels are {first_names(names)}")
+        asked = np.isin(names, list(labels))
+        reasons = query.reasons or (RANKING,)
+        by_label = (reasons,) * int(np.count_nonzero(asked))
+        cost = self.strategy.price_of(asked)
+        return replace(query, labels=asked, reasons=reasons, label_reasons=by_label, cost=cost)
+
     def _close(self, query: Query) -> None:
         """Remove a counted question from the pending ones."""
         number = query.number or 0
@@ -263,6 +284,33 @@ class ActiveLearner(Asking):
             raise ParameterError('selection="random" draws its questions for one budget; make a new learner')
         self.bucket.set_budget(budget)
         self.strategy.selector.budget = self.bucket.budget
+
+    # ------------------------------------------------------------------ labels and classifier
+
+    @uninterrupted
+    def add_label(self, name: str) -> None:
+        """Add a label called `name`, of which nothing is known yet; it is asked for like any other."""
+        names = self._inner.label_names
+        if not isinstance(name, str) or not name or name in names:
+            raise DataError(f"a new label needs a name of its own, got {name!r}; the labels are {first_names(names)}")
+        self._follow_model(self._inner.model)
+        self._inner.grow_labels([name])
+
+    @uninterrupted
+    def retire_label(self, name: str) -> None:
+        """Never ask for the label called `name` again; it is predicted, and answers to it are learned."""
+        names = self._inner.label_names
+        if name not in names:
+            raise DataError(f"there is no label {name!r}; the labels are {first_names(names)}")
+        self.strategy.retired.add(name)
+
+    @uninterrupted
+    def replace_classifier(self, classifier: EvolvingFuzzyClassifier) -> None:
+        """Go on with another trained `classifier` of the same features and labels; counts and questions stay."""
+        before, now = self._inner.fitted, ClassifierInner(classifier).fitted
+        if not before.same_features(now) or before.targets.names != now.targets.names:
+            raise DataError("the classifier has other features or labels; pass one trained on those of this learner")
+        self._inner.classifier = classifier
 
     # ------------------------------------------------------------------ files
 

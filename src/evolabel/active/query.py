@@ -49,6 +49,8 @@ class Query:
         Probability of each label at the time of the query; None if nothing is asked.
     names : QueryNames or None
         Names of the columns and labels.
+    label_reasons : tuple of tuples of str
+        The reasons of each label asked for, in the order of the labels.
     """
 
     x: FloatArray
@@ -62,6 +64,7 @@ class Query:
     unfamiliar: tuple[str, ...] = ()
     probabilities: FloatArray | None = None
     names: QueryNames | None = field(default=None, repr=False)
+    label_reasons: tuple[tuple[str, ...], ...] = ()
 
     @property
     def asked(self) -> bool:

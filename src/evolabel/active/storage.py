@@ -115,6 +115,7 @@ def _take_apart(learner: "ActiveLearner") -> tuple[Arrays, dict[str, Any]]:
         "ledger": learner.ledger.facts(),
         "annotators": learner.annotators.facts(),
         "pending": [_describe_query(query) for query in learner.pending.values()],
+        "retired": sorted(strategy.retired),
     }
     arrays |= prefixed("active.selector", strategy.selector.arrays())
     arrays |= prefixed("active.unlabelled", strategy.unlabelled.arrays(model.n_features))
@@ -153,6 +154,9 @@ def _put_together(cls: "type[L]", arrays: Arrays, manifest: object, *, copy: boo
     strategy.restore(stored.whole("rows_unchanged", high=bucket.seen))
     with inside("active.context"):
         strategy.context.restore(parts["context"], model)
+    strategy.retired = set(stored.texts("retired"))
+    if not strategy.retired <= set(strategy.inner.label_names):
+        raise stored.refuse("retired", "names of labels")
     with inside("active.pending"):
         learner.pending = _read_pending(stored, parts["pending"], learner)
     return learner
@@ -228,17 +232,19 @@ def _read_query(described: StoredFacts, arrays: Arrays, learner: "ActiveLearner"
         check_arrays(arrays, table)
         check_samples("x", arrays["x"])
         require(size <= model.n_labels, "labels", f"at most {model.n_labels} labels")
+    reasons = tuple(described.texts("reasons"))
     query = Query(
         arrays["x"],
         arrays["prediction"],
         arrays["labels"],
-        tuple(described.texts("reasons")),
+        reasons,
         {name: arrays[f"scores.{name}"] for name in names},
         described.whole("cost", 1),
         number=number,
         unfamiliar=tuple(described.texts("unfamiliar")),
         probabilities=arrays["probabilities"],
         names=QueryNames(learner.strategy.inner.columns, learner.strategy.inner.label_names),
+        label_reasons=(reasons,) * int(np.count_nonzero(arrays["labels"])),  # files do not keep which is for which
     )
     if not learner.strategy.could_have_made(model, query):
         raise described.refuse("cost", "the price of the labels that are asked for")

@@ -63,6 +63,8 @@ class QueryStrategy:
         self.selector = selector
         self.unlabelled = UnlabelledRows(moments=any(isinstance(c, VarianceReduction) for c in criteria))
         self.context = QueryContext(bucket, error_feedback=error_feedback)
+        self.retired: set[str] = set()
+        """Names of labels that are predicted and never asked for."""
         self._names = [criterion.name for criterion in criteria]
         self._firing = [criterion for criterion in criteria if can_fire(criterion)]
         self._min_labels = min_labels
@@ -237,9 +239,11 @@ class QueryStrategy:
         """A question about a whole sample, or none, without scores: a first model needs all labels."""
         look = self._look(model, row, self.context.of_next(model, row))
         prediction = look.outputs[0]
-        labels = np.full(len(prediction), asked)
-        reasons = (COLD_START,) if asked else ()
-        return self._described(Query(row[0].copy(), prediction, labels, reasons, {}, self.price_of(labels)))
+        labels = np.full(len(prediction), asked) & ~self._retired_labels()
+        reasons = (COLD_START,) if labels.any() else ()
+        by_label = (reasons,) * int(np.count_nonzero(labels))
+        price = self.price_of(labels)
+        return self._described(Query(row[0].copy(), prediction, labels, reasons, {}, price, label_reasons=by_label))
 
     def _make_query(
         self,
@@ -252,15 +256,26 @@ class QueryStrategy:
         selector: Selector,
     ) -> Query:
         """The query of a scored sample; `mask`: labels to ask for, or that the sample is asked about; None: nothing."""
-        if mask is None:
-            labels = np.zeros(len(prediction), np.bool_)
+        labels = np.zeros(len(prediction), np.bool_)
+        if mask is not None:
+            labels = (mask if self.bucket.per == "labels" else ~labels) & ~self._retired_labels()
+        if not labels.any():
             return self._described(Query(x, prediction, labels, (), scores, 0, value))
-        labels = mask if self.bucket.per == "labels" else np.ones(len(prediction), np.bool_)
         reasons = self._reasons(scores, labels, selector)
+        probed = np.zeros(len(prediction), np.bool_)
         if self.bucket.per == "labels" and selector.takes_priorities and is_probe(value, labels):
             reasons = (PROBE, *reasons) if np.count_nonzero(labels) > 1 else (PROBE,)
+            probed = labels & probes(value)
+        by_label = tuple(
+            (PROBE,) if probed[k] else self._reasons(scores, np.arange(len(labels)) == k, selector)
+            for k in np.flatnonzero(labels)
+        )
         price = self.price_of(labels)
-        return self._described(Query(x, prediction, labels, reasons, scores, price, value))
+        return self._described(Query(x, prediction, labels, reasons, scores, price, value, label_reasons=by_label))
+
+    def _retired_labels(self) -> BoolArray:
+        """The labels that are never asked for, (K,)."""
+        return np.isin(self.inner.label_names, list(self.retired))
 
     def _described(self, query: Query) -> Query:
         """The `query` with names, unfamiliar values in words and, if it asks, the probabilities of the labels."""

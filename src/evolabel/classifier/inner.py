@@ -218,6 +218,12 @@ class ClassifierInner:
             note(f"y answers {first_names(names)}, which the model did not have; added as a label")
             self.targets = LabelMatrix([*self.label_names, *names])
 
+    def grow_labels(self, names: Sequence[str]) -> None:
+        """Add labels of these `names` to the model, of which nothing is known yet."""
+        model = self.any_model
+        model.grow_labels(model.n_labels + len(names), absent=False)
+        self.targets = LabelMatrix([*self.label_names, *names])
+
     def validate_row(self, x: object) -> FloatArray:
         """One checked row, (1, p), from a flat array `x`, a dictionary by feature names or a table of one row."""
         if isinstance(x, Mapping):

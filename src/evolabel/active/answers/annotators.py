@@ -48,10 +48,13 @@ class AnnotatorPool:
         for name, weight in (weights or {}).items():
             self.set_weight(name, weight)
 
-    def set_weight(self, annotator: str, weight: float) -> None:
-        """Set the `weight` of `annotator` by hand."""
-        check_number(f"weight of {annotator!r}", weight, 0, 1)
+    def set_weight(self, annotator: str, weight: float | None) -> None:
+        """Set the `weight` of `annotator` by hand; None: it is estimated from agreements again."""
         read_names(annotator)
+        if weight is None:
+            self.fixed.pop(annotator, None)
+            return
+        check_number(f"weight of {annotator!r}", weight, 0, 1)
         self.fixed[annotator] = float(weight)
 
     def weight(self, annotator: str) -> float:

@@ -193,7 +193,7 @@ class ProjectState:
             self.asked_at.popleft()
         pending = self.learner.bucket.seen  # a sample without any value is no sample for the learner
         self.open[self.seen] = OpenQuestion(self.seen, pending, asked, query.cost, at, needed)
-        reasons = {name: list(query.reasons) for name in asked}
+        reasons = {name: list(why) for name, why in zip(asked, query.label_reasons, strict=True)}
         return {"labels": asked, "reasons": reasons, "cost": query.cost, "needed": needed}
 
     def _answer(self, payload: Facts, at: int) -> Facts:
