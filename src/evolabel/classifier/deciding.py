@@ -1,6 +1,6 @@
 """Weights of labels and classes by name, and the thresholds of one explained row."""
 
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -10,6 +10,13 @@ from evolabel.errors import ParameterError
 from evolabel.typing import BoolArray, FloatArray
 
 _SHOWN_NAMES = 5  # labels in an error
+
+
+class RowDecisions(TypedDict):
+    """The `threshold` of each label of a row, infinite where labels are decided `together`, by sets or by weights."""
+
+    threshold: FloatArray | None
+    together: str
 
 
 def named_weights(class_weight: dict[Any, float] | str | None, names: list[str]) -> FloatArray | None:
