@@ -227,6 +227,16 @@ def test_labels_by_name_and_names_that_y_does_not_have(rare_labels):
         EvolvingFuzzyClassifier(class_weight={"leek": 30}).fit(X, frame)
 
 
+def test_weights_follow_labels_that_get_other_names(rare_labels):
+    X, Y = rare_labels
+    clf = EvolvingFuzzyClassifier(max_rules=3, class_weight={"label0": 20}).fit(X[:300], Y[:300])
+    before = clf.predict(X)
+    clf.name_columns([f"s{j}" for j in range(5)], ["leak", "label0", "seal"])
+    assert clf.class_weight == {"leak": 20}
+    with pytest.warns(UserWarning, match="feature names"):
+        np.testing.assert_array_equal(clf.predict(X), before)
+
+
 def test_weights_of_a_label_that_appears_later(rare_labels):
     X, Y = rare_labels
     clf = EvolvingFuzzyClassifier(class_weight={"label2": 50}).partial_fit(X[:200], Y[:200, :2])

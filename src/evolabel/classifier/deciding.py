@@ -1,5 +1,6 @@
 """Weights of labels and classes by name, and the thresholds of one explained row."""
 
+from collections.abc import Sequence
 from typing import Any, TypedDict
 
 import numpy as np
@@ -25,6 +26,16 @@ def named_weights(class_weight: dict[Any, float] | str | None, names: list[str])
         return None
     given = {str(name): float(weight) for name, weight in class_weight.items()}
     return np.array([given.get(name, 1.0) for name in names])
+
+
+def renamed_weights(
+    class_weight: dict[Any, float] | str | None, known: Sequence[str], names: Sequence[str]
+) -> dict[Any, float] | str | None:
+    """Return `class_weight` with those of `names` in place of the labels `known`; the same where it is no dict."""
+    if not isinstance(class_weight, dict):
+        return class_weight
+    new = dict(zip(known, names, strict=True))
+    return {new.get(str(name), name): weight for name, weight in class_weight.items()}
 
 
 def check_weighted_names(class_weight: dict[Any, float] | str | None, targets: Targets) -> None:
