@@ -90,7 +90,7 @@ def _unfamiliar(classifier: EvolvingFuzzyClassifier, rows: ModelRows) -> list[st
         unseen.setdefault(text.row, []).append(text)
     X = np.ascontiguousarray(rows.dataset.X)
     found = (describe_unfamiliar(x, ranges, coding, tuple(unseen.get(i, ()))) for i, x in enumerate(X))
-    empty = np.isnan(X).all(axis=1)
+    empty = np.atleast_1d(np.isnan(X).all(axis=1))
     return [NO_FEATURE if none else "; ".join(texts) for none, texts in zip(empty, found, strict=True)]
 
 
