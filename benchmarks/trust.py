@@ -12,6 +12,7 @@
 | drift  | streams of `drift_streams.py`, initial batch of 500 rows: the worst 250 rows of any label                 |
 | asking | a tenth of the labels is asked for (`ActiveLearner`, per label)                                           |
 | hidden | yeast, half of the labels are not known to the learner                                                    |
+| novel  | four data sets as in `sets`: rows with a value outside the range seen, and wild values put into rows       |
 | time   | processor time of calibration per learned row                                                             |
 
 "Before" are the outputs cut to [0, 1], for classes divided by their sum, as `predict_proba` returned them before it was
@@ -27,6 +28,7 @@ for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ[name] = "1"
 
 import argparse
+import copy
 import time
 import warnings
 from collections.abc import Callable, Iterable
@@ -46,6 +48,7 @@ from evolabel.core.batch import Batch
 from evolabel.core.calibration.calibration import Calibration
 from evolabel.evaluate import average_precision, partial_accuracy, set_coverage, set_size
 from evolabel.evaluate.metrics.prediction_sets import covered
+from evolabel.explain.unfamiliar import describe_unfamiliar
 
 SEEDS = range(20, 25)
 LABELS, CLASSES = ("emotions", "yeast", "water-quality"), ("digits", "breast_cancer", "ImageSegments")
@@ -61,6 +64,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "balanced": {"optimise": "balanced"},
     "costs": {},  # `MISS_COST` for every label
 }
+WILD, ALSO_WILD, MOST_WILD = 1e9, 1e8, 16  # values put into rows, and in how many features at most
 MISS_COST, RARE_BELOW = 10.0, 0.1  # in false alarms; share of a label that counts as rare
 
 Case = tuple[str, int]
@@ -322,6 +326,48 @@ def of_decisions(decided: np.ndarray, Y: np.ndarray, rare: np.ndarray) -> dict[s
     }
 
 
+def novel(name: str, seed: int) -> dict[str, Any]:
+    """Measure how many ordinary rows have a value outside the range seen, and whether wild values are flagged.
+
+    One row after the other gets the value `WILD` in another feature and is learned; then `ALSO_WILD` in the same
+    feature should still be flagged.
+    """
+    rows = load(name, seed)
+    n, outside, flagged = round(0.2 * len(rows.X)), [], []
+    classifier = EvolvingFuzzyClassifier().fit(rows.X[:n], rows.target[:n])
+    model = classifier.inner.any_model
+    wild, still = wild_values_flagged(copy.deepcopy(classifier), rows, n, seed)
+    for i in range(n, len(rows.X)):
+        x, (low, high) = rows.X[i], (-model.ranges[0, 0], model.ranges[1, 0])
+        outside.append(bool(((x < low) | (x > high)).any()))
+        flagged.append(bool(describe_unfamiliar(x, model.ranges, None)))
+        classifier.partial_fit(rows.X[i : i + 1], rows.target[i : i + 1])
+    return {"outside": float(np.mean(outside)), "flagged": float(np.mean(flagged)), "wild": wild, "still": still}
+
+
+def wild_values_flagged(classifier: EvolvingFuzzyClassifier, rows: Rows, n: int, seed: int) -> tuple[float, float]:
+    """Return the shares of values `WILD` that are flagged, and of `ALSO_WILD` after a row with the first was learned.
+
+    The rows behind the first `n` are used; their features are drawn by `seed`.
+    """
+    model, found = classifier.inner.any_model, []
+    features = np.random.default_rng(seed).permutation(rows.X.shape[1])[:MOST_WILD]
+    for i, j in enumerate(features, start=n):
+        x = rows.X[i : i + 1].copy()
+        x[0, j] = WILD
+        first = _is_flagged(model, x[0], int(j))
+        classifier.partial_fit(x, rows.target[i : i + 1])
+        x[0, j] = ALSO_WILD
+        found.append((first, _is_flagged(model, x[0], int(j))))
+    first, second = np.mean(found, axis=0).tolist()
+    return first, second
+
+
+def _is_flagged(model: Any, x: np.ndarray, feature: int) -> bool:
+    """Return whether the value of `feature` in the row `x` is reported as outside the range that `model` has seen."""
+    return any(f"(x{feature} = " in text for text in describe_unfamiliar(x, model.ranges, None))
+
+
 def timed(name: str, seed: int) -> dict[str, Any]:
     """Measure processor time per learned row in microseconds, best of seven; `name` is the number of labels."""
     K, n, rng, seconds = int(name), 2000, np.random.default_rng(seed), []
@@ -343,6 +389,7 @@ PARTS = {
     "asking": Part([(name, seed) for name in ("yeast", "water-quality") for seed in SEEDS], asking),
     "hidden": Part([("yeast", seed) for seed in SEEDS], hidden),
     "decide": Part([(name, seed) for name in DECIDED for seed in SEEDS], decide),
+    "novel": Part([(name, seed) for name in (*LABELS, "digits") for seed in SEEDS], novel),
     "time": Part([(K, 20) for K in ("6", "14", "100")], timed),
 }
 

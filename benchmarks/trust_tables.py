@@ -20,6 +20,7 @@ MOST_ECE = {
 LOG_LOSS_MARGIN = {"breast_cancer": 0.015}  # above logistic regression, at most; 0 for the others
 NARROW = ("emotions", "yeast", "water-quality")  # sets whose coverage must not be far above what is asked for
 MOST_MICROSECONDS = 5.0
+MOST_FLAGGED = 0.03  # of ordinary rows
 WAYS = ("before", "after", "logistic")
 SHOWN_WAYS = {
     "plain": "default",
@@ -140,6 +141,14 @@ def weight_table(found: Found) -> str:
     return table([*heads, "cost per row"], rows)
 
 
+def novel_table(found: Found) -> str:
+    """Return the shares of ordinary rows and of wild values that are outside the range seen."""
+    keys = ("outside", "flagged", "wild", "still")
+    rows = [[name, *(f"{average(runs, key):.3f}" for key in keys)] for name, runs in found.items()]
+    heads = ["set", "rows outside at all", "rows flagged", "wild values flagged", "flagged after one was learned"]
+    return table(heads, rows)
+
+
 MAKERS: dict[str, Callable[[Found], str]] = {
     "sets": probability_table,
     "levels": level_table,
@@ -147,6 +156,7 @@ MAKERS: dict[str, Callable[[Found], str]] = {
     "drift": drift_table,
     "asking": small_table,
     "hidden": small_table,
+    "novel": novel_table,
     "subset": subset_table,
     "weights": weight_table,
 }
@@ -162,6 +172,7 @@ def targets(found: Found) -> str:
         "drift": of_drift,
         "asking": lambda part: [_covered("asking", name, runs, ("sets",), 0.88) for name, runs in part.items()],
         "decide": of_decisions,
+        "novel": of_novelty,
         "time": lambda part: [
             at_most("microseconds per learned row, 14 labels", MOST_MICROSECONDS, average(part["14"], "microseconds"))
         ],
@@ -211,6 +222,13 @@ def of_decisions(found: Found) -> Iterable[Target]:
     for name, runs in found.items():
         changed = average(runs, "subset", "subset_accuracy") - average(runs, "plain", "subset_accuracy")
         yield at_least(f"change of subset accuracy, {name}", -0.003, changed)
+
+
+def of_novelty(found: Found) -> Iterable[Target]:
+    """Return the targets of values outside the range seen."""
+    for name, runs in found.items():
+        yield at_most(f"ordinary rows flagged, {name}", MOST_FLAGGED, average(runs, "flagged"))
+        yield at_least(f"wild values flagged, also after one was learned, {name}", 1.0, average(runs, "still"))
 
 
 def of_drift(found: Found) -> Iterable[Target]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.errors import BudgetError, EvolabelError, ParameterError
+from evolabel.errors import BudgetError, DataWarning, EvolabelError, ParameterError
 
 pytest.importorskip("skactiveml")
 
@@ -49,6 +49,23 @@ def test_the_stream_loop_runs_with_its_managers_and_ours(trained, stream, name, 
         assert utilities.shape == (len(rows),)
         assert name != "ours" or queried <= 0.2 * seen
     assert 0.1 * seen < queried < 0.5 * seen  # theirs keep the budget in the long run only
+
+
+@pytest.mark.parametrize("name", MANAGERS)
+def test_rows_without_features_stop_nothing_and_are_not_asked_about_by_ours(trained, stream, name):
+    X = stream[0][60:90].copy()
+    X[[0, 7]] = np.nan
+    strategy = EvolvingQueryStrategy(**{**MANAGERS[name], **({"budget": 1.0} if name == "ours" else {})})
+    with pytest.warns(DataWarning, match=r"2 rows of X have no feature at all \(the first is row 0\); not asked about"):
+        indices, utilities = strategy.query(X, trained, return_utilities=True)
+    given = {} if name == "fixed" else {"utilities": utilities}
+    strategy.update(X, indices, budget_manager_param_dict=given)
+    full = np.delete(np.arange(30), [0, 7])
+    np.testing.assert_array_equal(utilities[full], strategy.utilities(X[full], trained))
+    if name == "ours":
+        np.testing.assert_array_equal(indices, full)
+    with pytest.warns(DataWarning, match="1 row of X has no feature"):
+        assert strategy.utilities(X[:1], trained).shape == (1,)
 
 
 @pytest.mark.parametrize("name", MANAGERS)

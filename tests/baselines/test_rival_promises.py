@@ -18,7 +18,7 @@ from evolabel.baselines import (
 )
 from evolabel.baselines.base import WARM_UP_ROWS
 from evolabel.checks import check_learner
-from evolabel.errors import DataError, EvolabelError, NotTrainedError
+from evolabel.errors import DataError, DataWarning, EvolabelError, NotTrainedError
 
 RIVALS = [name for name in LEARNERS if name not in ("evolabel", "macro-f1", "paper", "rfwls", "tuned", "paper-tuned")]
 INITIAL = 60
@@ -38,6 +38,39 @@ def fitted(name, stream):
 @every_rival
 def test_passes_the_public_checks(name):
     check_learner(small(name))
+
+
+@pytest.mark.filterwarnings("ignore::evolabel.errors.DataWarning")
+@every_rival
+@pytest.mark.parametrize("initial", [INITIAL, 0])
+def test_a_row_without_features_is_scored_by_label_shares_and_not_learned(name, initial, stream):
+    X, Y = stream[0].copy(), stream[1]
+    empty = [2, 30, 85, 86, len(X) - 1]
+    X[empty] = np.nan
+    full = np.delete(np.arange(len(X)), empty)
+    with_them, without = small(name), small(name)
+    if initial:
+        with_them.fit(X[:initial], Y[:initial])
+        without.fit(X[full[full < initial]], Y[full[full < initial]])
+    rest = full[full >= initial]
+    scores = with_them.test_then_train(X[initial:], Y[initial:])
+    np.testing.assert_array_equal(scores[rest - initial], without.test_then_train(X[rest], Y[rest]))
+    np.testing.assert_allclose(scores[85 - initial], Y[full[full < 85]].mean(axis=0))
+    np.testing.assert_array_equal(scores[86 - initial], scores[85 - initial])
+    np.testing.assert_allclose(with_them.decision_function(X[-1:])[0], Y[full].mean(axis=0))
+    np.testing.assert_array_equal(with_them.decision_function(stream[0]), without.decision_function(stream[0]))
+
+
+@every_rival
+def test_rows_without_features_are_counted_and_nothing_else_is_refused(name, stream):
+    X, Y = stream[0].copy(), stream[1]
+    X[[2, 5]] = np.nan
+    with pytest.warns(DataWarning, match=r"2 rows of X have no feature at all \(the first is row 2\); not learned"):
+        learner = small(name).fit(X, Y)
+    with pytest.warns(DataWarning, match="the scores are the shares of the labels"):
+        learner.predict(X)
+    with pytest.raises(DataError, match="no row of X has a feature"), pytest.warns(DataWarning):
+        small(name).fit(X[[2, 5]], Y[:2])
 
 
 @every_rival
@@ -138,7 +171,6 @@ def test_while_it_waits_the_label_priors_answer(name, stream):
 BAD = {
     "too few features": lambda X, Y: (X[:, :2], Y),
     "an infinite feature": lambda X, Y: (np.vstack([X[:-1], np.full(X.shape[1], np.inf)]), Y),
-    "a row of NaN": lambda X, Y: (np.vstack([X[:-1], np.full(X.shape[1], np.nan)]), Y),
     "text": lambda X, Y: (X.astype(str).astype(object) + "?", Y),
     "a label of 2": lambda X, Y: (X, Y + 2.0),
     "too few labels": lambda X, Y: (X, Y[:, :1]),

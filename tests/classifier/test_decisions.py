@@ -227,6 +227,16 @@ def test_labels_by_name_and_names_that_y_does_not_have(rare_labels):
         EvolvingFuzzyClassifier(class_weight={"leek": 30}).fit(X, frame)
 
 
+def test_weights_follow_labels_that_get_other_names(rare_labels):
+    X, Y = rare_labels
+    clf = EvolvingFuzzyClassifier(max_rules=3, class_weight={"label0": 20}).fit(X[:300], Y[:300])
+    before = clf.predict(X)
+    clf.name_columns([f"s{j}" for j in range(5)], ["leak", "label0", "seal"])
+    assert clf.class_weight == {"leak": 20}
+    with pytest.warns(UserWarning, match="feature names"):
+        np.testing.assert_array_equal(clf.predict(X), before)
+
+
 def test_weights_of_a_label_that_appears_later(rare_labels):
     X, Y = rare_labels
     clf = EvolvingFuzzyClassifier(class_weight={"label2": 50}).partial_fit(X[:200], Y[:200, :2])
@@ -293,6 +303,16 @@ def test_decisions_on_classes_are_the_predictions_of_single_steps(way, rare_clas
     np.testing.assert_array_equal(EvolvingFuzzyClassifier.load(tmp_path / "model").predict(X), one.predict(X))
     one.merge(two)
     assert one.explain(X[0]).predicted.argmax() == one.predict(X[:1])[0]
+
+
+def test_names_of_weights_keep_their_type_in_a_file(rare_class, tmp_path):
+    X, y = rare_class
+    clf = EvolvingFuzzyClassifier(max_rules=3, class_weight={0: 1, np.int64(2): 20.0}).fit(X[:300], y[:300])
+    clf.save(tmp_path / "model")
+    loaded = EvolvingFuzzyClassifier.load(tmp_path / "model")
+    assert loaded.class_weight == {0: 1, 2: 20.0}
+    assert [type(name) for name in loaded.class_weight] == [int, int]
+    np.testing.assert_array_equal(loaded.predict(X), clf.predict(X))
 
 
 def test_whole_sets_of_classes_are_the_largest_output(rare_class):
@@ -371,7 +391,39 @@ def test_explanations_decide_as_predictions_do(way, linked_labels):
     np.testing.assert_array_equal([why.predicted for why in found], clf.predict(X[150:200]))
     if way == "sets":  # a change that turns one label alone would not turn the set
         assert all(change is None for why in found for change in why.counterfactuals)
-    assert all(str(why) and json.dumps(why.to_dict()) for why in found[:3])
+    assert all(str(why) and json.dumps(why.to_dict(), allow_nan=False) for why in found[:3])
+
+
+def test_an_explanation_says_that_a_label_set_is_decided_as_a_whole(linked_labels):
+    X, Y = linked_labels
+    clf = fresh("sets").fit(X[:150], Y[:150])
+    for x in (X[150], np.full(5, np.nan)):
+        why = clf.explain(x)
+        on = why.predicted
+        assert why.text.count(", in the most likely label set)") == on.sum()
+        assert why.text.count(", not in the most likely label set)") == (~on).sum()
+        assert "inf" not in why.text
+        assert [label["threshold"] for label in why.to_dict()["labels"]] == [None] * 4
+    whole = 'no change is offered: the label set is decided as a whole (optimise="subset_accuracy")'
+    for text in (clf.explain(X[150]).text, clf.explain(X[150]).markdown()):
+        assert text.count(whole) == 4
+
+
+def test_an_explanation_says_that_classes_are_compared_by_weights(rare_class):
+    X, y = rare_class
+    text = EvolvingFuzzyClassifier(class_weight={2: 20}).fit(X[:300], y[:300]).explain(X[300]).text
+    assert text.count(", of the largest weighted probability)") == 1
+    assert text.count(", not of the largest weighted probability)") == 2
+    assert text.count("no change is offered: classes are compared by their weighted probabilities") == 3
+
+
+@pytest.mark.filterwarnings("ignore::evolabel.errors.DataWarning")
+def test_a_row_without_features_is_explained_as_it_is_predicted(linked_labels):
+    X, Y = linked_labels
+    Y = Y[:, [0, 1, 1, 0]]  # pairs of labels: the set of plain decisions never occurred
+    clf = fresh("sets").fit(X[:150], Y[:150])
+    empty = np.full((1, 5), np.nan)
+    np.testing.assert_array_equal(clf.explain(empty).predicted, clf.predict(empty)[0])
 
 
 @pytest.mark.parametrize("way", WAYS)

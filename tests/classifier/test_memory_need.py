@@ -1,6 +1,7 @@
 """A model that does not fit into memory is refused before anything is allocated."""
 
 import json
+import pickle
 import subprocess
 import sys
 
@@ -64,6 +65,34 @@ def test_a_refused_fit_leaves_the_model_as_it_was():
 def test_without_any_number_of_rules_that_fits_fewer_features_are_advised():
     with pytest.raises(OutOfMemoryError, match="available; use fewer features"):
         EvolvingFuzzyClassifier(max_rules=1).fit(*wide(2, 7000))
+
+
+def test_labels_that_do_not_fit_are_refused_and_nothing_changes(monkeypatch, state_of, assert_same_state):
+    X, Y = wide(40, 4)
+    classifier = EvolvingFuzzyClassifier().fit(X, Y)
+    before = state_of(classifier)
+    monkeypatch.setattr("evolabel.core.memory_need.memory_available", lambda: GIB)
+    with pytest.raises(OutOfMemoryError, match="4 features and 2000000 labels need"):
+        classifier.partial_fit(X[:1], np.zeros((1, 2_000_000)))
+    assert_same_state(state_of(classifier), before)
+
+
+def test_features_of_dictionaries_that_do_not_fit_are_refused_and_nothing_changes(monkeypatch):
+    pytest.importorskip("river")
+    from evolabel.adapters.river import RiverEvolvingFuzzyClassifier
+
+    monkeypatch.setattr("evolabel.core.memory_need.memory_available", lambda: GIB // 3)
+    many = {f"s{j}": float(j) for j in range(1000)}
+    model = RiverEvolvingFuzzyClassifier(warm_up=4)
+    with pytest.raises(OutOfMemoryError, match="1000 features and 1 labels need"):
+        model.learn_one(many, {"leak": True})
+    for i in range(20):
+        model.learn_one({"heat": float(i)}, {"leak": i > 9})
+    model.learn_one(many, {"leak": True})  # one value each: they wait
+    before = pickle.dumps(model)
+    with pytest.raises(OutOfMemoryError, match="1001 features and 2 labels need"):
+        model.learn_one({name: -value for name, value in many.items()}, {"leak": True, "wear": True})
+    assert pickle.dumps(model) == before
 
 
 def test_nothing_is_refused_where_the_memory_is_unknown(monkeypatch):

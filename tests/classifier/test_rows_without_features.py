@@ -56,6 +56,23 @@ def test_a_stream_with_them_is_learned_row_by_row_or_at_once(stream, optimise, w
         assert at_once.n_samples_seen_ == other.n_samples_seen_
 
 
+@pytest.mark.filterwarnings("ignore::evolabel.errors.DataWarning")
+@pytest.mark.parametrize("classes", [False, True])
+@pytest.mark.parametrize("prepared", [False, True])
+def test_all_answers_about_them_are_those_of_predict(stream, classes, prepared):
+    X, Y = with_empty(stream[0], [3, 30, 90]), stream[1][:, 0] if classes else stream[1]
+    clf = small(warm_up=40)
+    clf = clf.fit(X[:60], Y[:60]) if prepared else clf.partial_fit(X[:2], Y[:2])
+    for row in (slice(3, 4), slice(29, 31), slice(90, 91)):
+        clf.partial_fit(X[row.start - 1 : row.start], Y[row.start - 1 : row.start])
+        P, sets, decided = clf.predict_proba(X[row]), clf.predict_set(X[row], 0.8), clf.predict(X[row])
+        found = clf.answer_then_train(X[row], Y[row], coverage=0.8)
+        np.testing.assert_allclose(found.probabilities[0], P[0], rtol=1e-14)
+        np.testing.assert_array_equal(found.sets[0], sets[0])
+        expected = clf.classes_ == decided[0] if classes else decided[0]
+        np.testing.assert_array_equal(found.decisions[0], expected)
+
+
 def test_a_single_row_to_be_learned_may_be_empty(stream, state_of, assert_same_state):
     clf = small().fit(*stream)
     before = state_of(clf)

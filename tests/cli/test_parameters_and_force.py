@@ -3,6 +3,7 @@
 import json
 import sys
 
+import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
@@ -46,8 +47,34 @@ def test_parameters_change_the_learner_named(command, plant):
 
 
 @pytest.mark.parametrize(
+    "words", [("--params", '{"class_weight": {"fault_b": 20}}'), ("--set", 'class_weight={"fault_b": 20}')]
+)
+def test_weights_of_labels_are_given_by_their_names_and_kept_in_the_model(command, plant, tmp_path, words):
+    told = command("run", plant, *LABELS, *words, "--out", tmp_path / "out", "--quiet")
+    assert told.code == 0, told.err
+    clf = EvolvingFuzzyClassifier.load(tmp_path / "out" / "model.safetensors")
+    assert clf.class_weight == {"fault_b": 20}
+    X = np.random.default_rng(1).normal(size=(50, 2))
+    with pytest.warns(UserWarning, match="feature names"):
+        P, decided = clf.predict_proba(X), clf.predict(X)
+    np.testing.assert_array_equal(decided, P * [1, 20] >= 1.0 - P)
+
+
+def test_a_weight_of_no_label_is_wrong_usage(command, plant):
+    told = command("run", plant, *LABELS, "--set", 'class_weight={"heat": 2}')
+    assert told.code == 2
+    assert told.err.endswith("class_weight has 'heat', which y does not have; use names of fault_a, fault_b\n")
+
+
+def test_balanced_weights_can_be_set(command, plant):
+    told = command("run", plant, *LABELS, "--set", "class_weight=balanced", "--json")
+    assert parameters_of(told) == repr(EvolvingFuzzyClassifier(class_weight="balanced"))
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
+        (("--set", "class_weight={heat: 2}"), "holds no weights"),
         (("--set", "vigilence=0.4"), "there is no parameter 'vigilence'; did you mean vigilance?"),
         (("--params", '{"vigilence": 0.4}'), "there is no parameter 'vigilence'; did you mean vigilance?"),
         (("--set", "qqq=1"), "there is no parameter 'qqq'; use one of max_rules, vigilance, "),

@@ -118,3 +118,20 @@ def test_values_never_seen_are_told_and_have_a_column(command, plant_model, toda
     first, second = csv.DictReader((tmp_path / "answers.csv").read_text().splitlines())
     assert first["unfamiliar"] == ""
     assert second["unfamiliar"].startswith("outside the range seen (heat = 1,000,000, seen ")
+
+
+def test_a_row_without_features_is_marked_among_the_answers(command, plant_model, today, tmp_path):
+    today.write_text("heat,flow\n1,2\n,\n")
+    command("predict", plant_model, today, "--out", tmp_path / "answers.csv")
+    rows = list(csv.DictReader((tmp_path / "answers.csv").read_text().splitlines()))
+    assert [row["unfamiliar"] for row in rows] == ["", "no feature at all"]
+
+
+def test_an_explanation_names_a_text_never_seen(command, tmp_path):
+    log, new, model = (tmp_path / name for name in ("log.csv", "new.csv", "model.safetensors"))
+    log.write_text("mode,heat,fault\n" + "".join(f"{'ab'[i % 2]},{i % 7},{i % 2}\n" for i in range(60)))
+    new.write_text("mode,heat\na,3\nstop,3\n")
+    assert command("run", log, "--labels", "fault", "--out", tmp_path / "out", "--quiet").code == 0
+    model = tmp_path / "out" / "model.safetensors"
+    assert "mode = stop was never seen" in command("explain", model, "--row", "1", "--data", new).out
+    assert "never seen" not in command("explain", model, "--row", "0", "--data", new).out

@@ -55,6 +55,7 @@ def test_the_command_leaves_columns_out(command, log):
     reported = command("run", log, "--labels", "fault", "--quiet")
     assert reported.code == 2
     assert "column 'time' has 300 different texts" in reported.err
+    assert "drop the column (drop=, --drop), or read it as timestamps (time=, --time)" in reported.err
     reported = command("run", log, "--labels", "fault", "--drop", "time,serial", "--quiet")
     assert reported.code == 0
     assert "log: 1 feature, 1 label, " in reported.out

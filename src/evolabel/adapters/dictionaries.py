@@ -211,6 +211,10 @@ class WaitingFeatures:
         del shown[:-1]  # constant so far: keep one value and continue to wait
         return False
 
+    def is_almost_ready(self, name: Hashable, needed: int) -> bool:
+        """Whether the feature `name` may have `needed` values with its next one."""
+        return len(self.shown.get(name, ())) + 1 >= needed
+
     def drop_oldest(self) -> None:
         """Drop the features that were not seen for longest while more than `MAX_WAITING_FEATURES` wait."""
         for name in list(self.shown)[: max(0, len(self.shown) - MAX_WAITING_FEATURES)]:

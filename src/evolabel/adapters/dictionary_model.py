@@ -12,6 +12,7 @@ from evolabel.core.batch import Batch
 from evolabel.core.feature_growth import grow_features, keep_features
 from evolabel.core.initial.cold_start import WarmUp
 from evolabel.core.members.mixture import mixed_answers
+from evolabel.core.memory_need import check_memory
 from evolabel.core.model import StreamModel
 from evolabel.typing import FloatArray
 
@@ -68,6 +69,7 @@ class DictionaryModel:
         sample, features = self._features.read(x)
         targets, labels = self._labels.read(y)
         weights = np.empty(0) if w == 1.0 else read_sample_weight(w, 1)
+        self._check_growth(features, len(labels))
         model = self._model or self._create_model()
         if len(labels) > len(self._labels):
             model.grow_labels(len(labels), absent=isinstance(labels, ClassColumns))
@@ -77,6 +79,19 @@ class DictionaryModel:
             sample = self._add_features(model, features, sample)
         if not np.isnan(sample).all():
             self._learn(model, sample, targets, weights)
+
+    def _check_growth(self, features: FeatureColumns, n_labels: int) -> None:
+        """Raise OutOfMemoryError if the model with the new `features` that get a column, and `n_labels`, does not fit.
+
+        The number of features that get one after the warm-up is an upper bound: some may be constant and wait.
+        """
+        known, model = len(self._features), self._model
+        if len(features) == known and n_labels == len(self._labels):
+            return
+        new, needed = features.names[known:], self._values_needed
+        if model is not None and model.warm_up is None:
+            new = [name for name in new if self._waiting.is_almost_ready(name, needed)]
+        check_memory(known + len(new), n_labels, self._inner.options())
 
     def _probabilities(self, x: Values) -> list[float]:
         """The probability of each label for the features `x`."""

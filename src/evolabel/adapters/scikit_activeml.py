@@ -19,7 +19,7 @@ from evolabel.active.selection.selector import by_label
 from evolabel.active.selection.token_bucket import TokenBucket
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.inner import ClassifierInner
-from evolabel.classifier.samples import checked_values
+from evolabel.classifier.samples import note_empty, rows_without_features
 from evolabel.core.row_statistics import RowStatistics
 from evolabel.errors import DataTypeError, ParameterError
 from evolabel.typing import FloatArray
@@ -201,14 +201,29 @@ class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: i
         return self
 
     def utilities(self, candidates: object, clf: EvolvingFuzzyClassifier) -> FloatArray:
-        """Utilities of the `candidates` for the classifier `clf`, one number each."""
+        """Utilities of the `candidates` for the classifier `clf`, one number each.
+
+        A row without any feature has NaN, and is never asked about. Managers of scikit-activeml, which refuse NaN, get
+        0 for it, the least there is.
+        """
         if not isinstance(self.reduce, str) or self.reduce not in _REDUCTIONS:
             raise ParameterError(f"reduce={self.reduce!r} is unknown; use one of {', '.join(_REDUCTIONS)}")
         if not isinstance(clf, EvolvingFuzzyClassifier):
             raise DataTypeError(f"an EvolvingFuzzyClassifier is needed, got {type(clf).__name__}; pass one")
         inner, criteria = ClassifierInner(clf), read_criteria(self.criteria, "labels")
-        rows, n_labels = checked_values(inner.validate_rows(candidates)), inner.model.n_labels
-        look = RowStatistics(inner.model, rows)
+        rows = inner.validate_rows(candidates)
+        empty = rows_without_features(rows)
+        note_empty(empty, "not asked about")
+        never = np.nan if isinstance(self._manager(), TokenBudgetManager) else 0.0
+        utilities = np.full(len(rows), never)
+        filled = slice(None) if empty is None else ~empty
+        if empty is None or not empty.all():
+            utilities[filled] = self._scored(inner, rows[filled], criteria)
+        return utilities
+
+    def _scored(self, inner: ClassifierInner, rows: FloatArray, criteria: Sequence[Criterion]) -> FloatArray:
+        """Utilities of checked `rows`, all of which have features, by `criteria`."""
+        look, n_labels = RowStatistics(inner.model, rows), inner.model.n_labels
         product = np.ones((look.n, n_labels))
         for criterion, scores in zip(criteria, score_table(criteria, look, n_labels), strict=True):
             product *= by_label(scores, n_labels) ** criterion.weight

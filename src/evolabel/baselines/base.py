@@ -1,13 +1,16 @@
 """`StreamLearner`: base class of the rivals. Input is checked once; every row is scored before it is learned."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from evolabel.baselines.label_counts import LabelCounts
 from evolabel.classifier.safe_calls import unchanged_on_error
-from evolabel.classifier.samples import read_samples
+from evolabel.classifier.samples import note_empty, read_unchecked, rows_without_features
 from evolabel.classifier.targets import LabelMatrix, read_targets
 from evolabel.core.batch import Batch
 from evolabel.core.initial.cold_start import WarmUp
@@ -15,6 +18,7 @@ from evolabel.errors import DataError, NotTrainedError
 from evolabel.evaluate.metrics.label_sets import DEFAULT_THRESHOLD
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
+_NO_SCORES = np.empty((0, 0))
 WARM_UP_ROWS = 80  # annotated rows that form the initial batch where `fit` was not called
 
 
@@ -23,11 +27,13 @@ class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     Without `fit`, the first 80 annotated rows of the stream are the initial batch, as for `EvolvingFuzzyClassifier`;
     until then the scores are the label priors. NaN in `X` is a missing feature, NaN in `y` a label that is not
-    annotated. Labels may appear mid-stream (a wider `y`, or new column names). A subclass implements four methods that
-    receive checked float64 rows: `_fit_initial`, `_grow_labels`, `_learn_rows` and `_score_rows`.
+    annotated. A row without any feature is not learned; its scores are the shares of the labels so far, and a
+    DataWarning counts such rows. Labels may appear mid-stream (a wider `y`, or new column names). A subclass implements
+    four methods that receive checked float64 rows: `_fit_initial`, `_grow_labels`, `_learn_rows` and `_score_rows`.
     """
 
     _targets: LabelMatrix
+    _shares: LabelCounts
     _warm_up: WarmUp | None = None
 
     def fit(self, X: object, y: object = None) -> Self:
@@ -47,28 +53,28 @@ class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """
         self._check_parameters()
         with unchanged_on_error(self):
-            rows, labels = self._read_first(X, y)
+            rows, labels = self._with_features(*self._read_first(X, y))
             if np.isnan(labels).all():
                 raise DataError("no row of the initial batch has an annotated label; annotate some rows")
             self._warm_up = None
             self._fit_initial(rows, labels)
+            self._shares.add(labels)
         return self
 
     def partial_fit(self, X: object, y: object = None) -> Self:
         """Train on the rows `X` with labels `y`, one after the other. May be the very first call."""
         rows, labels = self._prepare(X, y)
-        done = self._collect_initial(rows, labels, np.empty((0, 0)))
-        if done < len(rows):
-            self._learn_rows(rows[done:], labels[done:])
+        for part in self._learned_parts(rows, labels, _NO_SCORES):
+            done = part.start + self._collect_initial(rows[part], labels[part], _NO_SCORES)
+            if done < part.stop:
+                self._learn_rows(rows[done : part.stop], labels[done : part.stop])
         return self
 
     def test_then_train(self, X: object, y: object) -> FloatArray:
         """Return the scores (n_samples, n_labels) of each row of `X` from before it was trained on with `y`."""
         rows, labels = self._prepare(X, y)
         scores = np.empty(labels.shape)
-        done = self._collect_initial(rows, labels, scores)
-        if done < len(rows):
-            scores[done:] = self._score_and_learn(rows[done:], labels[done:])
+        self._score_all(rows, labels, scores)
         return scores
 
     def decide_then_train(self, X: object, y: object) -> tuple[FloatArray, BoolArray]:
@@ -81,15 +87,19 @@ class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         for row in range(len(rows)):
             piece = slice(row, row + 1)
             thresholds[row] = self.thresholds_
-            if not self._collect_initial(rows[piece], labels[piece], scores[piece]):
-                scores[piece] = self._score_and_learn(rows[piece], labels[piece])
+            self._score_all(rows[piece], labels[piece], scores[piece])
         return scores, scores >= thresholds
 
     def decision_function(self, X: object) -> FloatArray:
         """Return the scores (n_samples, n_labels) of the rows `X`; `predict` compares them with `thresholds_`."""
         self._check_fitted()
-        rows = read_samples(self, X, reset=False)
-        return np.tile(self._warm_up.priors(), (len(rows), 1)) if self._warm_up is not None else self._score_rows(rows)
+        rows = read_unchecked(self, X, reset=False)
+        scores, empty = np.tile(self._shares.shares, (len(rows), 1)), rows_without_features(rows)
+        note_empty(empty, "the scores are the shares of the labels")
+        if self._warm_up is None and (empty is None or not empty.all()):
+            filled = slice(None) if empty is None else ~empty
+            scores[filled] = self._score_rows(rows[filled])
+        return scores
 
     def predict(self, X: object) -> IntArray:
         """Return the predicted labels of the rows `X` as 0 and 1, (n_samples, n_labels)."""
@@ -157,21 +167,58 @@ class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 rows, labels = self._read_first(X, y)
                 self._warm_up = WarmUp(rows.shape[1], labels.shape[1], WARM_UP_ROWS)
             return rows, labels
-        rows = read_samples(self, X, reset=False)
+        rows = read_unchecked(self, X, reset=False)
+        empty = rows_without_features(rows)
         labels, targets = self._read_labels(y, len(rows), self._targets)
+        note_empty(empty, "not learned")
         if targets.size > self._targets.size:
             if self._warm_up is not None:
                 self._warm_up.grow_labels(targets.size, absent=False)
             else:
                 self._grow_labels(targets.size)
         self._targets = targets
+        self._shares.grow(targets.size)
         return rows, labels
 
     def _read_first(self, X: object, y: object) -> tuple[FloatArray, FloatArray]:
         """Return checked rows and labels that determine the features and labels of the learner."""
-        rows = read_samples(self, X, reset=True)
+        rows = read_unchecked(self, X, reset=True)
+        empty = rows_without_features(rows)
         labels, self._targets = self._read_labels(y, len(rows), None)
+        self._shares = LabelCounts(labels.shape[1])
+        note_empty(empty, "not learned")
         return rows, labels
+
+    def _with_features(self, rows: FloatArray, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the `rows` of an initial batch that have a feature, and their `labels`; DataError if none has."""
+        empty = rows_without_features(rows)
+        if empty is None:
+            return rows, labels
+        if empty.all():
+            raise DataError("no row of X has a feature (only NaN); pass some rows with values")
+        return rows[~empty], labels[~empty]
+
+    def _learned_parts(self, rows: FloatArray, labels: FloatArray, scores: FloatArray) -> Iterator[slice]:
+        """Yield slices of `rows` with features, and count their `labels` once they are learned.
+
+        The `scores` of the rows between them, if given, receive the shares of the labels so far.
+        """
+        empty = rows_without_features(rows)
+        places = [] if empty is None else np.flatnonzero(empty).tolist()
+        for start, end in pairwise([-1, *places, len(rows)]):
+            if start >= 0 and len(scores):
+                scores[start] = self._shares.shares
+            if end - start > 1:
+                yield slice(start + 1, end)
+                self._shares.add(labels[start + 1 : end])
+
+    def _score_all(self, rows: FloatArray, labels: FloatArray, scores: FloatArray) -> None:
+        """Set `scores` to those of each row before it is trained on, and train on all rows that have features."""
+        for part in self._learned_parts(rows, labels, scores):
+            done = part.start + self._collect_initial(rows[part], labels[part], scores[part])
+            if done < part.stop:
+                rest = slice(done, part.stop)
+                scores[rest] = self._score_and_learn(rows[rest], labels[rest])
 
     def _collect_initial(self, rows: FloatArray, labels: FloatArray, scores: FloatArray) -> int:
         """Add rows to the warm-up and fit it when it is complete; return the number of rows added."""

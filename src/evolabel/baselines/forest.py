@@ -7,7 +7,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from evolabel._utils.validation import check_number
 from evolabel.baselines.base import StreamLearner
-from evolabel.baselines.running_prior import LabelCounts
+from evolabel.baselines.label_counts import LabelCounts
 from evolabel.evaluate.metrics.label_sets import DEFAULT_THRESHOLD
 from evolabel.typing import FloatArray
 

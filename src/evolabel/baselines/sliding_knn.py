@@ -4,7 +4,7 @@ import numpy as np
 
 from evolabel._utils.validation import check_number
 from evolabel.baselines.base import StreamLearner
-from evolabel.baselines.running_prior import LabelCounts
+from evolabel.baselines.label_counts import LabelCounts
 from evolabel.baselines.scaling import MinMaxScaling
 from evolabel.typing import FloatArray
 

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from evolabel.baselines.base import StreamLearner
-from evolabel.baselines.running_prior import LabelCounts
+from evolabel.baselines.label_counts import LabelCounts
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.core.batch import Batch
 from evolabel.core.members.feedback.error_feedback import ErrorFeedback, feedback_of

@@ -4,6 +4,7 @@ It is the only module that reads private attributes of the estimator.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from evolabel import errors
 from evolabel._utils.notes import note
 from evolabel._utils.text import first_names
+from evolabel.classifier.deciding import renamed_weights
 from evolabel.classifier.named_columns import check_column_names, read_mapping
 from evolabel.classifier.samples import (
     as_array,
@@ -27,7 +29,7 @@ from evolabel.core.protocols import Model
 from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError, StateError
 from evolabel.explain.text_columns import text_features
-from evolabel.streams.tabular.column_coding import NO_TIMES, ColumnCoding
+from evolabel.streams.tabular.column_coding import NO_TIMES, ColumnCoding, Unseen
 from evolabel.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -180,7 +182,11 @@ class ClassifierInner:
         check_column_names("labels", labels, self.targets.size)
         if not isinstance(self.targets, LabelMatrix):
             raise DataError("the labels are classes and have names already; name the columns of a label matrix only")
-        self.name_columns(features, LabelMatrix(labels), self.any_model.scaler, origins)
+        model, known = self.any_model, self.targets.names
+        weights = renamed_weights(model.options.class_weight, known, labels)
+        self.classifier.class_weight = renamed_weights(self.classifier.class_weight, known, labels)
+        model.options = replace(model.options, class_weight=weights)
+        self.name_columns(features, LabelMatrix(labels), model.scaler, origins)
 
     @property
     def columns(self) -> ColumnCoding | None:
@@ -244,6 +250,10 @@ class ClassifierInner:
         """The explanation of one sample `x`, its outputs corrected by `correct`."""
         self.model  # noqa: B018
         return self.classifier._explained(self.validate_rows(as_one_row(x)), correct)
+
+    def explain_features(self, x: FloatArray, unseen: tuple[Unseen, ...]) -> "Explanation":
+        """The explanation of one row of features, `x`, (p,), whose texts `unseen` no feature stands for."""
+        return self.classifier._explained(usable_values(x[None]), unseen=unseen)
 
     def decide(self, outputs: FloatArray) -> BoolArray:
         """Return the labels that the classifier predicts for `outputs`, (n, K)."""

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 RECEIVING = ("outputs", "decisions", "probabilities", "set_limits")  # arrays of a `Batch` that learning fills
 BY_LABEL = ("Y", "confidences", *RECEIVING)  # those with a column per label
+_SKIPPED = "not learned"  # what happens to rows without features
 OnEvent = Callable[[Event], object]
 """Function that is called with each new event."""
 
@@ -259,7 +260,7 @@ class Learning(Parameters, Properties):
         """Return a checked batch; only when all of it is checked, make the first model or add labels."""
         first = "_model" not in self.__dict__
         if classes is None and sample_weight is None and confidence is None and self._is_plain(X, y):
-            _note_skipped(rows_without_features(X))  # type: ignore[arg-type]
+            note_empty(rows_without_features(X), _SKIPPED)  # type: ignore[arg-type]
             return Batch(X, checked_labels(y))  # type: ignore[arg-type]
         if first:
             self._options()
@@ -271,6 +272,8 @@ class Learning(Parameters, Properties):
             if first:
                 exclusive = isinstance(targets, ClassCodes)
                 self._model = self._new_model(batch.X.shape[1], targets.steps(batch.Y, 0)[0][1], exclusive=exclusive)
+            elif targets.size > self._model.n_labels:
+                check_memory(batch.X.shape[1], targets.size, self._model.options)
         self._targets = targets
         return batch
 
@@ -324,18 +327,12 @@ def _read_batch(
     sample_weight = read_sample_weight(weights[0], len(rows))
     confidences = read_confidence(weights[1], len(rows), targets.size)
     batch = Batch(rows, without_unsure(labels, confidences), sample_weight, confidences)
-    _note_skipped(empty)
+    note_empty(empty, _SKIPPED)
     if streaming or empty is None:
         return batch, targets
     if empty.all():
         raise DataError("no row of X has a feature (only NaN); pass some rows with values")
     return batch.rows(~empty), targets
-
-
-def _note_skipped(empty: BoolArray | None) -> None:
-    """Warn of rows that cannot be learned, where `empty` is True."""
-    if empty is not None:
-        note_empty(empty, "not learned")
 
 
 def _learn_growing(model: StreamModel, targets: Targets, batch: Batch) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from evolabel import errors
 from evolabel._utils.validation import check_number
-from evolabel.classifier.deciding import as_thresholds, named_weights
+from evolabel.classifier.deciding import RowDecisions, as_thresholds, named_weights
 from evolabel.classifier.safe_calls import WithLock, exclusive
 from evolabel.classifier.samples import (
     is_checked_shape,
@@ -212,21 +212,24 @@ class Properties(WithLock):
         names = self._feature_names(), self._targets.names
         model = self._fitted_model().answering() or self._trained()
         if rows_without_features(rows) is not None:
-            return explain_empty(model, rows[0], *names, self._decision_threshold())
+            return explain_empty(model, rows[0], *names, **self._row_decisions(model.base_rates()[None]))
         read = rows if model.rules is None else corrected(model.rules, rows)  # a sensor that has moved is no news
         unfamiliar = describe_unfamiliar(read[0], model.ranges, self.__dict__.get("_columns"), unseen)
-        threshold = self._row_threshold(rows, correct)
-        return explain_sample(model, rows, *names, threshold=threshold, correct=correct, unfamiliar=unfamiliar)
+        outputs, correction = model.outputs(rows), None if correct is None else correct(rows)
+        decided = self._row_decisions(outputs if correction is None else correction.of(outputs))
+        return explain_sample(model, rows, *names, correct=correct, unfamiliar=unfamiliar, **decided)
 
-    def _row_threshold(self, rows: FloatArray, correct: "Correct | None") -> FloatArray | None:
-        """`_decision_threshold` of one row; infinite where labels, or classes with weights, are decided together."""
+    def _row_decisions(self, outputs: FloatArray) -> RowDecisions:
+        """How the labels of a row with `outputs`, (1, K), are decided: by thresholds, or together."""
+        from evolabel.explain.prediction import BY_SETS, BY_WEIGHTS
+
         model = self._fitted_model()
         weighted = model.options.is_balanced or model.options.class_weight is not None
         by_sets = isinstance(model.decisions, KnownSets) and model.decisions.in_use
         if not (by_sets or (weighted and isinstance(self._targets, ClassCodes))):
-            return self._decision_threshold()
-        outputs, correction = model.outputs(rows), None if correct is None else correct(rows)
-        return as_thresholds(self._decided(outputs if correction is None else correction.of(outputs))[0])
+            return {"threshold": self._decision_threshold(), "together": ""}
+        together = BY_SETS if by_sets else BY_WEIGHTS
+        return {"threshold": as_thresholds(self._decided(outputs)[0]), "together": together}
 
     def _outputs(self, X: object) -> FloatArray:
         """The outputs for `X`; rows without any feature get the base rates."""

@@ -41,8 +41,13 @@ def is_checked_shape(X: object, width: int) -> TypeGuard[FloatArray]:
 
 def read_samples(estimator: "BaseEstimator", X: object, *, reset: bool) -> FloatArray:
     """Return the rows of `X`, checked; NaN is a missing feature. `reset`: set the names and width of `estimator`."""
+    return checked_values(read_unchecked(estimator, X, reset=reset))
+
+
+def read_unchecked(estimator: "BaseEstimator", X: object, *, reset: bool) -> FloatArray:
+    """Return the rows of `X` as `read_samples` does, values unchecked."""
     width = -1 if reset or hasattr(estimator, "feature_names_in_") else getattr(estimator, "n_features_in_", -1)
-    return checked_values(X if is_checked_shape(X, width) else read_encoded(estimator, X, reset=reset).rows)
+    return X if is_checked_shape(X, width) else read_encoded(estimator, X, reset=reset).rows
 
 
 def read_encoded(estimator: "BaseEstimator", X: object, *, reset: bool) -> Encoded:
@@ -90,8 +95,10 @@ def rows_without_features(rows: FloatArray) -> BoolArray | None:
     raise _unusable(rows, row, column)
 
 
-def note_empty(empty: BoolArray, outcome: str) -> None:
-    """Warn of rows without features, where `empty` is True; `outcome` is what happens to them."""
+def note_empty(empty: BoolArray | None, outcome: str) -> None:
+    """Warn of rows without features, where `empty` is True; `outcome` is what happens to them. None: there are none."""
+    if empty is None:
+        return
     rows = np.flatnonzero(empty)
     which = "has" if len(rows) == 1 else "have"
     note(f"{counted(len(rows), 'row')} of X {which} no feature at all (the first is row {rows[0]}); {outcome}")

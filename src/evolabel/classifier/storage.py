@@ -16,7 +16,7 @@ from evolabel.core.model import StreamModel
 from evolabel.core.stored.array_checks import inside
 from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.core.stored.named_arrays import part_of, prefixed
-from evolabel.core.stored.snapshot import put_together, take_apart
+from evolabel.core.stored.snapshot import put_together, read_weights, take_apart
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
 from evolabel.persistence.model_file import read_model_file, write_model_file
 from evolabel.streams.tabular.column_coding import ColumnCoding
@@ -97,7 +97,8 @@ def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: object, *,
     Without `copy` its rules are the `arrays` themselves, which saves memory where the classifier is only checked.
     """
     stored = StoredFacts(manifest)
-    classifier = cls(**stored.part("parameters").only(*cls._get_param_names()))
+    parameters = stored.part("parameters").only(*cls._get_param_names())
+    classifier = cls(**{**parameters, "class_weight": read_weights(parameters["class_weight"])})
     classifier._options()
     model = classifier._model = _put_model_together(arrays, stored.part("model"), copy=copy)
     classifier._targets = _read_targets(stored.part("targets"), model.n_labels)
@@ -118,8 +119,8 @@ def _put_model_together(arrays: Arrays, stored: StoredFacts, *, copy: bool) -> S
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, dict):  # JSON has texts as keys
-        return {str(name): float(number) for name, number in value.items()}
+    if isinstance(value, dict):  # as pairs, because JSON has only texts as keys
+        return [[_plain(name), float(number)] for name, number in value.items()]
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -53,9 +53,10 @@ def explain(
     classifier = EvolvingFuzzyClassifier.load(model)
     name = default_data() if data is None else data
     try:
-        X = samples_for(classifier, name, split_names(labels)).dataset.X
+        rows = samples_for(classifier, name, split_names(labels))
     except DataError as error:
         raise error if data else ParameterError("--data is missing; give the file or data set with the row") from None
+    X, unseen = rows.dataset.X, tuple(text for text in rows.unseen if text.row == row)
     if not 0 <= row < len(X):
         raise ParameterError(f"--row {row} is not allowed; {name} has rows 0 to {len(X) - 1}")
-    print_formatted(classifier.explain(X[row]), format, out)
+    print_formatted(classifier.inner.explain_features(X[row], unseen), format, out)

@@ -1,10 +1,12 @@
 """Learners by the names a command line gives."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.baselines import LEARNERS, make_learner
+from evolabel.classifier.deciding import check_weighted_names, renamed_weights
+from evolabel.classifier.targets import LabelMatrix
 from evolabel.cli.parameters import GivenParameters
 from evolabel.cli.source import split_names
 from evolabel.errors import ParameterError
@@ -30,6 +32,23 @@ def chosen_learners(first: str, against: str, params: GivenParameters | None = N
             raise ParameterError(f"there is no learner {name!r}; use one of {', '.join(LEARNERS)}, or all")
     own = {} if params is None else _with_parameters(first, params)
     return {**own, **{name: partial(make_learner, name) for name in names}}
+
+
+def weighted_by_order(learners: dict[str, Factory], label_names: Sequence[str]) -> dict[str, Factory]:
+    """Return `learners` for arrays: names in the parameter `class_weight` become those of the columns of Y, by order.
+
+    ParameterError for a name that is not among `label_names`.
+    """
+    return {name: partial(_weighted_by_order, make, label_names) for name, make in learners.items()}
+
+
+def _weighted_by_order(make: Factory, label_names: Sequence[str], seed: int) -> Learner:
+    learner = make(seed)
+    if isinstance(learner, EvolvingFuzzyClassifier):
+        check_weighted_names(learner.class_weight, LabelMatrix(list(label_names)))
+        by_order = [f"label{k}" for k in range(len(label_names))]
+        learner.class_weight = renamed_weights(learner.class_weight, label_names, by_order)
+    return learner
 
 
 def _with_parameters(first: str, params: GivenParameters) -> dict[str, Factory]:

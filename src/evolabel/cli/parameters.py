@@ -7,11 +7,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evolabel._utils.validation import Choice, Range
+from evolabel._utils.validation import Choice, Range, Weights
 from evolabel.core.options import Options
 from evolabel.errors import FileFormatError, ParameterError
 
-_ALLOWED: dict[str, Range | Choice] = {declared.name: declared.metadata["allowed"] for declared in fields(Options)}
+_ALLOWED: dict[str, Range | Choice | Weights] = {
+    declared.name: declared.metadata["allowed"] for declared in fields(Options)
+}
 _MOST_SHOWN = 3  # parameters in the name of a learner
 _BOOLEANS = {"true": True, "false": False}
 
@@ -76,7 +78,7 @@ def _read_setting(text: str) -> tuple[str, Any]:
     return name.strip(), typed
 
 
-def _allowed(name: str) -> Range | Choice:
+def _allowed(name: str) -> Range | Choice | Weights:
     """Return what the parameter `name` may be; ParameterError with similar names if there is no such parameter."""
     if name in _ALLOWED:
         return _ALLOWED[name]
@@ -85,8 +87,10 @@ def _allowed(name: str) -> Range | Choice:
     raise ParameterError(f"there is no parameter {name!r}; {hint}")
 
 
-def _typed(text: str, allowed: Range | Choice) -> Any:
+def _typed(text: str, allowed: Range | Choice | Weights) -> Any:
     """Return `text` as a value of the kind that is `allowed`; the text itself where it is of no such kind."""
+    if isinstance(allowed, Weights):
+        return _read_weights(text)
     if isinstance(allowed, Choice):
         return _BOOLEANS.get(text.lower(), text) if isinstance(allowed.values[0], bool) else text
     if allowed.optional and text.lower() == "none":
@@ -97,3 +101,13 @@ def _typed(text: str, allowed: Range | Choice) -> Any:
         except ValueError:
             continue
     return text
+
+
+def _read_weights(text: str) -> Any:
+    """Return weights from `text`, JSON such as {"leak": 20}; other texts as they are, but None for "none"."""
+    if not text.startswith("{"):
+        return None if text.lower() == "none" else text
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ParameterError(f'{text} holds no weights ({error}); use JSON such as {{"leak": 20}}') from None

@@ -16,6 +16,7 @@ from evolabel.cli.output import print_message, print_or_write
 from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.source import split_names
 from evolabel.errors import DataWarning
+from evolabel.explain.prediction import NO_FEATURE
 from evolabel.explain.unfamiliar import describe_unfamiliar
 from evolabel.streams import Dataset
 from evolabel.streams.files.for_model import ModelRows
@@ -89,7 +90,8 @@ def _unfamiliar(classifier: EvolvingFuzzyClassifier, rows: ModelRows) -> list[st
         unseen.setdefault(text.row, []).append(text)
     X = np.ascontiguousarray(rows.dataset.X)
     found = (describe_unfamiliar(x, ranges, coding, tuple(unseen.get(i, ()))) for i, x in enumerate(X))
-    return ["; ".join(texts) for texts in found]
+    empty = np.atleast_1d(np.isnan(X).all(axis=1))
+    return [NO_FEATURE if none else "; ".join(texts) for none, texts in zip(empty, found, strict=True)]
 
 
 def _printable(probabilities: FloatArray) -> FloatArray:
@@ -104,7 +106,7 @@ def _describe_empty(dataset: Dataset) -> list[str]:
     if not len(empty):
         return []
     where = f"{counted(len(empty), 'row')}, the first is {dataset.describe_row(int(empty[0]))}"
-    return [f"no feature at all ({where}): the answer is the base rates of the labels"]
+    return [f"{NO_FEATURE} ({where}): the answer is the base rates of the labels"]
 
 
 def _table(classifier: EvolvingFuzzyClassifier, answers: AnyArray, kept: Mapping[str, Sequence[str]]) -> str:

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.cli.budgets import BudgetOptions, compiling_learners, trained_classifier, with_budgets
 from evolabel.cli.columns import NO_OPTIONS, ColumnOptions
-from evolabel.cli.learners import Factory, chosen_learners
+from evolabel.cli.learners import Factory, chosen_learners, weighted_by_order
 from evolabel.cli.output import (
     LiveBars,
     check_folder,
@@ -101,7 +101,8 @@ def run(
         Parameters as JSON, a file or inline as in '{"vigilance": 0.4}', or the best.json of `evolabel tune`: a
         classifier with these parameters comes first.
     settings
-        One parameter, as in `--set vigilance=0.4`; may be given several times, and wins over --params.
+        One parameter, as in `--set vigilance=0.4` or `--set 'class_weight={"leak": 20}'`; may be given several times,
+        and wins over --params.
     seeds
         Number of repetitions: other orders of a known data set, other synthetic streams.
     metrics
@@ -139,8 +140,9 @@ def run(
     source = open_source(
         name, given, protocol=protocol, initial=initial, samples=samples, drop=dropped, columns=columns
     )
-    learners = with_budgets(trained, active, source.initial)
     first = source.stream(0)
+    trained = weighted_by_order(trained, first.label_names)
+    learners = with_budgets(trained, active, source.initial)
     check_seeds(seeds, source, annotated)
     _check_out(out, force=force)
     compile_kernels(compiling_learners(trained, active), quiet=quiet or json)

@@ -17,6 +17,7 @@ from evolabel.core.batch import NOT_GIVEN, Batch
 from evolabel.core.calibration.calibration import Calibration
 from evolabel.core.decisions.decisions import new_decisions
 from evolabel.core.edits.undo import CHANGES_KEPT, Change
+from evolabel.core.empty_rows import answer_by_base_rates
 from evolabel.core.initial import batch_phase
 from evolabel.core.initial.batch_phase import NOT_IN_FLOAT64, is_heavy
 from evolabel.core.initial.cold_start import WarmUp, renumber
@@ -190,18 +191,15 @@ class StreamModel:
     def learn(self, batch: Batch) -> None:
         """Learn the rows of `batch` one after the other (Algorithm 2).
 
-        Its outputs and decisions, if given, receive those from before each row was learned. A row without any feature
-        is not learned; its output is the base rates.
+        Its arrays of answers, if given, receive those from before each row was learned. A row without any feature is
+        not learned; its output is the base rates.
         """
         start = 0
         while (empty := _first_bad_sample(batch.X[start:])[0]) >= 0:
             if empty > 0:
                 self._learn_filled(batch.rows(slice(start, start + empty)))
             start += empty + 1
-            if len(batch.outputs):
-                batch.outputs[start - 1] = self.base_rates()
-            if len(batch.decisions) and self.decisions is not None:
-                batch.decisions[start - 1] = self.decisions.decide(self.base_rates()[None], self.calibrator())[0]
+            answer_by_base_rates(self, batch, start - 1)
         if start < len(batch.X):
             self._learn_filled(batch.rows(slice(start, None)) if start else batch)
 

@@ -13,12 +13,18 @@ from evolabel.typing import FloatArray
 
 
 def explain_empty(
-    model: Model, x: FloatArray, feature_names: list[str], label_names: list[str], threshold: Threshold
+    model: Model,
+    x: FloatArray,
+    feature_names: list[str],
+    label_names: list[str],
+    *,
+    threshold: Threshold,
+    together: str = "",
 ) -> Explanation:
     """Return the explanation of the raw sample `x`, (p,), whose features are all missing, by `model`.
 
-    `feature_names`, `label_names` and `threshold` are as in `explain_sample`. The base rates are the only contribution;
-    the nearest rule has the number 0, which no rule has.
+    `feature_names`, `label_names`, `threshold` and `together` are as in `explain_sample`. The base rates are the only
+    contribution; the nearest rule has the number 0, which no rule has.
     """
     rates = model.base_rates()
     contributions = np.zeros((1, len(x) + 1, len(rates)))
@@ -40,4 +46,5 @@ def explain_empty(
         n_seen=model.n_seen,
         probabilities=model.calibrator().probabilities(rates[None])[0],
         unfamiliar=(NO_FEATURE,),
+        together=together,
     )

@@ -9,6 +9,7 @@ from evolabel.core.members.feedback.error_feedback import Correction
 from evolabel.core.members.mixture import corrected
 from evolabel.core.members.sensor_corrections import sensor_corrections
 from evolabel.core.protocols import Model
+from evolabel.core.rules.rule_base import RuleBase
 from evolabel.errors import StateError
 from evolabel.explain.counterfactuals import find_counterfactuals
 from evolabel.explain.linear_part import linear_part
@@ -35,6 +36,7 @@ def explain_sample(
     threshold: Threshold = 0.5,
     correct: Correct | None = None,
     unfamiliar: tuple[str, ...] = (),
+    together: str = "",
 ) -> Explanation:
     """Return the explanation of one raw sample.
 
@@ -50,11 +52,10 @@ def explain_sample(
         Correction of outputs by recent errors, which becomes the `feedback` of the explanation.
     unfamiliar : tuple of str
         Values that the model has never seen, in words (`describe_unfamiliar`).
+    together : str
+        `BY_SETS` or `BY_WEIGHTS` where labels are decided together.
     """
-    rules = model.trained()
-    if rules.n_rules == 0:
-        raise StateError("there are no rules yet, so nothing can be explained; call fit or partial_fit first")
-    z = model.scale(x)
+    rules, z = _rules_of(model), model.scale(x)
     psi, distance = rules.memberships(z)
     active = np.flatnonzero(psi[0])
     parts, slopes = rule_part(model, z[0], psi[0], active)
@@ -100,7 +101,16 @@ def explain_sample(
         deciding=deciding,
         probabilities=model.calibration.probabilities(outputs[None])[0],
         unfamiliar=unfamiliar,
+        together=together,
     )
+
+
+def _rules_of(model: Model) -> RuleBase:
+    """Return the rule base of `model`; StateError if it has no rules."""
+    rules = model.trained()
+    if rules.n_rules == 0:
+        raise StateError("there are no rules yet, so nothing can be explained; call fit or partial_fit first")
+    return rules
 
 
 def _answers(model: Model, correct: Correct | None, rows: FloatArray) -> FloatArray:

@@ -34,6 +34,11 @@ THRESHOLDS = "from the threshold rules"
 WRITTEN = "from a written rule"
 FEEDBACK = "from the errors of recent answers"
 NO_FEATURE = "no feature at all"
+BY_SETS, BY_WEIGHTS = "in the most likely label set", "of the largest weighted probability"
+_NO_CHANGE = {
+    BY_SETS: 'the label set is decided as a whole (optimise="subset_accuracy")',
+    BY_WEIGHTS: "classes are compared by their weighted probabilities",
+}
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,9 @@ class Explanation:
         For each label the written rule that decides; None where none does. Empty without written rules.
     probabilities : array of shape (n_labels,), optional
         The probability of each label, which follows from its output (docs/trust.md).
+    together : str
+        What labels that are on have in common where all are decided together, as whole sets, or classes by weights;
+        `threshold` is infinite then. Empty where each label is decided by its own output.
     """
 
     rules: IntArray
@@ -107,6 +115,7 @@ class Explanation:
     deciding: tuple[WrittenRule | None, ...] = field(default=(), repr=False)
     probabilities: FloatArray | None = field(default=None, repr=False)
     unfamiliar: tuple[str, ...] = ()
+    together: str = ""
 
     @property
     def total(self) -> FloatArray:
@@ -174,7 +183,7 @@ class Explanation:
                 "label": name,
                 "output": float(self.total[c]),
                 "probability": None if self.probabilities is None else float(self.probabilities[c]),
-                "threshold": None if self.threshold is None else float(self.borders[c]),
+                "threshold": None if self.threshold is None else _finite(float(self.borders[c])),
                 "on": bool(self.predicted[c]),
                 "ambiguous": bool(self.ambiguous[c]),
                 "contributions": self.contributions[:, :, c].tolist(),
@@ -214,7 +223,9 @@ def _shown(why: Explanation) -> list[int]:
 def _verdict(why: Explanation, c: int) -> str:
     """Return whether label `c` is on, with its probability, its output, and the threshold, or the largest output."""
     probability = "" if why.probabilities is None else f"probability {_probability(why.probabilities[c])}; "
-    if why.threshold is not None:
+    if why.together:
+        border = why.together if why.predicted[c] else f"not {why.together}"
+    elif why.threshold is not None:
         border = f"threshold {why.borders[c]:.3g}"
     else:
         border = "the largest" if why.predicted[c] else f"the largest is {why.total.max():.3f}"
@@ -285,6 +296,8 @@ def _below(why: Explanation, c: int, style: Style, of_rule: Style) -> list[str]:
 
 def _counterfactual(why: Explanation, c: int, style: Style) -> str:
     change = why.counterfactuals[c]
+    if why.together:
+        return f"no change is offered: {_NO_CHANGE[why.together]}"
     if change is None:
         return "no change of a single feature was found that turns it"
     before, after = change_texts(change.before, change.after)

@@ -165,7 +165,13 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
 
 def read_options(stored: StoredFacts) -> Options:
     """Return the options of a model from `stored`, all of them and in range."""
-    return Options(**stored.only(*option_names())).check()
+    options = stored.only(*option_names())
+    return Options(**{**options, "class_weight": read_weights(options["class_weight"])}).check()
+
+
+def read_weights(stored: object) -> Any:
+    """Return the parameter `class_weight` from `stored`: a list of pairs of name and weight, or anything else as is."""
+    return dict(stored) if isinstance(stored, list) else stored
 
 
 def _parts(arrays: Arrays, options: Options) -> dict[str, Arrays]:

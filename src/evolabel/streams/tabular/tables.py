@@ -12,7 +12,13 @@ from evolabel.errors import DataError, ParameterError
 from evolabel.streams.cells import TRUTH_VALUES, one_hot
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.tabular.label_column import LabelColumn
-from evolabel.streams.tabular.time_columns import first_time, parse_times, time_feature_names, time_features
+from evolabel.streams.tabular.time_columns import (
+    first_time,
+    is_timestamp,
+    parse_times,
+    time_feature_names,
+    time_features,
+)
 from evolabel.typing import FloatArray
 
 EXPECTED_NUMBER = "expected a number, or nothing where it is missing"
@@ -152,9 +158,10 @@ def check_finite(name: str, column: FloatArray, describe_row: DescribeRow) -> Fl
 def check_categories(name: str, texts: Texts) -> None:
     """Raise DataError if the column `name` has too many different `texts` to become features; warn of ids."""
     if len(texts.categories) > _MAX_CATEGORIES:
+        other = "read it as timestamps (time=, --time)" if is_timestamp(texts.categories[0]) else "turn it into numbers"
         raise DataError(
             f"column {name!r} has {len(texts.categories)} different texts ({', '.join(texts.categories[:3])} ...), at "
-            f"most {_MAX_CATEGORIES} can become features; drop the column (drop=, --drop), or turn it into numbers"
+            f"most {_MAX_CATEGORIES} can become features; drop the column (drop=, --drop), or {other}"
         )
     given = sum(text is not None for text in texts.values)
     if given >= _MIN_IDS and len(texts.categories) > _ID_SHARE * given:

@@ -74,6 +74,11 @@ def _features(time: datetime, start: datetime) -> tuple[float, float, float]:
     return hour, float(time.weekday()), (time - start).total_seconds() / 86400
 
 
+def is_timestamp(text: str) -> bool:
+    """Return whether `text` can be read as a timestamp."""
+    return _parse(text) is not None
+
+
 def _parse(text: str) -> datetime | None:
     """Return the timestamp in `text`, None if there is none."""
     try:
