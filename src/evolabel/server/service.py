@@ -98,7 +98,7 @@ class Service:
         }
         state = ProjectState.created(payload)  # refuses what the learner cannot use, before anything is written
         at = time.time_ns() // 1000
-        entry = NewRecord("project.created", payload, {"seal": state.learner.seal()}, at, actor_id)
+        entry = NewRecord("project.created", payload, {"seal": state.seal()}, at, actor_id)
         with self._turn:
             with self.pen.transaction() as connection:
                 if find_project(connection, slug) is not None:

@@ -20,7 +20,7 @@ def prove(url, clients):
         project = find_project(connection, "pumps")
         checked = check_project(connection, project, replay=True)  # chain, budget at every record, tables, outcomes
         tail = restore(connection, project.id, project.head.epoch)
-        assert tail.state.learner.seal() == checked.seal
+        assert tail.state.seal() == checked.seal
         rows = connection.execute(select(LOG).order_by(LOG.c.seq)).all()
         people = {name: number for number, name in names_of(connection).items()}
     engine.dispose()

@@ -65,7 +65,7 @@ def check_project(connection: Connection, project: Project, *, replay: bool = Fa
     _check_derived(connection, project.id, records)
     seal = None
     if replay:
-        seal = restore(connection, project.id, project.head.epoch, from_start=True).state.learner.seal()
+        seal = restore(connection, project.id, project.head.epoch, from_start=True).state.seal()
     return Checked(len(records), budget.samples, budget.asked, float(budget.earned), seal)
 
 

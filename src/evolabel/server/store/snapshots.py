@@ -1,11 +1,16 @@
 """Snapshots: the state of a project at a record of its log, bound to the chain value there."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, delete, insert, select
 
 from evolabel.server.store.schema import LOG, SNAPSHOT
+
+KEEP_LAST = 3
+KEEP_DAYS = 30
+_SECOND = 1_000_000  # microseconds
 
 
 class Snapshot(NamedTuple):
@@ -44,3 +49,33 @@ def snapshots_of(connection: Connection, project_id: int) -> Iterator[Snapshot]:
         values = row._asdict()
         del values["project_id"]
         yield Snapshot(**{**values, "chain": bytes(row.chain), "data": bytes(row.data)})
+
+
+def drop_old_snapshots(connection: Connection, project_id: int, now: int) -> None:
+    """Delete through `connection` the snapshots of project `project_id` that are not kept at time `now`."""
+    query = select(SNAPSHOT.c.seq, SNAPSHOT.c.at).where(SNAPSHOT.c.project_id == project_id)
+    taken = {row.seq: row.at for row in connection.execute(query)}
+    if old := sorted(taken.keys() - kept_snapshots(taken, now)):
+        connection.execute(delete(SNAPSHOT).where(SNAPSHOT.c.project_id == project_id, SNAPSHOT.c.seq.in_(old)))
+
+
+def kept_snapshots(taken: dict[int, int], now: int) -> Collection[int]:
+    """Return the records whose snapshots are kept at time `now`; `taken` has the time of each.
+
+    The first and the last three, the last of each of 30 days, and the last of each month.
+    """
+    order = sorted(taken)
+    kept = {*order[:1], *order[-KEEP_LAST:]}
+    since = _day(now) - timedelta(days=KEEP_DAYS)
+    days, months = dict[object, int](), dict[object, int]()
+    for seq in order:
+        day = _day(taken[seq])
+        months[day.year, day.month] = seq
+        if day > since:
+            days[day] = seq
+    return kept | set(days.values()) | set(months.values())
+
+
+def _day(at: int) -> datetime:
+    """Return the beginning of the day of time `at`, in UTC."""
+    return datetime.fromtimestamp(at // _SECOND, UTC).replace(hour=0, minute=0, second=0)
