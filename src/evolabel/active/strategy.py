@@ -256,11 +256,12 @@ class QueryStrategy:
             labels = np.zeros(len(prediction), np.bool_)
             return self._described(Query(x, prediction, labels, (), scores, 0, value))
         labels = mask if self.bucket.per == "labels" else np.ones(len(prediction), np.bool_)
-        reasons = self._reasons(scores, labels, selector)
+        reasons, drawn = self._reasons(scores, labels, selector), None
         if self.bucket.per == "labels" and selector.takes_priorities and is_probe(value, labels):
             reasons = (PROBE, *reasons) if np.count_nonzero(labels) > 1 else (PROBE,)
+            drawn = labels & probes(value)
         price = self.price_of(labels)
-        return self._described(Query(x, prediction, labels, reasons, scores, price, value))
+        return self._described(Query(x, prediction, labels, reasons, scores, price, value, drawn=drawn))
 
     def _described(self, query: Query) -> Query:
         """The `query` with names, unfamiliar values in words and, if it asks, the probabilities of the labels."""
@@ -291,9 +292,7 @@ class QueryStrategy:
         """Labels of `query` that stand for the stream: all where everything or at random is asked, else the probes."""
         if self.bucket.budget >= 1.0 or RANDOM in query.reasons:
             return np.ones(len(query.labels), np.bool_)
-        if PROBE in query.reasons and query.values is not None:
-            return query.labels & probes(query.values)
-        return np.zeros(len(query.labels), np.bool_)
+        return np.zeros(len(query.labels), np.bool_) if query.drawn is None else query.drawn
 
     def could_have_made(self, model: Model, query: Query) -> bool:
         """Whether price and values of `query` agree with the bucket and the selector, for `model`."""

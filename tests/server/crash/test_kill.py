@@ -22,7 +22,7 @@ def run_and_kill(url, moments, *, command=False):
         gone = threading.Event()
         if server.wait_until_ready():
             threads = [client.start(server.port, gone) for client in clients]
-            died = server.wait_until_dead(30 if named else moment)
+            died = server.wait_until_dead(120 if named else moment)
             assert died == named
             server.kill()
             gone.set()
