@@ -83,13 +83,13 @@ def versions() -> dict[str, str]:
 def _newest(connection: Connection, project_id: int) -> tuple[ProjectState | None, int, bytes]:
     """Return state, number and chain value of the newest snapshot that is whole; (None, 0, ...) without one."""
     for snapshot in snapshots_of(connection, project_id):
-        if (state := _loaded(snapshot)) is not None:
+        if (state := loaded_state(snapshot)) is not None:
             return state, snapshot.seq, snapshot.chain
         logger.error("snapshot %d is damaged; an older one or the whole log gives the same state", snapshot.seq)
     return None, 0, FIRST_CHAIN
 
 
-def _loaded(snapshot: Snapshot) -> ProjectState | None:
+def loaded_state(snapshot: Snapshot) -> ProjectState | None:
     """Return the state in `snapshot`, or None if it is damaged."""
     try:
         state = ProjectState.restored(parsed(snapshot.state), ActiveLearner.from_bytes(snapshot.data))

@@ -31,24 +31,34 @@ def insert_snapshot(connection: Connection, project_id: int, snapshot: Snapshot)
     connection.execute(insert(SNAPSHOT).values(project_id=project_id, **snapshot._asdict()))
 
 
+def snapshot_seals(connection: Connection, project_id: int) -> dict[int, str]:
+    """Return the seal of each snapshot of project `project_id` by its record, oldest first, read through `connection`.
+
+    Only those are returned whose chain value is that of the log.
+    """
+    query = (
+        select(SNAPSHOT.c.seq, SNAPSHOT.c.seal)
+        .join(LOG, (LOG.c.project_id == SNAPSHOT.c.project_id) & (LOG.c.seq == SNAPSHOT.c.seq))
+        .where(SNAPSHOT.c.project_id == project_id, SNAPSHOT.c.chain == LOG.c.chain)
+        .order_by(SNAPSHOT.c.seq)
+    )
+    return {row.seq: row.seal for row in connection.execute(query)}
+
+
+def read_snapshot(connection: Connection, project_id: int, seq: int) -> Snapshot:
+    """Return the snapshot of project `project_id` at record `seq`, read through `connection`."""
+    columns = [SNAPSHOT.c[name] for name in Snapshot._fields]
+    row = connection.execute(select(*columns).where(SNAPSHOT.c.project_id == project_id, SNAPSHOT.c.seq == seq)).one()
+    return Snapshot(**{**row._asdict(), "chain": bytes(row.chain), "data": bytes(row.data)})
+
+
 def snapshots_of(connection: Connection, project_id: int) -> Iterator[Snapshot]:
     """Yield the snapshots of project `project_id` whose chain value is that of the log, newest first.
 
     They are read through `connection`.
     """
-    query = (
-        select(SNAPSHOT.c.seq)
-        .join(LOG, (LOG.c.project_id == SNAPSHOT.c.project_id) & (LOG.c.seq == SNAPSHOT.c.seq))
-        .where(SNAPSHOT.c.project_id == project_id, SNAPSHOT.c.chain == LOG.c.chain)
-        .order_by(SNAPSHOT.c.seq.desc())
-    )
-    for seq in connection.scalars(query).all():
-        row = connection.execute(
-            select(SNAPSHOT).where(SNAPSHOT.c.project_id == project_id, SNAPSHOT.c.seq == seq)
-        ).one()
-        values = row._asdict()
-        del values["project_id"]
-        yield Snapshot(**{**values, "chain": bytes(row.chain), "data": bytes(row.data)})
+    for seq in reversed(snapshot_seals(connection, project_id)):
+        yield read_snapshot(connection, project_id, seq)
 
 
 def drop_old_snapshots(connection: Connection, project_id: int, now: int) -> None:
