@@ -89,3 +89,23 @@ def test_criteria_without_a_known_name_are_not_saved(classifier, tmp_path):
     with pytest.raises(ModelWriteError, match="register"):
         learner.save(tmp_path / "learner.efc")
     assert not (tmp_path / "learner.efc").exists()
+
+
+def test_a_pending_question_with_a_drawn_label_is_learned_in_the_same_way_after_loading(stream):
+    """Labels drawn at random move the thresholds of prediction sets, others do not."""
+    X, Y = stream
+    classifier = EvolvingFuzzyClassifier().fit(X[:60], Y[:60])
+    learner = ActiveLearner(classifier, 0.5, "labels")
+    for x in X[60:]:
+        query = learner.query(x)
+        if query.asked:
+            learner.mark_pending(query)
+        else:
+            learner.update(query, None)
+    drawn = [number for number, query in learner.pending.items() if "probe" in query.reasons]
+    assert drawn
+    loaded = ActiveLearner.from_bytes(learner.to_bytes())
+    for number in drawn:
+        for one in (learner, loaded):
+            one.update(one.pending[number], Y[60 + number - 1])
+    assert loaded.seal() == learner.seal()

@@ -40,4 +40,4 @@ def run(worker, stream, origin=ANNA):
 
 def seal(worker):
     """Checksum of the learner."""
-    return worker.submit(lambda desk: desk.state.learner.seal()).result(30)
+    return worker.submit(lambda desk: desk.state.seal()).result(30)

@@ -47,6 +47,8 @@ class Query:
         Number of the sample in the stream, once the learner has counted it.
     probabilities : array (K,) or None
         Probability of each label at the time of the query; None if nothing is asked.
+    drawn : bool array (K,) or None
+        Labels that were drawn at random; None if none was.
     names : QueryNames or None
         Names of the columns and labels.
     label_reasons : tuple of tuples of str
@@ -63,6 +65,7 @@ class Query:
     number: int | None = None
     unfamiliar: tuple[str, ...] = ()
     probabilities: FloatArray | None = None
+    drawn: BoolArray | None = field(default=None, repr=False)
     names: QueryNames | None = field(default=None, repr=False)
     label_reasons: tuple[tuple[str, ...], ...] = ()
 

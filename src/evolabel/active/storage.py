@@ -217,6 +217,7 @@ def _query_arrays(query: Query) -> Arrays:
     """Arrays of a counted question; its `values` are not needed any more."""
     scores = {f"scores.{name}": np.asarray(score) for name, score in query.scores.items()}
     named = {"x": query.x, "prediction": query.prediction, "labels": query.labels, "probabilities": query.probabilities}
+    named["drawn"] = query.drawn
     return {**{name: array for name, array in named.items() if array is not None}, **scores}
 
 
@@ -228,6 +229,7 @@ def _read_query(described: StoredFacts, arrays: Arrays, learner: "ActiveLearner"
     table = {f"scores.{name}": floats(*_score_shape(arrays, name), low=0.0, high=np.inf) for name in names}
     table |= {"x": floats(model.n_features, missing=True), "prediction": floats(size), "labels": flags(size)}
     table["probabilities"] = floats(size, low=0.0, high=1.0)
+    table |= {"drawn": flags(size)} if "drawn" in arrays else {}
     with inside(str(number)):
         check_arrays(arrays, table)
         check_samples("x", arrays["x"])
@@ -243,6 +245,7 @@ def _read_query(described: StoredFacts, arrays: Arrays, learner: "ActiveLearner"
         number=number,
         unfamiliar=tuple(described.texts("unfamiliar")),
         probabilities=arrays["probabilities"],
+        drawn=arrays.get("drawn"),
         names=QueryNames(learner.strategy.inner.columns, learner.strategy.inner.label_names),
         label_reasons=(reasons,) * int(np.count_nonzero(arrays["labels"])),  # files do not keep which is for which
     )

@@ -261,17 +261,16 @@ class QueryStrategy:
             labels = (mask if self.bucket.per == "labels" else ~labels) & ~self._retired_labels()
         if not labels.any():
             return self._described(Query(x, prediction, labels, (), scores, 0, value))
-        reasons = self._reasons(scores, labels, selector)
-        probed = np.zeros(len(prediction), np.bool_)
+        reasons, drawn = self._reasons(scores, labels, selector), None
         if self.bucket.per == "labels" and selector.takes_priorities and is_probe(value, labels):
             reasons = (PROBE, *reasons) if np.count_nonzero(labels) > 1 else (PROBE,)
-            probed = labels & probes(value)
-        by_label = tuple(
-            (PROBE,) if probed[k] else self._reasons(scores, np.arange(len(labels)) == k, selector)
+            drawn = labels & probes(value)
+        query = Query(x, prediction, labels, reasons, scores, self.price_of(labels), value, drawn=drawn)
+        query.label_reasons = tuple(
+            (PROBE,) if drawn is not None and drawn[k] else self._reasons(scores, np.arange(len(labels)) == k, selector)
             for k in np.flatnonzero(labels)
         )
-        price = self.price_of(labels)
-        return self._described(Query(x, prediction, labels, reasons, scores, price, value, label_reasons=by_label))
+        return self._described(query)
 
     def _retired_labels(self) -> BoolArray:
         """The labels that are never asked for, (K,)."""
@@ -306,9 +305,7 @@ class QueryStrategy:
         """Labels of `query` that stand for the stream: all where everything or at random is asked, else the probes."""
         if self.bucket.budget >= 1.0 or RANDOM in query.reasons:
             return np.ones(len(query.labels), np.bool_)
-        if PROBE in query.reasons and query.values is not None:
-            return query.labels & probes(query.values)
-        return np.zeros(len(query.labels), np.bool_)
+        return np.zeros(len(query.labels), np.bool_) if query.drawn is None else query.drawn
 
     def could_have_made(self, model: Model, query: Query) -> bool:
         """Whether price and values of `query` agree with the bucket and the selector, for `model`."""

@@ -13,6 +13,8 @@ from evolabel.errors import ParameterError
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
+    from evolabel.server.ops.check import Checked
+
 DEFAULT_DATABASE = "sqlite:///evolabel-data/evolabel.db"
 _VARIABLE = "EVOLABEL_DATABASE_URL"
 _PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic")
@@ -76,18 +78,75 @@ def check(*, database: _Database = None, replay: Annotated[bool, Parameter(negat
         Also apply every record anew, and compare every outcome.
     """
     url = _url(database)
-    from evolabel.server.ops.check import check_project
-    from evolabel.server.store.engines import reading_engine
+    from evolabel.server.ops.check import check_database
+
+    _print_checked(check_database(url, replay=replay))
+
+
+@serve.command
+def verify(*, database: _Database = None, from_start: Annotated[bool, Parameter(negative="")] = False) -> None:
+    """Replay the log, and compare the state with that of every snapshot on the way.
+
+    Parameters
+    ----------
+    database
+        As for `evolabel serve`.
+    from_start
+        Begin with the first record, not with the oldest snapshot of this version.
+    """
+    url = _url(database)
+    from evolabel.server.ops.verify import verify_project
+    from evolabel.server.store.pen import read_database
     from evolabel.server.store.projects import list_projects
 
-    with reading_engine(url).connect() as connection:
+    with read_database(url) as connection:
         for project in list_projects(connection):
-            found = check_project(connection, project, replay=replay)
+            found = verify_project(connection, project, from_start=from_start)
             print_or_write(
-                f"{project.slug}: {found.records} records whole, {found.samples} samples, {found.asked} asked, "
-                f"{found.allowed:.1f} allowed" + (f", seal {found.seal}" if found.seal else "") + "\n",
+                f"{project.slug}: {found.records} records replayed behind record {found.start}, {found.compared} "
+                f"snapshots the same, seal {found.seal}\n",
                 None,
             )
+
+
+@serve.command
+def backup(to: Path, *, database: _Database = None) -> None:
+    """Copy the database to a new file, also while the service runs, and check the copy.
+
+    For PostgreSQL the line of pg_dump is printed instead.
+
+    Parameters
+    ----------
+    to
+        The new file.
+    database
+        As for `evolabel serve`.
+    """
+    url = _url(database)
+    from evolabel.server.ops.backup import back_up, dump_line
+
+    if url.get_backend_name() == "postgresql":
+        print_or_write(dump_line(url, to) + "\n", None)
+        return
+    _print_checked(back_up(url, to))
+    print_message(f"{to} is whole; to restore it, stop the service, copy it over the database, start the service")
+
+
+@serve.command
+def migrate(*, database: _Database = None, backed_up: Annotated[bool, Parameter(negative="")] = False) -> None:
+    """Change the tables of the database to the version of this program; a backup is made first.
+
+    Parameters
+    ----------
+    database
+        As for `evolabel serve`.
+    backed_up
+        A backup of the PostgreSQL database was made; one of a SQLite file is made here, beside it.
+    """
+    url = _url(database)
+    from evolabel.server.ops.migrating import migrate_database
+
+    print_message(migrate_database(url, backed_up=backed_up))
 
 
 @serve.command
@@ -119,6 +178,17 @@ def token(
 
     print_or_write(create_token(url, person, project, role, name) + "\n", None)
     print_message("the token is not shown again; keep it like a password")
+
+
+def _print_checked(found: "dict[str, Checked]") -> None:
+    """Print what a check has found, one line per project."""
+    for slug, checked in found.items():
+        seal = f", seal {checked.seal}" if checked.seal else ""
+        print_or_write(
+            f"{slug}: {checked.records} records whole, {checked.samples} samples, {checked.asked} asked, "
+            f"{checked.allowed:.1f} allowed{seal}\n",
+            None,
+        )
 
 
 def _url(database: str | None) -> "URL":

@@ -8,9 +8,10 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from evolabel.errors import DataError, EvolabelError, ParameterError, StateError
+from evolabel.server.contexts.jobs import BusyError, CannotApplyError
 from evolabel.server.contexts.verbs import ConflictError, PlacedError, UnknownError
-from evolabel.server.contexts.worker import BusyError, CannotApplyError
 from evolabel.server.security.policies import ForbiddenError, HiddenError
+from evolabel.server.store.disk import DiskFullError
 from evolabel.server.store.pen import NotWriterError, StoreError
 
 _MOST_FAULTS = 20  # of one request, in its problem document
@@ -81,6 +82,7 @@ _KINDS: tuple[tuple[type[Exception], tuple[int, str]], ...] = (
     (HiddenError, (404, "not-found")),
     (UnknownError, (404, "not-found")),
     (ForbiddenError, (403, "forbidden")),
+    (DiskFullError, (507, "disk-full")),
     (NotWriterError, (503, "standby")),
     (StoreError, (503, "busy")),
     (StateError, (409, "conflict")),

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import URL, Engine, inspect
+from sqlalchemy import URL, Engine
 
 from evolabel.errors import ParameterError, StateError
 from evolabel.server.contexts.replay import versions
@@ -15,9 +15,9 @@ from evolabel.server.contexts.state import ProjectState
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.store.engines import reading_engine
 from evolabel.server.store.log import NewRecord
+from evolabel.server.store.migrate import prepare_tables
 from evolabel.server.store.pen import NotWriterError, Pen
 from evolabel.server.store.projects import Project, find_project, insert_project, list_projects
-from evolabel.server.store.schema import METADATA
 
 MOST_FEATURES = 2000
 MOST_LABELS = 500
@@ -98,7 +98,7 @@ class Service:
         }
         state = ProjectState.created(payload)  # refuses what the learner cannot use, before anything is written
         at = time.time_ns() // 1000
-        entry = NewRecord("project.created", payload, {"seal": state.learner.seal()}, at, actor_id)
+        entry = NewRecord("project.created", payload, {"seal": state.seal()}, at, actor_id)
         with self._turn:
             with self.pen.transaction() as connection:
                 if find_project(connection, slug) is not None:
@@ -116,8 +116,7 @@ class Service:
 
     def _make_tables(self) -> None:
         with self.pen.transaction() as connection:
-            if not inspect(connection).has_table("project"):
-                METADATA.create_all(connection)
+            prepare_tables(connection)
 
 
 def _check_slug(slug: str) -> None:

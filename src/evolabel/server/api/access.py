@@ -9,7 +9,8 @@ from typing import Any
 from fastapi import Request
 
 from evolabel.server.contexts.desk import Origin
-from evolabel.server.contexts.worker import Verb, Worker
+from evolabel.server.contexts.jobs import Verb
+from evolabel.server.contexts.worker import Worker
 from evolabel.server.problems import ProblemError
 from evolabel.server.security.policies import HiddenError, Identity, check_admin, check_role
 from evolabel.server.security.rates import RateLimit

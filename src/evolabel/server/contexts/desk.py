@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.store import projects
 from evolabel.server.store.canonical import canonical, parsed
+from evolabel.server.store.disk import check_room
 from evolabel.server.store.log import NewRecord, Record, find_key
 
 
@@ -47,15 +48,20 @@ class Desk:
         Time of the batch.
     log : Connection
         Reads what was committed before.
+    free : int, optional
+        Bytes that are left on the disk.
     """
 
-    def __init__(self, project_id: int, state: ProjectState, head_seq: int, now: int, log: Connection) -> None:
+    def __init__(
+        self, project_id: int, state: ProjectState, head_seq: int, now: int, log: Connection, *, free: int | None = None
+    ) -> None:
         self.project_id = project_id
         self.state = state
         self.now = now
         self.entries: list[NewRecord] = []
         self._first = head_seq + 1
         self._log = log
+        self._free = free
 
     @property
     def seq(self) -> int:
@@ -67,8 +73,9 @@ class Desk:
 
         `origin` is the request, and this is its `part`.
 
-        TornError if the state cannot be changed.
+        TornError if the state cannot be changed, DiskFullError if there is no room for the record.
         """
+        check_room(kind, self._free)
         payload = parsed(canonical(payload))  # what a replay reads
         try:
             outcome = self.state.apply(kind, payload, self.now)

@@ -1,5 +1,6 @@
 """The state of a project made again: from a snapshot, if there is one, and the records behind it."""
 
+import logging
 import platform
 from importlib.metadata import version
 from typing import NamedTuple
@@ -7,11 +8,13 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from evolabel.active import ActiveLearner
-from evolabel.errors import EvolabelError, ModelFileError
+from evolabel.errors import EvolabelError
 from evolabel.server.contexts.state import ProjectState
 from evolabel.server.store.canonical import canonical, parsed
-from evolabel.server.store.log import FIRST_CHAIN, Head, LogError, Record, read_records
+from evolabel.server.store.log import FIRST_CHAIN, Head, LogError, Record, read_records, time_of
 from evolabel.server.store.snapshots import Snapshot, snapshots_of
+
+logger = logging.getLogger("evolabel.server")
 
 _PACKAGES = ("evolabel", "numpy", "scipy", "numba")
 
@@ -21,12 +24,13 @@ class ReplayError(EvolabelError, RuntimeError):
 
 
 class Restored(NamedTuple):
-    """A state, the head of the log it belongs to, the snapshot it began with, and the number of records applied."""
+    """A state, the head of its log, the snapshot it began with, the number of records applied, the time of the last."""
 
     state: ProjectState
     head: Head
     snapshot_seq: int
     replayed: int
+    last_at: int
 
 
 def restore(connection: Connection, project_id: int, epoch: int, *, from_start: bool = False) -> Restored:
@@ -42,7 +46,8 @@ def restore(connection: Connection, project_id: int, epoch: int, *, from_start: 
         seq, chain = record.seq, record.chain
     if state is None:
         raise LogError("the log of the project is empty; restore a backup")
-    return Restored(state, Head(seq, chain, epoch), start, seq - start)
+    last_at = time_of(connection, project_id, seq)
+    return Restored(state, Head(seq, chain, epoch), start, seq - start, last_at)
 
 
 def applied(state: ProjectState | None, record: Record) -> ProjectState:
@@ -65,7 +70,7 @@ def take_snapshot(state: ProjectState, head: Head, at: int, reason: str) -> Snap
     """Return the snapshot of `state` at `head`, taken at time `at` for this `reason`."""
     data = state.learner.to_bytes()
     return Snapshot(
-        head.seq, head.chain, state.learner.seal(), canonical(versions()), canonical(state.facts()), data, at, reason
+        head.seq, head.chain, state.seal(), canonical(versions()), canonical(state.facts()), data, at, reason
     )
 
 
@@ -78,10 +83,16 @@ def versions() -> dict[str, str]:
 def _newest(connection: Connection, project_id: int) -> tuple[ProjectState | None, int, bytes]:
     """Return state, number and chain value of the newest snapshot that is whole; (None, 0, ...) without one."""
     for snapshot in snapshots_of(connection, project_id):
-        try:
-            learner = ActiveLearner.from_bytes(snapshot.data)
-        except ModelFileError:
-            continue  # an older one, or the whole log, gives the same state
-        if learner.seal() == snapshot.seal:
-            return ProjectState.restored(parsed(snapshot.state), learner), snapshot.seq, snapshot.chain
+        if (state := loaded_state(snapshot)) is not None:
+            return state, snapshot.seq, snapshot.chain
+        logger.error("snapshot %d is damaged; an older one or the whole log gives the same state", snapshot.seq)
     return None, 0, FIRST_CHAIN
+
+
+def loaded_state(snapshot: Snapshot) -> ProjectState | None:
+    """Return the state in `snapshot`, or None if it is damaged."""
+    try:
+        state = ProjectState.restored(parsed(snapshot.state), ActiveLearner.from_bytes(snapshot.data))
+    except (EvolabelError, ValueError, KeyError, TypeError):
+        return None
+    return state if state.seal() == snapshot.seal else None

@@ -20,6 +20,7 @@ from evolabel.server.contexts.questions import (
     held_back,
 )
 from evolabel.server.contexts.settings import HOUR, Feature, Label, ProjectSettings
+from evolabel.server.store.canonical import canonical, digest
 
 Facts = dict[str, Any]
 """A JSON object."""
@@ -95,6 +96,10 @@ class ProjectState:
         state.asked_at = deque(facts["asked_at"])
         state.n_questions, state.seen, state.paused = facts["n_questions"], facts["seen"], facts["paused"]
         return state
+
+    def seal(self) -> str:
+        """Return a checksum of the learner and of all else: two states with the same one go on in the same way."""
+        return digest(self.learner.seal() + canonical(self.facts())).hex()
 
     def cells(self, x: object) -> list[float | str | None]:
         """Return the values of a sample in the order of the features; DataError names the first that cannot be used.
@@ -250,11 +255,11 @@ class ProjectState:
         self.paused = False
         return {}
 
-    def _nothing(self, payload: Facts, at: int) -> Facts:
-        return {}
+    def _epoch(self, payload: Facts, at: int) -> Facts:
+        return {"seal": self.seal()}
 
     _verbs: ClassVar["dict[str, Callable[[ProjectState, Facts, int], Facts]]"] = {
-        "epoch.started": _nothing,
+        "epoch.started": _epoch,
         "sample": _sample,
         "answer": _answer,
         "refusal": _refusal,

@@ -1,13 +1,14 @@
 """What people and producers can do. Each verb checks its whole request, then records it; refused, nothing changes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evolabel.errors import DataError, EvolabelError
-from evolabel.server.contexts.desk import Desk, Origin, result_of
-from evolabel.server.contexts.questions import closing
+from evolabel.server.contexts.desk import Desk, Origin, TornError, result_of
+from evolabel.server.contexts.questions import Closing, closing
 from evolabel.server.contexts.settings import ProjectSettings
 from evolabel.server.contexts.state import Facts
+from evolabel.server.store.canonical import digest
 from evolabel.server.store.log import Record
 
 SERVICE = Origin()
@@ -120,14 +121,38 @@ def set_paused(desk: Desk, origin: Origin, *, paused: bool) -> Facts:
     return {"paused": paused}
 
 
-def close_due(desk: Desk, names: dict[int, str]) -> None:
-    """Close the questions on the `desk` that have their answers or have waited too long; `names` of the people."""
+class UnclosedError(TornError):
+    """The learner has failed at the close of question `number`."""
+
+    def __init__(self, number: int, message: str) -> None:
+        super().__init__(message)
+        self.number = number
+
+
+def close_key(number: int) -> bytes:
+    """Return the key under which failures at the close of question `number` are counted."""
+    return digest(f"close {number}")
+
+
+def close_due(desk: Desk, names: dict[int, str], failures: Mapping[bytes, int]) -> None:
+    """Close the questions on the `desk` that have their answers or have waited too long; `names` of the people.
+
+    A question whose answers have made the learner fail before, by its `failures`, is given up: its answers stay in the
+    log and train nothing. One that cannot be closed even so stays open.
+    """
     for question in list(desk.state.open.values()):
-        end = closing(question, desk.now, desk.state.seen, desk.state.settings)
-        if end is not None:
-            annotators = [names.get(person, f"person {person}") for person in end.people]
-            payload = {"number": question.number, "cause": end.cause, "rows": end.rows, "annotators": annotators}
+        failed = failures.get(close_key(question.number), 0)
+        end = closing(question, desk.now, desk.state.seen, desk.state.settings) if failed < 2 else None
+        if end is None:
+            continue
+        if failed:
+            end = Closing("given_up", [], [])
+        annotators = [names.get(person, f"person {person}") for person in end.people]
+        payload = {"number": question.number, "cause": end.cause, "rows": end.rows, "annotators": annotators}
+        try:
             desk.record("close", payload, SERVICE)
+        except TornError as error:
+            raise UnclosedError(question.number, str(error)) from error
 
 
 def _sample_payload(desk: Desk, sample: Facts, place: int) -> Facts:

@@ -3,13 +3,14 @@
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import URL, Connection, select
 
 from evolabel.active.selection.token_bucket import exact_share
 from evolabel.server.contexts.replay import restore
 from evolabel.server.store.derive import INDEX_TABLES, changes
 from evolabel.server.store.log import FIRST_CHAIN, LogError, Record, read_records
-from evolabel.server.store.projects import Project
+from evolabel.server.store.pen import read_database
+from evolabel.server.store.projects import Project, list_projects
 
 
 class Checked(NamedTuple):
@@ -65,8 +66,15 @@ def check_project(connection: Connection, project: Project, *, replay: bool = Fa
     _check_derived(connection, project.id, records)
     seal = None
     if replay:
-        seal = restore(connection, project.id, project.head.epoch, from_start=True).state.learner.seal()
+        seal = restore(connection, project.id, project.head.epoch, from_start=True).state.seal()
     return Checked(len(records), budget.samples, budget.asked, float(budget.earned), seal)
+
+
+def check_database(url: URL, *, replay: bool = False) -> dict[str, Checked]:
+    """Return what `check_project` finds in each project of the database at `url`, by name; `replay` as there."""
+    with read_database(url) as connection:
+        projects = list_projects(connection)
+        return {project.slug: check_project(connection, project, replay=replay) for project in projects}
 
 
 def _check_derived(connection: Connection, project_id: int, records: list[Record]) -> None:

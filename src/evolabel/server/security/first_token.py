@@ -2,13 +2,14 @@
 
 import time
 
-from sqlalchemy import URL, inspect
+from sqlalchemy import URL
 
 from evolabel.errors import ParameterError
 from evolabel.server.security.tokens import make_token
 from evolabel.server.store.engines import writing_engine
+from evolabel.server.store.migrate import prepare_tables
 from evolabel.server.store.people import find_or_insert_person, project_id_of, set_member
-from evolabel.server.store.schema import METADATA, ROLES
+from evolabel.server.store.schema import ROLES
 
 
 def create_token(url: URL, person: str, project: str | None, role: str | None, name: str) -> str:
@@ -25,8 +26,7 @@ def create_token(url: URL, person: str, project: str | None, role: str | None, n
     engine = writing_engine(url, checkpoint=False)
     try:
         with engine.begin() as connection:
-            if not inspect(connection).has_table("project"):
-                METADATA.create_all(connection)
+            prepare_tables(connection)
             project_id = None if project is None else project_id_of(connection, project)
             if project is not None and project_id is None:
                 raise ParameterError(f"there is no project {project!r} in this database; create it first")

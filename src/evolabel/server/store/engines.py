@@ -74,7 +74,7 @@ def writing_engine(url: URL, *, checkpoint: bool = True) -> Engine:
 def reading_engine(url: URL) -> Engine:
     """Return an engine whose connections to `url` cannot write, for pages, lists and exports."""
     if url.get_backend_name() == "postgresql":
-        return create_engine(url, connect_args={"options": "-c default_transaction_read_only=on"})
+        return create_engine(url, pool_pre_ping=True, connect_args={"options": "-c default_transaction_read_only=on"})
     path = Path(str(url.database)).absolute().as_uri()
     return create_engine(
         f"sqlite+pysqlite:///{path}?mode=ro&uri=true",

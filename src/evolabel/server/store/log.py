@@ -128,6 +128,12 @@ def read_records(connection: Connection, project_id: int, after: int, chain: byt
             return
 
 
+def time_of(connection: Connection, project_id: int, seq: int) -> int:
+    """Return the time of record `seq` of project `project_id`, read through `connection`; 0 if there is none."""
+    found = connection.scalar(select(LOG.c.at).where(LOG.c.project_id == project_id, LOG.c.seq == seq))
+    return int(found or 0)
+
+
 def find_key(connection: Connection, project_id: int, key: str) -> list[Record]:
     """Return the records of the request of project `project_id` with the idempotency `key`, through `connection`."""
     query = select(LOG).where(LOG.c.project_id == project_id, LOG.c.key == key).order_by(LOG.c.part)

@@ -5,11 +5,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import URL, Connection, text, update
+from sqlalchemy import URL, Connection, Engine, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from evolabel.errors import EvolabelError
-from evolabel.server.store.engines import writing_engine
+from evolabel.server.store.engines import reading_engine, writing_engine
 from evolabel.server.store.lock import WriterLock, writer_lock
 from evolabel.server.store.log import Head, NewRecord, append
 from evolabel.server.store.schema import PROJECT
@@ -40,16 +40,29 @@ class Pen:
         self._held: WriterLock | None = None
 
     def acquire(self) -> bool:
-        """Return whether this process is the writer, after it has tried to become it."""
+        """Return whether this process is the writer, after it has tried to become it.
+
+        StoreError if the database cannot be opened.
+        """
         with self._turn:
             if self._held is not None:
                 return True
-            connection = self._connection or self._engine.connect()
-            self._connection = connection
-            lock = writer_lock(self.url, connection)
-            if lock.acquire():
-                self._held = lock
+            try:
+                self._connection = self._engine.connect()
+                lock = writer_lock(self.url, self._connection)
+                if lock.acquire():
+                    self._held = lock
+            except SQLAlchemyError as error:
+                raise StoreError(f"the database cannot be opened for writing: {_short(error)}") from error
+            finally:
+                if self._held is None:
+                    self._drop()
             return self._held is not None
+
+    @property
+    def is_writer(self) -> bool:
+        """Whether this process was the writer when it last used the connection."""
+        return self._held is not None
 
     def close(self) -> None:
         """Give up writing and close the connection."""
@@ -61,19 +74,29 @@ class Pen:
     def transaction(self) -> Iterator[Connection]:
         """Yield the connection inside a transaction, which is committed at the end or rolled back by an error.
 
-        NotWriterError if this process is not the writer. StoreError if the database fails; the pen is no writer then,
-        until `acquire` succeeds again.
+        NotWriterError if this process is not the writer. StoreError if the database fails. Where the connection is lost
+        or the end of the transaction unknown, the pen is no writer until `acquire` succeeds again.
         """
         with self._turn:
             connection = self._connection
             if self._held is None or connection is None:
                 raise NotWriterError("another process writes to this database; send the request to it, or wait")
+            is_known = False  # whether the transaction has ended, and how
             try:
-                with connection.begin():
+                transaction = connection.begin()
+                try:
                     yield connection
+                except BaseException:
+                    transaction.rollback()
+                    is_known = not connection.invalidated
+                    raise
+                transaction.commit()
+                is_known = True
             except SQLAlchemyError as error:
-                self._drop()
                 raise StoreError(f"the database refused the transaction: {_short(error)}") from error
+            finally:
+                if not is_known:
+                    self._drop()
 
     def ping(self) -> None:
         """Use the connection, so that the database does not take it for one of a server that hangs."""
@@ -104,6 +127,27 @@ class Pen:
             with contextlib.suppress(SQLAlchemyError, OSError):
                 self._connection.close()
         self._held = self._connection = None
+
+
+@contextlib.contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """Yield a connection of `engine`, whose connections read; StoreError if the database fails."""
+    try:
+        with engine.connect() as connection:
+            yield connection
+    except SQLAlchemyError as error:
+        raise StoreError(f"the database cannot be read: {_short(error)}") from error
+
+
+@contextlib.contextmanager
+def read_database(url: URL) -> Iterator[Connection]:
+    """Yield a connection that reads the database at `url`, for a command; StoreError if the database fails."""
+    engine = reading_engine(url)
+    try:
+        with reading(engine) as connection:
+            yield connection
+    finally:
+        engine.dispose()
 
 
 def _short(error: SQLAlchemyError) -> str:

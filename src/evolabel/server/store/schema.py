@@ -249,5 +249,8 @@ def _only_payload_goes() -> str:
     return " AND ".join(["NEW.payload IS NULL", *same])
 
 
+APPEND_ONLY = (LOG.name, AUDIT.name)
+"""Tables whose rows stay as they are."""
+
 _append_only(LOG, _only_payload_goes())
 _append_only(AUDIT, "1 = 0")

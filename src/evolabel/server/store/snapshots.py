@@ -1,11 +1,16 @@
 """Snapshots: the state of a project at a record of its log, bound to the chain value there."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, delete, insert, select
 
 from evolabel.server.store.schema import LOG, SNAPSHOT
+
+KEEP_LAST = 3
+KEEP_DAYS = 30
+_SECOND = 1_000_000  # microseconds
 
 
 class Snapshot(NamedTuple):
@@ -26,21 +31,61 @@ def insert_snapshot(connection: Connection, project_id: int, snapshot: Snapshot)
     connection.execute(insert(SNAPSHOT).values(project_id=project_id, **snapshot._asdict()))
 
 
+def snapshot_seals(connection: Connection, project_id: int) -> dict[int, str]:
+    """Return the seal of each snapshot of project `project_id` by its record, oldest first, read through `connection`.
+
+    Only those are returned whose chain value is that of the log.
+    """
+    query = (
+        select(SNAPSHOT.c.seq, SNAPSHOT.c.seal)
+        .join(LOG, (LOG.c.project_id == SNAPSHOT.c.project_id) & (LOG.c.seq == SNAPSHOT.c.seq))
+        .where(SNAPSHOT.c.project_id == project_id, SNAPSHOT.c.chain == LOG.c.chain)
+        .order_by(SNAPSHOT.c.seq)
+    )
+    return {row.seq: row.seal for row in connection.execute(query)}
+
+
+def read_snapshot(connection: Connection, project_id: int, seq: int) -> Snapshot:
+    """Return the snapshot of project `project_id` at record `seq`, read through `connection`."""
+    columns = [SNAPSHOT.c[name] for name in Snapshot._fields]
+    row = connection.execute(select(*columns).where(SNAPSHOT.c.project_id == project_id, SNAPSHOT.c.seq == seq)).one()
+    return Snapshot(**{**row._asdict(), "chain": bytes(row.chain), "data": bytes(row.data)})
+
+
 def snapshots_of(connection: Connection, project_id: int) -> Iterator[Snapshot]:
     """Yield the snapshots of project `project_id` whose chain value is that of the log, newest first.
 
     They are read through `connection`.
     """
-    query = (
-        select(SNAPSHOT.c.seq)
-        .join(LOG, (LOG.c.project_id == SNAPSHOT.c.project_id) & (LOG.c.seq == SNAPSHOT.c.seq))
-        .where(SNAPSHOT.c.project_id == project_id, SNAPSHOT.c.chain == LOG.c.chain)
-        .order_by(SNAPSHOT.c.seq.desc())
-    )
-    for seq in connection.scalars(query).all():
-        row = connection.execute(
-            select(SNAPSHOT).where(SNAPSHOT.c.project_id == project_id, SNAPSHOT.c.seq == seq)
-        ).one()
-        values = row._asdict()
-        del values["project_id"]
-        yield Snapshot(**{**values, "chain": bytes(row.chain), "data": bytes(row.data)})
+    for seq in reversed(snapshot_seals(connection, project_id)):
+        yield read_snapshot(connection, project_id, seq)
+
+
+def drop_old_snapshots(connection: Connection, project_id: int, now: int) -> None:
+    """Delete through `connection` the snapshots of project `project_id` that are not kept at time `now`."""
+    query = select(SNAPSHOT.c.seq, SNAPSHOT.c.at).where(SNAPSHOT.c.project_id == project_id)
+    taken = {row.seq: row.at for row in connection.execute(query)}
+    if old := sorted(taken.keys() - kept_snapshots(taken, now)):
+        connection.execute(delete(SNAPSHOT).where(SNAPSHOT.c.project_id == project_id, SNAPSHOT.c.seq.in_(old)))
+
+
+def kept_snapshots(taken: dict[int, int], now: int) -> Collection[int]:
+    """Return the records whose snapshots are kept at time `now`; `taken` has the time of each.
+
+    The first and the last three, the last of each of 30 days, and the last of each month.
+    """
+    order = sorted(taken)
+    kept = {*order[:1], *order[-KEEP_LAST:]}
+    since = _day(now) - timedelta(days=KEEP_DAYS)
+    days, months = dict[object, int](), dict[object, int]()
+    for seq in order:
+        day = _day(taken[seq])
+        months[day.year, day.month] = seq
+        if day > since:
+            days[day] = seq
+    return kept | set(days.values()) | set(months.values())
+
+
+def _day(at: int) -> datetime:
+    """Return the beginning of the day of time `at`, in UTC."""
+    return datetime.fromtimestamp(at // _SECOND, UTC).replace(hour=0, minute=0, second=0)

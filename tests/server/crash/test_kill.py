@@ -1,0 +1,58 @@
+"""kill -9 at random moments and at the named points, on both databases: see `prove` for what must hold."""
+
+import random
+import threading
+
+import pytest
+from server.crash.clients import Annotator, Producer, prepare
+from server.crash.processes import ServerProcess
+from server.crash.proof import prove
+
+POINTS = ("after_apply", "in_commit", "after_commit", "in_snapshot")
+
+
+def run_and_kill(url, moments, *, command=False):
+    """Kill a server at each of `moments`, seconds or a named point, while clients work; return the clients."""
+    people = [(f"gateway{i}", "producer") for i in range(4)] + [("anna", "annotator"), ("bob", "annotator")]
+    tokens = prepare(url, people, snapshot_every=40, overlap=0.3)
+    clients = [(Producer if role == "producer" else Annotator)(name, tokens[name]) for name, role in people]
+    for moment in moments:
+        named = isinstance(moment, str)
+        server = ServerProcess(url, moment if named else "", command=command)
+        gone = threading.Event()
+        if server.wait_until_ready():
+            threads = [client.start(server.port, gone) for client in clients]
+            died = server.wait_until_dead(120 if named else moment)
+            assert died == named
+            server.kill()
+            gone.set()
+            for thread in threads:
+                thread.join(60)
+                assert not thread.is_alive()
+    return clients
+
+
+def moments(n, seed):
+    """n moments: every second one at a named point, which is reached some times before."""
+    rng = random.Random(seed)
+    points = [f"{POINTS[i % len(POINTS)]}:{_times(POINTS[i % len(POINTS)], rng)}" for i in range(n)]
+    return [points[i // 2] if i % 2 else rng.uniform(0.2, 1.5) for i in range(n)]
+
+
+def _times(point, rng):
+    return 1 if point == "in_snapshot" else rng.randint(1, 40)
+
+
+def test_no_acknowledged_record_is_lost_by_a_kill(database):
+    clients = run_and_kill(database, [0.3, "after_apply:9", "in_commit:9", "after_commit:9", "in_snapshot"])
+    assert prove(database, clients) > 50
+    assert all(client.acknowledged for client in clients)
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_no_acknowledged_record_is_lost_by_fifty_kills(database):
+    clients = run_and_kill(database, moments(50, seed=5), command=True)
+    told = prove(database, clients)
+    print(f"{told} acknowledged, 0 lost")  # noqa: T201
+    assert told > 1000

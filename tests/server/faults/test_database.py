@@ -1,0 +1,140 @@
+"""A database that fails: full, read-only, gone, or unsure whether it has committed."""
+
+from pathlib import Path
+
+import pytest
+from server.faults.requesting import assert_memory_is_the_log, client_of, count, post, problem
+from server.pumps import run, samples
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.pool import NullPool
+
+from evolabel.server.contexts import worker as worker_module
+from evolabel.server.store import disk
+from evolabel.server.store.pen import StoreError
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch):
+    monkeypatch.setattr(worker_module, "_RETRY_SECONDS", 0.02)
+
+
+def send_until_taken(client, sample):
+    """The responses to a sample that is sent until it is taken."""
+    responses = []
+    for _ in range(200):
+        responses.append(post(client, sample))
+        if responses[-1].status_code == 200:
+            return responses
+    raise AssertionError(responses[-1].text)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("at", [1, 2, 5])
+def test_a_commit_that_fails(database, start, monkeypatch, when, at):
+    service = start(database, snapshot_every=10)
+    run(service.workers["pumps"], samples(12))
+    client, calls = client_of(service), []
+    commit = service.pen._engine.dialect.do_commit
+
+    def failing(connection):
+        calls.append(when)
+        if len(calls) == at and when == "before":
+            raise OperationalError("COMMIT", {}, Exception("lost"))
+        commit(connection)
+        if len(calls) == at and when == "after":
+            raise OperationalError("COMMIT", {}, Exception("lost"))
+
+    monkeypatch.setattr(service.pen._engine.dialect, "do_commit", failing)
+    refused = []
+    for sample, _ in samples(20)[12:]:
+        refused += [problem(r) for r in send_until_taken(client, sample)[:-1]]
+    assert set(refused) <= {(503, "busy"), (503, "standby"), (503, "rebuilding")}
+    assert len(calls) >= at
+    assert count(service, "SELECT count(*) FROM sample") == 20
+    assert_memory_is_the_log(service)
+
+
+def test_a_full_disk_refuses_and_goes_on_when_there_is_room(sqlite, start):
+    service = start(sqlite)
+    worker = service.workers["pumps"]
+    run(worker, samples(12))
+    client = client_of(service)
+    pages = count(service, "PRAGMA page_count")
+    with service.pen.transaction() as connection:
+        connection.exec_driver_sql(f"PRAGMA max_page_count={pages + 1}")
+    refused = None
+    for i in range(500):
+        response = post(client, {"id": f"f{i}", "x": {"pressure": float(i), "flow": 1.0}})
+        if response.status_code != 200:
+            refused = response
+            break
+    assert problem(refused) == (507, "disk-full")
+    assert problem(post(client, {"id": "again", "x": {"pressure": 1.0}}))[0] in (503, 507)
+    with service.pen.transaction() as connection:
+        connection.exec_driver_sql("PRAGMA max_page_count=1000000")
+    send_until_taken(client, {"id": "again", "x": {"pressure": 1.0}})
+    assert count(service, "SELECT count(*) FROM sample WHERE external_id = 'again'") == 1
+    assert_memory_is_the_log(service)
+
+
+def test_samples_are_refused_before_answers(sqlite, start, monkeypatch):
+    service = start(sqlite)
+    worker = service.workers["pumps"]
+    client = client_of(service)
+    numbers = [post(client, s).json()["results"][0] for s, _ in samples(12)]
+    first, second = [r["number"] for r in numbers if r["question"]][:2]
+    answer = {"answers": {"leak": True}}
+    monkeypatch.setattr(disk, "free_bytes", lambda url: 199_000_000)
+    head = worker.head
+    assert problem(post(client, {"id": "new", "x": {"pressure": 1.0}})) == (507, "disk-full")
+    assert problem(client.put("/api/v1/projects/pumps/samples/1/labels", json={"y": {"leak": True}})) == (
+        507,
+        "disk-full",
+    )
+    assert worker.head == head
+    assert post(client, samples(1)[0][0]).status_code == 200  # known: nothing is written
+    assert client.put(f"/api/v1/projects/pumps/questions/{first}/answer", json=answer).status_code == 200
+    monkeypatch.setattr(disk, "free_bytes", lambda url: 49_000_000)
+    assert problem(client.put(f"/api/v1/projects/pumps/questions/{second}/answer", json=answer)) == (507, "disk-full")
+    monkeypatch.setattr(disk, "free_bytes", lambda url: None)
+    assert client.put(f"/api/v1/projects/pumps/questions/{second}/answer", json=answer).status_code == 200
+    assert_memory_is_the_log(service)
+
+
+def test_a_database_that_becomes_read_only(sqlite, start):
+    service = start(sqlite)
+    run(service.workers["pumps"], samples(12))
+    client = client_of(service)
+    with service.pen.transaction() as connection:
+        connection.exec_driver_sql("PRAGMA query_only=ON")
+    assert problem(post(client, {"id": "a", "x": {"pressure": 1.0}})) == (503, "busy")
+    send_until_taken(client, {"id": "a", "x": {"pressure": 1.0}})
+    assert_memory_is_the_log(service)
+
+
+def test_a_database_that_cannot_be_opened_is_refused_at_start(sqlite, start):
+    Path(sqlite.database).mkdir()
+    with pytest.raises(StoreError, match="cannot be opened for writing: unable to open database file"):
+        start(sqlite)
+
+
+def test_lost_connections_are_made_again(database, start):
+    if database.get_backend_name() != "postgresql":
+        pytest.skip("SQLite has no connections that are lost")
+    service = start(database)
+    run(service.workers["pumps"], samples(12))
+    client = client_of(service)
+    engine = create_engine(database, isolation_level="AUTOCOMMIT", poolclass=NullPool)
+    for sample, _ in samples(16)[12:]:
+        with engine.connect() as connection:
+            connection.execute(
+                text(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                )
+            )
+        refused = [problem(r) for r in send_until_taken(client, sample)[:-1]]
+        assert {status for status, _ in refused} <= {503}
+    assert count(service, "SELECT count(*) FROM sample") == 16
+    assert_memory_is_the_log(service)

@@ -1,0 +1,157 @@
+"""Backup, verification, snapshots that are kept, and migration, on stored databases."""
+
+import sqlite3
+from datetime import UTC, datetime
+
+import pytest
+from server.pumps import run, samples, seal
+from sqlalchemy import text
+
+from evolabel.cli.app import run_command
+from evolabel.errors import ParameterError
+from evolabel.server.contexts.replay import ReplayError, restore
+from evolabel.server.contexts.settings import DAY
+from evolabel.server.ops import migrating
+from evolabel.server.ops.backup import back_up, dump_line
+from evolabel.server.ops.check import check_database
+from evolabel.server.ops.verify import verify_project
+from evolabel.server.store import migrate
+from evolabel.server.store.engines import read_url, writing_engine
+from evolabel.server.store.log import LogError
+from evolabel.server.store.pen import read_database
+from evolabel.server.store.projects import find_project
+from evolabel.server.store.snapshots import kept_snapshots, snapshot_seals
+
+
+def change(url, statement):
+    engine = writing_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text(statement))
+    engine.dispose()
+
+
+def verified(url, **options):
+    with read_database(url) as connection:
+        return verify_project(connection, find_project(connection, "pumps"), **options)
+
+
+@pytest.fixture
+def stored(database, start):
+    """A database with several snapshots, whose service was stopped, and its last seal."""
+    service = start(database, snapshot_every=20)
+    worker = service.workers["pumps"]
+    run(worker, samples(60))
+    last = seal(worker)
+    service.stop()
+    return database, last
+
+
+def test_verify_replays_from_an_older_snapshot_and_from_the_start(stored):
+    url, last = stored
+    tail, whole = verified(url), verified(url, from_start=True)
+    assert tail.seal == whole.seal == last
+    assert 0 < tail.start < whole.records
+    assert (tail.compared, whole.compared) >= (1, 2)
+    change(url, f"UPDATE snapshot SET seal = 'x' WHERE seq = {whole.records}")
+    with pytest.raises(ReplayError, match=f"snapshot at record {whole.records} differs"):
+        verified(url)
+
+
+@pytest.mark.parametrize("damage", ["data = substr(data, 1, 100)", "state = replace(state, '1', '2')", "state = '{'"])
+def test_a_damaged_snapshot_is_skipped(stored, start, damage):
+    url, last = stored
+    with read_database(url) as connection:
+        order = list(snapshot_seals(connection, 1))
+    change(url, f"UPDATE snapshot SET {damage} WHERE seq = {order[-1]}")
+    with read_database(url) as connection:
+        found = restore(connection, 1, 9)
+    assert found.snapshot_seq == order[-2]
+    assert found.state.seal() == last
+    assert seal(start(url).workers["pumps"]) == last
+
+
+def test_a_snapshot_of_another_log_is_not_used(stored):
+    url, last = stored
+    change(url, "UPDATE snapshot SET chain = '1'" + ("::bytea" if url.get_backend_name() == "postgresql" else ""))
+    with read_database(url) as connection:
+        found = restore(connection, 1, 9)
+    assert (found.snapshot_seq, found.state.seal()) == (0, last)
+
+
+def test_snapshots_that_are_kept():
+    now = int(datetime(2026, 3, 20, 12, tzinfo=UTC).timestamp() * 1e6)
+    hours = {seq: now - (4800 - seq) * DAY // 24 for seq in range(1, 4801)}  # one an hour, 200 days
+    kept = sorted(kept_snapshots(hours, now))
+    assert kept[0] == 1
+    assert kept[-3:] == [4798, 4799, 4800]
+    days = {datetime.fromtimestamp(hours[seq] / 1e6, UTC).date() for seq in kept}
+    assert len(days) == 1 + 5 + 30  # the first, five ends of months, 30 days with the end of February
+    assert len(kept) == 1 + 5 + 30 + 2
+    assert kept_snapshots({}, now) == set()
+
+
+def test_a_backup_of_a_running_service_is_whole(sqlite, start, tmp_path):
+    service = start(sqlite)
+    worker = service.workers["pumps"]
+    run(worker, samples(30))
+    to = tmp_path / "copy.db"
+    found = back_up(sqlite, to)
+    run(worker, [({**sample, "id": f"t{sample['id']}"}, y) for sample, y in samples(10, seed=1)])
+    assert found["pumps"].samples == 30
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith("copy")) == ["copy.db"]
+    restored = start(read_url(f"sqlite:///{to}"))
+    assert restored.workers["pumps"].state.seen == 30
+    with pytest.raises(ParameterError, match="exists already"):
+        back_up(sqlite, to)
+
+
+def test_a_copy_that_is_not_whole_is_removed(sqlite, start, tmp_path):
+    service = start(sqlite)
+    run(service.workers["pumps"], samples(10))
+    service.stop()
+    with sqlite3.connect(sqlite.database) as connection:
+        connection.execute("DELETE FROM sample WHERE number = 3")
+    with pytest.raises(LogError, match="sample differs"):
+        back_up(sqlite, tmp_path / "copy.db")
+    assert not list(tmp_path.glob("copy*"))
+
+
+def test_the_line_of_pg_dump_hides_the_password(tmp_path):
+    pytest.importorskip("psycopg")
+    url = read_url("postgresql://eva:secret@db.example/plant")
+    line = f"pg_dump --format=custom --file={tmp_path}/x postgresql://eva@db.example/plant"
+    assert dump_line(url, tmp_path / "x") == line
+    with pytest.raises(ParameterError, match="pg_dump"):
+        back_up(url, tmp_path / "x")
+
+
+def test_migrate_makes_a_backup_first(stored, monkeypatch):
+    url, last = stored
+    assert "already" in migrating.migrate_database(url)
+    for module in (migrate, migrating):
+        monkeypatch.setattr(module, "SCHEMA_VERSION", "0002")
+    if url.get_backend_name() == "postgresql":
+        with pytest.raises(ParameterError, match="make a backup first: pg_dump"):
+            migrating.migrate_database(url)
+        assert "before 0001" in migrating.migrate_database(url, backed_up=True)
+    else:
+        done = migrating.migrate_database(url)
+        copied = read_url(f"sqlite:///{done.partition('the backup is ')[2]}")
+        assert check_database(copied, replay=True)["pumps"].seal == last
+    change(url, "UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(ParameterError, match="newer than this program"):
+        migrating.migrate_database(url)
+
+
+def test_the_commands(sqlite, start, tmp_path, capsys):
+    service = start(sqlite, snapshot_every=20)
+    run(service.workers["pumps"], samples(30))
+    database = ["--database", str(sqlite)]
+    assert run_command(["serve", "check", "--replay", *database]) == 0
+    assert run_command(["serve", "verify", *database]) == 0
+    assert run_command(["serve", "backup", str(tmp_path / "copy.db"), *database]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.count("pumps: ") == 3
+    assert "snapshots the same" in printed.out
+    assert run_command(["serve", "migrate", *database]) != 0
+    assert "the service writes to this database" in capsys.readouterr().err
