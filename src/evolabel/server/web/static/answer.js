@@ -197,7 +197,7 @@
       const left = Number(line.dataset.left) - 1;
       line.dataset.left = left;
       if (left < 0) { ended = true; delete line.dataset.left; }
-      else line.textContent = line.closest(".sent-line") ? `${left} s` : live.dataset.left.replace("{}", left);
+      else line.textContent = line.closest(".sent-line") ? `${left} s` : live.dataset.seconds.replace("{}", left);
     }
     if (ended) setTimeout(refreshLast, 500);
   }
@@ -231,5 +231,5 @@
   setInterval(poll, POLL);
   setInterval(renew, RENEW);
   sendKept();
-  if (form()) go(current() || rows()[0]);
+  if (form()) go(current() || rows()[0], false);
 })();
