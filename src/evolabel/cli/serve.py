@@ -1,6 +1,7 @@
 """`evolabel serve`: the labelling service, and what an operator does with its database."""
 
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 DEFAULT_DATABASE = "sqlite:///evolabel-data/evolabel.db"
 _VARIABLE = "EVOLABEL_DATABASE_URL"
-_PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic")
+_PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2")
 _PRIVATE = ("127.0.0.1", "localhost", "::1")
 
 serve = App(
@@ -178,6 +179,41 @@ def token(
 
     print_or_write(create_token(url, person, project, role, name) + "\n", None)
     print_message("the token is not shown again; keep it like a password")
+
+
+@serve.command
+def invite(
+    person: str,
+    *,
+    database: _Database = None,
+    project: str | None = None,
+    role: str | None = None,
+    admin: Annotated[bool, Parameter(negative="")] = False,
+    url: str = "http://127.0.0.1:8080",
+) -> None:
+    """Print a one-time link with which a person chooses a password; it ends after a day.
+
+    Parameters
+    ----------
+    person
+        Name of the person, who is added if there is none. The password of a known person is replaced.
+    database
+        As for `evolabel serve`.
+    project
+        Name of a project.
+    role
+        annotator, expert or operator; with a project only.
+    admin
+        The person becomes an administrator of the server.
+    url
+        Address of the server, as the person reaches it.
+    """
+    database_url = _url(database)
+    from evolabel.server.security.invites import create_invite
+
+    code = create_invite(database_url, person, time.time_ns() // 1000, project=project, role=role, admin=admin)
+    print_or_write(f"{url.rstrip('/')}/invite/{code}\n", None)
+    print_message("the link works once, within a day; it is not shown again")
 
 
 def _print_checked(found: "dict[str, Checked]") -> None:

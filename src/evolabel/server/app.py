@@ -13,10 +13,14 @@ from evolabel.server import problems
 from evolabel.server.api import health, projects, questions, samples
 from evolabel.server.api.access import Access
 from evolabel.server.service import Service
+from evolabel.server.web import pages
 
 MOST_BODY = 8 * 1024 * 1024  # bytes
 _TOO_LARGE = 413, "too-large", f"the body may have {MOST_BODY} bytes; send fewer samples at once"
+_MOST_FORM = 256 * 1024  # bytes
 TOKEN_PER_MINUTE = 600
+ROUTERS = (samples.router, questions.router, projects.router, health.router, *pages.ROUTERS)
+"""All routes; each has its policy in `security.policies`."""
 _LONGEST_REQUEST_ID = 100
 
 
@@ -38,9 +42,9 @@ def create_app(service: Service, *, token_per_minute: int = TOKEN_PER_MINUTE) ->
     )
     app.state.access = Access(service, token_per_minute)
     problems.install(app)
-    for module in (samples, questions, projects):
-        app.include_router(module.router, prefix="/api/v1")
-    app.include_router(health.router)
+    pages.install(app, service)
+    for router in ROUTERS:
+        app.include_router(router)
     app.add_middleware(Guard)
     return app
 
@@ -68,27 +72,50 @@ class Guard:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode()), *_HEADERS]
+                message["headers"] += [(b"x-request-id", request_id.encode()), *_headers(message["headers"])]
             await send(message)
 
         await self._app(scope, _replaying(body, receive), with_headers)
 
 
-_HEADERS = [
-    (b"x-content-type-options", b"nosniff"),
-    (b"cache-control", b"no-store"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'"),
-]
+_POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+    ]
+).encode()
+_NO_PAGE = b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'"
+
+
+def _headers(present: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return the headers of security that a response with the headers `present` lacks."""
+    names = dict(present)
+    is_page = names.get(b"content-type", b"").startswith(b"text/html")
+    added = [
+        (b"x-content-type-options", b"nosniff"),
+        (b"referrer-policy", b"same-origin"),
+        (b"cross-origin-opener-policy", b"same-origin"),
+        (b"content-security-policy", _POLICY if is_page else _NO_PAGE),
+    ]
+    return added if b"cache-control" in names else [*added, (b"cache-control", b"no-store")]
 
 
 def _refusal(request: Request) -> tuple[int, str, str] | None:
     """Return status, type and detail of the problem with the headers of `request`, or None."""
     length = request.headers.get("content-length", "0")
-    if not length.isascii() or not length.isdigit() or int(length[:20]) > MOST_BODY:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    is_form = kind == "application/x-www-form-urlencoded" and not request.url.path.startswith("/api/")
+    most = _MOST_FORM if is_form else MOST_BODY
+    if not length.isascii() or not length.isdigit() or int(length[:20]) > most:
         return _TOO_LARGE
     has_body = length != "0" or "transfer-encoding" in request.headers
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if has_body and kind != "application/json":
+    if has_body and kind != "application/json" and not is_form:
         return 415, "not-json", "the body must be JSON; send the header Content-Type: application/json"
     return None
 

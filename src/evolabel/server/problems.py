@@ -1,8 +1,8 @@
 """ProblemError documents (RFC 9457): every error of the service as JSON, with what to do about it."""
 
-from typing import Any
+from typing import Any, cast
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from evolabel.errors import DataError, EvolabelError, ParameterError, StateError
 from evolabel.server.contexts.jobs import BusyError, CannotApplyError
 from evolabel.server.contexts.verbs import ConflictError, PlacedError, UnknownError
-from evolabel.server.security.policies import ForbiddenError, HiddenError
+from evolabel.server.security.policies import ForbiddenError, HiddenError, SlowDownError, UnauthorisedError
 from evolabel.server.store.disk import DiskFullError
 from evolabel.server.store.pen import NotWriterError, StoreError
 
@@ -40,8 +40,14 @@ def install(app: FastAPI) -> None:
 def document(
     request: Request, status: int, type: str, detail: str, *, errors: list[dict[str, str]] | None = None,
     headers: dict[str, str] | None = None,
-) -> JSONResponse:  # fmt: skip
-    """Return the problem document of `request`: `status`, `type`, `detail`, `headers`, and the faults in `errors`."""
+) -> Response:  # fmt: skip
+    """Return the problem document of `request`: `status`, `type`, `detail`, `headers`, and the faults in `errors`.
+
+    A browser that asks for a page gets one, from the function that the application keeps as `problem_page`.
+    """
+    page = getattr(request.app.state, "problem_page", None) if "app" in request.scope else None
+    if page is not None and not request.url.path.startswith("/api/") and _wants_page(request):
+        return cast(Response, page(request, status, type, detail, headers))
     content: dict[str, Any] = {
         "type": f"/problems/{type}",
         "title": type.replace("-", " ").capitalize(),
@@ -54,14 +60,19 @@ def document(
     return JSONResponse(content, status, headers, media_type=_MEDIA)
 
 
-async def _evolabel_error(request: Request, error: Exception) -> JSONResponse:
+def _wants_page(request: Request) -> bool:
+    return "text/html" in request.headers.get("accept", "")
+
+
+async def _evolabel_error(request: Request, error: Exception) -> Response:
     if isinstance(error, ProblemError):
         return document(request, error.status, error.type, str(error), headers=error.headers)
     if isinstance(error, PlacedError):
         faults = [{"pointer": error.pointer, "detail": str(error)}]
         return document(request, 422, "invalid", str(error), errors=faults)
     status, type = _kind(error)
-    headers = {"Retry-After": "1"} if status == 503 else None
+    wait = error.seconds if isinstance(error, SlowDownError) else 1.0 if status == 503 else 0.0
+    headers = {"Retry-After": str(max(1, round(wait)))} if wait else None
     return document(request, status, type, str(error), headers=headers)
 
 
@@ -82,6 +93,8 @@ _KINDS: tuple[tuple[type[Exception], tuple[int, str]], ...] = (
     (HiddenError, (404, "not-found")),
     (UnknownError, (404, "not-found")),
     (ForbiddenError, (403, "forbidden")),
+    (UnauthorisedError, (401, "unauthorised")),
+    (SlowDownError, (429, "slow-down")),
     (DiskFullError, (507, "disk-full")),
     (NotWriterError, (503, "standby")),
     (StoreError, (503, "busy")),
@@ -91,7 +104,7 @@ _KINDS: tuple[tuple[type[Exception], tuple[int, str]], ...] = (
 )
 
 
-async def _invalid(request: Request, error: Exception) -> JSONResponse:
+async def _invalid(request: Request, error: Exception) -> Response:
     faults = error.errors() if isinstance(error, RequestValidationError) else []
     if any(fault["type"] == "json_invalid" for fault in faults):
         return document(request, 400, "bad-json", "the body is not JSON; send UTF-8 JSON")
@@ -103,7 +116,7 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     return document(request, 422, "invalid", detail, errors=places)
 
 
-async def _http_error(request: Request, error: Exception) -> JSONResponse:
+async def _http_error(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     if status == 400:
         return document(request, 400, "bad-json", "the body is not JSON; send UTF-8 JSON")
@@ -112,5 +125,5 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     return document(request, status, types.get(status, "refused"), detail, headers=getattr(error, "headers", None))
 
 
-async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+async def _unexpected(request: Request, error: Exception) -> Response:
     return document(request, 500, "internal", "the service failed; its log has the request id and the cause")

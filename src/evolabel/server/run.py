@@ -2,13 +2,18 @@
 
 import logging
 import os
+import sys
+import time
 from pathlib import Path
 
 from sqlalchemy import URL
 from threadpoolctl import threadpool_limits
 
 from evolabel.server.app import create_app
+from evolabel.server.security.invites import FIRST_VALID, make_invite
 from evolabel.server.service import Service
+from evolabel.server.store.people import find_or_insert_person
+from evolabel.server.store.visits import has_admin
 
 _MOST_HEADERS = 64 * 1024  # bytes
 _STOP_SECONDS = 10
@@ -28,6 +33,8 @@ def run_server(
     threadpool_limits(1)  # the same bits on every start
     service = Service(url)
     service.start()
+    if sys.stderr.isatty():
+        _print_first_link(service, f"{'http' if tls_cert is None else 'https'}://{host}:{port}")
     config = uvicorn.Config(
         create_app(service),
         host=host,
@@ -43,3 +50,14 @@ def run_server(
         ssl_keyfile=None if tls_key is None else os.fspath(tls_key),
     )
     uvicorn.Server(config).run()
+
+
+def _print_first_link(service: Service, address: str) -> None:
+    """Print a one-time link of `address` for the first administrator of `service`, if there is none yet."""
+    at = time.time_ns() // 1000
+    with service.pen.transaction() as connection:
+        if has_admin(connection):
+            return
+        person = find_or_insert_person(connection, "admin", at)
+        code = make_invite(connection, person, at, admin=True, valid=FIRST_VALID)
+    sys.stderr.write(f"Open this link within 15 minutes to become the administrator:\n{address}/invite/{code}\n")

@@ -12,7 +12,7 @@ from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.jobs import Verb
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.problems import ProblemError
-from evolabel.server.security.policies import HiddenError, Identity, check_admin, check_role
+from evolabel.server.security.policies import HiddenError, Identity, check_admin, check_role, policy_of
 from evolabel.server.security.rates import RateLimit
 from evolabel.server.security.tokens import TokenCheck
 from evolabel.server.service import Service
@@ -55,13 +55,13 @@ class Access:
         check_admin(identity)
         return identity
 
-    def enter(self, request: Request, slug: str, *roles: str) -> tuple[Worker, Identity]:
-        """Return the worker of project `slug` and who has sent `request`, who has one of `roles` there."""
+    def enter(self, request: Request, slug: str) -> tuple[Worker, Identity]:
+        """Return the worker of project `slug` and who has sent `request`, whose role there suffices for the route."""
         identity = self.identity(request)
         worker = self.service.workers.get(slug)
         if worker is None:
             raise HiddenError("there is no such project; check its name and your token")
-        check_role(identity, worker.project.id, roles)
+        check_role(identity, worker.project.id, policy_of(request.method, request.scope["route"].path))
         return worker, identity
 
 

@@ -15,7 +15,7 @@ from evolabel.server.service import NewProject
 from evolabel.server.store.people import find_or_insert_person, set_member
 from evolabel.server.store.schema import ROLES
 
-router = APIRouter(prefix="/projects", tags=["projects"])
+router = APIRouter(prefix="/api/v1/projects", tags=["projects"])
 
 
 @router.get("")
@@ -47,7 +47,7 @@ async def post_project(body: ProjectIn, request: Request) -> dict[str, Any]:
 @router.get("/{slug}")
 async def get_project(slug: str, request: Request) -> dict[str, Any]:
     """Return features, labels, settings and counts of a project."""
-    worker, _ = access_of(request).enter(request, slug, "annotator", "producer", "bridge")
+    worker, _ = access_of(request).enter(request, slug)
     shown = await read(worker, reading.show_project)
     return {"slug": slug, "title": worker.project.title, **shown}
 
@@ -55,7 +55,7 @@ async def get_project(slug: str, request: Request) -> dict[str, Any]:
 @router.patch("/{slug}")
 async def patch_project(slug: str, body: SettingsIn, request: Request) -> dict[str, Any]:
     """Change settings of a project; those not named stay."""
-    worker, identity = access_of(request).enter(request, slug, "operator")
+    worker, identity = access_of(request).enter(request, slug)
     origin = await origin_of(request, identity)
     return dict(await carry_out(worker, lambda desk: verbs.change_settings(desk, body.settings, origin), 1, origin))
 
@@ -73,7 +73,7 @@ async def post_resume(slug: str, body: Body, request: Request) -> dict[str, Any]
 
 
 async def _set_paused(slug: str, request: Request, *, paused: bool) -> dict[str, Any]:
-    worker, identity = access_of(request).enter(request, slug, "operator")
+    worker, identity = access_of(request).enter(request, slug)
     origin = await origin_of(request, identity)
     return dict(await carry_out(worker, lambda desk: verbs.set_paused(desk, origin, paused=paused), 1, origin))
 
@@ -82,7 +82,7 @@ async def _set_paused(slug: str, request: Request, *, paused: bool) -> dict[str,
 async def post_token(slug: str, body: TokenIn, request: Request) -> dict[str, Any]:
     """Make a token for a person and a role in this project; it is shown once."""
     access = access_of(request)
-    worker, _ = access.enter(request, slug, "operator")
+    worker, _ = access.enter(request, slug)
     if body.role not in ROLES:
         raise ProblemError(422, "invalid", f"there is no role {body.role!r}; the roles are {', '.join(ROLES)}")
 

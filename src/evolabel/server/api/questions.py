@@ -9,14 +9,14 @@ from evolabel.server.api.schemas import AnswerIn, NextIn, RefusalIn
 from evolabel.server.api.times import readable_times
 from evolabel.server.contexts import reading, verbs
 
-router = APIRouter(prefix="/projects/{slug}/questions", tags=["questions"])
+router = APIRouter(prefix="/api/v1/projects/{slug}/questions", tags=["questions"])
 _RETRY = {"Retry-After": "5"}
 
 
 @router.get("")
 async def get_questions(slug: str, request: Request, limit: int = 100) -> dict[str, Any]:
     """Return the open questions, freshest first, at most `limit` of them."""
-    worker, identity = access_of(request).enter(request, slug, "annotator")
+    worker, identity = access_of(request).enter(request, slug)
     most = min(max(limit, 1), 1000)
     return readable_times(await read(worker, lambda desk: reading.list_questions(desk, identity.person_id, most)))
 
@@ -24,7 +24,7 @@ async def get_questions(slug: str, request: Request, limit: int = 100) -> dict[s
 @router.post("/next", response_model=None)
 async def post_next(slug: str, body: NextIn, request: Request) -> dict[str, Any] | Response:
     """Return the freshest question that no other person looks at, with its sample and a lease; 204 if none waits."""
-    worker, identity = access_of(request).enter(request, slug, "annotator")
+    worker, identity = access_of(request).enter(request, slug)
     skipped, person = set(body.skip), identity.person_id
     found = await read(worker, lambda desk: reading.next_question(desk, worker.leases, person, skipped))
     return Response(status_code=204, headers=_RETRY) if found is None else readable_times(found)
@@ -33,7 +33,7 @@ async def post_next(slug: str, body: NextIn, request: Request) -> dict[str, Any]
 @router.put("/{number}/lease")
 async def put_lease(slug: str, number: int, request: Request) -> dict[str, Any]:
     """Keep a question from being offered to others for another while."""
-    worker, identity = access_of(request).enter(request, slug, "annotator")
+    worker, identity = access_of(request).enter(request, slug)
     person = identity.person_id
     return readable_times(await read(worker, lambda desk: reading.renew_lease(desk, worker.leases, number, person)))
 
@@ -41,7 +41,7 @@ async def put_lease(slug: str, number: int, request: Request) -> dict[str, Any]:
 @router.delete("/{number}/lease", status_code=204)
 async def delete_lease(slug: str, number: int, request: Request) -> None:
     """Offer a question to others again."""
-    worker, identity = access_of(request).enter(request, slug, "annotator")
+    worker, identity = access_of(request).enter(request, slug)
     await read(worker, lambda desk: worker.leases.give_back(number, identity.person_id))
 
 
@@ -51,7 +51,7 @@ async def write_answer(slug: str, number: int, body: AnswerIn, request: Request,
 
     The same body again has the same result. After the question was closed, the answer is kept as a correction.
     """
-    worker, identity = access_of(request).enter(request, slug, "annotator", "bridge")
+    worker, identity = access_of(request).enter(request, slug)
     origin = await origin_of(request, identity)
     extra = {"took_ms": body.took_ms, "note": body.note}
     result = await carry_out(
@@ -63,7 +63,7 @@ async def write_answer(slug: str, number: int, body: AnswerIn, request: Request,
 @router.put("/{number}/refusal")
 async def put_refusal(slug: str, number: int, body: RefusalIn, request: Request, response: Response) -> dict[str, Any]:
     """Say that no person can answer this question from these data."""
-    worker, identity = access_of(request).enter(request, slug, "annotator", "bridge")
+    worker, identity = access_of(request).enter(request, slug)
     origin = await origin_of(request, identity)
     result = await carry_out(worker, lambda desk: verbs.refuse(desk, number, body.reason, origin), 1, origin)
     return _receipt(result, response)
@@ -72,7 +72,7 @@ async def put_refusal(slug: str, number: int, body: RefusalIn, request: Request,
 @router.delete("/{number}/answer", status_code=204)
 async def delete_answer(slug: str, number: int, request: Request) -> None:
     """Take an answer back, until it is final."""
-    worker, identity = access_of(request).enter(request, slug, "annotator", "bridge")
+    worker, identity = access_of(request).enter(request, slug)
     origin = await origin_of(request, identity)
     await carry_out(worker, lambda desk: verbs.withdraw(desk, number, origin), 1, origin)
 

@@ -11,7 +11,7 @@ from evolabel.server.contexts import reading, verbs
 from evolabel.server.contexts.desk import Desk
 from evolabel.server.contexts.verbs import UnknownError
 
-router = APIRouter(prefix="/projects/{slug}", tags=["samples"])
+router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["samples"])
 
 
 @router.post("/samples")
@@ -21,7 +21,7 @@ async def post_samples(slug: str, body: SamplesIn, request: Request, response: R
     Every sample is on disk before the response is sent. With an Idempotency-Key, or an id for each sample, the same
     request can be sent again: it is counted once.
     """
-    worker, identity = access_of(request).enter(request, slug, "producer", "bridge", "operator")
+    worker, identity = access_of(request).enter(request, slug)
     origin = await origin_of(request, identity)
     samples = [sample.model_dump(exclude_none=True, exclude={"x"}) | {"x": sample.x} for sample in body.samples]
     result = await carry_out(worker, lambda desk: verbs.send_samples(desk, samples, origin), len(samples), origin)
@@ -35,7 +35,7 @@ async def post_samples(slug: str, body: SamplesIn, request: Request, response: R
 @router.post("/predictions")
 async def post_predictions(slug: str, body: PredictionsIn, request: Request) -> dict[str, Any]:
     """Return the prediction for each sample; nothing is counted or stored."""
-    worker, _ = access_of(request).enter(request, slug, "producer", "bridge", "operator")
+    worker, _ = access_of(request).enter(request, slug)
     samples = [{"x": sample.x} for sample in body.samples]
     return dict(await carry_out(worker, lambda desk: verbs.predict_samples(desk, samples), len(samples)))
 
@@ -43,7 +43,7 @@ async def post_predictions(slug: str, body: PredictionsIn, request: Request) -> 
 @router.put("/samples/{sample}/labels")
 async def put_labels(slug: str, sample: str, body: LabelsIn, request: Request, response: Response) -> dict[str, Any]:
     """Learn labels of a sample that became known later; `sample` is its number, or `id:` and its id."""
-    worker, identity = access_of(request).enter(request, slug, "producer", "bridge", "operator")
+    worker, identity = access_of(request).enter(request, slug)
     origin = await origin_of(request, identity)
     result = await carry_out(
         worker, lambda desk: verbs.late_labels(desk, number_of(desk, sample), dict(body.y), origin), 1, origin
@@ -56,7 +56,7 @@ async def put_labels(slug: str, sample: str, body: LabelsIn, request: Request, r
 @router.get("/samples/{sample}")
 async def get_sample(slug: str, sample: str, request: Request) -> dict[str, Any]:
     """Return a sample as it was stored; what the sender may not see yet is left out and `hidden` is true."""
-    worker, identity = access_of(request).enter(request, slug, "annotator", "producer", "bridge")
+    worker, identity = access_of(request).enter(request, slug)
 
     def verb(desk: Desk) -> dict[str, Any]:
         number = number_of(desk, sample)

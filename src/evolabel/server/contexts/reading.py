@@ -73,12 +73,43 @@ def next_question(desk: Desk, leases: Leases, person: int, skipped: Collection[i
     for number in skipped:
         leases.give_back(number, person)
     question = leases.next_for(person, state.open.values(), desk.now, skipped)
-    if question is None:
+    return None if question is None else _offered(desk, leases, question, person)
+
+
+def open_question(desk: Desk, leases: Leases, number: int, person: int) -> Facts | None:
+    """Return question `number` on the `desk` for a `person`, with one of the `leases`; None if it cannot be answered.
+
+    That is so once it is closed, or while an answer of the person counts.
+    """
+    question = desk.state.open.get(number)
+    if question is None or person in question.responses:
         return None
+    return _offered(desk, leases, question, person)
+
+
+def asked_labels(desk: Desk, number: int) -> list[str]:
+    """Return the labels that question `number` on the `desk` asks about; none once it is closed."""
+    question = desk.state.open.get(number)
+    return [] if question is None else list(question.labels)
+
+
+def is_held(desk: Desk, number: int, person: int) -> bool:
+    """Return whether the answer of a `person` to question `number` on the `desk` can still be taken back."""
+    question = desk.state.open.get(number)
+    own = None if question is None else question.responses.get(person)
+    return own is not None and not own.is_final(desk.now, desk.state.settings)
+
+
+def waiting_for(desk: Desk, person: int) -> int:
+    """Return how many open questions on the `desk` a `person` has not answered."""
+    return sum(person not in question.responses for question in desk.state.open.values())
+
+
+def _offered(desk: Desk, leases: Leases, question: OpenQuestion, person: int) -> Facts:
+    """Return `question` with its sample and a new lease for a `person`."""
     lease = renew_lease(desk, leases, question.number, person)
     sample = show_sample(desk, question.number, person, sees_all=False)
-    waiting = sum(person not in other.responses for other in state.open.values())
-    return {**sample, **_question(desk, question), **lease, "waiting": waiting}
+    return {**sample, **_question(desk, question), **lease, "waiting": waiting_for(desk, person)}
 
 
 def renew_lease(desk: Desk, leases: Leases, number: int, person: int) -> Facts:

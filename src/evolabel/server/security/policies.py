@@ -1,9 +1,62 @@
-"""Who may do and see what: the one place that roles are compared in."""
+"""Who may do and see what: the policy of each route, and the one place that roles are compared in."""
 
 from typing import NamedTuple
 
 from evolabel.errors import EvolabelError
 from evolabel.server.store.people import TokenRow
+
+OPEN = ("open",)
+"""Policy of routes for everyone."""
+SIGNED_IN = ("signed in",)
+"""Policy of routes for everyone with a token or a session."""
+ADMIN = ("admin",)
+"""Policy of routes for administrators."""
+
+_PROJECT, _QUESTION = "/api/v1/projects/{slug}", "/api/v1/projects/{slug}/questions/{number}"
+_PAGE, _ASKED = "/p/{slug}", "/p/{slug}/questions/{number}"
+_SENDERS = ("producer", "bridge", "operator")
+_ANSWERERS = ("annotator", "bridge")
+_PEOPLE = ("annotator",)
+
+ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
+    "GET /livez": OPEN,
+    "GET /readyz": OPEN,
+    "GET /openapi.json": OPEN,
+    "GET /api/v1/projects": SIGNED_IN,
+    "POST /api/v1/projects": ADMIN,
+    f"GET {_PROJECT}": ("annotator", "producer", "bridge"),
+    f"PATCH {_PROJECT}": ("operator",),
+    f"POST {_PROJECT}/pause": ("operator",),
+    f"POST {_PROJECT}/resume": ("operator",),
+    f"POST {_PROJECT}/tokens": ("operator",),
+    f"POST {_PROJECT}/samples": _SENDERS,
+    f"POST {_PROJECT}/predictions": _SENDERS,
+    f"PUT {_PROJECT}/samples/{{sample}}/labels": _SENDERS,
+    f"GET {_PROJECT}/samples/{{sample}}": ("annotator", "producer", "bridge"),
+    f"GET {_PROJECT}/questions": _PEOPLE,
+    f"POST {_PROJECT}/questions/next": _PEOPLE,
+    f"PUT {_QUESTION}/lease": _PEOPLE,
+    f"DELETE {_QUESTION}/lease": _PEOPLE,
+    f"PUT {_QUESTION}/answer": _ANSWERERS,
+    f"DELETE {_QUESTION}/answer": _ANSWERERS,
+    f"PUT {_QUESTION}/refusal": _ANSWERERS,
+    "GET /": SIGNED_IN,
+    "GET /sign-in": OPEN,
+    "POST /sign-in": OPEN,
+    "POST /sign-out": SIGNED_IN,
+    "GET /invite/{code}": OPEN,
+    "POST /invite/{code}": OPEN,
+    "GET /me": SIGNED_IN,
+    "POST /me": SIGNED_IN,
+    "POST /me/sessions": SIGNED_IN,
+    f"GET {_PAGE}": _PEOPLE,
+    f"GET {_PAGE}/answer": _PEOPLE,
+    f"GET {_PAGE}/answer/last": _PEOPLE,
+    f"POST {_ASKED}/answer": _PEOPLE,
+    f"POST {_ASKED}/undo": _PEOPLE,
+    f"POST {_ASKED}/lease": _PEOPLE,
+}
+"""Roles that may use each route, by method and path. A route that is not here is refused."""
 
 _LEVELS = {"annotator": 1, "expert": 2, "operator": 3}
 
@@ -14,6 +67,18 @@ class ForbiddenError(EvolabelError, PermissionError):
 
 class HiddenError(EvolabelError, LookupError):
     """The project does not exist, or the sender may not see that it does."""
+
+
+class UnauthorisedError(EvolabelError, PermissionError):
+    """The sender has no valid session."""
+
+
+class SlowDownError(EvolabelError, RuntimeError):
+    """Too many requests; `seconds` is the time to wait."""
+
+    def __init__(self, message: str, seconds: float) -> None:
+        super().__init__(message)
+        self.seconds = seconds
 
 
 class Identity(NamedTuple):
@@ -42,6 +107,14 @@ def check_role(identity: Identity, project_id: int, allowed: tuple[str, ...]) ->
     least = min((_LEVELS[role] for role in allowed if role in _LEVELS), default=len(_LEVELS) + 1)
     if identity.role not in allowed and _LEVELS.get(identity.role, 0) < least:
         raise ForbiddenError(f"the role {identity.role} may not do this; it needs one of {', '.join(allowed)}")
+
+
+def policy_of(method: str, path: str) -> tuple[str, ...]:
+    """Return the roles that may use the route with this `method` and `path`; ForbiddenError if none are named."""
+    policy = ROUTE_POLICIES.get(f"{'GET' if method == 'HEAD' else method} {path}")
+    if policy is None:
+        raise ForbiddenError(f"{method} {path} has no policy; add it to ROUTE_POLICIES")
+    return policy
 
 
 def check_admin(identity: Identity) -> None:

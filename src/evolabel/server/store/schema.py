@@ -169,6 +169,7 @@ PERSON = Table(
     Column("admin", Boolean, nullable=False),
     Column("created", BigInteger, nullable=False),
     Column("disabled", BigInteger),
+    Column("preferences", Text),
 )
 
 MEMBER = Table(
@@ -196,6 +197,33 @@ TOKEN = Table(
     Column("used", BigInteger),
     Column("revoked", BigInteger),
     UniqueConstraint("digest", name="token_digest"),
+    _one_of("role", ROLES),
+)
+
+SESSION = Table(
+    "session",
+    METADATA,
+    Column("digest", LargeBinary, primary_key=True),
+    Column("person_id", NUMBER, ForeignKey("person.id"), nullable=False),
+    Column("csrf", LargeBinary, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Column("seen", BigInteger, nullable=False),
+    Column("until", BigInteger, nullable=False),
+    Index("session_person", "person_id"),
+)
+
+INVITE = Table(
+    "invite",
+    METADATA,
+    Column("digest", LargeBinary, primary_key=True),
+    Column("person_id", NUMBER, ForeignKey("person.id"), nullable=False),
+    Column("project_id", NUMBER, ForeignKey("project.id")),
+    Column("role", Text),
+    Column("admin", Boolean, nullable=False),
+    Column("made_by", BigInteger),
+    Column("created", BigInteger, nullable=False),
+    Column("until", BigInteger, nullable=False),
+    Column("used", BigInteger),
     _one_of("role", ROLES),
 )
 

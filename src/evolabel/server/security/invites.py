@@ -1,0 +1,74 @@
+"""One-time links: a person opens one, chooses a password, and can sign in from then on."""
+
+import secrets
+
+from sqlalchemy import URL, Connection, inspect
+
+from evolabel.errors import ParameterError
+from evolabel.server.contexts.settings import DAY, SECOND
+from evolabel.server.security.tokens import token_digest
+from evolabel.server.store.audit import write_audit
+from evolabel.server.store.engines import writing_engine
+from evolabel.server.store.people import find_or_insert_person, project_id_of
+from evolabel.server.store.schema import METADATA, ROLES
+from evolabel.server.store.visits import insert_invite
+
+VALID = DAY
+FIRST_VALID = 15 * 60 * SECOND  # of the link that the first start prints
+
+
+def make_invite(
+    connection: Connection, person_id: int, at: int, *, project_id: int | None = None, role: str | None = None,
+    admin: bool = False, made_by: int | None = None, valid: int = VALID,
+) -> str:  # fmt: skip
+    """Store a one-time link of person `person_id` through `connection` at time `at`, and return its code.
+
+    It gives a `role` in project `project_id`, or makes the person an administrator (`admin`), and ends after `valid`.
+    `made_by` is the person who invites.
+    """
+    code = secrets.token_urlsafe(32)
+    insert_invite(
+        connection,
+        {
+            "digest": token_digest(code),
+            "person_id": person_id,
+            "project_id": project_id,
+            "role": role,
+            "admin": admin,
+            "made_by": made_by,
+            "created": at,
+            "until": at + valid,
+        },
+    )
+    write_audit(connection, at, "invite", str(person_id), actor_id=made_by, project=project_id, role=role, admin=admin)
+    return code
+
+
+def create_invite(url: URL, name: str, at: int, *, project: str | None, role: str | None, admin: bool) -> str:
+    """Return the code of a new link for the person called `name` in the database at `url`, made at time `at`.
+
+    It is for a `project` and a `role` there, or for an administrator (`admin`). ParameterError for anything else.
+    """
+    if admin == (project is not None) or (project is None) != (role is None):
+        raise ParameterError("give --project and --role, or --admin alone")
+    if role is not None and role not in ROLES:
+        raise ParameterError(f"there is no role {role!r}; the roles are {', '.join(ROLES)}")
+    check_name(name)
+    engine = writing_engine(url, checkpoint=False)
+    try:
+        with engine.begin() as connection:
+            if not inspect(connection).has_table("project"):
+                METADATA.create_all(connection)
+            project_id = None if project is None else project_id_of(connection, project)
+            if project is not None and project_id is None:
+                raise ParameterError(f"there is no project {project!r} in this database; create it first")
+            person = find_or_insert_person(connection, name.lower(), at)
+            return make_invite(connection, person, at, project_id=project_id, role=role, admin=admin)
+    finally:
+        engine.dispose()
+
+
+def check_name(name: str) -> None:
+    """Raise ParameterError unless `name` can be that of a person."""
+    if not 1 <= len(name.strip()) <= 100 or name != name.strip() or not name.isprintable():
+        raise ParameterError(f"{name[:50]!r} cannot be a name; use 1 to 100 printable characters")

@@ -1,0 +1,71 @@
+"""One-time links: opening one shows a form, sending the form uses it."""
+
+import asyncio
+
+from fastapi import APIRouter, Request, Response
+
+from evolabel.server.api.access import now_us, read
+from evolabel.server.problems import ProblemError
+from evolabel.server.security.passwords import password_fault
+from evolabel.server.security.tokens import token_digest
+from evolabel.server.service import Service
+from evolabel.server.store.audit import write_audit
+from evolabel.server.store.people import set_member
+from evolabel.server.store.visits import InviteRow, find_invite, use_invite
+from evolabel.server.web.render import page
+from evolabel.server.web.sign_in import begin_session
+from evolabel.server.web.visitors import checked_form, visitors_of
+
+router = APIRouter(include_in_schema=False)
+_GONE = "the link was used or has ended; ask for a new one"
+
+
+@router.get("/invite/{code}")
+async def get_invitation(code: str, request: Request) -> Response:
+    """Show what the link gives, and the form for a password."""
+    invite = await _found(visitors_of(request).service, code)
+    return page(request, "invitation.html", invite=invite, now=now_us(), wrong=None)
+
+
+@router.post("/invite/{code}")
+async def post_invitation(code: str, request: Request) -> Response:
+    """Store the password, give what the link gives, and begin a session."""
+    visitors = visitors_of(request)
+    form = await checked_form(request, None)
+    invite = await _found(visitors.service, code)
+    password = str(form.get("password", ""))
+    fault = password_fault(password, invite.person.name)
+    if fault is not None:
+        wrong = f"password.{fault}"
+        return page(request, "invitation.html", status=422, invite=invite, now=now_us(), wrong=wrong)
+    stored = await visitors.passwords.hash(password)
+    if not await asyncio.to_thread(_use, visitors.service, invite, stored):
+        raise ProblemError(404, "not-found", _GONE)
+    for worker in visitors.service.workers.values():
+        if worker.project.id == invite.project_id:
+            await read(worker, lambda desk, worker=worker: worker.read_names())
+            return await begin_session(request, visitors, invite.person.id, f"/p/{worker.project.slug}/answer")
+    return await begin_session(request, visitors, invite.person.id, "/")
+
+
+async def _found(service: Service, code: str) -> InviteRow:
+    def find() -> InviteRow | None:
+        with service.reader.connect() as connection:
+            return find_invite(connection, token_digest(code), now_us())
+
+    invite = await asyncio.to_thread(find)
+    if invite is None:
+        raise ProblemError(404, "not-found", _GONE)
+    return invite
+
+
+def _use(service: Service, invite: InviteRow, password: str) -> bool:
+    """Use `invite` with the hashed `password`; return False if it was used in between."""
+    at, person = now_us(), invite.person.id
+    with service.pen.transaction() as connection:
+        if not use_invite(connection, invite, password, at):
+            return False
+        if invite.project_id is not None and invite.role is not None:
+            set_member(connection, invite.project_id, person, invite.role)
+        write_audit(connection, at, "invitation-used", str(person), actor_id=person, project=invite.project_id)
+    return True

@@ -1,0 +1,55 @@
+"""All pages: their routes, static files, and the page of an error."""
+
+from importlib import resources
+from urllib.parse import quote
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import RedirectResponse
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from evolabel.server.service import Service
+from evolabel.server.web import answer, invitation, me, overview, project_list, sign_in
+from evolabel.server.web.render import page
+from evolabel.server.web.visitors import Visitors
+
+ROUTERS = (
+    project_list.router,
+    sign_in.router,
+    invitation.router,
+    me.router,
+    overview.router,
+    answer.router,
+)
+"""Routes of pages."""
+
+
+def install(app: FastAPI, service: Service) -> None:
+    """Add to `app` what the pages of `service` need beside their routes."""
+    app.state.visitors = Visitors(service)
+    app.state.problem_page = problem_page
+    folder = resources.files("evolabel.server.web").joinpath("static")
+    app.mount("/static", _StaticFiles(directory=str(folder)), name="static")
+
+
+def problem_page(
+    request: Request, status: int, type: str, detail: str, headers: dict[str, str] | None = None
+) -> Response:
+    """Return the page for a problem of `request`: `status`, `type`, `detail`; without a session that to sign in.
+
+    `headers` are added.
+    """
+    if status == 401 and request.method == "GET":
+        return RedirectResponse(f"/sign-in?to={quote(request.url.path)}", 303)
+    response = page(request, "problem.html", status=status, type=type, detail=detail, shown_status=status)
+    response.headers.update(headers or {})
+    return response
+
+
+class _StaticFiles(StaticFiles):
+    """Files whose addresses change with their content."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers["cache-control"] = "public, max-age=86400"
+        return response

@@ -1,0 +1,90 @@
+"""Templates: Jinja2 with autoescape; what every page needs is added here."""
+
+import datetime
+import functools
+import hashlib
+from importlib import resources
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from evolabel.server.contexts.settings import DAY, HOUR, SECOND
+from evolabel.server.contexts.worker import Worker
+from evolabel.server.web import texts
+from evolabel.server.web.visitors import Visitor
+
+MINUTE = 60 * SECOND
+_TABS = (("overview", "", 1), ("answer", "/answer", 1))
+
+
+@functools.cache
+def environment() -> Environment:
+    """Return the templates of the package."""
+    made = Environment(
+        loader=PackageLoader("evolabel.server.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals.update(t=texts.text, n_t=texts.counted, reason=texts.reason, static=static_url)
+    made.filters.update(ago=ago, clock=clock, stamp=stamp, number=plain_number, reason_text=texts.reason)
+    return made
+
+
+def render(template: str, **facts: Any) -> str:
+    """Return the `template` with these `facts`."""
+    return environment().get_template(template).render(**facts)
+
+
+def page(
+    request: Request, template: str, *, visitor: Visitor | None = None, worker: Worker | None = None,
+    status: int = 200, **facts: Any,
+) -> HTMLResponse:  # fmt: skip
+    """Return the page of `template` with these `facts` and a `status`, for `visitor` in the project of `worker`."""
+    shown = {
+        "visitor": visitor,
+        "project": None if worker is None else worker.project,
+        "path": request.url.path,
+        "waiting": 0,
+        **facts,
+    }
+    return HTMLResponse(render(template, **shown), status)
+
+
+@functools.cache
+def static_url(name: str) -> str:
+    """Return the address of the static file `name`, which changes with its content."""
+    data = resources.files("evolabel.server.web").joinpath("static", name).read_bytes()
+    return f"/static/{name}?v={hashlib.sha256(data).hexdigest()[:12]}"
+
+
+def ago(span: int) -> str:
+    """Return a `span` of microseconds in its largest whole unit, such as 8 s."""
+    for unit, length in (("d", 2 * DAY), ("h", 2 * HOUR), ("min", 2 * MINUTE)):
+        if span >= length:
+            return texts.text(f"time.{unit}", n=span // (length // 2))
+    return texts.text("time.s", n=max(span, 0) // SECOND)
+
+
+def clock(at: int) -> str:
+    """Return the time of day `at`, in the time zone of the server; with the date unless it is of the last 20 hours."""
+    moment = _moment(at)
+    recent = datetime.datetime.now().astimezone() - moment < datetime.timedelta(hours=20)
+    return moment.strftime("%H:%M:%S" if recent else "%d %b %H:%M").lstrip("0" if not recent else "")
+
+
+def stamp(at: int) -> str:
+    """Return the time `at` as HTML holds it."""
+    return _moment(at).isoformat(timespec="seconds")
+
+
+def plain_number(value: float, decimals: int = 0) -> str:
+    """Return `value` with this many `decimals`, thousands apart by a narrow blank, with a true minus sign."""
+    return f"{value:,.{decimals}f}".replace(",", "\u202f").replace("-", "\u2212")
+
+
+def _moment(at: int) -> datetime.datetime:
+    return datetime.datetime.fromtimestamp(at / SECOND, datetime.UTC).astimezone()

@@ -1,0 +1,119 @@
+"""Who looks at a page: the session behind a cookie, its role in a project, and forms that are the person's own."""
+
+import asyncio
+from typing import NamedTuple
+
+from fastapi import Request
+from starlette.datastructures import FormData
+
+from evolabel.server.api.access import now_us
+from evolabel.server.contexts.worker import Worker
+from evolabel.server.security.passwords import PasswordQueue
+from evolabel.server.security.policies import HiddenError, Identity, UnauthorisedError, check_role, policy_of
+from evolabel.server.security.sessions import SEEN_EVERY, check_form_token, check_same_site, cookie_name, is_alive
+from evolabel.server.security.sign_in_limits import SignInLimits
+from evolabel.server.security.tokens import token_digest
+from evolabel.server.service import Service
+from evolabel.server.store.pen import NotWriterError, StoreError
+from evolabel.server.store.visits import PersonRow, SessionRow, find_session, roles_of, touch_session
+
+
+class Visitor(NamedTuple):
+    """A person with a session, and the person's role in each project, by its number."""
+
+    session: SessionRow
+    roles: dict[int, str]
+
+    @property
+    def person(self) -> PersonRow:
+        """The person."""
+        return self.session.person
+
+    @property
+    def csrf(self) -> str:
+        """The token that each form of the session holds."""
+        return self.session.csrf.hex()
+
+    def role_in(self, project_id: int) -> str | None:
+        """Return the role in project `project_id`; administrators are operators everywhere."""
+        return "operator" if self.person.admin else self.roles.get(project_id)
+
+    def identity(self, project_id: int) -> Identity:
+        """Return what the person may do in project `project_id`."""
+        return Identity(self.person.id, project_id, self.role_in(project_id), self.person.admin)
+
+
+class Visitors:
+    """Finds the sessions of requests.
+
+    Parameters
+    ----------
+    service : Service
+    """
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.passwords = PasswordQueue()
+        self.limits = SignInLimits()
+
+    async def find(self, request: Request) -> Visitor | None:
+        """Return who has sent `request`, or None without a session that is alive."""
+        secret = request.cookies.get(cookie_name(request), "")
+        return None if not secret else await asyncio.to_thread(self._read, token_digest(secret))
+
+    async def visitor(self, request: Request) -> Visitor:
+        """Return who has sent `request`; UnauthorisedError without a session."""
+        found = await self.find(request)
+        if found is None:
+            raise UnauthorisedError("you are signed out; sign in and try again")
+        return found
+
+    async def enter(self, request: Request, slug: str) -> tuple[Worker, Visitor]:
+        """Return the worker of project `slug` and who has sent `request`, whose role suffices for the route."""
+        visitor = await self.visitor(request)
+        worker = self.service.workers.get(slug)
+        if worker is None:
+            raise HiddenError("there is no such project; check its name")
+        identity = visitor.identity(worker.project.id)
+        check_role(identity, worker.project.id, policy_of(request.method, request.scope["route"].path))
+        return worker, visitor
+
+    def _read(self, digest: bytes) -> Visitor | None:
+        now = now_us()
+        with self.service.reader.connect() as connection:
+            session = find_session(connection, digest)
+            if session is None or not is_alive(session, now):
+                return None
+            visitor = Visitor(session, roles_of(connection, session.person.id))
+        if now - session.seen > SEEN_EVERY:
+            try:
+                with self.service.pen.transaction() as writing:
+                    touch_session(writing, digest, now)
+            except (NotWriterError, StoreError):  # the page can be read without it
+                pass
+        return visitor
+
+
+def visitors_of(request: Request) -> Visitors:
+    """Return the sessions of the application that serves `request`."""
+    found: Visitors = request.app.state.visitors
+    return found
+
+
+async def checked_form(request: Request, visitor: Visitor | None) -> FormData:
+    """Return the form in `request`; ForbiddenError if another site has sent it, or not a page of the `visitor`.
+
+    Without a visitor, as at sign-in, there is no token to check.
+    """
+    check_same_site(request)
+    await request.body()  # kept, for the hash of the request
+    form = await request.form()
+    if visitor is not None:
+        given = request.headers.get("x-csrf-token") or str(form.get("csrf", ""))
+        check_form_token(given, visitor.session)
+    return form
+
+
+def address_of(request: Request) -> str:
+    """Return the address that `request` came from."""
+    return request.client.host if request.client else ""
