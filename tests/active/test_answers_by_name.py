@@ -142,9 +142,10 @@ def test_texts_in_a_dictionary_are_texts_of_their_column():
 
 
 @pytest.mark.parametrize("x", [{}, {"heat": None}])
-def test_a_dictionary_without_any_feature_raises_an_error(learner, x):
-    with pytest.raises(DataError, match="no feature at all"):
-        learner.query(x)
+def test_nothing_is_asked_about_a_dictionary_without_any_feature(learner, x):
+    query = learner.query(x)
+    assert not query.asked
+    assert np.isnan(query.x).all()
 
 
 @pytest.mark.parametrize("x", ["hello", 3.0])
