@@ -1,5 +1,7 @@
 """Questions, counts and annotators are printed as people read them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,12 @@ def test_a_question_has_a_note_on_what_is_unfamiliar(learner):
     query = learner.query({"temp_C": 1e6, "pressure": 5, "machine": "M-01"})
     assert f"Note: {query.unfamiliar[0]}" in str(query)
     assert "temp_C = 1e+06" in str(query)
+
+
+def test_a_probability_is_never_printed_as_0_or_1(learner):
+    query = learner.query({"temp_C": 70.5, "machine": "M-02"})
+    sure = replace(query, labels=np.array([True, True]), probabilities=np.array([1e-9, 1.0 - 1e-9]))
+    assert "leak (probability under 0.01), overheated (probability over 0.99)" in str(sure)
 
 
 def test_no_question_is_printed_as_none(learner):

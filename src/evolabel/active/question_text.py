@@ -67,7 +67,13 @@ def _labels(query: "Query") -> str:
     names = [f"label{k}" for k in range(len(query.labels))] if query.names is None else query.names.labels
     if query.probabilities is None:
         return _shortened([names[k] for k in asked])
-    return _shortened([f"{names[k]} (probability {query.probabilities[k]:.2f})" for k in asked])
+    return _shortened([f"{names[k]} (probability {_chance(query.probabilities[k])})" for k in asked])
+
+
+def _chance(p: float) -> str:
+    """Return the probability `p` with two digits, which are never those of 0 or 1."""
+    text = f"{p:.2f}"
+    return {"0.00": "under 0.01", "1.00": "over 0.99"}.get(text, text)
 
 
 def _why(query: "Query") -> str:
