@@ -1,0 +1,183 @@
+"""Any order of samples, answers, retries, pauses, changes and restarts: replay, limits, budget and status."""
+
+import itertools
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from server.conftest import new_project
+from server.pumps import samples, seal
+
+from evolabel.errors import EvolabelError
+from evolabel.server.contexts import verbs
+from evolabel.server.contexts.desk import Origin
+from evolabel.server.contexts.replay import applied
+from evolabel.server.contexts.settings import HOUR, SECOND
+from evolabel.server.contexts.worker import Worker
+from evolabel.server.ops.check import check_project
+from evolabel.server.service import Service
+from evolabel.server.store.engines import read_url
+from evolabel.server.store.log import FIRST_CHAIN, read_records
+from evolabel.server.store.projects import find_project
+from evolabel.server.store.schema import QUESTION
+
+STREAM = [sample for sample, _ in samples(40)]
+_slugs = itertools.count()
+
+people = st.integers(1, 3)
+answers = st.dictionaries(st.sampled_from(["leak", "wear"]), st.sampled_from([True, False, None]), min_size=1)
+places = st.integers(0, 30)
+acts = st.one_of(
+    st.tuples(st.just("samples"), st.integers(0, 30), st.integers(1, 9)),  # places in the stream: known ones are retries
+    st.tuples(st.just("answer"), places, people, answers),
+    st.tuples(st.just("refuse"), places, people),
+    st.tuples(st.just("withdraw"), places, people),
+    st.tuples(st.just("labels"), places, answers),
+    st.tuples(st.just("pause"), st.booleans()),
+    st.tuples(st.just("change"), st.sampled_from([{"budget": 0.2}, {"budget": 1.0}, {"max_open": 2}, {"max_open": 9}])),
+    st.tuples(st.just("wait"), st.sampled_from([1, 30, 1900, 3700])),
+    st.tuples(st.just("restart")),
+)
+
+
+class Rig:
+    """A project with a clock of its own."""
+
+    def __init__(self, service, chosen):
+        self.service, self.now = service, 10**15
+        project = service.create_project(new_project(**chosen)._replace(slug=f"p{next(_slugs)}"))
+        service.workers.pop(project.slug).stop()
+        self.project = project
+        self.seals = {}
+        self.start()
+
+    def start(self):
+        with self.service.reader.connect() as connection:
+            self.project = find_project(connection, self.project.slug)
+        self.worker = Worker(self.project, self.service.pen, self.service.reader, clock=lambda: self.now)
+        self.worker.start()
+        self.keep_seal()
+
+    def keep_seal(self):
+        sealed = seal(self.worker)  # a job of its own, which also closes what is due
+        self.seals[self.worker.head.seq] = sealed
+
+    def call(self, verb, *arguments, **named):
+        try:
+            return self.worker.submit(lambda desk: verb(desk, *arguments, **named)).result(30)
+        except EvolabelError as error:
+            return error
+
+    def act(self, kind, *given):
+        seen = max(self.worker.state.seen, 1)
+        if kind == "samples":
+            batch = STREAM[given[0] : given[0] + given[1]]
+            first = self.call(verbs.send_samples, batch, Origin(9))
+            again = self.call(verbs.send_samples, batch, Origin(9))
+            assert again["results"] == first["results"]
+        elif kind == "answer":
+            self.call(verbs.give_answer, given[0] % seen + 1, given[2], Origin(given[1]))
+        elif kind == "refuse":
+            self.call(verbs.refuse, given[0] % seen + 1, None, Origin(given[1]))
+        elif kind == "withdraw":
+            self.call(verbs.withdraw, given[0] % seen + 1, Origin(given[1]))
+        elif kind == "labels":
+            self.call(verbs.late_labels, given[0] % seen + 1, given[1], Origin(9))
+        elif kind == "pause":
+            self.call(verbs.set_paused, Origin(9), paused=given[0])
+        elif kind == "change":
+            self.call(verbs.change_settings, given[0], Origin(9))
+        elif kind == "wait":
+            self.now += given[0] * SECOND
+        elif kind == "restart":
+            self.worker.stop()
+            self.start()
+        self.keep_seal()
+
+
+class Fold:
+    """What the records say, by the plainest reading of each: limits, open questions, status and responses."""
+
+    def __init__(self):
+        self.settings, self.paused = {}, False
+        self.status, self.responses, self.asked_at, self.ids = {}, {}, [], Counter()
+
+    def read(self, record):
+        kind, payload, outcome, at = record.entry.kind, record.entry.payload, record.entry.outcome, record.entry.at
+        number = outcome.get("number") or payload.get("number")
+        if kind == "project.created":
+            self.settings = dict(payload["settings"])
+        elif kind == "settings.changed":
+            self.settings |= payload["changed"]
+        elif kind in ("paused", "resumed"):
+            self.paused = kind == "paused"
+        elif kind == "sample":
+            self.ids[payload["id"]] += 1
+            if outcome["question"]:
+                self._asked(number, at)
+        elif kind in ("answer", "refusal"):
+            assert self.status[number] == "open"
+            self.responses[number][payload["person"]] = payload.get("answers")
+        elif kind == "withdrawal":
+            del self.responses[number][payload["person"]]
+        elif kind == "correction":
+            assert number in self.status
+        elif kind == "close":
+            assert self.status[number] == "open"
+            self.status[number] = payload["cause"]
+        elif kind == "labels.late" and self.status.get(number) == "open":
+            self.status[number] = "answered"
+
+    def _asked(self, number, at):
+        unanswered = [n for n, status in self.status.items() if status == "open" and not self.responses[n]]
+        assert not self.paused
+        assert len(unanswered) < self.settings["max_open"]
+        limit = self.settings["questions_per_hour"]
+        assert not limit or sum(at - HOUR < then for then in self.asked_at) < limit
+        self.asked_at.append(at)
+        self.status[number], self.responses[number] = "open", {}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    service = Service(read_url(f"sqlite:///{tmp_path_factory.mktemp('properties')}/evolabel.db"))
+    service.start()
+    yield service
+    service.stop()
+
+
+@given(
+    chosen=st.fixed_dictionaries(
+        {
+            "max_open": st.integers(1, 6),
+            "questions_per_hour": st.sampled_from([0, 0, 3]),
+            "hold_seconds": st.sampled_from([0, 20]),
+            "min_answers": st.sampled_from([1, 1, 2]),
+            "expire_after": st.sampled_from([5, 2000]),
+            "snapshot_every": st.sampled_from([10, 5000]),
+            "budget": st.sampled_from([0.3, 0.9]),
+        }
+    ),
+    order=st.lists(acts, min_size=5, max_size=25),
+)
+@settings(max_examples=settings().max_examples // 3, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+def test_replay_limits_budget_and_status(service, chosen, order):
+    rig = Rig(service, chosen)
+    rig.act("samples", 0, 15)
+    for act in order:
+        rig.act(*act)
+    open_now = {number: set(question.responses) for number, question in rig.worker.state.open.items()}
+    rig.worker.stop()
+    fold, state = Fold(), None
+    with service.reader.connect() as connection:
+        project = find_project(connection, rig.project.slug)
+        check_project(connection, project, replay=True)
+        for record in read_records(connection, project.id, 0, FIRST_CHAIN):
+            fold.read(record)
+            state = applied(state, record)
+            assert rig.seals.get(record.seq) in (None, state.seal())  # cut here, the state is the one there was
+        rows = connection.execute(QUESTION.select().where(QUESTION.c.project_id == project.id)).all()
+    assert {row.number: row.cause or "open" for row in rows} == fold.status
+    assert open_now == {n: set(fold.responses[n]) for n, status in fold.status.items() if status == "open"}
+    assert set(fold.ids.values()) == {1}
