@@ -144,7 +144,7 @@ def test_a_session_ends_after_an_hour_without_use_and_after_twelve_hours(service
     assert sessions.is_alive(row, row.created + sessions.IDLE - 1)
     assert not sessions.is_alive(row, row.created + sessions.IDLE)
     used = row._replace(seen=row.created + 13 * sessions.IDLE)
-    assert not sessions.is_alive(used, row.created + sessions.LONGEST)
+    assert not sessions.is_alive(used, row.created + sessions.SESSION_TIME)
     with service.pen.transaction() as connection:
         connection.execute(update(SESSION).values(seen=row.seen - sessions.IDLE))
     assert client.get("/").status_code == 303

@@ -19,7 +19,7 @@ MOST_BODY = 8 * 1024 * 1024  # bytes
 _TOO_LARGE = 413, "too-large", f"the body may have {MOST_BODY} bytes; send fewer samples at once"
 _MOST_FORM = 256 * 1024  # bytes
 TOKEN_PER_MINUTE = 600
-ROUTERS = (samples.router, questions.router, projects.router, health.router, *pages.ROUTERS)
+ROUTERS = (samples.router, questions.router, projects.router, health.router, *pages.PAGE_ROUTERS)
 """All routes; each has its policy in `security.policies`."""
 _LONGEST_REQUEST_ID = 100
 
@@ -42,7 +42,7 @@ def create_app(service: Service, *, token_per_minute: int = TOKEN_PER_MINUTE) ->
     )
     app.state.access = Access(service, token_per_minute)
     problems.install(app)
-    pages.install(app, service)
+    pages.install_pages(app, service)
     for router in ROUTERS:
         app.include_router(router)
     app.add_middleware(Guard)

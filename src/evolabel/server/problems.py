@@ -46,7 +46,7 @@ def document(
     A browser that asks for a page gets one, from the function that the application keeps as `problem_page`.
     """
     page = getattr(request.app.state, "problem_page", None) if "app" in request.scope else None
-    if page is not None and not request.url.path.startswith("/api/") and _wants_page(request):
+    if page is not None and not request.url.path.startswith("/api/") and _is_for_browser(request):
         return cast(Response, page(request, status, type, detail, headers))
     content: dict[str, Any] = {
         "type": f"/problems/{type}",
@@ -60,7 +60,7 @@ def document(
     return JSONResponse(content, status, headers, media_type=_MEDIA)
 
 
-def _wants_page(request: Request) -> bool:
+def _is_for_browser(request: Request) -> bool:
     return "text/html" in request.headers.get("accept", "")
 
 

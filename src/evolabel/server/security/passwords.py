@@ -17,7 +17,7 @@ _COST, _BLOCK, _PARALLEL = 2**17, 8, 1  # 128 MiB of memory for each hash
 _MEMORY = 256 * 1024 * 1024
 _AT_ONCE = 2
 _MOST_WAITING = 20
-_NOBODY = "scrypt$" + "A" * 22 + "$" + "A" * 43  # a hash of no password, for names that do not exist
+_NO_PERSON = "scrypt$" + "A" * 22 + "$" + "A" * 43  # a hash of no password, for names that do not exist
 
 
 def password_fault(password: str, name: str) -> str | None:
@@ -40,7 +40,7 @@ def hash_password(password: str) -> str:
 
 def is_password(password: str, stored: str | None) -> bool:
     """Return whether `password` has the hash `stored`; as slow where nothing is stored."""
-    _, salt, expected = (stored or _NOBODY).split("$")
+    _, salt, expected = (stored or _NO_PERSON).split("$")
     return hmac.compare_digest(_scrypt(password, _bytes(salt)), _bytes(expected)) and stored is not None
 
 

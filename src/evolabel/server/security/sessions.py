@@ -12,7 +12,7 @@ from evolabel.server.security.policies import ForbiddenError
 from evolabel.server.security.tokens import token_digest
 from evolabel.server.store.visits import SessionRow, insert_session
 
-LONGEST = 12 * HOUR
+SESSION_TIME = 12 * HOUR
 IDLE = HOUR
 SEEN_EVERY = 60 * SECOND  # the time of the last use is stored this often at most
 
@@ -31,7 +31,7 @@ def make_session(connection: Connection, person_id: int, at: int) -> NewSession:
     secret, csrf = secrets.token_urlsafe(32), secrets.token_bytes(32)
     digest = token_digest(secret)
     insert_session(
-        connection, person_id, {"digest": digest, "csrf": csrf, "created": at, "seen": at, "until": at + LONGEST}
+        connection, person_id, {"digest": digest, "csrf": csrf, "created": at, "seen": at, "until": at + SESSION_TIME}
     )
     return NewSession(secret, csrf)
 
@@ -50,7 +50,13 @@ def set_cookie(request: Request, response: Response, secret: str) -> None:
     """Add to the `response` to `request` the cookie with the `secret` of a session."""
     secure = request.url.scheme == "https"
     response.set_cookie(
-        cookie_name(request), secret, max_age=LONGEST // SECOND, path="/", secure=secure, httponly=True, samesite="lax"
+        cookie_name(request),
+        secret,
+        max_age=SESSION_TIME // SECOND,
+        path="/",
+        secure=secure,
+        httponly=True,
+        samesite="lax",
     )
 
 

@@ -19,7 +19,7 @@ from evolabel.server.contexts.verbs import ConflictError
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.store.responses import OwnResponse, answers_before, cells_before, last_own_responses
 from evolabel.server.web.feature_rows import CURVE, RECENT, FeatureRow, feature_rows
-from evolabel.server.web.render import page, render
+from evolabel.server.web.render import render, render_page
 from evolabel.server.web.texts import counted, text
 from evolabel.server.web.visitors import Visitor, checked_form, visitors_of
 
@@ -157,11 +157,11 @@ async def _show(request: Request, worker: Worker, visitor: Visitor, look: Look, 
             "others": _label_rows(found["labels"], question["question"], chosen, asked=False),
         }
     else:
-        facts["tally"] = _tally(found["labels"], facts["last"])
+        facts["counters"] = _counters(found["labels"], facts["last"])
     if "x-fragment" in request.headers:
         content = render("answer_main.html", visitor=visitor, project=worker.project, **facts)
         return HTMLResponse(content, status)
-    return page(request, "answer.html", visitor=visitor, worker=worker, status=status, **facts)
+    return render_page(request, "answer.html", visitor=visitor, worker=worker, status=status, **facts)
 
 
 async def _sample_rows(request: Request, worker: Worker, found: dict[str, Any]) -> list[FeatureRow]:
@@ -199,9 +199,10 @@ async def _last_answers(request: Request, worker: Worker, visitor: Visitor, most
             return last_own_responses(connection, worker.project.id, person, most)
 
     own = await asyncio.to_thread(find)
-    held, seen = await read(
+    order, held, seen = await read(
         worker,
         lambda desk: (
+            desk.state.label_names,
             {r.number for r in own if reading.is_held(desk, r.number, person)},
             {r.number for r in own if reading.may_see(desk, r.number, person)},
         ),
@@ -209,12 +210,14 @@ async def _last_answers(request: Request, worker: Worker, visitor: Visitor, most
     now = now_us()
     shown = []
     for response in own:
-        model = {name: int(name in response.predicted) for name in response.answers}
+        answers = {name: response.answers[name] for name in order if name in response.answers}
+        model = {name: int(name in response.predicted) for name in answers}
         is_shown = response.number in seen and response.number not in held
-        known = {name: y for name, y in response.answers.items() if y is not None}
+        known = {name: y for name, y in answers.items() if y is not None}
         shown.append(
             {
                 **response._asdict(),
+                "answers": answers,
                 "held": response.number in held,
                 "left": max(0, ((response.final_at or now) - now) // SECOND),
                 "model": model if is_shown and known else None,
@@ -236,7 +239,7 @@ def _label_rows(
     return rows
 
 
-def _tally(labels: list[Label], last: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _counters(labels: list[Label], last: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return for each of `labels` how often the `last` answers had it, said yes, and agreed with the model."""
     rows = []
     for label in labels:

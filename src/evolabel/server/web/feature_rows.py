@@ -18,7 +18,7 @@ _FEW_CHOICES = 4
 _LOW, _HIGH = 20.0, 80.0  # where the usual range lies on its track, in per cent
 
 
-class Curve(NamedTuple):
+class Sparkline(NamedTuple):
     """The last values of a feature, as points of an SVG line in a square of 100, and the usual band in per cent."""
 
     points: str
@@ -48,7 +48,7 @@ class FeatureRow(NamedTuple):
     low: str = ""
     high: str = ""
     dot: float | None = None
-    curve: Curve | None = None
+    curve: Sparkline | None = None
     shares: tuple[Share, ...] = ()
     share: int | None = None
 
@@ -108,7 +108,7 @@ def _text_row(feature: Feature, value: str | None, column: list[Any], curve: lis
     return FeatureRow(name, feature.unit, "", value, shares=shares, share=share)
 
 
-def _curve(values: list[float], low: float, high: float, decimals: int) -> Curve | None:
+def _curve(values: list[float], low: float, high: float, decimals: int) -> Sparkline | None:
     """Return the curve of `values` with the band from `low` to `high`, or None for fewer than two."""
     if len(values) < 2:
         return None
@@ -120,9 +120,9 @@ def _curve(values: list[float], low: float, high: float, decimals: int) -> Curve
 
     points = " ".join(f"{100.0 * i / (len(values) - 1):.1f},{y(value)}" for i, value in enumerate(values))
     first, last = (plain_number(value, decimals) for value in (values[0], values[-1]))
-    return Curve(points, first, last, y(values[-1]), y(high), round(y(low) - y(high), 1))
+    return Sparkline(points, first, last, y(values[-1]), y(high), round(y(low) - y(high), 1))
 
 
 def _decimals(span: float) -> int:
-    """Return the decimals that tell about 1 % of `span` apart."""
+    """Return the decimals at which values 1 % of `span` apart differ."""
     return 2 if span <= 0.0 else min(max(2 - math.floor(math.log10(span)), 0), 6)

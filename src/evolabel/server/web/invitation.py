@@ -12,7 +12,7 @@ from evolabel.server.service import Service
 from evolabel.server.store.audit import write_audit
 from evolabel.server.store.people import set_member
 from evolabel.server.store.visits import InviteRow, find_invite, use_invite
-from evolabel.server.web.render import page
+from evolabel.server.web.render import render_page
 from evolabel.server.web.sign_in import begin_session
 from evolabel.server.web.visitors import checked_form, visitors_of
 
@@ -24,7 +24,7 @@ _GONE = "the link was used or has ended; ask for a new one"
 async def get_invitation(code: str, request: Request) -> Response:
     """Show what the link gives, and the form for a password."""
     invite = await _found(visitors_of(request).service, code)
-    return page(request, "invitation.html", invite=invite, now=now_us(), wrong=None)
+    return render_page(request, "invitation.html", invite=invite, now=now_us(), wrong=None)
 
 
 @router.post("/invite/{code}")
@@ -37,7 +37,7 @@ async def post_invitation(code: str, request: Request) -> Response:
     fault = password_fault(password, invite.person.name)
     if fault is not None:
         wrong = f"password.{fault}"
-        return page(request, "invitation.html", status=422, invite=invite, now=now_us(), wrong=wrong)
+        return render_page(request, "invitation.html", status=422, invite=invite, now=now_us(), wrong=wrong)
     stored = await visitors.passwords.hash(password)
     if not await asyncio.to_thread(_use, visitors.service, invite, stored):
         raise ProblemError(404, "not-found", _GONE)

@@ -7,7 +7,7 @@ from fastapi.responses import RedirectResponse
 
 from evolabel.server.api.access import now_us
 from evolabel.server.store.visits import delete_sessions, sessions_of, set_preferences
-from evolabel.server.web.render import page
+from evolabel.server.web.render import render_page
 from evolabel.server.web.visitors import Visitor, checked_form, visitors_of
 
 router = APIRouter(include_in_schema=False)
@@ -25,7 +25,7 @@ async def get_me(request: Request) -> Response:
             return sessions_of(connection, visitor.person.id)
 
     sessions = await asyncio.to_thread(find)
-    return page(request, "me.html", visitor=visitor, sessions=sessions, now=now_us(), themes=THEMES)
+    return render_page(request, "me.html", visitor=visitor, sessions=sessions, now=now_us(), themes=THEMES)
 
 
 @router.post("/me")

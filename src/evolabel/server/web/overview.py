@@ -1,18 +1,102 @@
-"""The overview of a project."""
+"""The overview of a project: is all well, what became of the questions, how good the model is, what happened."""
+
+import asyncio
+import shutil
+from pathlib import Path
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from evolabel.server.api.access import read
-from evolabel.server.contexts.reading import waiting_for
-from evolabel.server.web.render import page
+from evolabel.server.api.access import now_us, read
+from evolabel.server.contexts import health
+from evolabel.server.contexts.desk import Desk
+from evolabel.server.contexts.health import Check
+from evolabel.server.contexts.reading import show_project, waiting_for
+from evolabel.server.contexts.settings import DAY, Label
+from evolabel.server.contexts.worker import Worker
+from evolabel.server.service import Service
+from evolabel.server.store.statistics import Counts, count_since, judged_since, last_acts
+from evolabel.server.web.label_rows import LabelRows, label_rows
+from evolabel.server.web.render import render_page
 from evolabel.server.web.visitors import visitors_of
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
+SHOWN = 7 * DAY
+"""Time that the overview looks back."""
+_MOST_ACTS = 10
+_PARTS = ("answered", "refused", "expired", "given_up", "waiting")
 
 
 @router.get("")
 async def get_overview(slug: str, request: Request) -> Response:
     """Show how the project is."""
-    worker, visitor = await visitors_of(request).enter(request, slug)
-    waiting = await read(worker, lambda desk: waiting_for(desk, visitor.person.id))
-    return page(request, "overview.html", visitor=visitor, worker=worker, waiting=waiting)
+    visitors = visitors_of(request)
+    worker, visitor = await visitors.enter(request, slug)
+
+    def count(desk: Desk) -> dict[str, Any]:
+        return {
+            **show_project(desk),
+            "label_list": list(desk.state.labels),
+            "waiting": waiting_for(desk, visitor.person.id),
+            "rules": int(desk.state.learner.classifier.n_rules_),
+        }
+
+    found = await read(worker, count)
+    facts = await asyncio.to_thread(_facts, visitors.service, worker, found["label_list"])
+    address = str(request.base_url).rstrip("/")
+    return render_page(request, "overview.html", visitor=visitor, worker=worker, address=address, **found, **facts)
+
+
+def _facts(service: Service, worker: Worker, labels: list[Label]) -> dict[str, Any]:
+    """Return what the tables say of the project of `worker`."""
+    now = now_us()
+    since = now - SHOWN
+    with service.reader.connect() as connection:
+        counts = count_since(connection, worker.project.id, since)
+        judged = judged_since(connection, worker.project.id, since)
+        acts = last_acts(connection, worker.project.id, _MOST_ACTS)
+    begin = judged[0].at if judged else since
+    quality = label_rows(labels, judged, begin, now)
+    checks = _checks(service, worker, counts, quality, now)
+    return {
+        "now": now,
+        "counts": counts,
+        "bar": question_bar(counts.causes),
+        "quality": quality,
+        "begin": begin,
+        "acts": acts,
+        "checks": checks,
+        "wrong": [check for check in checks if not check.holds],
+    }
+
+
+def _checks(service: Service, worker: Worker, counts: Counts, quality: LabelRows, now: int) -> list[Check]:
+    found = [
+        health.check_writes(ready=worker.is_ready),
+        health.check_arrival(counts.last_sample, counts.usual_gap, now),
+        health.check_disk(_free_bytes(service)),
+        health.check_snapshot(worker.head.seq, counts.snapshot_seq),
+        health.check_expired(counts.causes),
+        health.check_waiting(counts.oldest_waiting, now),
+        health.check_quality([(row.name, row.change) for row in quality.rows if row.change is not None]),
+    ]
+    return [check for check in found if check is not None]
+
+
+def question_bar(causes: dict[str, int]) -> list[dict[str, Any]]:
+    """Return the parts of the bar of questions by `causes`: name, number, place and width in per cent."""
+    total, x, parts = sum(causes.values()), 0.0, []
+    for name in _PARTS:
+        n = causes.get(name, 0)
+        if n or name in ("answered", "waiting"):
+            width = 100.0 * n / total if total else 0.0
+            parts.append({"name": name, "n": n, "x": round(x, 2), "width": round(width, 2)})
+            x += width
+    return parts
+
+
+def _free_bytes(service: Service) -> int | None:
+    """Return the free bytes on the disk of a SQLite database; None for a server elsewhere."""
+    if service.url.get_backend_name() != "sqlite":
+        return None
+    return shutil.disk_usage(Path(str(service.url.database)).absolute().parent).free

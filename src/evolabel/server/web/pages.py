@@ -10,10 +10,10 @@ from starlette.types import Scope
 
 from evolabel.server.service import Service
 from evolabel.server.web import answer, invitation, me, overview, project_list, sign_in
-from evolabel.server.web.render import page
+from evolabel.server.web.render import render_page
 from evolabel.server.web.visitors import Visitors
 
-ROUTERS = (
+PAGE_ROUTERS = (
     project_list.router,
     sign_in.router,
     invitation.router,
@@ -24,7 +24,7 @@ ROUTERS = (
 """Routes of pages."""
 
 
-def install(app: FastAPI, service: Service) -> None:
+def install_pages(app: FastAPI, service: Service) -> None:
     """Add to `app` what the pages of `service` need beside their routes."""
     app.state.visitors = Visitors(service)
     app.state.problem_page = problem_page
@@ -41,7 +41,7 @@ def problem_page(
     """
     if status == 401 and request.method == "GET":
         return RedirectResponse(f"/sign-in?to={quote(request.url.path)}", 303)
-    response = page(request, "problem.html", status=status, type=type, detail=detail, shown_status=status)
+    response = render_page(request, "problem.html", status=status, type=type, detail=detail, shown_status=status)
     response.headers.update(headers or {})
     return response
 

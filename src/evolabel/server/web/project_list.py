@@ -8,7 +8,7 @@ from evolabel.server.api.access import read
 from evolabel.server.contexts.desk import Desk
 from evolabel.server.contexts.reading import waiting_for
 from evolabel.server.contexts.worker import Worker
-from evolabel.server.web.render import page
+from evolabel.server.web.render import render_page
 from evolabel.server.web.visitors import Visitor, visitors_of
 
 router = APIRouter(include_in_schema=False)
@@ -22,7 +22,7 @@ async def get_project_list(request: Request) -> Response:
     visitor = await visitors.visitor(request)
     workers = [w for w in visitors.service.workers.values() if visitor.role_in(w.project.id) in _READERS]
     rows = [await _row(worker, visitor) for worker in workers]
-    return page(request, "projects.html", visitor=visitor, rows=rows)
+    return render_page(request, "projects.html", visitor=visitor, rows=rows)
 
 
 async def _row(worker: Worker, visitor: Visitor) -> dict[str, Any]:

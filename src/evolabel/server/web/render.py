@@ -39,7 +39,7 @@ def render(template: str, **facts: Any) -> str:
     return environment().get_template(template).render(**facts)
 
 
-def page(
+def render_page(
     request: Request, template: str, *, visitor: Visitor | None = None, worker: Worker | None = None,
     status: int = 200, **facts: Any,
 ) -> HTMLResponse:  # fmt: skip

@@ -13,7 +13,7 @@ from evolabel.server.security.sessions import delete_cookie, make_session, set_c
 from evolabel.server.service import Service
 from evolabel.server.store.audit import write_audit
 from evolabel.server.store.visits import PersonRow, delete_sessions, find_person
-from evolabel.server.web.render import page
+from evolabel.server.web.render import render_page
 from evolabel.server.web.visitors import Visitors, address_of, checked_form, visitors_of
 
 router = APIRouter(include_in_schema=False)
@@ -25,7 +25,7 @@ async def get_sign_in(request: Request, to: str = "/") -> Response:
     """Show the form, or go on if there is a session."""
     if await visitors_of(request).find(request) is not None:
         return RedirectResponse(own_path(to), 303)
-    return page(request, "sign_in.html", to=own_path(to), name="", wrong=None)
+    return render_page(request, "sign_in.html", to=own_path(to), name="", wrong=None)
 
 
 @router.post("/sign-in")
@@ -43,7 +43,7 @@ async def post_sign_in(request: Request) -> Response:
     if not await visitors.passwords.check(password, None if person is None else person.password) or person is None:
         visitors.limits.fail(name, address)
         await asyncio.to_thread(_write_failure, request, visitors.service, name)
-        return page(request, "sign_in.html", status=401, to=to, name=name, wrong="sign_in.wrong")
+        return render_page(request, "sign_in.html", status=401, to=to, name=name, wrong="sign_in.wrong")
     return await begin_session(request, visitors, person.id, to)
 
 

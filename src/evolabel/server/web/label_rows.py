@@ -1,0 +1,62 @@
+"""How often the model was right on answered labels: one row per label, on one scale, worst first."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from evolabel.server.contexts.settings import Label
+from evolabel.server.store.statistics import Judgement
+
+PARTS = 28
+"""Points of a line: one for each part of the time shown."""
+_LAST = 100  # answers that "now" is taken from
+_FEWEST = 20  # answers in each half, before a change is shown
+
+
+class LabelRow(NamedTuple):
+    """A label: share right now, its change, answers judged, points of its line and the place of the last."""
+
+    name: str
+    right: float
+    change: float | None
+    judged: int
+    points: str
+    last: tuple[float, float] | None
+
+
+class LabelRows(NamedTuple):
+    """All rows, and the lowest value of their common scale, which ends at 1."""
+
+    rows: list[LabelRow]
+    low: float
+
+
+def label_rows(labels: Sequence[Label], judged: Sequence[Judgement], begin: int, end: int) -> LabelRows:
+    """Return the rows of `labels` by what was `judged` from the time `begin` to `end`."""
+    shares = {label.name: _shares([j for j in judged if j.label == label.name], begin, end) for label in labels}
+    low = min((share for line in shares.values() for _, share in line), default=0.5)
+    low = min(int(low * 10) / 10, 0.9)
+    rows = []
+    for label in labels:
+        own = [j.right for j in judged if j.label == label.name]
+        if not own:
+            continue
+        points = [(round(x, 1), round(90.0 - 80.0 * (y - low) / (1.0 - low), 1)) for x, y in shares[label.name]]
+        half = len(own) // 2
+        change = _mean(own[half:]) - _mean(own[:half]) if half >= _FEWEST else None
+        line = " ".join(f"{x},{y}" for x, y in points)
+        name = label.title or label.name
+        rows.append(LabelRow(name, _mean(own[-_LAST:]), change, len(own), line, points[-1] if points else None))
+    return LabelRows(sorted(rows, key=lambda row: row.right), low)
+
+
+def _shares(judged: Sequence[Judgement], begin: int, end: int) -> list[tuple[float, float]]:
+    """Return the share right in each part of the time that has answers, by its place in per cent."""
+    parts: dict[int, list[bool]] = {}
+    for judgement in judged:
+        place = min((judgement.at - begin) * PARTS // max(end - begin, 1), PARTS - 1)
+        parts.setdefault(place, []).append(judgement.right)
+    return [(100.0 * (place + 0.5) / PARTS, _mean(right)) for place, right in sorted(parts.items())]
+
+
+def _mean(right: Sequence[bool]) -> float:
+    return sum(right) / len(right)
