@@ -7,7 +7,6 @@ import hashlib
 import hmac
 import secrets
 from concurrent.futures import ThreadPoolExecutor
-from importlib import resources
 
 from evolabel.server.security.policies import SlowDownError
 
@@ -17,6 +16,23 @@ _COST, _BLOCK, _PARALLEL = 2**17, 8, 1  # 128 MiB of memory for each hash
 _MEMORY = 256 * 1024 * 1024
 _AT_ONCE = 2
 _MOST_WAITING = 20
+_FIRST_TRIED = (
+    "password",
+    "passwort",
+    "welcome",
+    "letmein",
+    "iloveyou",
+    "admin",
+    "qwerty",
+    "dragon",
+    "monkey",
+    "evolabel",
+)
+_KEYS = ("abcdefghijklmnopqrstuvwxyz", "01234567890", "qwertyuiop", "qwertzuiop", "asdfghjkl", "zxcvbnm", "yxcvbnm",
+         "1q2w3e4r5t6y7u8i9o0p", "1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik9ol0p")  # fmt: skip
+_ROWS = (*_KEYS, *(keys[::-1] for keys in _KEYS))
+_SHORTEST_RUN = 4
+_FEWEST_LEFT = 6  # characters that are neither a run nor such a word
 _NO_PERSON = "scrypt$" + "A" * 22 + "$" + "A" * 43  # a hash of no password, for names that do not exist
 
 
@@ -27,7 +43,7 @@ def password_fault(password: str, name: str) -> str | None:
     if len(password) > _LONGEST:
         return "long"
     plain = password.casefold()
-    if plain in _common() or len(set(plain)) < 5 or plain.replace(name.casefold(), "") in ("", "password"):
+    if _is_guessable(plain, name):
         return "common"
     return None
 
@@ -69,11 +85,27 @@ class PasswordQueue:
             self._running -= 1
 
 
-@functools.cache
-def _common() -> frozenset[str]:
-    """Passwords of at least 12 characters among the 20 000 commonest."""
-    text = resources.files("evolabel.server.security").joinpath("common_passwords.txt").read_text("utf-8")
-    return frozenset(line for line in text.splitlines() if not line.startswith("# "))
+def _is_guessable(plain: str, name: str) -> bool:
+    """Return whether a password in lower case is mostly repetition, runs of keys, or words that guessers try first."""
+    if len(set(plain)) < 5 or plain in (plain + plain)[1:-1]:
+        return True
+    for word in (*_FIRST_TRIED, *([name.casefold()] if name else [])):
+        plain = plain.replace(word, " ")
+    return len(_without_runs(plain).replace(" ", "")) < _FEWEST_LEFT
+
+
+def _without_runs(plain: str) -> str:
+    """Return `plain` without pieces of four or more characters that follow each other on a row of keys."""
+    kept, start = "", 0
+    while start < len(plain):
+        end = start + _SHORTEST_RUN
+        while end <= len(plain) and any(plain[start:end] in row for row in _ROWS):
+            end += 1
+        end -= 1
+        length = end - start if end - start >= _SHORTEST_RUN else 0
+        kept += "" if length else plain[start]
+        start += length or 1
+    return kept
 
 
 def _scrypt(password: str, salt: bytes) -> bytes:
