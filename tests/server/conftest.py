@@ -8,11 +8,11 @@ import pytest
 pytest.importorskip("fastapi")
 pytest.importorskip("sqlalchemy")
 
+from server.pumps import new_project
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.pool import NullPool
 
-from evolabel.server.contexts.settings import Feature, Label, ProjectSettings
-from evolabel.server.service import NewProject, Service
+from evolabel.server.service import Service
 from evolabel.server.store.engines import read_url
 
 VARIABLE = "EVOLABEL_TEST_POSTGRES_URL"
@@ -51,16 +51,6 @@ def database(request, tmp_path):
 def sqlite(tmp_path):
     """URL of an empty SQLite database."""
     return read_url(f"sqlite:///{tmp_path}/evolabel.db")
-
-
-FEATURES = [Feature("pressure"), Feature("flow"), Feature("machine", "text", ("M-01", "M-02"))]
-LABELS = [Label("leak"), Label("wear")]
-
-
-def new_project(**settings):
-    """A project of pumps that asks often and holds no answer back."""
-    chosen = {"budget": 0.5, "hold_seconds": 0, "overlap": 0.0, **settings}
-    return NewProject("pumps", "Pump station", FEATURES, LABELS, ProjectSettings(**chosen))
 
 
 @pytest.fixture

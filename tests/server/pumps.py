@@ -4,8 +4,18 @@ import numpy as np
 
 from evolabel.server.contexts import verbs
 from evolabel.server.contexts.desk import Origin
+from evolabel.server.contexts.settings import Feature, Label, ProjectSettings
+from evolabel.server.service import NewProject
 
 ANNA, BOB = Origin(1), Origin(2)
+FEATURES = [Feature("pressure"), Feature("flow"), Feature("machine", "text", ("M-01", "M-02"))]
+LABELS = [Label("leak"), Label("wear")]
+
+
+def new_project(**settings):
+    """A project of pumps that asks often and holds no answer back."""
+    chosen = {"budget": 0.5, "hold_seconds": 0, "overlap": 0.0, **settings}
+    return NewProject("pumps", "Pump station", FEATURES, LABELS, ProjectSettings(**chosen))
 
 
 def samples(n, seed=0):

@@ -3,9 +3,8 @@
 import json
 
 import pytest
-from server.conftest import new_project
 from server.people import add_person, ask, browser, post
-from server.pumps import ANNA, call
+from server.pumps import ANNA, call, new_project
 from sqlalchemy import select
 
 from evolabel.server.contexts import verbs

@@ -2,8 +2,7 @@
 
 import pytest
 from fastapi.testclient import TestClient
-from server.conftest import new_project
-from server.pumps import samples, seal
+from server.pumps import new_project, samples, seal
 
 from evolabel.server.app import MOST_BODY, create_app
 from evolabel.server.contexts.state import ProjectState

@@ -6,8 +6,7 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from server.conftest import new_project
-from server.pumps import samples, seal
+from server.pumps import new_project, samples, seal
 
 from evolabel.errors import EvolabelError
 from evolabel.server.contexts import verbs

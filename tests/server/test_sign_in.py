@@ -131,8 +131,9 @@ def test_a_stored_hash_has_its_own_salt_and_fits_one_password():
 @pytest.mark.parametrize(
     ("password", "fault"),
     [("short", "short"), ("x" * 300, "long"), ("1q2w3e4r5t6y", "common"), ("aaaaaaaaaaaab", "common"),
-     ("annapassword", "common"), ("passwordpassword", "common"), ("qwertyuiop1234", "common"), ("1234567890ab", "common"),
-     ("zyxwvu654321!", "common"), ("Iloveyou2024!", "common"), ("correct horse battery", None), (PASSWORD, None)],
+     ("annapassword", "common"), ("passwordpassword", "common"), ("qwertyuiop1234", "common"),
+     ("1234567890ab", "common"), ("zyxwvu654321!", "common"), ("Iloveyou2024!", "common"),
+     ("correct horse battery", None), (PASSWORD, None)],
 )  # fmt: skip
 def test_passwords_that_are_easy_to_guess_are_refused(password, fault):
     assert passwords.password_fault(password, "anna") == fault

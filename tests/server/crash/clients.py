@@ -6,7 +6,7 @@ import threading
 import time
 
 import numpy as np
-from server.conftest import new_project
+from server.pumps import new_project
 
 from evolabel.server.contexts.settings import DAY
 from evolabel.server.security.tokens import make_token

@@ -4,6 +4,7 @@ from collections import Counter
 
 from sqlalchemy import select
 
+from evolabel.server.api.times import readable_times
 from evolabel.server.contexts.replay import restore
 from evolabel.server.ops.check import check_project
 from evolabel.server.store.canonical import canonical, parsed
@@ -36,7 +37,8 @@ def prove(url, clients):
             else:
                 answers = {label: int(value) for label, value in body["answers"].items()}
                 found = responses[int(path.split("/")[-2]), people[client.name], canonical(answers)]
-                assert [answer["final_at"]] == [parsed(outcome).get("final_at") for outcome in found]
+                logged = [readable_times({"final_at": parsed(outcome).get("final_at")}) for outcome in found]
+                assert [{"final_at": answer["final_at"]}] == logged
                 told += 1
     assert not [key for key, found in samples.items() if len(found) > 1]
     assert not [key for key, found in responses.items() if len(found) > 1]
