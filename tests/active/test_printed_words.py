@@ -27,7 +27,10 @@ def test_a_question_has_values_labels_probabilities_and_reasons(learner):
     lines = str(query).splitlines()
     assert lines[0] == "Question about a sample: temp_C = 70.5, machine = M-02"
     for name, asked, probability in zip(Y, query.labels, query.probabilities, strict=True):
-        assert (f"{name} (probability {probability:.2f})" in lines[1]) == asked
+        shown = (
+            f"{probability:.2f}" if 0.005 < probability < 0.995 else "under 0.01" if probability < 0.5 else "over 0.99"
+        )
+        assert (f"{name} (probability {shown})" in lines[1]) == asked
     assert lines[1].startswith("Asked for: ")
     assert lines[2].startswith("Reason: ")
     assert len(lines) == 3
