@@ -25,7 +25,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.classifier.samples import read_encoded
 
 ROWS, NUMBERS, TEXTS = 400, 12, 4
-TURNS, CALLS = 100, 50
+TURNS, CALLS = 300, 50
 MOST, MOST_PER_TEXT = 100.0, 10.0  # microseconds more than an array, and per column of texts (pandas)
 
 
