@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "experiments"))
 from study_tables import TABLES
 
-NAMES = ("tuning", "experiments", "reading-rules", "active-learning", "trust")
+NAMES = ("tuning", "experiments", "reading-rules", "active-learning", "trust", "data")
 PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in NAMES))
 
 
@@ -87,6 +87,15 @@ def paper() -> str:
         "it overfits where\nsamples are few. Microseconds per sample (times the paper's speed), hand-set:\n"
         f"{speeds}. At mediamill's shape that is\n{ratio} times the two dense products W H and B W."
     )
+
+
+def one_row_frames() -> str:
+    """Microseconds for one row, in a frame and in an array."""
+    rows = []
+    for name, run in result_files.read("one_row_frames").items():
+        cells = run["frame"], run["array"], run["frame"] - run["array"], run["limit"]
+        rows.append([name, *(f"{cell:.0f}" for cell in cells)])
+    return table(["one row", "frame, us", "array, us", "more, us", "limit"], rows)
 
 
 def soak() -> str:
@@ -155,6 +164,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "ACTIVE_DRIFTS": lambda: active_robustness.drifts_table(result_files.read("active_robustness")),
     "QUERY_SPEED": query_speed,
     **{f"TRUST_{part.upper()}": partial(trust_tables.table_of, part) for part in trust_tables.MAKERS},
+    "ONE_ROW_FRAMES": one_row_frames,
     "TRUST_TARGETS": lambda: trust_tables.targets(result_files.read("trust")),
     "RIDGE_IN_ORDER": lambda: ridge_in_order.table(result_files.read("ridge_in_order")),
 }

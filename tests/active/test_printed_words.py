@@ -27,7 +27,7 @@ def test_a_question_has_values_labels_probabilities_and_reasons(learner):
     lines = str(query).splitlines()
     assert lines[0] == "Question about a sample: temp_C = 70.5, machine = M-02"
     for name, asked, probability in zip(Y, query.labels, query.probabilities, strict=True):
-        printed = "over 0.99" if probability > 0.995 else f"{probability:.2f}"
+        printed = {"0.00": "under 0.01", "1.00": "over 0.99"}.get(f"{probability:.2f}", f"{probability:.2f}")
         assert (f"{name} (probability {printed})" in lines[1]) == asked
     assert lines[1].startswith("Asked for: ")
     assert lines[2].startswith("Reason: ")

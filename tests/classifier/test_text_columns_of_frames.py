@@ -1,6 +1,7 @@
 """Frames with columns of texts and categories: one-hot inside, raw columns outside, read by name."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -94,6 +95,21 @@ def test_one_row_is_read_like_many(trained, frame):
     many = trained.decision_function(table)
     by_row = [trained.decision_function(table[row : row + 1]) for row in range(30)]
     assert np.allclose(np.vstack(by_row), many, rtol=0, atol=1e-12)
+
+
+def test_one_row_of_pandas_is_read_by_its_names_whatever_came_before():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"heat": rng.normal(size=40), "load": rng.normal(size=40), "mode": ["a", "b"] * 20})
+    Y = (frame[["heat"]] > 0).astype(float)
+    one, other = (EvolvingFuzzyClassifier(max_rules=3).fit(f, Y) for f in (frame, frame[["load", "heat", "mode"]]))
+    renamed = frame.rename(columns={"heat": "load", "load": "heat"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        for i in range(3):
+            for f in (frame, renamed):
+                for clf in (one, other, one):
+                    row = f[i : i + 1]
+                    np.testing.assert_allclose(clf.decision_function(row)[0], clf.decision_function(f)[i], rtol=1e-9)
 
 
 @pytest.mark.parametrize("n", [1, 3])

@@ -16,6 +16,7 @@ from evolabel.typing import FloatArray
 
 _TEXTS = (nw.String, nw.Categorical, nw.Enum)
 _NUMBERS = "fiub"  # kinds of arrays
+_LAST_SAME: list[tuple[Any, Any]] = [(None, None)]  # the last pandas index, and the coding whose columns it has
 
 
 def check_column_names(kind: str, names: Sequence[object], width: int) -> None:
@@ -108,12 +109,27 @@ def one_plain_row(coding: ColumnCoding, X: Any) -> FloatArray | None:
 
 
 def _plain_pandas(coding: ColumnCoding, X: Any) -> FloatArray | None:
-    if len(X) != 1 or X.columns.tolist() != list(coding.columns):
+    if len(X) != 1 or not _are_columns(X.columns, coding):
         return None
     if coding.is_coded:
         return coding.encode_cells(X.iloc[0].tolist())
     values = X.to_numpy()
     return np.array(values, dtype=np.float64, order="C") if values.dtype.kind in _NUMBERS else None
+
+
+def _are_columns(index: Any, coding: ColumnCoding) -> bool:
+    """Return whether the pandas `index` has exactly the columns of `coding`.
+
+    The last pair is kept: slices of a frame are views of one index, which cannot change, and to compare names takes
+    10 us.
+    """
+    known_index, known_coding = _LAST_SAME[0]
+    if coding is known_coding and index.is_(known_index):
+        return True
+    same = bool(index.tolist() == list(coding.columns))
+    if same:
+        _LAST_SAME[0] = index, coding
+    return same
 
 
 def _numbered(row: int) -> str:
