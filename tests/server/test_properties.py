@@ -28,9 +28,7 @@ people = st.integers(1, 3)
 answers = st.dictionaries(st.sampled_from(["leak", "wear"]), st.sampled_from([True, False, None]), min_size=1)
 places = st.integers(0, 30)
 acts = st.one_of(
-    st.tuples(
-        st.just("samples"), st.integers(0, 30), st.integers(1, 9)
-    ),  # places in the stream: known ones are retries
+    st.tuples(st.just("samples"), st.integers(0, 30), st.integers(1, 9)),  # known ones are retries
     st.tuples(st.just("answer"), places, people, answers),
     st.tuples(st.just("refuse"), places, people),
     st.tuples(st.just("withdraw"), places, people),
@@ -163,7 +161,8 @@ def service(tmp_path_factory):
     order=st.lists(acts, min_size=5, max_size=25),
 )
 @settings(
-    max_examples=settings().max_examples // 3, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=settings().max_examples // 3,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 def test_replay_limits_budget_and_status(service, chosen, order):
     rig = Rig(service, chosen)

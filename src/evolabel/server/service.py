@@ -1,5 +1,6 @@
 """`Service`: the database, its writer and one worker per project, without HTTP."""
 
+import logging
 import re
 import threading
 import time
@@ -8,7 +9,7 @@ from typing import NamedTuple
 
 from sqlalchemy import URL, Engine
 
-from evolabel.errors import ParameterError, StateError
+from evolabel.errors import EvolabelError, ParameterError, StateError
 from evolabel.server.contexts.replay import versions
 from evolabel.server.contexts.settings import Feature, Label, ProjectSettings
 from evolabel.server.contexts.state import ProjectState
@@ -16,7 +17,7 @@ from evolabel.server.contexts.worker import Worker
 from evolabel.server.store.engines import reading_engine
 from evolabel.server.store.log import NewRecord
 from evolabel.server.store.migrate import prepare_tables
-from evolabel.server.store.pen import NotWriterError, Pen
+from evolabel.server.store.pen import NotWriterError, Pen, reading
 from evolabel.server.store.projects import Project, find_project, insert_project, list_projects
 
 MOST_FEATURES = 2000
@@ -24,6 +25,9 @@ MOST_LABELS = 500
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 _LONGEST_NAME = 200  # characters
 _PING_SECONDS = 2.0
+_TRY_SECONDS = 1.0
+
+logger = logging.getLogger("evolabel.server")
 
 
 class NewProject(NamedTuple):
@@ -48,30 +52,58 @@ class Service:
     def __init__(self, url: URL) -> None:
         self.url = url
         self.pen = Pen(url)
-        if not self.pen.acquire():
-            self.pen.close()
-            raise NotWriterError("another process writes to this database; stop it first")
         try:
-            self._make_tables()
+            if self.pen.acquire():
+                self._make_tables()
+            elif url.get_backend_name() == "sqlite":
+                raise NotWriterError(f"another process serves {url.database}; stop it first, or use its address")
         except BaseException:
             self.pen.close()
             raise
         self.reader: Engine = reading_engine(url)
         self.workers: dict[str, Worker] = {}
+        self._begun_term = 0
         self._turn = threading.Lock()
         self._stopped = threading.Event()
 
     def start(self) -> None:
-        """Make the state of every project from its log, and begin to take requests."""
-        with self.reader.connect() as connection:
-            projects = list_projects(connection)
-        for project in projects:
-            self._begin(project)
-        threading.Thread(target=self._keep_alive, name="ping", daemon=True).start()
+        """Make the state of every project from its log, and begin to take requests.
 
-    def _keep_alive(self) -> None:
-        while not self._stopped.wait(_PING_SECONDS):
-            self.pen.ping()
+        While another process writes to a PostgreSQL database, this one is the standby: it takes over when the other
+        one ends or hangs.
+        """
+        if self.pen.is_writer:
+            self._begin_all()
+        else:
+            logger.info("standby: another process writes to the database")
+        threading.Thread(target=self._keep_writing, name="ping", daemon=True).start()
+
+    @property
+    def is_writer(self) -> bool:
+        """Whether this process writes to the database and has a worker for every project in it."""
+        return self.pen.is_writer and self._begun_term == self.pen.term
+
+    def _keep_writing(self) -> None:
+        """Keep the connection alive while this process is the writer, else try to become it."""
+        while not self._stopped.wait(_PING_SECONDS if self.pen.is_writer else _TRY_SECONDS):
+            try:
+                self.pen.ping()
+                if self.pen.acquire() and self._begun_term != self.pen.term:
+                    self._make_tables()
+                    self._begin_all()
+            except EvolabelError as error:
+                logger.error("this process cannot write: %s", error)
+
+    def _begin_all(self) -> None:
+        """Begin every project that has no worker yet."""
+        term = self.pen.term
+        with self._turn:
+            with reading(self.reader) as connection:
+                projects = list_projects(connection)
+            for project in projects:
+                if project.slug not in self.workers:
+                    self._begin(project)
+        self._begun_term = term
 
     def stop(self) -> None:
         """Finish what waits, store snapshots, and release the database."""

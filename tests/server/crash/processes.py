@@ -18,16 +18,17 @@ _forks.set_forkserver_preload(["evolabel.server.run"])
 class ServerProcess:
     """`evolabel serve` on a database; `die_at` is a named point, "in_commit:3" the third time it is reached.
 
-    By default the process is forked from one that has imported everything, which saves some seconds at each start.
+    `stop_at` is one at which it is stopped, until it is continued. By default the process is forked from one that has
+    imported everything, which saves some seconds at each start.
     """
 
-    def __init__(self, url, die_at="", *, command=False):
+    def __init__(self, url, die_at="", *, stop_at="", command=False):
         self.port = _free_port()
         text = url.render_as_string(hide_password=False)
         if command:
-            self._process = _Command(text, self.port, die_at)
+            self._process = _Command(text, self.port, die_at, stop_at)
         else:
-            self._process = _forks.Process(target=_serve, args=(text, self.port, die_at), daemon=True)
+            self._process = _forks.Process(target=_serve, args=(text, self.port, die_at, stop_at), daemon=True)
             self._process.start()
 
     @property
@@ -74,9 +75,9 @@ class ServerProcess:
 class _Command:
     """The command line, with the few methods of a multiprocessing process."""
 
-    def __init__(self, url, port, die_at):
+    def __init__(self, url, port, die_at, stop_at):
         command = [sys.executable, "-m", "evolabel", "serve", "--database", url, "--port", str(port)]
-        environment = {**os.environ, "EVOLABEL_DIE_AT": die_at}
+        environment = {**os.environ, "EVOLABEL_DIE_AT": die_at, "EVOLABEL_STOP_AT": stop_at}
         self._process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
         self.pid = self._process.pid
 
@@ -90,9 +91,9 @@ class _Command:
             return
 
 
-def _serve(url, port, die_at):
+def _serve(url, port, die_at, stop_at):
     """Run the service in this process until it is killed."""
-    os.environ["EVOLABEL_DIE_AT"] = die_at
+    os.environ |= {"EVOLABEL_DIE_AT": die_at, "EVOLABEL_STOP_AT": stop_at}
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     from evolabel.server.run import run_server
     from evolabel.server.store.engines import read_url

@@ -20,15 +20,17 @@ def run_and_kill(url, moments, *, command=False):
         named = isinstance(moment, str)
         server = ServerProcess(url, moment if named else "", command=command)
         gone = threading.Event()
-        if server.wait_until_ready():
-            threads = [client.start(server.port, gone) for client in clients]
-            died = server.wait_until_dead(120 if named else moment)
-            assert died == named
+        threads = []
+        try:
+            if server.wait_until_ready():
+                threads = [client.start(server.port, gone) for client in clients]
+                assert server.wait_until_dead(120 if named else moment) == named
+        finally:
             server.kill()
             gone.set()
-            for thread in threads:
-                thread.join(60)
-                assert not thread.is_alive()
+        for thread in threads:
+            thread.join(60)
+            assert not thread.is_alive()
     return clients
 
 

@@ -19,7 +19,9 @@ async def livez() -> dict[str, Any]:
 @router.get("/readyz", response_model=None)
 async def readyz(request: Request) -> JSONResponse:
     """Answer 200 when every project takes requests, else 503 with the reasons."""
-    workers = access_of(request).service.workers
-    reasons = [f"project {slug}: the model is being read from the log" for slug, w in workers.items() if not w.is_ready]
+    service = access_of(request).service
+    waiting = [slug for slug, worker in service.workers.items() if not worker.is_ready]
+    reasons = [] if service.is_writer else ["standby: another server writes, or the database cannot be reached"]
+    reasons += [f"project {slug}: the model is being read from the log" for slug in waiting]
     content = {"status": "not ready" if reasons else "ready", "reasons": reasons}
     return JSONResponse(content, 503 if reasons else 200)

@@ -65,6 +65,7 @@ class Worker:
         self._reader = reader
         self._clock = clock or _now
         self._last_at = 0
+        self._term = 0
         self._names: dict[int, str] = {}
         self._queue = JobQueue()
         self._snapshots = SnapshotWriter(project.id, pen)
@@ -135,7 +136,7 @@ class Worker:
 
     def _serve(self, jobs: list[Job]) -> None:
         """Apply `jobs`, commit what they recorded, then give them their results."""
-        if self.state is None:
+        if self.state is None or self._term != self._pen.term:
             self._recover()
         while True:
             try:
@@ -216,6 +217,7 @@ class Worker:
         self._snapshots.finish()
         if not self._pen.acquire():
             raise NotWriterError("another process writes to this database; stop it, or wait until it ends")
+        self._term = self._pen.term
         with self._pen.transaction() as connection:
             self.head = next_epoch(connection, self.project)
         with reading(self._reader) as connection:

@@ -38,6 +38,7 @@ class Pen:
         self._turn = threading.Lock()
         self._connection: Connection | None = None
         self._held: WriterLock | None = None
+        self._terms = 0
 
     def acquire(self) -> bool:
         """Return whether this process is the writer, after it has tried to become it.
@@ -52,6 +53,7 @@ class Pen:
                 lock = writer_lock(self.url, self._connection)
                 if lock.acquire():
                     self._held = lock
+                    self._terms += 1
             except SQLAlchemyError as error:
                 raise StoreError(f"the database cannot be opened for writing: {_short(error)}") from error
             finally:
@@ -63,6 +65,14 @@ class Pen:
     def is_writer(self) -> bool:
         """Whether this process was the writer when it last used the connection."""
         return self._held is not None
+
+    @property
+    def term(self) -> int:
+        """Number of the time for which this process is the writer, from 1; 0 while it is not.
+
+        What was read in another term may be old: another process can have written in between.
+        """
+        return self._terms if self.is_writer else 0
 
     def close(self) -> None:
         """Give up writing and close the connection."""
