@@ -25,6 +25,7 @@ router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
 SHOWN = 7 * DAY
 """Time that the overview looks back."""
 _MOST_ACTS = 10
+_ENOUGH = 400  # answers of a label, before a fall of 0.10 is more than chance: two standard errors of the difference
 _PARTS = ("answered", "refused", "expired", "given_up", "waiting")
 
 
@@ -100,7 +101,7 @@ def _checks(service: Service, worker: Worker, counts: Counts, quality: LabelRows
         health.check_snapshot(worker.head.seq, counts.snapshot_seq),
         health.check_expired(counts.causes),
         health.check_waiting(counts.oldest_waiting, now),
-        health.check_quality([(row.name, row.change) for row in quality.rows if row.change is not None]),
+        health.check_quality([(row.name, row.change or 0.0) for row in quality.rows if row.judged >= _ENOUGH]),
     ]
     return [check for check in found if check is not None]
 
