@@ -1,7 +1,7 @@
 """The overview: counts from the tables, checks, how often the model was right."""
 
 import pytest
-from server.people import add_person, browser
+from server.people import add_person, browser, post
 from server.pumps import ANNA, call, run, samples
 
 from evolabel.server.contexts import health, verbs
@@ -51,6 +51,20 @@ def test_the_heading_is_the_first_check_that_fails(sqlite, start, monkeypatch):
     shown = client.get("/p/pumps").text
     assert "All is well" not in shown
     assert "Only 0.05 GB of disk left</h1>" in shown
+
+
+def test_an_operator_pauses_and_resumes_asking(sqlite, start):
+    service = start(sqlite)
+    worker = service.workers["pumps"]
+    call(worker, verbs.send_samples, [sample for sample, _ in samples(3)], ANNA)
+    client, anna = browser(service, add_person(service, "omar", "operator")), browser(service, add_person(service))
+    assert "Pause asking" not in anna.get("/p/pumps").text
+    assert post(anna, "/p/pumps/pause").status_code == 403
+    assert post(client, "/p/pumps/pause").headers["location"] == "/p/pumps"
+    assert worker.state.paused
+    assert "omar paused asking" in client.get("/p/pumps").text
+    post(client, "/p/pumps/resume")
+    assert not worker.state.paused
 
 
 @pytest.mark.parametrize(

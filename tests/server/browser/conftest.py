@@ -28,9 +28,12 @@ FLAGS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """A headless Chromium with a user folder of its own."""
+    """A headless Chromium with a user folder of its own.
+
+    It ends with its module: while it runs, the thread has a running event loop, and asyncio.run of other tests fails.
+    """
     if not Path(CHROMIUM).exists():
         pytest.skip(f"no Chromium at {CHROMIUM}; apt-get install chromium, or set EVOLABEL_CHROMIUM")
     with sync_playwright() as tool:

@@ -183,6 +183,34 @@ def test_an_answer_is_kept_while_there_is_no_connection(anna, visit):
 
 
 @pytest.mark.slow
+def test_an_answer_outlives_the_end_of_a_session_but_not_a_change_of_person(serve, visit, monkeypatch):
+    monkeypatch.setattr(passwords, "_COST", 2**4)
+    service, url = serve(hold_seconds=60)
+    person = add_person(service, password=PASSWORD)
+    add_person(service, "bob", password=PASSWORD)
+    ask(service, 3)
+    page = visit(service, url, person)
+
+    def answer_without_session_then_sign_in(name):
+        answer_all(page, "y")
+        page.context.clear_cookies()
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/sign-in**")
+        page.fill("#name", name)
+        page.fill("#password", PASSWORD)
+        page.click("button.main")
+        page.wait_for_url("**/p/pumps/answer")
+
+    page.goto("/p/pumps/answer")
+    answer_without_session_then_sign_in("anna")
+    said(page, "Sent.")
+    assert [status for _, status, _ in stored(service)] == ["submitted"]
+    answer_without_session_then_sign_in("bob")
+    page.wait_for_timeout(500)
+    assert len(stored(service)) == 1
+
+
+@pytest.mark.slow
 def test_a_new_question_appears_by_itself(anna, visit):
     service, url, person = anna
     page = visit(service, url, person)

@@ -50,6 +50,8 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     "POST /me": SIGNED_IN,
     "POST /me/sessions": SIGNED_IN,
     f"GET {_PAGE}": _PEOPLE,
+    f"POST {_PAGE}/pause": ("operator",),
+    f"POST {_PAGE}/resume": ("operator",),
     f"GET {_PAGE}/answer": _PEOPLE,
     f"GET {_PAGE}/answer/last": _PEOPLE,
     f"POST {_ASKED}/answer": _PEOPLE,

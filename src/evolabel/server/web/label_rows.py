@@ -9,6 +9,7 @@ from evolabel.server.store.statistics import Judgement
 PARTS = 28
 """Points of a line: one for each part of the time shown."""
 _LAST = 100  # answers that "now" is taken from
+_SMOOTHED = 20  # answers that a point of the line is taken from
 _FEWEST = 20  # answers in each half, before a change is shown
 
 
@@ -50,12 +51,12 @@ def label_rows(labels: Sequence[Label], judged: Sequence[Judgement], begin: int,
 
 
 def _shares(judged: Sequence[Judgement], begin: int, end: int) -> list[tuple[float, float]]:
-    """Return the share right in each part of the time that has answers, by its place in per cent."""
-    parts: dict[int, list[bool]] = {}
-    for judgement in judged:
+    """Return for each part of the time that has answers its place in per cent, and the share right of the last 20."""
+    shares: dict[int, float] = {}
+    for i, judgement in enumerate(judged):
         place = min((judgement.at - begin) * PARTS // max(end - begin, 1), PARTS - 1)
-        parts.setdefault(place, []).append(judgement.right)
-    return [(100.0 * (place + 0.5) / PARTS, _mean(right)) for place, right in sorted(parts.items())]
+        shares[place] = _mean([other.right for other in judged[max(0, i + 1 - _SMOOTHED) : i + 1]])
+    return [(100.0 * (place + 0.5) / PARTS, share) for place, share in sorted(shares.items())]
 
 
 def _mean(right: Sequence[bool]) -> float:

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
 
-from evolabel.server.api.access import now_us, read
-from evolabel.server.contexts import health
+from evolabel.server.api.access import carry_out, now_us, origin_of, read
+from evolabel.server.contexts import health, verbs
 from evolabel.server.contexts.desk import Desk
 from evolabel.server.contexts.health import Check
 from evolabel.server.contexts.reading import show_project, waiting_for
@@ -18,12 +19,13 @@ from evolabel.server.service import Service
 from evolabel.server.store.statistics import Counts, count_since, judged_since, last_acts
 from evolabel.server.web.label_rows import LabelRows, label_rows
 from evolabel.server.web.render import render_page
-from evolabel.server.web.visitors import visitors_of
+from evolabel.server.web.visitors import checked_form, visitors_of
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
 SHOWN = 7 * DAY
 """Time that the overview looks back."""
 _MOST_ACTS = 10
+_ENOUGH = 400  # answers of a label, before a fall of 0.10 is more than chance: two standard errors of the difference
 _PARTS = ("answered", "refused", "expired", "given_up", "waiting")
 
 
@@ -36,6 +38,7 @@ async def get_overview(slug: str, request: Request) -> Response:
     def count(desk: Desk) -> dict[str, Any]:
         return {
             **show_project(desk),
+            "role": visitor.role_in(worker.project.id),
             "label_list": list(desk.state.labels),
             "waiting": waiting_for(desk, visitor.person.id),
             "rules": int(desk.state.learner.classifier.n_rules_),
@@ -45,6 +48,26 @@ async def get_overview(slug: str, request: Request) -> Response:
     facts = await asyncio.to_thread(_facts, visitors.service, worker, found["label_list"])
     address = str(request.base_url).rstrip("/")
     return render_page(request, "overview.html", visitor=visitor, worker=worker, address=address, **found, **facts)
+
+
+@router.post("/pause")
+async def post_pause_form(slug: str, request: Request) -> Response:
+    """Ask nothing until the project is resumed."""
+    return await _set_paused(slug, request, paused=True)
+
+
+@router.post("/resume")
+async def post_resume_form(slug: str, request: Request) -> Response:
+    """Ask questions again."""
+    return await _set_paused(slug, request, paused=False)
+
+
+async def _set_paused(slug: str, request: Request, *, paused: bool) -> Response:
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    await checked_form(request, visitor)
+    origin = await origin_of(request, visitor.identity(worker.project.id))
+    await carry_out(worker, lambda desk: verbs.set_paused(desk, origin, paused=paused), 1, origin)
+    return RedirectResponse(f"/p/{slug}", 303)
 
 
 def _facts(service: Service, worker: Worker, labels: list[Label]) -> dict[str, Any]:
@@ -78,7 +101,7 @@ def _checks(service: Service, worker: Worker, counts: Counts, quality: LabelRows
         health.check_snapshot(worker.head.seq, counts.snapshot_seq),
         health.check_expired(counts.causes),
         health.check_waiting(counts.oldest_waiting, now),
-        health.check_quality([(row.name, row.change) for row in quality.rows if row.change is not None]),
+        health.check_quality([(row.name, row.change or 0.0) for row in quality.rows if row.judged >= _ENOUGH]),
     ]
     return [check for check in found if check is not None]
 

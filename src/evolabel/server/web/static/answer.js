@@ -2,7 +2,7 @@
 // Everything here is also possible without it, by the forms of the page.
 "use strict";
 (() => {
-  const KEPT = "evolabel-unsent:" + location.pathname;
+  const KEPT = `evolabel-unsent:${document.body.dataset.person}:${location.pathname}`;
   const RETRY = 3000, POLL = 5000, RENEW = 120000;
   const live = document.getElementById("live");
   const dialog = document.getElementById("keys");
@@ -89,12 +89,16 @@
     let answer = null;
     try { answer = await request(url, body); } catch { answer = null; }
     if (answer === null || answer.status >= 500) { keep(url, body); return; }
+    if (answer.status === 401) {  // sent again after the person has signed in
+      sessionStorage.setItem(KEPT, JSON.stringify([url, body]));
+      location.reload();
+      return;
+    }
     sessionStorage.removeItem(KEPT);
     document.getElementById("unsent")?.remove();
     const html = await answer.text();
     busy = false;
-    if (answer.status === 401) location.reload();
-    else if (answer.ok || answer.status === 422) show(html);
+    if (answer.ok || answer.status === 422) show(html);
     else document.documentElement.innerHTML = html;
   }
 
