@@ -2,15 +2,16 @@
 
 import secrets
 
-from sqlalchemy import URL, Connection, inspect
+from sqlalchemy import URL, Connection
 
 from evolabel.errors import ParameterError
 from evolabel.server.contexts.settings import DAY, SECOND
 from evolabel.server.security.tokens import token_digest
 from evolabel.server.store.audit import write_audit
 from evolabel.server.store.engines import writing_engine
+from evolabel.server.store.migrate import prepare_tables
 from evolabel.server.store.people import find_or_insert_person, project_id_of
-from evolabel.server.store.schema import METADATA, ROLES
+from evolabel.server.store.schema import ROLES
 from evolabel.server.store.visits import insert_invite
 
 VALID = DAY
@@ -57,8 +58,7 @@ def create_invite(url: URL, name: str, at: int, *, project: str | None, role: st
     engine = writing_engine(url, checkpoint=False)
     try:
         with engine.begin() as connection:
-            if not inspect(connection).has_table("project"):
-                METADATA.create_all(connection)
+            prepare_tables(connection)
             project_id = None if project is None else project_id_of(connection, project)
             if project is not None and project_id is None:
                 raise ParameterError(f"there is no project {project!r} in this database; create it first")
