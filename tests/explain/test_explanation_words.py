@@ -51,10 +51,9 @@ def test_of_classes_the_largest_output_is_named(blobs):
     assert all(label["threshold"] is None for label in why.to_dict()["labels"])
 
 
-def test_a_row_without_features_has_nothing_to_explain(pump):
-    for call in (pump.explain, lambda x: figures.sample_path(pump, x, "leak")):
-        with pytest.raises(DataError, match="has no feature at all"):
-            call(np.full(len(FEATURES), np.nan))
+def test_a_row_without_features_has_no_path(pump):
+    with pytest.raises(DataError, match="has no feature at all"):
+        figures.sample_path(pump, np.full(len(FEATURES), np.nan), "leak")
 
 
 def test_the_path_of_a_sample_answers_by_the_threshold_of_the_label(pump):
