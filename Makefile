@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 PARALLEL := -n auto --dist loadfile
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test explore kernels gates check house words public-api lint types layers coverage bounds wheel accuracy comparison benchmarks same-bits active readme gallery clean help
+.PHONY: demo serve test explore kernels gates check house words public-api lint types layers coverage bounds wheel accuracy comparison benchmarks same-bits active readme gallery clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 15
@@ -20,6 +20,9 @@ $(READY): pyproject.toml constraints.txt
 
 demo: $(READY)  ## learn yeast beside the rivals; the report is demo/report.html
 	$(BIN)/evolabel run --against ovr,chain,static,rls,knn,prior --out demo --force
+
+serve: $(READY)  ## the labelling service with a demonstration project; open the link that it prints
+	$(BIN)/evolabel serve --demo
 
 test: $(READY)  ## run all tests but the slow ones
 	$(BIN)/python -m pytest -m 'not slow' $(PARALLEL)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evolabel.server.ops.check import Checked
 
 DEFAULT_DATABASE = "sqlite:///evolabel-data/evolabel.db"
+DEMO_DATABASE = "sqlite:///evolabel-data/demo.db"
 _VARIABLE = "EVOLABEL_DATABASE_URL"
 _PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2")
 _PRIVATE = ("127.0.0.1", "localhost", "::1")
@@ -39,8 +40,11 @@ def start(
     behind_proxy: Annotated[bool, Parameter(negative="")] = False,
     tls_cert: Path | None = None,
     tls_key: Path | None = None,
+    demo: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
     """Run the service until it is interrupted.
+
+    To look at it: `evolabel serve --demo`
 
     Parameters
     ----------
@@ -57,6 +61,9 @@ def start(
         Certificate file.
     tls_key
         Key file of the certificate.
+    demo
+        Fill a project with samples of three pumps, whose questions a simulated annotator answers in part, and print a
+        link with which to sign in. The database is evolabel-data/demo.db, unless another is given.
     """
     if host not in _PRIVATE and not behind_proxy and tls_cert is None:
         raise ParameterError(
@@ -64,7 +71,8 @@ def start(
         )
     from evolabel.server.run import run_server
 
-    run_server(_url(database), host, port, tls_cert=tls_cert, tls_key=tls_key, behind_proxy=behind_proxy)
+    url = _url(database or (DEMO_DATABASE if demo else None))
+    run_server(url, host, port, tls_cert=tls_cert, tls_key=tls_key, behind_proxy=behind_proxy, demo=demo)
 
 
 @serve.command

@@ -10,6 +10,7 @@ from sqlalchemy import URL
 from threadpoolctl import threadpool_limits
 
 from evolabel.server.app import create_app
+from evolabel.server.demo import Demo
 from evolabel.server.security.invites import FIRST_VALID, make_invite
 from evolabel.server.service import Service
 from evolabel.server.store.people import find_or_insert_person
@@ -21,11 +22,12 @@ _STOP_SECONDS = 10
 
 def run_server(
     url: URL, host: str, port: int, *, tls_cert: Path | None = None, tls_key: Path | None = None,
-    behind_proxy: bool = False,
+    behind_proxy: bool = False, demo: bool = False,
 ) -> None:  # fmt: skip
     """Serve the database at `url` on `host` and `port` until the process is stopped.
 
-    `tls_cert` and `tls_key` are files; `behind_proxy`: headers of a proxy on this machine are read.
+    `tls_cert` and `tls_key` are files; `behind_proxy`: headers of a proxy on this machine are read; `demo`: a project
+    is filled with samples, and a link to it is printed.
     """
     import uvicorn
 
@@ -33,8 +35,11 @@ def run_server(
     threadpool_limits(1)  # the same bits on every start
     service = Service(url)
     service.start()
-    if sys.stderr.isatty():
-        _print_first_link(service, f"{'http' if tls_cert is None else 'https'}://{host}:{port}")
+    address = f"{'http' if tls_cert is None else 'https'}://{host}:{port}"
+    if demo:
+        Demo(service).start()
+    if demo or sys.stderr.isatty():
+        _print_first_link(service, address)
     config = uvicorn.Config(
         create_app(service),
         host=host,
@@ -57,6 +62,7 @@ def _print_first_link(service: Service, address: str) -> None:
     at = time.time_ns() // 1000
     with service.pen.transaction() as connection:
         if has_admin(connection):
+            sys.stderr.write(f"Sign in at {address}/sign-in\n")
             return
         person = find_or_insert_person(connection, "admin", at)
         code = make_invite(connection, person, at, admin=True, valid=FIRST_VALID)
