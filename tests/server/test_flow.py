@@ -9,6 +9,7 @@ from evolabel.errors import DataError
 from evolabel.server.contexts import reading, verbs
 from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.replay import restore
+from evolabel.server.contexts.settings import Label
 from evolabel.server.contexts.verbs import ConflictError, UnknownError
 from evolabel.server.ops.check import check_project
 from evolabel.server.store.engines import reading_engine
@@ -191,3 +192,35 @@ def test_a_sample_without_any_value_is_counted_and_never_asked_about(sqlite, sta
     call(worker, verbs.give_answer, 32, {"leak": True, "wear": True}, ANNA)
     with service.reader.connect() as connection:
         assert check_project(connection, find_project(connection, "pumps"), replay=True).samples == 32
+
+
+def test_labels_are_added_and_retired_mid_stream(database, start):
+    service = start(database)
+    worker = service.workers["pumps"]
+    run(worker, samples(60))
+    added = call(worker, verbs.add_label, Label("noise", "Noise"), ANNA)
+    assert added == call(worker, verbs.add_label, Label("noise", "Noise"), ANNA) == {"name": "noise", "position": 3}
+    with pytest.raises(ConflictError, match="already"):
+        call(worker, verbs.add_label, Label("noise", "Another"), ANNA)
+    results = [send(worker, {"id": f"n{i}", "x": s["x"]}) for i, (s, _) in enumerate(samples(40, seed=2))]
+    assert set(results[0]["prediction"]) == {"leak", "wear", "noise"}
+    asked = {label for r in results if r["question"] for label in r["question"]["labels"]}
+    assert "noise" in asked
+    number = next(r["number"] for r in results if r["question"])
+    call(worker, verbs.give_answer, number, {"noise": True, "leak": False}, ANNA)
+    call(worker, verbs.retire_label, "wear", ANNA)
+    call(worker, verbs.retire_label, "wear", ANNA)
+    later = [send(worker, {"id": f"m{i}", "x": s["x"]}) for i, (s, _) in enumerate(samples(60, seed=3))]
+    assert any(r["question"] for r in later)
+    assert all("wear" not in r["question"]["labels"] for r in later if r["question"])
+    with pytest.raises(UnknownError, match="there is no label 'weer'"):
+        call(worker, verbs.retire_label, "weer", ANNA)
+    call(worker, verbs.retire_label, "leak", ANNA)
+    with pytest.raises(ConflictError, match="last label"):
+        call(worker, verbs.retire_label, "noise", ANNA)
+    with service.reader.connect() as connection:
+        found = check_project(connection, find_project(connection, "pumps"), replay=True)
+    assert found.seal == call(worker, lambda desk: desk.state.seal())
+    service.stop()
+    again = start(database).workers["pumps"]
+    assert [label.retired for label in again.state.labels] == [True, True, False]

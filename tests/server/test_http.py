@@ -1,14 +1,22 @@
 """The routes of the API, over HTTP: who may do what, what is refused, and what a refusal leaves as it was."""
 
+import sqlite3
+import time
+
 import pytest
 from fastapi.testclient import TestClient
-from server.pumps import new_project, samples, seal
+from server.pumps import call, new_project, samples, seal
+from sqlalchemy import select
 
+from evolabel.errors import EvolabelError
 from evolabel.server.app import MOST_BODY, create_app
+from evolabel.server.contexts import verbs
+from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.state import ProjectState
 from evolabel.server.security.first_token import create_token
 from evolabel.server.service import Service
 from evolabel.server.store.engines import read_url
+from evolabel.server.store.schema import MEMBER, PERSON
 
 P = "/api/v1/projects/pumps"
 
@@ -94,6 +102,8 @@ MAY = {  # route: roles that may use it
     ("DELETE", f"{P}/questions/1/answer"): {"bridge", "annotator", "expert", "operator", "admin"},
     ("GET", P): {"producer", "bridge", "annotator", "expert", "operator", "admin"},
     ("PATCH", P): {"operator", "admin"},
+    ("POST", f"{P}/labels"): {"operator", "admin"},
+    ("DELETE", f"{P}/labels/none"): {"operator", "admin"},
     ("POST", f"{P}/pause"): {"operator", "admin"},
     ("POST", f"{P}/resume"): {"operator", "admin"},
     ("POST", f"{P}/tokens"): {"operator", "admin"},
@@ -105,6 +115,7 @@ BODIES = {
     f"{P}/predictions": {"samples": [{"x": {"pressure": 1.0}}]},
     f"{P}/samples/1/labels": {"y": {"leak": True}},
     f"{P}/questions/1/answer": {"answers": {"leak": True}},
+    f"{P}/labels": {"name": "leak"},
     f"{P}/tokens": {"person": "eve", "role": "annotator"},
     P: {"settings": {"max_open": 9}},
     "/api/v1/projects": {"slug": "x", "features": [{"name": "a"}], "labels": [{"name": "b"}]},
@@ -149,6 +160,8 @@ REFUSED = {
     "deep": (b'{"samples": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", 400, "bad-json"),
     "unknown label": (b'{"samples": [{"x": {}, "y": {"leek": true}}]}', 422, "invalid"),
     "label of a text": (b'{"samples": [{"x": {}, "y": {"leak": "yes"}}]}', 422, "invalid"),
+    "zero in an id": (b'{"samples": [{"id": "a\\u0000", "x": {}}]}', 422, "invalid"),
+    "half a character in a value": (b'{"samples": [{"x": {"machine": "\\ud800"}}]}', 422, "invalid"),
     "same id twice": (b'{"samples": [{"id": "a", "x": {}}, {"id": "a", "x": {}}]}', 422, "invalid"),
     "broken text": (b'{"samples": [{"id": "\\ud800", "x": {"pressure": 1}}]}', 422, "invalid"),
     "not UTF-8": (b'{"samples": "\xff"}', 400, "bad-json"),
@@ -211,3 +224,114 @@ def test_a_body_that_breaks_the_learner_costs_two_rebuilds(served, monkeypatch):
     assert seal(worker) == before
     assert worker.head.seq == head + 2  # two epochs began
     assert senders["producer"]("POST", f"{P}/samples", {"samples": [{"x": {"pressure": 1.0}}]}).status_code == 200
+
+
+def test_a_key_of_one_sender_is_no_key_of_another_and_only_samples_have_keys(served):
+    _, senders = served
+    body = {"samples": [{"x": {"pressure": 1.0}}]}
+    keyed = {"Idempotency-Key": "1"}
+    first = senders["producer"]("POST", f"{P}/samples", body, **keyed).json()
+    assert senders["producer"]("POST", f"{P}/samples", body, **keyed).json() == first
+    assert senders["bridge"]("POST", f"{P}/samples", {"samples": [{"x": {}}]}, **keyed).status_code == 200
+    number = ask(senders)["number"]
+    for role in ("annotator", "expert"):
+        sent = senders[role]("PUT", f"{P}/questions/{number}/answer", {"answers": {"leak": True}}, **keyed)
+        assert sent.status_code == 200
+    reused = senders["producer"]("POST", f"{P}/samples", {"samples": [{"x": {"flow": 1.0}}]}, **keyed)
+    assert (reused.status_code, reused.json()["type"]) == (422, "/problems/key-reused")
+
+
+def test_a_request_sent_again_with_its_key_has_the_same_results_in_the_same_order(served):
+    _, senders = served
+    a, b, c = {"id": "a", "x": {"flow": 1.0}}, {"id": "b", "x": {"flow": 2.0}}, {"x": {"flow": 3.0}}
+    senders["producer"]("POST", f"{P}/samples", {"samples": [a]})
+    keyed = {"Idempotency-Key": "k"}
+    first = senders["producer"]("POST", f"{P}/samples", {"samples": [c, a, b]}, **keyed).json()
+    again = senders["producer"]("POST", f"{P}/samples", {"samples": [c, a, b]}, **keyed).json()
+    assert [r["id"] for r in first["results"]] == [None, "a", "b"]
+    assert again == first
+
+
+def test_what_a_database_cannot_store_fails_for_its_sender_alone(database, start, monkeypatch):
+    worker = start(database).workers["pumps"]
+    held = worker.submit(lambda desk: time.sleep(0.5))  # the others gather meanwhile
+    same = Origin(1, "key:1:same", b"1" * 32)
+    good = [
+        worker.submit(lambda desk, i=i: verbs.send_samples(desk, [{"x": {"flow": float(i)}}], Origin(1)))
+        for i in range(5)
+    ]
+    bad = worker.submit(lambda desk: desk.record("paused", {}, same) or desk.record("resumed", {}, same))
+    good += [
+        worker.submit(lambda desk, i=i: verbs.send_samples(desk, [{"x": {"flow": float(i)}}], Origin(1)))
+        for i in range(5)
+    ]
+    held.result(30)
+    assert [len(each.result(30)["results"]) for each in good] == [1] * 10
+    with pytest.raises(EvolabelError):
+        bad.result(30)
+    assert call(worker, verbs.predict_samples, [{"x": {}}])
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"budget": "0.1"},
+        {"budget": None},
+        {"blind": "no"},
+        {"lease_seconds": 1.5},
+        {"min_answers": True},
+        {"max_open": 0},
+    ],
+)
+def test_settings_of_another_kind_are_refused(shared, settings):
+    _, senders = shared
+    refused = senders["operator"]("PATCH", P, {"settings": settings})
+    assert refused.status_code == 422
+    assert next(iter(settings)) in refused.json()["detail"]
+
+
+def test_a_token_changes_no_role_and_is_not_made_for_an_administrator(served, sqlite):
+    service, senders = served
+    senders["operator"]("POST", f"{P}/tokens", {"person": "annotator-1", "role": "producer"})
+    with service.reader.connect() as connection:
+        roles = dict(
+            connection.execute(
+                select(PERSON.c.name, MEMBER.c.role).join(MEMBER, MEMBER.c.person_id == PERSON.c.id)
+            ).all()
+        )
+    assert roles["annotator-1"] == "annotator"
+    refused = senders["operator"]("POST", f"{P}/tokens", {"person": "root", "role": "annotator"})
+    assert refused.status_code == 403
+    assert senders["operator"]("POST", f"{P}/tokens", {"person": "  ", "role": "annotator"}).status_code == 422
+
+
+def test_strange_numbers_and_addresses_are_not_found(shared):
+    _, senders = shared
+    for path in (f"{P}/samples/id:a%00", f"{P}/samples/{'9' * 30}", f"{P}/samples/x"):
+        assert senders["annotator"]("GET", path).status_code == 404
+    assert (
+        senders["annotator"]("PUT", f"{P}/questions/{'9' * 30}/answer", {"answers": {"leak": True}}).status_code == 422
+    )
+
+
+def test_late_labels_that_give_nothing_are_refused(served):
+    _, senders = served
+    number = ask(senders)["number"]
+    assert senders["producer"]("PUT", f"{P}/samples/{number}/labels", {"y": {"leak": None}}).status_code == 422
+    assert senders["producer"]("PUT", f"{P}/samples/{number}/labels", {"y": {"leak": True}}).status_code == 200
+
+
+def test_a_damaged_project_does_not_stop_the_others(served, sqlite):
+    service, senders = served
+    body = {"slug": "other", "features": [{"name": "a"}], "labels": [{"name": "b"}]}
+    assert senders["admin"]("POST", "/api/v1/projects", body).status_code == 201
+    service.stop()
+    with sqlite3.connect(sqlite.database) as connection:
+        connection.execute("DROP TRIGGER log_no_update")
+        connection.execute("UPDATE log SET outcome = '{}' WHERE seq = 1 AND project_id = 1")
+        connection.execute("DELETE FROM snapshot")
+    again = Service(sqlite)
+    again.start()
+    assert list(again.workers) == ["other"]
+    assert "record 1" in again.broken["pumps"]
+    again.stop()

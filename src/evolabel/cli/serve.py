@@ -138,7 +138,10 @@ def backup(to: Path, *, database: _Database = None) -> None:
         print_or_write(dump_line(url, to) + "\n", None)
         return
     _print_checked(back_up(url, to))
-    print_message(f"{to} is whole; to restore it, stop the service, copy it over the database, start the service")
+    print_message(
+        f"{to} is whole; to restore it, stop the service, remove the files of the database "
+        "(also those that end in -wal and -shm), copy it to their place, start the service"
+    )
 
 
 @serve.command

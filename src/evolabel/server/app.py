@@ -66,6 +66,8 @@ class Guard:
         scope.setdefault("state", {})["request_id"] = request_id
         refusal = _refusal(request)
         body = None if refusal is not None else await _read_body(receive)
+        if body is not None and b"%00" in body and not body.startswith(b"{"):
+            refusal, body = (422, "invalid", "a field has a character that cannot be stored; leave it out"), None
         if body is None:
             await problems.document(request, *(refusal or _TOO_LARGE))(scope, receive, send)
             return
@@ -107,7 +109,9 @@ def _headers(present: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
 
 
 def _refusal(request: Request) -> tuple[int, str, str] | None:
-    """Return status, type and detail of the problem with the headers of `request`, or None."""
+    """Return status, type and detail of the problem with the address or headers of `request`, or None."""
+    if "\0" in request.url.path or "%00" in request.url.query:
+        return 404, "not-found", "the address has a character that no name has; check it"
     length = request.headers.get("content-length", "0")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     is_form = kind == "application/x-www-form-urlencoded" and not request.url.path.startswith("/api/")

@@ -1,5 +1,6 @@
 """ProblemError documents (RFC 9457): every error of the service as JSON, with what to do about it."""
 
+import logging
 from typing import Any, cast
 
 from fastapi import FastAPI, Request, Response
@@ -13,6 +14,8 @@ from evolabel.server.contexts.verbs import ConflictError, PlacedError, UnknownEr
 from evolabel.server.security.policies import ForbiddenError, HiddenError, SlowDownError, UnauthorisedError
 from evolabel.server.store.disk import DiskFullError
 from evolabel.server.store.pen import NotWriterError, StoreError
+
+logger = logging.getLogger("evolabel.server")
 
 _MOST_FAULTS = 20  # of one request, in its problem document
 _MEDIA = "application/problem+json"
@@ -126,4 +129,6 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
+    request_id = getattr(request.state, "request_id", None)
+    logger.error("request %s failed: %s %s", request_id, request.method, request.url.path, exc_info=error)
     return document(request, 500, "internal", "the service failed; its log has the request id and the cause")

@@ -36,7 +36,7 @@ def run_server(
     service = Service(url)
     service.start()
     address = f"{'http' if tls_cert is None else 'https'}://{host}:{port}"
-    if demo:
+    if demo and service.is_writer:
         Demo(service).start()
     if demo or sys.stderr.isatty():
         _print_first_link(service, address)
@@ -59,6 +59,8 @@ def run_server(
 
 def _print_first_link(service: Service, address: str) -> None:
     """Print a one-time link of `address` for the first administrator of `service`, if there is none yet."""
+    if not service.is_writer:
+        return  # the server that writes has printed it
     at = time.time_ns() // 1000
     with service.pen.transaction() as connection:
         if has_admin(connection):

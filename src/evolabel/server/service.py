@@ -10,18 +10,17 @@ from typing import NamedTuple
 from sqlalchemy import URL, Engine
 
 from evolabel.errors import EvolabelError, ParameterError, StateError
-from evolabel.server.contexts.replay import versions
-from evolabel.server.contexts.settings import Feature, Label, ProjectSettings
+from evolabel.server.contexts.replay import ReplayError, versions
+from evolabel.server.contexts.settings import MOST_LABELS, Feature, Label, ProjectSettings
 from evolabel.server.contexts.state import ProjectState
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.store.engines import reading_engine
-from evolabel.server.store.log import NewRecord
+from evolabel.server.store.log import LogError, NewRecord
 from evolabel.server.store.migrate import prepare_tables
 from evolabel.server.store.pen import NotWriterError, Pen, reading
 from evolabel.server.store.projects import Project, find_project, insert_project, list_projects
 
 MOST_FEATURES = 2000
-MOST_LABELS = 500
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 _LONGEST_NAME = 200  # characters
 _PING_SECONDS = 2.0
@@ -62,6 +61,8 @@ class Service:
             raise
         self.reader: Engine = reading_engine(url)
         self.workers: dict[str, Worker] = {}
+        self.broken: dict[str, str] = {}
+        """Projects that are not served, and why."""
         self._begun_term = 0
         self._turn = threading.Lock()
         self._stopped = threading.Event()
@@ -101,8 +102,13 @@ class Service:
             with reading(self.reader) as connection:
                 projects = list_projects(connection)
             for project in projects:
-                if project.slug not in self.workers:
+                if project.slug in self.workers:
+                    continue
+                try:
                     self._begin(project)
+                except (LogError, ReplayError) as error:  # the others are served
+                    logger.error("project %s is not served: %s", project.slug, error)
+                    self.broken[project.slug] = str(error)
         self._begun_term = term
 
     def stop(self) -> None:
@@ -110,8 +116,8 @@ class Service:
         self._stopped.set()
         for worker in self.workers.values():
             worker.stop()
+        self.reader.dispose()  # first: the last connection of SQLite removes the write-ahead log
         self.pen.close()
-        self.reader.dispose()
 
     def create_project(self, new: NewProject, actor_id: int | None = None) -> Project:
         """Make a `new` project, for which the person `actor_id` has asked, and return it.
@@ -120,8 +126,8 @@ class Service:
         """
         slug, title, features, labels, settings = new
         _check_slug(slug)
-        _check_names("feature", [feature.name for feature in features], MOST_FEATURES)
-        _check_names("label", [label.name for label in labels], MOST_LABELS)
+        check_new_names("feature", [feature.name for feature in features], MOST_FEATURES)
+        check_new_names("label", [label.name for label in labels], MOST_LABELS)
         payload = {
             "settings": settings.facts(),
             "features": [feature.facts() for feature in features],
@@ -158,7 +164,7 @@ def _check_slug(slug: str) -> None:
         )
 
 
-def _check_names(kind: str, names: Sequence[str], most: int) -> None:
+def check_new_names(kind: str, names: Sequence[str], most: int) -> None:
     """Raise ParameterError unless there are 1 to `most` different `names` of this `kind`."""
     if not 1 <= len(names) <= most:
         raise ParameterError(f"{len(names)} {kind}s were given; give from 1 to {most}")

@@ -74,13 +74,22 @@ def access_of(request: Request) -> Access:
     return access
 
 
-async def origin_of(request: Request, identity: Identity) -> Origin:
-    """Return the origin of `request`: the `identity`, the idempotency key, and the hash of path and body."""
-    key = request.headers.get("idempotency-key")
+async def keyed_origin_of(request: Request, identity: Identity) -> Origin:
+    """Return the origin of `request` with its idempotency key, which belongs to the person of `identity`.
+
+    Only samples need a key: other requests are known by their question or label.
+    """
+    origin, key = await origin_of(request, identity), request.headers.get("idempotency-key")
     if key is not None and not 1 <= len(key) <= _LONGEST_KEY:
         raise ProblemError(422, "invalid", f"Idempotency-Key must have 1 to {_LONGEST_KEY} characters")
+    origin.key = None if key is None else f"key:{identity.person_id}:{key}"
+    return origin
+
+
+async def origin_of(request: Request, identity: Identity) -> Origin:
+    """Return the origin of `request`: the `identity`, and the hash of path and body."""
     body = request.method.encode() + b" " + request.url.path.encode() + b"\n" + await request.body()
-    return Origin(identity.person_id, None if key is None else f"key:{key}", hashlib.sha256(body).digest())
+    return Origin(identity.person_id, body_hash=hashlib.sha256(body).digest())
 
 
 async def carry_out(worker: Worker, verb: Verb, rows: int = 1, origin: Origin | None = None) -> Any:

@@ -6,13 +6,15 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from evolabel.server.api.access import access_of, carry_out, now_us, origin_of, read
-from evolabel.server.api.schemas import Body, ProjectIn, SettingsIn, TokenIn
+from evolabel.server.api.schemas import Body, LabelIn, ProjectIn, SettingsIn, TokenIn
 from evolabel.server.contexts import reading, verbs
 from evolabel.server.contexts.settings import DAY, Feature, Label, ProjectSettings
 from evolabel.server.problems import ProblemError
+from evolabel.server.security.invites import check_name
+from evolabel.server.security.policies import ForbiddenError
 from evolabel.server.security.tokens import make_token
-from evolabel.server.service import NewProject
-from evolabel.server.store.people import find_or_insert_person, set_member
+from evolabel.server.service import NewProject, check_new_names
+from evolabel.server.store.people import add_member, find_or_insert_person, is_admin
 from evolabel.server.store.schema import ROLES
 
 router = APIRouter(prefix="/api/v1/projects", tags=["projects"])
@@ -25,7 +27,7 @@ async def get_projects(request: Request) -> dict[str, Any]:
     identity = access.identity(request)
     shown = [
         {"slug": slug, "title": worker.project.title, "ready": worker.is_ready}
-        for slug, worker in access.service.workers.items()
+        for slug, worker in list(access.service.workers.items())
         if identity.admin or identity.project_id == worker.project.id
     ]
     return {"projects": shown}
@@ -60,6 +62,24 @@ async def patch_project(slug: str, body: SettingsIn, request: Request) -> dict[s
     return dict(await carry_out(worker, lambda desk: verbs.change_settings(desk, body.settings, origin), 1, origin))
 
 
+@router.post("/{slug}/labels", status_code=201)
+async def post_label(slug: str, body: LabelIn, request: Request) -> dict[str, Any]:
+    """Add a label; it is an optional row of every open question, and asked for like any other from now on."""
+    worker, identity = access_of(request).enter(request, slug)
+    origin = await origin_of(request, identity)
+    label = Label(**body.model_dump())
+    check_new_names("label", [label.name], 1)
+    return dict(await carry_out(worker, lambda desk: verbs.add_label(desk, label, origin), 1, origin))
+
+
+@router.delete("/{slug}/labels/{name}")
+async def delete_label(slug: str, name: str, request: Request) -> dict[str, Any]:
+    """Retire a label: it is predicted, and never asked for again."""
+    worker, identity = access_of(request).enter(request, slug)
+    origin = await origin_of(request, identity)
+    return dict(await carry_out(worker, lambda desk: verbs.retire_label(desk, name, origin), 1, origin))
+
+
 @router.post("/{slug}/pause")
 async def post_pause(slug: str, body: Body, request: Request) -> dict[str, Any]:
     """Ask nothing until the project is resumed; samples are counted and predicted."""
@@ -82,7 +102,8 @@ async def _set_paused(slug: str, request: Request, *, paused: bool) -> dict[str,
 async def post_token(slug: str, body: TokenIn, request: Request) -> dict[str, Any]:
     """Make a token for a person and a role in this project; it is shown once."""
     access = access_of(request)
-    worker, _ = access.enter(request, slug)
+    worker, identity = access.enter(request, slug)
+    check_name(body.person)
     if body.role not in ROLES:
         raise ProblemError(422, "invalid", f"there is no role {body.role!r}; the roles are {', '.join(ROLES)}")
 
@@ -90,7 +111,9 @@ async def post_token(slug: str, body: TokenIn, request: Request) -> dict[str, An
         at = now_us()
         with access.service.pen.transaction() as connection:
             person = find_or_insert_person(connection, body.person.lower(), at)
-            set_member(connection, worker.project.id, person, body.role)
+            if is_admin(connection, person) and not identity.admin:
+                raise ForbiddenError("only an administrator may make a token of an administrator; name another person")
+            add_member(connection, worker.project.id, person, body.role)
             expires = None if body.days is None else at + body.days * DAY
             return make_token(
                 connection, person, worker.project.id, body.role,

@@ -1,24 +1,28 @@
 """Routes of annotators: questions, leases, answers."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 
 from evolabel.server.api.access import access_of, carry_out, origin_of, read
-from evolabel.server.api.schemas import AnswerIn, NextIn, RefusalIn
+from evolabel.server.api.schemas import MOST_NUMBER, AnswerIn, NextIn, RefusalIn
 from evolabel.server.api.times import readable_times
 from evolabel.server.contexts import reading, verbs
 
 router = APIRouter(prefix="/api/v1/projects/{slug}/questions", tags=["questions"])
+Number = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+Facts = dict[str, Any]
 _RETRY = {"Retry-After": "5"}
 
 
 @router.get("")
-async def get_questions(slug: str, request: Request, limit: int = 100) -> dict[str, Any]:
+async def get_questions(
+    slug: str, request: Request, limit: Annotated[int, Query(ge=1, le=1000)] = 100
+) -> dict[str, Any]:
     """Return the open questions, freshest first, at most `limit` of them."""
     worker, identity = access_of(request).enter(request, slug)
-    most = min(max(limit, 1), 1000)
-    return readable_times(await read(worker, lambda desk: reading.list_questions(desk, identity.person_id, most)))
+    return readable_times(await read(worker, lambda desk: reading.list_questions(desk, identity.person_id, limit)))
 
 
 @router.post("/next", response_model=None)
@@ -31,7 +35,7 @@ async def post_next(slug: str, body: NextIn, request: Request) -> dict[str, Any]
 
 
 @router.put("/{number}/lease")
-async def put_lease(slug: str, number: int, request: Request) -> dict[str, Any]:
+async def put_lease(slug: str, number: Number, request: Request) -> dict[str, Any]:
     """Keep a question from being offered to others for another while."""
     worker, identity = access_of(request).enter(request, slug)
     person = identity.person_id
@@ -39,14 +43,16 @@ async def put_lease(slug: str, number: int, request: Request) -> dict[str, Any]:
 
 
 @router.delete("/{number}/lease", status_code=204)
-async def delete_lease(slug: str, number: int, request: Request) -> None:
+async def delete_lease(slug: str, number: Number, request: Request) -> None:
     """Offer a question to others again."""
     worker, identity = access_of(request).enter(request, slug)
     await read(worker, lambda desk: worker.leases.give_back(number, identity.person_id))
 
 
 @router.put("/{number}/answer")
-async def write_answer(slug: str, number: int, body: AnswerIn, request: Request, response: Response) -> dict[str, Any]:
+async def write_answer(
+    slug: str, number: Number, body: AnswerIn, request: Request, response: Response
+) -> dict[str, Any]:
     """Answer a question: true, false, or null for unsure, by label.
 
     The same body again has the same result. After the question was closed, the answer is kept as a correction.
@@ -61,7 +67,9 @@ async def write_answer(slug: str, number: int, body: AnswerIn, request: Request,
 
 
 @router.put("/{number}/refusal")
-async def put_refusal(slug: str, number: int, body: RefusalIn, request: Request, response: Response) -> dict[str, Any]:
+async def put_refusal(
+    slug: str, number: Number, body: RefusalIn, request: Request, response: Response
+) -> dict[str, Any]:
     """Say that no person can answer this question from these data."""
     worker, identity = access_of(request).enter(request, slug)
     origin = await origin_of(request, identity)
@@ -70,14 +78,14 @@ async def put_refusal(slug: str, number: int, body: RefusalIn, request: Request,
 
 
 @router.delete("/{number}/answer", status_code=204)
-async def delete_answer(slug: str, number: int, request: Request) -> None:
+async def delete_answer(slug: str, number: Number, request: Request) -> None:
     """Take an answer back, until it is final."""
     worker, identity = access_of(request).enter(request, slug)
     origin = await origin_of(request, identity)
     await carry_out(worker, lambda desk: verbs.withdraw(desk, number, origin), 1, origin)
 
 
-def _receipt(result: dict[str, Any], response: Response) -> dict[str, Any]:
+def _receipt(result: dict[str, Any], response: Response) -> Facts:
     if result.pop("replayed"):
         response.headers["Idempotent-Replayed"] = "true"
     return readable_times(result)

@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from evolabel.server.api.access import access_of, carry_out, origin_of, read
+from evolabel.server.api.access import access_of, carry_out, keyed_origin_of, origin_of, read
 from evolabel.server.api.schemas import LabelsIn, PredictionsIn, SamplesIn
 from evolabel.server.api.times import readable_times
 from evolabel.server.contexts import reading, verbs
@@ -22,7 +22,7 @@ async def post_samples(slug: str, body: SamplesIn, request: Request, response: R
     request can be sent again: it is counted once.
     """
     worker, identity = access_of(request).enter(request, slug)
-    origin = await origin_of(request, identity)
+    origin = await keyed_origin_of(request, identity)
     samples = [sample.model_dump(exclude_none=True, exclude={"x"}) | {"x": sample.x} for sample in body.samples]
     result = await carry_out(worker, lambda desk: verbs.send_samples(desk, samples, origin), len(samples), origin)
     if result.pop("replayed"):

@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, WithJsonSchema, model_validator
 
 ROWS_PER_REQUEST = 1000  # of one request
 LONGEST_ID = 200  # characters
+MOST_NUMBER = 2**53  # of a sample
 
 _VALUE = {"type": ["number", "string", "null"]}
 Values = Annotated[
@@ -19,9 +20,36 @@ Answer = StrictBool | None
 
 
 class Body(BaseModel):
-    """Base of all bodies: unknown fields are errors."""
+    """Base of all bodies: unknown fields are errors, and so are texts that a database cannot store."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_texts(cls, data: Any) -> Any:
+        check_texts(data)
+        return data
+
+
+def check_texts(data: Any) -> None:
+    """Raise ValueError if a text in `data`, at any depth, has a character that cannot be stored."""
+    if isinstance(data, dict):
+        for name, value in data.items():
+            check_texts(name)
+            check_texts(value)
+    elif isinstance(data, list):
+        for value in data:
+            check_texts(value)
+    elif isinstance(data, str) and ("\0" in data or not (data.isascii() or _is_encodable(data))):
+        raise ValueError(f"the text {data[:50]!r} has a character that cannot be stored; leave it out")
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class SampleIn(Body):
@@ -85,7 +113,7 @@ class RefusalIn(Body):
 class NextIn(Body):
     """Questions to leave for later."""
 
-    skip: Annotated[list[int], Field(max_length=1000)] = []
+    skip: Annotated[list[Annotated[int, Field(ge=1, le=MOST_NUMBER)]], Field(max_length=1000)] = []
 
 
 class FeatureIn(Body):

@@ -9,6 +9,7 @@ from evolabel.errors import ParameterError
 SECOND = 1_000_000  # microseconds
 HOUR = 3600 * SECOND
 DAY = 24 * HOUR
+MOST_LABELS = 500  # of a project
 
 _UNITS = ("labels", "samples")
 
@@ -59,6 +60,10 @@ class ProjectSettings:
     snapshot_every: int = 5000
 
     def __post_init__(self) -> None:
+        for item in fields(self):
+            value, kind = getattr(self, item.name), item.type if isinstance(item.type, str) else item.type.__name__
+            if type(value) is not _KINDS[kind] and (kind != "float" or type(value) is not int):
+                raise ParameterError(f"{item.name} is {value!r}; it must be {_KIND_WORDS[kind]}")
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
             if not math.isfinite(value) or not low <= value <= high:
@@ -81,6 +86,8 @@ class ProjectSettings:
         return asdict(self)
 
 
+_KINDS = {"int": int, "float": float, "bool": bool, "str": str}
+_KIND_WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a text"}
 _RANGES = {
     "budget": (0, 1),
     "max_open": (1, 10_000),
@@ -130,11 +137,12 @@ class Feature:
 
 @dataclass(frozen=True)
 class Label:
-    """A label that people are asked for."""
+    """A label that people are asked for; one that is `retired` is predicted and not asked for any more."""
 
     name: str
     title: str = ""
     help: str = ""
+    retired: bool = False
 
     def facts(self) -> dict[str, Any]:
         """Return the label as JSON holds it."""

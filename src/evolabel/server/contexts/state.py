@@ -7,6 +7,7 @@ after the other, give the same bits again. This is the only file that calls the 
 import math
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from evolabel._utils.text import first_names
@@ -258,6 +259,18 @@ class ProjectState:
     def _epoch(self, payload: Facts, at: int) -> Facts:
         return {"seal": self.seal()}
 
+    def _label_added(self, payload: Facts, at: int) -> Facts:
+        label = Label(**payload)
+        self.learner.add_label(label.name)
+        self.labels.append(label)
+        return {"position": len(self.labels)}
+
+    def _label_retired(self, payload: Facts, at: int) -> Facts:
+        place = self.label_names.index(payload["name"])
+        self.learner.retire_label(payload["name"])
+        self.labels[place] = replace(self.labels[place], retired=True)
+        return {}
+
     _verbs: ClassVar["dict[str, Callable[[ProjectState, Facts, int], Facts]]"] = {
         "epoch.started": _epoch,
         "sample": _sample,
@@ -268,6 +281,8 @@ class ProjectState:
         "labels.late": _late_labels,
         "correction": _correction,
         "settings.changed": _settings,
+        "label.added": _label_added,
+        "label.retired": _label_retired,
         "paused": _pause,
         "resumed": _resume,
     }

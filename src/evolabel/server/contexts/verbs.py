@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evolabel._utils.text import first_names
 from evolabel.errors import DataError, EvolabelError
 from evolabel.server.contexts.desk import Desk, Origin, TornError, result_of
 from evolabel.server.contexts.questions import Closing, closing
-from evolabel.server.contexts.settings import ProjectSettings
+from evolabel.server.contexts.settings import MOST_LABELS, Label, ProjectSettings
 from evolabel.server.contexts.state import Facts
 from evolabel.server.store.canonical import digest
 from evolabel.server.store.log import Record
@@ -34,7 +35,10 @@ def send_samples(desk: Desk, samples: Sequence[Facts], origin: Origin) -> Facts:
     """
     if origin.key is not None and (known := desk.by_key(origin.key)):
         _check_same_body(known, origin)
-        return {"seq": known[-1].seq, "results": [result_of(record) for record in known], "replayed": True}
+        by_id = desk.by_ids([sample["id"] for sample in samples if "id" in sample])
+        others = iter([record for record in known if "id" not in record.entry.payload])
+        found = [by_id[sample["id"]] if "id" in sample else next(others) for sample in samples]
+        return {"seq": known[-1].seq, "results": [result_of(record) for record in found], "replayed": True}
     payloads = [_sample_payload(desk, sample, place) for place, sample in enumerate(samples)]
     ids = [payload["id"] for payload in payloads if "id" in payload]
     if len(set(ids)) < len(ids):
@@ -91,6 +95,8 @@ def withdraw(desk: Desk, number: int, origin: Origin) -> Facts:
 def late_labels(desk: Desk, number: int, labels: Facts, origin: Origin) -> Facts:
     """Learn on the `desk` `labels` of sample `number` that `origin` sends later; ConflictError if others came."""
     given = {name: value for name, value in desk.state.read_labels(labels).items() if value is not None}
+    if not given:
+        raise DataError("no label is given; send true or false for at least one")
     record = desk.sample(number)
     if record is None:
         raise UnknownError(f"there is no sample {number}; send it first")
@@ -112,6 +118,31 @@ def change_settings(desk: Desk, changed: Facts, origin: Origin) -> Facts:
     if settings != desk.state.settings:
         desk.record("settings.changed", {"changed": changed}, origin)
     return {"settings": desk.state.settings.facts()}
+
+
+def add_label(desk: Desk, label: Label, origin: Origin) -> Facts:
+    """Add a `label` to the project on the `desk` for `origin`; the same one again changes nothing."""
+    known = {known.name: known for known in desk.state.labels}
+    if label.name in known:
+        if known[label.name] != label:
+            raise ConflictError("label-exists", f"there is a label {label.name!r} already; choose another name")
+        return {"name": label.name, "position": desk.state.label_names.index(label.name) + 1}
+    if len(known) >= MOST_LABELS:
+        raise ConflictError("too-many-labels", f"a project has at most {MOST_LABELS} labels; make another project")
+    outcome = desk.record("label.added", label.facts(), origin)
+    return {"name": label.name, "position": outcome["position"]}
+
+
+def retire_label(desk: Desk, name: str, origin: Origin) -> Facts:
+    """Never ask for the label called `name` of the project on the `desk` again, by order of `origin`."""
+    known = {label.name: label for label in desk.state.labels}
+    if name not in known:
+        raise UnknownError(f"there is no label {name!r}; the labels are {first_names(list(known))}")
+    if sum(not label.retired for label in known.values()) == 1 and not known[name].retired:
+        raise ConflictError("last-label", f"{name!r} is the last label that is asked for; pause the project instead")
+    if not known[name].retired:
+        desk.record("label.retired", {"name": name}, origin)
+    return {"name": name, "retired": True}
 
 
 def set_paused(desk: Desk, origin: Origin, *, paused: bool) -> Facts:

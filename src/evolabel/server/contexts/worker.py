@@ -12,7 +12,8 @@ from concurrent.futures import Future
 from typing import Any
 
 from sqlalchemy import Engine
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DataError as DatabaseDataError
+from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError, StatementError
 
 from evolabel.errors import EvolabelError
 from evolabel.server.contexts.desk import Desk, TornError
@@ -116,15 +117,26 @@ class Worker:
     def _run(self) -> None:
         while not self._queue.stopping or len(self._queue):
             jobs = self._queue.take(self._seconds_until_due())
-            try:
-                self._serve(jobs)
-            except Exception as error:  # memory may be ahead of the log
-                self.state = None
-                logger.error("batch failed: %s", error, exc_info=not isinstance(error, EvolabelError))
+            error = self._try(jobs)
+            if error is not None and len(jobs) > 1 and _may_be_of_one_job(error):
+                for job in jobs:
+                    if not job.result.done():
+                        refuse_all([job], _as_busy(self._try([job])))
+            elif error is not None:
                 refuse_all(jobs, _as_busy(error))
         if self.state is not None and self.head.seq > self._snapshots.seq:
             self._snapshots.begin(self.state, self.head, self._clock(), "stop")
         self._snapshots.finish()
+
+    def _try(self, jobs: list[Job]) -> Exception | None:
+        """Serve `jobs`, and return the error by which they failed, if any: then memory may be ahead of the log."""
+        try:
+            self._serve(jobs)
+        except Exception as error:
+            self.state = None
+            logger.error("batch failed: %s", error, exc_info=not isinstance(error, EvolabelError))
+            return error
+        return None
 
     def _seconds_until_due(self) -> float:
         if self.state is None:
@@ -266,7 +278,12 @@ def _cannot_apply() -> CannotApplyError:
     return CannotApplyError("the learner cannot learn from this request; do not send it again")
 
 
-def _as_busy(error: Exception) -> BusyError:
+def _may_be_of_one_job(error: Exception) -> bool:
+    """Return whether `error` may come from what one job brought, so that the others can succeed without it."""
+    return isinstance(error.__cause__ or error, IntegrityError | DatabaseDataError | ProgrammingError | StatementError)
+
+
+def _as_busy(error: Exception | None) -> BusyError:
     """Return the answer to requests whose batch has failed by `error`."""
     if isinstance(error, BusyError):
         return error

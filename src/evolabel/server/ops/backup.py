@@ -45,6 +45,7 @@ def dump_line(url: URL, to: Path) -> str:
 def _copy(source: Path, to: Path) -> None:
     """Copy the database `source` to one file `to`, while others write; the copy is on the disk at the end."""
     to.unlink(missing_ok=True)
+    to.touch(mode=0o600)  # it holds hashes of passwords
     with (
         contextlib.closing(sqlite3.connect(f"{source.as_uri()}?mode=ro", uri=True)) as reading,
         contextlib.closing(sqlite3.connect(to)) as writing,

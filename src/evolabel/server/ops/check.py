@@ -42,6 +42,8 @@ class _Budget:
             self.share = exact_share(settings["budget"])
         elif kind == "settings.changed" and "budget" in payload["changed"]:
             self.share = exact_share(payload["changed"]["budget"])
+        elif kind == "label.added":
+            self.n_labels += 1
         elif kind == "sample":
             self.samples += 1
             self.earned += self.share * (self.n_labels if self.per == "labels" else 1)
@@ -86,7 +88,7 @@ def _check_derived(connection: Connection, project_id: int, records: list[Record
     for table in INDEX_TABLES:
         stored = [row._asdict() for row in connection.execute(select(table).where(table.c.project_id == project_id))]
         if _sorted(stored) != _sorted(change.inserted[table.name]):
-            raise LogError(f"the table {table.name} differs from the log; run `evolabel serve rebuild`")
+            raise LogError(f"the table {table.name} differs from the log; restore a backup")
 
 
 def _sorted(rows: list[dict[str, Any]]) -> list[list[tuple[str, str]]]:

@@ -5,10 +5,11 @@ import time
 from sqlalchemy import URL
 
 from evolabel.errors import ParameterError
+from evolabel.server.security.invites import check_name
 from evolabel.server.security.tokens import make_token
 from evolabel.server.store.engines import writing_engine
 from evolabel.server.store.migrate import prepare_tables
-from evolabel.server.store.people import find_or_insert_person, project_id_of, set_member
+from evolabel.server.store.people import add_member, find_or_insert_person, project_id_of
 from evolabel.server.store.schema import ROLES
 
 
@@ -22,6 +23,7 @@ def create_token(url: URL, person: str, project: str | None, role: str | None, n
         raise ParameterError("a project and a role go together; give both, or neither for an administrator")
     if role is not None and role not in ROLES:
         raise ParameterError(f"there is no role {role!r}; the roles are {', '.join(ROLES)}")
+    check_name(person)
     at = time.time_ns() // 1000
     engine = writing_engine(url, checkpoint=False)
     try:
@@ -32,7 +34,7 @@ def create_token(url: URL, person: str, project: str | None, role: str | None, n
                 raise ParameterError(f"there is no project {project!r} in this database; create it first")
             number = find_or_insert_person(connection, person.lower(), at, admin=project is None)
             if project_id is not None and role is not None:
-                set_member(connection, project_id, number, role)
+                add_member(connection, project_id, number, role)
             return make_token(connection, number, project_id, role, name=name, at=at)
     finally:
         engine.dispose()

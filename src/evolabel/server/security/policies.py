@@ -26,6 +26,8 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     "POST /api/v1/projects": ADMIN,
     f"GET {_PROJECT}": ("annotator", "producer", "bridge"),
     f"PATCH {_PROJECT}": ("operator",),
+    f"POST {_PROJECT}/labels": ("operator",),
+    f"DELETE {_PROJECT}/labels/{{name}}": ("operator",),
     f"POST {_PROJECT}/pause": ("operator",),
     f"POST {_PROJECT}/resume": ("operator",),
     f"POST {_PROJECT}/tokens": ("operator",),

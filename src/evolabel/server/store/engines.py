@@ -50,7 +50,10 @@ def writing_engine(url: URL, *, checkpoint: bool = True) -> Engine:
     """
     if url.get_backend_name() == "postgresql":
         return create_engine(url, poolclass=NullPool, connect_args=dict(_POSTGRES_SETTINGS))
-    Path(str(url.database)).absolute().parent.mkdir(parents=True, exist_ok=True)
+    path = Path(str(url.database)).absolute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        path.touch(mode=0o600)  # it holds hashes of passwords
     engine = create_engine(url, poolclass=NullPool, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False})
 
     @event.listens_for(engine, "connect")

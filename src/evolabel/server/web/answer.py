@@ -24,6 +24,7 @@ from evolabel.server.web.texts import counted, text
 from evolabel.server.web.visitors import Visitor, checked_form, visitors_of
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
+_LONGEST_NUMBER = 18  # digits
 _MOST_SKIPPED = 50
 _LONGEST_WORK = 24 * 3600 * 1000  # milliseconds
 _VALUES = {"1": 1, "0": 0, "u": None}
@@ -266,7 +267,9 @@ def _said(look: Look, question: dict[str, Any] | None, waiting: int) -> str:
 
 def _numbers(listed: str) -> tuple[int, ...]:
     """Return the numbers in `listed`, separated by commas; others are left out."""
-    return tuple(int(part) for part in listed.split(",")[-_MOST_SKIPPED:] if part.isascii() and part.isdigit())
+    return tuple(
+        int(part) for part in listed.split(",")[-_MOST_SKIPPED:] if part.isascii() and part.isdigit() and len(part) < 18
+    )
 
 
 def _took(shown: str) -> int | None:

@@ -72,7 +72,7 @@ def ago(span: int) -> str:
 def clock(at: int) -> str:
     """Return the time of day `at`, in the time zone of the server; with the date unless it is of the last 20 hours."""
     moment = _moment(at)
-    recent = datetime.datetime.now().astimezone() - moment < datetime.timedelta(hours=20)
+    recent = abs(datetime.datetime.now().astimezone() - moment) < datetime.timedelta(hours=20)
     return moment.strftime("%H:%M:%S" if recent else "%d %b %H:%M").lstrip("0" if not recent else "")
 
 
