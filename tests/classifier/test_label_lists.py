@@ -82,3 +82,12 @@ def test_what_does_not_fit_is_one_clear_error(stream, lists, state_of, assert_sa
     with pytest.raises(DataError, match="trained on one class per sample"):
         classes.partial_fit(X[:3], [["leak"], [], []])
     assert_same_state(state_of(classes), before)
+
+
+def test_empty_texts_in_lists_are_no_labels_and_missing_lists_are_counted():
+    tags = pd.Series(["a;b", None, "b", None, "a"] * 20)
+    X = np.arange(100.0)[:, None]
+    full = EvolvingFuzzyClassifier().fit(X, tags.fillna("").str.split(";"))
+    assert full.inner.label_names == ["a", "b"]
+    with pytest.warns(DataWarning, match="40 rows of y hold no list and count as not annotated"):
+        EvolvingFuzzyClassifier().fit(X, tags.str.split(";"))

@@ -107,3 +107,18 @@ def test_such_a_row_is_explained_by_the_base_rates(stream, warm_up):
     assert why.to_dict()["rules"] == []
     assert "No rule is active" in why.html()
     assert "No rule is active" in why.markdown()
+
+
+@pytest.mark.filterwarnings("ignore::evolabel.errors.DataWarning")
+def test_the_probabilities_of_a_row_without_features_are_the_base_rates(stream, blobs):
+    empty = np.full((1, 4), np.nan)
+    clf = EvolvingFuzzyClassifier().fit(*stream)
+    rates = clf.decision_function(empty)[0]
+    assert clf.predict_proba(empty)[0] == pytest.approx(rates)
+    weight = {name: 10.0 for name in clf.inner.label_names}
+    weighted = EvolvingFuzzyClassifier(class_weight=weight).fit(*stream)
+    assert (weighted.predict(empty)[0] == (10.0 * rates >= 1.0 - rates)).all()
+    X, y = blobs
+    classes = EvolvingFuzzyClassifier().fit(X, y)
+    shares = np.bincount(y) / len(y)
+    assert classes.predict_proba(np.full((1, 3), np.nan))[0] == pytest.approx(shares, abs=0.05)

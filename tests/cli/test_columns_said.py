@@ -29,7 +29,7 @@ def test_features_labels_and_columns_left_out_are_listed(command, machines, tmp_
 def test_a_0_1_feature_that_looks_like_a_label_is_named(command, machines, tmp_path):
     options = ("--drop", "time,serial")
     told = command("convert", machines, tmp_path / "m.npz", "--labels", "leak", *options)
-    assert "used as features, but only 0 and 1 as labels are: rare; add labels to --labels" in told.err
+    assert "features that are only 0 and 1, as labels are: rare; add labels to --labels" in told.err
     assert "only 0 and 1" not in command("convert", machines, tmp_path / "n.npz", "--labels", "leak,rare", *options).err
 
 

@@ -268,8 +268,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         Outputs are calibrated along the stream (docs/trust.md). A probability is never 0, and 1 only where a 1-D target
         has shown a single class. `predict` cuts outputs, not probabilities.
         """
-        outputs = self._outputs(X)
-        return self._model.calibrator().probabilities(outputs)
+        return self._answers(X)[1]
 
     def predict_log_proba(self, X: object) -> FloatArray:
         """Return the logarithm of `predict_proba` of `X`, which is always finite."""
@@ -294,13 +293,15 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
             the classes that may be true, at least one.
         """
         level = check_coverage(coverage)
-        outputs, calibrator = self._outputs(X), self._model.calibrator()
-        return calibrator.sets(calibrator.probabilities(outputs), calibrator.limits(level))
+        P, calibrator = self._answers(X)[1], self._model.calibrator()
+        return calibrator.sets(P, calibrator.limits(level))
 
     def predict(self, X: object) -> AnyArray:
         """Return the labels of `X` as 0/1, eq. (4), (n_samples, n_labels); for a 1-D target the class of each row."""
         with self._lock:
-            decided, targets = self._decided(self._outputs(X)), self._targets
+            weighted = self._fitted_model().options.class_weight is not None
+            decided = self._decided(*(self._answers(X) if weighted else (self._outputs(X),)))
+            targets = self._targets
             return targets.decode(decided) if isinstance(targets, ClassCodes) else decided.astype(np.int64)
 
     # ------------------------------------------------------------------ reading

@@ -7,15 +7,20 @@ import narwhals as nw
 import numpy as np
 
 from evolabel._utils.notes import note
+from evolabel._utils.text import counted
 from evolabel.typing import FloatArray
 
 LabelLists = list[list[str] | None]
 """Names of the labels of each row; None for a row that is not annotated."""
 _SEPARATORS = ";|,"
+_FEW_UNKNOWN, _SHARE_UNKNOWN = 10, 0.1  # rows that are not annotated without a note
 
 
 def as_label_lists(target: Any) -> LabelLists | None:
-    """Return the labels of each row if `target`, a list or series, holds lists, tuples or sets of texts; else None."""
+    """Return the labels of each row if `target`, a list or series, holds lists, tuples or sets of texts; else None.
+
+    Empty texts are no labels. A DataWarning is given where many rows hold nothing at all and count as not annotated.
+    """
     if isinstance(target, np.ndarray):
         values = target.tolist() if target.dtype == object and target.ndim == 1 else []
     elif nw.dependencies.is_into_series(target):
@@ -32,9 +37,15 @@ def as_label_lists(target: Any) -> LabelLists | None:
                 return None
             rows.append(None)
         elif all(isinstance(label, str) for label in value):
-            rows.append(list(value))
+            rows.append([label for label in value if label])  # "".split(";") gives an empty text
         else:
             return None
+    unknown = sum(row is None for row in rows)
+    if unknown > max(_FEW_UNKNOWN, _SHARE_UNKNOWN * len(rows)):
+        note(
+            f"{counted(unknown, 'row')} of y hold no list and count as not annotated; where there is no label, pass an "
+            'empty list: y.fillna("").str.split(";")'
+        )
     return rows
 
 

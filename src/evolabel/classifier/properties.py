@@ -20,6 +20,7 @@ from evolabel.classifier.samples import (
 from evolabel.classifier.targets import ClassCodes, Targets
 from evolabel.core.decisions.class_weights import decide_weighted, weighted_thresholds
 from evolabel.core.decisions.known_sets import KnownSets
+from evolabel.core.empty_rows import base_probabilities
 from evolabel.core.members.label_drift import LabelDrift, label_drifts
 from evolabel.core.members.mixture import corrected
 from evolabel.core.model import StreamModel
@@ -233,16 +234,29 @@ class Properties(WithLock):
 
     def _outputs(self, X: object) -> FloatArray:
         """The outputs for `X`; rows without any feature get the base rates."""
+        return self._outputs_and_empty(X)[0]
+
+    def _answers(self, X: object) -> tuple[FloatArray, FloatArray]:
+        """The outputs and the probabilities for `X`; rows without any feature get the base rates."""
+        outputs, empty = self._outputs_and_empty(X)
+        model = self._fitted_model()
+        P = model.calibrator().probabilities(outputs)
+        if empty is not None:
+            P[empty] = base_probabilities(model)
+        return outputs, P
+
+    def _outputs_and_empty(self, X: object) -> tuple[FloatArray, BoolArray | None]:
+        """The outputs for `X`, and where its rows have no feature; None if all have some."""
         model = self._fitted_model()
         rows = X if self._has_plain_shape(X) else read_encoded(cast("BaseEstimator", self), X, reset=False).rows
         empty = rows_without_features(rows)
         if empty is None:
-            return model.outputs(rows)
+            return model.outputs(rows), None
         note_empty(empty, "the output is the base rates of the labels")
         outputs = np.tile(model.base_rates(), (len(rows), 1))
         if not empty.all():
             outputs[~empty] = model.outputs(rows[~empty])
-        return outputs
+        return outputs, empty
 
     def _has_plain_shape(self, X: object) -> TypeGuard[FloatArray]:
         """Whether `X` is an array as the kernels need it, for a model whose features have no names."""

@@ -233,7 +233,10 @@ def column_names(data: object) -> list[str] | None:
         return None
     native: Any = data
     if nw.dependencies.is_into_dataframe(native):
-        return [str(name) for name in nw.from_native(native, eager_only=True).columns]
+        try:
+            return [str(name) for name in nw.from_native(native, eager_only=True).columns]
+        except nw.exceptions.DuplicateError:
+            raise DataError("two columns of the frame have the same name; give each its own") from None
     return None
 
 

@@ -76,7 +76,7 @@ def print_columns(dataset: Dataset, drop: Sequence[str]) -> None:
     ]
     if 0 < len(doubtful) <= _MAX_SHARE * len(columns):
         print_message(
-            f"used as features, but only 0 and 1 as labels are: {first_names(doubtful)}; add labels to --labels, "
+            f"features that are only 0 and 1, as labels are: {first_names(doubtful)}; add labels to --labels, "
             f"or leave a column out by --drop {doubtful[0]}"
         )
 

@@ -1,7 +1,20 @@
 """Answers for a row without any feature, from the base rates of the labels."""
 
+import numpy as np
+
 from evolabel.core.batch import Batch
 from evolabel.core.protocols import Model
+from evolabel.kernels.calibration.maps import LEAST_SHARE
+from evolabel.typing import FloatArray
+
+
+def base_probabilities(model: Model) -> FloatArray:
+    """Return the base rates of the labels of `model`, (K,), as probabilities: never 0 or 1, of classes with the sum 1.
+
+    They are not calibrated: rates are shares already, and the maps are made for outputs.
+    """
+    rates = np.clip(model.base_rates(), LEAST_SHARE, 1.0 - LEAST_SHARE)
+    return np.asarray(rates / rates.sum()) if model.calibrator().exclusive else rates
 
 
 def answer_by_base_rates(model: Model, batch: Batch, row: int) -> None:
@@ -10,7 +23,7 @@ def answer_by_base_rates(model: Model, batch: Batch, row: int) -> None:
     if len(batch.outputs):
         batch.outputs[row] = rates
     if len(batch.probabilities):
-        batch.probabilities[row] = calibrator.probabilities(rates[None])[0]
+        batch.probabilities[row] = base_probabilities(model)
     if len(batch.set_limits):
         batch.set_limits[row] = calibrator.limits(float(batch.coverages[row]))
     if len(batch.decisions) and model.decisions is not None:

@@ -4,6 +4,7 @@ from math import inf
 
 import numpy as np
 
+from evolabel.core.empty_rows import base_probabilities
 from evolabel.core.protocols import Model
 from evolabel.explain.novelty_check import NoveltyCheck
 from evolabel.explain.prediction import NO_FEATURE, Explanation
@@ -44,7 +45,7 @@ def explain_empty(
         words=stream_terms(model, feature_names),
         threshold=threshold,
         n_seen=model.n_seen,
-        probabilities=model.calibrator().probabilities(rates[None])[0],
+        probabilities=base_probabilities(model),
         unfamiliar=(NO_FEATURE,),
         together=together,
     )
