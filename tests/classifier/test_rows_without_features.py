@@ -115,7 +115,7 @@ def test_the_probabilities_of_a_row_without_features_are_the_base_rates(stream, 
     clf = EvolvingFuzzyClassifier().fit(*stream)
     rates = clf.decision_function(empty)[0]
     assert clf.predict_proba(empty)[0] == pytest.approx(rates)
-    weight = {name: 10.0 for name in clf.inner.label_names}
+    weight = dict.fromkeys(clf.inner.label_names, 10.0)
     weighted = EvolvingFuzzyClassifier(class_weight=weight).fit(*stream)
     assert (weighted.predict(empty)[0] == (10.0 * rates >= 1.0 - rates)).all()
     X, y = blobs
