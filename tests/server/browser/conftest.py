@@ -16,9 +16,9 @@ pytest.importorskip("playwright", reason="pip install 'evolabel[browser]' for te
 
 import uvicorn
 from playwright.sync_api import sync_playwright
-from server.people import add_person, browser
 
 from evolabel.server.app import create_app
+from server.people import add_person, browser
 
 CHROMIUM = os.environ.get("EVOLABEL_CHROMIUM", "/usr/bin/chromium")
 AXE = "axe-core@4.14.0"

@@ -3,14 +3,14 @@
 import json
 
 import pytest
-from server.browser.conftest import picture
-from server.people import PASSWORD, add_person, ask
-from server.pumps import ANNA, call, samples
 from sqlalchemy import select
 
 from evolabel.server.contexts import verbs
 from evolabel.server.security import passwords
 from evolabel.server.store.schema import RESPONSE
+from server.browser.conftest import picture
+from server.people import PASSWORD, add_person, ask
+from server.pumps import ANNA, call, samples
 
 
 def stored(service):

@@ -6,12 +6,12 @@ import threading
 import time
 
 import numpy as np
-from server.pumps import new_project
 
 from evolabel.server.contexts.settings import DAY
 from evolabel.server.security.tokens import make_token
 from evolabel.server.service import Service
 from evolabel.server.store.people import find_or_insert_person, set_member
+from server.pumps import new_project
 
 PROJECT = "/api/v1/projects/pumps"
 

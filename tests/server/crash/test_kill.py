@@ -4,6 +4,7 @@ import random
 import threading
 
 import pytest
+
 from server.crash.clients import Annotator, Producer, prepare
 from server.crash.processes import ServerProcess
 from server.crash.proof import prove

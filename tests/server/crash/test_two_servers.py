@@ -7,6 +7,7 @@ import threading
 import time
 
 import pytest
+
 from server.crash.clients import Producer, prepare
 from server.crash.processes import ServerProcess
 from server.crash.proof import prove
