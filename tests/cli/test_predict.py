@@ -109,6 +109,9 @@ def test_ids_and_times_are_passed_through(command, plant_model, today):
     told = command("predict", plant_model, today, "--keep", "serial")
     assert told.code == 2
     assert "has no column 'serial' to keep" in told.err
+    told = command("predict", plant_model, today, "--keep", "fault_a")
+    assert told.code == 2
+    assert "the answers have a column of this name" in told.err
 
 
 def test_values_never_seen_are_told_and_have_a_column(command, plant_model, today, tmp_path):

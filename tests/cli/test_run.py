@@ -316,3 +316,15 @@ def test_the_report_has_threshold_rules_with_the_names_of_the_file(command, tmp_
     command("run", data, "--labels", "leak", "--out", tmp_path, "--quiet", "--force")
     assert list(tmp_path.glob("thresholds-*.svg")) == []
     assert "Thresholds</h2>" not in (tmp_path / "report.html").read_text()
+
+
+def test_results_are_written_before_they_are_printed(command, plant, tmp_path, monkeypatch):
+    def gone(*_):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("evolabel.cli.run.print_table", gone)
+    out = tmp_path / "out"
+    told = command("run", plant, "--labels", "fault_a,fault_b", "--out", out, "--quiet")
+    assert told.code != 0
+    assert (out / "model.safetensors").exists()
+    assert (out / "report.html").exists()

@@ -15,7 +15,7 @@ from evolabel.cli.model import samples_for
 from evolabel.cli.output import print_message, print_or_write
 from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.source import split_names
-from evolabel.errors import DataWarning
+from evolabel.errors import DataWarning, ParameterError
 from evolabel.explain.prediction import NO_FEATURE
 from evolabel.explain.unfamiliar import describe_unfamiliar
 from evolabel.streams import Dataset
@@ -67,7 +67,10 @@ def predict(
     """
     check_overwriting([out], force=force)
     classifier = EvolvingFuzzyClassifier.load(model)
-    rows = samples_for(classifier, data, split_names(labels), split_names(keep))
+    kept = split_names(keep)
+    if taken := [name for name in kept if name in classifier.inner.label_names]:
+        raise ParameterError(f"--keep {taken[0]}: the answers have a column of this name; leave it out")
+    rows = samples_for(classifier, data, split_names(labels), kept)
     X = rows.dataset.X
     for text in [*describe_unseen(rows.unseen), *_describe_empty(rows.dataset)]:
         print_message(text)

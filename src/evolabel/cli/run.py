@@ -189,32 +189,45 @@ def _chosen(learner: str, against: str, params: str | None, settings: tuple[str,
 
 
 def _show(repeated: Repeated, columns: Dataset, out: Path | None, *, as_json: bool) -> None:
-    """Print the results, and write them into the folder `out`; `columns` has the names of features and labels."""
+    """Write the results into the folder `out`, and print them; `columns` has the names of features and labels.
+
+    They are written first: the reader of the table may go away, as `head` does.
+    """
+    try:
+        written = [] if out is None else _write(repeated, columns, out)
+    finally:
+        _print(repeated, as_json=as_json)
+    for message in written:
+        print_message(message)
+
+
+def _print(repeated: Repeated, *, as_json: bool) -> None:
+    """Print notes and results, as tables or as JSON."""
     for note in run_notes(repeated):
         print_message(note)
     if as_json:
         print_json(repeated.document())
-    else:
-        print_table(result_table(repeated))
-        print_table(label_table(repeated))
-        if (shifts := shift_table(repeated)) is not None:
-            print_table(shifts)
-    if out is not None:
-        from evolabel.report import write_report
-
-        repeated.write(out)
-        page = write_report(repeated, out, columns)
-        print_message(f"Report: {page}")
-        _save_model(repeated, columns, out / _MODEL)
+        return
+    print_table(result_table(repeated))
+    print_table(label_table(repeated))
+    if (shifts := shift_table(repeated)) is not None:
+        print_table(shifts)
 
 
-def _save_model(repeated: Repeated, columns: Dataset, path: Path) -> None:
-    """Save the first learner, trained with the last seed, with the names of its columns, if it can be saved."""
-    last = list(repeated.runs.values())[-1]
-    trained = last.learners[repeated.learners[0]]
+def _write(repeated: Repeated, columns: Dataset, out: Path) -> list[str]:
+    """Write results, report and model into the folder `out`, and return where they are, in words.
+
+    The model is the first learner, trained with the last seed, if it can be saved.
+    """
+    from evolabel.report import write_report
+
+    repeated.write(out)
+    written = [f"Report: {write_report(repeated, out, columns)}"]
+    trained = list(repeated.runs.values())[-1].learners[repeated.learners[0]]
     if isinstance(trained, EvolvingFuzzyClassifier):
-        trained.name_columns(columns.feature_names, columns.label_names, columns.origins).save(path)
-        print_message(f"Model: {path}")
+        trained.name_columns(columns.feature_names, columns.label_names, columns.origins).save(out / _MODEL)
+        written.append(f"Model: {out / _MODEL}")
+    return written
 
 
 def _read_delay(text: str) -> int | tuple[int, int]:

@@ -88,7 +88,7 @@
     busy = true;
     let answer = null;
     try { answer = await request(url, body); } catch { answer = null; }
-    if (answer === null || answer.status >= 500) { keep(url, body); return; }
+    if (answer === null || [502, 503, 504, 507].includes(answer.status)) { keep(url, body); return; }
     if (answer.status === 401) {  // sent again after the person has signed in
       sessionStorage.setItem(KEPT, JSON.stringify([url, body]));
       location.reload();
