@@ -8,12 +8,12 @@ import pytest
 pytest.importorskip("fastapi")
 pytest.importorskip("sqlalchemy")
 
-from server.pumps import new_project
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.pool import NullPool
 
 from evolabel.server.service import Service
 from evolabel.server.store.engines import read_url
+from server.pumps import new_project
 
 VARIABLE = "EVOLABEL_TEST_POSTGRES_URL"
 LOCAL = "postgresql://127.0.0.1:5432/test"

@@ -2,7 +2,6 @@
 
 import time
 
-from server.pumps import call, samples, send
 from sqlalchemy import update
 from starlette.testclient import TestClient
 
@@ -13,6 +12,7 @@ from evolabel.server.security.tokens import token_digest
 from evolabel.server.store.people import find_or_insert_person, set_member
 from evolabel.server.store.schema import PERSON
 from evolabel.server.store.visits import find_session
+from server.pumps import call, samples, send
 
 PASSWORD = "three quiet pumps"
 

@@ -3,8 +3,6 @@
 import json
 
 import pytest
-from server.people import add_person, ask, browser, post
-from server.pumps import ANNA, call, new_project
 from sqlalchemy import select
 
 from evolabel.server.contexts import verbs
@@ -12,6 +10,8 @@ from evolabel.server.contexts.settings import Feature, Label
 from evolabel.server.store.schema import RESPONSE
 from evolabel.server.web.feature_rows import feature_rows
 from evolabel.server.web.texts import catalogue
+from server.people import add_person, ask, browser, post
+from server.pumps import ANNA, call, new_project
 
 FRAGMENT = {"x-fragment": "1"}
 

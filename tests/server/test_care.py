@@ -4,7 +4,6 @@ import sqlite3
 from datetime import UTC, datetime
 
 import pytest
-from server.pumps import run, samples, seal
 from sqlalchemy import text
 
 from evolabel.cli.app import run_command
@@ -21,6 +20,7 @@ from evolabel.server.store.log import LogError
 from evolabel.server.store.pen import read_database
 from evolabel.server.store.projects import find_project
 from evolabel.server.store.snapshots import kept_snapshots, snapshot_seals
+from server.pumps import run, samples, seal
 
 
 def change(url, statement):

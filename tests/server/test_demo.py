@@ -2,11 +2,10 @@
 
 import time
 
-from server.pumps import call
-
 from evolabel.server.contexts import reading
 from evolabel.server.demo import SLUG, Demo, pump_samples
 from evolabel.server.service import Service
+from server.pumps import call
 
 
 def test_the_demo_sends_samples_and_answers_some_questions(sqlite):

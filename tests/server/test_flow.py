@@ -3,7 +3,6 @@
 import sqlite3
 
 import pytest
-from server.pumps import ANNA, BOB, call, run, samples, seal, send
 
 from evolabel.errors import DataError
 from evolabel.server.contexts import reading, verbs
@@ -15,6 +14,7 @@ from evolabel.server.ops.check import check_project
 from evolabel.server.store.engines import reading_engine
 from evolabel.server.store.log import LogError
 from evolabel.server.store.projects import find_project
+from server.pumps import ANNA, BOB, call, run, samples, seal, send
 
 
 def test_the_log_gives_the_same_state_again(database, start):

@@ -5,7 +5,6 @@ import time
 
 import pytest
 from fastapi.testclient import TestClient
-from server.pumps import call, new_project, samples, seal
 from sqlalchemy import select
 
 from evolabel.errors import EvolabelError
@@ -17,6 +16,7 @@ from evolabel.server.security.first_token import create_token
 from evolabel.server.service import Service
 from evolabel.server.store.engines import read_url
 from evolabel.server.store.schema import MEMBER, PERSON
+from server.pumps import call, new_project, samples, seal
 
 P = "/api/v1/projects/pumps"
 

@@ -1,14 +1,14 @@
 """The overview: counts from the tables, checks, how often the model was right."""
 
 import pytest
-from server.people import add_person, browser, post
-from server.pumps import ANNA, call, run, samples
 
 from evolabel.server.contexts import health, verbs
 from evolabel.server.contexts.settings import DAY, SECOND, Label
 from evolabel.server.store.statistics import Judgement, count_since, judged_since, last_acts
 from evolabel.server.web import overview
 from evolabel.server.web.label_rows import label_rows
+from server.people import add_person, browser, post
+from server.pumps import ANNA, call, run, samples
 
 
 def test_the_overview_of_a_project_without_samples_shows_how_to_send_one(sqlite, start):

@@ -6,7 +6,6 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from server.pumps import new_project, samples, seal
 
 from evolabel.errors import EvolabelError
 from evolabel.server.contexts import verbs
@@ -20,6 +19,7 @@ from evolabel.server.store.engines import read_url
 from evolabel.server.store.log import FIRST_CHAIN, read_records
 from evolabel.server.store.projects import find_project
 from evolabel.server.store.schema import QUESTION
+from server.pumps import new_project, samples, seal
 
 STREAM = [sample for sample, _ in samples(40)]
 _slugs = itertools.count()

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from server.people import add_person, browser
 
 from evolabel.server.app import ROUTERS
 from evolabel.server.security.policies import ADMIN, OPEN, ROUTE_POLICIES, SIGNED_IN, ForbiddenError, policy_of
+from server.people import add_person, browser
 
 ROLES = (None, "producer", "bridge", "annotator", "expert", "operator")
 LEVEL = {"annotator": 1, "expert": 2, "operator": 3}

@@ -3,7 +3,6 @@
 import time
 
 import pytest
-from server.people import PASSWORD, add_person, browser, post, session_of
 from sqlalchemy import select, update
 
 from evolabel.errors import ParameterError
@@ -11,6 +10,7 @@ from evolabel.server.security import passwords, sessions
 from evolabel.server.security.invites import create_invite
 from evolabel.server.security.sign_in_limits import SignInLimits
 from evolabel.server.store.schema import AUDIT, INVITE, SESSION
+from server.people import PASSWORD, add_person, browser, post, session_of
 
 
 @pytest.fixture(autouse=True)

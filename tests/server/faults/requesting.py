@@ -1,7 +1,6 @@
 """Requests through the whole application, without a network."""
 
 from fastapi.testclient import TestClient
-from server.pumps import seal
 from sqlalchemy import text
 
 from evolabel.server.app import create_app
@@ -9,6 +8,7 @@ from evolabel.server.ops.check import check_project
 from evolabel.server.security.tokens import make_token
 from evolabel.server.store.people import find_or_insert_person
 from evolabel.server.store.projects import find_project
+from server.pumps import seal
 
 
 def client_of(service):

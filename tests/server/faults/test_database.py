@@ -3,8 +3,6 @@
 from pathlib import Path
 
 import pytest
-from server.faults.requesting import assert_memory_is_the_log, client_of, count, post, problem
-from server.pumps import run, samples
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
@@ -12,6 +10,8 @@ from sqlalchemy.pool import NullPool
 from evolabel.server.contexts import worker as worker_module
 from evolabel.server.store import disk
 from evolabel.server.store.pen import StoreError
+from server.faults.requesting import assert_memory_is_the_log, client_of, count, post, problem
+from server.pumps import run, samples
 
 
 @pytest.fixture(autouse=True)

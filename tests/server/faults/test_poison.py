@@ -1,11 +1,11 @@
 """Requests that the learner cannot learn from, and large requests beside small ones."""
 
 import pytest
-from server.faults.requesting import assert_memory_is_the_log, client_of, count, post, problem
-from server.pumps import ANNA, run, samples
 
 from evolabel.server.contexts import jobs, replay, state, verbs
 from evolabel.server.contexts import worker as worker_module
+from server.faults.requesting import assert_memory_is_the_log, client_of, count, post, problem
+from server.pumps import ANNA, run, samples
 
 POISON = 666.0
 

@@ -3,10 +3,9 @@
 import random
 import shutil
 
+from evolabel.server.store.engines import read_url
 from server.faults.requesting import assert_memory_is_the_log, count
 from server.pumps import run, samples
-
-from evolabel.server.store.engines import read_url
 
 
 def test_a_torn_write_ahead_log_ends_at_a_whole_record(sqlite, start, tmp_path):
