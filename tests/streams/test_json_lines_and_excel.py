@@ -150,5 +150,5 @@ def test_the_command_line_takes_them_by_suffix(command, plant, plant_model, tmp_
         target = tmp_path / f"{file}.npz"
         assert command("convert", tmp_path / file, target, "--labels=-2").code == 0
         assert_same(read_dataset(target).without([]), read_dataset(tmp_path / file, -2))
-    kept = command("predict", plant_model, tmp_path / "plant.jsonl", "--keep", "fault_a").out.splitlines()
-    assert kept[1].split(",")[1] == "1.0"
+    kept = command("predict", plant_model, tmp_path / "plant.jsonl", "--keep", names[0]).out.splitlines()
+    assert float(kept[1].split(",")[1]) == values[0][0]
