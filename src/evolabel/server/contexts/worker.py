@@ -97,11 +97,6 @@ class Worker:
             self._names = names_of(connection)
 
     @property
-    def waiting(self) -> int:
-        """Number of jobs that wait."""
-        return len(self._queue)
-
-    @property
     def is_ready(self) -> bool:
         """Whether the state is that of the log and jobs are taken."""
         return self.state is not None and not self._queue.stopping

@@ -5,11 +5,9 @@ import time
 from sqlalchemy import URL
 
 from evolabel.errors import ParameterError
-from evolabel.server.security.invites import check_name
+from evolabel.server.security.invites import check_name, command_connection
 from evolabel.server.security.tokens import make_token
-from evolabel.server.store.engines import writing_engine
-from evolabel.server.store.migrate import prepare_tables
-from evolabel.server.store.people import add_member, find_or_insert_person, project_id_of
+from evolabel.server.store.people import add_member, find_or_insert_person
 from evolabel.server.store.schema import ROLES
 
 
@@ -25,16 +23,8 @@ def create_token(url: URL, person: str, project: str | None, role: str | None, n
         raise ParameterError(f"there is no role {role!r}; the roles are {', '.join(ROLES)}")
     check_name(person)
     at = time.time_ns() // 1000
-    engine = writing_engine(url, checkpoint=False)
-    try:
-        with engine.begin() as connection:
-            prepare_tables(connection)
-            project_id = None if project is None else project_id_of(connection, project)
-            if project is not None and project_id is None:
-                raise ParameterError(f"there is no project {project!r} in this database; create it first")
-            number = find_or_insert_person(connection, person.lower(), at, admin=project is None)
-            if project_id is not None and role is not None:
-                add_member(connection, project_id, number, role)
-            return make_token(connection, number, project_id, role, name=name, at=at)
-    finally:
-        engine.dispose()
+    with command_connection(url, project) as (connection, project_id):
+        number = find_or_insert_person(connection, person.lower(), at, admin=project is None)
+        if project_id is not None and role is not None:
+            add_member(connection, project_id, number, role)
+        return make_token(connection, number, project_id, role, name=name, at=at)

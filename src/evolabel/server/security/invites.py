@@ -1,6 +1,8 @@
 """One-time links: a person opens one, chooses a password, and can sign in from then on."""
 
+import contextlib
 import secrets
+from collections.abc import Iterator
 
 from sqlalchemy import URL, Connection
 
@@ -55,6 +57,17 @@ def create_invite(url: URL, name: str, at: int, *, project: str | None, role: st
     if role is not None and role not in ROLES:
         raise ParameterError(f"there is no role {role!r}; the roles are {', '.join(ROLES)}")
     check_name(name)
+    with command_connection(url, project) as (connection, project_id):
+        person = find_or_insert_person(connection, name.lower(), at)
+        return make_invite(connection, person, at, project_id=project_id, role=role, admin=admin)
+
+
+@contextlib.contextmanager
+def command_connection(url: URL, project: str | None) -> Iterator[tuple[Connection, int | None]]:
+    """Yield a connection of a command that writes to the database at `url`, and the number of `project` or None.
+
+    The service may run meanwhile. ParameterError if there is no such project.
+    """
     engine = writing_engine(url, checkpoint=False)
     try:
         with engine.begin() as connection:
@@ -62,8 +75,7 @@ def create_invite(url: URL, name: str, at: int, *, project: str | None, role: st
             project_id = None if project is None else project_id_of(connection, project)
             if project is not None and project_id is None:
                 raise ParameterError(f"there is no project {project!r} in this database; create it first")
-            person = find_or_insert_person(connection, name.lower(), at)
-            return make_invite(connection, person, at, project_id=project_id, role=role, admin=admin)
+            yield connection, project_id
     finally:
         engine.dispose()
 

@@ -77,12 +77,6 @@ def find_token(connection: Connection, digest: bytes, now: int) -> TokenRow | No
     return TokenRow(row.id, row.person_id, row.project_id, row.role, row.admin, row.per_minute, row.expires)
 
 
-def revoke_token(connection: Connection, token_id: int, at: int) -> bool:
-    """Revoke token `token_id` at time `at` through `connection`; return whether it was valid until then."""
-    query = update(TOKEN).where(TOKEN.c.id == token_id, TOKEN.c.revoked.is_(None)).values(revoked=at)
-    return connection.execute(query).rowcount == 1
-
-
 def project_id_of(connection: Connection, slug: str) -> int | None:
     """Return the number of the project called `slug`, read through `connection`, or None."""
     found = connection.scalar(select(PROJECT.c.id).where(PROJECT.c.slug == slug))
