@@ -8,6 +8,7 @@ import numpy as np
 
 from evolabel._utils.notes import note
 from evolabel._utils.text import counted
+from evolabel.streams.tabular.label_column import rows_of_labels
 from evolabel.typing import FloatArray
 
 LabelLists = list[list[str] | None]
@@ -63,16 +64,10 @@ def read_label_lists(
             first.setdefault(label, row)
     new = [label for label in (first if streaming else sorted(first)) if label not in set(known)]
     names = [*known, *new]
-    place = {label: column for column, label in enumerate(names)}
-    Y = np.zeros((len(lists), len(names)))
-    for row, labels in enumerate(lists):
-        if labels is None:
-            Y[row] = np.nan
-        else:
-            Y[row, [place[label] for label in labels]] = 1.0
+    Y = rows_of_labels(lists, names)
     if streaming:
-        for label in new:
-            Y[: first[label], place[label]] = np.nan
+        for column, label in enumerate(new, len(known)):
+            Y[: first[label], column] = np.nan
     return Y, names, [first[label] for label in new] if streaming else []
 
 

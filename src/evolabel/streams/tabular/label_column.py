@@ -48,14 +48,7 @@ class LabelColumn:
                 f"column {self.name!r} has {len(names)} different labels ({', '.join(names[:3])} ...), at most "
                 f"{_MAX_LABELS} can be learned; check the column, and that semicolons separate the labels in it"
             )
-        place = {label: column for column, label in enumerate(names)}
-        Y = np.zeros((len(rows), len(names)))
-        for row, labels in enumerate(rows):
-            if labels is None:
-                Y[row] = np.nan
-            else:
-                Y[row, [place[label] for label in labels]] = 1.0
-        return names, Y
+        return names, rows_of_labels(rows, names)
 
     def _labels(self, text: str | None) -> list[str] | None:
         """Return the labels in `text`; None where they are missing."""
@@ -64,3 +57,15 @@ class LabelColumn:
         if text is None or text.lower() == "none":
             return None if text is None else []
         return [part.strip() for part in text.split(SEPARATOR) if part.strip()]
+
+
+def rows_of_labels(rows: Sequence[Sequence[str] | None], names: Sequence[str]) -> FloatArray:
+    """Return a 0/1 column for each of `names` from the labels in `rows`; a row that is None is NaN."""
+    place = {label: column for column, label in enumerate(names)}
+    Y = np.zeros((len(rows), len(names)))
+    for row, labels in enumerate(rows):
+        if labels is None:
+            Y[row] = np.nan
+        else:
+            Y[row, [place[label] for label in labels]] = 1.0
+    return Y
