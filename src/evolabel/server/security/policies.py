@@ -31,6 +31,7 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     f"POST {_PROJECT}/pause": ("operator",),
     f"POST {_PROJECT}/resume": ("operator",),
     f"POST {_PROJECT}/tokens": ("operator",),
+    f"GET {_PROJECT}/export/{{name}}": ("operator",),
     f"POST {_PROJECT}/samples": _SENDERS,
     f"POST {_PROJECT}/predictions": _SENDERS,
     f"PUT {_PROJECT}/samples/{{sample}}/labels": _SENDERS,
