@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from evolabel.server.contexts.desk import Desk
+from evolabel.server.contexts.desk import Desk, without_events
 from evolabel.server.contexts.leases import Leases
 from evolabel.server.contexts.questions import OpenQuestion
 from evolabel.server.contexts.settings import SECOND
@@ -31,7 +31,7 @@ def show_sample(desk: Desk, number: int, person: int, *, sees_all: bool) -> Fact
     record = desk.sample(number)
     if record is None:
         raise UnknownError(f"there is no sample {number}; numbers begin at 1")
-    payload, outcome = record.entry.payload or {}, dict(record.entry.outcome)
+    payload, outcome = record.entry.payload or {}, without_events(record.entry.outcome)
     names = [feature.name for feature in desk.state.features]
     shown: Facts = {"number": number, "at": record.entry.at, "x": dict(zip(names, payload.get("x", []), strict=False))}
     shown |= {key: payload[key] for key in ("id", "source") if key in payload}
