@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from evolabel.errors import DataError, DatasetNotFoundError
+from evolabel.errors import DataError, DatasetNotFoundError, DataWarning
 from evolabel.streams import Dataset, for_model, read_dataset, read_for_model, write_dataset
+from evolabel.streams.files.for_model import read_with_coding
+from evolabel.streams.tabular.column_coding import ColumnCoding
 
 FEATURES, LABELS = ("depth", "site=north", "site=south"), ("frogs", "newts")
 X = np.array([[0.5, 1.0, 0.0], [np.nan, 0.0, 1.0]])
@@ -89,3 +91,24 @@ def test_numbers_in_a_column_of_texts_are_refused(tmp_path):
     with pytest.raises(DataError, match=r"row 1: 'depth' is '3\.5', a text; expected a number"):
         read_for_model(path, ("depth",), LABELS)
     np.testing.assert_array_equal(read_for_model(path, ("site",), LABELS).X, [[np.nan], [np.nan]])
+
+
+def test_keys_that_no_line_has_are_missing_values(tmp_path):
+    path = tmp_path / "pond.jsonl"
+    path.write_text('{"depth": 0.5}\n')
+    with pytest.warns(DataWarning, match=r"no line of .*pond.jsonl has site; read as missing"):
+        rows = read_with_coding(path, ColumnCoding(("depth", "site"), (None, ("north", "south"))), LABELS)
+    np.testing.assert_array_equal(rows.dataset.X, [[0.5, np.nan, np.nan]])
+    path.write_text('{"width": 0.5}\n')
+    with pytest.raises(DataError, match="has no column for"):
+        read_for_model(path, FEATURES, LABELS)
+
+
+def test_a_model_without_names_reads_columns_in_their_order(tmp_path):
+    path = tmp_path / "pond.csv"
+    path.write_text("depth,frogs,width\n0.5,1,2\n,0,3\n")
+    rows = read_with_coding(path, 2, ("frogs",))
+    np.testing.assert_array_equal(rows.dataset.X, [[0.5, 2.0], [np.nan, 3.0]])
+    np.testing.assert_array_equal(rows.dataset.Y, [[1.0], [0.0]])
+    with pytest.raises(DataError, match=r"has 3 columns \(depth, frogs, width\), the model has 2 features without"):
+        read_with_coding(path, 2, ("newts",))

@@ -57,7 +57,7 @@ def test_json_lines_are_read_as_csv(pond, tmp_path):
         ('{"depth": 1', "line 2: this is no JSON"),
         ("[1, 2]", "line 2: this is a list; expected one object"),
         ('{"depth": {"m": 1}}', "line 2: 'depth' is an object"),
-        ('{"depth": [[1]]}', "line 2: 'depth' is a list of"),
+        ('{"depth": [[1]]}', r"line 2: 'depth' is a list with \[1\]; expected"),
         ('{"": 1}', "line 2: a column has no name"),
     ],
 )
@@ -66,6 +66,24 @@ def test_a_bad_line_is_named(tmp_path, line, expected):
     file.write_text(f'{{"depth": 1, "frogs": 1}}\n{line}\n')
     with pytest.raises(FileFormatError, match=expected):
         read_dataset(file, ["frogs"])
+
+
+@pytest.mark.parametrize("value", ['{"unit": "m"}', "[1, 2]", "[null]"])
+def test_objects_and_lists_of_numbers_can_be_left_out(tmp_path, value):
+    file = tmp_path / "pond.jsonl"
+    file.write_text(f'{{"depth": 1, "frogs": 1}}\n{{"depth": 2, "meta": {value}, "frogs": 0}}\n')
+    assert read_dataset(file, ["frogs"], drop=["meta"]).feature_names == ("depth",)
+    assert read_for_model(file, ["depth"], ["frogs"]).X.tolist() == [[1.0], [2.0]]
+    with pytest.raises(FileFormatError, match=r"line 2: 'meta' is .* leave the column out \(drop=, --drop\)"):
+        read_dataset(file, ["frogs"])
+
+
+def test_true_and_1_are_the_same_in_one_column(tmp_path):
+    file = tmp_path / "pond.jsonl"
+    file.write_text('{"wet": true, "frogs": 1}\n{"wet": 0, "frogs": false}\n{"wet": false, "frogs": true}\n')
+    read = read_dataset(file, ["frogs"])
+    assert read.feature_names == ("wet",)
+    assert (read.X[:, 0].tolist(), read.Y[:, 0].tolist()) == ([1.0, 0.0, 0.0], [1.0, 0.0, 1.0])
 
 
 def test_json_lines_without_a_line_are_refused(tmp_path):

@@ -28,11 +28,12 @@ def samples_for(
     model if there are none. `keep` are columns of a file to return as texts.
     """
     coding, known = classifier.inner.columns, tuple(map(str, classifier.label_names_))
-    if coding is not None and not labels and data.lower() not in dataset_names() and Path(data).is_file():
-        return read_with_coding(data, coding, known, keep)
+    width = classifier.inner.any_model.n_features
+    if not labels and data.lower() not in dataset_names() and Path(data).is_file():
+        return read_with_coding(data, width if coding is None else coding, known, keep)
     if keep:
-        raise ParameterError(f"--keep {','.join(keep)} needs a file and a model with feature names; leave it out")
-    dataset, width = _read(classifier, data, labels or known), classifier.inner.any_model.n_features
+        raise ParameterError(f"--keep {','.join(keep)} needs a file, and no --labels; leave it out")
+    dataset = _read(classifier, data, labels or known)
     names = None if coding is None else coding.feature_names
     if names is not None and not set(names).isdisjoint(dataset.feature_names):
         return ModelRows(for_model(dataset, names, dataset.label_names), [], {})

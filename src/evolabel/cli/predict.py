@@ -38,8 +38,9 @@ def predict(
 ) -> None:
     """Predict the labels of every row of a file with a saved model, as CSV.
 
-    The file needs the features of the model, by name; it may have no labels, and other columns are ignored. Texts
-    that the model has never seen and rows without any feature are reported.
+    The file needs the features of the model, by name; it may have no labels, and other columns are ignored. For a
+    model that was trained without names, all columns but its labels are the features, in their order. Texts that the
+    model has never seen and rows without any feature are reported.
 
     For example:
 
@@ -54,7 +55,8 @@ def predict(
     data
         A file as in `evolabel run`, or a known data set.
     labels
-        Columns of that file that are labels, separated by commas; needed only if the model has no feature names.
+        Columns of that file that are labels, separated by commas; needed only if they have other names than those of
+        a model without feature names.
     keep
         Columns of the file to copy into the answers as they are, separated by commas, such as times and ids.
     proba

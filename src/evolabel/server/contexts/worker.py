@@ -25,6 +25,7 @@ from evolabel.server.contexts.settings import SECOND
 from evolabel.server.contexts.snapshot_writer import SnapshotWriter
 from evolabel.server.contexts.state import ProjectState
 from evolabel.server.contexts.verbs import UnclosedError, close_due, close_key
+from evolabel.server.contexts.view import StateView
 from evolabel.server.crash_points import crash_point
 from evolabel.server.store import derive, disk
 from evolabel.server.store.canonical import canonical
@@ -62,6 +63,7 @@ class Worker:
         self.replayed = 0
         self.failures: dict[bytes, int] = {}
         self.leases = Leases()
+        self.view = StateView(self.submit)
         self._pen = pen
         self._reader = reader
         self._clock = clock or _now
@@ -104,6 +106,7 @@ class Worker:
     def stop(self, timeout: float = 10.0) -> None:
         """Finish the queue within `timeout` seconds, store a snapshot, and end the thread."""
         self._queue.stop()
+        self.view.stop()
         if self._thread.is_alive():
             self._thread.join(timeout)
 
@@ -157,6 +160,7 @@ class Worker:
                 jobs = [job for job in jobs if job is not broken.job]
                 self._recover()
         self._commit(desk.entries)
+        self.view.after_commit(desk.state, self.head.seq)
         for job, result in zip(jobs, results, strict=True):
             job.settle(result)
         self._snapshot_if_due(desk)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evolabel._utils.notes import note
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError
 from evolabel.streams.dataset import Dataset
@@ -23,7 +24,6 @@ from evolabel.streams.tabular.column_coding import ColumnCoding, Unseen
 from evolabel.streams.tabular.frames import frame_columns
 from evolabel.streams.tabular.tables import Column, DescribeRow, Texts, read_label
 from evolabel.streams.tabular.text_table import read_columns
-from evolabel.typing import IntArray
 
 
 def read_for_model(path: str | PathLike[str], features: Sequence[str], labels: Sequence[str]) -> Dataset:
@@ -69,22 +69,46 @@ class ModelRows(NamedTuple):
 
 
 def read_with_coding(
-    path: str | PathLike[str], coding: ColumnCoding, labels: Sequence[str], keep: Sequence[str] = ()
+    path: str | PathLike[str], coding: ColumnCoding | int, labels: Sequence[str], keep: Sequence[str] = ()
 ) -> ModelRows:
     """Return the rows of the file `path` for a model with the columns of `coding` and these `labels`.
 
-    Other columns are ignored; those named by `keep` are returned as texts. Labels without a column are NaN.
+    Other columns are ignored; those named by `keep` are returned as texts. Labels without a column are NaN. If `coding`
+    is a number, all columns but the labels are features of a model without names, which has so many.
     """
     source = Path(path)
     check_is_file(source)
     table = _open_table(source, labels)
     if absent := [name for name in keep if name not in table.names]:
         raise DataError(f"{source} has no column {absent[0]!r} to keep; its columns are {first_names(table.names)}")
-    coding = coding.coded_in(table.names)
-    used = {*coding.used(table.names, str(source)), *labels}
+    coding = _in_order(table, coding, labels, source) if isinstance(coding, int) else coding.coded_in(table.names)
+    gaps = _absent_keys(table, coding, source)
+    used = {*coding.used([*table.names, *gaps], str(source)), *labels}
     columns = table.read([name for name in table.names if name in used], coding.times)
+    columns |= {name: Texts.of([None] * len(table.lines or ())) for name in gaps}
     dataset, unseen = _known_columns(columns, coding, labels, str(source), table.describe_row)
-    return ModelRows(replace(dataset, lines=table.lines), unseen, {name: table.texts(name) for name in keep})
+    lines = None if table.lines is None else np.array(table.lines)
+    return ModelRows(replace(dataset, lines=lines), unseen, {name: table.texts(name) for name in keep})
+
+
+def _in_order(table: "_Table", width: int, labels: Sequence[str], source: Path) -> ColumnCoding:
+    """Return the coding by which all columns of `table` but the `labels` are the `width` features of a model."""
+    features = [name for name in table.names if name not in labels]
+    if len(features) != width:
+        raise DataError(
+            f"{source} has {len(features)} columns ({first_names(features)}), the model has {width} features without "
+            "names; give it a file with these columns, in their order"
+        )
+    return _by_features(features)
+
+
+def _absent_keys(table: "_Table", coding: ColumnCoding, source: Path) -> list[str]:
+    """Return the columns of `coding` that no line of JSON lines has, if it has any; a note names them."""
+    absent = coding.absent(table.names) if table.may_lack_keys else []
+    if not absent or len(absent) == len(coding.columns):
+        return []
+    note(f"no line of {source} has {first_names(absent)}; read as missing")
+    return absent
 
 
 def for_model(dataset: Dataset, features: Sequence[str], labels: Sequence[str]) -> Dataset:
@@ -107,17 +131,18 @@ class _Table(NamedTuple):
     read: Callable[[list[str], Collection[str]], dict[str, Column]]
     texts: Callable[[str], list[str]]
     describe_row: DescribeRow
-    lines: IntArray | None = None
+    lines: Sequence[int] | None = None
+    may_lack_keys: bool = False
 
 
 def _open_table(path: Path, labels: Sequence[str]) -> _Table:
     """Return the table in the file `path`; `labels` are the labels of an ARFF file."""
     match format_suffix(path):
-        case ".csv" | ".tsv" | ".jsonl" | ".xlsx":
+        case (".csv" | ".tsv" | ".jsonl" | ".xlsx") as kind:
             table = read_text_table(path)
-            cells = table.columns()
-            read = partial(read_columns, table)
-            return _Table(table.names, read, lambda name: list(cells[name]), table.describe_row, np.array(table.lines))
+            cells, read = table.columns(), partial(read_columns, table)
+            sparse = kind == ".jsonl"
+            return _Table(table.names, read, lambda name: list(cells[name]), table.describe_row, table.lines, sparse)
         case ".parquet":
             frame = read_parquet_table(path)
             return _Table(frame.column_names, partial(frame_columns, frame), partial(_frame_texts, frame), _numbered)

@@ -155,15 +155,18 @@ class ColumnCoding:
             for span, texts in zip(self.spans, self.categories, strict=True)
         ]
 
+    def absent(self, names: Collection[str]) -> list[str]:
+        """Return the columns whose values are in none of the columns with these `names`."""
+        return [column for column in self.columns if _column_in(column, names) is None]
+
     def used(self, names: Collection[str], table: str = "X") -> list[str]:
         """Return those of `names` that `encode` reads; DataError that begins with `table` if a column is missing."""
-        found = [_column_in(column, names) for column in self.columns]
-        if absent := [column for column, name in zip(self.columns, found, strict=True) if name is None]:
+        if absent := self.absent(names):
             raise DataError(
                 f"{table} has no column for {first_names(absent)}; the model needs {first_names(self.columns)}, "
                 "pass a table with these columns"
             )
-        return list(dict.fromkeys(name for name in found if name is not None))
+        return list(dict.fromkeys(_column_in(column, names) or column for column in self.columns))
 
     def encode(self, columns: Mapping[str, Column], describe_row: DescribeRow, table: str = "X") -> Encoded:
         """Return the features of a table with these `columns`, in any order, and its texts without a feature.

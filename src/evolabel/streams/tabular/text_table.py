@@ -1,7 +1,7 @@
 """`TextTable`: a table whose cells were read as texts (CSV, JSON lines, Excel), and the data set it holds."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from evolabel.streams.tabular.tables import Column, Texts, build_dataset, column
 
 _MISSING = {"", "?", "#n/a", "<na>", "n/a", "na", "nan", "none", "null"}
 _MAX_NUMBERS = 20  # different numbers allowed among the values of a column of texts
-_BOOLEANS = {"true": 1.0, "false": 0.0}
+_BOOLEANS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class TextTable:
     """Cells of the file `path` by row, stripped; `lines` are the numbers of the lines on which the rows end.
 
     `decimal` is the decimal mark of its numbers; if that is a comma, a point is read as decimal mark as well.
+    `unreadable` has an error message for each column with values that are neither numbers nor texts.
     """
 
     path: Path
@@ -29,6 +30,7 @@ class TextTable:
     names: list[str]
     rows: list[list[str]]
     lines: list[int]
+    unreadable: dict[str, str] = field(default_factory=dict)
 
     def describe_row(self, row: int) -> str:
         """Return the file and the line of `row`, for messages."""
@@ -72,10 +74,12 @@ def read_columns(table: TextTable, names: Iterable[str], texts: Collection[str] 
 
     Columns named by `texts` stay texts, and an empty cell of theirs an empty text.
     """
-    cells = table.columns()
-    return {
-        name: _as_written(cells[name]) if name in texts else _read_column(cells[name], table.decimal) for name in names
-    }
+    cells, columns = table.columns(), dict[str, Column]()
+    for name in names:
+        if name in table.unreadable:
+            raise FileFormatError(f"{table.unreadable[name]}; leave the column out (drop=, --drop)")
+        columns[name] = _as_written(cells[name]) if name in texts else _read_column(cells[name], table.decimal)
+    return columns
 
 
 def _as_written(cells: Sequence[str]) -> Texts:
@@ -84,7 +88,7 @@ def _as_written(cells: Sequence[str]) -> Texts:
 
 
 def _read_column(cells: Sequence[str], decimal: str) -> Column:
-    """Return `cells` as numbers if all are numbers or all are booleans, else as texts."""
+    """Return `cells` as numbers if all are numbers, or all are booleans, 0 or 1; else as texts."""
     present = {cell for cell in cells if cell.lower() not in _MISSING}
     for read in (parse_number, _parse_boolean):
         try:
