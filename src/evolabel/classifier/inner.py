@@ -249,7 +249,8 @@ class ClassifierInner:
     def explain(self, x: object, correct: "Correct", turns: int) -> "Explanation":
         """The explanation of one sample `x`, outputs corrected by `correct`, with at most `turns` changes a label."""
         self.model  # noqa: B018
-        return self.classifier._explained(self.validate_rows(as_one_row(x)), correct, turns=turns)
+        rows = self.validate_row(x) if isinstance(x, Mapping) else self.validate_rows(as_one_row(x))
+        return self.classifier._explained(rows, correct, turns=turns)
 
     def explain_features(self, x: FloatArray, unseen: tuple[Unseen, ...]) -> "Explanation":
         """The explanation of one row of features, `x`, (p,), whose texts `unseen` no feature stands for."""
