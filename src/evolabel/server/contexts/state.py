@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from evolabel._utils.text import first_names
 from evolabel.active import ActiveLearner, Query
 from evolabel.errors import DataError
+from evolabel.explain.prediction import Explanation
 from evolabel.server.contexts.questions import (
     Answers,
     OpenQuestion,
@@ -158,6 +159,13 @@ class ProjectState:
         if warnings := [*query.unfamiliar, *unseen]:
             answer["warnings"] = warnings
         return answer, query
+
+    def explain(self, cells: list[float | str | None], turns: int) -> Explanation:
+        """Return the prediction for a sample of these `cells` in parts, with at most `turns` changes that turn a label.
+
+        StateError while there are no rules.
+        """
+        return self.learner.explain(self._encoded(cells)[0], turns=turns)
 
     def _sample(self, payload: Facts, at: int) -> Facts:
         outcome, query = self.predict(payload["x"])
