@@ -23,6 +23,7 @@ PACKAGES = (
     "evolabel.adapters.scikit_activeml",
     "evolabel.baselines",
     "evolabel.checks",
+    "evolabel.client",
     "evolabel.errors",
     "evolabel.evaluate",
     "evolabel.explain.figures",

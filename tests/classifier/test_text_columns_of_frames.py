@@ -248,3 +248,21 @@ def test_a_frame_with_coded_columns_is_read_as_it_is(trained, frame):
     columns, names = plant()[0], trained.inner.columns.feature_names
     coded = pd.DataFrame(encoded(columns), columns=names)
     assert np.array_equal(trained.decision_function(coded), trained.decision_function(frame(columns)))
+
+
+def test_one_sample_that_is_no_table_is_refused_with_the_way_to_pass_it(stream):
+    X, Y = stream
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    clf = EvolvingFuzzyClassifier().fit(frame, Y)
+    with pytest.raises(DataError, match=r"X is a dictionary; pass a table .* pd.DataFrame\(\[sample\]\)"):
+        clf.predict(dict(frame.iloc[0]))
+    with pytest.raises(DataError, match=r"Reshape your data: pass frame.iloc\[\[i\]\] for one row"):
+        clf.predict(frame.iloc[0])
+
+
+def test_numbers_stored_as_texts_are_reported_unless_they_are_declared_categories(stream):
+    X, Y = stream
+    frame = pd.DataFrame({"heat": X[:, 0], "speed": [f"{value:.0f}" for value in X[:, 1]]})
+    with pytest.warns(DataWarning, match="column 'speed' has numbers stored as texts"):
+        EvolvingFuzzyClassifier().fit(frame, Y)
+    EvolvingFuzzyClassifier().fit(frame.astype({"speed": "category"}), Y)

@@ -1,6 +1,7 @@
 """Samples as users have them, made into checked float64 rows: arrays, lists, frames; their weights and confidences."""
 
 import warnings
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -161,15 +162,19 @@ def as_matrix(data: object, name: str, advice: str = "encode text and categories
     """Return `data` as a 2-D array as `ordinary` makes it; errors begin with `name`, `advice` ends those about text."""
     if sparse.issparse(data):
         raise DataTypeError(f"{name} is a sparse matrix, dense data is required; use {name}.toarray()")
+    if isinstance(data, Mapping):
+        raise DataError(f"{name} is a dictionary; pass a table with one row per sample, such as pd.DataFrame([sample])")
     array = as_array(data, name)
     if np.iscomplexobj(array):
         raise DataError(f"Complex data not supported: {name} is complex; pass its parts as separate columns")
     if array.dtype.kind in "mM":
         raise DataTypeError(f"{name} must hold numbers only (it holds dates); pass them as numbers, such as seconds")
     if array.ndim != 2:
+        way = f"{name}.reshape(1, -1) is one sample, {name}.reshape(-1, 1) one column"
+        if hasattr(data, "to_frame"):
+            way = "pass frame.iloc[[i]] for one row i of a pandas frame, frame[[name]] for one column"
         raise DataError(
-            f"{name} has {array.ndim} dimension(s) (shape {array.shape}), 2 are required. Reshape your data: "
-            f"{name}.reshape(1, -1) is one sample, {name}.reshape(-1, 1) one column"
+            f"{name} has {array.ndim} dimension(s) (shape {array.shape}), 2 are required. Reshape your data: {way}"
         )
     try:
         # pandas' NA, which is no number, comes in columns of mixed kinds

@@ -113,9 +113,9 @@ def _read(name: str, series: "nw.Series[Any]", times: Collection[str]) -> Column
     if isinstance(kind, nw.Enum):
         # Equal values may have different texts, such as 1 and True; all get the text of the category.
         names = {category: str(category) for category in kind.categories}
-        return Texts(_texts(series, names.__getitem__), list(names.values()))
+        return Texts(_texts(series, names.__getitem__), list(names.values()), declared=True)
     if kind in (nw.String, nw.Categorical):
-        return Texts.of(_texts(series))
+        return Texts.of(_texts(series), declared=kind == nw.Categorical)
     if kind == nw.Object:
         return _from_objects(name, series.to_list(), series.is_null().to_list())
     if series.is_null().all():

@@ -9,7 +9,7 @@ import numpy as np
 from evolabel._utils.notes import note
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError, ParameterError
-from evolabel.streams.cells import TRUTH_VALUES, one_hot
+from evolabel.streams.cells import TRUTH_VALUES, is_number, one_hot
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.tabular.label_column import LabelColumn
 from evolabel.streams.tabular.time_columns import (
@@ -28,15 +28,19 @@ _MIN_IDS, _ID_SHARE = 20, 0.8  # a column of at least so many texts, of which mo
 
 @dataclass(frozen=True)
 class Texts:
-    """A column of texts: `values` is None where one is missing, `categories` are the allowed values in their order."""
+    """A column of texts: `values` is None where one is missing, `categories` are the allowed values in their order.
+
+    `declared` is whether the frame itself has a column of categories.
+    """
 
     values: Sequence[str | None]
     categories: Sequence[str]
+    declared: bool = False
 
     @classmethod
-    def of(cls, values: Sequence[str | None]) -> "Texts":
-        """Return a column of these `values`, whose categories are the values that occur, sorted."""
-        return cls(values, sorted({value for value in values if value is not None}))
+    def of(cls, values: Sequence[str | None], *, declared: bool = False) -> "Texts":
+        """Return a column of these `values`, whose categories are the values that occur, sorted; also `declared`."""
+        return cls(values, sorted({value for value in values if value is not None}), declared)
 
 
 Column = FloatArray | Texts
@@ -156,7 +160,7 @@ def check_finite(name: str, column: FloatArray, describe_row: DescribeRow) -> Fl
 
 
 def check_categories(name: str, texts: Texts) -> None:
-    """Raise DataError if the column `name` has too many different `texts` to become features; warn of ids."""
+    """Raise DataError if the column `name` has too many `texts` to become features; warn of ids and of numbers."""
     if len(texts.categories) > _MAX_CATEGORIES:
         other = "read it as timestamps (time=, --time)" if is_timestamp(texts.categories[0]) else "turn it into numbers"
         raise DataError(
@@ -168,6 +172,12 @@ def check_categories(name: str, texts: Texts) -> None:
         note(
             f"column {name!r} has {len(texts.categories)} different texts in {given} rows, as ids have; each becomes a "
             "feature that says nothing about new rows: drop the column (drop=, --drop)"
+        )
+    elif not texts.declared and len(texts.categories) > 1 and all(is_number(text, ".") for text in texts.categories):
+        note(
+            f"column {name!r} has numbers stored as texts ({texts.categories[0]!r}); each of the "
+            f"{len(texts.categories)} becomes a feature of its own: convert the column to numbers if they are "
+            "quantities, or to categories"
         )
 
 

@@ -1,0 +1,33 @@
+"""Clients of the labelling service: samples, predictions, questions, answers and projects over HTTP.
+
+They need httpx: `pip install "evolabel[client]"`. Nothing else of evolabel is imported.
+"""
+
+from evolabel.client.async_client import AsyncClient
+from evolabel.client.problem import ConnectionLostError, ServiceError
+from evolabel.client.results import (
+    AnswerReceipt,
+    OfferedQuestion,
+    ProjectStatus,
+    SamplePrediction,
+    SampleResult,
+    StoredSample,
+    WaitingQuestion,
+)
+from evolabel.client.retry import Retry
+from evolabel.client.sync_client import Client
+
+__all__ = [
+    "AnswerReceipt",
+    "AsyncClient",
+    "Client",
+    "ConnectionLostError",
+    "OfferedQuestion",
+    "ProjectStatus",
+    "Retry",
+    "SamplePrediction",
+    "SampleResult",
+    "ServiceError",
+    "StoredSample",
+    "WaitingQuestion",
+]

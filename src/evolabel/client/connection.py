@@ -1,0 +1,35 @@
+"""What both clients need of httpx, which is imported on first use."""
+
+from types import ModuleType
+from typing import Any
+
+from evolabel.errors import MissingDependencyError, ParameterError
+
+
+def load_httpx() -> ModuleType:
+    """Return httpx; if it is missing, the error has the command that installs it."""
+    try:
+        import httpx
+    except ImportError as error:
+        message = 'the client needs httpx, which is not installed; run: pip install "evolabel[client]"'
+        raise MissingDependencyError(message) from error
+    return httpx
+
+
+def options(url: str, token: str, timeout: float, transport: Any) -> dict[str, Any]:
+    """Return the arguments of `httpx.Client` for the service at `url`.
+
+    `token` opens it, `timeout` is that of a response in seconds, and `transport` one of httpx instead of its own.
+    """
+    if not url.startswith(("http://", "https://")):
+        raise ParameterError(f"{url!r} is no address of a service; write one such as http://127.0.0.1:8080")
+    if not token.isascii() or not token.isprintable() or not token:
+        raise ParameterError("the token has characters that no token has; use the text that was shown once")
+    headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+    return {"base_url": url.rstrip("/"), "headers": headers, "timeout": timeout, "transport": transport}
+
+
+def was_sent(error: Exception) -> bool:
+    """Return whether a request that ended in an `error` of httpx may have reached the service."""
+    httpx = load_httpx()
+    return not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)

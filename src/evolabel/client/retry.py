@@ -1,0 +1,65 @@
+"""When a request is sent again, and after how long."""
+
+import random
+import time
+from dataclasses import dataclass
+
+from evolabel.client.problem import ConnectionLostError, ServiceError
+from evolabel.errors import EvolabelError
+
+_NOTHING_DONE = (429, 503, 507)  # the service says so
+_UNKNOWN = (502, 504)  # of a proxy, which may have lost the response
+
+
+@dataclass(frozen=True)
+class Retry:
+    """How long a request is tried.
+
+    Parameters
+    ----------
+    seconds : float
+        Time after which no further try begins; 0: a single try.
+    first : float
+        Seconds before the second try; they double with each further one.
+    longest : float
+        Most seconds between two tries.
+    """
+
+    seconds: float = 60.0
+    first: float = 0.25
+    longest: float = 10.0
+
+
+class Tries:
+    """The tries of one request.
+
+    Parameters
+    ----------
+    retry : Retry
+    repeatable : bool
+        Whether the service does the same once where the request comes twice.
+    """
+
+    def __init__(self, retry: Retry, *, repeatable: bool) -> None:
+        self._retry = retry
+        self._repeatable = repeatable
+        self._end = time.monotonic() + retry.seconds
+        self._wait = retry.first
+
+    def wait_after(self, error: Exception, *, sent: bool = True) -> float:
+        """Return the seconds to wait after a try that ended in `error`; raises it if there is no further one.
+
+        `sent`: the request may have reached the service.
+        """
+        if isinstance(error, ServiceError):
+            raised: EvolabelError = error
+            again = error.status in _NOTHING_DONE or (error.status in _UNKNOWN and self._repeatable)
+        else:
+            raised = ConnectionLostError(f"the service has not answered: {error or type(error).__name__}")
+            again = self._repeatable or not sent
+        asked = error.retry_after or 0.0 if isinstance(error, ServiceError) else 0.0
+        wait = max(asked, self._wait * random.uniform(0.5, 1.0))
+        if not again or time.monotonic() + wait > self._end:
+            raise raised from error
+        self._wait = min(2.0 * self._wait, self._retry.longest)
+        return wait
