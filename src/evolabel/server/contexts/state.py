@@ -285,6 +285,10 @@ class ProjectState:
         self.labels[place] = replace(self.labels[place], retired=True)
         return {}
 
+    def _annotator_weighted(self, payload: Facts, at: int) -> Facts:
+        self.learner.annotators.set_weight(payload["annotator"], payload["weight"])
+        return {}
+
     _verbs: ClassVar["dict[str, Callable[[ProjectState, Facts, int], Facts]]"] = {
         "epoch.started": _epoch,
         "sample": _sample,
@@ -297,6 +301,7 @@ class ProjectState:
         "settings.changed": _settings,
         "label.added": _label_added,
         "label.retired": _label_retired,
+        "annotator.weighted": _annotator_weighted,
         "paused": _pause,
         "resumed": _resume,
     }
