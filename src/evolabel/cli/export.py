@@ -97,10 +97,10 @@ def _read_database(what: What, project: str, database: str | None) -> tuple[Mapp
     if found is None:
         raise ParameterError(f"there is no project {project!r} in the database; check its name")
     if what == "answers":
-        return ANSWER_COLUMNS, exports.answer_rows(engine, found.id)
+        return ANSWER_COLUMNS, exports.answered_labels(engine, found.id)
     if what == "log":
         return RECORD_COLUMNS, exports.log_rows(engine, found.id)
-    return sample_columns(*exports.columns_of(engine, found.id)), exports.sample_rows(engine, found.id)
+    return sample_columns(*exports.project_columns(engine, found.id)), exports.sample_rows(engine, found.id)
 
 
 def _read_service(what: What, project: str, address: str, token: str) -> tuple[Mapping[str, type], Rows]:

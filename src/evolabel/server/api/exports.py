@@ -14,13 +14,13 @@ from evolabel.classifier.storage import classifier_bytes
 from evolabel.server.api.access import access_of, now_us
 from evolabel.server.problems import ProblemError
 from evolabel.server.store.audit import write_audit
-from evolabel.server.store.exports import answer_rows, log_rows, sample_rows
+from evolabel.server.store.exports import answered_labels, log_rows, sample_rows
 
 router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["exports"])
 _LINES = "application/x-ndjson"
 _FILES: dict[str, tuple[str, Callable[[Engine, int], Iterator[str]]]] = {
-    "answers.csv": ("text/csv", lambda engine, number: csv_lines(ANSWER_COLUMNS, answer_rows(engine, number))),
-    "answers.ndjson": (_LINES, lambda engine, number: json_lines(answer_rows(engine, number))),
+    "answers.csv": ("text/csv", lambda engine, number: csv_lines(ANSWER_COLUMNS, answered_labels(engine, number))),
+    "answers.ndjson": (_LINES, lambda engine, number: json_lines(answered_labels(engine, number))),
     "samples.ndjson": (_LINES, lambda engine, number: json_lines(sample_rows(engine, number))),
     "log.ndjson": (_LINES, lambda engine, number: json_lines(log_rows(engine, number))),
 }

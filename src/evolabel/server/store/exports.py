@@ -14,7 +14,7 @@ from evolabel.server.store.times import time_text
 Row = dict[str, Any]
 
 
-def answer_rows(engine: Engine, project_id: int) -> Iterator[Row]:
+def answered_labels(engine: Engine, project_id: int) -> Iterator[Row]:
     """Yield the answers of project `project_id`, one row per label, in the order of the log, read by `engine`.
 
     A refusal is one row without a label.
@@ -68,7 +68,7 @@ def sample_rows(engine: Engine, project_id: int) -> Iterator[Row]:
         .join(SAMPLE, (LOG.c.project_id == SAMPLE.c.project_id) & (LOG.c.seq == SAMPLE.c.seq))
         .where(LOG.c.project_id == project_id)
     )
-    names = [feature["name"] for feature in columns_of(engine, project_id)[0]]
+    names = [feature["name"] for feature in project_columns(engine, project_id)[0]]
     for row in _pages(engine, query, LOG.c.seq):
         record = read_record(row)
         payload = record.entry.payload or {}
@@ -105,7 +105,7 @@ def _pages(engine: Engine, query: Select[Any], key: Any) -> Iterator[Any]:
         last = rows[-1].seq
 
 
-def columns_of(engine: Engine, project_id: int) -> tuple[list[Row], list[str]]:
+def project_columns(engine: Engine, project_id: int) -> tuple[list[Row], list[str]]:
     """Return the features of project `project_id` and the names of all its labels, read by `engine`."""
     kinds = ("project.created", "label.added")
     query = select(LOG.c.payload).where(LOG.c.project_id == project_id, LOG.c.kind.in_(kinds)).order_by(LOG.c.seq)
