@@ -1,5 +1,6 @@
 """The application: routes, limits of bodies, request ids."""
 
+import re
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,7 +11,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evolabel import __version__
 from evolabel.server import problems
-from evolabel.server.api import answers, exports, health, members, projects, questions, sample_reading, samples, users
+from evolabel.server.api import (
+    answers,
+    exports,
+    health,
+    members,
+    model,
+    projects,
+    questions,
+    sample_reading,
+    samples,
+    users,
+)
 from evolabel.server.api.access import Access
 from evolabel.server.service import Service
 from evolabel.server.web import pages
@@ -26,6 +38,7 @@ ROUTERS = (
     answers.router,
     projects.router,
     exports.router,
+    model.router,
     members.router,
     users.router,
     health.router,
@@ -33,6 +46,7 @@ ROUTERS = (
 )
 """All routes; each has its policy in `security.policies`."""
 _LONGEST_REQUEST_ID = 100
+_MODEL_PATH = re.compile(r"/api/v1/projects/[a-z0-9-]{1,40}/model")
 
 
 def create_app(service: Service, *, token_per_minute: int = TOKEN_PER_MINUTE) -> FastAPI:
@@ -75,8 +89,10 @@ class Guard:
         given = request.headers.get("x-request-id", "")
         request_id = given if 0 < len(given) <= _LONGEST_REQUEST_ID and given.isprintable() else secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = request_id
-        refusal = _refusal(request)
-        body = None if refusal is not None else await _read_body(receive)
+        is_file = scope["method"] == "PUT" and _MODEL_PATH.fullmatch(scope["path"]) is not None
+        refusal = None if is_file else _refusal(request)
+        # A route for files reads the body itself, after it has checked the sender.
+        body = b"" if is_file else None if refusal is not None else await _read_body(receive)
         if body is not None and b"%00" in body and not body.startswith(b"{"):
             refusal, body = (422, "invalid", "a field has a character that cannot be stored; leave it out"), None
         if body is None:
@@ -88,7 +104,7 @@ class Guard:
                 message["headers"] += [(b"x-request-id", request_id.encode()), *_headers(message["headers"])]
             await send(message)
 
-        await self._app(scope, _replaying(body, receive), with_headers)
+        await self._app(scope, receive if is_file else _replaying(body, receive), with_headers)
 
 
 _POLICY = "; ".join(

@@ -87,6 +87,19 @@ class PredictionsIn(Body):
     samples: Annotated[list[PredictionIn], Field(min_length=1, max_length=ROWS_PER_REQUEST)]
 
 
+class HistoryRow(Body):
+    """A row from before the project, with its labels."""
+
+    x: Values
+    y: Annotated[dict[str, Answer], Field(min_length=1)]
+
+
+class HistoryIn(Body):
+    """Rows with labels, for a fit."""
+
+    rows: Annotated[list[HistoryRow], Field(min_length=1, max_length=ROWS_PER_REQUEST)]
+
+
 class LabelsIn(Body):
     """Labels of a sample that became known later."""
 
