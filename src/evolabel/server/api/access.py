@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from fastapi import Request
 from sqlalchemy import Connection
 
+from evolabel.server.api.credentials import challenge, token_in
 from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.jobs import Verb
 from evolabel.server.contexts.settings import SECOND
@@ -48,11 +49,11 @@ class Access:
 
     def identity(self, request: Request) -> Identity:
         """Return who has sent `request`; Problem 401 without a valid token, 429 above its limit."""
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        row = self._tokens.find(token.strip(), now_us()) if scheme.lower() == "bearer" and token else None
+        token = token_in(request)
+        row = None if token is None else self._tokens.find(token, now_us())
         if row is None:
             needed = "send the header Authorization: Bearer ev_... with a valid token"
-            raise ProblemError(401, "unauthorised", needed, {"WWW-Authenticate": "Bearer"})
+            raise ProblemError(401, "unauthorised", needed, challenge(request))
         wait = self._rates.take(row.id, row.per_minute or self._per_minute)
         if wait > 0.0:
             detail = f"the token has sent too many requests; wait {wait:.0f} s, or send more samples per request"

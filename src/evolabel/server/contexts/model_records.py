@@ -9,7 +9,7 @@ from evolabel.classifier.storage import classifier_from_bytes
 
 REPLACED = "model.replaced"
 MODEL_KINDS = ("history", "fitted", REPLACED)
-BLOB = "data"
+DATA_KEY = "data"
 """Name of the bytes of a file in the payload of a record, which the log keeps in a table of their own."""
 Columns = tuple[list[str], list[str]]
 """Names of features and of labels."""
@@ -36,7 +36,7 @@ def change_model(state: ModelHolder, kind: str, payload: dict[str, Any]) -> dict
         return {"rows": len(state.history)}
     before = state.seal()
     if kind == REPLACED:
-        classifier = classifier_from_bytes(EvolvingFuzzyClassifier, payload[BLOB], "the stored model")
+        classifier = classifier_from_bytes(EvolvingFuzzyClassifier, payload[DATA_KEY], "the stored model")
     else:
         classifier = state.prepared or fit_history(model_columns(state.learner), *state.training_rows())
         state.prepared, state.history = None, []

@@ -10,7 +10,7 @@ from evolabel.active import ActiveLearner
 from evolabel.classifier.storage import classifier_from_bytes
 from evolabel.errors import DataError
 from evolabel.server.contexts.desk import Desk, Origin
-from evolabel.server.contexts.model_records import BLOB, REPLACED, Columns, fit_history, has_learned, model_columns
+from evolabel.server.contexts.model_records import DATA_KEY, REPLACED, Columns, fit_history, has_learned, model_columns
 from evolabel.server.contexts.replay import versions
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.contexts.verbs import ConflictError, PlacedError
@@ -97,7 +97,7 @@ def replace_model(desk: Desk, data: bytes, origin: Origin) -> Facts:
     """Go on with the classifier in `data`, checked and stored before, on the `desk`; counts and questions stay."""
     check_model_labels(desk, data)
     payload = {"hash": blob_hash(data), "versions": versions()}
-    return desk.record(REPLACED, payload, origin, blob={BLOB: data})
+    return desk.record(REPLACED, payload, origin, blob={DATA_KEY: data})
 
 
 def check_model_labels(desk: Desk, data: bytes) -> None:
