@@ -26,6 +26,7 @@ from evolabel.classifier.targets import LabelMatrix, Targets, read_targets
 from evolabel.core.batch import Batch
 from evolabel.core.options import Options
 from evolabel.core.protocols import Model
+from evolabel.core.rules.events import Event
 from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError, StateError
 from evolabel.explain.text_columns import text_features
@@ -197,6 +198,10 @@ class ClassifierInner:
     def columns(self, coding: ColumnCoding) -> None:
         names = np.array(coding.columns, dtype=object)
         self.classifier.__dict__.update(_columns=coding, n_features_in_=len(names), feature_names_in_=names)
+
+    def events_since(self, n_events: int) -> list[Event]:
+        """The events after the first `n_events` of the model, with names of labels and features."""
+        return self.classifier._events_since(n_events)
 
     def options(self) -> Options:
         """The parameters of the classifier, checked."""

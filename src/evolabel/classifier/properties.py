@@ -277,7 +277,7 @@ class Properties(WithLock):
         if rules is None:
             return []
         kept = len(rules.events)  # older ones are dropped
-        new = kept if n_events is None else min(rules.n_events - n_events, kept)
+        new = kept if n_events is None else max(min(rules.n_events - n_events, kept), 0)
         events: Sequence[Event] = [*islice(rules.events, kept - new, None)]
         if any(event.kind in THRESHOLD_CHANGES for event in events):
             from evolabel.explain.event_words import with_rule_words

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from evolabel.server.contexts.desk import Desk
+from evolabel.server.contexts.desk import Desk, without_events
 from evolabel.server.contexts.leases import Leases
 from evolabel.server.contexts.questions import OpenQuestion
 from evolabel.server.contexts.settings import SECOND
@@ -37,7 +37,7 @@ def show_sample(desk: Desk, number: int, person: int, *, sees_all: bool) -> Fact
 
 def shown_sample(desk: Desk, record: Record, person: int, *, sees_all: bool) -> Facts:
     """Return the sample of a `record` in the log of the `desk`, as `show_sample` does."""
-    payload, outcome = record.entry.payload or {}, dict(record.entry.outcome)
+    payload, outcome = record.entry.payload or {}, without_events(record.entry.outcome)
     number = outcome["number"]
     names = [feature.name for feature in desk.state.features]
     shown: Facts = {"number": number, "at": record.entry.at, "x": dict(zip(names, payload.get("x", []), strict=False))}
