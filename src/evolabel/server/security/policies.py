@@ -75,6 +75,8 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     f"POST {_PAGE}/resume": ("operator",),
     f"GET {_PAGE}/answer": _PEOPLE,
     f"GET {_PAGE}/answer/last": _PEOPLE,
+    f"GET {_PAGE}/answers": _PEOPLE,
+    f"GET {_PAGE}/samples/{{number}}": _PEOPLE,
     f"POST {_ASKED}/answer": _PEOPLE,
     f"POST {_ASKED}/undo": _PEOPLE,
     f"POST {_ASKED}/lease": _PEOPLE,
