@@ -22,10 +22,13 @@ _VARIABLE = "EVOLABEL_DATABASE_URL"
 _PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2")
 _PRIVATE = ("127.0.0.1", "localhost", "::1")
 
+LABELLING = Group("Label with people", sort_key=2.5)
+"""The commands of the labelling service, in the help."""
+
 serve = App(
     name="serve",
     help="Run the labelling service: samples in over HTTP, questions out, answers train the model.",
-    group=Group("Label with people", sort_key=2.5),
+    group=LABELLING,
 )
 
 _Database = Annotated[str | None, Parameter(name="--database")]

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evolabel import __version__
 from evolabel.server import problems
-from evolabel.server.api import health, members, projects, questions, samples, users
+from evolabel.server.api import answers, health, members, projects, questions, sample_reading, samples, users
 from evolabel.server.api.access import Access
 from evolabel.server.service import Service
 from evolabel.server.web import pages
@@ -21,7 +21,9 @@ _MOST_FORM = 256 * 1024  # bytes
 TOKEN_PER_MINUTE = 600
 ROUTERS = (
     samples.router,
+    sample_reading.router,
     questions.router,
+    answers.router,
     projects.router,
     members.router,
     users.router,

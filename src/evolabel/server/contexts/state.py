@@ -13,13 +13,16 @@ from typing import Any, ClassVar
 from evolabel._utils.text import first_names
 from evolabel.active import ActiveLearner, Query
 from evolabel.errors import DataError
+from evolabel.explain.prediction import Explanation
 from evolabel.server.contexts.questions import (
     Answers,
     OpenQuestion,
     Response,
     answers_needed,
     held_back,
+    judged_answers,
 )
+from evolabel.server.contexts.rule_events import count_events, events_since
 from evolabel.server.contexts.settings import HOUR, Feature, Label, ProjectSettings
 from evolabel.server.store.canonical import canonical, digest
 
@@ -134,9 +137,13 @@ class ProjectState:
     def apply(self, kind: str, payload: Facts, at: int) -> Facts:
         """Change the state by a record of this `kind` and `payload` made at time `at`, and return its outcome.
 
-        Everything in `payload` was checked before.
+        Everything in `payload` was checked before. `events` of the outcome are what has changed in the rules.
         """
-        return self._verbs[kind](self, payload, at)
+        before = count_events(self.learner)
+        outcome = self._verbs[kind](self, payload, at)
+        if events := events_since(self.learner, before):
+            outcome["events"] = events
+        return outcome
 
     def predict(self, cells: list[float | str | None]) -> tuple[Facts, Query]:
         """Return the answer for a sample of these `cells`, and its query; changes nothing."""
@@ -152,6 +159,13 @@ class ProjectState:
         if warnings := [*query.unfamiliar, *unseen]:
             answer["warnings"] = warnings
         return answer, query
+
+    def explain(self, cells: list[float | str | None], turns: int) -> Explanation:
+        """Return the prediction for a sample of these `cells` in parts, with at most `turns` changes that turn a label.
+
+        StateError while there are no rules.
+        """
+        return self.learner.explain(self._encoded(cells)[0], turns=turns)
 
     def _sample(self, payload: Facts, at: int) -> Facts:
         outcome, query = self.predict(payload["x"])
@@ -172,7 +186,7 @@ class ProjectState:
         if limit is not None:
             outcome["held"] = limit
         if is_open:
-            outcome["question"] = self._opened(query, asked, at)
+            outcome["question"] = self._opened(query, asked, outcome["labels"], at)
         return outcome
 
     def _limit(self, at: int) -> str | None:
@@ -190,15 +204,15 @@ class ProjectState:
         self.learner.pass_by(query)
         self.learner.teach(self._encoded(cells)[0], row)
 
-    def _opened(self, query: Query, asked: list[str], at: int) -> Facts:
-        """Keep the question of `query` about the labels `asked`, and return it."""
+    def _opened(self, query: Query, asked: list[str], said: list[str], at: int) -> Facts:
+        """Keep the question of `query` about the labels `asked`, of which the model has `said` some, and return it."""
         needed = answers_needed(self.settings, self.n_questions)
         self.n_questions += 1
         self.asked_at.append(at)
         while self.asked_at[0] <= at - HOUR:
             self.asked_at.popleft()
         pending = self.learner.bucket.seen  # a sample without any value is no sample for the learner
-        self.open[self.seen] = OpenQuestion(self.seen, pending, asked, query.cost, at, needed)
+        self.open[self.seen] = OpenQuestion(self.seen, pending, asked, said, query.cost, at, needed)
         reasons = {name: list(why) for name, why in zip(asked, query.label_reasons, strict=True)}
         return {"labels": asked, "reasons": reasons, "cost": query.cost, "needed": needed}
 
@@ -227,14 +241,14 @@ class ProjectState:
         taught = [row for row in rows if any(y is not None for y in row.values())]
         names = [name for name, row in zip(payload["annotators"], rows, strict=True) if row in taught]
         self.learner.update(query, [self._row(row) for row in taught] if taught else None, names if taught else None)
-        return {"taught": len(taught)}
+        return {"taught": len(taught), **judged_answers(question.said, taught)}
 
     def _late_labels(self, payload: Facts, at: int) -> Facts:
         y, question = payload["y"], self.open.pop(payload["number"], None)
         outcome: Facts = {"learned": len(y)}
         if question is not None:
             self.learner.update(self.learner.pending[question.pending], self._row(y))
-            outcome["closes"] = True
+            outcome |= {"closes": True, **judged_answers(question.said, [y])}
         else:
             self.learner.teach(self._encoded(payload["x"])[0], self._row(y))
         return outcome

@@ -240,7 +240,8 @@ class Worker:
         self._read_names()
         self.head, self._snapshots.seq, self.replayed = restored.head, restored.snapshot_seq, restored.replayed
         self._last_at = max(self._clock(), self._last_at, restored.last_at)
-        payload = {"epoch": self.head.epoch, "versions": versions(), "cause": cause, "replayed": restored.replayed}
+        payload = {"epoch": self.head.epoch, "versions": versions(), "cause": cause}
+        payload |= {"replayed": restored.replayed, "stopped": restored.last_at}
         outcome = restored.state.apply("epoch.started", payload, self._last_at)
         self._commit([NewRecord("epoch.started", payload, outcome, self._last_at)])
         self.state = restored.state

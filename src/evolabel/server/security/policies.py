@@ -50,7 +50,10 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     f"POST {_PROJECT}/samples": _SENDERS,
     f"POST {_PROJECT}/predictions": _SENDERS,
     f"PUT {_PROJECT}/samples/{{sample}}/labels": _SENDERS,
+    f"GET {_PROJECT}/samples": _PEOPLE,
     f"GET {_PROJECT}/samples/{{sample}}": ("annotator", "producer", "bridge"),
+    f"GET {_PROJECT}/samples/{{sample}}/explanation": _PEOPLE,
+    f"GET {_PROJECT}/answers": _PEOPLE,
     f"GET {_PROJECT}/questions": _PEOPLE,
     f"POST {_PROJECT}/questions/next": _PEOPLE,
     f"PUT {_QUESTION}/lease": _PEOPLE,
@@ -131,6 +134,11 @@ def check_role(identity: Identity, project_id: int, allowed: tuple[str, ...]) ->
     least = min((_LEVELS[role] for role in allowed if role in _LEVELS), default=len(_LEVELS) + 1)
     if identity.role not in allowed and _LEVELS.get(identity.role, 0) < least:
         raise ForbiddenError(f"the role {identity.role} may not do this; it needs one of {', '.join(allowed)}")
+
+
+def sees_all(identity: Identity) -> bool:
+    """Return whether `identity` sees predictions and answers of others at any time: all but annotators do."""
+    return identity.admin or identity.role not in (None, "annotator")
 
 
 def included_roles(role: str) -> tuple[str, ...]:
