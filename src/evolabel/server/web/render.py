@@ -30,7 +30,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals.update(t=texts.text, n_t=texts.counted, reason=texts.reason, static=static_url)
-    made.filters.update(ago=ago, clock=clock, stamp=stamp, number=plain_number, reason_text=texts.reason)
+    made.filters.update(ago=ago, day=day, clock=clock, stamp=stamp, number=plain_number, reason_text=texts.reason)
     return made
 
 
@@ -79,6 +79,11 @@ def clock(at: int) -> str:
 def stamp(at: int) -> str:
     """Return the time `at` as HTML holds it."""
     return _moment(at).isoformat(timespec="seconds")
+
+
+def day(at: int) -> str:
+    """Return the day of time `at`, such as 12 Feb 2027."""
+    return _moment(at).strftime("%d %b %Y").lstrip("0")
 
 
 def plain_number(value: float, decimals: int = 0) -> str:
