@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evolabel import __version__
 from evolabel.server import problems
-from evolabel.server.api import answers, health, members, projects, questions, sample_reading, samples, users
+from evolabel.server.api import answers, exports, health, members, projects, questions, sample_reading, samples, users
 from evolabel.server.api.access import Access
 from evolabel.server.service import Service
 from evolabel.server.web import pages
@@ -25,6 +25,7 @@ ROUTERS = (
     questions.router,
     answers.router,
     projects.router,
+    exports.router,
     members.router,
     users.router,
     health.router,

@@ -31,6 +31,7 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     f"DELETE {_PROJECT}/labels/{{name}}": ("operator",),
     f"POST {_PROJECT}/pause": ("operator",),
     f"POST {_PROJECT}/resume": ("operator",),
+    f"GET {_PROJECT}/export/{{name}}": _OPERATORS,
     f"GET {_PROJECT}/members": _OPERATORS,
     f"POST {_PROJECT}/members": _OPERATORS,
     f"PATCH {_PROJECT}/members/{{person}}": _OPERATORS,
