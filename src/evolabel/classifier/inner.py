@@ -251,10 +251,11 @@ class ClassifierInner:
             raise DataError(f"query takes one sample, got {len(rows)} rows; use next_query for many")
         return rows
 
-    def explain(self, x: object, correct: "Correct") -> "Explanation":
-        """The explanation of one sample `x`, its outputs corrected by `correct`."""
+    def explain(self, x: object, correct: "Correct", turns: int) -> "Explanation":
+        """The explanation of one sample `x`, outputs corrected by `correct`, with at most `turns` changes a label."""
         self.model  # noqa: B018
-        return self.classifier._explained(self.validate_rows(as_one_row(x)), correct)
+        rows = self.validate_row(x) if isinstance(x, Mapping) else self.validate_rows(as_one_row(x))
+        return self.classifier._explained(rows, correct, turns=turns)
 
     def explain_features(self, x: FloatArray, unseen: tuple[Unseen, ...]) -> "Explanation":
         """The explanation of one row of features, `x`, (p,), whose texts `unseen` no feature stands for."""

@@ -9,6 +9,7 @@ import numpy as np
 from evolabel.classifier.safe_calls import exclusive, unchanged_on_error, uninterrupted
 from evolabel.core.edits import rule_edits
 from evolabel.core.edits.expert_rules import RuleSpec
+from evolabel.core.edits.inverse import InverseEdit, inverse_of_last, take_back
 from evolabel.core.edits.undo import undo
 from evolabel.core.edits.written_edits import move_rule
 from evolabel.core.model import StreamModel
@@ -45,8 +46,9 @@ class RuleBook:
     """Add, edit, move, rename, lock, merge and delete rules; the classifier goes on learning from there.
 
     Rules are named by their number or by their name. Every edit is an event in `clf.events_` and can be undone as long
-    as nothing was learned since. Forms are text or dictionaries; `docs/expert-rules.md` explains both. The first edit
-    ends the warm-up: the batch phase runs on the rows kept, at least 10, and the edit stays.
+    as nothing was learned since, and some also later (`inverse`). Forms are text or dictionaries;
+    `docs/expert-rules.md` explains both. The first edit ends the warm-up: the batch phase runs on the rows kept, at
+    least 10, and the edit stays.
 
     Examples
     --------
@@ -126,6 +128,23 @@ class RuleBook:
     def undo(self) -> Event:
         """Take back the last edit, bit for bit, and return its event; refused once samples were learned since."""
         return undo(self._model())
+
+    @exclusive
+    def inverse(self) -> InverseEdit:
+        """Return what takes back the last edit with `take_back`, however much is learned in between.
+
+        Only a lock, an unlock, a name and an edit have an inverse. It can be kept as JSON (`InverseEdit.to_dict`).
+        """
+        return inverse_of_last(self._model())
+
+    @_an_edit
+    def take_back(self, inverse: InverseEdit) -> Event:
+        """Take back the edit of an `inverse`, also after more was learned, which stays; return the event of that.
+
+        A rule that was edited has its former conditions, labels, name and counts again, and keeps its lock. One that
+        was unlocked is locked with what it answers now. Refused if the rule is gone.
+        """
+        return take_back(self._model(), inverse)
 
     @exclusive
     def form(self, rule: int | str) -> ExpertRule:

@@ -106,7 +106,7 @@ async def get_activity(
 ) -> dict[str, Any]:
     """Return what happened behind record `after`, oldest first: acts, stops, and what the model changed.
 
-    `kind` is the beginning of the kinds wanted, such as `model.` or `settings`. Send `next` as `after` for the next
+    `kind` is the beginning of the kinds asked for, such as `model.` or `settings`. Send `next` as `after` for the next
     page; it is null on the last one.
     """
     access = access_of(request)

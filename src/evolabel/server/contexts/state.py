@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from evolabel._utils.text import first_names
 from evolabel.active import ActiveLearner, Query
 from evolabel.errors import DataError
+from evolabel.explain.prediction import Explanation
 from evolabel.server.contexts.questions import (
     Answers,
     OpenQuestion,
@@ -159,6 +160,13 @@ class ProjectState:
             answer["warnings"] = warnings
         return answer, query
 
+    def explain(self, cells: list[float | str | None], turns: int) -> Explanation:
+        """Return the prediction for a sample of these `cells` in parts, with at most `turns` changes that turn a label.
+
+        StateError while there are no rules.
+        """
+        return self.learner.explain(self._encoded(cells)[0], turns=turns)
+
     def _sample(self, payload: Facts, at: int) -> Facts:
         outcome, query = self.predict(payload["x"])
         asked = [name for name, is_asked in zip(self.label_names, query.labels, strict=False) if is_asked]
@@ -277,6 +285,10 @@ class ProjectState:
         self.labels[place] = replace(self.labels[place], retired=True)
         return {}
 
+    def _annotator_weighted(self, payload: Facts, at: int) -> Facts:
+        self.learner.annotators.set_weight(payload["annotator"], payload["weight"])
+        return {}
+
     _verbs: ClassVar["dict[str, Callable[[ProjectState, Facts, int], Facts]]"] = {
         "epoch.started": _epoch,
         "sample": _sample,
@@ -289,6 +301,7 @@ class ProjectState:
         "settings.changed": _settings,
         "label.added": _label_added,
         "label.retired": _label_retired,
+        "annotator.weighted": _annotator_weighted,
         "paused": _pause,
         "resumed": _resume,
     }

@@ -1,4 +1,4 @@
-"""`StateView`: copies of the state of a project for readers, so that rules, explanations and trials never stop the worker.
+"""`StateView`: copies of the state of a project for readers, so that explanations and trials never stop the worker.
 
 A copy is made by the worker, right after a commit, only when a reader waits for one, and at most once a second. Readers
 run one after the other in a thread of the view.

@@ -93,11 +93,6 @@ class Worker:
         self._queue.put(job)
         return job.result
 
-    def read_names(self) -> None:
-        """Read the names of people, which answers are taught with; called inside a job after a person was added."""
-        with reading(self._reader) as connection:
-            self._names = names_of(connection)
-
     @property
     def is_ready(self) -> bool:
         """Whether the state is that of the log and jobs are taken."""
@@ -190,7 +185,15 @@ class Worker:
         crash_point("after_apply")
         return results
 
+    def _read_names(self) -> None:
+        """Read the names of people, which answers are taught with."""
+        with reading(self._reader) as connection:
+            self._names = names_of(connection)
+
     def _close_due(self, desk: Desk) -> None:
+        answered = {person for question in desk.state.open.values() for person in question.responses}
+        if not answered <= self._names.keys():
+            self._read_names()
         try:
             close_due(desk, self._names, self.failures)
         except UnclosedError as error:
@@ -234,7 +237,7 @@ class Worker:
         with reading(self._reader) as connection:
             restored = restore(connection, self.project.id, self.head.epoch)
             self.failures = failures_of(connection, self.project.id, self._version) | self.failures
-        self.read_names()
+        self._read_names()
         self.head, self._snapshots.seq, self.replayed = restored.head, restored.snapshot_seq, restored.replayed
         self._last_at = max(self._clock(), self._last_at, restored.last_at)
         payload = {"epoch": self.head.epoch, "versions": versions(), "cause": cause}

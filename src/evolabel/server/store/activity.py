@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, or_, select
+from sqlalchemy import Connection, Row, Select, or_, select
 
 from evolabel.core.rules.events import EDITS
 from evolabel.server.store.canonical import canonical, parsed
@@ -79,7 +79,7 @@ def read_activity(
     if person is not None:
         query = query.where(PERSON.c.name == person)
     query = query.order_by(ACTIVITY.c.seq.desc(), ACTIVITY.c.part.desc()).limit(most)
-    return [Happening(*row[:5], parsed(row[5])) for row in connection.execute(query)]
+    return [_happening(row) for row in connection.execute(query)]
 
 
 def activity_after(
@@ -97,7 +97,7 @@ def activity_after(
         found = connection.execute(rows.where(ACTIVITY.c.seq == found[0].seq)).all()
     elif more:
         found = [row for row in found if row.seq < found[-1].seq]
-    return [Happening(*row[:5], parsed(row[5])) for row in found], more
+    return [_happening(row) for row in found], more
 
 
 def answered_by_day(
@@ -136,6 +136,10 @@ def people_in(connection: Connection, project_id: int) -> list[tuple[str, str]]:
     answered = select(RESPONSE.c.person_id).where(RESPONSE.c.project_id == project_id)
     query = select(PERSON.c.name, PERSON.c.display).where(PERSON.c.id.in_(acted) | PERSON.c.id.in_(answered))
     return [(row.name, row.display) for row in connection.execute(query.order_by(PERSON.c.display))]
+
+
+def _happening(row: Row[Any]) -> Happening:
+    return Happening(row.seq, row.part, row.kind, row.at, row.display, parsed(row.args))
 
 
 def _of_kinds(project_id: int, kinds: Sequence[str]) -> Select[Any]:

@@ -49,7 +49,9 @@ def describe(happening: Happening, n: int = 1) -> Described:
     values = _Values(args, who=happening.person or texts.text("happening.somebody"), kind=kind, n=n, back=happening.at)
     title = known.get(f"happening.{key}", known["happening.other"]).format_map(values)
     more = known.get(f"happening.{key}_more", "").format_map(values)
-    return Described(happening.at, _by_kind(_ICONS, kind, "info"), _by_kind(_TONES, kind, ""), title, more, happening.seq)
+    return Described(
+        happening.at, _by_kind(_ICONS, kind, "info"), _by_kind(_TONES, kind, ""), title, more, happening.seq
+    )
 
 
 def describe_all(happenings: Iterable[Happening]) -> list[Described]:
@@ -65,7 +67,9 @@ def describe_all(happenings: Iterable[Happening]) -> list[Described]:
 def describe_answers(answered: Answered) -> Described:
     """Return what a person has `answered` on a day, in words."""
     title = texts.counted("happening.answers", answered.n, who=answered.person)
-    parts = [] if answered.seconds is None else [texts.text("happening.answers_each", seconds=f"{answered.seconds:.1f}")]
+    parts = (
+        [] if answered.seconds is None else [texts.text("happening.answers_each", seconds=f"{answered.seconds:.1f}")]
+    )
     if answered.refused:
         parts.append(texts.text("happening.answers_refused", n=answered.refused))
     return Described(answered.at, "chat", "", title, ", ".join(parts), answered.seq)
@@ -96,7 +100,7 @@ class _Values(dict[str, Any]):
     def __getitem__(self, name: str) -> str:
         value = self.get(name)
         if value is None:
-            return "–"
+            return "\u2013"
         if name in ("stopped", "back"):
             return _moment(value).strftime("%H:%M")
         if name == "changed":

@@ -30,7 +30,9 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals.update(t=texts.text, n_t=texts.counted, reason=texts.reason, static=static_url)
-    made.filters.update(ago=ago, clock=clock, hour_minute=hour_minute, stamp=stamp, number=plain_number, reason_text=texts.reason)
+    made.filters.update(
+        ago=ago, clock=clock, hour_minute=hour_minute, stamp=stamp, number=plain_number, reason_text=texts.reason
+    )
     return made
 
 
