@@ -11,6 +11,7 @@ from starlette.types import Scope
 from evolabel.server.service import Service
 from evolabel.server.web import (
     answer,
+    events,
     invitation,
     me,
     overview,
@@ -30,6 +31,7 @@ PAGE_ROUTERS = (
     invitation.router,
     me.router,
     overview.router,
+    events.router,
     answer.router,
     sample_page.router,
     own_answers.router,
