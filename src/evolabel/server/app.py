@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from evolabel import __version__
 from evolabel.server import problems
 from evolabel.server.api import (
+    activity,
     answers,
     exports,
     health,
@@ -37,6 +38,7 @@ ROUTERS = (
     sample_reading.router,
     questions.router,
     answers.router,
+    activity.router,
     projects.router,
     exports.router,
     model.router,
