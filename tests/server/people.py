@@ -12,7 +12,7 @@ from evolabel.server.security.tokens import token_digest
 from evolabel.server.store.people import find_or_insert_person, set_member
 from evolabel.server.store.schema import PERSON
 from evolabel.server.store.visits import find_session
-from server.pumps import call, samples, send
+from server.pumps import samples, send
 
 PASSWORD = "three quiet pumps"
 
@@ -26,7 +26,6 @@ def add_person(service, name="anna", role="annotator", password=None, admin=Fals
             connection.execute(update(PERSON).where(PERSON.c.id == person).values(password=hash_password(password)))
         if role is not None:
             set_member(connection, service.workers["pumps"].project.id, person, role)
-    call(service.workers["pumps"], lambda desk: service.workers["pumps"].read_names())
     return person
 
 

@@ -115,7 +115,7 @@ def test_a_key_stands_for_one_act(worker):
 
 def test_an_act_in_the_warm_up_is_refused_while_too_few_are_answered(sqlite, start):
     worker = start(sqlite).workers["pumps"]
-    with pytest.raises(Exception, match="10|trained"):
+    with pytest.raises(Exception, match=r"10|trained"):
         call(worker, acts.act, "rule.added", LOW, EVA)
     assert worker.is_ready
 

@@ -26,6 +26,7 @@ from evolabel.classifier.targets import LabelMatrix, Targets, read_targets
 from evolabel.core.batch import Batch
 from evolabel.core.options import Options
 from evolabel.core.protocols import Model
+from evolabel.core.rules.events import Event
 from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError, StateError
 from evolabel.explain.text_columns import text_features
@@ -198,6 +199,10 @@ class ClassifierInner:
         names = np.array(coding.columns, dtype=object)
         self.classifier.__dict__.update(_columns=coding, n_features_in_=len(names), feature_names_in_=names)
 
+    def events_since(self, n_events: int) -> list[Event]:
+        """The events after the first `n_events` of the model, with names of labels and features."""
+        return self.classifier._events_since(n_events)
+
     def options(self) -> Options:
         """The parameters of the classifier, checked."""
         return self.classifier._options()
@@ -246,10 +251,11 @@ class ClassifierInner:
             raise DataError(f"query takes one sample, got {len(rows)} rows; use next_query for many")
         return rows
 
-    def explain(self, x: object, correct: "Correct") -> "Explanation":
-        """The explanation of one sample `x`, its outputs corrected by `correct`."""
+    def explain(self, x: object, correct: "Correct", turns: int) -> "Explanation":
+        """The explanation of one sample `x`, outputs corrected by `correct`, with at most `turns` changes a label."""
         self.model  # noqa: B018
-        return self.classifier._explained(self.validate_rows(as_one_row(x)), correct)
+        rows = self.validate_row(x) if isinstance(x, Mapping) else self.validate_rows(as_one_row(x))
+        return self.classifier._explained(rows, correct, turns=turns)
 
     def explain_features(self, x: FloatArray, unseen: tuple[Unseen, ...]) -> "Explanation":
         """The explanation of one row of features, `x`, (p,), whose texts `unseen` no feature stands for."""

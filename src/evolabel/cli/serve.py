@@ -22,10 +22,13 @@ _VARIABLE = "EVOLABEL_DATABASE_URL"
 _PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2")
 _PRIVATE = ("127.0.0.1", "localhost", "::1")
 
+LABELLING = Group("Label with people", sort_key=2.5)
+"""The commands of the labelling service, in the help."""
+
 serve = App(
     name="serve",
     help="Run the labelling service: samples in over HTTP, questions out, answers train the model.",
-    group=Group("Label with people", sort_key=2.5),
+    group=LABELLING,
 )
 
 _Database = Annotated[str | None, Parameter(name="--database")]
@@ -169,6 +172,7 @@ def token(
     project: str | None = None,
     role: str | None = None,
     name: str = "command line",
+    until: str | None = None,
 ) -> None:
     """Print a new token of a person: for a project and a role, or for the whole server without them.
 
@@ -184,11 +188,13 @@ def token(
         producer, bridge, annotator, expert or operator; with a project only.
     name
         What the token is for.
+    until
+        Day or time at which it ends, such as 2027-01-31; by default after 90 days.
     """
     url = _url(database)
     from evolabel.server.security.first_token import create_token
 
-    print_or_write(create_token(url, person, project, role, name) + "\n", None)
+    print_or_write(create_token(url, person, project, role, name, until=until) + "\n", None)
     print_message("the token is not shown again; keep it like a password")
 
 
@@ -225,6 +231,38 @@ def invite(
     code = create_invite(database_url, person, time.time_ns() // 1000, project=project, role=role, admin=admin)
     print_or_write(f"{url.rstrip('/')}/invite/{code}\n", None)
     print_message("the link works once, within a day; it is not shown again")
+
+
+@serve.command
+def user(
+    person: str | None = None,
+    *,
+    database: _Database = None,
+    disable: Annotated[bool, Parameter(negative="")] = False,
+    enable: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Print the people of the server, or disable one: sessions and tokens end, answers stay.
+
+    Parameters
+    ----------
+    person
+        Name of the person to print, disable or enable; without it all are printed.
+    database
+        As for `evolabel serve`.
+    disable
+        Disable the person.
+    enable
+        Enable the person again, who then needs a new link to choose a password.
+    """
+    url = _url(database)
+    from evolabel.server.security.accounts import describe_people, set_disabled
+
+    if disable or enable:
+        if person is None or disable == enable:
+            raise ParameterError("give a name and one of --disable, --enable")
+        set_disabled(url, person, disabled=disable)
+    for line in describe_people(url, person):
+        print_or_write(line + "\n", None)
 
 
 def _print_checked(found: "dict[str, Checked]") -> None:

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evolabel import __version__
 from evolabel.server import problems
-from evolabel.server.api import health, projects, questions, samples
+from evolabel.server.api import answers, health, members, projects, questions, sample_reading, samples, users
 from evolabel.server.api.access import Access
 from evolabel.server.service import Service
 from evolabel.server.web import pages
@@ -19,7 +19,17 @@ MOST_BODY = 8 * 1024 * 1024  # bytes
 _TOO_LARGE = 413, "too-large", f"the body may have {MOST_BODY} bytes; send fewer samples at once"
 _MOST_FORM = 256 * 1024  # bytes
 TOKEN_PER_MINUTE = 600
-ROUTERS = (samples.router, questions.router, projects.router, health.router, *pages.PAGE_ROUTERS)
+ROUTERS = (
+    samples.router,
+    sample_reading.router,
+    questions.router,
+    answers.router,
+    projects.router,
+    members.router,
+    users.router,
+    health.router,
+    *pages.PAGE_ROUTERS,
+)
 """All routes; each has its policy in `security.policies`."""
 _LONGEST_REQUEST_ID = 100
 

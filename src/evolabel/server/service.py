@@ -14,8 +14,9 @@ from evolabel.server.contexts.replay import ReplayError, versions
 from evolabel.server.contexts.settings import MOST_LABELS, Feature, Label, ProjectSettings
 from evolabel.server.contexts.state import ProjectState
 from evolabel.server.contexts.worker import Worker
+from evolabel.server.store import derive
 from evolabel.server.store.engines import reading_engine
-from evolabel.server.store.log import LogError, NewRecord
+from evolabel.server.store.log import LogError, NewRecord, Record
 from evolabel.server.store.migrate import prepare_tables
 from evolabel.server.store.pen import NotWriterError, Pen, reading
 from evolabel.server.store.projects import Project, find_project, insert_project, list_projects
@@ -143,6 +144,7 @@ class Service:
                     raise StateError(f"there is a project {slug!r} already; choose another name")
                 project = insert_project(connection, slug, title or slug, at)
                 head = self.pen.append(connection, project.id, project.head, [entry])
+                derive.write(connection, project.id, [Record(head.seq, entry, b"")])
             project = project._replace(head=head)
             self._begin(project)
         return project

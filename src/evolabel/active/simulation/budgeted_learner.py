@@ -165,8 +165,8 @@ class BudgetedLearner:
         for late in [late for late in self._late if late.due <= seen]:
             self._late.remove(late)
             self.learner_.update(late.query, late.answer)
-        new = classifier.inner.any_model.n_events - before
-        return [event._replace(sample=self._n_initial + seen) for event in classifier.events_[-new:]] if new else []
+        new = classifier.inner.events_since(before)
+        return [event._replace(sample=self._n_initial + seen) for event in new]
 
     def _stop(self, row: int) -> int:
         """The row before which the next answer arrives; near, because `next_query` checks all rows again."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from evolabel.server.contexts.settings import SECOND
 
-_TIMES = ("at", "asked_at", "lease_until", "final_at")
+_TIMES = ("at", "asked_at", "lease_until", "final_at", "created", "expires", "used", "until", "disabled")
 
 
 def readable_times(facts: dict[str, Any]) -> dict[str, Any]:

@@ -129,4 +129,14 @@ class Desk:
 
 def result_of(record: Record) -> dict[str, Any]:
     """Return the outcome of the `record` of a sample, as its producer receives it."""
-    return {"id": record.entry.payload.get("id"), **record.entry.outcome}
+    return sample_result(record.entry.payload, record.entry.outcome)
+
+
+def sample_result(payload: Facts, outcome: Facts) -> Facts:
+    """Return the `outcome` of a sample with this `payload`, as its producer receives it."""
+    return {"id": payload.get("id"), **without_events(outcome)}
+
+
+def without_events(outcome: Facts) -> Facts:
+    """Return an `outcome` without what has changed in the rules, which is for the log."""
+    return {name: value for name, value in outcome.items() if name != "events"}

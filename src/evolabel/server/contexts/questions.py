@@ -1,5 +1,6 @@
 """Decisions about questions: when one may be asked, when its answers are final, when it is closed. No clock is read."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -35,11 +36,15 @@ class Response:
 
 @dataclass
 class OpenQuestion:
-    """A question that waits: number of its sample and of its pending query, labels, cost, time, responses."""
+    """A question that waits: number of its sample and of its pending query, labels, cost, time, responses.
+
+    `said` are the labels that the model has predicted for the sample.
+    """
 
     number: int
     pending: int
     labels: list[str]
+    said: list[str]
     cost: int
     at: int
     needed: int
@@ -108,6 +113,13 @@ def people_needed(question: OpenQuestion, responses: Collection[Response]) -> in
 def is_expired(question: OpenQuestion, now: int, seen: int, settings: ProjectSettings) -> bool:
     """Return whether `question` has waited too long by `settings` at time `now`, after `seen` samples."""
     return seen - question.number >= settings.expire_after or now - question.at >= MOST_DAYS
+
+
+def judged_answers(said: Collection[str], rows: Collection[Answers]) -> dict[str, dict[str, int]]:
+    """Return how many answers in `rows` each label has, and how many of them agree with the labels that were `said`."""
+    given = [(name, bool(y)) for row in rows for name, y in row.items() if y is not None]
+    right = [name for name, y in given if y == (name in said)]
+    return {"judged": Counter(name for name, _ in given), "right": Counter(right)}
 
 
 def next_change(questions: Iterator[OpenQuestion], now: int, settings: ProjectSettings) -> int | None:

@@ -2,12 +2,13 @@
 
 from collections.abc import Collection
 
-from evolabel.server.contexts.desk import Desk
+from evolabel.server.contexts.desk import Desk, without_events
 from evolabel.server.contexts.leases import Leases
 from evolabel.server.contexts.questions import OpenQuestion
 from evolabel.server.contexts.settings import SECOND
 from evolabel.server.contexts.state import Facts
 from evolabel.server.contexts.verbs import ConflictError, UnknownError
+from evolabel.server.store.log import Record
 
 
 def show_project(desk: Desk) -> Facts:
@@ -31,7 +32,13 @@ def show_sample(desk: Desk, number: int, person: int, *, sees_all: bool) -> Fact
     record = desk.sample(number)
     if record is None:
         raise UnknownError(f"there is no sample {number}; numbers begin at 1")
-    payload, outcome = record.entry.payload or {}, dict(record.entry.outcome)
+    return shown_sample(desk, record, person, sees_all=sees_all)
+
+
+def shown_sample(desk: Desk, record: Record, person: int, *, sees_all: bool) -> Facts:
+    """Return the sample of a `record` in the log of the `desk`, as `show_sample` does."""
+    payload, outcome = record.entry.payload or {}, without_events(record.entry.outcome)
+    number = outcome["number"]
     names = [feature.name for feature in desk.state.features]
     shown: Facts = {"number": number, "at": record.entry.at, "x": dict(zip(names, payload.get("x", []), strict=False))}
     shown |= {key: payload[key] for key in ("id", "source") if key in payload}

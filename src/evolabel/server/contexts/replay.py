@@ -16,6 +16,7 @@ from evolabel.server.store.snapshots import Snapshot, snapshots_of
 
 logger = logging.getLogger("evolabel.server")
 
+_NOTHING = None, 0, FIRST_CHAIN, 0  # state, number, chain value and time before the first record
 _PACKAGES = ("evolabel", "numpy", "scipy", "numba")
 
 
@@ -24,7 +25,10 @@ class ReplayError(EvolabelError, RuntimeError):
 
 
 class Restored(NamedTuple):
-    """A state, the head of its log, the snapshot it began with, the number of records applied, the time of the last."""
+    """A state, the head of its log, the snapshot it began with, and the number of records applied.
+
+    `last_at` is the time of the last record, or of the snapshot that was stored behind it when the service stopped.
+    """
 
     state: ProjectState
     head: Head
@@ -39,14 +43,14 @@ def restore(connection: Connection, project_id: int, epoch: int, *, from_start: 
     The log is read through `connection`, all of it if `from_start`, else behind the newest snapshot. LogError if it is
     not whole, ReplayError at the first record whose outcome differs.
     """
-    state, seq, chain = (None, 0, FIRST_CHAIN) if from_start else _newest(connection, project_id)
+    state, seq, chain, at = _NOTHING if from_start else _newest(connection, project_id)
     start = seq
     for record in read_records(connection, project_id, seq, chain):
         state = applied(state, record)
         seq, chain = record.seq, record.chain
     if state is None:
         raise LogError("the log of the project is empty; restore a backup")
-    last_at = time_of(connection, project_id, seq)
+    last_at = max(time_of(connection, project_id, seq), at if seq == start else 0)
     return Restored(state, Head(seq, chain, epoch), start, seq - start, last_at)
 
 
@@ -80,13 +84,13 @@ def versions() -> dict[str, str]:
     return {**found, "python": platform.python_version(), "machine": platform.machine()}
 
 
-def _newest(connection: Connection, project_id: int) -> tuple[ProjectState | None, int, bytes]:
-    """Return state, number and chain value of the newest snapshot that is whole; (None, 0, ...) without one."""
+def _newest(connection: Connection, project_id: int) -> tuple[ProjectState | None, int, bytes, int]:
+    """Return state, number, chain value and time of the newest snapshot that is whole; `_NOTHING` without one."""
     for snapshot in snapshots_of(connection, project_id):
         if (state := loaded_state(snapshot)) is not None:
-            return state, snapshot.seq, snapshot.chain
+            return state, snapshot.seq, snapshot.chain, snapshot.at
         logger.error("snapshot %d is damaged; an older one or the whole log gives the same state", snapshot.seq)
-    return None, 0, FIRST_CHAIN
+    return _NOTHING
 
 
 def loaded_state(snapshot: Snapshot) -> ProjectState | None:

@@ -46,7 +46,7 @@ def change_rules(learner: ActiveLearner, kind: str, payload: Facts) -> Facts:
     return outcome
 
 
-def take_back(learner: ActiveLearner, payload: Facts) -> tuple[ActiveLearner, Facts]:
+def undo_on(learner: ActiveLearner, payload: Facts) -> tuple[ActiveLearner, Facts]:
     """Return the learner after an act was undone as the `payload` says, and what the record keeps of it."""
     if payload["way"] == "replay":
         return ActiveLearner.from_bytes(base64.b64decode(payload["learner"])), {}
@@ -58,7 +58,7 @@ def take_back(learner: ActiveLearner, payload: Facts) -> tuple[ActiveLearner, Fa
 def try_act(learner: ActiveLearner, kind: str, payload: Facts) -> Facts:
     """Return the outcome that the act of this `kind` and `payload` would have; the `learner` is not changed."""
     trial = copy.deepcopy(learner)
-    return take_back(trial, payload)[1] if kind == UNDONE else change_rules(trial, kind, payload)
+    return undo_on(trial, payload)[1] if kind == UNDONE else change_rules(trial, kind, payload)
 
 
 def touched_rules(payload: Facts, outcome: Facts) -> set[int]:

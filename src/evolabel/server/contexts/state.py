@@ -13,14 +13,17 @@ from typing import Any, ClassVar
 from evolabel._utils.text import first_names
 from evolabel.active import ActiveLearner, Query
 from evolabel.errors import DataError
+from evolabel.explain.prediction import Explanation
 from evolabel.server.contexts.questions import (
     Answers,
     OpenQuestion,
     Response,
     answers_needed,
     held_back,
+    judged_answers,
 )
-from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE, change_rules, take_back
+from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE, change_rules, undo_on
+from evolabel.server.contexts.rule_events import count_events, events_since
 from evolabel.server.contexts.settings import HOUR, Feature, Label, ProjectSettings
 from evolabel.server.store.canonical import canonical, digest
 
@@ -135,14 +138,21 @@ class ProjectState:
     def apply(self, kind: str, payload: Facts, at: int, decided: Facts | None = None) -> Facts:
         """Change the state by a record of this `kind` and `payload` made at time `at`, and return its outcome.
 
-        Everything in `payload` was checked before. `decided` is the outcome that the record had in another model: what
-        was asked there is asked here.
+        Everything in `payload` was checked before. `events` of the outcome are what has changed in the rules. `decided`
+        is the outcome that the record had in another model: what was asked there is asked here.
         """
+        if kind == UNDONE:
+            return self._undone(payload)
+        before = count_events(self.learner)
         if kind in RULE_KINDS:
-            return change_rules(self.learner, kind, payload)
-        if kind == "sample" and decided is not None:
-            return self._sample_as_decided(payload, at, decided)
-        return self._verbs[kind](self, payload, at)
+            outcome = change_rules(self.learner, kind, payload)
+        elif kind == "sample" and decided is not None:
+            outcome = self._sample_as_decided(payload, at, decided)
+        else:
+            outcome = self._verbs[kind](self, payload, at)
+        if events := events_since(self.learner, before):
+            outcome["events"] = events
+        return outcome
 
     def predict(self, cells: list[float | str | None]) -> tuple[Facts, Query]:
         """Return the answer for a sample of these `cells`, and its query; changes nothing."""
@@ -158,6 +168,13 @@ class ProjectState:
         if warnings := [*query.unfamiliar, *unseen]:
             answer["warnings"] = warnings
         return answer, query
+
+    def explain(self, cells: list[float | str | None], turns: int) -> Explanation:
+        """Return the prediction for a sample of these `cells` in parts, with at most `turns` changes that turn a label.
+
+        StateError while there are no rules.
+        """
+        return self.learner.explain(self._encoded(cells)[0], turns=turns)
 
     def _sample(self, payload: Facts, at: int) -> Facts:
         outcome, query = self.predict(payload["x"])
@@ -178,7 +195,7 @@ class ProjectState:
         if limit is not None:
             outcome["held"] = limit
         if is_open:
-            outcome["question"] = self._opened(query, asked, at)
+            outcome["question"] = self._opened(query, asked, outcome["labels"], at)
         return outcome
 
     def _limit(self, at: int) -> str | None:
@@ -198,12 +215,12 @@ class ProjectState:
             else:
                 self._teach_passed(query, payload)
         elif question is not None:
-            self._opened(query, asked, at)
+            self._opened(query, asked, decided["labels"], at)
         elif query.asked:
             self.learner.pass_by(query, held="held" in decided)
         else:
             self.learner.update(query, None)
-        return decided
+        return dict(decided)
 
     def _learn_given(self, query: Query, asked: list[str], payload: Facts) -> Facts:
         """Count and learn a sample whose labels came with it; a question about `asked` is paid if it is answered."""
@@ -219,15 +236,15 @@ class ProjectState:
         self.learner.pass_by(query)
         self.learner.teach(self._encoded(payload["x"])[0], self._row(payload["y"]))
 
-    def _opened(self, query: Query, asked: list[str], at: int) -> Facts:
-        """Keep the question of `query` about the labels `asked`, and return it."""
+    def _opened(self, query: Query, asked: list[str], said: list[str], at: int) -> Facts:
+        """Keep the question of `query` about the labels `asked`, of which the model has `said` some, and return it."""
         needed = answers_needed(self.settings, self.n_questions)
         self.n_questions += 1
         self.asked_at.append(at)
         while self.asked_at[0] <= at - HOUR:
             self.asked_at.popleft()
         pending = self.learner.bucket.seen  # a sample without any value is no sample for the learner
-        self.open[self.seen] = OpenQuestion(self.seen, pending, asked, query.cost, at, needed)
+        self.open[self.seen] = OpenQuestion(self.seen, pending, asked, said, query.cost, at, needed)
         reasons = {name: list(why) for name, why in zip(asked, query.label_reasons, strict=True)}
         return {"labels": asked, "reasons": reasons, "cost": query.cost, "needed": needed}
 
@@ -256,14 +273,14 @@ class ProjectState:
         taught = [row for row in rows if any(y is not None for y in row.values())]
         names = [name for name, row in zip(payload["annotators"], rows, strict=True) if row in taught]
         self.learner.update(query, [self._row(row) for row in taught] if taught else None, names if taught else None)
-        return {"taught": len(taught)}
+        return {"taught": len(taught), **judged_answers(question.said, taught)}
 
     def _late_labels(self, payload: Facts, at: int) -> Facts:
         y, question = payload["y"], self.open.pop(payload["number"], None)
         outcome: Facts = {"learned": len(y)}
         if question is not None:
             self.learner.update(self.learner.pending[question.pending], self._row(y))
-            outcome["closes"] = True
+            outcome |= {"closes": True, **judged_answers(question.said, [y])}
         else:
             self.learner.teach(self._encoded(payload["x"])[0], self._row(y))
         return outcome
@@ -288,9 +305,9 @@ class ProjectState:
     def _epoch(self, payload: Facts, at: int) -> Facts:
         return {"seal": self.seal()}
 
-    def _undone(self, payload: Facts, at: int) -> Facts:
+    def _undone(self, payload: Facts) -> Facts:
         before = self.seal()
-        self.learner, outcome = take_back(self.learner, payload)
+        self.learner, outcome = undo_on(self.learner, payload)
         return {**outcome, "seal_before": before, "seal": self.seal()}
 
     def _label_added(self, payload: Facts, at: int) -> Facts:
@@ -305,6 +322,10 @@ class ProjectState:
         self.labels[place] = replace(self.labels[place], retired=True)
         return {}
 
+    def _annotator_weighted(self, payload: Facts, at: int) -> Facts:
+        self.learner.annotators.set_weight(payload["annotator"], payload["weight"])
+        return {}
+
     _verbs: ClassVar["dict[str, Callable[[ProjectState, Facts, int], Facts]]"] = {
         "epoch.started": _epoch,
         "sample": _sample,
@@ -317,7 +338,7 @@ class ProjectState:
         "settings.changed": _settings,
         "label.added": _label_added,
         "label.retired": _label_retired,
-        UNDONE: _undone,
+        "annotator.weighted": _annotator_weighted,
         "paused": _pause,
         "resumed": _resume,
     }

@@ -95,7 +95,7 @@ def undo_act(worker: Worker, seq: int, origin: Origin) -> Facts:
     with worker.reading() as connection:
         plan = plan_undo(find_kinds(connection, project, (*RULE_KINDS, UNDONE)), seq)
         if plan.way == "inverse":
-            return worker.call(lambda desk: undo_by_inverse(desk, seq, origin))
+            return dict(worker.call(lambda desk: undo_by_inverse(desk, seq, origin)))
         beside = Beside(connection, project, plan)
     while beside.seq < worker.head.seq:
         with worker.reading() as connection:
@@ -103,7 +103,7 @@ def undo_act(worker: Worker, seq: int, origin: Origin) -> Facts:
             beside.follow(read_records(connection, project, beside.seq, beside.chain))
         if beside.seq - before < _RECORDS_A_SECOND:
             break
-    return worker.call(lambda desk: _take_over(desk, beside, origin))
+    return dict(worker.call(lambda desk: _take_over(desk, beside, origin)))
 
 
 def _take_over(desk: Desk, beside: Beside, origin: Origin) -> Facts:

@@ -5,7 +5,7 @@ from typing import Any
 
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError, EvolabelError
-from evolabel.server.contexts.desk import Desk, Origin, TornError, result_of
+from evolabel.server.contexts.desk import Desk, Origin, TornError, result_of, sample_result
 from evolabel.server.contexts.questions import Closing, closing
 from evolabel.server.contexts.settings import MOST_LABELS, Label, ProjectSettings
 from evolabel.server.contexts.state import Facts
@@ -52,7 +52,7 @@ def send_samples(desk: Desk, samples: Sequence[Facts], origin: Origin) -> Facts:
         if record is not None:
             results.append(result_of(record))
             continue
-        results.append({"id": payload.get("id"), **desk.record("sample", payload, origin, part)})
+        results.append(sample_result(payload, desk.record("sample", payload, origin, part)))
         part += 1
     return {"seq": desk.seq, "results": results, "replayed": part == 0}
 

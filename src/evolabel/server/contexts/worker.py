@@ -96,18 +96,13 @@ class Worker:
         self._queue.put(job)
         return job.result
 
-    def call(self, verb: Verb, body_hash: bytes | None = None) -> Any:
-        """Return the result of `verb` after it was committed; for threads that may wait. `body_hash` as in `submit`."""
-        return self.submit(verb, body_hash=body_hash).result()
+    def call(self, verb: Verb) -> Any:
+        """Return the result of `verb` after it was committed; for threads that may wait."""
+        return self.submit(verb).result()
 
     def reading(self) -> "AbstractContextManager[Connection]":
         """Return a connection that reads what was committed."""
         return reading(self._reader)
-
-    def read_names(self) -> None:
-        """Read the names of people, which answers are taught with; called inside a job after a person was added."""
-        with reading(self._reader) as connection:
-            self._names = names_of(connection)
 
     @property
     def is_ready(self) -> bool:
@@ -203,7 +198,15 @@ class Worker:
         crash_point("after_apply")
         return results
 
+    def _read_names(self) -> None:
+        """Read the names of people, which answers are taught with."""
+        with reading(self._reader) as connection:
+            self._names = names_of(connection)
+
     def _close_due(self, desk: Desk) -> None:
+        answered = {person for question in desk.state.open.values() for person in question.responses}
+        if not answered <= self._names.keys():
+            self._read_names()
         try:
             close_due(desk, self._names, self.failures)
         except UnclosedError as error:
@@ -247,10 +250,11 @@ class Worker:
         with reading(self._reader) as connection:
             restored = restore(connection, self.project.id, self.head.epoch)
             self.failures = failures_of(connection, self.project.id, self._version) | self.failures
-        self.read_names()
+        self._read_names()
         self.head, self._snapshots.seq, self.replayed = restored.head, restored.snapshot_seq, restored.replayed
         self._last_at = max(self._clock(), self._last_at, restored.last_at)
-        payload = {"epoch": self.head.epoch, "versions": versions(), "cause": cause, "replayed": restored.replayed}
+        payload = {"epoch": self.head.epoch, "versions": versions(), "cause": cause}
+        payload |= {"replayed": restored.replayed, "stopped": restored.last_at}
         outcome = restored.state.apply("epoch.started", payload, self._last_at)
         self._commit([NewRecord("epoch.started", payload, outcome, self._last_at)])
         self.state = restored.state

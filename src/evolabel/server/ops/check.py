@@ -7,6 +7,7 @@ from sqlalchemy import URL, Connection, select
 
 from evolabel.active.selection.token_bucket import exact_share
 from evolabel.server.contexts.replay import restore
+from evolabel.server.store.counts import COUNT_TABLES
 from evolabel.server.store.derive import INDEX_TABLES, changes
 from evolabel.server.store.log import FIRST_CHAIN, LogError, Record, read_records
 from evolabel.server.store.pen import read_database
@@ -85,9 +86,11 @@ def _check_derived(connection: Connection, project_id: int, records: list[Record
     closed = change.closed
     for row in change.inserted["question"]:
         row.update(closed.get(row["number"], {}))
-    for table in INDEX_TABLES:
+    made = {table: change.inserted[table.name] for table in INDEX_TABLES}
+    made |= {table: change.counted.rows(table, project_id) for table in COUNT_TABLES}
+    for table, rows in made.items():
         stored = [row._asdict() for row in connection.execute(select(table).where(table.c.project_id == project_id))]
-        if _sorted(stored) != _sorted(change.inserted[table.name]):
+        if _sorted(stored) != _sorted(rows):
             raise LogError(f"the table {table.name} differs from the log; restore a backup")
 
 

@@ -4,28 +4,33 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, insert, update
 
+from evolabel.server.store.activity import activity_rows
 from evolabel.server.store.canonical import canonical
+from evolabel.server.store.counts import Counted, write_counts
 from evolabel.server.store.log import Record
-from evolabel.server.store.schema import QUESTION, RESPONSE, SAMPLE
+from evolabel.server.store.schema import ACTIVITY, QUESTION, RESPONSE, SAMPLE
 
-INDEX_TABLES = (SAMPLE, QUESTION, RESPONSE)
+INDEX_TABLES = (SAMPLE, QUESTION, RESPONSE, ACTIVITY)
 """Tables that can be made again from the log."""
 
 Values = dict[str, Any]
 
 
 class IndexRows(NamedTuple):
-    """Rows to insert, by table, and values to set, by the number of a question."""
+    """Rows to insert, by table, values to set, by the number of a question, and sums."""
 
     inserted: dict[str, list[Values]]
     closed: dict[int, Values]
+    counted: Counted
 
 
 def changes(project_id: int, records: list[Record]) -> IndexRows:
     """Return what `records` of project `project_id` add to the tables."""
-    change = IndexRows({table.name: [] for table in INDEX_TABLES}, {})
+    change = IndexRows({table.name: [] for table in INDEX_TABLES}, {}, Counted())
     for record in records:
         _derive(project_id, record, change)
+        change.inserted["activity"] += activity_rows(project_id, record)
+        change.counted.add(record)
     return change
 
 
@@ -39,6 +44,7 @@ def write(connection: Connection, project_id: int, records: list[Record]) -> Non
         connection.execute(
             update(QUESTION).where(QUESTION.c.project_id == project_id, QUESTION.c.number == number).values(values)
         )
+    write_counts(connection, project_id, change.counted)
 
 
 def _derive(project_id: int, record: Record, change: IndexRows) -> None:

@@ -1,7 +1,8 @@
 """Tables of the service, for SQLite and PostgreSQL.
 
-The log is the truth. `sample`, `question` and `response` are indexes that are written in the transaction of their
-records and can be made again from the log. Times are microseconds since 1970, UTC; JSON is text in canonical form.
+The log is the truth. `sample`, `question`, `response` and `activity` are indexes that are written in the transaction of
+their records and can be made again from the log; `per_minute` and `per_hour_label` are sums over it. Times are
+microseconds since 1970, UTC; JSON is text in canonical form.
 """
 
 from sqlalchemy import (
@@ -27,6 +28,7 @@ NUMBER = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up by its
 
 STATES = ("active", "paused", "archived")
 CAUSES = ("answered", "refused", "expired", "given_up")
+LIMITS = ("max_open", "per_hour", "paused")
 ROLES = ("producer", "bridge", "annotator", "expert", "operator")
 
 
@@ -44,6 +46,11 @@ def _project_key() -> Column[int]:
 def _key(name: str) -> Column[int]:
     """A whole number `name` that is part of a primary key."""
     return Column(name, NUMBER, primary_key=True, autoincrement=False)
+
+
+def _count(name: str) -> Column[int]:
+    """A number of things that happened, `name`."""
+    return Column(name, BigInteger, nullable=False, server_default="0")
 
 
 PROJECT = Table(
@@ -93,7 +100,7 @@ SAMPLE = Table(
     Column("source", Text),
     Column("asked", Boolean, nullable=False),
     Column("held", Text),
-    _one_of("held", ("max_open", "per_hour", "paused")),
+    _one_of("held", LIMITS),
     Index("sample_external", "project_id", "external_id", unique=True, sqlite_where=text("external_id IS NOT NULL"),
           postgresql_where=text("external_id IS NOT NULL")),
     Index("sample_at", "project_id", "at"),
@@ -132,6 +139,37 @@ RESPONSE = Table(
     Column("final_at", BigInteger),
     _one_of("status", ("submitted", "refused", "withdrawn", "correction")),
     Index("response_person", "project_id", "person_id", "seq"),
+)
+
+PER_MINUTE = Table(
+    "per_minute",
+    METADATA,
+    _project_key(),
+    _key("minute"),
+    *(_count(name) for name in ("samples", "asked", "answered", "refused", "expired", "given_up")),
+    *(_count(f"held_{limit}") for limit in LIMITS),
+)
+
+PER_HOUR_LABEL = Table(
+    "per_hour_label",
+    METADATA,
+    _project_key(),
+    _key("hour"),
+    Column("label", Text, primary_key=True),
+    *(_count(name) for name in ("asked", "judged", "correct")),
+)
+
+ACTIVITY = Table(
+    "activity",
+    METADATA,
+    _project_key(),
+    _key("seq"),
+    _key("part"),
+    Column("kind", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("actor_id", BigInteger),
+    Column("args", Text, nullable=False),
+    Index("activity_kind", "project_id", "kind", "seq"),
 )
 
 SNAPSHOT = Table(
