@@ -3,12 +3,14 @@
 import asyncio
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 
 from evolabel.server.api.access import access_of, carry_out, keyed_origin_of, now_us, origin_of, sender_of
-from evolabel.server.api.schemas import Body, HistoryIn
+from evolabel.server.api.schemas import Body, HistoryIn, RebuildIn
 from evolabel.server.contexts import training
 from evolabel.server.contexts.desk import Origin
+from evolabel.server.contexts.model_records import blob_hash
+from evolabel.server.contexts.rebuild import RebuildPlan, rebuild_cost
 from evolabel.server.problems import ProblemError
 from evolabel.server.store.audit import write_audit
 from evolabel.server.store.blobs import store_blob
@@ -50,7 +52,7 @@ async def put_model(slug: str, request: Request) -> dict[str, Any]:
     data = await _read_file(request)
     copied = await asyncio.wrap_future(worker.view.read(lambda copy: copy.trial().learner))
     await asyncio.to_thread(training.check_model, copied, data)
-    origin = Origin(identity.person_id, body_hash=bytes.fromhex(training.blob_hash(data)))
+    origin = Origin(identity.person_id, body_hash=bytes.fromhex(blob_hash(data)))
     sender = sender_of(request, identity)
 
     def store() -> None:
@@ -58,11 +60,31 @@ async def put_model(slug: str, request: Request) -> dict[str, Any]:
             store_blob(connection, worker.project.id, data, now_us())
             write_audit(
                 connection, sender.at, "model-replaced", slug, actor_id=sender.person_id, address=sender.address,
-                request_id=sender.request_id, hash=training.blob_hash(data),
+                request_id=sender.request_id, hash=blob_hash(data),
             )  # fmt: skip
 
     await asyncio.to_thread(store)
     return dict(await carry_out(worker, lambda desk: training.replace_model(desk, data, origin), 1, origin))
+
+
+@router.post("/rebuild", status_code=202)
+async def post_rebuild(
+    slug: str, body: RebuildIn, request: Request, response: Response, dry_run: bool = False
+) -> dict[str, Any]:
+    """Make the model anew from the whole log: corrections count, answers of the named people and labels do not.
+
+    It runs beside the live model, which it replaces at the end by a record `model.rebuilt`. With `dry_run` nothing
+    happens; the answer is how many records are read, and for how many seconds.
+    """
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    plan = RebuildPlan(body.cause, tuple(body.people), tuple(body.labels))
+    cost = await asyncio.to_thread(rebuild_cost, worker, plan)
+    if dry_run:
+        response.status_code = 200
+        return cost
+    access.service.begin_rebuild(worker, plan, Origin(identity.person_id))
+    return cost
 
 
 async def _read_file(request: Request) -> bytes:

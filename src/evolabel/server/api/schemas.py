@@ -100,6 +100,14 @@ class HistoryIn(Body):
     rows: Annotated[list[HistoryRow], Field(min_length=1, max_length=ROWS_PER_REQUEST)]
 
 
+class RebuildIn(Body):
+    """Why the model is made anew, and people and labels whose answers do not count."""
+
+    cause: StrictStr = Field(min_length=1, max_length=2000)
+    people: Annotated[list[Name], Field(max_length=1000)] = []
+    labels: Annotated[list[Name], Field(max_length=500)] = []
+
+
 class LabelsIn(Body):
     """Labels of a sample that became known later."""
 

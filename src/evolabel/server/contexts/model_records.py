@@ -1,5 +1,6 @@
 """Records that give a project another classifier: trained on a history of rows with labels, or from a file."""
 
+import hashlib
 import math
 from typing import Any, Protocol
 
@@ -8,7 +9,8 @@ from evolabel.active import ActiveLearner
 from evolabel.classifier.storage import classifier_from_bytes
 
 REPLACED = "model.replaced"
-MODEL_KINDS = ("history", "fitted", REPLACED)
+REBUILT = "model.rebuilt"
+MODEL_KINDS = ("history", "fitted", REPLACED, REBUILT)
 DATA_KEY = "data"
 """Name of the bytes of a file in the payload of a record, which the log keeps in a table of their own."""
 Columns = tuple[list[str], list[str]]
@@ -35,6 +37,9 @@ def change_model(state: ModelHolder, kind: str, payload: dict[str, Any]) -> dict
         state.history += payload["rows"]
         return {"rows": len(state.history)}
     before = state.seal()
+    if kind == REBUILT:
+        state.learner = ActiveLearner.from_bytes(payload[DATA_KEY])
+        return {"seal_before": before, "seal": state.seal()}
     if kind == REPLACED:
         classifier = classifier_from_bytes(EvolvingFuzzyClassifier, payload[DATA_KEY], "the stored model")
     else:
@@ -63,6 +68,11 @@ def has_learned(learner: ActiveLearner) -> bool:
 def n_rules(classifier: EvolvingFuzzyClassifier) -> int:
     """Return the number of rules of `classifier`; 0 while it has too few rows for rules."""
     return 0 if classifier.inner.any_model.warm_up is not None else classifier.n_rules_
+
+
+def blob_hash(data: bytes) -> str:
+    """Return the name under which the log refers to `data`."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def number_row(values: dict[str, Any]) -> list[float]:

@@ -1,7 +1,6 @@
 """What operators do to the model as a whole: rows with labels from before the project, a fit to them, another model."""
 
 import copy
-import hashlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,7 +9,15 @@ from evolabel.active import ActiveLearner
 from evolabel.classifier.storage import classifier_from_bytes
 from evolabel.errors import DataError
 from evolabel.server.contexts.desk import Desk, Origin
-from evolabel.server.contexts.model_records import DATA_KEY, REPLACED, Columns, fit_history, has_learned, model_columns
+from evolabel.server.contexts.model_records import (
+    DATA_KEY,
+    REPLACED,
+    Columns,
+    blob_hash,
+    fit_history,
+    has_learned,
+    model_columns,
+)
 from evolabel.server.contexts.replay import versions
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.contexts.verbs import ConflictError, PlacedError
@@ -86,11 +93,6 @@ def take_fitted(desk: Desk, fitted: Fitted, origin: Origin) -> Facts:
 def check_model(learner: ActiveLearner, data: bytes) -> None:
     """Raise an error unless `data` is the file of a classifier that the `learner`, a copy, can go on with."""
     learner.replace_classifier(classifier_from_bytes(EvolvingFuzzyClassifier, data, "the file"))
-
-
-def blob_hash(data: bytes) -> str:
-    """Return the name under which the log refers to `data`."""
-    return hashlib.sha256(data).hexdigest()
 
 
 def replace_model(desk: Desk, data: bytes, origin: Origin) -> Facts:

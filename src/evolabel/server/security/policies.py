@@ -35,6 +35,7 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     f"POST {_PROJECT}/history": _OPERATORS,
     f"POST {_PROJECT}/fit": _OPERATORS,
     f"PUT {_PROJECT}/model": ADMIN,
+    f"POST {_PROJECT}/rebuild": ADMIN,
     f"GET {_PROJECT}/members": _OPERATORS,
     f"POST {_PROJECT}/members": _OPERATORS,
     f"PATCH {_PROJECT}/members/{{person}}": _OPERATORS,

@@ -14,6 +14,7 @@ FIRST_CHAIN = bytes(32)
 """Chain value before the first record."""
 
 PAGE = 2000  # records read at once
+_WITH_FILES = ("model.replaced", "model.rebuilt")  # kinds whose payloads name a file
 
 
 class LogError(EvolabelError, ValueError):
@@ -137,7 +138,7 @@ def read_records(connection: Connection, project_id: int, after: int, chain: byt
 def _with_blob(connection: Connection, project_id: int, record: Record) -> Record:
     """Return `record` with the bytes of the file that its payload names by `hash`, if it does."""
     entry = record.entry
-    if entry.kind != "model.replaced" or entry.payload is None:
+    if entry.kind not in _WITH_FILES or entry.payload is None:
         return record
     data = read_blob(connection, project_id, entry.payload["hash"])
     if data is None:
