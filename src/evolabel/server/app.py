@@ -8,7 +8,18 @@ from fastapi import Depends, FastAPI
 
 from evolabel import __version__
 from evolabel.server import problems
-from evolabel.server.api import answers, health, members, projects, questions, sample_reading, samples, users
+from evolabel.server.api import (
+    activity,
+    answers,
+    exports,
+    health,
+    members,
+    projects,
+    questions,
+    sample_reading,
+    samples,
+    users,
+)
 from evolabel.server.api.access import Access, check_policy
 from evolabel.server.config import networks
 from evolabel.server.contexts.settings import ProjectSettings
@@ -24,7 +35,9 @@ ROUTERS = (
     sample_reading.router,
     questions.router,
     answers.router,
+    activity.router,
     projects.router,
+    exports.router,
     members.router,
     users.router,
     health.router,

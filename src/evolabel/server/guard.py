@@ -143,7 +143,7 @@ def _refusal(request: Request, most: int) -> Refusal | None:
 
 
 def _without_token(request: Request) -> Refusal | None:
-    """Return the problem with the token of a `request` to the API, so that the body of an unknown sender is not read; or None."""
+    """Return the problem with the token of a `request` to the API, whose body is not read then; or None."""
     if not request.url.path.startswith("/api/"):
         return None
     try:

@@ -30,7 +30,15 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals.update(t=texts.text, n_t=texts.counted, reason=texts.reason, static=static_url)
-    made.filters.update(ago=ago, day=day, clock=clock, stamp=stamp, number=plain_number, reason_text=texts.reason)
+    made.filters.update(
+        ago=ago,
+        clock=clock,
+        day=day,
+        hour_minute=hour_minute,
+        stamp=stamp,
+        number=plain_number,
+        reason_text=texts.reason,
+    )
     return made
 
 
@@ -74,6 +82,11 @@ def clock(at: int) -> str:
     moment = _moment(at)
     recent = abs(datetime.datetime.now().astimezone() - moment) < datetime.timedelta(hours=20)
     return moment.strftime("%H:%M:%S" if recent else "%d %b %H:%M").lstrip("0" if not recent else "")
+
+
+def hour_minute(at: int) -> str:
+    """Return hour and minute of the time `at`, in the time zone of the server."""
+    return _moment(at).strftime("%H:%M")
 
 
 def stamp(at: int) -> str:
