@@ -9,9 +9,10 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from typing import Any
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DataError as DatabaseDataError
 from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError, StatementError
 
@@ -21,6 +22,7 @@ from evolabel.server.contexts.jobs import BusyError, CannotApplyError, Job, JobQ
 from evolabel.server.contexts.leases import Leases
 from evolabel.server.contexts.questions import next_change
 from evolabel.server.contexts.replay import restore, versions
+from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
 from evolabel.server.contexts.settings import SECOND
 from evolabel.server.contexts.snapshot_writer import SnapshotWriter
 from evolabel.server.contexts.state import ProjectState
@@ -34,6 +36,7 @@ from evolabel.server.store.log import Head, NewRecord, Record
 from evolabel.server.store.pen import NotWriterError, Pen, StoreError, reading
 from evolabel.server.store.people import names_of
 from evolabel.server.store.projects import Project, next_epoch
+from evolabel.server.store.snapshots import ACT
 
 _IDLE_SECONDS = 5.0
 _RETRY_SECONDS = 1.0
@@ -92,6 +95,14 @@ class Worker:
         job = Job(verb, rows, body_hash, Future())
         self._queue.put(job)
         return job.result
+
+    def call(self, verb: Verb) -> Any:
+        """Return the result of `verb` after it was committed; for threads that may wait."""
+        return self.submit(verb).result()
+
+    def reading(self) -> "AbstractContextManager[Connection]":
+        """Return a connection that reads what was committed."""
+        return reading(self._reader)
 
     @property
     def is_ready(self) -> bool:
@@ -159,6 +170,8 @@ class Worker:
                 jobs = [job for job in jobs if job is not broken.job]
                 self._recover()
         self._commit(desk.entries)
+        if any(entry.kind in (*RULE_KINDS, UNDONE) for entry in desk.entries):
+            self.view.forget()
         self.view.after_commit(desk.state, self.head.seq)
         for job, result in zip(jobs, results, strict=True):
             job.settle(result)
@@ -271,6 +284,8 @@ class Worker:
 
     def _snapshot_if_due(self, desk: Desk) -> None:
         reason = self._snapshots.due(self.head, desk.now, desk.state.settings.snapshot_every)
+        if desk.snapshot and self.head.seq > self._snapshots.seq:
+            reason = ACT
         if reason is not None:
             self._snapshots.begin(desk.state, self.head, desk.now, reason)
 
