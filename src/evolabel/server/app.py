@@ -12,6 +12,7 @@ from evolabel import __version__
 from evolabel.server import problems
 from evolabel.server.api import activity, answers, health, members, projects, questions, sample_reading, samples, users
 from evolabel.server.api.access import Access
+from evolabel.server.api.streams import Streams
 from evolabel.server.service import Service
 from evolabel.server.web import pages
 
@@ -52,6 +53,7 @@ def create_app(service: Service, *, token_per_minute: int = TOKEN_PER_MINUTE) ->
         lifespan=lifespan,
     )
     app.state.access = Access(service, token_per_minute)
+    app.state.streams = Streams(service)
     problems.install(app)
     pages.install_pages(app, service)
     for router in ROUTERS:

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import socket
 import sys
 import time
 from pathlib import Path
@@ -40,8 +41,15 @@ def run_server(
         Demo(service).start()
     if demo or sys.stderr.isatty():
         _print_first_link(service, address)
+    app = create_app(service)
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            app.state.streams.stop()  # else the server waits for them
+            await super().shutdown(sockets)
+
     config = uvicorn.Config(
-        create_app(service),
+        app,
         host=host,
         port=port,
         http="h11",
@@ -54,7 +62,7 @@ def run_server(
         ssl_certfile=None if tls_cert is None else os.fspath(tls_cert),
         ssl_keyfile=None if tls_key is None else os.fspath(tls_key),
     )
-    uvicorn.Server(config).run()
+    Server(config).run()
 
 
 def _print_first_link(service: Service, address: str) -> None:
