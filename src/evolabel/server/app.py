@@ -10,7 +10,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evolabel import __version__
 from evolabel.server import problems
-from evolabel.server.api import activity, answers, health, members, projects, questions, sample_reading, samples, users
+from evolabel.server.api import (
+    activity,
+    answers,
+    exports,
+    health,
+    members,
+    projects,
+    questions,
+    sample_reading,
+    samples,
+    users,
+)
 from evolabel.server.api.access import Access
 from evolabel.server.api.streams import Streams
 from evolabel.server.service import Service
@@ -27,6 +38,7 @@ ROUTERS = (
     answers.router,
     activity.router,
     projects.router,
+    exports.router,
     members.router,
     users.router,
     health.router,

@@ -31,7 +31,13 @@ def environment() -> Environment:
     )
     made.globals.update(t=texts.text, n_t=texts.counted, reason=texts.reason, static=static_url)
     made.filters.update(
-        ago=ago, clock=clock, hour_minute=hour_minute, stamp=stamp, number=plain_number, reason_text=texts.reason
+        ago=ago,
+        clock=clock,
+        day=day,
+        hour_minute=hour_minute,
+        stamp=stamp,
+        number=plain_number,
+        reason_text=texts.reason,
     )
     return made
 
@@ -86,6 +92,11 @@ def hour_minute(at: int) -> str:
 def stamp(at: int) -> str:
     """Return the time `at` as HTML holds it."""
     return _moment(at).isoformat(timespec="seconds")
+
+
+def day(at: int) -> str:
+    """Return the day of time `at`, such as 12 Feb 2027."""
+    return _moment(at).strftime("%d %b %Y").lstrip("0")
 
 
 def plain_number(value: float, decimals: int = 0) -> str:

@@ -149,6 +149,7 @@
     j: () => step(1), k: () => step(-1),
     s: () => document.getElementById("skip").click(),
     r: () => document.getElementById("refuse").click(),
+    e: () => document.querySelector(".last .explain")?.click(),
     "?": () => dialog.showModal(),
     backspace: undo,
   };
