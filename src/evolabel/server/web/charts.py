@@ -74,8 +74,8 @@ def ticks(begin: int, end: int) -> list[Tick]:
     """Return the ticks of an axis from the time `begin` to `end`: midnights, or times of the day for a short span."""
     span = max(end - begin, 1)
     if span < 2 * DAY:
-        times = [begin + span * i // _TICKS for i in range(_TICKS)]
-        return [Tick(round(100.0 * (at - begin) / span, 2), f"{_moment(at):%H:%M}") for at in times]
+        times = {f"{_moment(at):%H:%M}": at for at in (begin + span * i // _TICKS for i in reversed(range(_TICKS)))}
+        return [Tick(round(100.0 * (at - begin) / span, 2), text) for text, at in reversed(times.items())]
     found, midnight = list[Tick](), _midnight(_moment(begin) + datetime.timedelta(days=1))
     while (at := round(midnight.timestamp()) * SECOND) < end:
         found.append(Tick(round(100.0 * (at - begin) / span, 2), texts.text(f"weekday.s{midnight.weekday()}")))

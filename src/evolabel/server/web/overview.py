@@ -12,7 +12,7 @@ from evolabel.server.contexts import health, verbs
 from evolabel.server.contexts.desk import Desk
 from evolabel.server.contexts.health import Check
 from evolabel.server.contexts.reading import show_project, waiting_for
-from evolabel.server.contexts.settings import DAY, Label
+from evolabel.server.contexts.settings import DAY, HOUR, Label
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.service import Service
 from evolabel.server.store.activity import Happening, answered_by_day, read_activity
@@ -29,6 +29,7 @@ router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
 SHOWN = 7 * DAY
 """Time that the overview looks back."""
 _MOST_ACTS = 10
+_MOST_READ = 100  # rules that came at once are one of the acts shown
 _MOST_DRIFTS = 50
 _ENOUGH = 400  # answers of a label, before a fall of 0.10 is more than chance: two standard errors of the difference
 _PARTS = ("answered", "refused", "expired", "given_up", "waiting")
@@ -110,9 +111,9 @@ def _facts(service: Service, worker: Worker, labels: list[Label]) -> dict[str, A
 
 def _days(connection: Connection, project: int, now: int) -> list[Any]:
     """Return the last things that happened, by day."""
-    happened = read_activity(connection, project, _MOST_ACTS)
+    happened = describe_all(read_activity(connection, project, _MOST_READ))[:_MOST_ACTS]
     answered = answered_by_day(connection, project, happened[-1].seq if happened else 0, day=day_of)
-    return by_day([*describe_all(happened), *map(describe_answers, answered)], now)
+    return by_day([*happened, *map(describe_answers, answered)], now)
 
 
 def _chart(connection: Connection, project: int, since: int, now: int) -> BarChart | None:
@@ -123,7 +124,7 @@ def _chart(connection: Connection, project: int, since: int, now: int) -> BarCha
     begin = max(since, rows[0]["minute"] * 60_000_000)
     if (step := step_of(begin, now)) < 60:
         rows = summed(connection, project, begin, now, step)
-        begin = rows[0]["minute"] * 60_000_000
+        begin = min(begin, now - HOUR // 2)
     return bar_chart(rows, ["samples", "asked"], begin, now)
 
 
