@@ -18,6 +18,7 @@ from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError, St
 
 from evolabel.errors import EvolabelError
 from evolabel.server.contexts.desk import Desk, TornError
+from evolabel.server.contexts.feed import Feed
 from evolabel.server.contexts.jobs import BusyError, CannotApplyError, Job, JobQueue, Verb, refuse_all
 from evolabel.server.contexts.leases import Leases
 from evolabel.server.contexts.questions import next_change
@@ -66,6 +67,7 @@ class Worker:
         self.replayed = 0
         self.failures: dict[bytes, int] = {}
         self.leases = Leases()
+        self.feed = Feed()
         self.view = StateView(self.submit)
         self._pen = pen
         self._reader = reader
@@ -169,12 +171,13 @@ class Worker:
                 self._count_failure(broken)
                 jobs = [job for job in jobs if job is not broken.job]
                 self._recover()
-        self._commit(desk.entries)
+        records = self._commit(desk.entries)
         if any(entry.kind in (*RULE_KINDS, UNDONE) for entry in desk.entries):
             self.view.forget()
         self.view.after_commit(desk.state, self.head.seq)
         for job, result in zip(jobs, results, strict=True):
             job.settle(result)
+        self.feed.publish(records, desk.state)
         self._snapshot_if_due(desk)
 
     def _desk(self, log: Any) -> Desk:
@@ -222,10 +225,10 @@ class Worker:
             raise _cannot_apply()
         return job.verb(desk)
 
-    def _commit(self, entries: list[NewRecord]) -> None:
-        """Append `entries` and their derived rows in one transaction."""
+    def _commit(self, entries: list[NewRecord]) -> list[Record]:
+        """Append `entries` and their derived rows in one transaction, and return their records."""
         if not entries:
-            return
+            return []
         try:
             with self._pen.transaction() as connection:
                 head = self._pen.append(connection, self.project.id, self.head, entries)
@@ -236,6 +239,7 @@ class Worker:
             raise StoreError(f"the writing connection was lost ({error})") from error
         crash_point("after_commit")
         self.head = head
+        return records
 
     def _recover(self) -> None:
         """Make the state again from the log; after an error the next try is a second later."""
@@ -263,8 +267,9 @@ class Worker:
         payload = {"epoch": self.head.epoch, "versions": versions(), "cause": cause}
         payload |= {"replayed": restored.replayed, "stopped": restored.last_at}
         outcome = restored.state.apply("epoch.started", payload, self._last_at)
-        self._commit([NewRecord("epoch.started", payload, outcome, self._last_at)])
+        records = self._commit([NewRecord("epoch.started", payload, outcome, self._last_at)])
         self.state = restored.state
+        self.feed.publish(records, restored.state)
 
     def _count_failure(self, broken: "_BrokenError") -> None:
         """Count and store the failure of a job or of the close of a question; refuse the job, at last for good."""
