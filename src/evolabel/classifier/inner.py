@@ -208,10 +208,12 @@ class ClassifierInner:
         return self.classifier._options()
 
     def validate_rows(self, X: object) -> FloatArray:
-        """Rows of the table `X`, checked, (n, p); some may have no feature at all.
+        """Rows of the table `X`, or of a list of dictionaries by feature names, checked, (n, p).
 
-        Where the classifier has feature names, scikit-learn's warning of an array without names is given once.
+        Some may have no feature at all. Where the classifier has feature names, scikit-learn's warning of an array without names is given once.
         """
+        if isinstance(X, list) and X and isinstance(X[0], Mapping):
+            return np.vstack([self.validate_row(x) for x in X])
         model = self.classifier.__dict__.get("_model")
         if self._by_order and type(X) is np.ndarray and model is not None:
             width = model.n_features

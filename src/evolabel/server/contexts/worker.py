@@ -17,6 +17,7 @@ from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError, St
 
 from evolabel.errors import EvolabelError
 from evolabel.server.contexts.desk import Desk, TornError
+from evolabel.server.contexts.effects import Effects
 from evolabel.server.contexts.jobs import BusyError, CannotApplyError, Job, JobQueue, Verb, refuse_all
 from evolabel.server.contexts.leases import Leases
 from evolabel.server.contexts.questions import next_change
@@ -37,6 +38,7 @@ from evolabel.server.store.projects import Project, next_epoch
 
 _IDLE_SECONDS = 5.0
 _RETRY_SECONDS = 1.0
+_BUSY_JOBS = 8  # that wait while effects of answers are left out
 _MOST_TRIES = 2  # of a request on which the learner fails
 
 logger = logging.getLogger("evolabel.server")
@@ -64,6 +66,7 @@ class Worker:
         self.failures: dict[bytes, int] = {}
         self.leases = Leases()
         self.view = StateView(self.submit)
+        self.effects = Effects(project.id, self.view, reader, pen, lambda: len(self._queue) > _BUSY_JOBS)
         self._pen = pen
         self._reader = reader
         self._clock = clock or _now
@@ -81,6 +84,7 @@ class Worker:
         """Make the state from the log, and begin to take jobs."""
         self._rebuild("start")
         self._thread.start()
+        self.effects.start()
 
     def submit(self, verb: Verb, rows: int = 1, body_hash: bytes | None = None) -> "Future[Any]":
         """Queue `verb`, which brings this many `rows`, and return the future of its result.
@@ -101,6 +105,7 @@ class Worker:
     def stop(self, timeout: float = 10.0) -> None:
         """Finish the queue within `timeout` seconds, store a snapshot, and end the thread."""
         self._queue.stop()
+        self.effects.stop()
         self.view.stop()
         if self._thread.is_alive():
             self._thread.join(timeout)
@@ -154,8 +159,9 @@ class Worker:
                 self._count_failure(broken)
                 jobs = [job for job in jobs if job is not broken.job]
                 self._recover()
-        self._commit(desk.entries)
+        records = self._commit(desk.entries)
         self.view.after_commit(desk.state, self.head.seq)
+        self.effects.after_commit(records)
         for job, result in zip(jobs, results, strict=True):
             job.settle(result)
         self._snapshot_if_due(desk)
@@ -205,10 +211,10 @@ class Worker:
             raise _cannot_apply()
         return job.verb(desk)
 
-    def _commit(self, entries: list[NewRecord]) -> None:
-        """Append `entries` and their derived rows in one transaction."""
+    def _commit(self, entries: list[NewRecord]) -> list[Record]:
+        """Append `entries` and their derived rows in one transaction, and return their records."""
         if not entries:
-            return
+            return []
         with self._pen.transaction() as connection:
             head = self._pen.append(connection, self.project.id, self.head, entries)
             records = [Record(self.head.seq + 1 + i, entry, b"") for i, entry in enumerate(entries)]
@@ -216,6 +222,7 @@ class Worker:
             crash_point("in_commit")
         crash_point("after_commit")
         self.head = head
+        return records
 
     def _recover(self) -> None:
         """Make the state again from the log; after an error the next try is a second later."""
