@@ -154,8 +154,8 @@ class Asking:
 
         Parameters
         ----------
-        X : array (n, p)
-            The rows.
+        X : array (n, p) or list of dict
+            The rows, or their values by the names of the features.
         first : int, optional
             Number of the first row in the stream, by default that of the next sample.
         """

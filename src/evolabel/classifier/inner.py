@@ -208,10 +208,13 @@ class ClassifierInner:
         return self.classifier._options()
 
     def validate_rows(self, X: object) -> FloatArray:
-        """Rows of the table `X`, checked, (n, p); some may have no feature at all.
+        """Rows of the table `X`, or of a list of dictionaries by feature names, checked, (n, p).
 
-        Where the classifier has feature names, scikit-learn's warning of an array without names is given once.
+        Some may have no feature at all. Where the classifier has feature names, scikit-learn's warning of an array
+        without names is given once.
         """
+        if isinstance(X, list) and X and isinstance(X[0], Mapping):
+            return np.vstack([self.validate_row(x).rows for x in X])
         return self._validated(X).rows
 
     def _validated(self, X: object) -> Encoded:

@@ -18,6 +18,7 @@ from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError, St
 
 from evolabel.errors import EvolabelError
 from evolabel.server.contexts.desk import Desk, TornError
+from evolabel.server.contexts.effects import Effects
 from evolabel.server.contexts.feed import Feed
 from evolabel.server.contexts.jobs import BusyError, CannotApplyError, Job, JobQueue, Verb, refuse_all
 from evolabel.server.contexts.leases import Leases
@@ -41,6 +42,7 @@ from evolabel.server.store.snapshots import ACT
 
 _IDLE_SECONDS = 5.0
 _RETRY_SECONDS = 1.0
+_BUSY_JOBS = 8  # that wait while effects of answers are left out
 _MOST_TRIES = 2  # of a request on which the learner fails
 
 logger = logging.getLogger("evolabel.server")
@@ -69,6 +71,7 @@ class Worker:
         self.leases = Leases()
         self.feed = Feed()
         self.view = StateView(self.submit)
+        self.effects = Effects(project.id, self.view, reader, pen, lambda: len(self._queue) > _BUSY_JOBS)
         self._pen = pen
         self._reader = reader
         self._clock = clock or _now
@@ -86,6 +89,7 @@ class Worker:
         """Make the state from the log, and begin to take jobs."""
         self._rebuild("start")
         self._thread.start()
+        self.effects.start()
 
     def submit(self, verb: Verb, rows: int = 1, body_hash: bytes | None = None) -> "Future[Any]":
         """Queue `verb`, which brings this many `rows`, and return the future of its result.
@@ -118,6 +122,7 @@ class Worker:
     def stop(self, timeout: float = 10.0) -> None:
         """Finish the queue within `timeout` seconds, store a snapshot, and end the thread."""
         self._queue.stop()
+        self.effects.stop()
         self.view.stop()
         if self._thread.is_alive():
             self._thread.join(timeout)
@@ -175,6 +180,7 @@ class Worker:
         if any(entry.kind in (*RULE_KINDS, UNDONE) for entry in desk.entries):
             self.view.forget()
         self.view.after_commit(desk.state, self.head.seq)
+        self.effects.after_commit(records)
         for job, result in zip(jobs, results, strict=True):
             job.settle(result)
         self.feed.publish(records, desk.state)

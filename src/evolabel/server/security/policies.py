@@ -67,6 +67,7 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     f"PUT {_QUESTION}/answer": _ANSWERERS,
     f"DELETE {_QUESTION}/answer": _ANSWERERS,
     f"PUT {_QUESTION}/refusal": _ANSWERERS,
+    f"GET {_QUESTION}/effect": _PEOPLE,
     "GET /": SIGNED_IN,
     "GET /sign-in": OPEN,
     "POST /sign-in": OPEN,
