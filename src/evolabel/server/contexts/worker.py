@@ -18,6 +18,8 @@ from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError, St
 
 from evolabel.errors import EvolabelError
 from evolabel.server.contexts.desk import Desk, TornError
+from evolabel.server.contexts.effects import Effects
+from evolabel.server.contexts.feed import Feed
 from evolabel.server.contexts.jobs import BusyError, CannotApplyError, Job, JobQueue, Verb, refuse_all
 from evolabel.server.contexts.leases import Leases
 from evolabel.server.contexts.model_records import MODEL_KINDS
@@ -41,6 +43,7 @@ from evolabel.server.store.snapshots import ACT
 
 _IDLE_SECONDS = 5.0
 _RETRY_SECONDS = 1.0
+_BUSY_JOBS = 8  # that wait while effects of answers are left out
 _MOST_TRIES = 2  # of a request on which the learner fails
 
 logger = logging.getLogger("evolabel.server")
@@ -67,7 +70,9 @@ class Worker:
         self.replayed = 0
         self.failures: dict[bytes, int] = {}
         self.leases = Leases()
+        self.feed = Feed()
         self.view = StateView(self.submit)
+        self.effects = Effects(project.id, self.view, reader, pen, lambda: len(self._queue) > _BUSY_JOBS)
         self._pen = pen
         self._reader = reader
         self._clock = clock or _now
@@ -85,6 +90,7 @@ class Worker:
         """Make the state from the log, and begin to take jobs."""
         self._rebuild("start")
         self._thread.start()
+        self.effects.start()
 
     def submit(self, verb: Verb, rows: int = 1, body_hash: bytes | None = None) -> "Future[Any]":
         """Queue `verb`, which brings this many `rows`, and return the future of its result.
@@ -110,9 +116,14 @@ class Worker:
         """Whether the state is that of the log and jobs are taken."""
         return self.state is not None and not self._queue.stopping
 
+    def begin_stop(self) -> None:
+        """Take no further jobs, so that several workers finish at the same time."""
+        self._queue.stop()
+
     def stop(self, timeout: float = 10.0) -> None:
         """Finish the queue within `timeout` seconds, store a snapshot, and end the thread."""
         self._queue.stop()
+        self.effects.stop()
         self.view.stop()
         if self._thread.is_alive():
             self._thread.join(timeout)
@@ -166,12 +177,14 @@ class Worker:
                 self._count_failure(broken)
                 jobs = [job for job in jobs if job is not broken.job]
                 self._recover()
-        self._commit(desk.entries)
+        records = self._commit(desk.entries)
         if any(entry.kind in (*RULE_KINDS, *MODEL_KINDS, UNDONE) for entry in desk.entries):
             self.view.forget()
         self.view.after_commit(desk.state, self.head.seq)
+        self.effects.after_commit(records)
         for job, result in zip(jobs, results, strict=True):
             job.settle(result)
+        self.feed.publish(records, desk.state)
         self._snapshot_if_due(desk)
 
     def _desk(self, log: Any) -> Desk:
@@ -219,10 +232,10 @@ class Worker:
             raise _cannot_apply()
         return job.verb(desk)
 
-    def _commit(self, entries: list[NewRecord]) -> None:
-        """Append `entries` and their derived rows in one transaction."""
+    def _commit(self, entries: list[NewRecord]) -> list[Record]:
+        """Append `entries` and their derived rows in one transaction, and return their records."""
         if not entries:
-            return
+            return []
         try:
             with self._pen.transaction() as connection:
                 head = self._pen.append(connection, self.project.id, self.head, entries)
@@ -233,6 +246,7 @@ class Worker:
             raise StoreError(f"the writing connection was lost ({error})") from error
         crash_point("after_commit")
         self.head = head
+        return records
 
     def _recover(self) -> None:
         """Make the state again from the log; after an error the next try is a second later."""
@@ -260,8 +274,9 @@ class Worker:
         payload = {"epoch": self.head.epoch, "versions": versions(), "cause": cause}
         payload |= {"replayed": restored.replayed, "stopped": restored.last_at}
         outcome = restored.state.apply("epoch.started", payload, self._last_at)
-        self._commit([NewRecord("epoch.started", payload, outcome, self._last_at)])
+        records = self._commit([NewRecord("epoch.started", payload, outcome, self._last_at)])
         self.state = restored.state
+        self.feed.publish(records, restored.state)
 
     def _count_failure(self, broken: "_BrokenError") -> None:
         """Count and store the failure of a job or of the close of a question; refuse the job, at last for good."""

@@ -146,6 +146,15 @@ def _with_blob(connection: Connection, project_id: int, record: Record) -> Recor
     return record._replace(blob=data)
 
 
+def records_after(connection: Connection, project_id: int, after: int, most: int) -> list[Record]:
+    """Return at most `most` records of project `project_id` behind number `after`, read through `connection`.
+
+    The chain is not checked.
+    """
+    query = select(LOG).where(LOG.c.project_id == project_id, LOG.c.seq > after).order_by(LOG.c.seq).limit(most)
+    return [read_record(row) for row in connection.execute(query)]
+
+
 def log_lines(connection: Connection, project_id: int, after: int, most: int) -> Iterator[dict[str, Any]]:
     """Yield at most `most` records of project `project_id` behind number `after`, in order, as JSON holds them.
 
