@@ -47,6 +47,7 @@ def start(
     tls_cert: Path | None = None,
     tls_key: Path | None = None,
     demo: Annotated[bool, Parameter(negative="")] = False,
+    keep_decisions: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
     """Run the service until it is interrupted.
 
@@ -72,6 +73,9 @@ def start(
     demo
         Fill a project with samples of three pumps, whose questions a simulated annotator answers in part, and print a
         link with which to sign in. The database is evolabel-data/demo.db, unless another is given.
+    keep_decisions
+        After a crash and an upgrade: read the last records with the questions that were asked, though this version
+        would ask others. Its weights may differ in the last bits.
     """
     _load_packages()
     from evolabel.server.config import read_config
@@ -85,7 +89,7 @@ def start(
         "server.tls_cert": None if tls_cert is None else str(tls_cert),
         "server.tls_key": None if tls_key is None else str(tls_key),
     }
-    run_server(read_config(config, os.environ, flags).config, demo=demo)
+    run_server(read_config(config, os.environ, flags).config, demo=demo, keep_decisions=keep_decisions)
 
 
 @serve.command(name="config")

@@ -52,10 +52,13 @@ class Service:
     ----------
     url : URL
         The database; its tables are made if there are none.
+    keep_decisions : bool
+        Whether a log that this version of the program would decide otherwise is read with the decisions in it.
     """
 
-    def __init__(self, url: URL) -> None:
+    def __init__(self, url: URL, *, keep_decisions: bool = False) -> None:
         self.url = url
+        self._keep_decisions = keep_decisions
         self.pen = Pen(url)
         try:
             if self.pen.acquire():
@@ -187,7 +190,7 @@ class Service:
 
     def _begin(self, project: Project) -> None:
         worker = Worker(project, self.pen, self.reader)
-        worker.start()
+        worker.start(keep_decisions=self._keep_decisions)
         self.workers[project.slug] = worker
 
     def _make_tables(self) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from evolabel.server.store.times import time_text
+from evolabel.server.store.times import utc_text
 
 _TIMES = ("at", "asked_at", "lease_until", "final_at", "created", "expires", "used", "until", "disabled")
 
@@ -15,4 +15,4 @@ def readable_times(facts: dict[str, Any]) -> dict[str, Any]:
 def _readable(name: str, value: Any) -> Any:
     if isinstance(value, list):
         return [readable_times(item) if isinstance(item, dict) else item for item in value]
-    return value if name not in _TIMES or value is None else time_text(value)
+    return value if name not in _TIMES or value is None else utc_text(value)

@@ -11,7 +11,7 @@ from evolabel.active import ActiveLearner
 from evolabel.errors import EvolabelError
 from evolabel.server.contexts.state import ProjectState
 from evolabel.server.store.canonical import canonical, parsed
-from evolabel.server.store.log import FIRST_CHAIN, Head, LogError, Record, read_records, time_of
+from evolabel.server.store.log import FIRST_CHAIN, Head, LogError, Record, last_of_kinds, read_records, time_of
 from evolabel.server.store.snapshots import Snapshot, snapshots_of
 
 logger = logging.getLogger("evolabel.server")
@@ -37,16 +37,19 @@ class Restored(NamedTuple):
     last_at: int
 
 
-def restore(connection: Connection, project_id: int, epoch: int, *, from_start: bool = False) -> Restored:
+def restore(
+    connection: Connection, project_id: int, epoch: int, *, from_start: bool = False, keep_decisions: bool = False
+) -> Restored:
     """Return the state after the last record of project `project_id` in this `epoch`.
 
     The log is read through `connection`, all of it if `from_start`, else behind the newest snapshot. LogError if it is
-    not whole, ReplayError at the first record whose outcome differs.
+    not whole, ReplayError at the first record whose outcome differs. With `keep_decisions` outcomes may differ: what
+    was asked is asked, whatever this version of the program would ask.
     """
     state, seq, chain, at = _NOTHING if from_start else _newest(connection, project_id)
     start = seq
     for record in read_records(connection, project_id, seq, chain):
-        state = applied(state, record)
+        state = applied(state, record, keep_decisions=keep_decisions)
         seq, chain = record.seq, record.chain
     if state is None:
         raise LogError("the log of the project is empty; restore a backup")
@@ -54,20 +57,32 @@ def restore(connection: Connection, project_id: int, epoch: int, *, from_start: 
     return Restored(state, Head(seq, chain, epoch), start, seq - start, last_at)
 
 
-def applied(state: ProjectState | None, record: Record) -> ProjectState:
-    """Return the state after `record`; ReplayError if its outcome is not the one in the log."""
+def applied(state: ProjectState | None, record: Record, *, keep_decisions: bool = False) -> ProjectState:
+    """Return the state after `record`; ReplayError if its outcome is not the one in the log.
+
+    With `keep_decisions` the outcome in the log decides what is asked, and is not compared.
+    """
     entry = record.entry
     if entry.payload is None:
         raise ReplayError(f"the payload of record {record.seq} is in the archive; import it before a replay")
     if state is None:
         return ProjectState.created(entry.payload)
+    if keep_decisions:
+        state.apply(entry.kind, record.applied_payload(), entry.at, decided=entry.outcome)
+        return state
     outcome = canonical(state.apply(entry.kind, record.applied_payload(), entry.at))
     if outcome != canonical(entry.outcome):
         raise ReplayError(
             f"record {record.seq} ({entry.kind}) has another outcome than before: {outcome[:200]} instead of "
-            f"{canonical(entry.outcome)[:200]}; start the version that wrote it, see `evolabel serve check`"
+            f"{canonical(entry.outcome)[:200]}; start the version that wrote it once, or this one with --keep-decisions"
         )
     return state
+
+
+def versions_of(connection: Connection, project_id: int) -> dict[str, str]:
+    """Return the versions with which the last records of project `project_id` were made, read through `connection`."""
+    found = last_of_kinds(connection, project_id, ("project.created", "epoch.started"))
+    return {} if found is None or found.entry.payload is None else dict(found.entry.payload["versions"])
 
 
 def take_snapshot(state: ProjectState, head: Head, at: int, reason: str) -> Snapshot:

@@ -349,6 +349,7 @@ class ProjectState:
 
     _verbs: ClassVar["dict[str, Callable[[ProjectState, Facts, int], Facts]]"] = {
         "epoch.started": _epoch,
+        "library.changed": _epoch,
         "sample": _sample,
         "answer": _answer,
         "refusal": _refusal,

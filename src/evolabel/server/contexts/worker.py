@@ -24,7 +24,7 @@ from evolabel.server.contexts.jobs import BusyError, CannotApplyError, Job, JobQ
 from evolabel.server.contexts.leases import Leases
 from evolabel.server.contexts.model_records import MODEL_KINDS
 from evolabel.server.contexts.questions import next_change
-from evolabel.server.contexts.replay import restore, versions
+from evolabel.server.contexts.replay import ReplayError, Restored, restore, versions, versions_of
 from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
 from evolabel.server.contexts.settings import SECOND
 from evolabel.server.contexts.snapshot_writer import SnapshotWriter
@@ -86,9 +86,9 @@ class Worker:
 
     # ------------------------------------------------------------------ from other threads
 
-    def start(self) -> None:
-        """Make the state from the log, and begin to take jobs."""
-        self._rebuild("start")
+    def start(self, *, keep_decisions: bool = False) -> None:
+        """Make the state from the log, and begin to take jobs; `keep_decisions` as for `restore`."""
+        self._rebuild("start", keep_decisions=keep_decisions)
         self._thread.start()
         self.effects.start()
 
@@ -256,8 +256,11 @@ class Worker:
             time.sleep(_RETRY_SECONDS)
             raise
 
-    def _rebuild(self, cause: str) -> None:
-        """Become the writer, begin a new epoch, and make the state from the log; `cause` goes into the record."""
+    def _rebuild(self, cause: str, *, keep_decisions: bool = False) -> None:
+        """Become the writer, begin a new epoch, and make the state from the log; `cause` goes into the record.
+
+        `keep_decisions` as for `restore`, if this version of the program would decide otherwise.
+        """
         self.state = None
         self._snapshots.finish()
         if not self._pen.acquire():
@@ -266,17 +269,33 @@ class Worker:
         with self._pen.transaction() as connection:
             self.head = next_epoch(connection, self.project)
         with reading(self._reader) as connection:
-            restored = restore(connection, self.project.id, self.head.epoch)
+            before = versions_of(connection, self.project.id)
+            restored = self._restored(connection, keep_decisions=keep_decisions)
             self.failures = failures_of(connection, self.project.id, self._version) | self.failures
         self._read_names()
         self.head, self._snapshots.seq, self.replayed = restored.head, restored.snapshot_seq, restored.replayed
         self._last_at = max(self._clock(), self._last_at, restored.last_at)
         payload = {"epoch": self.head.epoch, "versions": versions(), "cause": cause}
         payload |= {"replayed": restored.replayed, "stopped": restored.last_at}
-        outcome = restored.state.apply("epoch.started", payload, self._last_at)
-        records = self._commit([NewRecord("epoch.started", payload, outcome, self._last_at)])
+        entries = [("epoch.started", payload)]
+        if changed := before != versions():
+            entries.insert(0, ("library.changed", {"from": before, "to": versions()}))
+        at = self._last_at
+        records = self._commit([NewRecord(k, p, restored.state.apply(k, p, at), at) for k, p in entries])
         self.state = restored.state
         self.feed.publish(records, restored.state)
+        if changed or keep_decisions:
+            self._snapshots.begin(restored.state, self.head, at, "library")
+
+    def _restored(self, connection: Connection, *, keep_decisions: bool) -> Restored:
+        """Return the state that the log gives; if it gives another outcome, that by the decisions in the log."""
+        try:
+            return restore(connection, self.project.id, self.head.epoch)
+        except ReplayError as error:
+            if not keep_decisions:
+                raise
+            logger.warning("what was asked is kept, though this version decides otherwise: %s", error)
+        return restore(connection, self.project.id, self.head.epoch, keep_decisions=True)
 
     def _count_failure(self, broken: "_BrokenError") -> None:
         """Count and store the failure of a job or of the close of a question; refuse the job, at last for good."""

@@ -9,7 +9,7 @@ from evolabel.server.store.canonical import parsed
 from evolabel.server.store.log import PAGE, log_lines, read_record
 from evolabel.server.store.pen import reading
 from evolabel.server.store.schema import LOG, PERSON, QUESTION, RESPONSE, SAMPLE
-from evolabel.server.store.times import time_text
+from evolabel.server.store.times import utc_text
 
 Row = dict[str, Any]
 
@@ -36,11 +36,11 @@ def answered_labels(engine: Engine, project_id: int) -> Iterator[Row]:
             "number": row.number,
             "id": row.external_id,
             "source": row.source,
-            "asked_at": time_text(row.asked_at),
+            "asked_at": utc_text(row.asked_at),
             "person": row.person or f"person {row.person_id}",
             "revision": row.revision,
             "status": row.status,
-            "at": time_text(row.at),
+            "at": utc_text(row.at),
             "label": None,
             "answer": None,
             "asked": None,
@@ -78,7 +78,7 @@ def sample_rows(engine: Engine, project_id: int) -> Iterator[Row]:
             "number": record.entry.outcome["number"],
             "id": row.external_id,
             "source": row.source,
-            "at": time_text(record.entry.at),
+            "at": utc_text(record.entry.at),
             "x": x,
             **({"y": payload["y"]} if "y" in payload else {}),
             **outcome,

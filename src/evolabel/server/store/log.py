@@ -184,6 +184,13 @@ def find_key(connection: Connection, project_id: int, key: str) -> list[Record]:
     return [read_record(row) for row in connection.execute(query)]
 
 
+def last_of_kinds(connection: Connection, project_id: int, kinds: Collection[str]) -> Record | None:
+    """Return the last record of project `project_id` of these `kinds`, read through `connection`, or None."""
+    query = select(LOG).where(LOG.c.project_id == project_id, LOG.c.kind.in_(list(kinds)))
+    row = connection.execute(query.order_by(LOG.c.seq.desc()).limit(1)).first()
+    return None if row is None else read_record(row)
+
+
 def find_kinds(connection: Connection, project_id: int, kinds: Collection[str], since: int = 0) -> list[Record]:
     """Return the records of project `project_id` of these `kinds` since the time `since`, oldest first.
 

@@ -1,0 +1,76 @@
+"""Another version of the program goes on with a log."""
+
+import copy
+
+from evolabel.server.contexts import reading
+from evolabel.server.contexts.replay import restore
+from evolabel.server.contexts.state import ProjectState
+from evolabel.server.ops.backup import back_up
+from evolabel.server.service import Service
+from evolabel.server.store.engines import read_url
+from evolabel.server.store.log import find_kinds
+from evolabel.server.store.snapshots import snapshot_seals
+from server.pumps import call, run, samples, seal, send
+
+
+def kinds(service):
+    """Kinds of the last two records."""
+    with service.reader.connect() as connection:
+        found = find_kinds(connection, 1, ("library.changed", "epoch.started"))
+    return [record.entry.kind for record in found][-2:]
+
+
+def test_a_new_version_is_written_down_with_a_snapshot(sqlite, start, monkeypatch):
+    service = start(sqlite)
+    run(service.workers["pumps"], samples(30))
+    before = seal(service.workers["pumps"])
+    service.stop()
+    for place in ("worker", "replay"):
+        monkeypatch.setattr(f"evolabel.server.contexts.{place}.versions", lambda: {"evolabel": "99"})
+    again = start(sqlite)
+    worker = again.workers["pumps"]
+    assert kinds(again) == ["library.changed", "epoch.started"]
+    assert seal(worker) == before
+    head = worker.head.seq
+    again.stop()
+    third = start(sqlite)
+    assert kinds(third) == ["epoch.started", "epoch.started"]
+    with third.reader.connect() as connection:
+        assert head in snapshot_seals(connection, 1)
+
+
+def test_after_a_crash_what_was_asked_can_be_kept(sqlite, start, tmp_path, monkeypatch):
+    service = start(sqlite)
+    worker = service.workers["pumps"]
+    run(worker, samples(40))
+    for sample, _ in samples(20, seed=1):
+        send(worker, {"x": sample["x"]})
+    shown, waiting = call(worker, reading.show_project), list(worker.state.open)
+    crashed = read_url(f"sqlite:///{tmp_path}/crashed.db")
+    back_up(sqlite, tmp_path / "crashed.db")
+    predict = ProjectState.predict
+
+    def otherwise(state, cells):
+        answer, query = predict(state, cells)
+        answer, query = copy.deepcopy(answer), copy.copy(query)
+        answer["prediction"]["leak"] += 1e-9
+        return answer, query
+
+    monkeypatch.setattr(ProjectState, "predict", otherwise)
+    refused = Service(crashed)
+    refused.start()
+    assert "--keep-decisions" in refused.broken["pumps"]
+    refused.stop()
+    kept = Service(crashed, keep_decisions=True)
+    kept.start()
+    try:
+        worker = kept.workers["pumps"]
+        after = call(worker, reading.show_project)
+        assert [after[name] for name in ("samples", "asked", "open")] == [
+            shown[n] for n in ("samples", "asked", "open")
+        ]
+        assert list(worker.state.open) == waiting
+    finally:
+        kept.stop()
+    with worker.reading() as connection:
+        assert restore(connection, 1, 9).replayed == 0  # a snapshot was stored at the stop
