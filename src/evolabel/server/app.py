@@ -21,6 +21,7 @@ from evolabel.server.api import (
     users,
 )
 from evolabel.server.api.access import Access, check_policy
+from evolabel.server.api.streams import Streams
 from evolabel.server.config import networks
 from evolabel.server.contexts.settings import ProjectSettings
 from evolabel.server.guard import Guard
@@ -76,6 +77,7 @@ def create_app(
     app.state.project_defaults = project_defaults or ProjectSettings()
     app.state.metrics_for = networks(metrics_for)
     app.state.http_counts = HttpCounts()
+    app.state.streams = Streams(service)
     problems.install(app)
     pages.install_pages(app, service)
     for router in ROUTERS:

@@ -70,6 +70,12 @@ def _serve(config: ServerConfig, service: Service, listener: socket.socket, *, d
         service, token_per_minute=config.token_per_minute, body_mb=config.body_mb, metrics_for=config.addresses,
         project_defaults=config.project,
     )  # fmt: skip
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            app.state.streams.stop()  # else the server waits for them
+            await super().shutdown(sockets)
+
     server = uvicorn.Config(
         app,
         http=DeadlineProtocol,
@@ -84,7 +90,7 @@ def _serve(config: ServerConfig, service: Service, listener: socket.socket, *, d
         ssl_certfile=config.tls_cert or None,
         ssl_keyfile=config.tls_key or None,
     )
-    uvicorn.Server(server).run(sockets=[listener])
+    Server(server).run(sockets=[listener])
 
 
 def _print_first_link(service: Service, address: str) -> None:
