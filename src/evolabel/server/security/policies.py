@@ -22,6 +22,7 @@ _OPERATORS = ("operator",)
 ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     "GET /livez": OPEN,
     "GET /readyz": OPEN,
+    "GET /metrics": OPEN,
     "GET /openapi.json": OPEN,
     "GET /api/v1/projects": SIGNED_IN,
     "POST /api/v1/projects": ADMIN,
