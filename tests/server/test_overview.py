@@ -4,7 +4,8 @@ import pytest
 
 from evolabel.server.contexts import health, verbs
 from evolabel.server.contexts.settings import DAY, SECOND, Label
-from evolabel.server.store.statistics import Judgement, count_since, judged_since, last_acts
+from evolabel.server.store.activity import read_activity
+from evolabel.server.store.statistics import Judgement, count_since, judged_since
 from evolabel.server.web import overview
 from evolabel.server.web.label_rows import label_rows
 from server.people import add_person, browser, post
@@ -26,7 +27,7 @@ def test_the_overview_counts_what_became_of_the_questions(database, start):
     with service.reader.connect() as connection:
         counts = count_since(connection, worker.project.id, 0)
         judged = judged_since(connection, worker.project.id, 0)
-        acts = last_acts(connection, worker.project.id, 3)
+        acts = read_activity(connection, worker.project.id, 3)
         assert count_since(connection, worker.project.id, 2**60).samples == 0
     assert counts.samples == 60
     assert set(counts.causes) == {"answered"}

@@ -210,7 +210,8 @@ class ClassifierInner:
     def validate_rows(self, X: object) -> FloatArray:
         """Rows of the table `X`, or of a list of dictionaries by feature names, checked, (n, p).
 
-        Some may have no feature at all. Where the classifier has feature names, scikit-learn's warning of an array without names is given once.
+        Some may have no feature at all. Where the classifier has feature names, scikit-learn's warning of an array
+        without names is given once.
         """
         if isinstance(X, list) and X and isinstance(X[0], Mapping):
             return np.vstack([self.validate_row(x) for x in X])

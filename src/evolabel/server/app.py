@@ -10,7 +10,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evolabel import __version__
 from evolabel.server import problems
-from evolabel.server.api import answers, health, members, projects, questions, sample_reading, samples, users
+from evolabel.server.api import (
+    activity,
+    answers,
+    exports,
+    health,
+    members,
+    projects,
+    questions,
+    sample_reading,
+    samples,
+    users,
+)
 from evolabel.server.api.access import Access
 from evolabel.server.service import Service
 from evolabel.server.web import pages
@@ -24,7 +35,9 @@ ROUTERS = (
     sample_reading.router,
     questions.router,
     answers.router,
+    activity.router,
     projects.router,
+    exports.router,
     members.router,
     users.router,
     health.router,

@@ -111,7 +111,7 @@ def picture(page, name):
     """Keep a screenshot if a folder for them is set."""
     folder = os.environ.get("EVOLABEL_SCREENSHOTS")
     if folder:
-        page.screenshot(path=Path(folder) / f"{name}.png")
+        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
 
 
 def check(page, axe, where):

@@ -1,8 +1,8 @@
 """`Effects`: how answers change the last predictions, computed on copies of the state in a thread of its own.
 
 While an answer is held, a copy is trained by it on trial: "will change". When its question is closed, the copy from
-before is trained by the answers that were taught: "changed". At most one is computed a second. While the worker has much
-to do, or others wait already, an effect is left out; nothing depends on it.
+before is trained by the answers that were taught: "changed". At most one is computed a second. While the worker has
+much to do, or others wait already, an effect is left out; nothing depends on it.
 """
 
 import logging

@@ -215,11 +215,14 @@ class Worker:
         """Append `entries` and their derived rows in one transaction, and return their records."""
         if not entries:
             return []
-        with self._pen.transaction() as connection:
-            head = self._pen.append(connection, self.project.id, self.head, entries)
-            records = [Record(self.head.seq + 1 + i, entry, b"") for i, entry in enumerate(entries)]
-            derive.write(connection, self.project.id, records)
-            crash_point("in_commit")
+        try:
+            with self._pen.transaction() as connection:
+                head = self._pen.append(connection, self.project.id, self.head, entries)
+                records = [Record(self.head.seq + 1 + i, entry, b"") for i, entry in enumerate(entries)]
+                derive.write(connection, self.project.id, records)
+                crash_point("in_commit")
+        except NotWriterError as error:  # the next try makes out whether another process writes
+            raise StoreError(f"the writing connection was lost ({error})") from error
         crash_point("after_commit")
         self.head = head
         return records

@@ -16,7 +16,9 @@ from evolabel.server.contexts.reading import show_project, waiting_for
 from evolabel.server.contexts.settings import DAY, Label
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.service import Service
-from evolabel.server.store.statistics import Counts, count_since, judged_since, last_acts
+from evolabel.server.store.activity import answered_by_day, read_activity
+from evolabel.server.store.statistics import Counts, count_since, judged_since
+from evolabel.server.web.happenings import by_day, day_of, describe_all, describe_answers
 from evolabel.server.web.label_rows import LabelRows, label_rows
 from evolabel.server.web.render import render_page
 from evolabel.server.web.visitors import checked_form, visitors_of
@@ -77,7 +79,8 @@ def _facts(service: Service, worker: Worker, labels: list[Label]) -> dict[str, A
     with service.reader.connect() as connection:
         counts = count_since(connection, worker.project.id, since)
         judged = judged_since(connection, worker.project.id, since)
-        acts = last_acts(connection, worker.project.id, _MOST_ACTS)
+        happened = read_activity(connection, worker.project.id, _MOST_ACTS)
+        answered = answered_by_day(connection, worker.project.id, happened[-1].seq if happened else 0, day=day_of)
     begin = judged[0].at if judged else since
     quality = label_rows(labels, judged, begin, now)
     checks = _checks(service, worker, counts, quality, now)
@@ -87,7 +90,7 @@ def _facts(service: Service, worker: Worker, labels: list[Label]) -> dict[str, A
         "bar": question_bar(counts.causes),
         "quality": quality,
         "begin": begin,
-        "acts": acts,
+        "days": by_day([*describe_all(happened), *map(describe_answers, answered)], now),
         "checks": checks,
         "wrong": [check for check in checks if not check.holds],
     }

@@ -9,7 +9,19 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from evolabel.server.service import Service
-from evolabel.server.web import answer, invitation, me, overview, own_answers, project_list, sample_page, sign_in
+from evolabel.server.web import (
+    answer,
+    events,
+    invitation,
+    me,
+    overview,
+    own_answers,
+    people,
+    project_list,
+    sample_page,
+    settings,
+    sign_in,
+)
 from evolabel.server.web.render import render_page
 from evolabel.server.web.visitors import Visitors
 
@@ -19,9 +31,12 @@ PAGE_ROUTERS = (
     invitation.router,
     me.router,
     overview.router,
+    events.router,
     answer.router,
     sample_page.router,
     own_answers.router,
+    people.router,
+    settings.router,
 )
 """Routes of pages."""
 
