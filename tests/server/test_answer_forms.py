@@ -187,11 +187,14 @@ def test_what_an_answer_changes_stands_beside_it(service):
     while not worker.effects.find([number]):
         time.sleep(0.01)
     assert "Will change " in client.get("/p/pumps/answer/last").text
+    post(client, f"/p/pumps/questions/{number}/undo")
+    assert worker.effects.find([number]) == {}
+    post(client, f"/p/pumps/questions/{number}/answer", **fields(labels, "1"))
     with service.pen.transaction() as connection:
         facts = {"of": 500, "changed": 4, "labels": {"leak": {"to_yes": 3, "to_no": 1}}}
         store_effect(connection, worker.project.id, number, facts, 0)
     assert "Changed 4 of the last 500 predictions." in client.get("/p/pumps/answer/last").text
     page = client.get("/p/pumps/answer").text
     if "Nothing to ask" in page:
-        assert "4 of the last 500 predictions" in page
+        assert "4 changes among the last 500 predictions" in page
         assert "What your last answer changed" in page
