@@ -11,6 +11,7 @@ from fastapi.responses import StreamingResponse
 
 from evolabel.server.api.access import access_of, now_us, read
 from evolabel.server.api.schemas import MOST_NUMBER
+from evolabel.server.api.streams import streams_of
 from evolabel.server.api.times import readable_times
 from evolabel.server.contexts.reading import show_project
 from evolabel.server.contexts.settings import DAY, SECOND
@@ -26,6 +27,7 @@ from evolabel.server.store.statistics import summed, summed_labels
 router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["activity"])
 
 MOST_STEPS = 11_000  # rows of one answer; 7 days of minutes are 10 080
+_STREAM = 'id: 91840\nevent: question\ndata: {"number":88121,"labels":["leak"]}\n\n'
 Since = Annotated[datetime | None, Query(alias="from", examples=["2026-11-16T00:00:00Z"])]
 Until = Annotated[datetime | None, Query(alias="to", examples=["2026-11-17T00:00:00Z"])]
 Step = Annotated[int, Query(ge=1, le=60 * 24 * 366, description="minutes of a row")]
@@ -119,6 +121,26 @@ async def get_activity(
         return {"activity": shown, "next": rows[-1].seq if more else None}
 
     return readable_times(await asyncio.to_thread(find))
+
+
+@router.get(
+    "/events",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {"example": _STREAM}}}},
+)
+async def get_events(slug: str, request: Request) -> StreamingResponse:
+    """Return a stream of server-sent events: question, closed, final, waiting, sample, act, state.
+
+    The `id` of an event is the number of its record. A stream with the header `Last-Event-ID` begins behind that
+    record; where more than 1000 were missed, it begins with the event `reset`. A comment comes every 15 seconds.
+    """
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+
+    async def check() -> None:
+        await asyncio.to_thread(access.enter, request, slug)
+
+    return await streams_of(request).response(request, worker, identity.person_id, check)
 
 
 @router.get(

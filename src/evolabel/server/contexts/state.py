@@ -1,7 +1,7 @@
 """`ProjectState`: everything that the records of a project have made, and what each further record does to it.
 
 `apply` depends on nothing but the state and the record: no clock, no database. So the records of the log, applied one
-after the other, give the same bits again. This is the only file that calls the learner.
+after the other, give the same bits again. This file and `contexts.rule_acts`, which it uses, alone change the learner.
 """
 
 import math
@@ -22,6 +22,7 @@ from evolabel.server.contexts.questions import (
     held_back,
     judged_answers,
 )
+from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE, change_rules, undo_on
 from evolabel.server.contexts.rule_events import count_events, events_since
 from evolabel.server.contexts.settings import HOUR, Feature, Label, ProjectSettings
 from evolabel.server.store.canonical import canonical, digest
@@ -135,13 +136,21 @@ class ProjectState:
 
     # ------------------------------------------------------------------ records
 
-    def apply(self, kind: str, payload: Facts, at: int) -> Facts:
+    def apply(self, kind: str, payload: Facts, at: int, decided: Facts | None = None) -> Facts:
         """Change the state by a record of this `kind` and `payload` made at time `at`, and return its outcome.
 
-        Everything in `payload` was checked before. `events` of the outcome are what has changed in the rules.
+        Everything in `payload` was checked before. `events` of the outcome are what has changed in the rules. `decided`
+        is the outcome that the record had in another model: what was asked there is asked here.
         """
+        if kind == UNDONE:
+            return self._undone(payload)
         before = count_events(self.learner)
-        outcome = self._verbs[kind](self, payload, at)
+        if kind in RULE_KINDS:
+            outcome = change_rules(self.learner, kind, payload)
+        elif kind == "sample" and decided is not None:
+            outcome = self._sample_as_decided(payload, at, decided)
+        else:
+            outcome = self._verbs[kind](self, payload, at)
         if events := events_since(self.learner, before):
             outcome["events"] = events
         return outcome
@@ -180,7 +189,7 @@ class ProjectState:
         limit = None if given is not None or not query.asked else self._limit(at)
         is_open = query.asked and given is None and limit is None
         if given is not None:
-            self._learn_given(query, asked, payload)
+            outcome |= self._learn_given(query, asked, payload)
         elif limit is not None:
             self.learner.pass_by(query, held=True)
         elif is_open:
@@ -199,15 +208,38 @@ class ProjectState:
         waiting = sum(not question.responses for question in self.open.values())
         return held_back(self.settings, waiting, list(self.asked_at), at, paused=self.paused)
 
-    def _learn_given(self, query: Query, asked: list[str], payload: Facts) -> None:
+    def _sample_as_decided(self, payload: Facts, at: int, decided: Facts) -> Facts:
+        """Count a sample with the question, or without one, that the outcome `decided` has."""
+        query, given, question = self.predict(payload["x"])[1], payload.get("y"), decided["question"]
+        self.seen += 1
+        if asked := decided.get("paid", []) if question is None else question["labels"]:
+            query = self.learner.pending[self.learner.mark_pending(query, asked)]
+        if given is not None:
+            if asked or not query.asked:
+                self.learner.update(query, self._row(given))
+            else:
+                self._teach_passed(query, payload)
+        elif question is not None:
+            self._opened(query, asked, decided["labels"], at)
+        elif query.asked:
+            self.learner.pass_by(query, held="held" in decided)
+        else:
+            self.learner.update(query, None)
+        return dict(decided)
+
+    def _learn_given(self, query: Query, asked: list[str], payload: Facts) -> Facts:
         """Count and learn a sample whose labels came with it; a question about `asked` is paid if it is answered."""
-        given, cells = payload["y"], payload["x"]
-        row = self._row(given)
+        given = payload["y"]
         if all(given.get(name) is not None for name in asked):
-            self.learner.update(query, row)
-            return
+            self.learner.update(query, self._row(given))
+            return {"paid": asked} if asked else {}
+        self._teach_passed(query, payload)
+        return {}
+
+    def _teach_passed(self, query: Query, payload: Facts) -> None:
+        """Count the sample of `query` as not asked, and learn the labels in its `payload`."""
         self.learner.pass_by(query)
-        self.learner.teach(self._encoded(cells)[0], row)
+        self.learner.teach(self._encoded(payload["x"])[0], self._row(payload["y"]))
 
     def _opened(self, query: Query, asked: list[str], said: list[str], at: int) -> Facts:
         """Keep the question of `query` about the labels `asked`, of which the model has `said` some, and return it."""
@@ -277,6 +309,11 @@ class ProjectState:
 
     def _epoch(self, payload: Facts, at: int) -> Facts:
         return {"seal": self.seal()}
+
+    def _undone(self, payload: Facts) -> Facts:
+        before = self.seal()
+        self.learner, outcome = undo_on(self.learner, payload)
+        return {**outcome, "seal_before": before, "seal": self.seal()}
 
     def _label_added(self, payload: Facts, at: int) -> Facts:
         label = Label(**payload)

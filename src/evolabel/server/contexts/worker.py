@@ -9,19 +9,22 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from typing import Any
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DataError as DatabaseDataError
 from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError, StatementError
 
 from evolabel.errors import EvolabelError
 from evolabel.server.contexts.desk import Desk, TornError
 from evolabel.server.contexts.effects import Effects
+from evolabel.server.contexts.feed import Feed
 from evolabel.server.contexts.jobs import BusyError, CannotApplyError, Job, JobQueue, Verb, refuse_all
 from evolabel.server.contexts.leases import Leases
 from evolabel.server.contexts.questions import next_change
 from evolabel.server.contexts.replay import restore, versions
+from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
 from evolabel.server.contexts.settings import SECOND
 from evolabel.server.contexts.snapshot_writer import SnapshotWriter
 from evolabel.server.contexts.state import ProjectState
@@ -35,6 +38,7 @@ from evolabel.server.store.log import Head, NewRecord, Record
 from evolabel.server.store.pen import NotWriterError, Pen, StoreError, reading
 from evolabel.server.store.people import names_of
 from evolabel.server.store.projects import Project, next_epoch
+from evolabel.server.store.snapshots import ACT
 
 _IDLE_SECONDS = 5.0
 _RETRY_SECONDS = 1.0
@@ -65,6 +69,7 @@ class Worker:
         self.replayed = 0
         self.failures: dict[bytes, int] = {}
         self.leases = Leases()
+        self.feed = Feed()
         self.view = StateView(self.submit)
         self.effects = Effects(project.id, self.view, reader, pen, lambda: len(self._queue) > _BUSY_JOBS)
         self._pen = pen
@@ -97,10 +102,22 @@ class Worker:
         self._queue.put(job)
         return job.result
 
+    def call(self, verb: Verb) -> Any:
+        """Return the result of `verb` after it was committed; for threads that may wait."""
+        return self.submit(verb).result()
+
+    def reading(self) -> "AbstractContextManager[Connection]":
+        """Return a connection that reads what was committed."""
+        return reading(self._reader)
+
     @property
     def is_ready(self) -> bool:
         """Whether the state is that of the log and jobs are taken."""
         return self.state is not None and not self._queue.stopping
+
+    def begin_stop(self) -> None:
+        """Take no further jobs, so that several workers finish at the same time."""
+        self._queue.stop()
 
     def stop(self, timeout: float = 10.0) -> None:
         """Finish the queue within `timeout` seconds, store a snapshot, and end the thread."""
@@ -160,10 +177,13 @@ class Worker:
                 jobs = [job for job in jobs if job is not broken.job]
                 self._recover()
         records = self._commit(desk.entries)
+        if any(entry.kind in (*RULE_KINDS, UNDONE) for entry in desk.entries):
+            self.view.forget()
         self.view.after_commit(desk.state, self.head.seq)
         self.effects.after_commit(records)
         for job, result in zip(jobs, results, strict=True):
             job.settle(result)
+        self.feed.publish(records, desk.state)
         self._snapshot_if_due(desk)
 
     def _desk(self, log: Any) -> Desk:
@@ -253,8 +273,9 @@ class Worker:
         payload = {"epoch": self.head.epoch, "versions": versions(), "cause": cause}
         payload |= {"replayed": restored.replayed, "stopped": restored.last_at}
         outcome = restored.state.apply("epoch.started", payload, self._last_at)
-        self._commit([NewRecord("epoch.started", payload, outcome, self._last_at)])
+        records = self._commit([NewRecord("epoch.started", payload, outcome, self._last_at)])
         self.state = restored.state
+        self.feed.publish(records, restored.state)
 
     def _count_failure(self, broken: "_BrokenError") -> None:
         """Count and store the failure of a job or of the close of a question; refuse the job, at last for good."""
@@ -274,6 +295,8 @@ class Worker:
 
     def _snapshot_if_due(self, desk: Desk) -> None:
         reason = self._snapshots.due(self.head, desk.now, desk.state.settings.snapshot_every)
+        if desk.snapshot and self.head.seq > self._snapshots.seq:
+            reason = ACT
         if reason is not None:
             self._snapshots.begin(desk.state, self.head, desk.now, reason)
 

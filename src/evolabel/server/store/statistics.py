@@ -11,6 +11,7 @@ from evolabel.server.store.counts import hour_of, minute_of
 from evolabel.server.store.schema import LIMITS, LOG, PER_HOUR_LABEL, PER_MINUTE, QUESTION, SAMPLE, SNAPSHOT
 
 _MOST_JUDGED = 2000  # questions
+_MOST_REASONS = 500  # questions
 _GAPS = 50
 _SUMS = [column for column in PER_MINUTE.columns if not column.primary_key]
 
@@ -98,6 +99,18 @@ def summed_labels(connection: Connection, project_id: int, since: int, until: in
         .order_by(table.c.hour, table.c.label)
     )
     return [dict(row._asdict()) for row in connection.execute(query)]
+
+
+def asked_reasons(connection: Connection, project_id: int) -> list[tuple[str, float]]:
+    """Return why labels were asked in the last 500 questions of project `project_id`: reasons and shares, most first.
+
+    They are read through `connection`. A label has the first of its reasons.
+    """
+    query = select(QUESTION.c.reasons).where(QUESTION.c.project_id == project_id)
+    found = Counter[str]()
+    for reasons in connection.scalars(query.order_by(QUESTION.c.number.desc()).limit(_MOST_REASONS)):
+        found.update(why[0] for why in parsed(reasons).values() if why)
+    return [(reason, n / found.total()) for reason, n in found.most_common()]
 
 
 def judged_since(connection: Connection, project_id: int, since: int) -> list[Judgement]:

@@ -3,7 +3,7 @@
 "use strict";
 (() => {
   const KEPT = `evolabel-unsent:${document.body.dataset.person}:${location.pathname}`;
-  const RETRY = 3000, POLL = 5000, RENEW = 120000;
+  const RETRY = 3000, POLL = 30000, RENEW = 120000;
   const live = document.getElementById("live");
   const dialog = document.getElementById("keys");
   const main = () => document.getElementById("main");
@@ -232,6 +232,7 @@
     if (row) choose(row, event.target.value);
   });
   document.addEventListener("click", event => { if (event.target.closest("#all-keys")) dialog.showModal(); });
+  document.addEventListener("evolabel", event => { if (["question", "waiting", "reset"].includes(event.detail.name)) poll(); });
   addEventListener("online", () => { busy = false; sendKept(); });
   setInterval(tick, 1000);
   setInterval(poll, POLL);
