@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evolabel import __version__
 from evolabel.server import problems
-from evolabel.server.api import answers, health, members, projects, questions, sample_reading, samples, users
+from evolabel.server.api import answers, health, members, projects, questions, rules, sample_reading, samples, users
 from evolabel.server.api.access import Access
 from evolabel.server.service import Service
 from evolabel.server.web import pages
@@ -23,6 +23,7 @@ ROUTERS = (
     samples.router,
     sample_reading.router,
     questions.router,
+    rules.router,
     answers.router,
     projects.router,
     members.router,

@@ -9,7 +9,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from evolabel.server.service import Service
-from evolabel.server.web import answer, invitation, me, overview, project_list, sign_in
+from evolabel.server.web import answer, invitation, me, overview, project_list, rules, sign_in
 from evolabel.server.web.render import render_page
 from evolabel.server.web.visitors import Visitors
 
@@ -20,6 +20,7 @@ PAGE_ROUTERS = (
     me.router,
     overview.router,
     answer.router,
+    rules.router,
 )
 """Routes of pages."""
 
