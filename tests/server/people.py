@@ -31,7 +31,9 @@ def add_person(service, name="anna", role="annotator", password=None, admin=Fals
 
 def browser(service, person=None, **options):
     """A client of the application, with a session of a person; `csrf` is the token of its forms."""
-    client = TestClient(create_app(service), follow_redirects=False, headers={"accept": "text/html"}, **options)
+    app = create_app(service)
+    app.state.streams.stop()  # a stream ends after its first events: this client waits for the end
+    client = TestClient(app, follow_redirects=False, headers={"accept": "text/html"}, **options)
     client.csrf = ""
     if person is not None:
         with service.pen.transaction() as connection:

@@ -265,7 +265,7 @@ class ActiveLearner(Asking):
 
         `y` has 0, 1 or NaN for each label, as in `update`.
         """
-        row = self._inner.validate_row(x)[0]
+        row = self._inner.validate_row(x).rows[0]
         labels = checked_labels(as_matrix([y], "y"))
         model = self._inner.model
         if labels.shape != (1, model.n_labels):

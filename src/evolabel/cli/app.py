@@ -16,6 +16,7 @@ from evolabel.cli.bench import bench
 from evolabel.cli.data import convert, datasets
 from evolabel.cli.edit import edit
 from evolabel.cli.explain import explain
+from evolabel.cli.export import export
 from evolabel.cli.figures import figures
 from evolabel.cli.output import print_message
 from evolabel.cli.predict import predict
@@ -69,7 +70,8 @@ def make_app() -> App:
         for place, (name, command) in enumerate(commands.items()):
             app.command(command, name=name, group=group, sort_key=place)
     app.command(serve)
-    app.command(replay, group=LABELLING)
+    for command in (replay, export):
+        app.command(command, group=LABELLING)
     return app
 
 

@@ -10,10 +10,11 @@ from evolabel.server.api.access import access_of, carry_out, keyed_origin_of, re
 from evolabel.server.api.schemas import MOST_NUMBER, EmptyIn, MergeIn, RuleIn, RuleNameIn
 from evolabel.server.api.times import readable_times
 from evolabel.server.contexts import acts
+from evolabel.server.contexts.comparing import COMPARED
 from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.rule_list import life_of, rule_list, show_rule
 from evolabel.server.contexts.state import Facts
-from evolabel.server.contexts.trials import COMPARED, dry_run
+from evolabel.server.contexts.trials import dry_run
 from evolabel.server.contexts.undo import undo_act, undo_cost
 from evolabel.server.contexts.view import StateCopy
 from evolabel.server.contexts.worker import Worker

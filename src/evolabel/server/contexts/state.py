@@ -6,7 +6,7 @@ after the other, give the same bits again. This file and `contexts.rule_acts`, w
 
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -26,6 +26,7 @@ from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE, change_rules,
 from evolabel.server.contexts.rule_events import count_events, events_since
 from evolabel.server.contexts.settings import HOUR, Feature, Label, ProjectSettings
 from evolabel.server.store.canonical import canonical, digest
+from evolabel.typing import IntArray
 
 Facts = dict[str, Any]
 """A JSON object."""
@@ -168,6 +169,10 @@ class ProjectState:
         if warnings := [*query.unfamiliar, *unseen]:
             answer["warnings"] = warnings
         return answer, query
+
+    def decide(self, samples: Sequence[list[float | str | None]]) -> IntArray:
+        """Return the labels that are predicted for `samples`, given by their cells, as 0 and 1, (n, K)."""
+        return self.learner.predict([self._encoded(cells)[0] for cells in samples])
 
     def explain(self, cells: list[float | str | None], turns: int) -> Explanation:
         """Return the prediction for a sample of these `cells` in parts, with at most `turns` changes that turn a label.

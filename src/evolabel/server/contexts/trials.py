@@ -6,9 +6,6 @@ from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.contexts.view import StateCopy
 from evolabel.server.store.recent import RecentSample
 
-COMPARED = 500
-"""Samples whose predictions are compared."""
-
 
 def dry_run(copy: StateCopy, kind: str, payload: Facts, samples: Sequence[RecentSample]) -> Facts:
     """Return the rule that an act of this `kind` and `payload` would make, as read, and what it would change.
@@ -26,17 +23,21 @@ def changed_predictions(before: ProjectState, after: ProjectState, samples: Sequ
 
     Of the changed ones `judged` were judged by people, and of these `right` agree with them after the change.
     """
-    labels: dict[str, dict[str, int]] = {}
-    numbers = []
-    for sample in samples:
-        old, new = (set(state.predict(sample.cells)[0]["labels"]) for state in (before, after))
-        if changed := old ^ new:
-            numbers.append(sample.number)
-        for name in changed:
-            counts = labels.setdefault(name, {"to_yes": 0, "to_no": 0, "judged": 0, "right": 0})
-            counts["to_yes" if name in new else "to_no"] += 1
-            if name in sample.judged:
-                counts["judged"] += 1
-                counts["right"] += bool(sample.judged[name]) == (name in new)
-    in_order = {name: labels[name] for name in before.label_names if name in labels}
-    return {"of": len(samples), "labels": in_order, "numbers": numbers}
+    if not samples:
+        return {"of": 0, "labels": {}, "numbers": []}
+    cells = [sample.cells for sample in samples]
+    old, new = before.decide(cells), after.decide(cells)
+    labels = {}
+    for column, name in enumerate(before.label_names):
+        changed = [place for place in range(len(samples)) if old[place, column] != new[place, column]]
+        if not changed:
+            continue
+        judged = [place for place in changed if name in samples[place].judged]
+        labels[name] = {
+            "to_yes": sum(int(new[place, column]) for place in changed),
+            "to_no": sum(int(old[place, column]) for place in changed),
+            "judged": len(judged),
+            "right": sum(samples[place].judged[name] == int(new[place, column]) for place in judged),
+        }
+    numbers = [sample.number for sample, differs in zip(samples, (old != new).any(axis=1), strict=True) if differs]
+    return {"of": len(samples), "labels": labels, "numbers": numbers}

@@ -18,6 +18,8 @@ from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError, St
 
 from evolabel.errors import EvolabelError
 from evolabel.server.contexts.desk import Desk, TornError
+from evolabel.server.contexts.effects import Effects
+from evolabel.server.contexts.feed import Feed
 from evolabel.server.contexts.jobs import BusyError, CannotApplyError, Job, JobQueue, Verb, refuse_all
 from evolabel.server.contexts.leases import Leases
 from evolabel.server.contexts.questions import next_change
@@ -40,6 +42,7 @@ from evolabel.server.store.snapshots import ACT
 
 _IDLE_SECONDS = 5.0
 _RETRY_SECONDS = 1.0
+_BUSY_JOBS = 8  # that wait while effects of answers are left out
 _MOST_TRIES = 2  # of a request on which the learner fails
 
 logger = logging.getLogger("evolabel.server")
@@ -66,7 +69,9 @@ class Worker:
         self.replayed = 0
         self.failures: dict[bytes, int] = {}
         self.leases = Leases()
+        self.feed = Feed()
         self.view = StateView(self.submit)
+        self.effects = Effects(project.id, self.view, reader, pen, lambda: len(self._queue) > _BUSY_JOBS)
         self._pen = pen
         self._reader = reader
         self._clock = clock or _now
@@ -84,6 +89,7 @@ class Worker:
         """Make the state from the log, and begin to take jobs."""
         self._rebuild("start")
         self._thread.start()
+        self.effects.start()
 
     def submit(self, verb: Verb, rows: int = 1, body_hash: bytes | None = None) -> "Future[Any]":
         """Queue `verb`, which brings this many `rows`, and return the future of its result.
@@ -109,9 +115,14 @@ class Worker:
         """Whether the state is that of the log and jobs are taken."""
         return self.state is not None and not self._queue.stopping
 
+    def begin_stop(self) -> None:
+        """Take no further jobs, so that several workers finish at the same time."""
+        self._queue.stop()
+
     def stop(self, timeout: float = 10.0) -> None:
         """Finish the queue within `timeout` seconds, store a snapshot, and end the thread."""
         self._queue.stop()
+        self.effects.stop()
         self.view.stop()
         if self._thread.is_alive():
             self._thread.join(timeout)
@@ -165,12 +176,14 @@ class Worker:
                 self._count_failure(broken)
                 jobs = [job for job in jobs if job is not broken.job]
                 self._recover()
-        self._commit(desk.entries)
+        records = self._commit(desk.entries)
         if any(entry.kind in (*RULE_KINDS, UNDONE) for entry in desk.entries):
             self.view.forget()
         self.view.after_commit(desk.state, self.head.seq)
+        self.effects.after_commit(records)
         for job, result in zip(jobs, results, strict=True):
             job.settle(result)
+        self.feed.publish(records, desk.state)
         self._snapshot_if_due(desk)
 
     def _desk(self, log: Any) -> Desk:
@@ -218,17 +231,21 @@ class Worker:
             raise _cannot_apply()
         return job.verb(desk)
 
-    def _commit(self, entries: list[NewRecord]) -> None:
-        """Append `entries` and their derived rows in one transaction."""
+    def _commit(self, entries: list[NewRecord]) -> list[Record]:
+        """Append `entries` and their derived rows in one transaction, and return their records."""
         if not entries:
-            return
-        with self._pen.transaction() as connection:
-            head = self._pen.append(connection, self.project.id, self.head, entries)
-            records = [Record(self.head.seq + 1 + i, entry, b"") for i, entry in enumerate(entries)]
-            derive.write(connection, self.project.id, records)
-            crash_point("in_commit")
+            return []
+        try:
+            with self._pen.transaction() as connection:
+                head = self._pen.append(connection, self.project.id, self.head, entries)
+                records = [Record(self.head.seq + 1 + i, entry, b"") for i, entry in enumerate(entries)]
+                derive.write(connection, self.project.id, records)
+                crash_point("in_commit")
+        except NotWriterError as error:  # the next try makes out whether another process writes
+            raise StoreError(f"the writing connection was lost ({error})") from error
         crash_point("after_commit")
         self.head = head
+        return records
 
     def _recover(self) -> None:
         """Make the state again from the log; after an error the next try is a second later."""
@@ -256,8 +273,9 @@ class Worker:
         payload = {"epoch": self.head.epoch, "versions": versions(), "cause": cause}
         payload |= {"replayed": restored.replayed, "stopped": restored.last_at}
         outcome = restored.state.apply("epoch.started", payload, self._last_at)
-        self._commit([NewRecord("epoch.started", payload, outcome, self._last_at)])
+        records = self._commit([NewRecord("epoch.started", payload, outcome, self._last_at)])
         self.state = restored.state
+        self.feed.publish(records, restored.state)
 
     def _count_failure(self, broken: "_BrokenError") -> None:
         """Count and store the failure of a job or of the close of a question; refuse the job, at last for good."""

@@ -128,6 +128,32 @@ def read_records(connection: Connection, project_id: int, after: int, chain: byt
             return
 
 
+def records_after(connection: Connection, project_id: int, after: int, most: int) -> list[Record]:
+    """Return at most `most` records of project `project_id` behind number `after`, read through `connection`.
+
+    The chain is not checked.
+    """
+    query = select(LOG).where(LOG.c.project_id == project_id, LOG.c.seq > after).order_by(LOG.c.seq).limit(most)
+    return [read_record(row) for row in connection.execute(query)]
+
+
+def log_lines(connection: Connection, project_id: int, after: int, most: int) -> Iterator[dict[str, Any]]:
+    """Yield at most `most` records of project `project_id` behind number `after`, in order, as JSON holds them.
+
+    They are read through `connection`; hashes are hexadecimal. The columns are those of the table.
+    """
+    while most > 0:
+        query = select(LOG).where(LOG.c.project_id == project_id, LOG.c.seq > after).order_by(LOG.c.seq)
+        rows = connection.execute(query.limit(min(most, PAGE))).all()
+        for row in rows:
+            facts = {name: value.hex() if isinstance(value, bytes) else value for name, value in row._asdict().items()}
+            payload = None if row.payload is None else parsed(row.payload)
+            yield {**facts, "payload": payload, "outcome": parsed(row.outcome)}
+        if len(rows) < PAGE:
+            return
+        after, most = rows[-1].seq, most - len(rows)
+
+
 def time_of(connection: Connection, project_id: int, seq: int) -> int:
     """Return the time of record `seq` of project `project_id`, read through `connection`; 0 if there is none."""
     found = connection.scalar(select(LOG.c.at).where(LOG.c.project_id == project_id, LOG.c.seq == seq))
