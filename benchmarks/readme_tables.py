@@ -24,7 +24,15 @@ ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "experiments"))
 from study_tables import TABLES
 
-NAMES = ("tuning", "experiments", "reading-rules", "active-learning", "trust", "data")
+NAMES = (
+    "how-to/tuning",
+    "how-to/reading-rules",
+    "how-to/active-learning",
+    "how-to/data",
+    "explanations/accuracy-and-speed",
+    "explanations/experiments",
+    "explanations/trust",
+)
 PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in NAMES))
 
 

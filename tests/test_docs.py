@@ -17,7 +17,8 @@ ROW = re.compile(r"^\| `(?P<name>\w+)` \| .* \| `?(?P<default>[^|`]+)`? \| [^|]+
 
 
 def documented():
-    return {row["name"]: row["default"] for row in ROW.finditer((ROOT / "docs" / "parameters.md").read_text())}
+    page = (ROOT / "docs" / "reference" / "parameters.md").read_text()
+    return {row["name"]: row["default"] for row in ROW.finditer(page)}
 
 
 def test_every_parameter_is_in_the_table():
@@ -50,7 +51,7 @@ def test_the_quick_starts_run_as_written(tmp_path, monkeypatch, capsys):
 
 def test_the_stream_loop_of_scikit_activeml_runs_as_written(capsys):
     pytest.importorskip("skactiveml")
-    page = (ROOT / "docs" / "active-learning.md").read_text()
+    page = (ROOT / "docs" / "how-to" / "active-learning.md").read_text()
     block = next(block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "activeml" in block)
     exec(block, {})
     queried, seen = (int(number) for number in re.findall(r"\d+", capsys.readouterr().out))
@@ -70,7 +71,7 @@ def test_rules_in_the_docs_are_what_the_code_tells():
 
 
 def test_the_gallery_has_the_captions_of_the_code():
-    assert (ROOT / "docs" / "gallery.md").read_text() == gallery.page(), "run `make gallery`"
+    assert (ROOT / "docs" / "reference" / "figures.md").read_text() == gallery.page(), "run `make gallery`"
 
 
 @pytest.mark.parametrize("page", readme_tables.PAGES, ids=lambda page: page.name)
@@ -81,7 +82,7 @@ def test_pages_show_the_numbers_of_the_last_runs(page):
 PLACE = re.compile(r"`((?:src/evolabel/)?[a-z_]+/[\w/]+\.py)`(?: \(`(\w+)`\))?")
 
 
-@pytest.mark.parametrize("page", ["docs/glossary.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", ["docs/reference/glossary.md", "CONTRIBUTING.md"])
 def test_places_in_the_code_exist(page):
     for path, name in PLACE.findall((ROOT / page).read_text(encoding="utf-8")):
         file = next((f for f in (ROOT / path, ROOT / "src" / "evolabel" / path) if f.is_file()), None)

@@ -51,7 +51,7 @@ def api_lines() -> list[str]:
     from evolabel.errors import NotTrainedError  # noqa: F401 (made on first use)
 
     modules = [importlib.import_module(package) for package in PACKAGES]
-    found = {f"{m.__name__}.{name}": getattr(m, name) for m in modules for name in sorted(_exported(m))}
+    found = {f"{m.__name__}.{name}": getattr(m, name) for m in modules for name in sorted(exported(m))}
     for place in HELD:
         module, name = place.split(":")
         found[name] = getattr(importlib.import_module(module), name)
@@ -59,7 +59,7 @@ def api_lines() -> list[str]:
     return [line for name, value in found.items() for line in _described(name, value, public)]
 
 
-def _exported(module: Any) -> list[str]:
+def exported(module: Any) -> list[str]:
     """Return `__all__` of `module`, or the public functions and classes that it defines itself."""
     own = [
         name

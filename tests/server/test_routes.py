@@ -7,6 +7,7 @@ import pytest
 from evolabel.server.app import ROUTERS
 from evolabel.server.security.policies import ADMIN, OPEN, ROUTE_POLICIES, SIGNED_IN, ForbiddenError, policy_of
 from server.people import add_person, browser
+from server.pumps import samples, send
 
 ROLES = (None, "producer", "bridge", "annotator", "expert", "operator")
 LEVEL = {"annotator": 1, "expert": 2, "operator": 3}
@@ -33,6 +34,7 @@ def allowed(role, policy):
 @pytest.mark.parametrize("role", ROLES)
 def test_pages_open_by_role(sqlite, start, role):
     service = start(sqlite)
+    send(service.workers["pumps"], samples(1)[0][0])  # the sample 1 that addresses name
     client = browser(service, add_person(service, "anna", role))
     for route, policy in ROUTE_POLICIES.items():
         method, path = route.split(" ")

@@ -154,8 +154,8 @@ class Asking:
 
         Parameters
         ----------
-        X : array (n, p)
-            The rows.
+        X : array (n, p) or list of dict
+            The rows, or their values by the names of the features.
         first : int, optional
             Number of the first row in the stream, by default that of the next sample.
         """
@@ -172,17 +172,18 @@ class Asking:
         return self._inner.decide(self.decision_function(X, first)).astype(np.int64)
 
     @exclusive
-    def explain(self, x: object, first: int | None = None) -> "Explanation":
+    def explain(self, x: object, first: int | None = None, *, turns: int = 1) -> "Explanation":
         """`decision_function` of one sample `x` in parts that add up; `feedback` is the part of recent errors.
 
-        `classifier.explain` gives the same parts without it. `first` is the number of the sample in the stream.
+        `classifier.explain` gives the same parts without it. `first` is the number of the sample in the stream, `turns`
+        the most changes per label that are offered because they would turn it.
         """
         start, model = self._number(first), self._inner.model
 
         def correct(rows: FloatArray) -> Correction | None:
             return self.strategy.context.of(model, rows, np.full(len(rows), start, np.int64)).correction
 
-        return self._inner.explain(x, correct)
+        return self._inner.explain(x, correct, turns)
 
     def _number(self, first: int | None) -> int:
         """Number of a sample in the stream: `first`, or that of the next sample."""

@@ -231,7 +231,8 @@ class ActiveLearner(Asking):
         reasons = query.reasons or (RANKING,)
         by_label = (reasons,) * int(np.count_nonzero(asked))
         cost = self.strategy.price_of(asked)
-        return replace(query, labels=asked, reasons=reasons, label_reasons=by_label, cost=cost)
+        shares = self._inner.model.calibrator().probabilities(query.prediction[None])[0]
+        return replace(query, labels=asked, reasons=reasons, label_reasons=by_label, cost=cost, probabilities=shares)
 
     def _close(self, query: Query) -> None:
         """Remove a counted question from the pending ones."""

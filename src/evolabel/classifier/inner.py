@@ -208,10 +208,13 @@ class ClassifierInner:
         return self.classifier._options()
 
     def validate_rows(self, X: object) -> FloatArray:
-        """Rows of the table `X`, checked, (n, p); some may have no feature at all.
+        """Rows of the table `X`, or of a list of dictionaries by feature names, checked, (n, p).
 
-        Where the classifier has feature names, scikit-learn's warning of an array without names is given once.
+        Some may have no feature at all. Where the classifier has feature names, scikit-learn's warning of an array
+        without names is given once.
         """
+        if isinstance(X, list) and X and isinstance(X[0], Mapping):
+            return np.vstack([self.validate_row(x).rows for x in X])
         return self._validated(X).rows
 
     def _validated(self, X: object) -> Encoded:
@@ -261,11 +264,11 @@ class ClassifierInner:
             raise DataError(f"query takes one sample, got {len(read.rows)} rows; use next_query for many")
         return read
 
-    def explain(self, x: object, correct: "Correct") -> "Explanation":
-        """The explanation of one sample `x`, its outputs corrected by `correct`."""
+    def explain(self, x: object, correct: "Correct", turns: int) -> "Explanation":
+        """The explanation of one sample `x`, outputs corrected by `correct`, with at most `turns` changes a label."""
         self.model  # noqa: B018
-        read = self._validated(as_one_row(x))
-        return self.classifier._explained(read.rows, correct, tuple(read.unseen))
+        read = self.validate_row(x) if isinstance(x, Mapping) else self._validated(as_one_row(x))
+        return self.classifier._explained(read.rows, correct, tuple(read.unseen), turns)
 
     def explain_features(self, x: FloatArray, unseen: tuple[Unseen, ...]) -> "Explanation":
         """The explanation of one row of features, `x`, (p,), whose texts `unseen` no feature stands for."""
