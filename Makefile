@@ -91,6 +91,7 @@ active: $(READY)  ## what questions are worth, also where answers are bad or the
 
 readme: $(READY)  ## write the measured numbers into README.md and docs
 	$(BIN)/python benchmarks/readme_tables.py
+	$(BIN)/python benchmarks/readme_picture.py
 
 gallery: $(READY)  ## draw every figure into docs/reference/figures.md
 	$(BIN)/python benchmarks/gallery.py
