@@ -8,10 +8,11 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from evolabel.errors import EvolabelError
-from evolabel.server.app import MOST_BODY, create_app
+from evolabel.server.app import create_app
 from evolabel.server.contexts import verbs
 from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.state import ProjectState
+from evolabel.server.guard import MOST_BODY
 from evolabel.server.security.first_token import create_token
 from evolabel.server.service import Service
 from evolabel.server.store.engines import read_url

@@ -20,7 +20,6 @@ DEFAULT_DATABASE = "sqlite:///evolabel-data/evolabel.db"
 DEMO_DATABASE = "sqlite:///evolabel-data/demo.db"
 _VARIABLE = "EVOLABEL_DATABASE_URL"
 _PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2")
-_PRIVATE = ("127.0.0.1", "localhost", "::1")
 
 LABELLING = Group("Label with people", sort_key=2.5)
 """The commands of the labelling service, in the help."""
@@ -33,15 +32,17 @@ serve = App(
 
 Database = Annotated[str | None, Parameter(name="--database")]
 """Option of a command: the database of a service."""
+_Config = Annotated[Path | None, Parameter(name="--config")]
 
 
 @serve.default
 def start(
     *,
+    config: _Config = None,
     database: Database = None,
-    host: str = "127.0.0.1",
-    port: int = 8080,
-    behind_proxy: Annotated[bool, Parameter(negative="")] = False,
+    host: str | None = None,
+    port: int | None = None,
+    behind_proxy: Annotated[bool | None, Parameter(negative="")] = None,
     tls_cert: Path | None = None,
     tls_key: Path | None = None,
     demo: Annotated[bool, Parameter(negative="")] = False,
@@ -52,13 +53,15 @@ def start(
 
     Parameters
     ----------
+    config
+        TOML file with the configuration; variables EVOLABEL_* come before it, and flags before both.
     database
         SQLite file or PostgreSQL database, such as `postgresql://user@host/name`; by default that of
         EVOLABEL_DATABASE_URL, or a SQLite file in the folder evolabel-data.
     host
-        Address to listen on. Others than this machine's own need TLS or a proxy.
+        Address to listen on, 127.0.0.1 by default. Others than this machine's own need TLS or a proxy.
     port
-        Port to listen on.
+        Port to listen on, 8080 by default.
     behind_proxy
         A proxy in front of the service adds TLS.
     tls_cert
@@ -69,14 +72,37 @@ def start(
         Fill a project with samples of three pumps, whose questions a simulated annotator answers in part, and print a
         link with which to sign in. The database is evolabel-data/demo.db, unless another is given.
     """
-    if host not in _PRIVATE and not behind_proxy and tls_cert is None:
-        raise ParameterError(
-            f"--host {host} without TLS would send tokens in the clear; add --tls-cert, --behind-proxy"
-        )
+    _load_packages()
+    from evolabel.server.config import read_config
     from evolabel.server.run import run_server
 
-    url = database_url(database or (DEMO_DATABASE if demo else None))
-    run_server(url, host, port, tls_cert=tls_cert, tls_key=tls_key, behind_proxy=behind_proxy, demo=demo)
+    flags = {
+        "database.url": database or (DEMO_DATABASE if demo else None),
+        "server.host": host,
+        "server.port": port,
+        "server.behind_proxy": behind_proxy,
+        "server.tls_cert": None if tls_cert is None else str(tls_cert),
+        "server.tls_key": None if tls_key is None else str(tls_key),
+    }
+    run_server(read_config(config, os.environ, flags).config, demo=demo)
+
+
+@serve.command(name="config")
+def print_config(*, config: _Config = None, database: Database = None) -> None:
+    """Print the configuration, and where each value comes from; passwords are hidden.
+
+    Parameters
+    ----------
+    config
+        As for `evolabel serve`.
+    database
+        As for `evolabel serve`.
+    """
+    _load_packages()
+    from evolabel.server.config import describe_config, read_config
+
+    loaded = read_config(config, os.environ, {"database.url": database})
+    print_or_write("\n".join(describe_config(loaded)) + "\n", None)
 
 
 @serve.command
@@ -279,8 +305,13 @@ def _print_checked(found: "dict[str, Checked]") -> None:
 
 def database_url(database: str | None) -> "URL":
     """Return the URL of the `database` that the command line names, or else the environment."""
-    for package in _PACKAGES:
-        load(package, "server", "evolabel serve")
+    _load_packages()
     from evolabel.server.store.engines import read_url
 
     return read_url(database or os.environ.get(_VARIABLE) or DEFAULT_DATABASE)
+
+
+def _load_packages() -> None:
+    """Raise MissingDependencyError unless the packages of the extra `server` are installed."""
+    for package in _PACKAGES:
+        load(package, "server", "evolabel serve")

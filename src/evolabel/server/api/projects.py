@@ -10,6 +10,7 @@ from evolabel.server.api.schemas import Body, LabelIn, ProjectIn, SettingsIn
 from evolabel.server.contexts import reading, verbs
 from evolabel.server.contexts.settings import Feature, Label, ProjectSettings
 from evolabel.server.service import NewProject, check_new_names
+from evolabel.server.store.pen import NotWriterError
 
 router = APIRouter(prefix="/api/v1/projects", tags=["projects"])
 
@@ -19,6 +20,8 @@ async def get_projects(request: Request) -> dict[str, Any]:
     """Return the projects that the sender may see."""
     access = access_of(request)
     identity = access.identity(request)
+    if not access.service.is_writer:
+        raise NotWriterError("this server is the standby; send the request to the one that writes, or wait")
     shown = [
         {"slug": slug, "title": worker.project.title, "ready": worker.is_ready}
         for slug, worker in list(access.service.workers.items())
@@ -34,7 +37,7 @@ async def post_project(body: ProjectIn, request: Request) -> dict[str, Any]:
     identity = access.admin(request)
     features = [Feature.read(item.model_dump()) for item in body.features]
     labels = [Label(**item.model_dump()) for item in body.labels]
-    settings = ProjectSettings.read(body.settings)
+    settings = ProjectSettings.read(body.settings, request.app.state.project_defaults)
     new = NewProject(body.slug, body.title, features, labels, settings)
     project = await asyncio.to_thread(access.service.create_project, new, identity.person_id)
     return {"slug": project.slug, "title": project.title}

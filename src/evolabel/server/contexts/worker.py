@@ -100,6 +100,10 @@ class Worker:
         """Whether the state is that of the log and jobs are taken."""
         return self.state is not None and not self._queue.stopping
 
+    def begin_stop(self) -> None:
+        """Take no further jobs, so that several workers finish at the same time."""
+        self._queue.stop()
+
     def stop(self, timeout: float = 10.0) -> None:
         """Finish the queue within `timeout` seconds, store a snapshot, and end the thread."""
         self._queue.stop()

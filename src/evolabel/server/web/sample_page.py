@@ -78,7 +78,11 @@ async def _model_now(worker: Worker, shown: dict[str, Any], facts: dict[str, Any
     """Return the label that is explained, the labels beside it, the chart and the changes; no chart without rules."""
     labels: list[Label] = facts["labels"]
     chosen = label if label in [known.name for known in labels] else default_label(shown)
-    found = {"chosen": next(known for known in labels if known.name == chosen), "fall": None, "turns": []}
+    found: dict[str, Any] = {
+        "chosen": next(known for known in labels if known.name == chosen),
+        "fall": None,
+        "turns": [],
+    }
     found["verdicts"] = _verdicts(labels, shown, chosen)
     try:
         now = await explain_now(worker, shown, chosen)
