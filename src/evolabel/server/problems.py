@@ -8,7 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from evolabel.errors import DataError, EvolabelError, ParameterError, StateError
+from evolabel.errors import DataError, EvolabelError, ModelFileError, ParameterError, StateError
 from evolabel.server.contexts.acts import MovedError
 from evolabel.server.contexts.jobs import BusyError, CannotApplyError
 from evolabel.server.contexts.verbs import ConflictError, PlacedError, UnknownError
@@ -108,6 +108,7 @@ _KINDS: tuple[tuple[type[Exception], tuple[int, str]], ...] = (
     (StateError, (409, "conflict")),
     (ParameterError, (422, "invalid")),
     (DataError, (422, "invalid")),
+    (ModelFileError, (422, "invalid")),
 )
 
 
