@@ -230,3 +230,26 @@ class PreferencesIn(Body):
     theme: Literal["system", "light", "dark"] = "system"
     keys: StrictBool = True
     language: Literal["en"] = "en"
+
+
+class RuleIn(Body):
+    """A rule as a person writes it: text, or JSON with `if` and `then`."""
+
+    form: Annotated[StrictStr, Field(min_length=1, max_length=20_000)] | dict[str, Any]
+
+
+class RuleNameIn(Body):
+    """The name of a rule; empty for none."""
+
+    name: Annotated[StrictStr, Field(max_length=200)]
+
+
+class MergeIn(Body):
+    """Numbers of two rules."""
+
+    one: Annotated[int, Field(ge=0, le=MOST_NUMBER)]
+    other: Annotated[int, Field(ge=0, le=MOST_NUMBER)]
+
+
+class EmptyIn(Body):
+    """A body without fields."""

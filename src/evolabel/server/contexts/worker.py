@@ -17,6 +17,7 @@ from sqlalchemy.exc import DataError as DatabaseDataError
 from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError, StatementError
 
 from evolabel.errors import EvolabelError
+from evolabel.server.contexts.counters import WorkerCounters
 from evolabel.server.contexts.desk import Desk, TornError
 from evolabel.server.contexts.effects import Effects
 from evolabel.server.contexts.feed import Feed
@@ -70,6 +71,7 @@ class Worker:
         self.replayed = 0
         self.failures: dict[bytes, int] = {}
         self.leases = Leases()
+        self.counters = WorkerCounters()
         self.feed = Feed()
         self.view = StateView(self.submit)
         self.effects = Effects(project.id, self.view, reader, pen, lambda: len(self._queue) > _BUSY_JOBS)
@@ -110,6 +112,11 @@ class Worker:
     def reading(self) -> "AbstractContextManager[Connection]":
         """Return a connection that reads what was committed."""
         return reading(self._reader)
+
+    @property
+    def waiting(self) -> int:
+        """Number of jobs that wait."""
+        return len(self._queue)
 
     @property
     def is_ready(self) -> bool:
@@ -170,7 +177,9 @@ class Worker:
             try:
                 with reading(self._reader) as log:
                     desk = self._desk(log)
+                    begin = time.perf_counter()
                     results = self._apply(desk, jobs)
+                self.counters.add_batch(time.perf_counter() - begin)
                 break
             except _BrokenError as broken:
                 self.state = None
@@ -236,6 +245,7 @@ class Worker:
         """Append `entries` and their derived rows in one transaction, and return their records."""
         if not entries:
             return []
+        begin = time.perf_counter()
         try:
             with self._pen.transaction() as connection:
                 head = self._pen.append(connection, self.project.id, self.head, entries)
@@ -245,6 +255,7 @@ class Worker:
         except NotWriterError as error:  # the next try makes out whether another process writes
             raise StoreError(f"the writing connection was lost ({error})") from error
         crash_point("after_commit")
+        self.counters.add_commit(entries, time.perf_counter() - begin)
         self.head = head
         return records
 
@@ -262,6 +273,7 @@ class Worker:
         `keep_decisions` as for `restore`, if this version of the program would decide otherwise.
         """
         self.state = None
+        self.counters.rebuilds[cause] += 1
         self._snapshots.finish()
         if not self._pen.acquire():
             raise NotWriterError("another process writes to this database; stop it, or wait until it ends")
