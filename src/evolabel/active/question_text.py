@@ -6,7 +6,7 @@ import numpy as np
 
 from evolabel._utils.text import one_line
 from evolabel.streams.tabular.column_coding import ColumnCoding
-from evolabel.streams.tabular.time_columns import time_text
+from evolabel.streams.tabular.time_columns import timestamp_at
 
 if TYPE_CHECKING:
     from evolabel.active.query import Query
@@ -56,7 +56,7 @@ def _values(query: "Query") -> str:
         if np.isnan(values).any():
             continue
         if column in columns.times:
-            said.append(f"{column} = {time_text(columns.times[column], values[-1])}")
+            said.append(f"{column} = {timestamp_at(columns.times[column], values[-1])}")
         elif texts is None:
             said.append(f"{column} = {values[0]:,.6g}")
         elif values.any():

@@ -87,6 +87,27 @@ class PredictionsIn(Body):
     samples: Annotated[list[PredictionIn], Field(min_length=1, max_length=ROWS_PER_REQUEST)]
 
 
+class HistoryRow(Body):
+    """A row from before the project, with its labels."""
+
+    x: Values
+    y: Annotated[dict[str, Answer], Field(min_length=1)]
+
+
+class HistoryIn(Body):
+    """Rows with labels, for a fit."""
+
+    rows: Annotated[list[HistoryRow], Field(min_length=1, max_length=ROWS_PER_REQUEST)]
+
+
+class RebuildIn(Body):
+    """Why the model is made anew, and people and labels whose answers do not count."""
+
+    cause: StrictStr = Field(min_length=1, max_length=2000)
+    people: Annotated[list[Name], Field(max_length=1000)] = []
+    labels: Annotated[list[Name], Field(max_length=500)] = []
+
+
 class LabelsIn(Body):
     """Labels of a sample that became known later."""
 

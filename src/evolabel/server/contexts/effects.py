@@ -1,8 +1,8 @@
 """`Effects`: how answers change the last predictions, computed on copies of the state in a thread of its own.
 
 While an answer is held, a copy is trained by it on trial: "will change". When its question is closed, the copy from
-before is trained by the answers that were taught: "changed". At most one is computed a second. While the worker has much
-to do, or others wait already, an effect is left out; nothing depends on it.
+before is trained by the answers that were taught: "changed". At most one is computed a second. While the worker has
+much to do, or others wait already, an effect is left out; nothing depends on it.
 """
 
 import logging
@@ -78,6 +78,8 @@ class Effects:
         """Note the answers and closed questions in `records`; called by the worker."""
         for record in records:
             kind, payload, at = record.entry.kind, record.entry.payload, record.entry.at
+            if kind in ("answer", "withdrawal"):
+                self._held.pop(payload["number"], None)
             is_held = kind == "answer" and record.entry.outcome["final_at"] > at
             if not is_held and not (kind == "close" and payload["rows"]):
                 continue
@@ -93,7 +95,7 @@ class Effects:
 
         `labels` has to_yes and to_no by label once it is `final`, and is empty before.
         """
-        held = {number: self._held[number] for number in numbers if number in self._held}
+        held = {number: effect for number in numbers if (effect := self._held.get(number)) is not None}
         with self._reader.connect() as connection:
             return held | effects_of(connection, self._project_id, numbers)
 

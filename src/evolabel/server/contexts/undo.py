@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from evolabel.errors import EvolabelError
 from evolabel.server.contexts.acts import UndoPlan, plan_undo, shown_act, undo_by_inverse
 from evolabel.server.contexts.desk import Desk, Origin
+from evolabel.server.contexts.model_records import REBUILT, REPLACED
 from evolabel.server.contexts.replay import loaded_state
 from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
 from evolabel.server.contexts.state import Facts, ProjectState
@@ -65,8 +66,12 @@ class Beside:
         if self.state is None:
             self.state = ProjectState.created(entry.payload)
             return
+        if entry.kind in (REPLACED, REBUILT):
+            raise ConflictError(
+                "later-acts", f"act {self._act} cannot be undone: record {record.seq} replaced the model"
+            )
         try:
-            self.state.apply(entry.kind, entry.payload, entry.at, decided=entry.outcome)
+            self.state.apply(entry.kind, record.applied_payload(), entry.at, decided=entry.outcome)
         except EvolabelError as error:
             raise ConflictError(
                 "later-acts", f"act {self._act} cannot be undone, because record {record.seq} builds on it: {error}"

@@ -74,7 +74,7 @@ def _features(time: datetime, start: datetime) -> tuple[float, float, float]:
     return hour, float(time.weekday()), (time - start).total_seconds() / 86400
 
 
-def time_text(origin: str, days: float) -> str:
+def timestamp_at(origin: str, days: float) -> str:
     """Return the timestamp that is `days` after `origin` as text, in its time zone, exact to a millisecond."""
     start = _parse(origin)
     assert start is not None
