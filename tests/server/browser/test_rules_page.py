@@ -35,7 +35,7 @@ def test_add_preview_lock_and_undo_after_learning(eva, visit):
     page.wait_for_selector("text=eva undid an act")
     assert page.locator(".tag.locked").count() == 0
     page.locator(".undo-act button").first.click()
-    page.wait_for_function("document.querySelectorAll('.happened li').length === 4")
+    page.wait_for_function("document.querySelectorAll('.act-list li').length === 4")
     assert page.locator("text=“low”").count() == 0
 
 
