@@ -2,12 +2,16 @@
 
 import re
 
+import pytest
 
+
+@pytest.mark.drawn
 def test_figures_and_an_index_are_written(command, plant_model, plant, tmp_path):
     told = command("figures", plant_model, "--out", tmp_path / "pictures", "--data", plant)
     assert (told.code, told.out) == (0, "")
     shown = re.findall(r'src="([^"]+)\.svg"', (tmp_path / "pictures" / "index.html").read_text())
-    assert {"rule-map", "label-correlations", "memberships-heat", "life-lines"} <= set(shown)
+    assert {"rule-map-separating-plane", "label-correlations", "memberships-heat", "life-lines-of-rules"} <= set(shown)
+    assert {"rule-map-heat-flow", "novelty-map-heat-flow"} <= set(shown) or {"rule-map-flow-heat"} <= set(shown)
     for name in shown:
         assert (tmp_path / "pictures" / f"{name}.svg").read_text().startswith("<svg")
         assert (tmp_path / "pictures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")

@@ -66,6 +66,7 @@ def test_the_same_command_gives_the_same_numbers(command):
     assert scores() == scores()
 
 
+@pytest.mark.drawn
 def test_results_figures_and_a_report_are_written(command, tmp_path, plant):
     out = tmp_path / "results"
     told = command("run", plant, "--labels", "fault_a,fault_b", "--against", "prior", "--out", out, "--quiet")
@@ -241,6 +242,7 @@ def changing_plant(tmp_path):
     return file
 
 
+@pytest.mark.drawn
 def test_changes_of_the_stream_are_a_table_and_a_part_of_the_report(command, changing_plant, tmp_path):
     out = tmp_path / "results"
     told = command("run", changing_plant, "--labels", "fan,pump", "--out", out, "--quiet")
@@ -311,7 +313,9 @@ def test_the_report_has_threshold_rules_with_the_names_of_the_file(command, tmp_
     assert "Thresholds</h2>" in page
     model, data, out = tmp_path / "model.safetensors", tmp_path / "pump.csv", tmp_path / "all"
     assert command("figures", model, "--data", data, "--row", 7, "--out", out).code == 0
-    assert {"tree-leak.svg", "path-leak.svg", "edges-leak-flow.png"} <= {file.name for file in out.iterdir()}
+    assert {"threshold-tree-leak.svg", "sample-path-leak.svg", "threshold-edges-leak-flow.png"} <= {
+        file.name for file in out.iterdir()
+    }
     data.write_text("\n".join(["pressure,flow,machine,leak", *rows[:300]]))
     command("run", data, "--labels", "leak", "--out", tmp_path, "--quiet", "--force")
     assert list(tmp_path.glob("thresholds-*.svg")) == []

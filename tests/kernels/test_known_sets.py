@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +12,7 @@ NONE, NO_TABLE = np.zeros(0), np.zeros((0, 0))
 
 
 class NaiveSets:
-    """Sets in a dictionary, in the order in which they came; sums of logarithms as in docs/trust.md."""
+    """Sets in a dictionary, in the order in which they came; sums of logarithms as in docs/explanations/trust.md."""
 
     def __init__(self, n_labels, most):
         self.most, self.counts = most, {}
@@ -58,7 +59,7 @@ def rows_of(seed, n=80, K=4):
     return F, P, Y, rng
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(st.integers(0, 10_000), st.booleans(), st.sampled_from([2, 4, 16]), st.sampled_from([0.5, 0.3]))
 def test_rows_are_decided_and_learned_as_the_naive_twin_does(seed, weighted, most, threshold):
     F, P, Y, rng = rows_of(seed)

@@ -97,6 +97,7 @@ class Asking:
         ----------
         x : array (p,), or a dictionary {feature: value}
             The sample; NaN, or not in the dictionary: missing. A row of a frame or a table of one row will do.
+            A timestamp is a text or a datetime.
 
         Returns
         -------
@@ -105,7 +106,8 @@ class Asking:
         """
         model = self._inner.model
         self.strategy.check_model(model)
-        return self.strategy.query(model, self._inner.validate_row(x))
+        read = self._inner.validate_row(x)
+        return self.strategy.query(model, read.rows, tuple(read.unseen))
 
     @uninterrupted
     def next_query(self, X: object) -> tuple[Query | None, int]:
@@ -152,8 +154,8 @@ class Asking:
 
         Parameters
         ----------
-        X : array (n, p)
-            The rows.
+        X : array (n, p) or list of dict
+            The rows, or their values by the names of the features.
         first : int, optional
             Number of the first row in the stream, by default that of the next sample.
         """

@@ -87,7 +87,7 @@ class Explanation:
     deciding : tuple of WrittenRule or None
         For each label the written rule that decides; None where none does. Empty without written rules.
     probabilities : array of shape (n_labels,), optional
-        The probability of each label, which follows from its output (docs/trust.md).
+        The probability of each label, which follows from its output (docs/explanations/trust.md).
     together : str
         What labels that are on have in common where all are decided together, as whole sets, or classes by weights;
         `threshold` is infinite then. Empty where each label is decided by its own output.

@@ -107,6 +107,18 @@ def is_held(desk: Desk, number: int, person: int) -> bool:
     return own is not None and not own.is_final(desk.now, desk.state.settings)
 
 
+def may_see_effect(desk: Desk, number: int, person: int) -> bool:
+    """Return whether a `person` may see what question `number` on the `desk` changes: once it is closed or answered.
+
+    UnknownError if nothing was asked.
+    """
+    record = desk.sample(number)
+    if record is None or record.entry.outcome["question"] is None:
+        raise UnknownError(f"there is no question {number}; questions have the numbers of their samples")
+    question = desk.state.open.get(number)
+    return question is None or person in question.responses
+
+
 def waiting_for(desk: Desk, person: int) -> int:
     """Return how many open questions on the `desk` a `person` has not answered."""
     return sum(person not in question.responses for question in desk.state.open.values())

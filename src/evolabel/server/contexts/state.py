@@ -1,19 +1,22 @@
 """`ProjectState`: everything that the records of a project have made, and what each further record does to it.
 
 `apply` depends on nothing but the state and the record: no clock, no database. So the records of the log, applied one
-after the other, give the same bits again. This is the only file that calls the learner.
+after the other, give the same bits again. This file and `contexts.rule_acts`, which it uses, alone change the learner.
 """
 
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.text import first_names
 from evolabel.active import ActiveLearner, Query
 from evolabel.errors import DataError
 from evolabel.explain.prediction import Explanation
+from evolabel.server.contexts.cells import read_cell
+from evolabel.server.contexts.model_records import MODEL_KINDS, change_model, number_row
 from evolabel.server.contexts.questions import (
     Answers,
     OpenQuestion,
@@ -22,9 +25,11 @@ from evolabel.server.contexts.questions import (
     held_back,
     judged_answers,
 )
+from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE, change_rules, undo_on
 from evolabel.server.contexts.rule_events import count_events, events_since
 from evolabel.server.contexts.settings import HOUR, Feature, Label, ProjectSettings
 from evolabel.server.store.canonical import canonical, digest
+from evolabel.typing import IntArray
 
 Facts = dict[str, Any]
 """A JSON object."""
@@ -54,6 +59,10 @@ class ProjectState:
         self.seen = 0
         """Samples so far; the last one has this number."""
         self.paused = False
+        self.history: list[Facts] = []
+        """Rows with labels that wait for a fit."""
+        self.prepared: EvolvingFuzzyClassifier | None = None
+        """A classifier fitted to the history, so that the record of the fit need not compute it."""
 
     @classmethod
     def created(cls, payload: Facts) -> "ProjectState":
@@ -88,6 +97,7 @@ class ProjectState:
             "n_questions": self.n_questions,
             "seen": self.seen,
             "paused": self.paused,
+            "history": self.history,
         }
 
     @classmethod
@@ -99,6 +109,7 @@ class ProjectState:
         state.open = {item["number"]: OpenQuestion.read(item) for item in facts["open"]}
         state.asked_at = deque(facts["asked_at"])
         state.n_questions, state.seen, state.paused = facts["n_questions"], facts["seen"], facts["paused"]
+        state.history = facts["history"]
         return state
 
     def seal(self) -> str:
@@ -118,7 +129,7 @@ class ProjectState:
         if not isinstance(x, list) or len(x) != len(names):
             found = f"{len(x)} values" if isinstance(x, list) else type(x).__name__
             raise DataError(f"x must have {len(names)} values or be an object of values by name, got {found}")
-        return [_cell(feature, value) for feature, value in zip(self.features, x, strict=True)]
+        return [read_cell(feature, value) for feature, value in zip(self.features, x, strict=True)]
 
     def read_labels(self, answers: object) -> Answers:
         """Return `answers` as 1, 0 or None by the name of the label; DataError for unknown names and other values."""
@@ -134,16 +145,31 @@ class ProjectState:
 
     # ------------------------------------------------------------------ records
 
-    def apply(self, kind: str, payload: Facts, at: int) -> Facts:
+    def apply(self, kind: str, payload: Facts, at: int, decided: Facts | None = None) -> Facts:
         """Change the state by a record of this `kind` and `payload` made at time `at`, and return its outcome.
 
-        Everything in `payload` was checked before. `events` of the outcome are what has changed in the rules.
+        Everything in `payload` was checked before. `events` of the outcome are what has changed in the rules. `decided`
+        is the outcome that the record had in another model: what was asked there is asked here.
         """
+        if kind in MODEL_KINDS:
+            return change_model(self, kind, payload)
+        if kind == UNDONE:
+            return self._undone(payload)
         before = count_events(self.learner)
-        outcome = self._verbs[kind](self, payload, at)
+        if kind in RULE_KINDS:
+            outcome = change_rules(self.learner, kind, payload)
+        elif kind == "sample" and decided is not None:
+            outcome = self._sample_as_decided(payload, at, decided)
+        else:
+            outcome = self._verbs[kind](self, payload, at)
         if events := events_since(self.learner, before):
             outcome["events"] = events
         return outcome
+
+    def training_rows(self) -> tuple[list[list[float]], list[list[float]]]:
+        """Return the features and the labels of the rows in the history, NaN where they are missing."""
+        X = [number_row(self._encoded(row["x"])[0]) for row in self.history]
+        return X, [self._row(row["y"]) for row in self.history]
 
     def predict(self, cells: list[float | str | None]) -> tuple[Facts, Query]:
         """Return the answer for a sample of these `cells`, and its query; changes nothing."""
@@ -160,6 +186,10 @@ class ProjectState:
             answer["warnings"] = warnings
         return answer, query
 
+    def decide(self, samples: Sequence[list[float | str | None]]) -> IntArray:
+        """Return the labels that are predicted for `samples`, given by their cells, as 0 and 1, (n, K)."""
+        return self.learner.predict([self._encoded(cells)[0] for cells in samples])
+
     def explain(self, cells: list[float | str | None], turns: int) -> Explanation:
         """Return the prediction for a sample of these `cells` in parts, with at most `turns` changes that turn a label.
 
@@ -175,7 +205,7 @@ class ProjectState:
         limit = None if given is not None or not query.asked else self._limit(at)
         is_open = query.asked and given is None and limit is None
         if given is not None:
-            self._learn_given(query, asked, payload)
+            outcome |= self._learn_given(query, asked, payload)
         elif limit is not None:
             self.learner.pass_by(query, held=True)
         elif is_open:
@@ -194,15 +224,38 @@ class ProjectState:
         waiting = sum(not question.responses for question in self.open.values())
         return held_back(self.settings, waiting, list(self.asked_at), at, paused=self.paused)
 
-    def _learn_given(self, query: Query, asked: list[str], payload: Facts) -> None:
+    def _sample_as_decided(self, payload: Facts, at: int, decided: Facts) -> Facts:
+        """Count a sample with the question, or without one, that the outcome `decided` has."""
+        query, given, question = self.predict(payload["x"])[1], payload.get("y"), decided["question"]
+        self.seen += 1
+        if asked := decided.get("paid", []) if question is None else question["labels"]:
+            query = self.learner.pending[self.learner.mark_pending(query, asked)]
+        if given is not None:
+            if asked or not query.asked:
+                self.learner.update(query, self._row(given))
+            else:
+                self._teach_passed(query, payload)
+        elif question is not None:
+            self._opened(query, asked, decided["labels"], at)
+        elif query.asked:
+            self.learner.pass_by(query, held="held" in decided)
+        else:
+            self.learner.update(query, None)
+        return dict(decided)
+
+    def _learn_given(self, query: Query, asked: list[str], payload: Facts) -> Facts:
         """Count and learn a sample whose labels came with it; a question about `asked` is paid if it is answered."""
-        given, cells = payload["y"], payload["x"]
-        row = self._row(given)
+        given = payload["y"]
         if all(given.get(name) is not None for name in asked):
-            self.learner.update(query, row)
-            return
+            self.learner.update(query, self._row(given))
+            return {"paid": asked} if asked else {}
+        self._teach_passed(query, payload)
+        return {}
+
+    def _teach_passed(self, query: Query, payload: Facts) -> None:
+        """Count the sample of `query` as not asked, and learn the labels in its `payload`."""
         self.learner.pass_by(query)
-        self.learner.teach(self._encoded(cells)[0], row)
+        self.learner.teach(self._encoded(payload["x"])[0], self._row(payload["y"]))
 
     def _opened(self, query: Query, asked: list[str], said: list[str], at: int) -> Facts:
         """Keep the question of `query` about the labels `asked`, of which the model has `said` some, and return it."""
@@ -273,6 +326,11 @@ class ProjectState:
     def _epoch(self, payload: Facts, at: int) -> Facts:
         return {"seal": self.seal()}
 
+    def _undone(self, payload: Facts) -> Facts:
+        before = self.seal()
+        self.learner, outcome = undo_on(self.learner, payload)
+        return {**outcome, "seal_before": before, "seal": self.seal()}
+
     def _label_added(self, payload: Facts, at: int) -> Facts:
         label = Label(**payload)
         self.learner.add_label(label.name)
@@ -325,22 +383,3 @@ class ProjectState:
         """Return `answers` in the order of the labels, NaN for those not answered."""
         given = (answers.get(name) for name in self.label_names)
         return [math.nan if value is None else float(value) for value in given]
-
-
-def _cell(feature: Feature, value: object) -> float | str | None:
-    """Return `value` as a number, a text or None for `feature`; DataError for anything else."""
-    if value is None:
-        return None
-    if feature.kind == "text":
-        if not isinstance(value, str):
-            raise DataError(f"{feature.name!r} is {value!r}; it must be a text or null")
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DataError(f"{feature.name!r} is {value!r}; it must be a number or null")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise DataError(f"{feature.name!r} is not finite; it must be a number or null")
-    return number

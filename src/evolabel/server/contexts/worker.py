@@ -9,19 +9,24 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from typing import Any
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DataError as DatabaseDataError
 from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError, StatementError
 
 from evolabel.errors import EvolabelError
+from evolabel.server.contexts.counters import WorkerCounters
 from evolabel.server.contexts.desk import Desk, TornError
+from evolabel.server.contexts.effects import Effects
 from evolabel.server.contexts.feed import Feed
 from evolabel.server.contexts.jobs import BusyError, CannotApplyError, Job, JobQueue, Verb, refuse_all
 from evolabel.server.contexts.leases import Leases
+from evolabel.server.contexts.model_records import MODEL_KINDS
 from evolabel.server.contexts.questions import next_change
 from evolabel.server.contexts.replay import restore, versions
+from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
 from evolabel.server.contexts.settings import SECOND
 from evolabel.server.contexts.snapshot_writer import SnapshotWriter
 from evolabel.server.contexts.state import ProjectState
@@ -35,9 +40,11 @@ from evolabel.server.store.log import Head, NewRecord, Record
 from evolabel.server.store.pen import NotWriterError, Pen, StoreError, reading
 from evolabel.server.store.people import names_of
 from evolabel.server.store.projects import Project, next_epoch
+from evolabel.server.store.snapshots import ACT
 
 _IDLE_SECONDS = 5.0
 _RETRY_SECONDS = 1.0
+_BUSY_JOBS = 8  # that wait while effects of answers are left out
 _MOST_TRIES = 2  # of a request on which the learner fails
 
 logger = logging.getLogger("evolabel.server")
@@ -64,8 +71,10 @@ class Worker:
         self.replayed = 0
         self.failures: dict[bytes, int] = {}
         self.leases = Leases()
+        self.counters = WorkerCounters()
         self.feed = Feed()
         self.view = StateView(self.submit)
+        self.effects = Effects(project.id, self.view, reader, pen, lambda: len(self._queue) > _BUSY_JOBS)
         self._pen = pen
         self._reader = reader
         self._clock = clock or _now
@@ -83,6 +92,7 @@ class Worker:
         """Make the state from the log, and begin to take jobs."""
         self._rebuild("start")
         self._thread.start()
+        self.effects.start()
 
     def submit(self, verb: Verb, rows: int = 1, body_hash: bytes | None = None) -> "Future[Any]":
         """Queue `verb`, which brings this many `rows`, and return the future of its result.
@@ -94,6 +104,19 @@ class Worker:
         job = Job(verb, rows, body_hash, Future())
         self._queue.put(job)
         return job.result
+
+    def call(self, verb: Verb) -> Any:
+        """Return the result of `verb` after it was committed; for threads that may wait."""
+        return self.submit(verb).result()
+
+    def reading(self) -> "AbstractContextManager[Connection]":
+        """Return a connection that reads what was committed."""
+        return reading(self._reader)
+
+    @property
+    def waiting(self) -> int:
+        """Number of jobs that wait."""
+        return len(self._queue)
 
     @property
     def is_ready(self) -> bool:
@@ -107,6 +130,7 @@ class Worker:
     def stop(self, timeout: float = 10.0) -> None:
         """Finish the queue within `timeout` seconds, store a snapshot, and end the thread."""
         self._queue.stop()
+        self.effects.stop()
         self.view.stop()
         if self._thread.is_alive():
             self._thread.join(timeout)
@@ -153,7 +177,9 @@ class Worker:
             try:
                 with reading(self._reader) as log:
                     desk = self._desk(log)
+                    begin = time.perf_counter()
                     results = self._apply(desk, jobs)
+                self.counters.add_batch(time.perf_counter() - begin)
                 break
             except _BrokenError as broken:
                 self.state = None
@@ -161,7 +187,10 @@ class Worker:
                 jobs = [job for job in jobs if job is not broken.job]
                 self._recover()
         records = self._commit(desk.entries)
+        if any(entry.kind in (*RULE_KINDS, *MODEL_KINDS, UNDONE) for entry in desk.entries):
+            self.view.forget()
         self.view.after_commit(desk.state, self.head.seq)
+        self.effects.after_commit(records)
         for job, result in zip(jobs, results, strict=True):
             job.settle(result)
         self.feed.publish(records, desk.state)
@@ -216,6 +245,7 @@ class Worker:
         """Append `entries` and their derived rows in one transaction, and return their records."""
         if not entries:
             return []
+        begin = time.perf_counter()
         try:
             with self._pen.transaction() as connection:
                 head = self._pen.append(connection, self.project.id, self.head, entries)
@@ -225,6 +255,7 @@ class Worker:
         except NotWriterError as error:  # the next try makes out whether another process writes
             raise StoreError(f"the writing connection was lost ({error})") from error
         crash_point("after_commit")
+        self.counters.add_commit(entries, time.perf_counter() - begin)
         self.head = head
         return records
 
@@ -239,6 +270,7 @@ class Worker:
     def _rebuild(self, cause: str) -> None:
         """Become the writer, begin a new epoch, and make the state from the log; `cause` goes into the record."""
         self.state = None
+        self.counters.rebuilds[cause] += 1
         self._snapshots.finish()
         if not self._pen.acquire():
             raise NotWriterError("another process writes to this database; stop it, or wait until it ends")
@@ -276,6 +308,8 @@ class Worker:
 
     def _snapshot_if_due(self, desk: Desk) -> None:
         reason = self._snapshots.due(self.head, desk.now, desk.state.settings.snapshot_every)
+        if desk.snapshot and self.head.seq > self._snapshots.seq:
+            reason = ACT
         if reason is not None:
             self._snapshots.begin(desk.state, self.head, desk.now, reason)
 

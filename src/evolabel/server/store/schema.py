@@ -186,6 +186,15 @@ SNAPSHOT = Table(
     Column("reason", Text, nullable=False),
 )
 
+BLOB = Table(
+    "blob",
+    METADATA,
+    _project_key(),
+    Column("hash", LargeBinary, primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+    Column("at", BigInteger, nullable=False),
+)
+
 FAILURE = Table(
     "failure",
     METADATA,
@@ -194,6 +203,17 @@ FAILURE = Table(
     Column("count", Integer, nullable=False),
     Column("error", Text, nullable=False),
     Column("version", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+)
+
+EFFECT = Table(
+    "effect",
+    METADATA,
+    _project_key(),
+    _key("number"),
+    Column("of", Integer, nullable=False),
+    Column("changed", Integer, nullable=False),
+    Column("labels", Text, nullable=False),
     Column("at", BigInteger, nullable=False),
 )
 

@@ -41,7 +41,7 @@ class Waterfall(NamedTuple):
 def waterfall(now: dict[str, Any], features: Sequence[Feature]) -> Waterfall:
     """Return the chart of the explanation `now` (`explain_label`) of a sample with these `features`."""
     parts = _parts(now, {feature.name: feature for feature in features})
-    levels = list(accumulate([now["base"], *(gives for *_, gives in parts)]))
+    levels: list[float] = list(accumulate([now["base"], *(gives for *_, gives in parts)]))
     marks: list[float] = [0.0, *levels, *([] if now["threshold"] is None else [now["threshold"]])]
     step = _tick_step(max(marks) - min(marks))
     low, high = step * math.floor(min(marks) / step + 1e-9), step * math.ceil(max(marks) / step - 1e-9)
