@@ -19,6 +19,7 @@ from evolabel.server.security.first_token import create_token
 from evolabel.server.security.policies import ForbiddenError
 from evolabel.server.store.log import records_after
 from evolabel.server.store.schema import TOKEN
+from evolabel.server.web.happenings import describe
 from server.listening import listening
 from server.people import add_person, browser
 from server.pumps import ANNA, call, run, samples, send
@@ -27,6 +28,11 @@ from server.pumps import ANNA, call, run, samples, send
 def asking(last=None):
     """A request for a stream, behind the record `last`."""
     return SimpleNamespace(headers={} if last is None else {"last-event-id": str(last)})
+
+
+def words(happening):
+    """The text of an act."""
+    return describe(happening).title
 
 
 async def allow():
@@ -62,7 +68,7 @@ def read_stream(service, act, enough, last=None, person=9):
     """Events of a stream that is opened before `act` is done."""
 
     async def main():
-        open_streams = Streams(service)
+        open_streams = Streams(service, words)
         response = await open_streams.response(asking(last), service.workers["pumps"], person, allow)
         doing = asyncio.get_running_loop().run_in_executor(None, act)
         found = await events_of(response, enough)
@@ -88,7 +94,7 @@ def test_a_stream_sends_what_happens(sqlite, start):
     asked = {data["number"] for name, data, _ in found if name == "question"}
     assert asked == {data["number"] for name, data, _ in found if name == "closed"}
     assert asked == {data["number"] for name, data, _ in found if name == "final"}
-    assert ("act", "paused") in [(name, data.get("kind")) for name, data, _ in found]
+    assert ("act", {"kind": "paused", "text": "A command paused asking"}) in [(name, data) for name, data, _ in found]
     assert names.count("sample") < 12  # at most two a second
     numbers = [seq for _, _, seq in found]
     assert numbers[-1] == worker.head.seq
@@ -103,6 +109,9 @@ def test_a_stream_goes_on_behind_the_last_event(sqlite, start, monkeypatch):
         missed = stream_events(records_after(connection, worker.project.id, before, 1000))
     found = read_stream(service, lambda: None, lambda events: events[-1:] and events[-1][0] == "state", last=before)
     assert [StreamEvent(seq, name, data) for name, data, seq in found[:-2]] == missed
+    assert {event.name for event in missed} == {"sample", "question", "closed", "final"}
+    found = read_stream(service, lambda: None, lambda events: events[-1:] and events[-1][0] == "state", last=0)
+    assert ("act", {"kind": "project.created", "text": "A command made the project"}, 1) in found
     monkeypatch.setattr(streams, "MOST_AGAIN", 3)
     found = read_stream(service, lambda: None, lambda events: events[-1:] and events[-1][0] == "state", last=before)
     assert [name for name, _, _ in found] == ["reset", "waiting", "state"]
@@ -132,7 +141,7 @@ def test_a_stream_ends_when_the_person_may_no_longer_read_it(sqlite, start, monk
         raise ForbiddenError("no more")
 
     async def main():
-        response = await Streams(service).response(asking(), service.workers["pumps"], 9, refuse)
+        response = await Streams(service, words).response(asking(), service.workers["pumps"], 9, refuse)
         return await events_of(response, lambda events: False)
 
     assert [name for name, _, _ in asyncio.run(main())] == ["waiting", "state"]
@@ -142,7 +151,7 @@ def test_there_are_limits(sqlite, start, monkeypatch):
     service = start(sqlite)
 
     async def main():
-        open_streams, worker = Streams(service), service.workers["pumps"]
+        open_streams, worker = Streams(service, words), service.workers["pumps"]
         responses = [await open_streams.response(asking(), worker, 9, allow) for _ in range(5)]
         with pytest.raises(ProblemError, match="5 streams of this person"):
             await open_streams.response(asking(), worker, 9, allow)

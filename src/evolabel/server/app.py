@@ -32,6 +32,7 @@ from evolabel.server.ops.http_counts import HttpCounts
 from evolabel.server.ops.notify import keep_notifying, notify
 from evolabel.server.service import Service
 from evolabel.server.web import pages
+from evolabel.server.web.happenings import describe
 
 TOKEN_PER_MINUTE = 600
 ROUTERS = (
@@ -80,10 +81,10 @@ def create_app(
         dependencies=[Depends(check_policy)],
     )
     app.state.access = Access(service, token_per_minute)
+    app.state.streams = Streams(service, lambda happening: describe(happening).title)
     app.state.project_defaults = project_defaults or ProjectSettings()
     app.state.metrics_for = networks(metrics_for)
     app.state.http_counts = HttpCounts()
-    app.state.streams = Streams(service)
     problems.install(app)
     pages.install_pages(app, service)
     for router in ROUTERS:

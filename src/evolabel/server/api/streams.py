@@ -16,6 +16,7 @@ from evolabel.server.contexts.feed import News, StreamEvent, Waiting, stream_eve
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.problems import ProblemError
 from evolabel.server.service import Service
+from evolabel.server.store.activity import Happening, activity_of
 from evolabel.server.store.log import records_after
 from evolabel.server.store.pen import reading
 
@@ -35,10 +36,13 @@ class Streams:
     Parameters
     ----------
     service : Service
+    words : function
+        Returns the text of something that happened.
     """
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, words: Callable[[Happening], str]) -> None:
         self._service = service
+        self._words = words
         self._open = Counter[int]()
         self._stopped = False
 
@@ -87,7 +91,23 @@ class Streams:
         if head - after > MOST_AGAIN:
             return [StreamEvent(head, "reset", {})]
         with reading(self._service.reader) as connection:
-            return stream_events(records_after(connection, worker.project.id, after, head - after))
+            events = stream_events(records_after(connection, worker.project.id, after, head - after))
+        return self._in_words(worker, events)
+
+    def _in_words(self, worker: Worker, events: list[StreamEvent]) -> list[StreamEvent]:
+        """Return `events`, of which each act has its text."""
+        acts = {event.seq for event in events if event.name == "act"}
+        if not acts:
+            return events
+        with reading(self._service.reader) as connection:
+            happened = activity_of(connection, worker.project.id, acts)
+        texts = {(h.seq, h.part): self._words(h) for h in happened}
+        return [
+            event._replace(data={"kind": event.data["kind"], "text": texts[event.seq, event.data["part"]]})
+            if event.name == "act"
+            else event
+            for event in events
+        ]
 
     async def _lines(
         self, reader: "_Reader", waiting: Waiting, missed: list[StreamEvent], check: Check
@@ -99,6 +119,8 @@ class Streams:
             while not self._stopped:
                 news = await reader.inbox.get(min(comment_at - time.monotonic(), samples.seconds(), 1.0))
                 events = _events_behind(news, waiting.seq)
+                if any(event.name == "act" for event in events):
+                    events = await asyncio.to_thread(self._in_words, reader.worker, events)
                 waiting = news[-1].waiting if news and news[-1].waiting.seq > waiting.seq else waiting
                 text = "".join(event.text() for event in samples.passed(events)) + reader.changed(waiting)
                 if time.monotonic() >= comment_at:

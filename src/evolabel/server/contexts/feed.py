@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from evolabel.server.contexts.state import ProjectState
 from evolabel.server.store.activity import activity_rows
-from evolabel.server.store.canonical import parsed
 from evolabel.server.store.log import Record
 
 
@@ -94,5 +93,5 @@ def _events(record: Record) -> list[tuple[str, dict[str, Any]]]:
         found.append(("closed", {"number": payload["number"], "cause": cause}))
         if cause == "answered":
             found.append(("final", {"number": payload["number"]}))
-    acts = [(row["kind"], row["actor_id"], parsed(row["args"])) for row in activity_rows(0, record)]
-    return [*found, *(("act", {"kind": kind, "person": person, "args": args}) for kind, person, args in acts)]
+    acts = activity_rows(0, record)
+    return [*found, *(("act", {"kind": row["kind"], "part": row["part"]}) for row in acts)]

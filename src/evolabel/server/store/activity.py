@@ -1,7 +1,7 @@
 """What happened in a project, for people: acts, stops, and what the model changed, made from the records of the log."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, or_, select
@@ -101,6 +101,12 @@ def activity_after(
     elif more:
         found = [row for row in found if row.seq < found[-1].seq]
     return [_happening(row) for row in found], more
+
+
+def activity_of(connection: Connection, project_id: int, records: Collection[int]) -> list[Happening]:
+    """Return what these `records` of project `project_id` made, read through `connection`."""
+    query = _of_kinds(project_id, [""]).where(ACTIVITY.c.seq.in_(sorted(records)))
+    return [_happening(row) for row in connection.execute(query)]
 
 
 def answered_by_day(

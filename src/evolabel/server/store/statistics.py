@@ -68,15 +68,15 @@ def count_since(connection: Connection, project_id: int, since: int) -> Counts:
 def summed(connection: Connection, project_id: int, since: int, until: int, step: int) -> list[dict[str, int]]:
     """Return what happened in project `project_id` from the time `since` to `until`, read through `connection`.
 
-    The rows are sums over `step` minutes each, oldest first; `minute` is the first. Those in which nothing happened are
-    left out.
+    The rows are sums over `step` minutes each, oldest first; `minute` is the first, a multiple of `step`. Those in
+    which nothing happened are left out.
     """
-    first = minute_of(since)
+    first = minute_of(since) // step * step
     place = (PER_MINUTE.c.minute - first) // step
     query = (
         select(place.label("place"), *(func.sum(column).label(column.name) for column in _SUMS))
         .where(PER_MINUTE.c.project_id == project_id)
-        .where(PER_MINUTE.c.minute >= first, PER_MINUTE.c.minute <= minute_of(until))
+        .where(PER_MINUTE.c.minute >= minute_of(since), PER_MINUTE.c.minute <= minute_of(until))
         .group_by("place")
         .order_by("place")
     )

@@ -121,7 +121,7 @@ def _chart(connection: Connection, project: int, since: int, now: int) -> BarCha
     rows = summed(connection, project, since, now, 60)
     if not rows:
         return None
-    begin = max(since, rows[0]["minute"] * 60_000_000)
+    begin = rows[0]["minute"] * 60_000_000
     if (step := step_of(begin, now)) < 60:
         rows = summed(connection, project, begin, now, step)
         begin = min(begin, now - HOUR // 2)
