@@ -7,7 +7,7 @@ PARALLEL := -n auto --dist loadfile
 unexport PYTHONDONTWRITEBYTECODE  # tests start many processes, and each would compile all of its sources anew
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo serve test explore kernels gates check house words public-api lint types layers coverage bounds wheel accuracy comparison benchmarks same-bits active readme gallery clean help
+.PHONY: demo serve test explore kernels gates check house words public-api lint types layers coverage bounds dist accuracy comparison benchmarks same-bits active readme gallery docs clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 15
@@ -36,7 +36,7 @@ kernels: $(READY)  ## compile the kernels of the paper's profile and of active l
 
 gates: house lint types layers  ## what must hold before a commit: measures, linters, types, layers (a minute)
 
-check: gates coverage bounds wheel  ## everything: gates, all tests compiled, interpreted and with bounds checks, the wheel
+check: gates coverage bounds dist docs  ## everything: gates, all tests compiled, interpreted and with bounds checks, the release, the site
 
 house:  ## measures of the source against tools/house_limits.toml, which only gets tighter
 	$(PYTHON) tools/check_house.py
@@ -68,8 +68,8 @@ coverage: $(READY)  ## tests compiled, with the floor of coverage, then interpre
 bounds: $(READY)  ## tests with bounds checks in all kernels
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m 'not slow and not data' $(PARALLEL)
 
-wheel: $(READY)  ## build the wheel, install it without extras, try it outside the checkout
-	$(BIN)/python tools/check_wheel.py
+dist:  ## build wheel and source archive into dist/, check them, try them on every supported Python without the checkout
+	$(PYTHON) tools/dist.py
 
 accuracy: $(READY)  ## default classifier on the five data sets (EVOLABEL_DATA)
 	$(BIN)/python benchmarks/accuracy.py
@@ -91,9 +91,20 @@ active: $(READY)  ## what questions are worth, also where answers are bad or the
 
 readme: $(READY)  ## write the measured numbers into README.md and docs
 	$(BIN)/python benchmarks/readme_tables.py
+	$(BIN)/python benchmarks/readme_picture.py
 
-gallery: $(READY)  ## draw every figure into docs/gallery.md
+gallery: $(READY)  ## draw every figure into docs/reference/figures.md
 	$(BIN)/python benchmarks/gallery.py
+
+DOCS_READY := $(VENV)/.docs-ready
+
+$(DOCS_READY): $(READY)
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[docs]'
+	touch $(DOCS_READY)
+
+docs: $(DOCS_READY)  ## build the site into docs/_build/html, without a network; a warning is an error
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 clean:  ## remove the environment and compiled kernels
 	-test ! -d $(VENV) || $(BIN)/python -c 'import shutil; from evolabel.kernels.compile import all_caches; shutil.rmtree(all_caches(), True)'

@@ -1,4 +1,4 @@
-"""Draw every figure into docs/gallery/ and write docs/gallery.md around them.
+"""Draw every figure into docs/reference/figures/ and write docs/reference/figures.md around them.
 
 Yeast (bundled with river) in the benchmark's order, and a synthetic stream with drift; no data set is needed.
 """
@@ -24,11 +24,11 @@ from evolabel.typing import FloatArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-DOCS = Path(__file__).parents[1] / "docs"
+REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 LARGEST = 150_000  # bytes of a figure
 BUDGET = 0.2
 
-HEAD = """# Gallery
+HEAD = """# Figures
 
 All figures of evolabel; `make gallery` draws them. Each is one call that returns matplotlib Axes; pass `ax=` to place
 it in a figure of your own. `evolabel figures MODEL --out FOLDER` writes all that apply to a saved model.
@@ -216,16 +216,16 @@ PIECES = {
 
 
 def page() -> str:
-    """The text of docs/gallery.md."""
+    """The text of docs/reference/figures.md."""
     sections = [
-        f"## {piece.title}\n\n`{piece.call}`\n\n{piece.words}\n\n![{piece.title}](gallery/{name}.svg)\n"
+        f"## {piece.title}\n\n`{piece.call}`\n\n{piece.words}\n\n![{piece.title}](figures/{name}.svg)\n"
         for name, piece in PIECES.items()
     ]
     return "\n".join([HEAD, *sections])
 
 
 def main() -> None:
-    folder = DOCS / "gallery"
+    folder = REFERENCE / "figures"
     folder.mkdir(exist_ok=True)
     for name, piece in PIECES.items():
         drawing = as_svg(figure_of(piece.draw()))
@@ -233,7 +233,7 @@ def main() -> None:
             raise SystemExit(f"{name} has {len(drawing)} bytes, more than {LARGEST}: draw less")
         (folder / f"{name}.svg").write_text(drawing)
         print(f"{name}: {len(drawing) // 1000} kB")
-    (DOCS / "gallery.md").write_text(page())
+    (REFERENCE / "figures.md").write_text(page())
 
 
 if __name__ == "__main__":

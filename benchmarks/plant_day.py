@@ -1,4 +1,4 @@
-"""Make the files of docs/plant-day.md, and run its commands.
+"""Make the files of docs/tutorials/plant-day.md, and run its commands.
 
     python benchmarks/plant_day.py FOLDER   # writes plant.csv and today.csv into this folder
     python benchmarks/plant_day.py          # prints every block of the page with all that it prints now
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-PAGE = Path(__file__).parents[1] / "docs" / "plant-day.md"
+PAGE = Path(__file__).parents[1] / "docs" / "tutorials" / "plant-day.md"
 BLOCK = re.compile(r"^```(console|python|text)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 WIDTH = "110"  # of tables
 

@@ -1,4 +1,4 @@
-"""Write rules and explanations, as the library words them, into docs/reading-rules.md (EVOLABEL_DATA).
+"""Write rules and explanations, as the library words them, into docs/how-to/reading-rules.md (EVOLABEL_DATA).
 
 Rows in the benchmark's order (shuffle 0), the first fifth as initial batch, the rest learned in one pass, all defaults.
 The pumping station, whose fault is a conjunction of thresholds, is made by this file.
@@ -16,7 +16,7 @@ from evolabel.core.rules.events import SHIFTS, THRESHOLD_CHANGES
 from evolabel.explain.rules import RuleSet, summary
 from evolabel.streams import Dataset, load_dataset
 
-PAGE = Path(__file__).parents[1] / "docs" / "reading-rules.md"
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "reading-rules.md"
 INITIAL_SHARE = 0.2
 RULES = 5  # of each set: ten together
 WELL_SUPPORTED = 12  # fewest samples of a rule that is shown

@@ -1,6 +1,6 @@
 """One number for every error in the printed method.
 
-    python experiments/errata.py        # a table, experiments/results/errata.json, docs/where-we-leave-the-paper.md
+    python experiments/errata.py        # a table, a file in experiments/results, and the numbers of `PAGE`
 
 The prose is written by hand; this script writes the text between `<!-- errata:name -->` and `<!-- end -->`. Equation
 numbers are the paper's. Everything is seeded: two runs on one machine agree, two machines agree to the digits shown.
@@ -16,7 +16,7 @@ from pages import with_blocks
 
 HERE = Path(__file__).parent
 RESULT = HERE / "results" / "errata.json"
-PAGE = HERE.parent / "docs" / "where-we-leave-the-paper.md"
+PAGE = HERE.parent / "docs" / "explanations" / "where-we-leave-the-paper.md"
 
 EXPERIMENTS: dict[str, Callable[[], Finding]] = {
     "step-length": objective.step_length,

@@ -1,4 +1,4 @@
-"""Write docs/reproduction.md from the last full run: `python experiments/reproduction.py [FOLDER]`.
+"""Write docs/explanations/reproduction.md from the last full run: `python experiments/reproduction.py [FOLDER]`.
 
 With the folder of an `evolabel reproduce` run, its results are copied first. A test compares the page with them.
 """
@@ -19,7 +19,7 @@ from evolabel.reproduce.results import RESULTS_FILE, TIMES_FILE, Task
 from evolabel.reproduce.tables import ReportTable
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "reproduction.md"
+PAGE = ROOT / "docs" / "explanations" / "reproduction.md"
 KEPT = Path(__file__).parent / "results" / "reproduce"
 
 

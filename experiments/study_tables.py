@@ -1,4 +1,4 @@
-"""The tables of docs/experiments.md, from experiments/results/study.json; `make readme` writes them."""
+"""The tables of docs/explanations/experiments.md, from experiments/results/study.json; `make readme` writes them."""
 
 import json
 from collections.abc import Callable, Sequence

@@ -1,11 +1,11 @@
-"""docs/data.md runs as written: its Python and its commands, in their order, with the lines it shows."""
+"""docs/how-to/data.md runs as written: its Python and its commands, in their order, with the lines it shows."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parent.parent / "docs" / "data.md"
+PAGE = Path(__file__).parent.parent / "docs" / "how-to" / "data.md"
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 

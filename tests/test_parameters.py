@@ -12,7 +12,7 @@ from evolabel._utils.validation import Choice, Weights
 from evolabel.core.options import PAPER_PROFILE, Options
 
 DECLARED = {field.name: field for field in fields(Options)}
-DOCS = (Path(__file__).parents[1] / "docs" / "parameters.md").read_text(encoding="utf-8")
+DOCS = (Path(__file__).parents[1] / "docs" / "reference" / "parameters.md").read_text(encoding="utf-8")
 
 
 def written(value):
@@ -38,7 +38,7 @@ def docstring_entries():
 
 
 def table_rows():
-    """Name -> (meaning, default) of the tables in docs/parameters.md."""
+    """Name -> (meaning, default) of the tables in docs/reference/parameters.md."""
     rows = re.findall(r"^\| `(\w+)` \| (.*?) \| .*? \| (.*?) \| .* \|$", DOCS, re.M)
     return {name: (meaning, default.strip("`")) for name, meaning, default in rows}
 

@@ -1,4 +1,4 @@
-"""docs/plant-day.md shows what its commands print, in their order."""
+"""docs/tutorials/plant-day.md shows what its commands print, in their order."""
 
 import re
 

@@ -28,4 +28,4 @@ def test_scikit_learn_check(estimator, check):
 
 @pytest.mark.parametrize("name", EXPECTED_FAILURES)
 def test_exceptions_are_documented(name):
-    assert f"`{name}`" in (Path(__file__).parents[2] / "docs" / "robustness.md").read_text()
+    assert f"`{name}`" in (Path(__file__).parents[2] / "docs" / "explanations" / "robustness.md").read_text()

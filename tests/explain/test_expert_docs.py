@@ -4,7 +4,7 @@ import doctest
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "expert-rules.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "expert-rules.md"
 
 
 def test_every_example_gives_what_the_page_shows():

@@ -12,7 +12,7 @@ NONE, NO_TABLE = np.zeros(0), np.zeros((0, 0))
 
 
 class NaiveSets:
-    """Sets in a dictionary, in the order in which they came; sums of logarithms as in docs/trust.md."""
+    """Sets in a dictionary, in the order in which they came; sums of logarithms as in docs/explanations/trust.md."""
 
     def __init__(self, n_labels, most):
         self.most, self.counts = most, {}

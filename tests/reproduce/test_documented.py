@@ -1,4 +1,4 @@
-"""docs/reproduction.md shows the verdicts of the kept results."""
+"""docs/explanations/reproduction.md shows the verdicts of the kept results."""
 
 import json
 

@@ -1,11 +1,11 @@
-"""The search over all parameters in docs/tuning.md runs as written."""
+"""The search over all parameters in docs/how-to/tuning.md runs as written."""
 
 import re
 from pathlib import Path
 
 from evolabel.streams import DriftingStream
 
-PAGE = Path(__file__).parents[2] / "docs" / "tuning.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "tuning.md"
 
 
 def test_the_halving_search_of_the_docs_runs():

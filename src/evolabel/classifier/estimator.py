@@ -133,7 +133,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     ----------
     n_features_in_ : int
         Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Column names, if X had any. A column of texts counts once; inside it is one 0/1 feature per text.
     label_names_ : ndarray of shape (n_labels,)
         Names of the labels, or the classes as text.
@@ -192,7 +192,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         """Return a classifier with the paper's own profile (`core.options.PAPER_PROFILE`).
 
         Product space, rotated rules, L1, label coupling, rules that merge when they touch. Its mathematical errors stay
-        mended (docs/where-we-leave-the-paper.md).
+        mended (docs/explanations/where-we-leave-the-paper.md).
 
         Parameters
         ----------
@@ -265,8 +265,8 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     def predict_proba(self, X: object) -> FloatArray:
         """Return the probability of each label of `X`, (n_samples, n_labels); for a 1-D target rows sum to 1.
 
-        Outputs are calibrated along the stream (docs/trust.md). A probability is never 0, and 1 only where a 1-D target
-        has shown a single class. `predict` cuts outputs, not probabilities.
+        Outputs are calibrated along the stream (docs/explanations/trust.md). A probability is never 0, and 1
+        only where a 1-D target has shown a single class. `predict` cuts outputs, not probabilities.
         """
         return self._answers(X)[1]
 
@@ -278,7 +278,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     def predict_set(self, X: object, coverage: float = DEFAULT_COVERAGE) -> BoolArray:
         """Return what may be true of each sample, wide enough to hold the truth in a share `coverage` of the samples.
 
-        Thresholds follow the stream label by label, also where it drifts (docs/trust.md).
+        Thresholds follow the stream label by label, also where it drifts (docs/explanations/trust.md).
 
         Parameters
         ----------
@@ -314,11 +314,14 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         return model.trained().memberships(model.scale(rows))[0]
 
     @exclusive
-    def explain(self, x: object) -> "Explanation":
-        """Return one prediction in parts: the rules that fired for the sample `x`, and the share of each feature."""
+    def explain(self, x: object, *, turns: int = 1) -> "Explanation":
+        """Return one prediction in parts: the rules that fired for the sample `x`, and the share of each feature.
+
+        `turns` is the most changes per label, each of another feature, that are offered because they would turn it.
+        """
         self._fitted_model()
         rows, unseen = read_encoded(self, as_one_row(x), reset=False)
-        return self._explained(usable_values(rows), unseen=tuple(unseen))
+        return self._explained(usable_values(rows), unseen=tuple(unseen), turns=turns)
 
     @exclusive
     def describe(self, X: object = None, *, fidelity: float = 0.95) -> "RuleSet":

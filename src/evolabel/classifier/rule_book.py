@@ -47,8 +47,8 @@ class RuleBook:
 
     Rules are named by their number or by their name. Every edit is an event in `clf.events_` and can be undone as long
     as nothing was learned since, and some also later (`inverse`). Forms are text or dictionaries;
-    `docs/expert-rules.md` explains both. The first edit ends the warm-up: the batch phase runs on the rows kept, at
-    least 10, and the edit stays.
+    `docs/how-to/expert-rules.md` explains both. The first edit ends the warm-up: the batch phase runs on the rows kept,
+    at least 10, and the edit stays.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Every parameter of the method, declared once: name, type, default, allowed values and one line of documentation.
 
-The signature and the class docstring of `EvolvingFuzzyClassifier` and `docs/parameters.md` repeat them by hand;
-`tests/test_parameters.py` compares.
+The signature and the class docstring of `EvolvingFuzzyClassifier` and `docs/reference/parameters.md` repeat them by
+hand; `tests/test_parameters.py` compares.
 """
 
 from dataclasses import dataclass, field, fields
@@ -11,7 +11,7 @@ from typing import Any
 from evolabel._utils.validation import Choice, Range, Weights
 from evolabel.errors import ParameterError
 
-# Best of the constants on the five data sets (docs/experiments.md), and the most that "loo" may choose.
+# Best of the constants on the five data sets (docs/explanations/experiments.md), and the most that "loo" may choose.
 STRONGEST_LOCAL_RIDGE = 0.2
 
 _LONGEST = 10**15  # samples to wait: kernels count in 64 bits
@@ -27,7 +27,7 @@ def option(default: object, allowed: Range | Choice | Weights, doc: str) -> Any:
 
 @dataclass(frozen=True)
 class Options:
-    """All parameters of the method; `docs/parameters.md` has the origin of each default."""
+    """All parameters of the method; `docs/reference/parameters.md` has the origin of each default."""
 
     # what a user needs
     max_rules: int = option(30, Range(1, 100_000, whole=True), "most rules at a time")

@@ -62,7 +62,7 @@ def read_form(form: object) -> ExpertRule:
             raise DataError(f"the rule is no JSON ({error}); correct it, or write the rule as text") from None
     if isinstance(form, Mapping):
         return _from_dict(form)
-    raise DataError(f"a rule is text or a dictionary, got {type(form).__name__}; see docs/expert-rules.md")
+    raise DataError(f"a rule is text or a dictionary, got {type(form).__name__}; see docs/how-to/expert-rules.md")
 
 
 def _read_text(text: str) -> ExpertRule:

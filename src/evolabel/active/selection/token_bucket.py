@@ -13,7 +13,7 @@ from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.errors import BudgetError, ParameterError
 from evolabel.typing import FloatArray, IntArray
 
-DEFAULT_BURST = 200  # rows; docs/active-learning.md shows that this limit costs nothing measurable
+DEFAULT_BURST = 200  # rows; docs/how-to/active-learning.md shows that this limit costs nothing measurable
 
 _UNITS = ("samples", "labels")
 _MOST_CREDIT = 10**12  # samples; times the number of labels it stays far within 64 bits

@@ -1,7 +1,7 @@
 """Figures of a trained classifier, drawn with matplotlib on Axes that are returned.
 
 Every function takes optional Axes `ax`; without them it draws on a new figure that belongs to no window. `evolabel
-figures MODEL` writes all of them, docs/gallery.md shows them. Trend lines are in `evolabel.report.figures`.
+figures MODEL` writes all of them, docs/reference/figures.md shows them. Trend lines are in `evolabel.report.figures`.
 
 Examples
 --------

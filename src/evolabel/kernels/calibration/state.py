@@ -20,7 +20,8 @@ import numpy as np
 from evolabel.kernels.packed_state import declare
 from evolabel.typing import FloatArray
 
-# Chosen on seeds 0-2 of emotions, yeast, water-quality, birds, digits, breast_cancer, ImageSegments (docs/trust.md).
+# Chosen on seeds 0-2 of emotions, yeast, water-quality, birds, digits, breast_cancer, ImageSegments
+# (docs/explanations/trust.md).
 FIRST_MAP = (2.5, 0.5, 0.0)  # theta before the first row: nearly p = f
 SHARED_CURVATURE = (1.0, 1.0, 1.0)  # diagonal of A0
 OWN_CURVATURE = (30.0, 30.0, 20.0)  # diagonal of D0: a label with few positives keeps to the shared map

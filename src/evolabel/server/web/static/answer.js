@@ -3,7 +3,7 @@
 "use strict";
 (() => {
   const KEPT = `evolabel-unsent:${document.body.dataset.person}:${location.pathname}`;
-  const RETRY = 3000, POLL = 5000, RENEW = 120000;
+  const RETRY = 3000, POLL = 30000, RENEW = 120000;
   const live = document.getElementById("live");
   const dialog = document.getElementById("keys");
   const main = () => document.getElementById("main");
@@ -68,6 +68,7 @@
     badge.firstElementChild.textContent = fresh.dataset.waiting;
     badge.hidden = fresh.dataset.waiting === "0";
     say(fresh.dataset.say);
+    if (document.querySelector("#last [data-left]")) setTimeout(refreshLast, 1500);  // then what it will change is known
     const row = document.querySelector(".ask-row.is-open") || current() || rows()[0];
     if (row) go(row);
     else { fresh.tabIndex = -1; fresh.focus(); }
@@ -149,6 +150,7 @@
     j: () => step(1), k: () => step(-1),
     s: () => document.getElementById("skip").click(),
     r: () => document.getElementById("refuse").click(),
+    e: () => document.querySelector(".last .explain")?.click(),
     "?": () => dialog.showModal(),
     backspace: undo,
   };
@@ -191,7 +193,7 @@
       const box = document.createElement("template");
       box.innerHTML = await answer.text();
       document.getElementById("last")?.replaceWith(box.content.getElementById("last"));
-      document.querySelector(".sent-line")?.remove();
+      if (!document.querySelector("#last [data-left]")) document.querySelector(".sent-line")?.remove();
     } catch { /* the next answer brings it */ }
   }
 
@@ -203,7 +205,7 @@
       if (left < 0) { ended = true; delete line.dataset.left; }
       else line.textContent = line.closest(".sent-line") ? `${left} s` : live.dataset.seconds.replace("{}", left);
     }
-    if (ended) setTimeout(refreshLast, 500);
+    if (ended) [500, 3000].forEach(wait => setTimeout(refreshLast, wait));
   }
 
   async function poll() {
@@ -230,6 +232,7 @@
     if (row) choose(row, event.target.value);
   });
   document.addEventListener("click", event => { if (event.target.closest("#all-keys")) dialog.showModal(); });
+  document.addEventListener("evolabel", event => { if (["question", "waiting", "reset"].includes(event.detail.name)) poll(); });
   addEventListener("online", () => { busy = false; sendKept(); });
   setInterval(tick, 1000);
   setInterval(poll, POLL);
