@@ -112,29 +112,28 @@ class Told(NamedTuple):
     err: str
 
 
+def write_empty(figure, file, *, format, **_):
+    """Write a file without a drawing: drawing takes most of the time of a report."""
+    file.write('<svg xmlns="http://www.w3.org/2000/svg"></svg>' if format == "svg" else b"\x89PNG")
+
+
 @pytest.fixture
-def command(capsys, monkeypatch):
-    """Run a command line as a person types it; gives its exit code and what it printed."""
+def command(request, capsys, monkeypatch):
+    """Run a command line as a person types it; gives its exit code and what it printed.
+
+    Figures are made and written, but drawn only for tests that are marked `drawn`.
+    """
     from evolabel.cli.app import run_command
 
     monkeypatch.setenv("COLUMNS", "200")
+    if not request.node.get_closest_marker("drawn"):
+        monkeypatch.setattr("matplotlib.figure.Figure.savefig", write_empty)
 
     def run(*words):
         code = run_command([str(word) for word in words])
         return Told(code, *capsys.readouterr())
 
     return run
-
-
-@pytest.fixture
-def undrawn(monkeypatch):
-    """Figures are made and written, but their files hold no drawing: drawing takes most of the time of a report."""
-    figure = pytest.importorskip("matplotlib.figure")
-
-    def write(self, file, *, format, **_):
-        file.write('<svg xmlns="http://www.w3.org/2000/svg"></svg>' if format == "svg" else b"\x89PNG")
-
-    monkeypatch.setattr(figure.Figure, "savefig", write)
 
 
 @pytest.fixture

@@ -246,7 +246,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize(("name", "kind"), pairs(COMMANDS, ["pickle 5", "checkpoint", "npz"]))
-@pytest.mark.usefixtures("plant_model", "undrawn")
+@pytest.mark.usefixtures("plant_model")
 def test_no_command_unpickles(name, kind, command, payloads, marker, plant, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     planted, words, codes = COMMANDS[name]
@@ -265,7 +265,6 @@ def test_no_command_unpickles(name, kind, command, payloads, marker, plant, tmp_
 
 
 @pytest.mark.parametrize("kind", first_quick("pickle 5", "checkpoint"))
-@pytest.mark.usefixtures("undrawn")
 def test_reproductions_do_not_unpickle_their_parts(kind, payloads, marker, tmp_path, command):
     tiny, out = tmp_path / "tiny.npz", tmp_path / "out"
     write_dataset(DriftingStream(n_features=3, n_labels=2, drift_every=0, seed=0).dataset(90, "tiny"), tiny)

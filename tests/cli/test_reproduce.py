@@ -26,6 +26,7 @@ def empty_handed(monkeypatch):
     monkeypatch.setattr("evolabel.cli.source.load_dataset", refuse)
 
 
+@pytest.mark.drawn
 def test_a_quick_look_writes_a_report_results_and_verdicts(command, tiny, tmp_path, empty_handed):
     out = tmp_path / "out"
     words = ("reproduce", "fig4", "--quick", "--sets", f"emotions,{tiny}", "--out", out, "--jobs", 1)
