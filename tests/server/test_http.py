@@ -355,3 +355,33 @@ def test_a_damaged_project_does_not_stop_the_others(served, sqlite):
     assert list(again.workers) == ["other"]
     assert "record 1" in again.broken["pumps"]
     again.stop()
+
+
+def test_a_pause_needs_no_body(served):
+    _, senders = served
+    assert senders["operator"]("POST", f"{P}/pause").json() == {"paused": True}
+    assert senders["operator"]("POST", f"{P}/resume", {}).json() == {"paused": False}
+
+
+def test_the_standby_has_no_empty_list_of_projects(served, monkeypatch):
+    service, senders = served
+    monkeypatch.setattr(Service, "is_writer", False)
+    refused = senders["admin"]("GET", "/api/v1/projects")
+    assert (refused.status_code, refused.json()["type"]) == (503, "/problems/standby")
+    monkeypatch.setattr(service, "workers", {})
+    assert senders["admin"]("GET", P).status_code == 503
+
+
+def test_all_workers_begin_to_stop_before_one_is_waited_for(sqlite, start, monkeypatch):
+    service = start(sqlite)
+    service.create_project(new_project()._replace(slug="other"))
+    workers, ready = list(service.workers.values()), []
+    genuine = type(workers[0]).stop
+
+    def stop(worker, timeout):
+        ready.append([other.is_ready for other in workers])
+        genuine(worker, timeout)
+
+    monkeypatch.setattr(type(workers[0]), "stop", stop)
+    service.stop()
+    assert ready == [[False, False]] * 2

@@ -89,6 +89,11 @@ class Service:
             logger.info("standby: another process writes to the database")
         threading.Thread(target=self._keep_writing, name="ping", daemon=True).start()
 
+    def check_writer(self) -> None:
+        """Raise NotWriterError while another process writes: this one has no projects then."""
+        if not self.is_writer:
+            raise NotWriterError("this server is the standby; send the request to the one that writes, or wait")
+
     @property
     def is_writer(self) -> bool:
         """Whether this process writes to the database and has a worker for every project in it."""

@@ -108,9 +108,8 @@ class Access:
         """Return the worker of project `slug` and who has sent `request`, whose role there suffices for the route."""
         identity = self.identity(request)
         worker = self.service.workers.get(slug)
-        if worker is None and not self.service.is_writer:
-            raise NotWriterError("this server is the standby; send the request to the one that writes, or wait")
         if worker is None:
+            self.service.check_writer()
             raise HiddenError("there is no such project; check its name and your token")
         check_role(identity, worker.project.id, policy_of(request.method, request.scope["route"].path))
         return worker, identity

@@ -10,7 +10,6 @@ from evolabel.server.api.schemas import Body, LabelIn, ProjectIn, SettingsIn
 from evolabel.server.contexts import reading, verbs
 from evolabel.server.contexts.settings import Feature, Label, ProjectSettings
 from evolabel.server.service import NewProject, check_new_names
-from evolabel.server.store.pen import NotWriterError
 
 router = APIRouter(prefix="/api/v1/projects", tags=["projects"])
 
@@ -20,8 +19,7 @@ async def get_projects(request: Request) -> dict[str, Any]:
     """Return the projects that the sender may see."""
     access = access_of(request)
     identity = access.identity(request)
-    if not access.service.is_writer:
-        raise NotWriterError("this server is the standby; send the request to the one that writes, or wait")
+    access.service.check_writer()
     shown = [
         {"slug": slug, "title": worker.project.title, "ready": worker.is_ready}
         for slug, worker in list(access.service.workers.items())

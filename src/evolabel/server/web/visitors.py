@@ -73,6 +73,7 @@ class Visitors:
         visitor = await self.visitor(request, used=used)
         worker = self.service.workers.get(slug)
         if worker is None:
+            self.service.check_writer()
             raise HiddenError("there is no such project; check its name")
         identity = visitor.identity(worker.project.id)
         check_role(identity, worker.project.id, policy_of(request.method, request.scope["route"].path))
