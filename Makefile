@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PARALLEL := -n auto --dist loadfile
+unexport PYTHONDONTWRITEBYTECODE  # tests start many processes, and each would compile all of its sources anew
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: demo serve test explore kernels gates check house words public-api lint types layers coverage bounds dist accuracy comparison benchmarks same-bits active readme gallery docs clean help
@@ -61,7 +62,7 @@ FLOOR := 98
 COVERED := --cov=evolabel.core --cov=evolabel.classifier --cov=evolabel.active --cov-report=term:skip-covered
 
 coverage: $(READY)  ## tests compiled, with the floor of coverage, then interpreted for the coverage of kernels
-	$(BIN)/python -m pytest $(COVERED) --cov-fail-under=$(FLOOR) $(PARALLEL)
+	$(BIN)/python -m pytest --hypothesis-profile=check $(COVERED) --cov-fail-under=$(FLOOR) $(PARALLEL)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m 'not compiled' --cov --cov-report=term $(PARALLEL)
 
 bounds: $(READY)  ## tests with bounds checks in all kernels
@@ -90,6 +91,7 @@ active: $(READY)  ## what questions are worth, also where answers are bad or the
 
 readme: $(READY)  ## write the measured numbers into README.md and docs
 	$(BIN)/python benchmarks/readme_tables.py
+	$(BIN)/python benchmarks/readme_picture.py
 
 gallery: $(READY)  ## draw every figure into docs/reference/figures.md
 	$(BIN)/python benchmarks/gallery.py

@@ -46,6 +46,36 @@ def comparison() -> str:
     return table(["PA / AP", *sets], rows)
 
 
+def peers() -> str:
+    """What evolabel, river, boosted trees and scikit-activeml do, with the scores that were measured."""
+    found, product = result_files.read("concepts_peers"), result_files.read("concepts")["streams"]
+    seed, streams = str(found["seed"]), found["streams"]
+    ours = sum(product[name][seed]["on"]["score"] for name in streams) / len(streams)
+
+    def mean(learner: str) -> float:
+        return sum(run[learner]["score"] for run in streams.values()) / len(streams)
+
+    trees = [mean(name) for name in ("adaptive forest", "adaptive tree", "Hoeffding tree")]
+    yeast = {one["learner"]: one["metrics"] for one in result_files.read("comparison")["yeast"]["standings"]}
+    scores = {name: f"{yeast[name]['pa']['mean']:.3f} / {yeast[name]['ap']['mean']:.3f}" for name in yeast}
+    refitted = f"{mean('boosted trees, refitted'):.3f}"
+    in_river = f"{min(trees):.3f} to {max(trees):.3f} (trees, forest)"
+    chain, forest = f"{scores['river-cc-lr']} (chain)", f"{scores['forest']} (a random forest)"
+    return table(
+        ["", "evolabel", "river", "boosted trees, refitted", "scikit-activeml"],
+        [
+            ["keeps of the stream", "at most the last 2,500 rows", "nothing", "all rows", "what its learner keeps"],
+            ["several labels", "one model", "one model per label, or a chain", "one model per label", ""],
+            [f"score on {len(streams)} streams of sharp concepts", f"**{ours:.3f}**", in_river, refitted, ""],
+            ["PA / AP on yeast, 14 labels", f"**{scores['evolabel']}**", chain, forest, ""],
+            ["rules as text", "yes", "of trees", "no", ""],
+            ["asks people for", "single labels or samples", "samples", "", "whole samples"],
+            ["budget of questions", "never exceeded", "none", "", "kept on average"],
+            ["choice of models", "one method", "**dozens**", "one", "**dozens of strategies**"],
+        ],
+    )
+
+
 def _scores(standings: list[dict[str, Any]]) -> dict[str, str]:
     def score_text(standing: dict[str, Any], metric: str) -> str:
         means = [f"{other['metrics'][metric]['mean']:.3f}" for other in standings]
@@ -158,6 +188,7 @@ def query_speed() -> str:
 
 
 PARTS: dict[str, Callable[[], str]] = {
+    "PEERS": peers,
     "COMPARISON_TABLE": comparison,
     "SPEED_TABLE": speed,
     "PAPER_TABLE": paper,

@@ -6,7 +6,7 @@ from pathlib import Path
 import evolabel
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "tools"), str(HERE.parent / "benchmarks")]
+sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "tools")]
 
 project = "evolabel"
 author = "The evolabel developers"
@@ -23,7 +23,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "generated_reference",  # docs/_ext
 ]
-exclude_patterns = ["_build", "auto_*/**/*.ipynb", "auto_*/*.codeobj.json"]
+exclude_patterns = ["_build", "auto_tutorials/index.rst"]  # tutorials/index.md lists the lessons
 templates_path = ["_templates"]
 default_role = "py:obj"  # docstrings put names between single backticks
 
@@ -50,11 +50,8 @@ sphinx_gallery_conf = {
     "min_reported_time": 20,
     "write_computation_times": False,
     "show_signature": False,
-    "abort_on_example_error": False,
-    "only_warn_on_example_error": False,
-    "plot_gallery": True,
+    "capture_repr": (),
     "remove_config_comments": True,
-    "image_scrapers": ("matplotlib",),
     "default_thumb_file": str(HERE / "_static" / "logo.svg"),
 }
 

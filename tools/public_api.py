@@ -78,14 +78,14 @@ def _described(name: str, value: Any, public: set[type]) -> Iterator[str]:
     if is_error or not (inspect.isclass(value) or inspect.isroutine(value)):
         yield name
         return
-    signature = _signature(value)
+    signature = signature_text(value)
     yield name + signature
     if not inspect.isclass(value):
         return
     for member in sorted(_members(value, public) - set(re.findall(r"\w+", signature))):
         held = inspect.getattr_static(value, member)
         plain = isinstance(held, property) or not callable(getattr(value, member))
-        yield f"{name}.{member}" + ("" if plain else _signature(getattr(value, member)))
+        yield f"{name}.{member}" + ("" if plain else signature_text(getattr(value, member)))
 
 
 def _members(kind: type, public: set[type]) -> set[str]:
@@ -96,7 +96,7 @@ def _members(kind: type, public: set[type]) -> set[str]:
     return {name for name in names if not re.fullmatch("set_.*_request", name)}  # made by scikit-learn
 
 
-def _signature(value: Any) -> str:
+def signature_text(value: Any) -> str:
     """Return the signature of `value` without types; "(...)" where there is none."""
     try:
         signature = inspect.signature(value)

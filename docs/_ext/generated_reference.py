@@ -20,6 +20,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Write the pages before Sphinx looks for its files."""
     app.connect("config-inited", _write_pages, priority=100)
     app.connect("autodoc-skip-member", _skip_foreign)
+    app.connect("autodoc-process-signature", _class_signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -38,6 +39,14 @@ def _skip_foreign(app: Sphinx, what: str, name: str, member: object, skip: bool,
     """Leave out methods that scikit-learn and river define: their own sites describe them."""
     foreign = not str(getattr(member, "__module__", None) or "evolabel").startswith("evolabel")
     return True if foreign and inspect.isroutine(member) else None
+
+
+def _class_signature(  # noqa: PLR0917
+    app: Sphinx, what: str, name: str, value: object, options: object, signature: str | None, returns: str | None
+) -> tuple[str, None] | None:
+    """Return the signature of a class as Python reports it; Sphinx looks for that of its metaclass."""
+    is_ours = what == "class" and name.startswith("evolabel") and not issubclass(value, Exception)
+    return (public_api.signature_text(value), None) if is_ours and signature else None
 
 
 def _write_changed(file: Path, text: str) -> None:
@@ -72,6 +81,7 @@ def _command_page() -> str:
     from evolabel.cli.app import make_app
 
     text = str(make_app().generate_docs(output_format="rst"))
+    text = re.sub(r"=+\nevolabel\n=+\n", "========\nCommands\n========\n", text, count=1)
     text = re.sub(r"\.\. contents::.*?\n\n", "", text, flags=re.DOTALL)  # the theme has its own
     return re.sub(r"(?<!`)`([^`]+)`(?!`)", r"``\1``", text)
 

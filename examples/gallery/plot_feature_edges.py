@@ -2,7 +2,7 @@
 Edges among the values of a feature
 ===================================
 
-Values of the pressure in recent rows with and without the label, and the edge that separates them. The true edge is
+Values of the pressure in recent rows with and without the label, and the edge that separates them; the true edge is
 5.2.
 """
 

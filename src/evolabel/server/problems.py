@@ -8,7 +8,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from evolabel.errors import DataError, EvolabelError, ParameterError, StateError
+from evolabel.errors import DataError, EvolabelError, ModelFileError, ParameterError, StateError
+from evolabel.server.contexts.acts import MovedError
 from evolabel.server.contexts.jobs import BusyError, CannotApplyError
 from evolabel.server.contexts.verbs import ConflictError, PlacedError, UnknownError
 from evolabel.server.security.policies import ForbiddenError, HiddenError, SlowDownError, UnauthorisedError
@@ -49,6 +50,8 @@ def document(
     A browser that asks for a page gets one, from the function that the application keeps as `problem_page`.
     """
     page = getattr(request.app.state, "problem_page", None) if "app" in request.scope else None
+    if "app" in request.scope:
+        request.app.state.http_counts.add_rejected(type)
     if page is not None and not request.url.path.startswith("/api/") and _is_for_browser(request):
         return cast(Response, page(request, status, type, detail, headers))
     content: dict[str, Any] = {
@@ -93,6 +96,7 @@ def _kind(error: Exception) -> tuple[int, str]:
 
 _KINDS: tuple[tuple[type[Exception], tuple[int, str]], ...] = (
     (CannotApplyError, (500, "cannot-apply")),
+    (MovedError, (412, "model-moved")),
     (HiddenError, (404, "not-found")),
     (UnknownError, (404, "not-found")),
     (ForbiddenError, (403, "forbidden")),
@@ -104,6 +108,7 @@ _KINDS: tuple[tuple[type[Exception], tuple[int, str]], ...] = (
     (StateError, (409, "conflict")),
     (ParameterError, (422, "invalid")),
     (DataError, (422, "invalid")),
+    (ModelFileError, (422, "invalid")),
 )
 
 

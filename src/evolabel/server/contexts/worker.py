@@ -17,11 +17,13 @@ from sqlalchemy.exc import DataError as DatabaseDataError
 from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError, StatementError
 
 from evolabel.errors import EvolabelError
+from evolabel.server.contexts.counters import WorkerCounters
 from evolabel.server.contexts.desk import Desk, TornError
 from evolabel.server.contexts.effects import Effects
 from evolabel.server.contexts.feed import Feed
 from evolabel.server.contexts.jobs import BusyError, CannotApplyError, Job, JobQueue, Verb, refuse_all
 from evolabel.server.contexts.leases import Leases
+from evolabel.server.contexts.model_records import MODEL_KINDS
 from evolabel.server.contexts.questions import next_change
 from evolabel.server.contexts.replay import restore, versions
 from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
@@ -69,6 +71,7 @@ class Worker:
         self.replayed = 0
         self.failures: dict[bytes, int] = {}
         self.leases = Leases()
+        self.counters = WorkerCounters()
         self.feed = Feed()
         self.view = StateView(self.submit)
         self.effects = Effects(project.id, self.view, reader, pen, lambda: len(self._queue) > _BUSY_JOBS)
@@ -109,6 +112,11 @@ class Worker:
     def reading(self) -> "AbstractContextManager[Connection]":
         """Return a connection that reads what was committed."""
         return reading(self._reader)
+
+    @property
+    def waiting(self) -> int:
+        """Number of jobs that wait."""
+        return len(self._queue)
 
     @property
     def is_ready(self) -> bool:
@@ -169,7 +177,9 @@ class Worker:
             try:
                 with reading(self._reader) as log:
                     desk = self._desk(log)
+                    begin = time.perf_counter()
                     results = self._apply(desk, jobs)
+                self.counters.add_batch(time.perf_counter() - begin)
                 break
             except _BrokenError as broken:
                 self.state = None
@@ -177,7 +187,7 @@ class Worker:
                 jobs = [job for job in jobs if job is not broken.job]
                 self._recover()
         records = self._commit(desk.entries)
-        if any(entry.kind in (*RULE_KINDS, UNDONE) for entry in desk.entries):
+        if any(entry.kind in (*RULE_KINDS, *MODEL_KINDS, UNDONE) for entry in desk.entries):
             self.view.forget()
         self.view.after_commit(desk.state, self.head.seq)
         self.effects.after_commit(records)
@@ -235,6 +245,7 @@ class Worker:
         """Append `entries` and their derived rows in one transaction, and return their records."""
         if not entries:
             return []
+        begin = time.perf_counter()
         try:
             with self._pen.transaction() as connection:
                 head = self._pen.append(connection, self.project.id, self.head, entries)
@@ -244,6 +255,7 @@ class Worker:
         except NotWriterError as error:  # the next try makes out whether another process writes
             raise StoreError(f"the writing connection was lost ({error})") from error
         crash_point("after_commit")
+        self.counters.add_commit(entries, time.perf_counter() - begin)
         self.head = head
         return records
 
@@ -258,6 +270,7 @@ class Worker:
     def _rebuild(self, cause: str) -> None:
         """Become the writer, begin a new epoch, and make the state from the log; `cause` goes into the record."""
         self.state = None
+        self.counters.rebuilds[cause] += 1
         self._snapshots.finish()
         if not self._pen.acquire():
             raise NotWriterError("another process writes to this database; stop it, or wait until it ends")
