@@ -81,7 +81,7 @@ def main() -> None:
         environments = [_try_wheel(python, wheel, folder) for python in found]
         if not options.no_extras:
             for extra, modules in _USES.items():
-                _try_extra(found[0], environments[0], wheel, extra, modules)
+                _try_extra(environments[0], wheel, extra, modules)
     print(f"{wheel.name} works without the checkout on {len(found)} of {len(wanted)} Pythons")
 
 
@@ -147,6 +147,7 @@ def _try_wheel(python: Path, wheel: Path, folder: Path) -> Path:
     _install(own, str(wheel))
     _run([own, "-I", "-c", _FIRST_STEPS], place)
     with_cli = _child(own, place / "with-cli")
+    _install(with_cli, "--no-deps", "--ignore-installed", str(wheel))  # for its command
     _install(with_cli, f"{wheel}[cli]")
     command = with_cli.parent / "evolabel"
     version = _run([command, "--version"], place).strip()
@@ -159,7 +160,7 @@ def _try_wheel(python: Path, wheel: Path, folder: Path) -> Path:
     return own
 
 
-def _try_extra(python: Path, base: Path, wheel: Path, extra: str, modules: str) -> None:
+def _try_extra(base: Path, wheel: Path, extra: str, modules: str) -> None:
     """Import `modules` in an environment with this `extra` of the `wheel` alone, above the environment of `base`."""
     own = _child(base, base.parent.parent / f"extra-{extra}")
     _install(own, f"{wheel}[{extra}]")

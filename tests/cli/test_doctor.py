@@ -32,7 +32,7 @@ def test_doctor_prints_the_same_as_json(command, tmp_path, monkeypatch):
         "megabytes": 0.0,
         "other_megabytes": 0.0,
     }
-    assert not {"all", "test", "check"} & found["extras"].keys()
+    assert not {"all", "test", "check", "docs"} & found["extras"].keys()
 
 
 def test_an_absent_optional_package_has_its_command_and_changes_nothing(command, monkeypatch):

@@ -67,11 +67,11 @@ def test_the_kernels_are_counted_and_the_line_is_erased_at_the_end(terminal):
     for _ in range(2):
         compiler.compile(0.4)  # inside the kernel that was started
     line = "evolabel: compiling for this machine, once; 20 to 60 s of CPU"
-    assert shown(terminal) == [f"{line}: 3 kernels"]
+    assert shown(terminal) == [f"{line}: 3 of about 210"]
     compiler.end()
-    assert terminal.getvalue().endswith(f"3 kernels\r{' ' * 79}\r")
+    assert terminal.getvalue().endswith(f"3 of about 210\r{' ' * 79}\r")
     compiler.start()
-    assert shown(terminal)[-1] == f"{line}: 4 kernels"
+    assert shown(terminal)[-1] == f"{line}: 4 of about 210"
 
 
 def test_the_line_fits_into_eighty_columns(terminal):
@@ -79,6 +79,7 @@ def test_the_line_fits_into_eighty_columns(terminal):
     for _ in range(999):
         compiler.compile(0.1)
     assert max(map(len, shown(terminal))) <= 79
+    assert shown(terminal)[-1].endswith(": 998 kernels")
 
 
 def test_kernels_of_other_libraries_do_not_count(terminal):

@@ -4,7 +4,7 @@ import re
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import NamedTuple
 
-_FOR_DEVELOPERS = {"all", "test", "browser", "check"}  # extras that are no feature of their own
+_FOR_DEVELOPERS = {"all", "test", "browser", "check", "docs"}  # extras that are no feature of their own
 _REQUIREMENT = re.compile(r"([\w.-]+)(\[[\w,-]+\])? *>= *([\w.]+)")
 _EXTRA = re.compile(r"""extra *== *["']([\w-]+)["']""")
 

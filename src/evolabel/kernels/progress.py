@@ -1,7 +1,8 @@
 """One line on standard error while kernels are compiled for more than two seconds.
 
 Kernels are compiled on first use and cached on disk, so the line appears once per machine and version. On a terminal it
-counts the kernels and is erased when a compilation ends, so that it never mixes with the output of the program.
+counts the kernels, of those that the first `fit` needs, and is erased when a compilation ends, so that it never mixes
+with the output of the program.
 EVOLABEL_QUIET=1 switches it off. Where standard error is no terminal, or was replaced (by a notebook, a test or a
 progress bar), nothing is printed, unless EVOLABEL_QUIET=0 asks for it: then the line is printed once.
 """
@@ -19,6 +20,7 @@ from numba.core.event import Listener, register
 
 _register: Any = register
 _LINE = "evolabel: compiling for this machine, once; 20 to 60 s of CPU"  # with the count at most 79 columns
+_FIRST_FIT = 210  # kernels that the first `fit` or `partial_fit` compiles
 _PATIENCE_SECONDS = 2.0
 _ERASE = "\r" + " " * 79 + "\r"  # understood by every terminal
 
@@ -67,7 +69,8 @@ class CompilationProgress(Listener):
         seconds = self._seconds + self._clock() - self._start
         if seconds <= _PATIENCE_SECONDS or self.silent or _quiet() == "1" or current_process().name != "MainProcess":
             return
-        line = f"{_LINE}: {self._n_kernels} kernels"
+        n = self._n_kernels
+        line = f"{_LINE}: {n} of about {_FIRST_FIT}" if n < _FIRST_FIT else f"{_LINE}: {n} kernels"
         if _is_terminal():
             self._on_screen = True
             _write("\r" + line)
