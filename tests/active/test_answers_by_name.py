@@ -134,7 +134,10 @@ def test_texts_in_a_dictionary_are_texts_of_their_column():
     np.testing.assert_array_equal(learner.query({"heat": 1.0, "machine": "M-02"}).x[-2:], [0.0, 1.0])
     with pytest.warns(DataWarning, match="machine = M-99 was never seen"):
         query = learner.query({"heat": 1.0, "machine": "M-99"})
-    assert query.unfamiliar == ("machine is a text that was never seen",)
+    assert query.unfamiliar == ("machine = M-99 was never seen",)
+    row = frame.iloc[[0]].assign(machine="M-99")
+    with pytest.warns(DataWarning, match="machine = M-99 was never seen"):
+        assert learner.query(row).unfamiliar == learner.explain(row).unfamiliar == query.unfamiliar
     with pytest.raises(DataError, match="'heat' is 'hot'"):
         learner.query({"heat": "hot"})
     with pytest.raises(DataError, match="'heat' is \\[1\\]; pass a number or a text"):

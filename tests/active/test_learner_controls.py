@@ -186,6 +186,16 @@ def test_a_question_can_be_forced(started):
         started.mark_pending(started.query(x), labels=["x"])
 
 
+def test_a_question_that_was_forced_is_stored_with_its_probabilities(started):
+    x, _ = next(rows(1, seed=7))
+    while (query := started.query(x)).asked:
+        started.update(query, None)
+    number = started.mark_pending(query, labels=["wear"])
+    again = ActiveLearner.from_bytes(started.to_bytes())
+    assert again.pending[number].probabilities.tolist() == started.pending[number].probabilities.tolist()
+    assert again.seal() == started.seal()
+
+
 def test_each_label_has_its_reasons(started):
     for x, y in rows(200, seed=8):
         query = started.query(x)

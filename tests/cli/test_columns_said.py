@@ -72,6 +72,7 @@ def test_labels_by_name_are_learned_and_kept(command, tmp_path, option, labels):
     assert told.code == 0, told.err
     model = tmp_path / "r" / "model.safetensors"
     assert sorted(EvolvingFuzzyClassifier.load(model).label_names_) == sorted(labels)
+    assert ("for labels use --label-list tags" in told.err) == (option == "--class-column")
     header = command("predict", model, tmp_path / "log.csv").out.splitlines()[0]
     assert sorted(header.split(",")[1:]) == sorted(labels)
 

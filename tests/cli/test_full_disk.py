@@ -24,7 +24,7 @@ def full_disk(monkeypatch):
     [
         (("run", "plant.csv", *LABELS, "--learner", "prior", "--json", "--out", "out"), "out/seed-0/results.json"),
         (("tune", "plant.csv", *LABELS, *GRID, "--out", "out"), "out/checkpoint.jsonl"),
-        (("figures", "model.safetensors", "--out", "out"), "out/tree-fault-a.png"),
+        (("figures", "model.safetensors", "--out", "out"), "out/threshold-tree-fault-a.png"),
         (("rules", "model.safetensors", "--out", "rules.md"), "rules.md"),
         (("edit", "model.safetensors", "--lock", "0"), "model.safetensors"),
     ],

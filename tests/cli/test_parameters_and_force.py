@@ -37,6 +37,10 @@ def test_single_parameters_are_typed_and_win_over_the_file(command, plant):
     told = command("run", plant, *LABELS, "--params", '{"max_rules": 9}', *words, "--json")
     assert told.code == 0, told.err
     assert learners_of(told)[0] == "evolabel (max_rules=5, follow_drift=False, prune_after=None and 1 more)"
+    given = (
+        'has the parameters of --params {"max_rules": 9} and --set (--set wins: max_rules=5 instead of 9), the other'
+    )
+    assert given in told.err
     assert parameters_of(told) == repr(EvolvingFuzzyClassifier(max_rules=5, follow_drift=False))
 
 

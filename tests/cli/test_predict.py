@@ -138,3 +138,18 @@ def test_an_explanation_names_a_text_never_seen(command, tmp_path):
     model = tmp_path / "out" / "model.safetensors"
     assert "mode = stop was never seen" in command("explain", model, "--row", "1", "--data", new).out
     assert "never seen" not in command("explain", model, "--row", "0", "--data", new).out
+
+
+def test_a_text_never_seen_is_reported_once_beside_a_value_outside_the_range(command, tmp_path):
+    log, new = tmp_path / "log.csv", tmp_path / "new.csv"
+    log.write_text("mode,heat,fault\n" + "".join(f"{'ab'[i % 2]},{i % 7},{i % 2}\n" for i in range(60)))
+    new.write_text("mode,heat\na,3\nstop,1000000\n")
+    assert command("run", log, "--labels", "fault", "--out", tmp_path / "out", "--quiet").code == 0
+    told = command("predict", tmp_path / "out" / "model.safetensors", new, "--out", tmp_path / "answers.csv")
+    assert told.err.count("stop") == told.err.count("never seen") == 1
+    assert (
+        "outside the range seen (heat = 1,000,000, seen 0 to 6) (1 row, the first is row 1 (line 3 of the file))"
+        in told.err
+    )
+    rows = list(csv.DictReader((tmp_path / "answers.csv").read_text().splitlines()))
+    assert rows[1]["unfamiliar"].endswith("; mode = stop was never seen")

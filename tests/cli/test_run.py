@@ -311,7 +311,9 @@ def test_the_report_has_threshold_rules_with_the_names_of_the_file(command, tmp_
     assert "Thresholds</h2>" in page
     model, data, out = tmp_path / "model.safetensors", tmp_path / "pump.csv", tmp_path / "all"
     assert command("figures", model, "--data", data, "--row", 7, "--out", out).code == 0
-    assert {"tree-leak.svg", "path-leak.svg", "edges-leak-flow.png"} <= {file.name for file in out.iterdir()}
+    assert {"threshold-tree-leak.svg", "sample-path-leak.svg", "threshold-edges-leak-flow.png"} <= {
+        file.name for file in out.iterdir()
+    }
     data.write_text("\n".join(["pressure,flow,machine,leak", *rows[:300]]))
     command("run", data, "--labels", "leak", "--out", tmp_path, "--quiet", "--force")
     assert list(tmp_path.glob("thresholds-*.svg")) == []

@@ -194,9 +194,14 @@ def test_bins_begin_at_the_edge():
 
 def test_all_figures_have_trees_edges_and_the_path(pump):
     names = [figure.name for figure in all_figures(pump, sample=positive())]
-    assert {"tree-leak", "path-leak", "edges-leak-pressure", "edges-leak-flow"} <= set(names)
-    assert not any("machine" in name for name in names if name.startswith("edges"))
-    assert "path-leak" not in [figure.name for figure in all_figures(pump)]
+    assert {
+        "threshold-tree-leak",
+        "sample-path-leak",
+        "threshold-edges-leak-pressure",
+        "threshold-edges-leak-flow",
+    } <= set(names)
+    assert not any("machine" in name for name in names if name.startswith("threshold-edges"))
+    assert "sample-path-leak" not in [figure.name for figure in all_figures(pump)]
 
 
 def test_names_are_drawn_as_they_are(pump):

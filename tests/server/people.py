@@ -12,7 +12,7 @@ from evolabel.server.security.tokens import token_digest
 from evolabel.server.store.people import find_or_insert_person, set_member
 from evolabel.server.store.schema import PERSON
 from evolabel.server.store.visits import find_session
-from server.pumps import call, samples, send
+from server.pumps import samples, send
 
 PASSWORD = "three quiet pumps"
 
@@ -26,13 +26,14 @@ def add_person(service, name="anna", role="annotator", password=None, admin=Fals
             connection.execute(update(PERSON).where(PERSON.c.id == person).values(password=hash_password(password)))
         if role is not None:
             set_member(connection, service.workers["pumps"].project.id, person, role)
-    call(service.workers["pumps"], lambda desk: service.workers["pumps"].read_names())
     return person
 
 
 def browser(service, person=None, **options):
     """A client of the application, with a session of a person; `csrf` is the token of its forms."""
-    client = TestClient(create_app(service), follow_redirects=False, headers={"accept": "text/html"}, **options)
+    app = create_app(service)
+    app.state.streams.stop()  # a stream ends after its first events: this client waits for the end
+    client = TestClient(app, follow_redirects=False, headers={"accept": "text/html"}, **options)
     client.csrf = ""
     if person is not None:
         with service.pen.transaction() as connection:

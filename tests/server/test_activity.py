@@ -1,19 +1,22 @@
 """What happened in a project: events of the rules in outcomes, and the tables that are made from the log."""
 
+import re
+
 import pytest
 from sqlalchemy import delete, select, update
 
-from evolabel.core.rules.events import Event
+from evolabel.core.rules.events import EDITS, EVENT_KINDS, Event
 from evolabel.server.contexts import verbs
 from evolabel.server.contexts.questions import judged_answers
 from evolabel.server.contexts.rule_events import event_facts
 from evolabel.server.ops.check import check_project
-from evolabel.server.store.activity import read_activity
+from evolabel.server.store.activity import Happening, read_activity
 from evolabel.server.store.canonical import parsed
 from evolabel.server.store.log import LogError
 from evolabel.server.store.projects import find_project
 from evolabel.server.store.schema import ACTIVITY, LOG, PER_HOUR_LABEL, PER_MINUTE
-from server.people import add_person
+from evolabel.server.web.happenings import describe
+from server.people import add_person, ask, browser
 from server.pumps import ANNA, call, run, samples
 
 
@@ -40,7 +43,7 @@ def test_events_of_the_rules_are_in_the_outcome_of_the_record_that_learned(datab
     born = [event["rule"] for events in found.values() for event in events if event["kind"] == "birth"]
     assert born == sorted(set(born))
     assert len(born) >= worker.state.learner.classifier.n_rules_ >= 1
-    shown = happened(service, kinds="model.")
+    shown = happened(service, kinds=["model."])
     assert sorted(h.args["rule"] for h in shown if h.kind == "model.birth") == born
     assert {h.seq for h in shown} == {seq for seq, events in found.items() if events}
     with service.reader.connect() as connection:  # the same events again, and the same tables
@@ -66,8 +69,8 @@ def test_acts_are_activity_and_samples_are_not(database, start):
         ("project.created", None),
     ]
     assert shown[1].args == {"changed": {"max_open": 9}}
-    assert happened(service, kinds="pause") == shown[:1]
-    assert happened(service, before=(shown[0].seq, 0)) == shown[1:]
+    assert happened(service, kinds=["pause"]) == shown[:1]
+    assert happened(service, before=shown[0].seq) == shown[1:]
 
 
 def test_a_restart_says_when_it_stopped_and_what_was_replayed(sqlite, start):
@@ -117,3 +120,48 @@ def test_check_finds_tables_that_differ_from_the_log(sqlite, start):
 def test_answers_are_judged_by_what_the_model_had_said():
     rows = [{"leak": 1, "wear": None}, {"leak": 0, "wear": 0}]
     assert judged_answers(["leak"], rows) == {"judged": {"leak": 2, "wear": 1}, "right": {"leak": 1, "wear": 1}}
+
+
+def test_events_are_shown_by_day_kind_and_person(sqlite, start):
+    service = start(sqlite)
+    worker = service.workers["pumps"]
+    omar, anna = add_person(service, "omar", "operator"), add_person(service)
+    call(worker, verbs.send_samples, [{"x": sample["x"], "y": truth} for sample, truth in samples(90)], ANNA)
+    call(worker, verbs.set_paused, verbs.Origin(omar), paused=True)
+    call(worker, verbs.set_paused, verbs.Origin(omar), paused=False)
+    call(worker, verbs.change_settings, {"blind": False, "budget": 0.7}, verbs.Origin(omar))
+    number, labels = ask(service)
+    call(worker, verbs.give_answer, number, dict.fromkeys(labels, True), verbs.Origin(anna), took_ms=4100)
+    page = browser(service, anna)
+    shown = page.get("/p/pumps/events").text
+    assert "Today, " in shown
+    for text in (
+        "omar paused asking",
+        "blind off, budget 0.7",
+        "anna answered 1 question",
+        "4.1 s each",
+        "rules are new",
+    ):
+        assert text in shown
+    assert "paused" not in page.get("/p/pumps/events?kind=answers").text
+    assert "anna answered" not in page.get("/p/pumps/events?kind=acts&person=omar").text
+    assert "omar paused" in page.get("/p/pumps/events?kind=acts&person=omar").text
+    assert "Nothing of this kind happened." in page.get("/p/pumps/events?kind=server&person=omar").text
+    assert "omar paused asking" in page.get("/p/pumps").text
+
+
+def test_a_stop_is_told_with_what_was_lost(sqlite, start):
+    service = start(sqlite)
+    run(service.workers["pumps"], samples(5))
+    service.stop()
+    again = start(sqlite)
+    shown = browser(again, add_person(again)).get("/p/pumps/events?kind=server").text
+    assert re.search(r"Stopped \d\d:\d\d, back \d\d:\d\d", shown)
+    assert "0 acknowledged samples lost, 0 records replayed, state verified" in shown
+
+
+def test_every_kind_of_event_has_a_text():
+    for kind in {*EVENT_KINDS} - {*EDITS}:
+        found = describe(Happening(1, 0, f"model.{kind.replace(' ', '_')}", 10**15, None, {"rule": 3, "label": "leak"}))
+        assert "model." not in found.title
+    assert describe(Happening(1, 0, "new.kind", 10**15, "Eva", {})).title == "Eva: new.kind"

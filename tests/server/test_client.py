@@ -166,9 +166,10 @@ def test_a_busy_service_is_asked_again(served, status):
 def test_other_errors_are_not_tried_again(served):
     _, client = served
     transport = Refusing(500, times=9)
-    with client("producer", transport=transport) as producer, pytest.raises(ServiceError, match="wait"):
+    with client("producer", transport=transport) as producer, pytest.raises(ServiceError, match="wait") as refused:
         producer.project()
     assert transport.left == 8
+    assert refused.value.__cause__ is None  # no chain of causes that leads back to itself
     with client("annotator") as annotator, pytest.raises(ServiceError) as refused:
         annotator.send([{"x": {}}])
     assert refused.value.status == 403

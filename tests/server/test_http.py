@@ -8,10 +8,11 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from evolabel.errors import EvolabelError
-from evolabel.server.app import MOST_BODY, create_app
+from evolabel.server.app import create_app
 from evolabel.server.contexts import verbs
 from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.state import ProjectState
+from evolabel.server.guard import MOST_BODY
 from evolabel.server.security.first_token import create_token
 from evolabel.server.service import Service
 from evolabel.server.store.engines import read_url
@@ -106,7 +107,22 @@ MAY = {  # route: roles that may use it
     ("DELETE", f"{P}/labels/none"): {"operator", "admin"},
     ("POST", f"{P}/pause"): {"operator", "admin"},
     ("POST", f"{P}/resume"): {"operator", "admin"},
+    ("GET", f"{P}/members"): {"operator", "admin"},
+    ("POST", f"{P}/members"): {"operator", "admin"},
+    ("PATCH", f"{P}/members/nobody"): {"operator", "admin"},
+    ("DELETE", f"{P}/members/nobody"): {"operator", "admin"},
+    ("GET", f"{P}/tokens"): {"operator", "admin"},
     ("POST", f"{P}/tokens"): {"operator", "admin"},
+    ("DELETE", f"{P}/tokens/999"): {"operator", "admin"},
+    ("GET", f"{P}/invites"): {"operator", "admin"},
+    ("POST", f"{P}/invites"): {"operator", "admin"},
+    ("DELETE", f"{P}/invites/none"): {"operator", "admin"},
+    ("GET", "/api/v1/users"): {"admin"},
+    ("POST", "/api/v1/users"): {"admin"},
+    ("DELETE", "/api/v1/users/nobody"): {"admin"},
+    ("GET", "/api/v1/audit"): {"admin"},
+    ("GET", "/api/v1/me/preferences"): {"producer", "bridge", "annotator", "expert", "operator", "admin"},
+    ("PUT", "/api/v1/me/preferences"): {"producer", "bridge", "annotator", "expert", "operator", "admin"},
     ("POST", "/api/v1/projects"): {"admin"},
     ("GET", "/api/v1/projects"): {"producer", "bridge", "annotator", "expert", "operator", "admin"},
 }
@@ -116,7 +132,11 @@ BODIES = {
     f"{P}/samples/1/labels": {"y": {"leak": True}},
     f"{P}/questions/1/answer": {"answers": {"leak": True}},
     f"{P}/labels": {"name": "leak"},
+    f"{P}/members": {"person": "nobody", "role": "annotator"},
+    f"{P}/members/nobody": {"weight": 0.5},
     f"{P}/tokens": {"person": "eve", "role": "annotator"},
+    f"{P}/invites": {"person": "mira", "role": "annotator"},
+    "/api/v1/users": {"name": "mira"},
     P: {"settings": {"max_open": 9}},
     "/api/v1/projects": {"slug": "x", "features": [{"name": "a"}], "labels": [{"name": "b"}]},
 }

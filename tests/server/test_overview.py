@@ -3,10 +3,14 @@
 import pytest
 
 from evolabel.server.contexts import health, verbs
-from evolabel.server.contexts.settings import DAY, SECOND, Label
-from evolabel.server.store.statistics import Judgement, count_since, judged_since, last_acts
+from evolabel.server.contexts.settings import DAY, HOUR, SECOND, Label
+from evolabel.server.ops.backup import back_up
+from evolabel.server.store.activity import read_activity
+from evolabel.server.store.backups import last_backup
+from evolabel.server.store.statistics import Judgement, count_since, judged_since
 from evolabel.server.web import overview
-from evolabel.server.web.label_rows import label_rows
+from evolabel.server.web.charts import Bar, bar_chart, ticks
+from evolabel.server.web.label_rows import Drift, label_rows
 from server.people import add_person, browser, post
 from server.pumps import ANNA, call, run, samples
 
@@ -26,7 +30,7 @@ def test_the_overview_counts_what_became_of_the_questions(database, start):
     with service.reader.connect() as connection:
         counts = count_since(connection, worker.project.id, 0)
         judged = judged_since(connection, worker.project.id, 0)
-        acts = last_acts(connection, worker.project.id, 3)
+        acts = read_activity(connection, worker.project.id, 3)
         assert count_since(connection, worker.project.id, 2**60).samples == 0
     assert counts.samples == 60
     assert set(counts.causes) == {"answered"}
@@ -47,7 +51,7 @@ def test_the_heading_is_the_first_check_that_fails(sqlite, start, monkeypatch):
     client = browser(service, add_person(service))
     assert "held back because 1 waited" in client.get("/p/pumps").text
     assert "All is well" in client.get("/p/pumps").text
-    monkeypatch.setattr(overview, "_free_bytes", lambda service: 50_000_000)
+    monkeypatch.setattr(overview, "free_bytes", lambda url: 50_000_000)
     shown = client.get("/p/pumps").text
     assert "All is well" not in shown
     assert "Only 0.05 GB of disk left</h1>" in shown
@@ -76,6 +80,10 @@ def test_an_operator_pauses_and_resumes_asking(sqlite, start):
         (health.check_arrival(0, 1, 60 * SECOND), True),  # a minute at least
         (health.check_arrival(None, None, DAY), True),
         (health.check_disk(10), False),
+        (health.check_backup(None, 0, 2 * DAY), True),  # the project is new
+        (health.check_backup(None, 0, 2 * DAY + 1), False),
+        (health.check_backup(DAY, 0, 3 * DAY), True),
+        (health.check_backup(DAY, 0, 3 * DAY + 1), False),
         (health.check_snapshot(20_000, 0), True),
         (health.check_snapshot(20_001, 0), False),
         (health.check_expired({"expired": 2, "answered": 8}), False),
@@ -99,6 +107,27 @@ def test_label_rows_are_on_one_scale_worst_first():
     assert found.low <= 0.5
     assert found.rows[1].last[1] == 10.0
     assert found.rows[1].change == 0.0
+    drifted = label_rows([Label("b")], judged, 0, 100, [Drift(25, "b"), Drift(30, "a")])
+    assert drifted.rows[0].drifts == [25.0]
+
+
+def test_a_chart_of_bars_over_time():
+    sums = [{"minute": 0, "samples": 10, "asked": 1}, {"minute": 60, "samples": 5, "asked": 0}]
+    chart = bar_chart(sums, ["samples", "asked"], 0, 4 * HOUR - 1)
+    assert chart.step == "hour"
+    assert [(bars.total, bars.most) for bars in chart.bars] == [(15, 10), (1, 1)]
+    assert chart.bars[0].bars == [Bar(0.0, 0.0, 20.0, 100.0), Bar(25.0, 50.0, 20.0, 50.0)]
+    assert len(chart.bars[1].bars) == 1
+    assert [row["samples"] for row in chart.rows] == [5, 10]
+    assert len(ticks(0, 7 * DAY)) in (6, 7)
+    assert bar_chart(sums[:1], ["samples"], 0, HOUR).step == "minute"
+
+
+def test_a_backup_is_noted_beside_the_database(sqlite, start, tmp_path):
+    service = start(sqlite)
+    assert last_backup(sqlite) is None
+    back_up(sqlite, tmp_path / "copy.db")
+    assert last_backup(sqlite) > service.workers["pumps"].project.created
 
 
 def test_the_bar_of_questions_adds_up():

@@ -8,10 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evolabel.errors import EvolabelError
-from evolabel.server.contexts import verbs
+from evolabel.server.contexts import acts, verbs
 from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.replay import applied
+from evolabel.server.contexts.rule_acts import RULE_KINDS
+from evolabel.server.contexts.rule_list import rule_list
 from evolabel.server.contexts.settings import HOUR, SECOND
+from evolabel.server.contexts.undo import undo_act, undo_cost
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.ops.check import check_project
 from evolabel.server.service import Service
@@ -22,12 +25,13 @@ from evolabel.server.store.schema import QUESTION
 from server.pumps import new_project, samples, seal
 
 STREAM = [sample for sample, _ in samples(40)]
+KNOWN = [{**sample, "id": f"known {sample['id']}", "y": y} for sample, y in samples(85, seed=2)]
 _slugs = itertools.count()
 
 people = st.integers(1, 3)
 answers = st.dictionaries(st.sampled_from(["leak", "wear"]), st.sampled_from([True, False, None]), min_size=1)
 places = st.integers(0, 30)
-acts = st.one_of(
+steps = st.one_of(
     st.tuples(st.just("samples"), st.integers(0, 30), st.integers(1, 9)),  # known ones are retries
     st.tuples(st.just("answer"), places, people, answers),
     st.tuples(st.just("refuse"), places, people),
@@ -38,6 +42,15 @@ acts = st.one_of(
     st.tuples(st.just("wait"), st.sampled_from([1, 30, 1900, 3700])),
     st.tuples(st.just("restart")),
 )
+rule_steps = st.one_of(
+    st.tuples(st.just("rule"), st.sampled_from(RULE_KINDS), places, places),
+    st.tuples(st.just("rule"), st.just("rule.added"), places, places),
+    st.tuples(st.just("undo"), places),
+    st.tuples(st.just("samples"), st.integers(0, 30), st.integers(1, 9)),
+    st.tuples(st.just("answer"), places, people, answers),
+    st.tuples(st.just("restart")),
+)
+FORMS = ["IF pressure BELOW -1 THEN leak LIKELY", "IF flow ABOVE 0.2 THEN wear 80%, leak UNLIKELY WITH WEIGHT 5"]
 
 
 class Rig:
@@ -89,10 +102,37 @@ class Rig:
             self.call(verbs.change_settings, given[0], Origin(9))
         elif kind == "wait":
             self.now += given[0] * SECOND
+        elif kind == "rule":
+            self.act_on_rule(*given)
+        elif kind == "undo":
+            known = self.worker.call(lambda desk: [record.seq for record in desk.of_kinds(RULE_KINDS)])
+            if known:
+                self.try_undo(known[given[0] % len(known)])
         elif kind == "restart":
             self.worker.stop()
             self.start()
         self.keep_seal()
+
+    def act_on_rule(self, kind, number, other):
+        """An act on one of the rules that there are; it may be refused."""
+        known = self.worker.view.read(lambda copy: [rule["rule"] for rule in rule_list(copy.state)]).result(30) or [0]
+        rule = {"rule": known[number % len(known)]}
+        payload = {
+            "rule.added": {"form": FORMS[number % 2]},
+            "rule.edited": {**rule, "form": FORMS[other % 2]},
+            "rule.renamed": {**rule, "name": f"name {other}"},
+            "rule.merged": {"one": rule["rule"], "other": known[other % len(known)]},
+        }.get(kind, rule)
+        self.call(acts.prepare_act, kind, payload)
+        self.call(acts.act, kind, payload, Origin(7))
+
+    def try_undo(self, seq):
+        try:
+            cost = undo_cost(self.worker, seq)
+            done = undo_act(self.worker, seq, Origin(7))
+        except EvolabelError:
+            return
+        assert done["way"] == cost["way"]
 
 
 class Fold:
@@ -158,7 +198,7 @@ def service(tmp_path_factory):
             "budget": st.sampled_from([0.3, 0.9]),
         }
     ),
-    order=st.lists(acts, min_size=5, max_size=25),
+    order=st.lists(steps, min_size=5, max_size=25),
 )
 @settings(
     max_examples=settings().max_examples // 3,
@@ -169,6 +209,21 @@ def test_replay_limits_budget_and_status(service, chosen, order):
     rig.act("samples", 0, 15)
     for act in order:
         rig.act(*act)
+    check_log(service, rig)
+
+
+@given(snapshot_every=st.sampled_from([10, 5000]), order=st.lists(rule_steps, min_size=8, max_size=20))
+@settings(max_examples=settings().max_examples // 5, suppress_health_check=[HealthCheck.too_slow])
+def test_replay_with_acts_on_rules(service, snapshot_every, order):
+    rig = Rig(service, {"snapshot_every": snapshot_every})
+    rig.call(verbs.send_samples, KNOWN, Origin(9))
+    for act in order:
+        rig.act(*act)
+    check_log(service, rig)
+
+
+def check_log(service, rig):
+    """The log gives every state again that there was, and the tables and the plainest reading agree with it."""
     open_now = {number: set(question.responses) for number, question in rig.worker.state.open.items()}
     rig.worker.stop()
     fold, state = Fold(), None

@@ -7,6 +7,7 @@ import pytest
 from evolabel.server.app import ROUTERS
 from evolabel.server.security.policies import ADMIN, OPEN, ROUTE_POLICIES, SIGNED_IN, ForbiddenError, policy_of
 from server.people import add_person, browser
+from server.pumps import samples, send
 
 ROLES = (None, "producer", "bridge", "annotator", "expert", "operator")
 LEVEL = {"annotator": 1, "expert": 2, "operator": 3}
@@ -33,6 +34,7 @@ def allowed(role, policy):
 @pytest.mark.parametrize("role", ROLES)
 def test_pages_open_by_role(sqlite, start, role):
     service = start(sqlite)
+    send(service.workers["pumps"], samples(1)[0][0])  # the sample 1 that addresses name
     client = browser(service, add_person(service, "anna", role))
     for route, policy in ROUTE_POLICIES.items():
         method, path = route.split(" ")
@@ -54,7 +56,7 @@ def test_without_a_session_only_open_pages_are_shown(sqlite, start):
     client = browser(start(sqlite))
     for route, policy in ROUTE_POLICIES.items():
         method, path = route.split(" ")
-        if path.startswith("/api/") or path in ("/livez", "/readyz", "/openapi.json"):
+        if path.startswith("/api/") or path in ("/livez", "/readyz", "/metrics", "/openapi.json"):
             continue
         response = client.request(method, path.replace("{slug}", "pumps").replace("{number}", "1"))
         if policy == OPEN:

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from evolabel.errors import DataError, ParameterError
+from evolabel.errors import DataError, DataWarning, ParameterError
 from evolabel.streams import LabelColumn, from_csv, from_frame, read_dataset, write_dataset
 
 TABLE = "heat,tags\n1,leak;bearing\n2,\n3,NA\n4, bearing ; \n"
@@ -81,3 +81,23 @@ def test_too_many_names_are_refused(tmp_path):
     file.write_text("heat,tags\n" + "".join(f"{row},tag {row}\n" for row in range(1001)))
     with pytest.raises(DataError, match="column 'tags' has 1001 different labels"):
         from_csv(file, LabelColumn("tags"))
+
+
+@pytest.mark.parametrize(
+    ("cells", "one_per_row", "doubt"),
+    [
+        (
+            ["leak;bearing", "leak"],
+            True,
+            r"holds lists \('leak;bearing'\), read as one class each; .*--label-list state",
+        ),
+        (["0.37", "1.5"], True, r"holds fractional numbers \(0.37\), each of which becomes a class"),
+        (["3", "1"], False, "holds one number in each row, no lists of labels; use --class-column state instead"),
+        (["0", "1"], False, "use --labels state instead"),
+    ],
+)
+def test_a_column_that_fits_another_option_is_read_with_a_hint(cells, one_per_row, doubt):
+    with pytest.warns(DataWarning, match=f"column 'state' {doubt}" if "holds" in doubt else doubt):
+        names, Y = LabelColumn("state", one_per_row=one_per_row).read(cells)
+    assert names == tuple(sorted(cells))
+    assert Y.shape == (2, 2)

@@ -97,6 +97,7 @@ class Asking:
         ----------
         x : array (p,), or a dictionary {feature: value}
             The sample; NaN, or not in the dictionary: missing. A row of a frame or a table of one row will do.
+            A timestamp is a text or a datetime.
 
         Returns
         -------
@@ -105,7 +106,8 @@ class Asking:
         """
         model = self._inner.model
         self.strategy.check_model(model)
-        return self.strategy.query(model, self._inner.validate_row(x))
+        read = self._inner.validate_row(x)
+        return self.strategy.query(model, read.rows, tuple(read.unseen))
 
     @uninterrupted
     def next_query(self, X: object) -> tuple[Query | None, int]:
@@ -152,8 +154,8 @@ class Asking:
 
         Parameters
         ----------
-        X : array (n, p)
-            The rows.
+        X : array (n, p) or list of dict
+            The rows, or their values by the names of the features.
         first : int, optional
             Number of the first row in the stream, by default that of the next sample.
         """
@@ -170,17 +172,18 @@ class Asking:
         return self._inner.decide(self.decision_function(X, first)).astype(np.int64)
 
     @exclusive
-    def explain(self, x: object, first: int | None = None) -> "Explanation":
+    def explain(self, x: object, first: int | None = None, *, turns: int = 1) -> "Explanation":
         """`decision_function` of one sample `x` in parts that add up; `feedback` is the part of recent errors.
 
-        `classifier.explain` gives the same parts without it. `first` is the number of the sample in the stream.
+        `classifier.explain` gives the same parts without it. `first` is the number of the sample in the stream, `turns`
+        the most changes per label that are offered because they would turn it.
         """
         start, model = self._number(first), self._inner.model
 
         def correct(rows: FloatArray) -> Correction | None:
             return self.strategy.context.of(model, rows, np.full(len(rows), start, np.int64)).correction
 
-        return self._inner.explain(x, correct)
+        return self._inner.explain(x, correct, turns)
 
     def _number(self, first: int | None) -> int:
         """Number of a sample in the stream: `first`, or that of the next sample."""

@@ -231,7 +231,8 @@ class ActiveLearner(Asking):
         reasons = query.reasons or (RANKING,)
         by_label = (reasons,) * int(np.count_nonzero(asked))
         cost = self.strategy.price_of(asked)
-        return replace(query, labels=asked, reasons=reasons, label_reasons=by_label, cost=cost)
+        shares = self._inner.model.calibrator().probabilities(query.prediction[None])[0]
+        return replace(query, labels=asked, reasons=reasons, label_reasons=by_label, cost=cost, probabilities=shares)
 
     def _close(self, query: Query) -> None:
         """Remove a counted question from the pending ones."""
@@ -264,7 +265,7 @@ class ActiveLearner(Asking):
 
         `y` has 0, 1 or NaN for each label, as in `update`.
         """
-        row = self._inner.validate_row(x)[0]
+        row = self._inner.validate_row(x).rows[0]
         labels = checked_labels(as_matrix([y], "y"))
         model = self._inner.model
         if labels.shape != (1, model.n_labels):

@@ -6,6 +6,7 @@ import numpy as np
 
 from evolabel._utils.text import one_line
 from evolabel.streams.tabular.column_coding import ColumnCoding
+from evolabel.streams.tabular.time_columns import timestamp_at
 
 if TYPE_CHECKING:
     from evolabel.active.query import Query
@@ -54,7 +55,9 @@ def _values(query: "Query") -> str:
         values = query.x[span]
         if np.isnan(values).any():
             continue
-        if texts is None:
+        if column in columns.times:
+            said.append(f"{column} = {timestamp_at(columns.times[column], values[-1])}")
+        elif texts is None:
             said.append(f"{column} = {values[0]:,.6g}")
         elif values.any():
             said.append(f"{column} = {texts[int(values.argmax())]}")

@@ -23,6 +23,7 @@ from evolabel.core.protocols import Model
 from evolabel.core.row_statistics import RowStatistics
 from evolabel.errors import StateError
 from evolabel.explain.unfamiliar import describe_unfamiliar
+from evolabel.streams.tabular.column_coding import Unseen
 from evolabel.typing import BoolArray, FloatArray
 
 
@@ -116,8 +117,15 @@ class QueryStrategy:
 
     # ------------------------------------------------------------------ queries
 
-    def query(self, model: Model, row: FloatArray) -> Query:
-        """The query about one checked `row`, (1, p). Changes nothing."""
+    def query(self, model: Model, row: FloatArray, unseen: tuple[Unseen, ...] = ()) -> Query:
+        """The query about one checked `row`, (1, p). Changes nothing. No feature stands for its texts `unseen`."""
+        query = self._query(model, row)
+        if unseen:
+            query.unfamiliar = describe_unfamiliar(query.x, model.ranges, self.inner.columns, unseen)
+        return query
+
+    def _query(self, model: Model, row: FloatArray) -> Query:
+        """The query about one checked `row`, (1, p)."""
         if is_empty(row[0]):
             return empty_query(model, row[0])
         if model.warm_up is not None:

@@ -314,11 +314,14 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         return model.trained().memberships(model.scale(rows))[0]
 
     @exclusive
-    def explain(self, x: object) -> "Explanation":
-        """Return one prediction in parts: the rules that fired for the sample `x`, and the share of each feature."""
+    def explain(self, x: object, *, turns: int = 1) -> "Explanation":
+        """Return one prediction in parts: the rules that fired for the sample `x`, and the share of each feature.
+
+        `turns` is the most changes per label, each of another feature, that are offered because they would turn it.
+        """
         self._fitted_model()
         rows, unseen = read_encoded(self, as_one_row(x), reset=False)
-        return self._explained(usable_values(rows), unseen=tuple(unseen))
+        return self._explained(usable_values(rows), unseen=tuple(unseen), turns=turns)
 
     @exclusive
     def describe(self, X: object = None, *, fidelity: float = 0.95) -> "RuleSet":

@@ -30,7 +30,7 @@ from evolabel.core.rules.events import Event
 from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError, StateError
 from evolabel.explain.text_columns import text_features
-from evolabel.streams.tabular.column_coding import NO_TIMES, ColumnCoding, Unseen
+from evolabel.streams.tabular.column_coding import NO_TIMES, ColumnCoding, Encoded, Unseen
 from evolabel.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -208,20 +208,28 @@ class ClassifierInner:
         return self.classifier._options()
 
     def validate_rows(self, X: object) -> FloatArray:
-        """Rows of the table `X`, checked, (n, p); some may have no feature at all.
+        """Rows of the table `X`, or of a list of dictionaries by feature names, checked, (n, p).
 
-        Where the classifier has feature names, scikit-learn's warning of an array without names is given once.
+        Some may have no feature at all. Where the classifier has feature names, scikit-learn's warning of an array
+        without names is given once.
         """
+        if isinstance(X, list) and X and isinstance(X[0], Mapping):
+            return np.vstack([self.validate_row(x).rows for x in X])
+        return self._validated(X).rows
+
+    def _validated(self, X: object) -> Encoded:
+        """The rows of `validate_rows`, and the texts of `X` that no feature stands for."""
         model = self.classifier.__dict__.get("_model")
         if self._by_order and type(X) is np.ndarray and model is not None:
             width = model.n_features
             array = X if is_checked_shape(X, width) else as_matrix(X, "X")
             if is_checked_shape(array, width):
-                return usable_values(array)
+                return Encoded(usable_values(array), [])
         self.model  # noqa: B018 (an error if it is not trained on a label matrix)
-        rows = usable_values(read_encoded(self.classifier, X, reset=False).rows)
+        read = read_encoded(self.classifier, X, reset=False)
+        usable_values(read.rows)
         self._by_order = self._by_order or type(X) is np.ndarray
-        return rows
+        return read
 
     def add_labels(self, names: Sequence[str]) -> None:
         """Name the labels that the next row to learn will add; a note reports them."""
@@ -235,26 +243,32 @@ class ClassifierInner:
         model.grow_labels(model.n_labels + len(names), absent=False)
         self.targets = LabelMatrix([*self.label_names, *names])
 
-    def validate_row(self, x: object) -> FloatArray:
-        """One checked row, (1, p), from a flat array `x`, a dictionary by feature names or a table of one row."""
+    def validate_row(self, x: object) -> Encoded:
+        """One checked row, (1, p), from a flat array `x`, a dictionary by feature names or a table of one row.
+
+        Texts that no feature stands for are returned beside it, and reported by a note.
+        """
         if isinstance(x, Mapping):
             model = self.model
             names = tuple(f"x{j}" for j in range(model.n_features))
-            return usable_values(read_mapping(self.columns or ColumnCoding(names, (None,) * len(names)), x))
+            read = read_mapping(self.columns or ColumnCoding(names, (None,) * len(names)), x)
+            usable_values(read.rows)
+            return read
         array = x if type(x) is np.ndarray or hasattr(x, "columns") else as_one_row(x)
         if not (isinstance(array, np.ndarray) or hasattr(array, "columns")):
             array = as_array(array, "x")
             if array.ndim == 0:
                 raise DataError(f"x is {x!r}; pass one sample, a number per feature")
-        rows = self.validate_rows(array.reshape(1, -1) if isinstance(array, np.ndarray) and array.ndim == 1 else array)
-        if len(rows) != 1:
-            raise DataError(f"query takes one sample, got {len(rows)} rows; use next_query for many")
-        return rows
+        read = self._validated(array.reshape(1, -1) if isinstance(array, np.ndarray) and array.ndim == 1 else array)
+        if len(read.rows) != 1:
+            raise DataError(f"query takes one sample, got {len(read.rows)} rows; use next_query for many")
+        return read
 
-    def explain(self, x: object, correct: "Correct") -> "Explanation":
-        """The explanation of one sample `x`, its outputs corrected by `correct`."""
+    def explain(self, x: object, correct: "Correct", turns: int) -> "Explanation":
+        """The explanation of one sample `x`, outputs corrected by `correct`, with at most `turns` changes a label."""
         self.model  # noqa: B018
-        return self.classifier._explained(self.validate_rows(as_one_row(x)), correct)
+        read = self.validate_row(x) if isinstance(x, Mapping) else self._validated(as_one_row(x))
+        return self.classifier._explained(read.rows, correct, tuple(read.unseen), turns)
 
     def explain_features(self, x: FloatArray, unseen: tuple[Unseen, ...]) -> "Explanation":
         """The explanation of one row of features, `x`, (p,), whose texts `unseen` no feature stands for."""

@@ -1,6 +1,7 @@
 """Frames as rows of features: columns are found by name, texts become 0/1 features by a `ColumnCoding`."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import narwhals as nw
@@ -52,10 +53,10 @@ def read_by_name(coding: ColumnCoding, frame: object, names: Sequence[str]) -> E
     return encoded
 
 
-def read_mapping(coding: ColumnCoding, x: Mapping[str, Any]) -> FloatArray:
-    """Return the features, (1, p), of the sample `x` by column names of `coding`; columns it does not have are missing.
+def read_mapping(coding: ColumnCoding, x: Mapping[str, Any]) -> Encoded:
+    """Return the features, (1, p), of the sample `x` by column names of `coding`, and its texts without a feature.
 
-    A note reports names that are no columns, and texts never seen.
+    Columns that `x` does not have are missing. A note reports names that are no columns, and texts never seen.
     """
     given = {str(name): value for name, value in x.items()}
     coding = coding.coded_in(given)
@@ -64,18 +65,23 @@ def read_mapping(coding: ColumnCoding, x: Mapping[str, Any]) -> FloatArray:
     cells = [given.get(column) for column in coding.columns]
     row = coding.encode_cells(cells)
     if row is not None:
-        return row
-    columns = {name: _one_cell(name, value) for name, value in zip(coding.columns, cells, strict=True)}
+        return Encoded(row, [])
+    columns = {
+        name: _one_cell(name, value, is_time=name in coding.times)
+        for name, value in zip(coding.columns, cells, strict=True)
+    }
     encoded = coding.encode(columns, lambda _: "x", "x")
     for text in describe_unseen(encoded.unseen):
         note(text)
-    return encoded.rows
+    return encoded
 
 
-def _one_cell(name: str, value: Any) -> Column:
-    """Return a column of the one `value`; DataError if it is neither a text nor a number."""
+def _one_cell(name: str, value: Any, *, is_time: bool) -> Column:
+    """Return a column of the one `value`; DataError if it is neither a text nor a number, nor a time if `is_time`."""
     if isinstance(value, str):
         return Texts.of([value])
+    if is_time and isinstance(value, datetime | np.datetime64):
+        return Texts.of([str(value) if value == value else None])  # NaT differs from itself
     try:
         return np.array([np.nan if value is None else float(value)])
     except (TypeError, ValueError, OverflowError):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeGuard, cast
 import numpy as np
 
 from evolabel import errors
-from evolabel._utils.validation import check_number
+from evolabel._utils.validation import check_number, whole_number
 from evolabel.classifier.deciding import RowDecisions, as_thresholds, named_weights
 from evolabel.classifier.safe_calls import WithLock, exclusive
 from evolabel.classifier.samples import (
@@ -198,11 +198,16 @@ class Properties(WithLock):
         return read_samples(cast("BaseEstimator", self), X, reset=False)
 
     def _explained(
-        self, rows: FloatArray, correct: "Correct | None" = None, unseen: tuple[Unseen, ...] = ()
+        self,
+        rows: FloatArray,
+        correct: "Correct | None" = None,
+        unseen: tuple[Unseen, ...] = (),
+        turns: int = 1,
     ) -> "Explanation":
         """The explanation of one checked row, (1, n_features), its outputs corrected by `correct`.
 
-        `unseen` are its texts that no feature stands for. A row without any feature is explained by the base rates.
+        `unseen` are its texts that no feature stands for, `turns` the most changes that turn a label. A row without
+        any feature is explained by the base rates.
         """
         from evolabel.explain.empty_sample import explain_empty
         from evolabel.explain.explain_sample import explain_sample
@@ -210,7 +215,7 @@ class Properties(WithLock):
 
         if len(rows) != 1:
             raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
-        names = self._feature_names(), self._targets.names
+        turns, names = whole_number("turns", turns, 1), (self._feature_names(), self._targets.names)
         model = self._fitted_model().answering() or self._trained()
         if rows_without_features(rows) is not None:
             return explain_empty(model, rows[0], *names, **self._row_decisions(model.base_rates()[None]))
@@ -218,7 +223,7 @@ class Properties(WithLock):
         unfamiliar = describe_unfamiliar(read[0], model.ranges, self.__dict__.get("_columns"), unseen)
         outputs, correction = model.outputs(rows), None if correct is None else correct(rows)
         decided = self._row_decisions(outputs if correction is None else correction.of(outputs))
-        return explain_sample(model, rows, *names, correct=correct, unfamiliar=unfamiliar, **decided)
+        return explain_sample(model, rows, *names, correct=correct, unfamiliar=unfamiliar, turns=turns, **decided)
 
     def _row_decisions(self, outputs: FloatArray) -> RowDecisions:
         """How the labels of a row with `outputs`, (1, K), are decided: by thresholds, or together."""

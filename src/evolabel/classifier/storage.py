@@ -18,7 +18,7 @@ from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.core.stored.named_arrays import part_of, prefixed
 from evolabel.core.stored.snapshot import put_together, read_weights, take_apart
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
-from evolabel.persistence.model_file import read_model_file, write_model_file
+from evolabel.persistence.model_file import model_bytes, read_model_bytes, read_model_file, write_model_file
 from evolabel.streams.tabular.column_coding import ColumnCoding
 from evolabel.streams.tabular.time_columns import parse_times
 from evolabel.typing import Arrays
@@ -49,7 +49,23 @@ def save_classifier(classifier: "EvolvingFuzzyClassifier", path: str | os.PathLi
 
 def load_classifier(cls: "type[C]", path: str | os.PathLike[str]) -> "C":
     """Return the classifier of class `cls` that `save_classifier` wrote to `path`."""
-    arrays, manifest = read_model_file(path)
+    return _read_classifier(cls, *read_model_file(path), path)
+
+
+def classifier_bytes(classifier: "EvolvingFuzzyClassifier") -> bytes:
+    """Return the contents of the file that `save_classifier` would write of `classifier`."""
+    arrays, manifest = take_classifier_apart(classifier)
+    return model_bytes(arrays, {"kind": KIND, **manifest})
+
+
+def classifier_from_bytes(cls: "type[C]", data: bytes, name: str) -> "C":
+    """Return the classifier of class `cls` in `data`, the contents of a model file called `name` in messages."""
+    arrays, manifest = read_model_bytes(data, name)
+    return _read_classifier(cls, arrays, manifest, name)
+
+
+def _read_classifier(cls: "type[C]", arrays: Arrays, manifest: dict[str, Any], path: str | os.PathLike[str]) -> "C":
+    """Return the classifier of these `arrays` and `manifest`; ModelFileError, which names `path`, if it is none."""
     if manifest.get("kind") != KIND:
         held = with_article(manifest.get("kind"))
         raise ModelFileError(f"{path} holds {held}, not a classifier; pass a file written by save()")

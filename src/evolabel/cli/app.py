@@ -16,13 +16,15 @@ from evolabel.cli.bench import bench
 from evolabel.cli.data import convert, datasets
 from evolabel.cli.edit import edit
 from evolabel.cli.explain import explain
+from evolabel.cli.export import export
 from evolabel.cli.figures import figures
 from evolabel.cli.output import print_message
 from evolabel.cli.predict import predict
+from evolabel.cli.replay import replay
 from evolabel.cli.reproduce import reproduce_paper
 from evolabel.cli.rules import rules
 from evolabel.cli.run import run
-from evolabel.cli.serve import serve
+from evolabel.cli.serve import LABELLING, serve
 from evolabel.cli.tune import tune
 from evolabel.errors import DatasetNotFoundError, DataWarning, EvolabelError, MissingDependencyError
 
@@ -68,6 +70,8 @@ def make_app() -> App:
         for place, (name, command) in enumerate(commands.items()):
             app.command(command, name=name, group=group, sort_key=place)
     app.command(serve)
+    for command in (replay, export):
+        app.command(command, group=LABELLING)
     return app
 
 
@@ -114,7 +118,8 @@ def _code_and_message(error: Exception) -> tuple[int, str]:
         return _FAILED, f"{full.strerror}{where}; free some space or write elsewhere, existing files are unchanged"
     if isinstance(error, DatasetNotFoundError | MissingDependencyError):
         return _MISSING, str(error)
-    return (_UNUSABLE if isinstance(error, EvolabelError) else _FAILED), str(error)
+    is_unusable = isinstance(error, EvolabelError) and not isinstance(error, ConnectionError)
+    return (_UNUSABLE if is_unusable else _FAILED), str(error)
 
 
 def _full_disk(error: BaseException | None) -> OSError | None:

@@ -55,8 +55,7 @@ NO_OPTIONS = ColumnOptions()
 
 def print_columns(dataset: Dataset, drop: Sequence[str]) -> None:
     """Print which columns of a file are features and labels of `dataset`, which are not used (`drop`), and doubts."""
-    texts = [name for name, values in zip(dataset.feature_names, dataset.X.T, strict=True) if _is_text(name, values)]
-    coding = ColumnCoding.of_features(dataset.feature_names, texts, dataset.origins)
+    coding = coding_of(dataset)
     columns = [
         f"{column} (hour, weekday, days)"
         if column in coding.times
@@ -79,6 +78,12 @@ def print_columns(dataset: Dataset, drop: Sequence[str]) -> None:
             f"features that are only 0 and 1, as labels are: {first_names(doubtful)}; add labels to --labels, "
             f"or leave a column out by --drop {doubtful[0]}"
         )
+
+
+def coding_of(dataset: Dataset) -> ColumnCoding:
+    """Return the columns that the features of `dataset` were made of."""
+    texts = [name for name, values in zip(dataset.feature_names, dataset.X.T, strict=True) if _is_text(name, values)]
+    return ColumnCoding.of_features(dataset.feature_names, texts, dataset.origins)
 
 
 def _is_text(name: str, values: FloatArray) -> bool:

@@ -23,6 +23,8 @@ class GivenParameters(NamedTuple):
 
     values: dict[str, Any]
     profile: str | None = None
+    said: str = ""
+    """Where the parameters come from, and which of `--set` replace those of `--params`, for a message."""
 
     @property
     def shown(self) -> str:
@@ -41,7 +43,12 @@ def given_parameters(params: str | None, settings: Sequence[str]) -> GivenParame
     """
     given = GivenParameters({}) if params is None else _read_json(params)
     own = dict(_read_setting(text) for text in settings)
-    return given._replace(values={**given.values, **own}) if params is not None or own else None
+    if params is None and not own:
+        return None
+    said = " and ".join([*([] if params is None else [f"--params {params}"]), *(["--set"] if own else [])])
+    if replaced := [f"{name}={own[name]} instead of {given.values[name]}" for name in own if name in given.values]:
+        said += f" (--set wins: {', '.join(replaced)})"
+    return given._replace(values={**given.values, **own}, said=said)
 
 
 def _read_json(params: str) -> GivenParameters:

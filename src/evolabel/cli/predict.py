@@ -17,7 +17,7 @@ from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.source import split_names
 from evolabel.errors import DataWarning, ParameterError
 from evolabel.explain.prediction import NO_FEATURE
-from evolabel.explain.unfamiliar import describe_unfamiliar
+from evolabel.explain.unfamiliar import describe_outside, describe_unfamiliar
 from evolabel.streams import Dataset
 from evolabel.streams.files.for_model import ModelRows
 from evolabel.streams.tabular.column_coding import Unseen
@@ -80,9 +80,8 @@ def predict(
         warnings.simplefilter("ignore", DataWarning)  # printed above, with lines of the file
         answers = _printable(classifier.predict_proba(X)) if proba else classifier.predict(X)
     unfamiliar = _unfamiliar(classifier, rows)
-    if odd := [row for row, text in enumerate(unfamiliar) if "outside" in text]:
-        where = f"{counted(len(odd), 'row')}, the first is {rows.dataset.describe_row(odd[0])}"
-        print_message(f"{unfamiliar[odd[0]]} ({where})")
+    for text in _describe_outside(classifier, rows.dataset):
+        print_message(text)
     passed = rows.kept if out is None else {**rows.kept, "unfamiliar": unfamiliar}
     print_or_write(_table(classifier, answers, passed), out, f" ({counted(len(X), 'row')})")
 
@@ -97,6 +96,17 @@ def _unfamiliar(classifier: EvolvingFuzzyClassifier, rows: ModelRows) -> list[st
     found = (describe_unfamiliar(x, ranges, coding, tuple(unseen.get(i, ()))) for i, x in enumerate(X))
     empty = np.atleast_1d(np.isnan(X).all(axis=1))
     return [NO_FEATURE if none else "; ".join(texts) for none, texts in zip(empty, found, strict=True)]
+
+
+def _describe_outside(classifier: EvolvingFuzzyClassifier, dataset: Dataset) -> list[str]:
+    """Return a sentence on the rows of `dataset` with values far outside those `classifier` has seen, if any."""
+    ranges, coding = classifier.inner.any_model.ranges, classifier.inner.columns
+    found = [describe_outside(x, ranges, coding) for x in np.ascontiguousarray(dataset.X)]
+    odd = [row for row, texts in enumerate(found) if texts]
+    if not odd:
+        return []
+    where = f"{counted(len(odd), 'row')}, the first is {dataset.describe_row(odd[0])}"
+    return [f"{'; '.join(found[odd[0]])} ({where})"]
 
 
 def _printable(probabilities: FloatArray) -> FloatArray:

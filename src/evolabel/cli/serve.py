@@ -20,24 +20,29 @@ DEFAULT_DATABASE = "sqlite:///evolabel-data/evolabel.db"
 DEMO_DATABASE = "sqlite:///evolabel-data/demo.db"
 _VARIABLE = "EVOLABEL_DATABASE_URL"
 _PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2")
-_PRIVATE = ("127.0.0.1", "localhost", "::1")
+
+LABELLING = Group("Label with people", sort_key=2.5)
+"""The commands of the labelling service, in the help."""
 
 serve = App(
     name="serve",
     help="Run the labelling service: samples in over HTTP, questions out, answers train the model.",
-    group=Group("Label with people", sort_key=2.5),
+    group=LABELLING,
 )
 
-_Database = Annotated[str | None, Parameter(name="--database")]
+Database = Annotated[str | None, Parameter(name="--database")]
+"""Option of a command: the database of a service."""
+_Config = Annotated[Path | None, Parameter(name="--config")]
 
 
 @serve.default
 def start(
     *,
-    database: _Database = None,
-    host: str = "127.0.0.1",
-    port: int = 8080,
-    behind_proxy: Annotated[bool, Parameter(negative="")] = False,
+    config: _Config = None,
+    database: Database = None,
+    host: str | None = None,
+    port: int | None = None,
+    behind_proxy: Annotated[bool | None, Parameter(negative="")] = None,
     tls_cert: Path | None = None,
     tls_key: Path | None = None,
     demo: Annotated[bool, Parameter(negative="")] = False,
@@ -48,13 +53,15 @@ def start(
 
     Parameters
     ----------
+    config
+        TOML file with the configuration; variables EVOLABEL_* come before it, and flags before both.
     database
         SQLite file or PostgreSQL database, such as `postgresql://user@host/name`; by default that of
         EVOLABEL_DATABASE_URL, or a SQLite file in the folder evolabel-data.
     host
-        Address to listen on. Others than this machine's own need TLS or a proxy.
+        Address to listen on, 127.0.0.1 by default. Others than this machine's own need TLS or a proxy.
     port
-        Port to listen on.
+        Port to listen on, 8080 by default.
     behind_proxy
         A proxy in front of the service adds TLS.
     tls_cert
@@ -65,18 +72,41 @@ def start(
         Fill a project with samples of three pumps, whose questions a simulated annotator answers in part, and print a
         link with which to sign in. The database is evolabel-data/demo.db, unless another is given.
     """
-    if host not in _PRIVATE and not behind_proxy and tls_cert is None:
-        raise ParameterError(
-            f"--host {host} without TLS would send tokens in the clear; add --tls-cert, --behind-proxy"
-        )
+    _load_packages()
+    from evolabel.server.config import read_config
     from evolabel.server.run import run_server
 
-    url = _url(database or (DEMO_DATABASE if demo else None))
-    run_server(url, host, port, tls_cert=tls_cert, tls_key=tls_key, behind_proxy=behind_proxy, demo=demo)
+    flags = {
+        "database.url": database or (DEMO_DATABASE if demo else None),
+        "server.host": host,
+        "server.port": port,
+        "server.behind_proxy": behind_proxy,
+        "server.tls_cert": None if tls_cert is None else str(tls_cert),
+        "server.tls_key": None if tls_key is None else str(tls_key),
+    }
+    run_server(read_config(config, os.environ, flags).config, demo=demo)
+
+
+@serve.command(name="config")
+def print_config(*, config: _Config = None, database: Database = None) -> None:
+    """Print the configuration, and where each value comes from; passwords are hidden.
+
+    Parameters
+    ----------
+    config
+        As for `evolabel serve`.
+    database
+        As for `evolabel serve`.
+    """
+    _load_packages()
+    from evolabel.server.config import describe_config, read_config
+
+    loaded = read_config(config, os.environ, {"database.url": database})
+    print_or_write("\n".join(describe_config(loaded)) + "\n", None)
 
 
 @serve.command
-def check(*, database: _Database = None, replay: Annotated[bool, Parameter(negative="")] = False) -> None:
+def check(*, database: Database = None, replay: Annotated[bool, Parameter(negative="")] = False) -> None:
     """Read every record of the database, and check the chain, the budget at each record, and the tables.
 
     Parameters
@@ -86,14 +116,14 @@ def check(*, database: _Database = None, replay: Annotated[bool, Parameter(negat
     replay
         Also apply every record anew, and compare every outcome.
     """
-    url = _url(database)
+    url = database_url(database)
     from evolabel.server.ops.check import check_database
 
     _print_checked(check_database(url, replay=replay))
 
 
 @serve.command
-def verify(*, database: _Database = None, from_start: Annotated[bool, Parameter(negative="")] = False) -> None:
+def verify(*, database: Database = None, from_start: Annotated[bool, Parameter(negative="")] = False) -> None:
     """Replay the log, and compare the state with that of every snapshot on the way.
 
     Parameters
@@ -103,7 +133,7 @@ def verify(*, database: _Database = None, from_start: Annotated[bool, Parameter(
     from_start
         Begin with the first record, not with the oldest snapshot of this version.
     """
-    url = _url(database)
+    url = database_url(database)
     from evolabel.server.ops.verify import verify_project
     from evolabel.server.store.pen import read_database
     from evolabel.server.store.projects import list_projects
@@ -119,7 +149,7 @@ def verify(*, database: _Database = None, from_start: Annotated[bool, Parameter(
 
 
 @serve.command
-def backup(to: Path, *, database: _Database = None) -> None:
+def backup(to: Path, *, database: Database = None) -> None:
     """Copy the database to a new file, also while the service runs, and check the copy.
 
     For PostgreSQL the line of pg_dump is printed instead.
@@ -131,7 +161,7 @@ def backup(to: Path, *, database: _Database = None) -> None:
     database
         As for `evolabel serve`.
     """
-    url = _url(database)
+    url = database_url(database)
     from evolabel.server.ops.backup import back_up, dump_line
 
     if url.get_backend_name() == "postgresql":
@@ -145,7 +175,7 @@ def backup(to: Path, *, database: _Database = None) -> None:
 
 
 @serve.command
-def migrate(*, database: _Database = None, backed_up: Annotated[bool, Parameter(negative="")] = False) -> None:
+def migrate(*, database: Database = None, backed_up: Annotated[bool, Parameter(negative="")] = False) -> None:
     """Change the tables of the database to the version of this program; a backup is made first.
 
     Parameters
@@ -155,7 +185,7 @@ def migrate(*, database: _Database = None, backed_up: Annotated[bool, Parameter(
     backed_up
         A backup of the PostgreSQL database was made; one of a SQLite file is made here, beside it.
     """
-    url = _url(database)
+    url = database_url(database)
     from evolabel.server.ops.migrating import migrate_database
 
     print_message(migrate_database(url, backed_up=backed_up))
@@ -165,10 +195,11 @@ def migrate(*, database: _Database = None, backed_up: Annotated[bool, Parameter(
 def token(
     person: str,
     *,
-    database: _Database = None,
+    database: Database = None,
     project: str | None = None,
     role: str | None = None,
     name: str = "command line",
+    until: str | None = None,
 ) -> None:
     """Print a new token of a person: for a project and a role, or for the whole server without them.
 
@@ -184,11 +215,13 @@ def token(
         producer, bridge, annotator, expert or operator; with a project only.
     name
         What the token is for.
+    until
+        Day or time at which it ends, such as 2027-01-31; by default after 90 days.
     """
-    url = _url(database)
+    url = database_url(database)
     from evolabel.server.security.first_token import create_token
 
-    print_or_write(create_token(url, person, project, role, name) + "\n", None)
+    print_or_write(create_token(url, person, project, role, name, until=until) + "\n", None)
     print_message("the token is not shown again; keep it like a password")
 
 
@@ -196,7 +229,7 @@ def token(
 def invite(
     person: str,
     *,
-    database: _Database = None,
+    database: Database = None,
     project: str | None = None,
     role: str | None = None,
     admin: Annotated[bool, Parameter(negative="")] = False,
@@ -219,12 +252,44 @@ def invite(
     url
         Address of the server, as the person reaches it.
     """
-    database_url = _url(database)
+    stored = database_url(database)
     from evolabel.server.security.invites import create_invite
 
-    code = create_invite(database_url, person, time.time_ns() // 1000, project=project, role=role, admin=admin)
+    code = create_invite(stored, person, time.time_ns() // 1000, project=project, role=role, admin=admin)
     print_or_write(f"{url.rstrip('/')}/invite/{code}\n", None)
     print_message("the link works once, within a day; it is not shown again")
+
+
+@serve.command
+def user(
+    person: str | None = None,
+    *,
+    database: Database = None,
+    disable: Annotated[bool, Parameter(negative="")] = False,
+    enable: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Print the people of the server, or disable one: sessions and tokens end, answers stay.
+
+    Parameters
+    ----------
+    person
+        Name of the person to print, disable or enable; without it all are printed.
+    database
+        As for `evolabel serve`.
+    disable
+        Disable the person.
+    enable
+        Enable the person again, who then needs a new link to choose a password.
+    """
+    url = database_url(database)
+    from evolabel.server.security.accounts import describe_people, set_disabled
+
+    if disable or enable:
+        if person is None or disable == enable:
+            raise ParameterError("give a name and one of --disable, --enable")
+        set_disabled(url, person, disabled=disable)
+    for line in describe_people(url, person):
+        print_or_write(line + "\n", None)
 
 
 def _print_checked(found: "dict[str, Checked]") -> None:
@@ -238,10 +303,15 @@ def _print_checked(found: "dict[str, Checked]") -> None:
         )
 
 
-def _url(database: str | None) -> "URL":
-    """Return the URL of the database that the command line or the environment names."""
-    for package in _PACKAGES:
-        load(package, "server", "evolabel serve")
+def database_url(database: str | None) -> "URL":
+    """Return the URL of the `database` that the command line names, or else the environment."""
+    _load_packages()
     from evolabel.server.store.engines import read_url
 
     return read_url(database or os.environ.get(_VARIABLE) or DEFAULT_DATABASE)
+
+
+def _load_packages() -> None:
+    """Raise MissingDependencyError unless the packages of the extra `server` are installed."""
+    for package in _PACKAGES:
+        load(package, "server", "evolabel serve")

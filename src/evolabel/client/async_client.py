@@ -1,12 +1,12 @@
 """`AsyncClient`: the labelling service for programs with an event loop."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, Self, TypeVar
 
 from evolabel.client.calls import Answers, Call, ProjectCalls, Values
 from evolabel.client.connection import load_httpx, options, was_sent
-from evolabel.client.problem import ServiceError, document_of
+from evolabel.client.problem import ConnectionLostError, ServiceError, document_of
 from evolabel.client.results import (
     AnswerReceipt,
     OfferedQuestion,
@@ -110,6 +110,19 @@ class AsyncClient:
     async def withdraw(self, number: int) -> None:
         """Take the answer to question `number` back, until it is final."""
         await self._run(self._calls.withdraw(number))
+
+    async def export(self, name: str) -> AsyncIterator[str]:
+        """Yield the lines of an exported file: `name` is answers.csv, answers.ndjson, samples.ndjson or log.ndjson."""
+        arguments = self._calls.export(name).arguments()
+        try:
+            async with self._http.stream(**arguments) as response:
+                if not response.is_success:
+                    await response.aread()
+                    document_of(response)
+                async for line in response.aiter_lines():
+                    yield line
+        except self._httpx.TransportError as error:
+            raise ConnectionLostError(f"the file was not read to its end: {error}") from error
 
     async def project(self) -> ProjectStatus:
         """Return features, labels, settings and counts of the project."""

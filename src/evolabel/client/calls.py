@@ -118,6 +118,10 @@ class ProjectCalls:
         """Return the request that takes the answer to question `number` back."""
         return self._call("DELETE", f"/questions/{number}/answer", _nothing, repeatable=False)
 
+    def export(self, name: str) -> Call[None]:
+        """Return the request for the exported file `name`."""
+        return self._call("GET", f"/export/{quote(name, safe='')}", _nothing)
+
     def status(self) -> Call[ProjectStatus]:
         """Return the request for the project."""
         return self._call("GET", "", ProjectStatus.read)

@@ -5,7 +5,6 @@ import time
 from dataclasses import dataclass
 
 from evolabel.client.problem import ConnectionLostError, ServiceError
-from evolabel.errors import EvolabelError
 
 _NOTHING_DONE = (429, 503, 507)  # the service says so
 _UNKNOWN = (502, 504)  # of a proxy, which may have lost the response
@@ -51,15 +50,16 @@ class Tries:
 
         `sent`: the request may have reached the service.
         """
-        if isinstance(error, ServiceError):
-            raised: EvolabelError = error
-            again = error.status in _NOTHING_DONE or (error.status in _UNKNOWN and self._repeatable)
-        else:
-            raised = ConnectionLostError(f"the service has not answered: {error or type(error).__name__}")
+        refusal = error if isinstance(error, ServiceError) else None
+        if refusal is None:
             again = self._repeatable or not sent
-        asked = error.retry_after or 0.0 if isinstance(error, ServiceError) else 0.0
+        else:
+            again = refusal.status in _NOTHING_DONE or (refusal.status in _UNKNOWN and self._repeatable)
+        asked = 0.0 if refusal is None else refusal.retry_after or 0.0
         wait = max(asked, self._wait * random.uniform(0.5, 1.0))
-        if not again or time.monotonic() + wait > self._end:
-            raise raised from error
-        self._wait = min(2.0 * self._wait, self._retry.longest)
-        return wait
+        if again and time.monotonic() + wait <= self._end:
+            self._wait = min(2.0 * self._wait, self._retry.longest)
+            return wait
+        if refusal is not None:
+            raise refusal
+        raise ConnectionLostError(f"the service has not answered: {error or type(error).__name__}") from error

@@ -1,12 +1,12 @@
 """`Client`: the labelling service for programs that wait for each response."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self, TypeVar
 
 from evolabel.client.calls import Answers, Call, ProjectCalls, Values
 from evolabel.client.connection import load_httpx, options, was_sent
-from evolabel.client.problem import ServiceError, document_of
+from evolabel.client.problem import ConnectionLostError, ServiceError, document_of
 from evolabel.client.results import (
     AnswerReceipt,
     OfferedQuestion,
@@ -119,6 +119,18 @@ class Client:
     def withdraw(self, number: int) -> None:
         """Take the answer to question `number` back, until it is final."""
         self._run(self._calls.withdraw(number))
+
+    def export(self, name: str) -> Iterator[str]:
+        """Yield the lines of an exported file: `name` is answers.csv, answers.ndjson, samples.ndjson or log.ndjson."""
+        arguments = self._calls.export(name).arguments()
+        try:
+            with self._http.stream(**arguments) as response:
+                if not response.is_success:
+                    response.read()
+                    document_of(response)
+                yield from response.iter_lines()
+        except self._httpx.TransportError as error:
+            raise ConnectionLostError(f"the file was not read to its end: {error}") from error
 
     def project(self) -> ProjectStatus:
         """Return features, labels, settings and counts of the project."""

@@ -1,34 +1,43 @@
-"""Counterfactuals: the smallest change of a single feature that would turn a label on or off.
+"""Counterfactuals: the smallest changes of single features that would turn a label on or off.
 
 With the memberships held fixed, the output is linear in every scaled feature: y_c moves by sum_i psi_i w_ijc per unit
-of feature j. So the change that brings a label to its border has a closed form within the active rules. The outputs of
-the whole model, whose memberships change as well, must confirm it, or a somewhat larger change of the same feature,
-with the digits that are printed. Changes that are not confirmed are not returned.
+of feature j. So the change that brings a label to its border has a closed form within the active rules. Where threshold
+rules or written rules have a say in a label, changes that cross an edge on the path of the sample, or an end of a
+written rule, are tried as well. What lies farther away is found by a search over all features (`change_search`).
+
+The outputs of the whole model, whose memberships change as well, must confirm a change, or a somewhat larger one of the
+same feature, with the digits that are printed. Changes that are not confirmed are not returned.
 
 A categorical column changes as a whole: one of its 0/1 features becomes 1 and the others 0.
-
-Where threshold rules or written rules have a say in a label, the changes that are tried are those that cross an edge on
-the path of the sample, or an end of a written rule.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from evolabel.core.members.mixture import corrected
 from evolabel.core.protocols import Model
+from evolabel.explain.change_search import TurnFunction, search_changes
+from evolabel.explain.changed_rows import (
+    DIGITS,
+    FeatureChange,
+    Texts,
+    as_read,
+    changed_row,
+    column_texts,
+    rounded_away,
+    sized_change,
+)
 from evolabel.explain.shortening import Threshold
 from evolabel.explain.terms import scaled_moments
-from evolabel.explain.text_columns import text_columns
 from evolabel.explain.threshold_path import PathEdge
-from evolabel.typing import FloatArray, IntArray
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
 _MAX_TRIED = 5  # features per label that the whole model is tried on, those of the smallest changes
 _LONGER = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0)  # multiples of such a change that are tried
 _SURE = 1e-9  # least gap to the border, so that the last bit of an output does not decide
 _PLAIN = 1e-4, 1e15  # values between are printed without an exponent
-_DIGITS = 4  # printed of a value; more where the change is smaller
 _BEYOND = 1e-6  # how far past the border an output is brought
 _MIN_SLOPE = 1e-12  # smaller slopes count as 0
 
@@ -36,9 +45,6 @@ _STEPS_ACROSS = (0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0)  # of the way
 
 OutputFunction = Callable[[FloatArray], FloatArray]
 """Outputs (n, n_labels) of raw rows (n, n_features)."""
-
-_Texts = dict[int, list[int]]
-"""For each 0/1 feature of a categorical column the features of the whole column, by their numbers."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +76,9 @@ def find_counterfactuals(
     threshold: Threshold,
     answer: OutputFunction,
     edges: Sequence[tuple[PathEdge, ...]] = (),
-) -> list[Counterfactual | None]:
-    """Return for each label the smallest change found that turns it; None where none was found.
+    turns: int = 1,
+) -> list[tuple[Counterfactual, ...]]:
+    """Return for each label the smallest changes found that turn it, the smallest first, of at most `turns` features.
 
     Parameters
     ----------
@@ -79,7 +86,7 @@ def find_counterfactuals(
     x : array of shape (n_features,)
         The raw sample.
     slopes : array of shape (n_features, n_labels)
-        Change of the outputs per unit of each scaled feature, of the active rules.
+        FeatureChange of the outputs per unit of each scaled feature, of the active rules.
     outputs : array of shape (n_labels,)
         Outputs for `x`.
     names : tuple of two lists of str
@@ -91,50 +98,67 @@ def find_counterfactuals(
     edges : sequence of tuple of PathEdge
         For each label the edges on the path of the sample through its tree, and the ends of written rules; empty
         tuples, or no tuples at all, where neither have a say.
+    turns : int
+        Most changes per label; each is of another feature, or of another categorical column.
     """
     gaps = _gaps(outputs[None], threshold)[0]
     if threshold is None:
         slopes = slopes - slopes[:, _rivals(outputs)]
-    texts = _texts(model, names[0])
+    texts = column_texts(model, names[0])
+
+    def turned(rows: FloatArray) -> BoolArray:
+        found = _gaps(answer(rows), threshold)
+        return np.where(gaps < 0.0, found >= _SURE, found <= -_SURE)
+
     tried = _candidates(model, x, gaps, slopes, texts)
-    within = _first_confirmed(x, gaps, tried, names, texts, answer=answer, threshold=threshold)
-    if not any(edges):
-        return within
-    across = [_across_edges(model, x, found, texts) for found in edges]
-    crossing = _first_confirmed(x, gaps, across, names, texts, answer=answer, threshold=threshold)
+    for changes, of_label in zip(tried, edges, strict=False):
+        changes += _across_edges(model, x, of_label, texts)
+    labels = np.flatnonzero(np.isfinite(gaps))
+    searched = search_changes(model, x, slopes, labels, turned, texts=texts, needed=turns)
+    tried = [changes + more for changes, more in zip(tried, searched, strict=True)]
+    found = _smallest(_confirmed(x, tried, texts, turned), texts, turns)
+    ways = zip(names[1], (gaps < 0.0).tolist(), found, edges or [()] * len(gaps), strict=True)
     return [
-        plain if change is None else replace(change, across_threshold=True)
-        for plain, change in zip(within, crossing, strict=True)
+        tuple(
+            Counterfactual(
+                label, on, names[0][j], float(x[j]), after, size, across_threshold=_crosses(model, *rows, of_label)
+            )
+            for j, after, size in changes
+            for rows in [(x, changed_row(x, j, after, texts))]
+        )
+        for label, on, changes, of_label in ways
     ]
 
 
-def _first_confirmed(
-    x: FloatArray,
-    gaps: FloatArray,
-    tried: list[list[tuple[int, float, float]]],
-    names: tuple[list[str], list[str]],
-    texts: _Texts,
-    *,
-    answer: OutputFunction,
-    threshold: Threshold,
-) -> list[Counterfactual | None]:
-    """Return for each label the first of the changes `tried` for which the whole model's `answer` turns it, or None."""
-    changed = [_changed(x, j, after, texts) for found in tried for j, after, _ in found]
-    answers = iter(_gaps(answer(np.array(changed)), threshold) if changed else ())
-    confirmed: list[Counterfactual | None] = []
-    for c, found in enumerate(tried):
-        on = bool(gaps[c] < 0.0)
-        found_gaps = [float(next(answers)[c]) for _ in found]
-        turning = (i for i, gap in enumerate(found_gaps) if (gap >= _SURE if on else gap <= -_SURE))
-        j, after, size = found[i] if (i := next(turning, None)) is not None else (-1, 0.0, 0.0)
-        confirmed.append(None if j < 0 else Counterfactual(names[1][c], on, names[0][j], float(x[j]), after, size))
-    return confirmed
+def _confirmed(
+    x: FloatArray, tried: list[list[FeatureChange]], texts: Texts, turned: TurnFunction
+) -> list[list[FeatureChange]]:
+    """Return for each label those of the changes `tried` by which the whole model has it `turned`."""
+    rows = [changed_row(x, change.feature, change.after, texts) for changes in tried for change in changes]
+    turns = iter(turned(np.array(rows)) if rows else ())
+    return [[change for change in changes if next(turns)[c]] for c, changes in enumerate(tried)]
 
 
-def _across_edges(
-    model: Model, x: FloatArray, edges: tuple[PathEdge, ...], texts: _Texts
-) -> list[tuple[int, float, float]]:
-    """Return feature, new raw value and size of changes of `x` that cross one of the `edges`, the smallest first.
+def _smallest(found: list[list[FeatureChange]], texts: Texts, turns: int) -> list[list[FeatureChange]]:
+    """Return for each label the smallest of the changes `found`, each of another feature or column, at most `turns`."""
+    kept = []
+    for changes in found:
+        of_column: dict[int, FeatureChange] = {}
+        for change in sorted(changes, key=lambda change: change.size):
+            of_column.setdefault(min(texts.get(change.feature, [change.feature])), change)
+        kept.append(list(of_column.values())[:turns])
+    return kept
+
+
+def _crosses(model: Model, x: FloatArray, changed: FloatArray, edges: tuple[PathEdge, ...]) -> bool:
+    """Return whether an edge, with its width, lies between the raw sample `x` and the `changed` one."""
+    before, after = corrected(model.trained(), np.array([x, changed]))
+    low, high = np.fmin(before, after), np.fmax(before, after)
+    return any(before[j] != after[j] and low[j] <= edge + width and high[j] > edge - width for j, edge, width in edges)
+
+
+def _across_edges(model: Model, x: FloatArray, edges: tuple[PathEdge, ...], texts: Texts) -> list[FeatureChange]:
+    """Return changes of `x` that cross one of the `edges`.
 
     Near an edge both sides answer, so values on the way across are tried, too.
     """
@@ -149,34 +173,13 @@ def _across_edges(
             start = max(real[j], edge - width) if up else min(real[j], edge + width)
             beyond = np.nextafter(end, np.inf) if up else end
             values |= {(j, float(start + (beyond - start) * step)) for step in _STEPS_ACROSS}
-    z, width_of = model.scale(x[None])[0], scaled_moments(model)[1]
     changes = []
     for j, value in sorted(values):
         row = real.copy()
         row[j] = value
-        after = 1.0 if j in texts else _rounded_away(float(_as_read(model, row[None])[0, j]), float(x[j]))
-        moved = np.nan_to_num(model.scale(_changed(x, j, after, texts)[None])[0] - z) / width_of
-        changes.append((j, after, float(np.linalg.norm(moved))))
-    return sorted(changes, key=lambda change: (change[2], abs(change[1] - x[change[0]])))
-
-
-def _rounded_away(value: float, start: float) -> float:
-    """Return `value` with four digits, not nearer to `start` than it is; with more where the two are closer.
-
-    Examples
-    --------
-    >>> _rounded_away(5.30251, 6.344), _rounded_away(1400.12, 1390.0), _rounded_away(0.0, 1.0)
-    (5.302, 1401.0, 0.0)
-    >>> _rounded_away(1700000210.123, 1700000123.25)
-    1700000211.0
-    """
-    if value == 0.0 or value == start or not np.isfinite(value):
-        return value
-    first = int(np.floor(np.log10(abs(value))))
-    last = min(first - _DIGITS + 1, int(np.floor(np.log10(abs(value - start)))) - 1)
-    unit = 10.0**last
-    steps = np.ceil(value / unit) if value > start else np.floor(value / unit)
-    return float(f"{steps * unit:.{min(first - last + 1, 17)}g}")
+        after = 1.0 if j in texts else rounded_away(float(as_read(model, row[None])[0, j]), float(x[j]))
+        changes.append(sized_change(model, x, j, after, texts))
+    return changes
 
 
 def change_texts(before: float, after: float) -> tuple[str, str]:
@@ -187,7 +190,7 @@ def change_texts(before: float, after: float) -> tuple[str, str]:
     >>> change_texts(4.58741, 4.899), change_texts(1700000123.25, 1700000211.0)
     (('4.587', '4.899'), ('1700000123', '1700000211'))
     """
-    digits = next((n for n in range(_DIGITS, 17) if float(f"{after:.{n}g}") == after), 17)
+    digits = next((n for n in range(DIGITS, 17) if float(f"{after:.{n}g}") == after), 17)
     return _positional(before, digits), _positional(after, digits)
 
 
@@ -212,9 +215,9 @@ def _rivals(outputs: FloatArray) -> IntArray:
 
 
 def _candidates(
-    model: Model, x: FloatArray, gaps: FloatArray, slopes: FloatArray, texts: _Texts
-) -> list[list[tuple[int, float, float]]]:
-    """Return per label feature, new raw value and size of the smallest changes that bring its gap across zero."""
+    model: Model, x: FloatArray, gaps: FloatArray, slopes: FloatArray, texts: Texts
+) -> list[list[FeatureChange]]:
+    """Return per label the smallest changes that bring its gap across zero, and somewhat larger ones."""
     scaler = model.scaler
     assert scaler is not None
     z = model.scale(x[None])[0]
@@ -227,42 +230,21 @@ def _candidates(
     width = scaled_moments(model)[1]
     size = np.where(movable, np.abs(step) / width, np.inf)
     for j in texts:
-        moved = model.scale(_changed(x, j, 1.0, texts)[None])[0] - z
+        moved = model.scale(changed_row(x, j, 1.0, texts)[None])[0] - z
         turned = gaps + np.nan_to_num(moved) @ slopes
         movable[:, j] = ((turned >= 0.0) != (gaps >= 0.0)) & (x[j] == 0.0)
         size[:, j] = np.where(movable[:, j], np.linalg.norm(np.nan_to_num(moved) / width), np.inf)
     smallest = np.argsort(size, axis=1, kind="stable")[:, :_MAX_TRIED]
     chosen = [(c, int(j)) for c, features in enumerate(smallest) for j in features if movable[c, j]]
-    found: list[list[tuple[int, float, float]]] = [[] for _ in gaps]
+    found: list[list[FeatureChange]] = [[] for _ in gaps]
     for c, j in [(c, j) for c, j in chosen if j in texts]:
-        found[c].append((j, 1.0, float(size[c, j])))
+        found[c].append(FeatureChange(j, 1.0, float(size[c, j])))
     longer = [(c, j, factor) for c, j in chosen if j not in texts for factor in _LONGER]
     longer = [(c, j, by) for c, j, by in longer if scaler.low <= z[j] + by * step[c, j] <= scaler.high]
     scores = np.zeros((len(longer), len(x)))
     for row, (c, j, factor) in zip(scores, longer, strict=True):
         row[j] = z[j] + factor * step[c, j]
-    raw = _as_read(model, scaler.inverse(scores))
+    raw = as_read(model, scaler.inverse(scores))
     for values, (c, j, factor) in zip(raw, longer, strict=True):
-        found[c].append((j, _rounded_away(float(values[j]), float(x[j])), factor * float(size[c, j])))
-    return [sorted(changes, key=lambda change: change[2]) for changes in found]
-
-
-def _as_read(model: Model, X: FloatArray) -> FloatArray:
-    """Return the corrected rows `X` as sensors read them, those that have moved included."""
-    rules = model.trained()
-    at_0, at_1 = (corrected(rules, np.full((1, X.shape[1]), end)) for end in (0.0, 1.0))
-    return np.asarray((X - at_0) / (at_1 - at_0))
-
-
-def _texts(model: Model, features: list[str]) -> _Texts:
-    assert model.scaler is not None
-    columns = text_columns(features, model.scaler.binary)
-    return {j: column for column in columns.values() for j in column}
-
-
-def _changed(x: FloatArray, j: int, value: float, texts: _Texts) -> FloatArray:
-    """Return a copy of `x` with feature `j` at `value`; other texts of its column become 0."""
-    other = x.copy()
-    other[texts.get(j, [])] = 0.0
-    other[j] = value
-    return other
+        found[c].append(FeatureChange(j, rounded_away(float(values[j]), float(x[j])), factor * float(size[c, j])))
+    return found

@@ -41,7 +41,7 @@ def explain_empty(
         label_names=label_names,
         x=x.copy(),
         novelty=NoveltyCheck(0, 0.0, inf, novel=False),
-        counterfactuals=(None,) * len(rates),
+        turns=((),) * len(rates),
         words=stream_terms(model, feature_names),
         threshold=threshold,
         n_seen=model.n_seen,

@@ -37,6 +37,7 @@ def explain_sample(
     correct: Correct | None = None,
     unfamiliar: tuple[str, ...] = (),
     together: str = "",
+    turns: int = 1,
 ) -> Explanation:
     """Return the explanation of one raw sample.
 
@@ -54,6 +55,8 @@ def explain_sample(
         Values that the model has never seen, in words (`describe_unfamiliar`).
     together : str
         `BY_SETS` or `BY_WEIGHTS` where labels are decided together.
+    turns : int
+        Most changes that turn a label, each of another feature.
     """
     rules, z = _rules_of(model), model.scale(x)
     psi, distance = rules.memberships(z)
@@ -76,7 +79,7 @@ def explain_sample(
     paths = threshold_paths(tree_reader(model, *names), real[0], deciding)
     edges, answer = edges_to_cross(model, paths), partial(_answers, model, correct)
     changes = find_counterfactuals(
-        model, x[0], slopes, outputs, names=names, threshold=threshold, answer=answer, edges=edges
+        model, x[0], slopes, outputs, names=names, threshold=threshold, answer=answer, edges=edges, turns=turns
     )
     return Explanation(
         rules=rules.arrays.identity[active + 1].copy(),
@@ -89,7 +92,7 @@ def explain_sample(
         label_names=label_names,
         x=x[0].copy(),
         novelty=check_novelty(model, distance[0]),
-        counterfactuals=tuple(changes),
+        turns=tuple(changes),
         words=stream_terms(model, feature_names),
         threshold=threshold,
         linear=None if linear is None else linear.contributions,

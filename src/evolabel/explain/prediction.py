@@ -64,8 +64,8 @@ class Explanation:
         The raw sample.
     novelty : NoveltyCheck
         Distance of the sample to the nearest rule.
-    counterfactuals : tuple of Counterfactual or None
-        For each label the smallest change of one feature found that turns it (None: none was found).
+    turns : tuple of tuple of Counterfactual
+        For each label the smallest changes found that turn it, each of another feature, the smallest first.
     words : Vocabulary
         Terms of the features.
     threshold : array, float or None
@@ -103,7 +103,7 @@ class Explanation:
     label_names: list[str] = field(repr=False)
     x: FloatArray = field(repr=False)
     novelty: NoveltyCheck
-    counterfactuals: tuple[Counterfactual | None, ...] = field(repr=False)
+    turns: tuple[tuple[Counterfactual, ...], ...] = field(repr=False)
     words: Vocabulary = field(repr=False)
     threshold: Threshold = 0.5
     linear: FloatArray | None = None
@@ -140,6 +140,11 @@ class Explanation:
         return np.asarray(labels_on(self.total[None], self.threshold)[0])
 
     @property
+    def counterfactuals(self) -> tuple[Counterfactual | None, ...]:
+        """For each label the smallest change of one feature found that turns it; None where none was found."""
+        return tuple(changes[0] if changes else None for changes in self.turns)
+
+    @property
     def ambiguous(self) -> BoolArray:
         """Labels whose output is within 0.1 of the threshold; eq. (30) where that is 0.5."""
         return np.asarray(np.abs(self.total - self.borders) < _AMBIGUOUS_WITHIN)
@@ -151,7 +156,7 @@ class Explanation:
 
     @property
     def text(self) -> str:
-        """The explanation in words: each label with its counterfactual, then the rules and the novelty."""
+        """The explanation in words: each label with what would turn it, then the rules and the novelty."""
         lines = []
         for c in _shown(self):
             lines.append(f"{one_line(self.label_names[c])}: {_verdict(self, c)} = {_parts(self, c, one_line)}")
@@ -193,7 +198,7 @@ class Explanation:
                 "written": float(self.written[c]),
                 "decided_by": None if (rule := _decided_by(self, c)) is None else rule.number,
                 "feedback": 0.0 if self.feedback is None else float(self.feedback[c]),
-                "counterfactual": None if (change := self.counterfactuals[c]) is None else asdict(change),
+                "turns": [asdict(change) for change in self.turns[c]],
             }
             for c, name in enumerate(self.label_names)
         ]
@@ -291,15 +296,19 @@ def _below(why: Explanation, c: int, style: Style, of_rule: Style) -> list[str]:
         return []
     path, rule = _path(why, c), _decided_by(why, c)
     decided = [] if rule is None else [f"decided by: {rule.words(style)}"]
-    return [*decided, *([] if path is None else [path.words(of_rule)]), _counterfactual(why, c, style)]
+    return [*decided, *([] if path is None else [path.words(of_rule)]), *_turn_lines(why, c, style)]
 
 
-def _counterfactual(why: Explanation, c: int, style: Style) -> str:
-    change = why.counterfactuals[c]
+def _turn_lines(why: Explanation, c: int, style: Style) -> list[str]:
+    """Return a line for each change that turns label `c`, or one that says why there is none."""
     if why.together:
-        return f"no change is offered: {_NO_CHANGE[why.together]}"
-    if change is None:
-        return "no change of a single feature was found that turns it"
+        return [f"no change is offered: {_NO_CHANGE[why.together]}"]
+    return [_turn_line(why, change, style) for change in why.turns[c]] or [
+        "no change of a single feature was found that turns it"
+    ]
+
+
+def _turn_line(why: Explanation, change: Counterfactual, style: Style) -> str:
     before, after = change_texts(change.before, change.after)
     if_text = f"{style(change.feature)}{note_on(change.feature, why.corrections)} went from {before} to {after}"
     if change.feature in why.words.texts:

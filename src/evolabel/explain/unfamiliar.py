@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from evolabel._utils.text import first_names
 from evolabel.kernels.compile import direct
 from evolabel.kernels.ranges import first_outside
 from evolabel.streams.tabular.column_coding import ColumnCoding, Unseen
@@ -18,6 +19,18 @@ def describe_unfamiliar(
 
     `coding` has the names of the features, `unseen` the texts of the sample without a feature.
     """
+    said = describe_outside(x, ranges, coding)
+    said += [f"{column} = {text} was never seen" for _, column, text in unseen]
+    if coding is not None and coding.is_coded:
+        named = {column for _, column, _ in unseen}
+        for column, texts, span in zip(coding.columns, coding.categories, coding.spans, strict=True):
+            if texts is not None and column not in named and np.all(x[span] == 0.0):
+                said.append(f"{column} is none of the texts seen ({first_names(texts)})")
+    return tuple(said)
+
+
+def describe_outside(x: FloatArray, ranges: FloatArray, coding: ColumnCoding | None) -> list[str]:
+    """Return a text for each value of the raw sample `x`, (p,), far outside the `ranges` seen; names from `coding`."""
     j, said = _first_outside(x, ranges, 0), list[str]()
     elapsed = set() if coding is None else {time_feature_names(column)[-1] for column in coding.times}
     names = [] if j < 0 else [f"x{i}" for i in range(len(x))] if coding is None else coding.feature_names
@@ -26,10 +39,4 @@ def describe_unfamiliar(
         if names[j] not in elapsed:  # time goes on
             said.append(f"outside the range seen ({names[j]} = {x[j]:,.10g}, seen {low:,.10g} to {high:,.10g})")
         j = _first_outside(x, ranges, j + 1)
-    said += [f"{column} = {text} was never seen" for _, column, text in unseen]
-    if coding is not None and coding.is_coded:
-        named = {column for _, column, _ in unseen}
-        for column, texts, span in zip(coding.columns, coding.categories, coding.spans, strict=True):
-            if texts is not None and column not in named and np.all(x[span] == 0.0):
-                said.append(f"{column} is a text that was never seen")
-    return tuple(said)
+    return said

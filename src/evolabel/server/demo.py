@@ -76,7 +76,6 @@ class Demo:
         with service.pen.transaction() as connection:
             person = find_or_insert_person(connection, ANNOTATOR, at)
             set_member(connection, self._worker.project.id, person, "annotator")
-        self._worker.submit(lambda desk: self._worker.read_names()).result()
         self._annotator = Origin(person)
         self._pause = pause
         self._stopped = threading.Event()

@@ -49,6 +49,8 @@ def document(
     A browser that asks for a page gets one, from the function that the application keeps as `problem_page`.
     """
     page = getattr(request.app.state, "problem_page", None) if "app" in request.scope else None
+    if "app" in request.scope:
+        request.app.state.http_counts.add_rejected(type)
     if page is not None and not request.url.path.startswith("/api/") and _is_for_browser(request):
         return cast(Response, page(request, status, type, detail, headers))
     content: dict[str, Any] = {

@@ -1,60 +1,96 @@
 """The server process: one event loop, one worker thread per project."""
 
 import logging
-import os
+import socket
 import sys
 import time
-from pathlib import Path
 
-from sqlalchemy import URL
 from threadpoolctl import threadpool_limits
 
+from evolabel.errors import ParameterError
 from evolabel.server.app import create_app
+from evolabel.server.config import ServerConfig
 from evolabel.server.demo import Demo
+from evolabel.server.guard import MOST_HEADERS
+from evolabel.server.ops.log_lines import set_up_logging
+from evolabel.server.protocol import DeadlineProtocol
 from evolabel.server.security.invites import FIRST_VALID, make_invite
 from evolabel.server.service import Service
+from evolabel.server.store.engines import read_url
 from evolabel.server.store.people import find_or_insert_person
 from evolabel.server.store.visits import has_admin
 
-_MOST_HEADERS = 64 * 1024  # bytes
 _STOP_SECONDS = 10
 
+logger = logging.getLogger("evolabel.server")
 
-def run_server(
-    url: URL, host: str, port: int, *, tls_cert: Path | None = None, tls_key: Path | None = None,
-    behind_proxy: bool = False, demo: bool = False,
-) -> None:  # fmt: skip
-    """Serve the database at `url` on `host` and `port` until the process is stopped.
 
-    `tls_cert` and `tls_key` are files; `behind_proxy`: headers of a proxy on this machine are read; `demo`: a project
-    is filled with samples, and a link to it is printed.
+def run_server(config: ServerConfig, *, demo: bool = False) -> None:
+    """Serve as `config` says until the process is stopped.
+
+    `demo`: a project is filled with samples, and a link to it is printed. The port is taken first, so that a process
+    that cannot listen leaves the database as it is.
     """
+    set_up_logging(config.level, config.format)
+    threadpool_limits(1)  # the same bits on every start
+    url = read_url(config.url)
+    listener = take_port(config.host, config.port)
+    try:
+        service = Service(url)
+        service.start()
+        _serve(config, service, listener, demo=demo)
+    finally:
+        listener.close()
+
+
+def take_port(host: str, port: int) -> socket.socket:
+    """Return a socket that listens on `host` and `port`; ParameterError if they cannot be used."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(2048)
+    except OSError as error:
+        raise ParameterError(f"{host}:{port} cannot be listened on: {error.strerror}; choose another --port") from None
+    return listener
+
+
+def _serve(config: ServerConfig, service: Service, listener: socket.socket, *, demo: bool) -> None:
+    """Answer requests that come to `listener` until the process is stopped."""
     import uvicorn
 
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    threadpool_limits(1)  # the same bits on every start
-    service = Service(url)
-    service.start()
-    address = f"{'http' if tls_cert is None else 'https'}://{host}:{port}"
+    address = f"{'https' if config.tls_cert else 'http'}://{config.host}:{listener.getsockname()[1]}"
     if demo and service.is_writer:
         Demo(service).start()
     if demo or sys.stderr.isatty():
         _print_first_link(service, address)
-    config = uvicorn.Config(
-        create_app(service),
-        host=host,
-        port=port,
-        http="h11",
-        h11_max_incomplete_event_size=_MOST_HEADERS,
+    logger.info("listening on %s", address)
+    app = create_app(
+        service, token_per_minute=config.token_per_minute, body_mb=config.body_mb, metrics_for=config.addresses,
+        project_defaults=config.project,
+    )  # fmt: skip
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            app.state.streams.stop()  # else the server waits for them
+            await super().shutdown(sockets)
+
+    server = uvicorn.Config(
+        app,
+        http=DeadlineProtocol,
+        h11_max_incomplete_event_size=MOST_HEADERS,
         timeout_graceful_shutdown=_STOP_SECONDS,
         timeout_keep_alive=30,
         server_header=False,
         access_log=False,
-        proxy_headers=behind_proxy,
-        ssl_certfile=None if tls_cert is None else os.fspath(tls_cert),
-        ssl_keyfile=None if tls_key is None else os.fspath(tls_key),
+        log_config=None,
+        proxy_headers=config.behind_proxy,
+        forwarded_allow_ips=config.proxy,
+        ssl_certfile=config.tls_cert or None,
+        ssl_keyfile=config.tls_key or None,
     )
-    uvicorn.Server(config).run()
+    Server(server).run(sockets=[listener])
 
 
 def _print_first_link(service: Service, address: str) -> None:

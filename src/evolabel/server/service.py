@@ -26,6 +26,7 @@ _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 _LONGEST_NAME = 200  # characters
 _PING_SECONDS = 2.0
 _TRY_SECONDS = 1.0
+_STOP_SECONDS = 10.0  # of all workers together
 
 logger = logging.getLogger("evolabel.server")
 
@@ -116,7 +117,10 @@ class Service:
         """Finish what waits, store snapshots, and release the database."""
         self._stopped.set()
         for worker in self.workers.values():
-            worker.stop()
+            worker.begin_stop()
+        deadline = time.monotonic() + _STOP_SECONDS
+        for worker in self.workers.values():
+            worker.stop(max(deadline - time.monotonic(), 0.0))
         self.reader.dispose()  # first: the last connection of SQLite removes the write-ahead log
         self.pen.close()
 

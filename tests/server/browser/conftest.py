@@ -111,4 +111,12 @@ def picture(page, name):
     """Keep a screenshot if a folder for them is set."""
     folder = os.environ.get("EVOLABEL_SCREENSHOTS")
     if folder:
-        page.screenshot(path=Path(folder) / f"{name}.png")
+        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
+
+
+def check(page, axe, where):
+    """No violation of axe-core on the page."""
+    page.evaluate(axe)
+    found = page.evaluate("axe.run().then(result => result.violations)")
+    listed = [(v["id"], [node["html"][:120] for node in v["nodes"][:3]]) for v in found]
+    assert listed == [], where

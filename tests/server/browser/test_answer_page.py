@@ -8,7 +8,7 @@ from sqlalchemy import select
 from evolabel.server.contexts import verbs
 from evolabel.server.security import passwords
 from evolabel.server.store.schema import RESPONSE
-from server.browser.conftest import picture
+from server.browser.conftest import check, picture
 from server.people import PASSWORD, add_person, ask
 from server.pumps import ANNA, call, samples
 
@@ -315,11 +315,3 @@ def test_axe_finds_nothing(anna, visit, axe, theme, size):
     stranger = visit(service, url, size=size, color_scheme=theme, bypass_csp=True)
     stranger.goto("/sign-in")
     check(stranger, axe, f"sign-in {theme}")
-
-
-def check(page, axe, where):
-    """No violation of axe-core on the page."""
-    page.evaluate(axe)
-    found = page.evaluate("axe.run().then(result => result.violations)")
-    listed = [(v["id"], [node["html"][:120] for node in v["nodes"][:3]]) for v in found]
-    assert listed == [], where

@@ -95,10 +95,10 @@ def _serve(url, port, die_at, stop_at):
     """Run the service in this process until it is killed."""
     os.environ |= {"EVOLABEL_DIE_AT": die_at, "EVOLABEL_STOP_AT": stop_at}
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    from evolabel.server.config import ServerConfig
     from evolabel.server.run import run_server
-    from evolabel.server.store.engines import read_url
 
-    run_server(read_url(url), "127.0.0.1", port)
+    run_server(ServerConfig(url=url, port=port))
 
 
 def _free_port():

@@ -48,12 +48,14 @@ def all_figures(
         )
         yield CaptionedFigure("label-correlations", caption, figures.label_correlations(classifier, X=X, Y=Y))
     caption = "Which feature raises (red) or lowers (blue) which label over the whole stream."
-    yield CaptionedFigure("weights-global", caption, figures.consequent_map(classifier))
+    yield CaptionedFigure("weights-global-model", caption, figures.consequent_map(classifier))
     best = int(data.rules.arrays.identity[data.best_supported(1)[0]])
     caption = "The same inside the best supported rule."
-    yield CaptionedFigure("weights-best-rule", caption, figures.consequent_map(classifier, best))
+    yield CaptionedFigure(f"weights-rule-{best}", caption, figures.consequent_map(classifier, best))
     yield CaptionedFigure(
-        "life-lines", "When rules were born, merged, changed by hand and removed.", figures.life_lines(classifier)
+        "life-lines-of-rules",
+        "When rules were born, merged, changed by hand and removed.",
+        figures.life_lines(classifier),
     )
 
 
@@ -69,26 +71,28 @@ def threshold_figures(classifier: Drawable, sample: object = None) -> Iterator[C
         assert trees is not None
         label = data.label_names[k]
         caption = f"The threshold rules of {label}: questions, shares and numbers of samples."
-        yield CaptionedFigure(f"tree-{labels[k]}", caption, figures.threshold_tree(classifier, k))
+        yield CaptionedFigure(f"threshold-tree-{labels[k]}", caption, figures.threshold_tree(classifier, k))
         if sample is not None:
             caption = f"How the threshold rules of {label} answer for the sample: the conditions that hold for it."
-            yield CaptionedFigure(f"path-{labels[k]}", caption, figures.sample_path(classifier, sample, k))
+            yield CaptionedFigure(f"sample-path-{labels[k]}", caption, figures.sample_path(classifier, sample, k))
         asked = [name for name in split_features(trees.label_rules(k)) if name in data.feature_names]
         for j in map(data.feature_names.index, asked[:_N_FEATURES]):
             caption = f"Where the edges of {label} stand among recent values of {data.feature_names[j]}."
-            name = f"edges-{labels[k]}-{features[j]}"
+            name = f"threshold-edges-{labels[k]}-{features[j]}"
             yield CaptionedFigure(name, caption, figures.feature_edges(classifier, j, k))
 
 
 def _maps(classifier: Drawable, data: FigureData, X: object, Y: object) -> Iterator[CaptionedFigure]:
     label = None if Y is None else _most_balanced(data, Y)
     caption = "Where the rules are, along the two directions that separate the labels best."
-    yield CaptionedFigure("rule-map", caption, figures.rule_map(classifier, X=X, Y=Y, label=label))
+    yield CaptionedFigure("rule-map-separating-plane", caption, figures.rule_map(classifier, X=X, Y=Y, label=label))
     pair = data.most_relevant(2)
     caption = "The same rules over the two features that explain most of some label."
-    yield CaptionedFigure("rule-map-features", caption, figures.rule_map(classifier, pair, X=X, Y=Y, label=label))
+    features = file_names(data.feature_names)
+    over = "-".join(features[j] for j in pair)
+    yield CaptionedFigure(f"rule-map-{over}", caption, figures.rule_map(classifier, pair, X=X, Y=Y, label=label))
     caption = "How far a sample would be from the nearest rule, and where it would count as novel."
-    yield CaptionedFigure("novelty-map", caption, figures.novelty_map(classifier, pair))
+    yield CaptionedFigure(f"novelty-map-{over}", caption, figures.novelty_map(classifier, pair))
 
 
 def _most_balanced(data: FigureData, Y: object) -> int:

@@ -1,24 +1,33 @@
 """What every route needs: the service, the identity of the sender, the worker of a project, the origin of a request."""
 
 import asyncio
+import contextlib
 import hashlib
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import Request
+from sqlalchemy import Connection
 
 from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.jobs import Verb
+from evolabel.server.contexts.settings import SECOND
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.problems import ProblemError
-from evolabel.server.security.policies import HiddenError, Identity, check_admin, check_role, policy_of
+from evolabel.server.security.membership import Sender
+from evolabel.server.security.policies import ADMIN, HiddenError, Identity, check_admin, check_role, policy_of
 from evolabel.server.security.rates import RateLimit
 from evolabel.server.security.tokens import TokenCheck
 from evolabel.server.service import Service
-from evolabel.server.store.pen import NotWriterError
+from evolabel.server.store.members import touch_token
+from evolabel.server.store.pen import NotWriterError, StoreError
 
 _LONGEST_KEY = 200  # characters
+_UNKNOWN_PER_MINUTE = 600  # requests of an address without a valid token
+_USED_EVERY = 60 * SECOND  # the time of the last use is stored this often at most
+
+T = TypeVar("T")
 
 
 class Access:
@@ -36,19 +45,57 @@ class Access:
         self._tokens = TokenCheck(service.reader)
         self._rates = RateLimit()
         self._per_minute = per_minute
+        self._used: dict[int, int] = {}
 
     def identity(self, request: Request) -> Identity:
-        """Return who has sent `request`; Problem 401 without a valid token, 429 above its limit."""
+        """Return who has sent `request`; Problem 401 without a valid token, 429 above its limit.
+
+        A request is counted once, however often it is asked for.
+        """
+        found = getattr(request.state, "identity", None)
+        if isinstance(found, Identity):
+            return found
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         row = self._tokens.find(token.strip(), now_us()) if scheme.lower() == "bearer" and token else None
         if row is None:
             needed = "send the header Authorization: Bearer ev_... with a valid token"
+            address = request.client.host if request.client else ""
+            if (wait := self._rates.take(("address", address), _UNKNOWN_PER_MINUTE)) > 0.0:
+                raise _slow_down("the address has sent too many requests without a valid token", wait)
             raise ProblemError(401, "unauthorised", needed, {"WWW-Authenticate": "Bearer"})
         wait = self._rates.take(row.id, row.per_minute or self._per_minute)
         if wait > 0.0:
-            detail = f"the token has sent too many requests; wait {wait:.0f} s, or send more samples per request"
-            raise ProblemError(429, "slow-down", detail, {"Retry-After": str(max(1, round(wait)))})
+            raise _slow_down("the token has sent too many requests; send more samples per request", wait)
+        self._keep_use(row.id)
+        request.state.identity = Identity.of(row)
         return Identity.of(row)
+
+    def _keep_use(self, token_id: int) -> None:
+        """Store in another thread that token `token_id` was used, once a minute at most."""
+        now = now_us()
+        if now - self._used.get(token_id, 0) < _USED_EVERY:
+            return
+        self._used[token_id] = now
+
+        def write() -> None:
+            with (
+                contextlib.suppress(NotWriterError, StoreError),  # the request needs it not
+                self.service.pen.transaction() as connection,
+            ):
+                touch_token(connection, token_id, now)
+
+        asyncio.get_running_loop().run_in_executor(None, write)
+
+    async def write(self, act: Callable[[Connection], T]) -> T:
+        """Return the result of `act`, which changes people or tokens in one transaction; every token is read anew."""
+
+        def run() -> T:
+            with self.service.pen.transaction() as connection:
+                return act(connection)
+
+        done = await asyncio.to_thread(run)
+        self._tokens.forget()
+        return done
 
     def admin(self, request: Request) -> Identity:
         """Return who has sent `request`, an administrator."""
@@ -68,10 +115,33 @@ class Access:
         return worker, identity
 
 
+async def check_policy(request: Request) -> None:
+    """Check the role of the sender of an API `request` before its body is validated; routes of pages check their own.
+
+    FastAPI calls it before every route.
+    """
+    path = request.scope["route"].path
+    if path.startswith("/api/v1/projects/{slug}"):
+        access_of(request).enter(request, request.path_params["slug"])
+    elif path.startswith("/api/") and policy_of(request.method, path) == ADMIN:
+        access_of(request).admin(request)
+
+
+def _slow_down(what: str, wait: float) -> ProblemError:
+    detail = f"{what}; wait {max(1, round(wait))} s, then send the request again"
+    return ProblemError(429, "slow-down", detail, {"Retry-After": str(max(1, round(wait)))})
+
+
 def access_of(request: Request) -> Access:
     """Return the checks of the application that serves `request`."""
     access: Access = request.app.state.access
     return access
+
+
+def sender_of(request: Request, identity: Identity) -> Sender:
+    """Return who has sent `request`, by its `identity`, from where and when, for the audit table."""
+    address = request.client.host if request.client else ""
+    return Sender(identity.person_id, identity.admin, address, request.state.request_id, now_us())
 
 
 async def keyed_origin_of(request: Request, identity: Identity) -> Origin:

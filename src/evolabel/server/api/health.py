@@ -1,11 +1,15 @@
 """Routes without a token: whether the service lives and whether it is ready."""
 
+import asyncio
+import ipaddress
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from evolabel.server.api.access import access_of
+from evolabel.server.ops.metrics import metrics_text
+from evolabel.server.security.policies import HiddenError
 
 router = APIRouter(tags=["health"])
 
@@ -14,6 +18,25 @@ router = APIRouter(tags=["health"])
 async def livez() -> dict[str, Any]:
     """Answer while the event loop runs."""
     return {"status": "alive"}
+
+
+@router.get("/metrics", response_model=None)
+async def get_metrics(request: Request) -> Response:
+    """Return the metrics in the text format of Prometheus; only to addresses of the configuration."""
+    if not _is_in_list(request):
+        raise HiddenError("there is no such page for this address; add it to metrics.addresses of the configuration")
+    service, counts = access_of(request).service, request.app.state.http_counts
+    text, kind = await asyncio.to_thread(metrics_text, service, counts)
+    return Response(text, media_type=kind)
+
+
+def _is_in_list(request: Request) -> bool:
+    """Return whether `request` comes from an address that may read the metrics."""
+    try:
+        address = ipaddress.ip_address(request.client.host if request.client else "")
+    except ValueError:
+        return False
+    return any(address in network for network in request.app.state.metrics_for)
 
 
 @router.get("/readyz", response_model=None)

@@ -1,21 +1,16 @@
-"""Routes of operators and administrators: projects, settings, tokens."""
+"""Routes of operators and administrators: projects, settings, labels."""
 
 import asyncio
 from typing import Any
 
 from fastapi import APIRouter, Request
 
-from evolabel.server.api.access import access_of, carry_out, now_us, origin_of, read
-from evolabel.server.api.schemas import Body, LabelIn, ProjectIn, SettingsIn, TokenIn
+from evolabel.server.api.access import access_of, carry_out, origin_of, read
+from evolabel.server.api.schemas import Body, LabelIn, ProjectIn, SettingsIn
 from evolabel.server.contexts import reading, verbs
-from evolabel.server.contexts.settings import DAY, Feature, Label, ProjectSettings
-from evolabel.server.problems import ProblemError
-from evolabel.server.security.invites import check_name
-from evolabel.server.security.policies import ForbiddenError
-from evolabel.server.security.tokens import make_token
+from evolabel.server.contexts.settings import Feature, Label, ProjectSettings
 from evolabel.server.service import NewProject, check_new_names
-from evolabel.server.store.people import add_member, find_or_insert_person, is_admin
-from evolabel.server.store.schema import ROLES
+from evolabel.server.store.pen import NotWriterError
 
 router = APIRouter(prefix="/api/v1/projects", tags=["projects"])
 
@@ -25,6 +20,8 @@ async def get_projects(request: Request) -> dict[str, Any]:
     """Return the projects that the sender may see."""
     access = access_of(request)
     identity = access.identity(request)
+    if not access.service.is_writer:
+        raise NotWriterError("this server is the standby; send the request to the one that writes, or wait")
     shown = [
         {"slug": slug, "title": worker.project.title, "ready": worker.is_ready}
         for slug, worker in list(access.service.workers.items())
@@ -40,7 +37,7 @@ async def post_project(body: ProjectIn, request: Request) -> dict[str, Any]:
     identity = access.admin(request)
     features = [Feature.read(item.model_dump()) for item in body.features]
     labels = [Label(**item.model_dump()) for item in body.labels]
-    settings = ProjectSettings.read(body.settings)
+    settings = ProjectSettings.read(body.settings, request.app.state.project_defaults)
     new = NewProject(body.slug, body.title, features, labels, settings)
     project = await asyncio.to_thread(access.service.create_project, new, identity.person_id)
     return {"slug": project.slug, "title": project.title}
@@ -81,13 +78,13 @@ async def delete_label(slug: str, name: str, request: Request) -> dict[str, Any]
 
 
 @router.post("/{slug}/pause")
-async def post_pause(slug: str, body: Body, request: Request) -> dict[str, Any]:
+async def post_pause(slug: str, request: Request, body: Body | None = None) -> dict[str, Any]:
     """Ask nothing until the project is resumed; samples are counted and predicted."""
     return await _set_paused(slug, request, paused=True)
 
 
 @router.post("/{slug}/resume")
-async def post_resume(slug: str, body: Body, request: Request) -> dict[str, Any]:
+async def post_resume(slug: str, request: Request, body: Body | None = None) -> dict[str, Any]:
     """Ask questions again."""
     return await _set_paused(slug, request, paused=False)
 
@@ -96,30 +93,3 @@ async def _set_paused(slug: str, request: Request, *, paused: bool) -> dict[str,
     worker, identity = access_of(request).enter(request, slug)
     origin = await origin_of(request, identity)
     return dict(await carry_out(worker, lambda desk: verbs.set_paused(desk, origin, paused=paused), 1, origin))
-
-
-@router.post("/{slug}/tokens", status_code=201)
-async def post_token(slug: str, body: TokenIn, request: Request) -> dict[str, Any]:
-    """Make a token for a person and a role in this project; it is shown once."""
-    access = access_of(request)
-    worker, identity = access.enter(request, slug)
-    check_name(body.person)
-    if body.role not in ROLES:
-        raise ProblemError(422, "invalid", f"there is no role {body.role!r}; the roles are {', '.join(ROLES)}")
-
-    def write() -> str:
-        at = now_us()
-        with access.service.pen.transaction() as connection:
-            person = find_or_insert_person(connection, body.person.lower(), at)
-            if is_admin(connection, person) and not identity.admin:
-                raise ForbiddenError("only an administrator may make a token of an administrator; name another person")
-            add_member(connection, worker.project.id, person, body.role)
-            expires = None if body.days is None else at + body.days * DAY
-            return make_token(
-                connection, person, worker.project.id, body.role,
-                name=body.name, at=at, expires=expires, per_minute=body.per_minute,
-            )  # fmt: skip
-
-    token = await asyncio.to_thread(write)
-    await read(worker, lambda desk: worker.read_names())
-    return {"token": token, "person": body.person.lower(), "role": body.role}

@@ -1,5 +1,6 @@
 """Routes of annotators: questions, leases, answers."""
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -83,6 +84,18 @@ async def delete_answer(slug: str, number: Number, request: Request) -> None:
     worker, identity = access_of(request).enter(request, slug)
     origin = await origin_of(request, identity)
     await carry_out(worker, lambda desk: verbs.withdraw(desk, number, origin), 1, origin)
+
+
+@router.get("/{number}/effect", response_model=None)
+async def get_effect(slug: str, number: Number, request: Request) -> dict[str, Any] | Response:
+    """Return how many of the last predictions the answer changed; 204 while that is not known.
+
+    While the own answer is held, `final` is false, and there are no numbers by label.
+    """
+    worker, identity = access_of(request).enter(request, slug)
+    is_known = await read(worker, lambda desk: reading.may_see_effect(desk, number, identity.person_id))
+    found = (await asyncio.to_thread(worker.effects.find, [number])).get(number) if is_known else None
+    return Response(status_code=204) if found is None else found
 
 
 def _receipt(result: dict[str, Any], response: Response) -> Facts:

@@ -4,10 +4,9 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from evolabel.server.api.access import access_of, carry_out, keyed_origin_of, origin_of, read
+from evolabel.server.api.access import access_of, carry_out, keyed_origin_of, origin_of
 from evolabel.server.api.schemas import LabelsIn, PredictionsIn, SamplesIn
-from evolabel.server.api.times import readable_times
-from evolabel.server.contexts import reading, verbs
+from evolabel.server.contexts import verbs
 from evolabel.server.contexts.desk import Desk
 from evolabel.server.contexts.verbs import UnknownError
 
@@ -51,18 +50,6 @@ async def put_labels(slug: str, sample: str, body: LabelsIn, request: Request, r
     if result.pop("replayed", False):
         response.headers["Idempotent-Replayed"] = "true"
     return {"learned": result["learned"]}
-
-
-@router.get("/samples/{sample}")
-async def get_sample(slug: str, sample: str, request: Request) -> dict[str, Any]:
-    """Return a sample as it was stored; what the sender may not see yet is left out and `hidden` is true."""
-    worker, identity = access_of(request).enter(request, slug)
-
-    def verb(desk: Desk) -> dict[str, Any]:
-        number = number_of(desk, sample)
-        return reading.show_sample(desk, number, identity.person_id, sees_all=identity.role not in (None, "annotator"))
-
-    return readable_times(await read(worker, verb))
 
 
 def number_of(desk: Desk, sample: str) -> int:

@@ -1,6 +1,6 @@
 """Bodies that the routes take. Numbers are numbers: true, NaN and texts are refused."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, WithJsonSchema, model_validator
 
@@ -171,5 +171,41 @@ class TokenIn(Body):
     person: Name
     role: StrictStr
     name: Name = "token"
-    days: Annotated[int, Field(ge=1, le=3650)] | None = 90
+    until: StrictStr | None = Field(None, max_length=40)
     per_minute: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
+
+class MemberIn(Body):
+    """A person with an account, who gets a role in the project."""
+
+    person: Name
+    role: StrictStr
+
+
+class InviteIn(Body):
+    """A person to invite, and the role that the link gives."""
+
+    person: Name
+    role: StrictStr = "annotator"
+
+
+class MemberChangeIn(Body):
+    """What changes for a member; a weight of null means that it is taken from agreements."""
+
+    role: StrictStr | None = None
+    weight: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+
+
+class UserIn(Body):
+    """A person of the server who gets a link to choose a password; `admin`: an administrator."""
+
+    name: Name
+    admin: StrictBool = False
+
+
+class PreferencesIn(Body):
+    """Preferences of a person: colours, single keys on or off, language of the pages."""
+
+    theme: Literal["system", "light", "dark"] = "system"
+    keys: StrictBool = True
+    language: Literal["en"] = "en"

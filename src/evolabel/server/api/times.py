@@ -1,11 +1,10 @@
 """Times in responses: texts such as 2026-11-16T14:02:59.120000Z instead of microseconds."""
 
-from datetime import UTC, datetime
 from typing import Any
 
-from evolabel.server.contexts.settings import SECOND
+from evolabel.server.store.times import time_text
 
-_TIMES = ("at", "asked_at", "lease_until", "final_at")
+_TIMES = ("at", "asked_at", "lease_until", "final_at", "created", "expires", "used", "until", "disabled")
 
 
 def readable_times(facts: dict[str, Any]) -> dict[str, Any]:
@@ -16,7 +15,4 @@ def readable_times(facts: dict[str, Any]) -> dict[str, Any]:
 def _readable(name: str, value: Any) -> Any:
     if isinstance(value, list):
         return [readable_times(item) if isinstance(item, dict) else item for item in value]
-    if name not in _TIMES or value is None:
-        return value
-    seconds, rest = divmod(value, SECOND)
-    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest, tzinfo=None).isoformat() + "Z"
+    return value if name not in _TIMES or value is None else time_text(value)

@@ -1,6 +1,6 @@
 """`Desk`: what a verb works with: the state, the time, the records of this batch, and those of the log."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from sqlalchemy import Connection
@@ -9,7 +9,7 @@ from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.store import projects
 from evolabel.server.store.canonical import canonical, parsed
 from evolabel.server.store.disk import check_room
-from evolabel.server.store.log import NewRecord, Record, find_key
+from evolabel.server.store.log import NewRecord, Record, find_key, find_kinds, read_records
 
 
 class TornError(Exception):
@@ -59,6 +59,8 @@ class Desk:
         self.state = state
         self.now = now
         self.entries: list[NewRecord] = []
+        self.snapshot = False
+        """Whether a snapshot is to follow the batch, whatever the settings are."""
         self._first = head_seq + 1
         self._log = log
         self._free = free
@@ -90,6 +92,15 @@ class Desk:
         return [record for record in self._new() if record.entry.key == key] or find_key(
             self._log, self.project_id, key
         )
+
+    def of_kinds(self, kinds: Collection[str]) -> list[Record]:
+        """Return the records of these `kinds`, oldest first."""
+        return find_kinds(self._log, self.project_id, kinds) + self._new(*kinds)
+
+    def behind(self, seq: int, chain: bytes) -> Iterator[Record]:
+        """Yield the records behind number `seq`, whose chain value is `chain`, those of this batch as well."""
+        yield from read_records(self._log, self.project_id, seq, chain)
+        yield from self._new()
 
     def by_ids(self, ids: Collection[str]) -> dict[str, Record]:
         """Return the records of samples that came with one of these `ids`."""

@@ -10,6 +10,7 @@ FEWEST_FREE = 200 * 1024 * 1024  # bytes
 MOST_BEHIND = 20_000  # records
 MOST_EXPIRED = 0.2
 LONGEST_WAIT = DAY
+OLDEST_BACKUP = 2 * DAY
 MOST_FALL = 0.1
 _SHORTEST_GAP = 60 * SECOND
 _FEWEST_ASKED = 10
@@ -41,6 +42,12 @@ def check_disk(free: int | None) -> Check | None:
     return None if free is None else Check("disk", free >= FEWEST_FREE, {"free": free})
 
 
+def check_backup(last: int | None, created: int, now: int) -> Check:
+    """Return whether the `last` backup is at most two days old at time `now`; without one, the project `created`."""
+    holds = now - (created if last is None else last) <= OLDEST_BACKUP
+    return Check("backup", holds, {"since": None if last is None else now - last})
+
+
 def check_snapshot(head_seq: int, snapshot_seq: int) -> Check:
     """Return whether the snapshot at `snapshot_seq` is at most 20 000 records behind `head_seq`."""
     return Check("snapshot", head_seq - snapshot_seq <= MOST_BEHIND, {"behind": head_seq - snapshot_seq})
@@ -60,6 +67,9 @@ def check_waiting(oldest: int | None, now: int) -> Check:
 
 
 def check_quality(falls: Sequence[tuple[str, float]]) -> Check:
-    """Return whether no label of `falls`, pairs of a label and its change, fell by more than 0.10."""
+    """Return whether no label of `falls`, pairs of a label and its change, fell by more than 0.10.
+
+    Labels with a drift mark are left out of `falls`: their fall is known.
+    """
     label, change = min(falls, key=lambda fall: fall[1], default=(None, 0.0))
     return Check("quality", change >= -MOST_FALL, {"label": label, "change": change})

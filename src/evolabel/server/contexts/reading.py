@@ -8,6 +8,7 @@ from evolabel.server.contexts.questions import OpenQuestion
 from evolabel.server.contexts.settings import SECOND
 from evolabel.server.contexts.state import Facts
 from evolabel.server.contexts.verbs import ConflictError, UnknownError
+from evolabel.server.store.log import Record
 
 
 def show_project(desk: Desk) -> Facts:
@@ -31,7 +32,13 @@ def show_sample(desk: Desk, number: int, person: int, *, sees_all: bool) -> Fact
     record = desk.sample(number)
     if record is None:
         raise UnknownError(f"there is no sample {number}; numbers begin at 1")
+    return shown_sample(desk, record, person, sees_all=sees_all)
+
+
+def shown_sample(desk: Desk, record: Record, person: int, *, sees_all: bool) -> Facts:
+    """Return the sample of a `record` in the log of the `desk`, as `show_sample` does."""
     payload, outcome = record.entry.payload or {}, without_events(record.entry.outcome)
+    number = outcome["number"]
     names = [feature.name for feature in desk.state.features]
     shown: Facts = {"number": number, "at": record.entry.at, "x": dict(zip(names, payload.get("x", []), strict=False))}
     shown |= {key: payload[key] for key in ("id", "source") if key in payload}
@@ -98,6 +105,18 @@ def is_held(desk: Desk, number: int, person: int) -> bool:
     question = desk.state.open.get(number)
     own = None if question is None else question.responses.get(person)
     return own is not None and not own.is_final(desk.now, desk.state.settings)
+
+
+def may_see_effect(desk: Desk, number: int, person: int) -> bool:
+    """Return whether a `person` may see what question `number` on the `desk` changes: once it is closed or answered.
+
+    UnknownError if nothing was asked.
+    """
+    record = desk.sample(number)
+    if record is None or record.entry.outcome["question"] is None:
+        raise UnknownError(f"there is no question {number}; questions have the numbers of their samples")
+    question = desk.state.open.get(number)
+    return question is None or person in question.responses
 
 
 def waiting_for(desk: Desk, person: int) -> int:

@@ -1,18 +1,19 @@
 """`ProjectState`: everything that the records of a project have made, and what each further record does to it.
 
 `apply` depends on nothing but the state and the record: no clock, no database. So the records of the log, applied one
-after the other, give the same bits again. This is the only file that calls the learner.
+after the other, give the same bits again. This file and `contexts.rule_acts`, which it uses, alone change the learner.
 """
 
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from evolabel._utils.text import first_names
 from evolabel.active import ActiveLearner, Query
 from evolabel.errors import DataError
+from evolabel.explain.prediction import Explanation
 from evolabel.server.contexts.questions import (
     Answers,
     OpenQuestion,
@@ -21,9 +22,11 @@ from evolabel.server.contexts.questions import (
     held_back,
     judged_answers,
 )
+from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE, change_rules, undo_on
 from evolabel.server.contexts.rule_events import count_events, events_since
 from evolabel.server.contexts.settings import HOUR, Feature, Label, ProjectSettings
 from evolabel.server.store.canonical import canonical, digest
+from evolabel.typing import IntArray
 
 Facts = dict[str, Any]
 """A JSON object."""
@@ -133,13 +136,21 @@ class ProjectState:
 
     # ------------------------------------------------------------------ records
 
-    def apply(self, kind: str, payload: Facts, at: int) -> Facts:
+    def apply(self, kind: str, payload: Facts, at: int, decided: Facts | None = None) -> Facts:
         """Change the state by a record of this `kind` and `payload` made at time `at`, and return its outcome.
 
-        Everything in `payload` was checked before. `events` of the outcome are what has changed in the rules.
+        Everything in `payload` was checked before. `events` of the outcome are what has changed in the rules. `decided`
+        is the outcome that the record had in another model: what was asked there is asked here.
         """
+        if kind == UNDONE:
+            return self._undone(payload)
         before = count_events(self.learner)
-        outcome = self._verbs[kind](self, payload, at)
+        if kind in RULE_KINDS:
+            outcome = change_rules(self.learner, kind, payload)
+        elif kind == "sample" and decided is not None:
+            outcome = self._sample_as_decided(payload, at, decided)
+        else:
+            outcome = self._verbs[kind](self, payload, at)
         if events := events_since(self.learner, before):
             outcome["events"] = events
         return outcome
@@ -159,6 +170,17 @@ class ProjectState:
             answer["warnings"] = warnings
         return answer, query
 
+    def decide(self, samples: Sequence[list[float | str | None]]) -> IntArray:
+        """Return the labels that are predicted for `samples`, given by their cells, as 0 and 1, (n, K)."""
+        return self.learner.predict([self._encoded(cells)[0] for cells in samples])
+
+    def explain(self, cells: list[float | str | None], turns: int) -> Explanation:
+        """Return the prediction for a sample of these `cells` in parts, with at most `turns` changes that turn a label.
+
+        StateError while there are no rules.
+        """
+        return self.learner.explain(self._encoded(cells)[0], turns=turns)
+
     def _sample(self, payload: Facts, at: int) -> Facts:
         outcome, query = self.predict(payload["x"])
         asked = [name for name, is_asked in zip(self.label_names, query.labels, strict=False) if is_asked]
@@ -167,7 +189,7 @@ class ProjectState:
         limit = None if given is not None or not query.asked else self._limit(at)
         is_open = query.asked and given is None and limit is None
         if given is not None:
-            self._learn_given(query, asked, payload)
+            outcome |= self._learn_given(query, asked, payload)
         elif limit is not None:
             self.learner.pass_by(query, held=True)
         elif is_open:
@@ -186,15 +208,38 @@ class ProjectState:
         waiting = sum(not question.responses for question in self.open.values())
         return held_back(self.settings, waiting, list(self.asked_at), at, paused=self.paused)
 
-    def _learn_given(self, query: Query, asked: list[str], payload: Facts) -> None:
+    def _sample_as_decided(self, payload: Facts, at: int, decided: Facts) -> Facts:
+        """Count a sample with the question, or without one, that the outcome `decided` has."""
+        query, given, question = self.predict(payload["x"])[1], payload.get("y"), decided["question"]
+        self.seen += 1
+        if asked := decided.get("paid", []) if question is None else question["labels"]:
+            query = self.learner.pending[self.learner.mark_pending(query, asked)]
+        if given is not None:
+            if asked or not query.asked:
+                self.learner.update(query, self._row(given))
+            else:
+                self._teach_passed(query, payload)
+        elif question is not None:
+            self._opened(query, asked, decided["labels"], at)
+        elif query.asked:
+            self.learner.pass_by(query, held="held" in decided)
+        else:
+            self.learner.update(query, None)
+        return dict(decided)
+
+    def _learn_given(self, query: Query, asked: list[str], payload: Facts) -> Facts:
         """Count and learn a sample whose labels came with it; a question about `asked` is paid if it is answered."""
-        given, cells = payload["y"], payload["x"]
-        row = self._row(given)
+        given = payload["y"]
         if all(given.get(name) is not None for name in asked):
-            self.learner.update(query, row)
-            return
+            self.learner.update(query, self._row(given))
+            return {"paid": asked} if asked else {}
+        self._teach_passed(query, payload)
+        return {}
+
+    def _teach_passed(self, query: Query, payload: Facts) -> None:
+        """Count the sample of `query` as not asked, and learn the labels in its `payload`."""
         self.learner.pass_by(query)
-        self.learner.teach(self._encoded(cells)[0], row)
+        self.learner.teach(self._encoded(payload["x"])[0], self._row(payload["y"]))
 
     def _opened(self, query: Query, asked: list[str], said: list[str], at: int) -> Facts:
         """Keep the question of `query` about the labels `asked`, of which the model has `said` some, and return it."""
@@ -265,6 +310,11 @@ class ProjectState:
     def _epoch(self, payload: Facts, at: int) -> Facts:
         return {"seal": self.seal()}
 
+    def _undone(self, payload: Facts) -> Facts:
+        before = self.seal()
+        self.learner, outcome = undo_on(self.learner, payload)
+        return {**outcome, "seal_before": before, "seal": self.seal()}
+
     def _label_added(self, payload: Facts, at: int) -> Facts:
         label = Label(**payload)
         self.learner.add_label(label.name)
@@ -275,6 +325,10 @@ class ProjectState:
         place = self.label_names.index(payload["name"])
         self.learner.retire_label(payload["name"])
         self.labels[place] = replace(self.labels[place], retired=True)
+        return {}
+
+    def _annotator_weighted(self, payload: Facts, at: int) -> Facts:
+        self.learner.annotators.set_weight(payload["annotator"], payload["weight"])
         return {}
 
     _verbs: ClassVar["dict[str, Callable[[ProjectState, Facts, int], Facts]]"] = {
@@ -289,6 +343,7 @@ class ProjectState:
         "settings.changed": _settings,
         "label.added": _label_added,
         "label.retired": _label_retired,
+        "annotator.weighted": _annotator_weighted,
         "paused": _pause,
         "resumed": _resume,
     }

@@ -34,7 +34,7 @@ def send_samples(desk: Desk, samples: Sequence[Facts], origin: Origin) -> Facts:
     A request with a known key, and a sample with a known id, are answered from the log.
     """
     if origin.key is not None and (known := desk.by_key(origin.key)):
-        _check_same_body(known, origin)
+        check_same_body(known, origin)
         by_id = desk.by_ids([sample["id"] for sample in samples if "id" in sample])
         others = iter([record for record in known if "id" not in record.entry.payload])
         found = [by_id[sample["id"]] if "id" in sample else next(others) for sample in samples]
@@ -205,7 +205,8 @@ class PlacedError(DataError):
         self.pointer = pointer
 
 
-def _check_same_body(known: list[Record], origin: Origin) -> None:
+def check_same_body(known: list[Record], origin: Origin) -> None:
+    """Raise ConflictError if `origin` has another body than the `known` records of its key."""
     if known[0].entry.body_hash != origin.body_hash:
         raise ConflictError("key-reused", f"the key {origin.key!r} was used for another body; use a new key")
 

@@ -79,7 +79,7 @@ class StateView:
             self._asked.clear()
 
     def forget(self) -> None:
-        """Give the next reader a new copy, however young the last one is: a person has changed the rules."""
+        """Give the next reader a new copy, however young the last one is."""
         self._newest = None
 
     # ------------------------------------------------------------------ in the thread of the view

@@ -9,18 +9,23 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from typing import Any
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DataError as DatabaseDataError
 from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError, StatementError
 
 from evolabel.errors import EvolabelError
+from evolabel.server.contexts.counters import WorkerCounters
 from evolabel.server.contexts.desk import Desk, TornError
+from evolabel.server.contexts.effects import Effects
+from evolabel.server.contexts.feed import Feed
 from evolabel.server.contexts.jobs import BusyError, CannotApplyError, Job, JobQueue, Verb, refuse_all
 from evolabel.server.contexts.leases import Leases
 from evolabel.server.contexts.questions import next_change
 from evolabel.server.contexts.replay import restore, versions
+from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
 from evolabel.server.contexts.settings import SECOND
 from evolabel.server.contexts.snapshot_writer import SnapshotWriter
 from evolabel.server.contexts.state import ProjectState
@@ -34,9 +39,11 @@ from evolabel.server.store.log import Head, NewRecord, Record
 from evolabel.server.store.pen import NotWriterError, Pen, StoreError, reading
 from evolabel.server.store.people import names_of
 from evolabel.server.store.projects import Project, next_epoch
+from evolabel.server.store.snapshots import ACT
 
 _IDLE_SECONDS = 5.0
 _RETRY_SECONDS = 1.0
+_BUSY_JOBS = 8  # that wait while effects of answers are left out
 _MOST_TRIES = 2  # of a request on which the learner fails
 
 logger = logging.getLogger("evolabel.server")
@@ -63,7 +70,10 @@ class Worker:
         self.replayed = 0
         self.failures: dict[bytes, int] = {}
         self.leases = Leases()
+        self.counters = WorkerCounters()
+        self.feed = Feed()
         self.view = StateView(self.submit)
+        self.effects = Effects(project.id, self.view, reader, pen, lambda: len(self._queue) > _BUSY_JOBS)
         self._pen = pen
         self._reader = reader
         self._clock = clock or _now
@@ -81,6 +91,7 @@ class Worker:
         """Make the state from the log, and begin to take jobs."""
         self._rebuild("start")
         self._thread.start()
+        self.effects.start()
 
     def submit(self, verb: Verb, rows: int = 1, body_hash: bytes | None = None) -> "Future[Any]":
         """Queue `verb`, which brings this many `rows`, and return the future of its result.
@@ -93,19 +104,32 @@ class Worker:
         self._queue.put(job)
         return job.result
 
-    def read_names(self) -> None:
-        """Read the names of people, which answers are taught with; called inside a job after a person was added."""
-        with reading(self._reader) as connection:
-            self._names = names_of(connection)
+    def call(self, verb: Verb) -> Any:
+        """Return the result of `verb` after it was committed; for threads that may wait."""
+        return self.submit(verb).result()
+
+    def reading(self) -> "AbstractContextManager[Connection]":
+        """Return a connection that reads what was committed."""
+        return reading(self._reader)
+
+    @property
+    def waiting(self) -> int:
+        """Number of jobs that wait."""
+        return len(self._queue)
 
     @property
     def is_ready(self) -> bool:
         """Whether the state is that of the log and jobs are taken."""
         return self.state is not None and not self._queue.stopping
 
+    def begin_stop(self) -> None:
+        """Take no further jobs, so that several workers finish at the same time."""
+        self._queue.stop()
+
     def stop(self, timeout: float = 10.0) -> None:
         """Finish the queue within `timeout` seconds, store a snapshot, and end the thread."""
         self._queue.stop()
+        self.effects.stop()
         self.view.stop()
         if self._thread.is_alive():
             self._thread.join(timeout)
@@ -152,17 +176,23 @@ class Worker:
             try:
                 with reading(self._reader) as log:
                     desk = self._desk(log)
+                    begin = time.perf_counter()
                     results = self._apply(desk, jobs)
+                self.counters.add_batch(time.perf_counter() - begin)
                 break
             except _BrokenError as broken:
                 self.state = None
                 self._count_failure(broken)
                 jobs = [job for job in jobs if job is not broken.job]
                 self._recover()
-        self._commit(desk.entries)
+        records = self._commit(desk.entries)
+        if any(entry.kind in (*RULE_KINDS, UNDONE) for entry in desk.entries):
+            self.view.forget()
         self.view.after_commit(desk.state, self.head.seq)
+        self.effects.after_commit(records)
         for job, result in zip(jobs, results, strict=True):
             job.settle(result)
+        self.feed.publish(records, desk.state)
         self._snapshot_if_due(desk)
 
     def _desk(self, log: Any) -> Desk:
@@ -190,7 +220,15 @@ class Worker:
         crash_point("after_apply")
         return results
 
+    def _read_names(self) -> None:
+        """Read the names of people, which answers are taught with."""
+        with reading(self._reader) as connection:
+            self._names = names_of(connection)
+
     def _close_due(self, desk: Desk) -> None:
+        answered = {person for question in desk.state.open.values() for person in question.responses}
+        if not answered <= self._names.keys():
+            self._read_names()
         try:
             close_due(desk, self._names, self.failures)
         except UnclosedError as error:
@@ -202,17 +240,23 @@ class Worker:
             raise _cannot_apply()
         return job.verb(desk)
 
-    def _commit(self, entries: list[NewRecord]) -> None:
-        """Append `entries` and their derived rows in one transaction."""
+    def _commit(self, entries: list[NewRecord]) -> list[Record]:
+        """Append `entries` and their derived rows in one transaction, and return their records."""
         if not entries:
-            return
-        with self._pen.transaction() as connection:
-            head = self._pen.append(connection, self.project.id, self.head, entries)
-            records = [Record(self.head.seq + 1 + i, entry, b"") for i, entry in enumerate(entries)]
-            derive.write(connection, self.project.id, records)
-            crash_point("in_commit")
+            return []
+        begin = time.perf_counter()
+        try:
+            with self._pen.transaction() as connection:
+                head = self._pen.append(connection, self.project.id, self.head, entries)
+                records = [Record(self.head.seq + 1 + i, entry, b"") for i, entry in enumerate(entries)]
+                derive.write(connection, self.project.id, records)
+                crash_point("in_commit")
+        except NotWriterError as error:  # the next try makes out whether another process writes
+            raise StoreError(f"the writing connection was lost ({error})") from error
         crash_point("after_commit")
+        self.counters.add_commit(entries, time.perf_counter() - begin)
         self.head = head
+        return records
 
     def _recover(self) -> None:
         """Make the state again from the log; after an error the next try is a second later."""
@@ -225,6 +269,7 @@ class Worker:
     def _rebuild(self, cause: str) -> None:
         """Become the writer, begin a new epoch, and make the state from the log; `cause` goes into the record."""
         self.state = None
+        self.counters.rebuilds[cause] += 1
         self._snapshots.finish()
         if not self._pen.acquire():
             raise NotWriterError("another process writes to this database; stop it, or wait until it ends")
@@ -234,14 +279,15 @@ class Worker:
         with reading(self._reader) as connection:
             restored = restore(connection, self.project.id, self.head.epoch)
             self.failures = failures_of(connection, self.project.id, self._version) | self.failures
-        self.read_names()
+        self._read_names()
         self.head, self._snapshots.seq, self.replayed = restored.head, restored.snapshot_seq, restored.replayed
         self._last_at = max(self._clock(), self._last_at, restored.last_at)
         payload = {"epoch": self.head.epoch, "versions": versions(), "cause": cause}
         payload |= {"replayed": restored.replayed, "stopped": restored.last_at}
         outcome = restored.state.apply("epoch.started", payload, self._last_at)
-        self._commit([NewRecord("epoch.started", payload, outcome, self._last_at)])
+        records = self._commit([NewRecord("epoch.started", payload, outcome, self._last_at)])
         self.state = restored.state
+        self.feed.publish(records, restored.state)
 
     def _count_failure(self, broken: "_BrokenError") -> None:
         """Count and store the failure of a job or of the close of a question; refuse the job, at last for good."""
@@ -261,6 +307,8 @@ class Worker:
 
     def _snapshot_if_due(self, desk: Desk) -> None:
         reason = self._snapshots.due(self.head, desk.now, desk.state.settings.snapshot_every)
+        if desk.snapshot and self.head.seq > self._snapshots.seq:
+            reason = ACT
         if reason is not None:
             self._snapshots.begin(desk.state, self.head, desk.now, reason)
 

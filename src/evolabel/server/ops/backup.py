@@ -3,12 +3,14 @@
 import contextlib
 import os
 import sqlite3
+import time
 from pathlib import Path
 
 from sqlalchemy import URL
 
 from evolabel.errors import ParameterError
 from evolabel.server.ops.check import Checked, check_database
+from evolabel.server.store.backups import note_backup
 from evolabel.server.store.engines import read_url
 
 _PAGES = 1000  # copied at a time, so that the service can write in between
@@ -31,6 +33,8 @@ def back_up(url: URL, to: Path) -> dict[str, Checked]:
         _copy(source, unchecked)
         found = check_database(read_url(f"sqlite:///{unchecked.absolute()}"))
         os.replace(unchecked, to)
+        with contextlib.suppress(OSError):  # the copy is good without the note
+            note_backup(url, time.time_ns() // 1000, to.stat().st_size)
     finally:
         unchecked.unlink(missing_ok=True)
     return found

@@ -8,6 +8,7 @@ from sqlalchemy import URL
 from evolabel.errors import ParameterError
 from evolabel.server.crash_points import crash_point
 from evolabel.server.ops.backup import back_up, dump_line
+from evolabel.server.store.engines import check_exists
 from evolabel.server.store.migrate import SCHEMA_VERSION, known_versions, upgrade_tables, version_of
 from evolabel.server.store.pen import NotWriterError, Pen
 
@@ -18,6 +19,7 @@ def migrate_database(url: URL, *, backed_up: bool = False) -> str:
     A SQLite file is copied first. `backed_up`: the operator has a backup of the PostgreSQL database. NotWriterError if
     the service runs.
     """
+    check_exists(url)
     pen = Pen(url)
     try:
         if not pen.acquire():

@@ -6,17 +6,19 @@ from collections.abc import Iterator
 
 from sqlalchemy import URL, Connection
 
-from evolabel.errors import ParameterError
+from evolabel.errors import ParameterError, StateError
 from evolabel.server.contexts.settings import DAY, SECOND
 from evolabel.server.security.tokens import token_digest
 from evolabel.server.store.audit import write_audit
-from evolabel.server.store.engines import writing_engine
+from evolabel.server.store.engines import check_exists, writing_engine
+from evolabel.server.store.members import AccountRow, find_account
 from evolabel.server.store.migrate import prepare_tables
 from evolabel.server.store.people import find_or_insert_person, project_id_of
-from evolabel.server.store.schema import ROLES
 from evolabel.server.store.visits import insert_invite
 
 VALID = DAY
+PAGE_ROLES = ("annotator", "expert", "operator")
+"""Roles of people who sign in; producers and bridges have tokens."""
 FIRST_VALID = 15 * 60 * SECOND  # of the link that the first start prints
 
 
@@ -54,10 +56,12 @@ def create_invite(url: URL, name: str, at: int, *, project: str | None, role: st
     """
     if admin == (project is not None) or (project is None) != (role is None):
         raise ParameterError("give --project and --role, or --admin alone")
-    if role is not None and role not in ROLES:
-        raise ParameterError(f"there is no role {role!r}; the roles are {', '.join(ROLES)}")
-    check_name(name)
+    if role is not None and role not in PAGE_ROLES:
+        raise ParameterError(
+            f"a link cannot give the role {role!r}; it gives {', '.join(PAGE_ROLES)} (programs have tokens)"
+        )
     with command_connection(url, project) as (connection, project_id):
+        active_account(connection, name)
         person = find_or_insert_person(connection, name.lower(), at)
         return make_invite(connection, person, at, project_id=project_id, role=role, admin=admin)
 
@@ -66,8 +70,9 @@ def create_invite(url: URL, name: str, at: int, *, project: str | None, role: st
 def command_connection(url: URL, project: str | None) -> Iterator[tuple[Connection, int | None]]:
     """Yield a connection of a command that writes to the database at `url`, and the number of `project` or None.
 
-    The service may run meanwhile. ParameterError if there is no such project.
+    The service may run meanwhile. ParameterError if there is no such database or project.
     """
+    check_exists(url)
     engine = writing_engine(url, checkpoint=False)
     try:
         with engine.begin() as connection:
@@ -80,7 +85,16 @@ def command_connection(url: URL, project: str | None) -> Iterator[tuple[Connecti
         engine.dispose()
 
 
+def active_account(connection: Connection, name: str) -> AccountRow | None:
+    """Return the person called `name`, read through `connection`, or None; StateError for one who is disabled."""
+    check_name(name)
+    person = find_account(connection, name.lower())
+    if person is not None and person.disabled is not None:
+        raise StateError(f"{person.name!r} is disabled; an administrator must enable the account first")
+    return person
+
+
 def check_name(name: str) -> None:
     """Raise ParameterError unless `name` can be that of a person."""
-    if not 1 <= len(name.strip()) <= 100 or name != name.strip() or not name.isprintable():
-        raise ParameterError(f"{name[:50]!r} cannot be a name; use 1 to 100 printable characters")
+    if not 1 <= len(name.strip()) <= 100 or name != name.strip() or not name.isprintable() or "/" in name:
+        raise ParameterError(f"{name[:50]!r} cannot be a name; use 1 to 100 printable characters without /")

@@ -17,10 +17,12 @@ _PAGE, _ASKED = "/p/{slug}", "/p/{slug}/questions/{number}"
 _SENDERS = ("producer", "bridge", "operator")
 _ANSWERERS = ("annotator", "bridge")
 _PEOPLE = ("annotator",)
+_OPERATORS = ("operator",)
 
 ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     "GET /livez": OPEN,
     "GET /readyz": OPEN,
+    "GET /metrics": OPEN,
     "GET /openapi.json": OPEN,
     "GET /api/v1/projects": SIGNED_IN,
     "POST /api/v1/projects": ADMIN,
@@ -30,11 +32,35 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     f"DELETE {_PROJECT}/labels/{{name}}": ("operator",),
     f"POST {_PROJECT}/pause": ("operator",),
     f"POST {_PROJECT}/resume": ("operator",),
-    f"POST {_PROJECT}/tokens": ("operator",),
+    f"GET {_PROJECT}/export/{{name}}": _OPERATORS,
+    f"GET {_PROJECT}/members": _OPERATORS,
+    f"POST {_PROJECT}/members": _OPERATORS,
+    f"PATCH {_PROJECT}/members/{{person}}": _OPERATORS,
+    f"DELETE {_PROJECT}/members/{{person}}": _OPERATORS,
+    f"GET {_PROJECT}/tokens": _OPERATORS,
+    f"POST {_PROJECT}/tokens": _OPERATORS,
+    f"DELETE {_PROJECT}/tokens/{{token}}": _OPERATORS,
+    f"GET {_PROJECT}/invites": _OPERATORS,
+    f"POST {_PROJECT}/invites": _OPERATORS,
+    f"DELETE {_PROJECT}/invites/{{invite}}": _OPERATORS,
+    "GET /api/v1/users": ADMIN,
+    "POST /api/v1/users": ADMIN,
+    "DELETE /api/v1/users/{person}": ADMIN,
+    "GET /api/v1/audit": ADMIN,
+    "GET /api/v1/me/preferences": SIGNED_IN,
+    "PUT /api/v1/me/preferences": SIGNED_IN,
     f"POST {_PROJECT}/samples": _SENDERS,
     f"POST {_PROJECT}/predictions": _SENDERS,
     f"PUT {_PROJECT}/samples/{{sample}}/labels": _SENDERS,
+    f"GET {_PROJECT}/samples": _PEOPLE,
     f"GET {_PROJECT}/samples/{{sample}}": ("annotator", "producer", "bridge"),
+    f"GET {_PROJECT}/stats": _PEOPLE,
+    f"GET {_PROJECT}/stats/labels": _PEOPLE,
+    f"GET {_PROJECT}/activity": _PEOPLE,
+    f"GET {_PROJECT}/events": _PEOPLE,
+    f"GET {_PROJECT}/log": ("operator",),
+    f"GET {_PROJECT}/samples/{{sample}}/explanation": _PEOPLE,
+    f"GET {_PROJECT}/answers": _PEOPLE,
     f"GET {_PROJECT}/questions": _PEOPLE,
     f"POST {_PROJECT}/questions/next": _PEOPLE,
     f"PUT {_QUESTION}/lease": _PEOPLE,
@@ -42,6 +68,7 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     f"PUT {_QUESTION}/answer": _ANSWERERS,
     f"DELETE {_QUESTION}/answer": _ANSWERERS,
     f"PUT {_QUESTION}/refusal": _ANSWERERS,
+    f"GET {_QUESTION}/effect": _PEOPLE,
     "GET /": SIGNED_IN,
     "GET /sign-in": OPEN,
     "POST /sign-in": OPEN,
@@ -54,8 +81,16 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     f"GET {_PAGE}": _PEOPLE,
     f"POST {_PAGE}/pause": ("operator",),
     f"POST {_PAGE}/resume": ("operator",),
+    f"GET {_PAGE}/people": _OPERATORS,
+    f"POST {_PAGE}/people": _OPERATORS,
+    f"GET {_PAGE}/settings": _OPERATORS,
+    f"POST {_PAGE}/settings": _OPERATORS,
+    f"GET {_PAGE}/events": _PEOPLE,
+    f"GET {_PAGE}/live": _PEOPLE,
     f"GET {_PAGE}/answer": _PEOPLE,
     f"GET {_PAGE}/answer/last": _PEOPLE,
+    f"GET {_PAGE}/answers": _PEOPLE,
+    f"GET {_PAGE}/samples/{{number}}": _PEOPLE,
     f"POST {_ASKED}/answer": _PEOPLE,
     f"POST {_ASKED}/undo": _PEOPLE,
     f"POST {_ASKED}/lease": _PEOPLE,
@@ -111,6 +146,17 @@ def check_role(identity: Identity, project_id: int, allowed: tuple[str, ...]) ->
     least = min((_LEVELS[role] for role in allowed if role in _LEVELS), default=len(_LEVELS) + 1)
     if identity.role not in allowed and _LEVELS.get(identity.role, 0) < least:
         raise ForbiddenError(f"the role {identity.role} may not do this; it needs one of {', '.join(allowed)}")
+
+
+def sees_all(identity: Identity) -> bool:
+    """Return whether `identity` sees predictions and answers of others at any time: all but annotators do."""
+    return identity.admin or identity.role not in (None, "annotator")
+
+
+def included_roles(role: str) -> tuple[str, ...]:
+    """Return the roles whose power a `role` includes, itself among them."""
+    level = _LEVELS.get(role, 0)
+    return (role, *(name for name, other in _LEVELS.items() if other < level))
 
 
 def policy_of(method: str, path: str) -> tuple[str, ...]:

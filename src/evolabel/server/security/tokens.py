@@ -5,14 +5,19 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
+from datetime import UTC, datetime
 
 from sqlalchemy import Connection, Engine
 
+from evolabel.errors import ParameterError
+from evolabel.server.contexts.settings import DAY, SECOND
 from evolabel.server.store.people import TokenRow, find_token, insert_token
 
 PREFIX = "ev_"
 _CACHE_SECONDS = 5.0  # a revoked token is refused after this time at the latest
 _MOST_CACHED = 10_000
+_DEFAULT_TIME = 90 * DAY
+_LONGEST_TIME = 3660 * DAY
 
 
 def token_digest(token: str) -> bytes:
@@ -47,6 +52,25 @@ def make_token(
     return token
 
 
+def end_of_token(until: str | None, now: int) -> int:
+    """Return the time at which a token made at time `now` ends: at the date or time `until`, or after 90 days.
+
+    A date means the end of that day in UTC. ParameterError if `until` cannot be read, is past or too far away.
+    """
+    if until is None:
+        return now + _DEFAULT_TIME
+    try:
+        moment = datetime.fromisoformat(until)
+    except ValueError:
+        raise ParameterError(f"{until[:40]!r} is not a time; write 2027-01-31 or 2027-01-31T12:00:00Z") from None
+    end = round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()) * SECOND
+    if len(until) == len("2027-01-31"):
+        end += DAY
+    if not now < end <= now + _LONGEST_TIME:
+        raise ParameterError(f"a token cannot end at {until}; choose a time within the next ten years")
+    return end
+
+
 class TokenCheck:
     """Finds tokens in the database, and keeps what it has found for a few seconds.
 
@@ -77,3 +101,8 @@ class TokenCheck:
                 if len(self._known) > _MOST_CACHED:
                     self._known.popitem(last=False)
         return fresh
+
+    def forget(self) -> None:
+        """Read every token anew, because some were revoked."""
+        with self._turn:
+            self._known.clear()

@@ -1,12 +1,15 @@
 """What happened in a project, for people: acts, stops, and what the model changed, made from the records of the log."""
 
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, Select, or_, select
 
+from evolabel.core.rules.events import EDITS
 from evolabel.server.store.canonical import canonical, parsed
 from evolabel.server.store.log import Record
-from evolabel.server.store.schema import ACTIVITY, PERSON
+from evolabel.server.store.schema import ACTIVITY, LOG, PERSON, RESPONSE
 
 _QUIET = ("sample", "answer", "refusal", "withdrawal", "close", "labels.late", "correction", "history")
 _LARGE = ("settings", "features", "labels", "versions", "seal", "events", "rows", "x")
@@ -24,6 +27,17 @@ class Happening(NamedTuple):
     args: dict[str, Any]
 
 
+class Answered(NamedTuple):
+    """What a person has answered on a day: the last record and its time, the number, refusals, mean seconds of each."""
+
+    seq: int
+    at: int
+    person: str
+    n: int
+    refused: int
+    seconds: float | None
+
+
 def activity_rows(project_id: int, record: Record) -> list[dict[str, Any]]:
     """Return the rows that a `record` of project `project_id` makes: of the act itself, and of each of its events.
 
@@ -35,6 +49,8 @@ def activity_rows(project_id: int, record: Record) -> list[dict[str, Any]]:
         facts = {**(entry.payload or {}), **entry.outcome}
         found.append((entry.kind, {name: value for name, value in facts.items() if name not in _LARGE}))
     for event in entry.outcome.get("events", ()):
+        if event["kind"] in EDITS:  # the act itself
+            continue
         args = {name: value for name, value in event.items() if name != "kind"}
         found.append((f"model.{event['kind'].replace(' ', '_')}", args))
     return [
@@ -52,21 +68,83 @@ def activity_rows(project_id: int, record: Record) -> list[dict[str, Any]]:
 
 
 def read_activity(
-    connection: Connection, project_id: int, most: int, *, before: tuple[int, int] | None = None, kinds: str = ""
-) -> list[Happening]:
+    connection: Connection, project_id: int, most: int, *, before: int = 2**62, kinds: Sequence[str] = ("",),
+    person: str | None = None,
+) -> list[Happening]:  # fmt: skip
     """Return what happened in project `project_id`, newest first, at most `most`, read through `connection`.
 
-    Only what came `before` a record and part is returned, and of kinds that begin with `kinds`.
+    Only what records `before` that number made is returned, of kinds that begin with one of `kinds`, by `person`.
     """
-    place = (ACTIVITY.c.seq, ACTIVITY.c.part)
+    query = _of_kinds(project_id, kinds).where(ACTIVITY.c.seq < before)
+    if person is not None:
+        query = query.where(PERSON.c.name == person)
+    query = query.order_by(ACTIVITY.c.seq.desc(), ACTIVITY.c.part.desc()).limit(most)
+    return [_happening(row) for row in connection.execute(query)]
+
+
+def activity_after(
+    connection: Connection, project_id: int, after: int, most: int, kind: str = ""
+) -> tuple[list[Happening], bool]:
+    """Return what records of project `project_id` behind number `after` made, oldest first, and whether there is more.
+
+    They are read through `connection`, of kinds that begin with `kind`. At most `most` are returned, unless a single
+    record made more: records are whole.
+    """
+    rows = _of_kinds(project_id, [kind]).order_by(ACTIVITY.c.seq, ACTIVITY.c.part)
+    found = connection.execute(rows.where(ACTIVITY.c.seq > after).limit(most + 1)).all()
+    more = len(found) > most
+    if more and found[0].seq == found[-1].seq:
+        found = connection.execute(rows.where(ACTIVITY.c.seq == found[0].seq)).all()
+    elif more:
+        found = [row for row in found if row.seq < found[-1].seq]
+    return [_happening(row) for row in found], more
+
+
+def answered_by_day(
+    connection: Connection, project_id: int, after: int, before: int = 2**62, *, day: Callable[[int], object],
+    person: str | None = None,
+) -> list[Answered]:  # fmt: skip
+    """Return what each person has answered in project `project_id`, per `day` of a time, read through `connection`.
+
+    Only records behind `after` and before `before` count, and only those of `person` if one is given.
+    """
     query = (
-        select(*place, ACTIVITY.c.kind, ACTIVITY.c.at, PERSON.c.display, ACTIVITY.c.args)
-        .outerjoin(PERSON, PERSON.c.id == ACTIVITY.c.actor_id)
-        .where(ACTIVITY.c.project_id == project_id, ACTIVITY.c.kind.startswith(kinds, autoescape=True))
-        .order_by(ACTIVITY.c.seq.desc(), ACTIVITY.c.part.desc())
-        .limit(most)
+        select(RESPONSE.c.seq, LOG.c.at, PERSON.c.display, RESPONSE.c.status, RESPONSE.c.took_ms)
+        .join(LOG, (LOG.c.project_id == RESPONSE.c.project_id) & (LOG.c.seq == RESPONSE.c.seq))
+        .join(PERSON, PERSON.c.id == RESPONSE.c.person_id)
+        .where(RESPONSE.c.project_id == project_id, RESPONSE.c.seq > after, RESPONSE.c.seq < before)
+        .where(RESPONSE.c.status.in_(("submitted", "refused")))
+        .order_by(RESPONSE.c.seq)
     )
-    if before is not None:
-        seq, part = before
-        query = query.where((ACTIVITY.c.seq < seq) | ((ACTIVITY.c.seq == seq) & (ACTIVITY.c.part < part)))
-    return [Happening(*row[:5], parsed(row[5])) for row in connection.execute(query)]
+    if person is not None:
+        query = query.where(PERSON.c.name == person)
+    groups = defaultdict[tuple[object, str], list[Any]](list)
+    for row in connection.execute(query):
+        groups[day(row.at), row.display].append(row)
+    found = []
+    for (_, name), rows in groups.items():
+        took = [row.took_ms for row in rows if row.took_ms is not None]
+        seconds = sum(took) / len(took) / 1000 if took else None
+        refused = sum(row.status == "refused" for row in rows)
+        found.append(Answered(rows[-1].seq, rows[-1].at, name, len(rows), refused, seconds))
+    return found
+
+
+def people_in(connection: Connection, project_id: int) -> list[tuple[str, str]]:
+    """Return name and display name of those who did or answered something in project `project_id`, by `connection`."""
+    acted = select(ACTIVITY.c.actor_id).where(ACTIVITY.c.project_id == project_id)
+    answered = select(RESPONSE.c.person_id).where(RESPONSE.c.project_id == project_id)
+    query = select(PERSON.c.name, PERSON.c.display).where(PERSON.c.id.in_(acted) | PERSON.c.id.in_(answered))
+    return [(row.name, row.display) for row in connection.execute(query.order_by(PERSON.c.display))]
+
+
+def _happening(row: Row[Any]) -> Happening:
+    return Happening(row.seq, row.part, row.kind, row.at, row.display, parsed(row.args))
+
+
+def _of_kinds(project_id: int, kinds: Sequence[str]) -> Select[Any]:
+    """Return the query of what happened in project `project_id`, of kinds that begin with one of `kinds`."""
+    columns = ACTIVITY.c.seq, ACTIVITY.c.part, ACTIVITY.c.kind, ACTIVITY.c.at, PERSON.c.display, ACTIVITY.c.args
+    begins = [ACTIVITY.c.kind.startswith(kind, autoescape=True) for kind in kinds]
+    joined = select(*columns).outerjoin(PERSON, PERSON.c.id == ACTIVITY.c.actor_id)
+    return joined.where(ACTIVITY.c.project_id == project_id, or_(*begins))

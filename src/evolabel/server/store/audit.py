@@ -1,9 +1,11 @@
 """The audit table: who did what, when, from where. It is only added to."""
 
-from sqlalchemy import Connection, insert
+from typing import Any
 
-from evolabel.server.store.canonical import canonical
-from evolabel.server.store.schema import AUDIT
+from sqlalchemy import Connection, insert, select
+
+from evolabel.server.store.canonical import canonical, parsed
+from evolabel.server.store.schema import AUDIT, PERSON
 
 
 def write_audit(
@@ -16,3 +18,17 @@ def write_audit(
     """
     values = {"at": at, "actor_id": actor_id, "action": action, "subject": subject, "detail": canonical(detail)}
     connection.execute(insert(AUDIT).values(**values, address=address, request_id=request_id))
+
+
+def read_audit(connection: Connection, after: int, limit: int) -> list[dict[str, Any]]:
+    """Return at most `limit` entries behind number `after`, oldest first, read through `connection`."""
+    query = (
+        select(*AUDIT.c[("id", "at", "action", "subject", "detail", "address", "request_id")])
+        .add_columns(PERSON.c.name.label("actor"))
+        .outerjoin(PERSON, PERSON.c.id == AUDIT.c.actor_id)
+        .where(AUDIT.c.id > after)
+        .order_by(AUDIT.c.id)
+        .limit(limit)
+    )
+    rows = (dict(row) for row in connection.execute(query).mappings())
+    return [{**row, "detail": parsed(row["detail"])} for row in rows]

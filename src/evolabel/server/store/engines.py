@@ -42,6 +42,12 @@ def read_url(text: str) -> URL:
     return url.set(drivername="sqlite+pysqlite")
 
 
+def check_exists(url: URL) -> None:
+    """Raise ParameterError if `url` is that of a SQLite file that does not exist; only `evolabel serve` makes one."""
+    if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():
+        raise ParameterError(f"there is no database {url.database}; check --database, or start `evolabel serve` once")
+
+
 def writing_engine(url: URL, *, checkpoint: bool = True) -> Engine:
     """Return the engine of the one connection that writes to `url`: each commit is on the disk before it returns.
 

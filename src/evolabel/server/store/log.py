@@ -1,6 +1,6 @@
 """The log of a project: records in a row, each hashed together with the one before it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, insert, select
@@ -128,6 +128,32 @@ def read_records(connection: Connection, project_id: int, after: int, chain: byt
             return
 
 
+def records_after(connection: Connection, project_id: int, after: int, most: int) -> list[Record]:
+    """Return at most `most` records of project `project_id` behind number `after`, read through `connection`.
+
+    The chain is not checked.
+    """
+    query = select(LOG).where(LOG.c.project_id == project_id, LOG.c.seq > after).order_by(LOG.c.seq).limit(most)
+    return [read_record(row) for row in connection.execute(query)]
+
+
+def log_lines(connection: Connection, project_id: int, after: int, most: int) -> Iterator[dict[str, Any]]:
+    """Yield at most `most` records of project `project_id` behind number `after`, in order, as JSON holds them.
+
+    They are read through `connection`; hashes are hexadecimal. The columns are those of the table.
+    """
+    while most > 0:
+        query = select(LOG).where(LOG.c.project_id == project_id, LOG.c.seq > after).order_by(LOG.c.seq)
+        rows = connection.execute(query.limit(min(most, PAGE))).all()
+        for row in rows:
+            facts = {name: value.hex() if isinstance(value, bytes) else value for name, value in row._asdict().items()}
+            payload = None if row.payload is None else parsed(row.payload)
+            yield {**facts, "payload": payload, "outcome": parsed(row.outcome)}
+        if len(rows) < PAGE:
+            return
+        after, most = rows[-1].seq, most - len(rows)
+
+
 def time_of(connection: Connection, project_id: int, seq: int) -> int:
     """Return the time of record `seq` of project `project_id`, read through `connection`; 0 if there is none."""
     found = connection.scalar(select(LOG.c.at).where(LOG.c.project_id == project_id, LOG.c.seq == seq))
@@ -138,6 +164,15 @@ def find_key(connection: Connection, project_id: int, key: str) -> list[Record]:
     """Return the records of the request of project `project_id` with the idempotency `key`, through `connection`."""
     query = select(LOG).where(LOG.c.project_id == project_id, LOG.c.key == key).order_by(LOG.c.part)
     return [read_record(row) for row in connection.execute(query)]
+
+
+def find_kinds(connection: Connection, project_id: int, kinds: Collection[str], since: int = 0) -> list[Record]:
+    """Return the records of project `project_id` of these `kinds` since the time `since`, oldest first.
+
+    They are read through `connection`.
+    """
+    of_kinds = LOG.c.project_id == project_id, LOG.c.kind.in_(list(kinds)), LOG.c.at >= since
+    return [read_record(row) for row in connection.execute(select(LOG).where(*of_kinds).order_by(LOG.c.seq))]
 
 
 def read_record(row: Row[Any]) -> Record:

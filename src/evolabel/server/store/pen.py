@@ -9,7 +9,7 @@ from sqlalchemy import URL, Connection, Engine, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from evolabel.errors import EvolabelError
-from evolabel.server.store.engines import reading_engine, writing_engine
+from evolabel.server.store.engines import check_exists, reading_engine, writing_engine
 from evolabel.server.store.lock import WriterLock, writer_lock
 from evolabel.server.store.log import Head, NewRecord, append
 from evolabel.server.store.schema import PROJECT
@@ -152,6 +152,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
 @contextlib.contextmanager
 def read_database(url: URL) -> Iterator[Connection]:
     """Yield a connection that reads the database at `url`, for a command; StoreError if the database fails."""
+    check_exists(url)
     engine = reading_engine(url)
     try:
         with reading(engine) as connection:

@@ -39,11 +39,6 @@ def find_or_insert_person(connection: Connection, name: str, at: int, *, admin: 
     return int(number)
 
 
-def is_admin(connection: Connection, person_id: int) -> bool:
-    """Return whether person `person_id` administers the server, read through `connection`."""
-    return bool(connection.scalar(select(PERSON.c.admin).where(PERSON.c.id == person_id)))
-
-
 def add_member(connection: Connection, project_id: int, person_id: int, role: str) -> None:
     """Give person `person_id` a `role` in project `project_id` through `connection`, unless there is one already."""
     where = (MEMBER.c.project_id == project_id, MEMBER.c.person_id == person_id)

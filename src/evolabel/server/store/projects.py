@@ -17,6 +17,7 @@ class Project(NamedTuple):
     title: str
     head: Head
     state: str
+    created: int
 
 
 def list_projects(connection: Connection) -> list[Project]:
@@ -35,7 +36,7 @@ def insert_project(connection: Connection, slug: str, title: str, at: int) -> Pr
     head = Head(0, FIRST_CHAIN, 1)
     values = {"slug": slug, "title": title, "created": at, "head_seq": 0, "head_chain": FIRST_CHAIN, "epoch": 1}
     key = connection.execute(insert(PROJECT).values(**values, state="active")).inserted_primary_key
-    return Project(int(key[0]) if key else 0, slug, title, head, "active")
+    return Project(int(key[0]) if key else 0, slug, title, head, "active", at)
 
 
 def next_epoch(connection: Connection, project: Project) -> Head:
@@ -83,4 +84,4 @@ def last_response(connection: Connection, project_id: int, number: int, person_i
 
 def _project(row: Any) -> Project:
     head = Head(row.head_seq, bytes(row.head_chain), row.epoch)
-    return Project(row.id, row.slug, row.title, head, row.state)
+    return Project(row.id, row.slug, row.title, head, row.state, row.created)

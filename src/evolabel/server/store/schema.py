@@ -197,6 +197,17 @@ FAILURE = Table(
     Column("at", BigInteger, nullable=False),
 )
 
+EFFECT = Table(
+    "effect",
+    METADATA,
+    _project_key(),
+    _key("number"),
+    Column("of", Integer, nullable=False),
+    Column("changed", Integer, nullable=False),
+    Column("labels", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+)
+
 PERSON = Table(
     "person",
     METADATA,

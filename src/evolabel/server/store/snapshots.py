@@ -1,6 +1,6 @@
 """Snapshots: the state of a project at a record of its log, bound to the chain value there."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -10,6 +10,8 @@ from evolabel.server.store.schema import LOG, SNAPSHOT
 
 KEEP_LAST = 3
 KEEP_DAYS = 30
+ACT = "act"
+"""Reason of snapshots before an act that is undone by replay, and after an undo."""
 _SECOND = 1_000_000  # microseconds
 
 
@@ -62,14 +64,19 @@ def snapshots_of(connection: Connection, project_id: int) -> Iterator[Snapshot]:
 
 
 def drop_old_snapshots(connection: Connection, project_id: int, now: int) -> None:
-    """Delete through `connection` the snapshots of project `project_id` that are not kept at time `now`."""
-    query = select(SNAPSHOT.c.seq, SNAPSHOT.c.at).where(SNAPSHOT.c.project_id == project_id)
-    taken = {row.seq: row.at for row in connection.execute(query)}
-    if old := sorted(taken.keys() - kept_snapshots(taken, now)):
+    """Delete through `connection` the snapshots of project `project_id` that are not kept at time `now`.
+
+    Those before acts are kept for 30 days.
+    """
+    query = select(SNAPSHOT.c.seq, SNAPSHOT.c.at, SNAPSHOT.c.reason).where(SNAPSHOT.c.project_id == project_id)
+    rows = connection.execute(query).all()
+    taken, since = {row.seq: row.at for row in rows}, _day(now) - timedelta(days=KEEP_DAYS)
+    of_acts = {row.seq for row in rows if row.reason == ACT and _day(row.at) > since}
+    if old := sorted(taken.keys() - kept_snapshots(taken, now) - of_acts):
         connection.execute(delete(SNAPSHOT).where(SNAPSHOT.c.project_id == project_id, SNAPSHOT.c.seq.in_(old)))
 
 
-def kept_snapshots(taken: dict[int, int], now: int) -> Collection[int]:
+def kept_snapshots(taken: dict[int, int], now: int) -> set[int]:
     """Return the records whose snapshots are kept at time `now`; `taken` has the time of each.
 
     The first and the last three, the last of each of 30 days, and the last of each month.

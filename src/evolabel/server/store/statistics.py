@@ -1,16 +1,19 @@
-"""Counts over the tables of a project, for its overview."""
+"""Counts over the tables of a project, for its overview and its statistics."""
 
+from collections import Counter
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, func, select
 
 from evolabel.server.store.canonical import parsed
-from evolabel.server.store.schema import LOG, PERSON, QUESTION, RESPONSE, SAMPLE, SNAPSHOT
+from evolabel.server.store.counts import hour_of, minute_of
+from evolabel.server.store.schema import LIMITS, LOG, PER_HOUR_LABEL, PER_MINUTE, QUESTION, SAMPLE, SNAPSHOT
 
 _MOST_JUDGED = 2000  # questions
+_MOST_REASONS = 500  # questions
 _GAPS = 50
-_ACTS = ("epoch.started", "project.created", "settings.changed", "paused", "resumed")
+_SUMS = [column for column in PER_MINUTE.columns if not column.primary_key]
 
 
 class Counts(NamedTuple):
@@ -26,84 +29,105 @@ class Counts(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """An answered label: when the answer was given, and whether the model had said the same."""
+    """An answered label: when its question was closed, and whether the model had said the same."""
 
     at: int
     label: str
     right: bool
 
 
-class Act(NamedTuple):
-    """A record of something that a person or the service did."""
-
-    at: int
-    kind: str
-    person: str | None
-    changed: dict[str, object]
-    replayed: int | None
-
-
 def count_since(connection: Connection, project_id: int, since: int) -> Counts:
     """Return the counts of project `project_id` since the time `since`, read through `connection`."""
-    of_samples = (SAMPLE.c.project_id == project_id, SAMPLE.c.at >= since)
+    sums = Counter[str]()
+    for row in summed(connection, project_id, since, 2**62, 2**40):
+        sums.update({name: value for name, value in row.items() if name != "minute"})
+    of_sample = SAMPLE.c.project_id == project_id
+    first = select(func.min(SAMPLE.c.number)).where(of_sample, SAMPLE.c.at >= since).scalar_subquery()
     asked = (
-        select(QUESTION.c.cause, func.count(), func.min(SAMPLE.c.at))
-        .join(SAMPLE, (SAMPLE.c.project_id == QUESTION.c.project_id) & (SAMPLE.c.number == QUESTION.c.number))
-        .where(*of_samples)
+        select(QUESTION.c.cause, func.count(), func.min(QUESTION.c.number))
+        .where(QUESTION.c.project_id == project_id, QUESTION.c.number >= first)
         .group_by(QUESTION.c.cause)
     )
-    causes = {cause or "waiting": (n, first) for cause, n, first in connection.execute(asked)}
-    held = select(SAMPLE.c.held, func.count()).where(*of_samples, SAMPLE.c.held.is_not(None)).group_by(SAMPLE.c.held)
-    times = select(SAMPLE.c.at).where(SAMPLE.c.project_id == project_id).order_by(SAMPLE.c.number.desc())
-    last = list(connection.scalars(times.limit(_GAPS + 1)))
+    causes = {cause or "waiting": (n, number) for cause, n, number in connection.execute(asked)}
+    oldest = select(SAMPLE.c.at).where(of_sample, SAMPLE.c.number == causes.get("waiting", (0, 0))[1])
+    times = select(SAMPLE.c.at).where(of_sample).order_by(SAMPLE.c.number.desc()).limit(_GAPS + 1)
+    last = list(connection.scalars(times))
     gaps = sorted(later - earlier for later, earlier in pairwise(last))
     snapshot = select(func.max(SNAPSHOT.c.seq)).where(SNAPSHOT.c.project_id == project_id)
     return Counts(
-        samples=connection.scalar(select(func.count()).select_from(SAMPLE).where(*of_samples)) or 0,
+        samples=sums["samples"],
         causes={cause: n for cause, (n, _) in causes.items()},
-        held={row[0]: row[1] for row in connection.execute(held)},
-        oldest_waiting=causes["waiting"][1] if "waiting" in causes else None,
+        held={limit: sums[f"held_{limit}"] for limit in LIMITS if sums[f"held_{limit}"]},
+        oldest_waiting=connection.scalar(oldest),
         last_sample=last[0] if last else None,
         usual_gap=gaps[len(gaps) // 2] if gaps else None,
         snapshot_seq=connection.scalar(snapshot) or 0,
     )
 
 
-def judged_since(connection: Connection, project_id: int, since: int) -> list[Judgement]:
-    """Return the answered labels of closed questions of project `project_id` since the time `since`, oldest first.
+def summed(connection: Connection, project_id: int, since: int, until: int, step: int) -> list[dict[str, int]]:
+    """Return what happened in project `project_id` from the time `since` to `until`, read through `connection`.
 
-    They are read through `connection`: those of the newest 2000 answers that count.
+    The rows are sums over `step` minutes each, oldest first; `minute` is the first. Those in which nothing happened are
+    left out.
     """
-    answer = LOG.alias("answer")
+    first = minute_of(since)
+    place = (PER_MINUTE.c.minute - first) // step
     query = (
-        select(answer.c.at, RESPONSE.c.answers, LOG.c.outcome)
-        .join(answer, (answer.c.project_id == RESPONSE.c.project_id) & (answer.c.seq == RESPONSE.c.seq))
-        .join(QUESTION, (QUESTION.c.project_id == RESPONSE.c.project_id) & (QUESTION.c.number == RESPONSE.c.number))
-        .join(LOG, (LOG.c.project_id == QUESTION.c.project_id) & (LOG.c.seq == QUESTION.c.seq))
-        .where(RESPONSE.c.project_id == project_id, RESPONSE.c.status == "submitted", QUESTION.c.cause == "answered")
-        .where(answer.c.at >= since)
-        .order_by(RESPONSE.c.seq.desc())
-        .limit(_MOST_JUDGED)
+        select(place.label("place"), *(func.sum(column).label(column.name) for column in _SUMS))
+        .where(PER_MINUTE.c.project_id == project_id)
+        .where(PER_MINUTE.c.minute >= first, PER_MINUTE.c.minute <= minute_of(until))
+        .group_by("place")
+        .order_by("place")
     )
     found = []
-    for at, answers, outcome in connection.execute(query):
-        predicted = parsed(outcome)["labels"]
-        given = parsed(answers).items()
-        found += [Judgement(at, name, bool(y) == (name in predicted)) for name, y in given if y is not None]
-    return found[::-1]
+    for row in connection.execute(query):
+        sums = {name: int(value) for name, value in row._asdict().items()}
+        found.append({"minute": first + sums.pop("place") * step, **sums})
+    return found
 
 
-def last_acts(connection: Connection, project_id: int, most: int) -> list[Act]:
-    """Return the last acts in project `project_id`, at most `most`, newest first, read through `connection`."""
+def summed_labels(connection: Connection, project_id: int, since: int, until: int) -> list[dict[str, Any]]:
+    """Return per hour and label of project `project_id` how often it was asked, judged and right, oldest first.
+
+    They are read through `connection`, from the time `since` to `until`.
+    """
+    table = PER_HOUR_LABEL
     query = (
-        select(LOG.c.at, LOG.c.kind, PERSON.c.display, LOG.c.payload, LOG.c.outcome)
-        .outerjoin(PERSON, PERSON.c.id == LOG.c.actor_id)
-        .where(LOG.c.project_id == project_id, LOG.c.kind.in_(_ACTS))
-        .order_by(LOG.c.seq.desc())
-        .limit(most)
+        select(table.c.hour, table.c.label, table.c.asked, table.c.judged, table.c.correct)
+        .where(table.c.project_id == project_id, table.c.hour >= hour_of(since), table.c.hour <= hour_of(until))
+        .order_by(table.c.hour, table.c.label)
     )
-    acts = []
-    for at, kind, person, payload, outcome in connection.execute(query):
-        changed = parsed(payload).get("changed", {}) if payload else {}
-        acts.append(Act(at, kind, person, changed, parsed(outcome).get("replayed")))
-    return acts
+    return [dict(row._asdict()) for row in connection.execute(query)]
+
+
+def asked_reasons(connection: Connection, project_id: int) -> list[tuple[str, float]]:
+    """Return why labels were asked in the last 500 questions of project `project_id`: reasons and shares, most first.
+
+    They are read through `connection`. A label has the first of its reasons.
+    """
+    query = select(QUESTION.c.reasons).where(QUESTION.c.project_id == project_id)
+    found = Counter[str]()
+    for reasons in connection.scalars(query.order_by(QUESTION.c.number.desc()).limit(_MOST_REASONS)):
+        found.update(why[0] for why in parsed(reasons).values() if why)
+    return [(reason, n / found.total()) for reason, n in found.most_common()]
+
+
+def judged_since(connection: Connection, project_id: int, since: int) -> list[Judgement]:
+    """Return the answered labels of questions of project `project_id` closed since the time `since`, oldest first.
+
+    They are read through `connection`: those of the newest 2000 questions.
+    """
+    query = (
+        select(LOG.c.at, LOG.c.outcome)
+        .where(LOG.c.project_id == project_id, LOG.c.kind == "close", LOG.c.at >= since)
+        .order_by(LOG.c.seq.desc())
+        .limit(_MOST_JUDGED)
+    )
+    found = list[Judgement]()
+    for at, outcome in connection.execute(query):
+        facts = parsed(outcome)
+        for label, n in facts["judged"].items():
+            right = facts["right"].get(label, 0)
+            found += [Judgement(at, label, i < right) for i in range(n)]
+    return found[::-1]

@@ -60,6 +60,12 @@ def has_admin(connection: Connection) -> bool:
     return connection.execute(query).first() is not None
 
 
+def preferences_of(connection: Connection, person_id: int) -> dict[str, Any]:
+    """Return the preferences of person `person_id` that were stored, read through `connection`."""
+    stored = connection.scalar(select(PERSON.c.preferences).where(PERSON.c.id == person_id))
+    return parsed(stored) if stored else {}
+
+
 def set_preferences(connection: Connection, person_id: int, preferences: dict[str, Any]) -> None:
     """Store the `preferences` of person `person_id` through `connection`."""
     connection.execute(update(PERSON).where(PERSON.c.id == person_id).values(preferences=canonical(preferences)))

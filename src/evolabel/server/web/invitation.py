@@ -4,7 +4,7 @@ import asyncio
 
 from fastapi import APIRouter, Request, Response
 
-from evolabel.server.api.access import now_us, read
+from evolabel.server.api.access import now_us
 from evolabel.server.problems import ProblemError
 from evolabel.server.security.passwords import password_fault
 from evolabel.server.security.tokens import token_digest
@@ -43,7 +43,6 @@ async def post_invitation(code: str, request: Request) -> Response:
         raise ProblemError(404, "not-found", _GONE)
     for worker in visitors.service.workers.values():
         if worker.project.id == invite.project_id:
-            await read(worker, lambda desk, worker=worker: worker.read_names())
             return await begin_session(request, visitors, invite.person.id, f"/p/{worker.project.slug}/answer")
     return await begin_session(request, visitors, invite.person.id, "/")
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from evolabel.server.contexts.settings import Label
 from evolabel.server.store.statistics import Judgement
+from evolabel.server.web.charts import place
 
 PARTS = 28
 """Points of a line: one for each part of the time shown."""
@@ -13,15 +14,27 @@ _SMOOTHED = 20  # answers that a point of the line is taken from
 _FEWEST = 20  # answers in each half, before a change is shown
 
 
-class LabelRow(NamedTuple):
-    """A label: share right now, its change, answers judged, points of its line and the place of the last."""
+class Drift(NamedTuple):
+    """A drift: when it was found, and the label."""
 
+    at: int
+    label: str
+
+
+class LabelRow(NamedTuple):
+    """A label: share right now, its change, answers judged, points of its line and the place of the last.
+
+    `label` is the name it has in the data, `name` that for people; `drifts` are the places of its drifts.
+    """
+
+    label: str
     name: str
     right: float
     change: float | None
     judged: int
     points: str
     last: tuple[float, float] | None
+    drifts: list[float]
 
 
 class LabelRows(NamedTuple):
@@ -31,8 +44,10 @@ class LabelRows(NamedTuple):
     low: float
 
 
-def label_rows(labels: Sequence[Label], judged: Sequence[Judgement], begin: int, end: int) -> LabelRows:
-    """Return the rows of `labels` by what was `judged` from the time `begin` to `end`."""
+def label_rows(
+    labels: Sequence[Label], judged: Sequence[Judgement], begin: int, end: int, drifts: Sequence[Drift] = ()
+) -> LabelRows:
+    """Return the rows of `labels` by what was `judged` from the time `begin` to `end`, with the `drifts` found."""
     shares = {label.name: _shares([j for j in judged if j.label == label.name], begin, end) for label in labels}
     low = min((share for line in shares.values() for _, share in line), default=0.5)
     low = min(int(low * 10) / 10, 0.9)
@@ -46,7 +61,9 @@ def label_rows(labels: Sequence[Label], judged: Sequence[Judgement], begin: int,
         change = _mean(own[half:]) - _mean(own[:half]) if half >= _FEWEST else None
         line = " ".join(f"{x},{y}" for x, y in points)
         name = label.title or label.name
-        rows.append(LabelRow(name, _mean(own[-_LAST:]), change, len(own), line, points[-1] if points else None))
+        found = [place(drift.at, begin, end) for drift in drifts if drift.label == label.name and drift.at >= begin]
+        right, last = _mean(own[-_LAST:]), points[-1] if points else None
+        rows.append(LabelRow(label.name, name, right, change, len(own), line, last, found))
     return LabelRows(sorted(rows, key=lambda row: row.right), low)
 
 
@@ -54,9 +71,9 @@ def _shares(judged: Sequence[Judgement], begin: int, end: int) -> list[tuple[flo
     """Return for each part of the time that has answers its place in per cent, and the share right of the last 20."""
     shares: dict[int, float] = {}
     for i, judgement in enumerate(judged):
-        place = min((judgement.at - begin) * PARTS // max(end - begin, 1), PARTS - 1)
-        shares[place] = _mean([other.right for other in judged[max(0, i + 1 - _SMOOTHED) : i + 1]])
-    return [(100.0 * (place + 0.5) / PARTS, share) for place, share in sorted(shares.items())]
+        part = min((judgement.at - begin) * PARTS // max(end - begin, 1), PARTS - 1)
+        shares[part] = _mean([other.right for other in judged[max(0, i + 1 - _SMOOTHED) : i + 1]])
+    return [(100.0 * (part + 0.5) / PARTS, share) for part, share in sorted(shares.items())]
 
 
 def _mean(right: Sequence[bool]) -> float:

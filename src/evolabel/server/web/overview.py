@@ -1,23 +1,27 @@
 """The overview of a project: is all well, what became of the questions, how good the model is, what happened."""
 
 import asyncio
-import shutil
-from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
+from sqlalchemy import Connection
 
 from evolabel.server.api.access import carry_out, now_us, origin_of, read
 from evolabel.server.contexts import health, verbs
 from evolabel.server.contexts.desk import Desk
 from evolabel.server.contexts.health import Check
 from evolabel.server.contexts.reading import show_project, waiting_for
-from evolabel.server.contexts.settings import DAY, Label
+from evolabel.server.contexts.settings import DAY, HOUR, Label
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.service import Service
-from evolabel.server.store.statistics import Counts, count_since, judged_since, last_acts
-from evolabel.server.web.label_rows import LabelRows, label_rows
+from evolabel.server.store.activity import Happening, answered_by_day, read_activity
+from evolabel.server.store.backups import last_backup
+from evolabel.server.store.disk import free_bytes
+from evolabel.server.store.statistics import Counts, asked_reasons, count_since, judged_since, summed
+from evolabel.server.web.charts import BarChart, bar_chart, step_of, ticks
+from evolabel.server.web.happenings import by_day, day_of, describe, describe_all, describe_answers
+from evolabel.server.web.label_rows import Drift, LabelRows, label_rows
 from evolabel.server.web.render import render_page
 from evolabel.server.web.visitors import checked_form, visitors_of
 
@@ -25,6 +29,8 @@ router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
 SHOWN = 7 * DAY
 """Time that the overview looks back."""
 _MOST_ACTS = 10
+_MOST_READ = 100  # rules that came at once are one of the acts shown
+_MOST_DRIFTS = 50
 _ENOUGH = 400  # answers of a label, before a fall of 0.10 is more than chance: two standard errors of the difference
 _PARTS = ("answered", "refused", "expired", "given_up", "waiting")
 
@@ -72,14 +78,19 @@ async def _set_paused(slug: str, request: Request, *, paused: bool) -> Response:
 
 def _facts(service: Service, worker: Worker, labels: list[Label]) -> dict[str, Any]:
     """Return what the tables say of the project of `worker`."""
-    now = now_us()
+    now, project = now_us(), worker.project.id
     since = now - SHOWN
     with service.reader.connect() as connection:
-        counts = count_since(connection, worker.project.id, since)
-        judged = judged_since(connection, worker.project.id, since)
-        acts = last_acts(connection, worker.project.id, _MOST_ACTS)
+        counts = count_since(connection, project, since)
+        judged = judged_since(connection, project, since)
+        found = read_activity(connection, project, _MOST_DRIFTS, kinds=["model.drift"])
+        stops = read_activity(connection, project, 1, kinds=["epoch."])
+        days = _days(connection, project, now)
+        chart = _chart(connection, project, since, now)
+        reasons = asked_reasons(connection, project)
     begin = judged[0].at if judged else since
-    quality = label_rows(labels, judged, begin, now)
+    drifts = [Drift(h.at, str(h.args.get("label"))) for h in found if h.at >= begin]
+    quality = label_rows(labels, judged, begin, now, drifts)
     checks = _checks(service, worker, counts, quality, now)
     return {
         "now": now,
@@ -87,21 +98,53 @@ def _facts(service: Service, worker: Worker, labels: list[Label]) -> dict[str, A
         "bar": question_bar(counts.causes),
         "quality": quality,
         "begin": begin,
-        "acts": acts,
+        "ticks": ticks(begin, now),
+        "drifts": [describe(h) for h in found if h.at >= begin],
+        "stop": _last_stop(stops, now),
+        "days": days,
+        "chart": chart,
+        "reasons": reasons,
         "checks": checks,
         "wrong": [check for check in checks if not check.holds],
     }
 
 
+def _days(connection: Connection, project: int, now: int) -> list[Any]:
+    """Return the last things that happened, by day."""
+    happened = describe_all(read_activity(connection, project, _MOST_READ))[:_MOST_ACTS]
+    answered = answered_by_day(connection, project, happened[-1].seq if happened else 0, day=day_of)
+    return by_day([*happened, *map(describe_answers, answered)], now)
+
+
+def _chart(connection: Connection, project: int, since: int, now: int) -> BarChart | None:
+    """Return samples and questions over time, since the first of them; None if there are none."""
+    rows = summed(connection, project, since, now, 60)
+    if not rows:
+        return None
+    begin = max(since, rows[0]["minute"] * 60_000_000)
+    if (step := step_of(begin, now)) < 60:
+        rows = summed(connection, project, begin, now, step)
+        begin = min(begin, now - HOUR // 2)
+    return bar_chart(rows, ["samples", "asked"], begin, now)
+
+
+def _last_stop(stops: list[Happening], now: int) -> str | None:
+    """Return the last stop in words, if it was within a day."""
+    return describe(stops[0]).title if stops and now - stops[0].at < DAY else None
+
+
 def _checks(service: Service, worker: Worker, counts: Counts, quality: LabelRows, now: int) -> list[Check]:
+    is_file = service.url.get_backend_name() == "sqlite"
+    falls = [(row.name, row.change or 0.0) for row in quality.rows if row.judged >= _ENOUGH and not row.drifts]
     found = [
         health.check_writes(ready=worker.is_ready),
         health.check_arrival(counts.last_sample, counts.usual_gap, now),
-        health.check_disk(_free_bytes(service)),
+        health.check_disk(free_bytes(service.url)),
+        health.check_backup(last_backup(service.url), worker.project.created, now) if is_file else None,
         health.check_snapshot(worker.head.seq, counts.snapshot_seq),
         health.check_expired(counts.causes),
         health.check_waiting(counts.oldest_waiting, now),
-        health.check_quality([(row.name, row.change or 0.0) for row in quality.rows if row.judged >= _ENOUGH]),
+        health.check_quality(falls),
     ]
     return [check for check in found if check is not None]
 
@@ -116,10 +159,3 @@ def question_bar(causes: dict[str, int]) -> list[dict[str, Any]]:
             parts.append({"name": name, "n": n, "x": round(x, 2), "width": round(width, 2)})
             x += width
     return parts
-
-
-def _free_bytes(service: Service) -> int | None:
-    """Return the free bytes on the disk of a SQLite database; None for a server elsewhere."""
-    if service.url.get_backend_name() != "sqlite":
-        return None
-    return shutil.disk_usage(Path(str(service.url.database)).absolute().parent).free

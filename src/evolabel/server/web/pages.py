@@ -9,7 +9,20 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from evolabel.server.service import Service
-from evolabel.server.web import answer, invitation, me, overview, project_list, sign_in
+from evolabel.server.web import (
+    answer,
+    events,
+    invitation,
+    live,
+    me,
+    overview,
+    own_answers,
+    people,
+    project_list,
+    sample_page,
+    settings,
+    sign_in,
+)
 from evolabel.server.web.render import render_page
 from evolabel.server.web.visitors import Visitors
 
@@ -19,7 +32,13 @@ PAGE_ROUTERS = (
     invitation.router,
     me.router,
     overview.router,
+    events.router,
+    live.router,
     answer.router,
+    sample_page.router,
+    own_answers.router,
+    people.router,
+    settings.router,
 )
 """Routes of pages."""
 

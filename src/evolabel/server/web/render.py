@@ -30,7 +30,15 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals.update(t=texts.text, n_t=texts.counted, reason=texts.reason, static=static_url)
-    made.filters.update(ago=ago, clock=clock, stamp=stamp, number=plain_number, reason_text=texts.reason)
+    made.filters.update(
+        ago=ago,
+        clock=clock,
+        day=day,
+        hour_minute=hour_minute,
+        stamp=stamp,
+        number=plain_number,
+        reason_text=texts.reason,
+    )
     return made
 
 
@@ -76,9 +84,19 @@ def clock(at: int) -> str:
     return moment.strftime("%H:%M:%S" if recent else "%d %b %H:%M").lstrip("0" if not recent else "")
 
 
+def hour_minute(at: int) -> str:
+    """Return hour and minute of the time `at`, in the time zone of the server."""
+    return _moment(at).strftime("%H:%M")
+
+
 def stamp(at: int) -> str:
     """Return the time `at` as HTML holds it."""
     return _moment(at).isoformat(timespec="seconds")
+
+
+def day(at: int) -> str:
+    """Return the day of time `at`, such as 12 Feb 2027."""
+    return _moment(at).strftime("%d %b %Y").lstrip("0")
 
 
 def plain_number(value: float, decimals: int = 0) -> str:

@@ -56,21 +56,21 @@ class Visitors:
         self.passwords = PasswordQueue()
         self.limits = SignInLimits()
 
-    async def find(self, request: Request) -> Visitor | None:
-        """Return who has sent `request`, or None without a session that is alive."""
+    async def find(self, request: Request, *, used: bool = True) -> Visitor | None:
+        """Return who has sent `request`, or None without a session that is alive; `used`: its idle time begins anew."""
         secret = request.cookies.get(cookie_name(request), "")
-        return None if not secret else await asyncio.to_thread(self._read, token_digest(secret))
+        return None if not secret else await asyncio.to_thread(self._read, token_digest(secret), used=used)
 
-    async def visitor(self, request: Request) -> Visitor:
-        """Return who has sent `request`; UnauthorisedError without a session."""
-        found = await self.find(request)
+    async def visitor(self, request: Request, *, used: bool = True) -> Visitor:
+        """Return who has sent `request`; UnauthorisedError without a session. `used` as in `find`."""
+        found = await self.find(request, used=used)
         if found is None:
             raise UnauthorisedError("you are signed out; sign in and try again")
         return found
 
-    async def enter(self, request: Request, slug: str) -> tuple[Worker, Visitor]:
-        """Return the worker of project `slug` and who has sent `request`, whose role suffices for the route."""
-        visitor = await self.visitor(request)
+    async def enter(self, request: Request, slug: str, *, used: bool = True) -> tuple[Worker, Visitor]:
+        """Return the worker of project `slug` and who has sent `request`, whose role suffices; `used` as in `find`."""
+        visitor = await self.visitor(request, used=used)
         worker = self.service.workers.get(slug)
         if worker is None:
             raise HiddenError("there is no such project; check its name")
@@ -78,14 +78,14 @@ class Visitors:
         check_role(identity, worker.project.id, policy_of(request.method, request.scope["route"].path))
         return worker, visitor
 
-    def _read(self, digest: bytes) -> Visitor | None:
+    def _read(self, digest: bytes, *, used: bool) -> Visitor | None:
         now = now_us()
         with self.service.reader.connect() as connection:
             session = find_session(connection, digest)
             if session is None or not is_alive(session, now):
                 return None
             visitor = Visitor(session, roles_of(connection, session.person.id))
-        if now - session.seen > SEEN_EVERY:
+        if used and now - session.seen > SEEN_EVERY:
             try:
                 with self.service.pen.transaction() as writing:
                     touch_session(writing, digest, now)

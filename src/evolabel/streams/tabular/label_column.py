@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 
+from evolabel._utils.notes import note
 from evolabel.errors import DataError
 from evolabel.typing import FloatArray
 
@@ -39,6 +41,8 @@ class LabelColumn:
 
     def read(self, texts: Sequence[str | None]) -> tuple[tuple[str, ...], FloatArray]:
         """Return the names of the labels in `texts`, sorted, and a 0/1 column for each; NaN where a text is None."""
+        if doubt := self._doubt([text for text in texts if text]):
+            note(doubt)
         rows = [self._labels(text) for text in texts]
         names = tuple(sorted({label for row in rows if row is not None for label in row}))
         if not names:
@@ -46,9 +50,29 @@ class LabelColumn:
         if len(names) > _MAX_LABELS:
             raise DataError(
                 f"column {self.name!r} has {len(names)} different labels ({', '.join(names[:3])} ...), at most "
-                f"{_MAX_LABELS} can be learned; check the column, and that semicolons separate the labels in it"
+                f"{_MAX_LABELS} can be learned; check the column, and that semicolons separate the labels of "
+                "--label-list; --labels is for columns of 0 and 1, --class-column for one class in each row"
             )
         return names, rows_of_labels(rows, names)
+
+    def _doubt(self, texts: Sequence[str]) -> str:
+        """Return a sentence if `texts` look as if another option were meant, or an empty text."""
+        name, numbers = self.name, [_number(text) for text in texts]
+        if not self.one_per_row:
+            if None in numbers or not numbers:
+                return ""
+            meant = "--labels" if set(numbers) <= {0.0, 1.0} else "--class-column"
+            return f"column {name!r} holds one number in each row, no lists of labels; use {meant} {name} instead"
+        if listed := next((text for text in texts if SEPARATOR in text), None):
+            return (
+                f"column {name!r} holds lists ({listed!r}), read as one class each; for labels use --label-list {name}"
+            )
+        if fraction := next((x for x in numbers if x is not None and not x.is_integer()), None):
+            return (
+                f"column {name!r} holds fractional numbers ({fraction:g}), each of which becomes a class; if they are "
+                "measured values, use --class-column or --labels with another column"
+            )
+        return ""
 
     def _labels(self, text: str | None) -> list[str] | None:
         """Return the labels in `text`; None where they are missing."""
@@ -57,6 +81,15 @@ class LabelColumn:
         if text is None or text.lower() == "none":
             return None if text is None else []
         return [part.strip() for part in text.split(SEPARATOR) if part.strip()]
+
+
+def _number(text: str) -> float | None:
+    """Return the finite number in `text`, None if there is none."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
 
 
 def rows_of_labels(rows: Sequence[Sequence[str] | None], names: Sequence[str]) -> FloatArray:

@@ -1,7 +1,7 @@
 """Columns of timestamps as three features: the hour of the day, the weekday, and the days since a first timestamp."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import numpy as np
 
@@ -72,6 +72,13 @@ def time_features(
 def _features(time: datetime, start: datetime) -> tuple[float, float, float]:
     hour = time.hour + time.minute / 60 + (time.second + time.microsecond / 1e6) / 3600
     return hour, float(time.weekday()), (time - start).total_seconds() / 86400
+
+
+def timestamp_at(origin: str, days: float) -> str:
+    """Return the timestamp that is `days` after `origin` as text, in its time zone, exact to a millisecond."""
+    start = _parse(origin)
+    assert start is not None
+    return (start + timedelta(milliseconds=round(days * 86_400_000))).isoformat(sep=" ")
 
 
 def is_timestamp(text: str) -> bool:

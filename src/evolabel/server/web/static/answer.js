@@ -3,7 +3,7 @@
 "use strict";
 (() => {
   const KEPT = `evolabel-unsent:${document.body.dataset.person}:${location.pathname}`;
-  const RETRY = 3000, POLL = 5000, RENEW = 120000;
+  const RETRY = 3000, POLL = 30000, RENEW = 120000;
   const live = document.getElementById("live");
   const dialog = document.getElementById("keys");
   const main = () => document.getElementById("main");
@@ -149,6 +149,7 @@
     j: () => step(1), k: () => step(-1),
     s: () => document.getElementById("skip").click(),
     r: () => document.getElementById("refuse").click(),
+    e: () => document.querySelector(".last .explain")?.click(),
     "?": () => dialog.showModal(),
     backspace: undo,
   };
@@ -230,6 +231,7 @@
     if (row) choose(row, event.target.value);
   });
   document.addEventListener("click", event => { if (event.target.closest("#all-keys")) dialog.showModal(); });
+  document.addEventListener("evolabel", event => { if (["question", "waiting", "reset"].includes(event.detail.name)) poll(); });
   addEventListener("online", () => { busy = false; sendKept(); });
   setInterval(tick, 1000);
   setInterval(poll, POLL);

@@ -1,0 +1,75 @@
+"""Rows of named values as lines of CSV or JSON, or as a Parquet file, without holding all of them."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from evolabel._utils.optional import load_parquet
+
+Row = Mapping[str, Any]
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a text that begins so is computed by spreadsheets
+_GROUP = 10_000  # rows of a Parquet file written at once
+
+
+def csv_lines(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[str]:
+    r"""Yield lines of CSV: the `columns`, then those values of each of `rows`, objects and lists as JSON.
+
+    A text that a spreadsheet would compute begins with an apostrophe.
+
+    Examples
+    --------
+    >>> "".join(csv_lines(["id", "note"], [{"id": 1, "note": "=A1"}, {"id": 2}]))
+    "id,note\n1,'=A1\n2,\n"
+    """
+    columns = list(columns)
+    yield _line([_cell(name) for name in columns])
+    for row in rows:
+        yield _line([_cell(row.get(name)) for name in columns])
+
+
+def json_lines(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield one line of JSON for each of `rows`."""
+    for row in rows:
+        yield json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write_parquet(columns: Mapping[str, type], rows: Iterable[Row], path: Path) -> None:
+    """Write `rows` with these `columns`, each with the type int, float, bool or str, to the Parquet file `path`."""
+    pa, parquet = load_parquet()
+    kinds = {int: pa.int64(), float: pa.float64(), bool: pa.bool_(), str: pa.string()}
+    schema = pa.schema([(name, kinds[kind]) for name, kind in columns.items()])
+    with parquet.ParquetWriter(path, schema) as writer:
+        for group in _groups(rows):
+            table = [{name: _as_text(row.get(name)) for name in columns} for row in group]
+            writer.write_table(pa.Table.from_pylist(table, schema))
+
+
+def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    group = list[Row]()
+    for row in rows:
+        group.append(row)
+        if len(group) == _GROUP:
+            yield group
+            group = []
+    yield group
+
+
+def _as_text(value: Any) -> Any:
+    """Return `value`, an object or a list as JSON."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False) if isinstance(value, dict | list) else value
+
+
+def _line(cells: list[Any]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return int(value)
+    text = _as_text(value)
+    return f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA) else text

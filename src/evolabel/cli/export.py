@@ -1,0 +1,115 @@
+"""`evolabel export`: answers, predictions or the log of a labelling service as a table."""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from evolabel._utils.export_columns import ANSWER_COLUMNS, RECORD_COLUMNS, flat_sample, sample_columns
+from evolabel._utils.table_lines import csv_lines, json_lines, write_parquet
+from evolabel.cli.output import file_errors, print_message
+from evolabel.cli.overwriting import Force, check_overwriting
+from evolabel.cli.serve import Database, database_url
+from evolabel.errors import ParameterError
+
+What = Literal["answers", "predictions", "log"]
+Rows = Iterator[dict[str, Any]]
+_FORMATS = (".csv", ".jsonl", ".ndjson", ".parquet")
+_FILES = {"answers": "answers.ndjson", "predictions": "samples.ndjson", "log": "log.ndjson"}
+
+
+def export(
+    what: What,
+    *,
+    project: str,
+    source: Annotated[str | None, Parameter(name="--from")] = None,
+    token: Annotated[str, Parameter(env_var="EVOLABEL_TOKEN")] = "",
+    database: Database = None,
+    out: Path | None = None,
+    force: Force = False,
+) -> None:
+    """Write answers, predictions or the log of a project as CSV, JSON lines or Parquet.
+
+    They are read from the database of the service, or from the service itself.
+
+    For example:
+
+    `evolabel export answers --project pumps --database sqlite:///plant.db --out answers.csv`
+
+    `evolabel export predictions --project pumps --from http://127.0.0.1:8080 --out predictions.parquet`
+
+    Parameters
+    ----------
+    what
+        answers: one row per label that a person has answered; predictions: one row per sample, with its values, the
+        probabilities of the labels and what was asked; log: every record.
+    project
+        Name of the project in addresses.
+    source
+        Address of a service, instead of a database.
+    token
+        Token of an operator of the project, for --from; better in the variable EVOLABEL_TOKEN.
+    database
+        As for `evolabel serve`.
+    out
+        File to write; its ending gives the format: .csv, .jsonl or .parquet. Without it CSV is printed.
+    force
+        Replace the file if it exists.
+    """
+    suffix = ".csv" if out is None else out.suffix.lower()
+    if suffix not in _FORMATS:
+        raise ParameterError(f"{out} has no known format; use one of {', '.join(_FORMATS)}")
+    check_overwriting([out], force=force)
+    columns, rows = _read_service(what, project, source, token) if source else _read_database(what, project, database)
+    if what == "predictions" and suffix not in (".jsonl", ".ndjson"):
+        rows = (flat_sample(row) for row in rows)
+    if out is None:
+        sys.stdout.writelines(csv_lines(columns, rows))
+        return
+    with file_errors(out):
+        unfinished = out.with_name(out.name + ".unfinished")
+        try:
+            if suffix == ".parquet":
+                write_parquet(columns, rows, unfinished)
+            else:
+                with unfinished.open("w", encoding="utf-8", newline="") as file:
+                    file.writelines(csv_lines(columns, rows) if suffix == ".csv" else json_lines(rows))
+            unfinished.replace(out)
+        finally:
+            unfinished.unlink(missing_ok=True)
+    print_message(f"Written: {out}")
+
+
+def _read_database(what: What, project: str, database: str | None) -> tuple[Mapping[str, type], Rows]:
+    """Return columns and rows of `what` of a `project` in the `database`."""
+    url = database_url(database)
+    from evolabel.server.store import exports
+    from evolabel.server.store.engines import reading_engine
+    from evolabel.server.store.pen import reading
+    from evolabel.server.store.projects import find_project
+
+    engine = reading_engine(url)
+    with reading(engine) as connection:
+        found = find_project(connection, project)
+    if found is None:
+        raise ParameterError(f"there is no project {project!r} in the database; check its name")
+    if what == "answers":
+        return ANSWER_COLUMNS, exports.answered_labels(engine, found.id)
+    if what == "log":
+        return RECORD_COLUMNS, exports.log_rows(engine, found.id)
+    return sample_columns(*exports.project_columns(engine, found.id)), exports.sample_rows(engine, found.id)
+
+
+def _read_service(what: What, project: str, address: str, token: str) -> tuple[Mapping[str, type], Rows]:
+    """Return columns and rows of `what` of a `project` of the service at `address`, opened by `token`."""
+    from evolabel.client import Client
+
+    client = Client(address, token, project)
+    columns: Mapping[str, type] = ANSWER_COLUMNS if what == "answers" else RECORD_COLUMNS
+    if what == "predictions":
+        status = client.project()
+        columns = sample_columns(status.features, [label["name"] for label in status.labels])
+    return columns, (json.loads(line) for line in client.export(_FILES[what]))

@@ -1,0 +1,147 @@
+"""Search of changes that turn labels, feature by feature over the range seen, by predictions alone.
+
+It finds what the slopes of the active rules do not show: changes that other rules answer for, far from the sample.
+Every feature is moved in steps towards both ends of its range; the first step that turns a label is then narrowed.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from evolabel.core.protocols import Model
+from evolabel.explain.changed_rows import FeatureChange, Texts, as_read, changed_row, rounded_away, sized_change
+from evolabel.explain.terms import scaled_moments
+from evolabel.typing import BoolArray, FloatArray, IntArray
+
+_MAX_SEARCHED = 64  # features, those whose slope times spread is largest
+_STEPS = 16  # towards each end of the range
+_PARTS = np.linspace(0.0, 1.0, 9)  # of a step, and of a part of it
+_NARROWED = 2  # times
+_MORE = 2  # features that are narrowed beyond those needed, because sizes change by it
+
+TurnFunction = Callable[[FloatArray], BoolArray]
+"""Which labels of raw rows (n, n_features) are turned, (n, n_labels)."""
+
+
+class _Step(NamedTuple):
+    """A step of `feature` by which `label` turns, between two scores."""
+
+    label: int
+    feature: int
+    start: float
+    end: float
+
+
+def search_changes(
+    model: Model,
+    x: FloatArray,
+    slopes: FloatArray,
+    labels: IntArray,
+    turned: TurnFunction,
+    *,
+    texts: Texts,
+    needed: int,
+) -> list[list[FeatureChange]]:
+    """Return for every label of `model` changes of single features that turn it; none but for those in `labels`.
+
+    Parameters
+    ----------
+    model : Model
+    x : array of shape (n_features,)
+        The raw sample.
+    slopes : array of shape (n_features, n_labels)
+        FeatureChange of the outputs per unit of each scaled feature; the features with the largest ones are tried.
+    labels : array of int
+        Numbers of the labels.
+    turned : function
+        Which labels of raw rows the whole model turns.
+    texts : dict
+        The features of categorical columns.
+    needed : int
+        Features per label.
+    """
+    found: list[list[FeatureChange]] = [[] for _ in range(slopes.shape[1])]
+    features = _searched_features(model, x, np.abs(slopes[:, labels]).max(axis=1, initial=0.0)) if len(labels) else []
+    worded = [j for j in features if j in texts and x[j] == 0.0]
+    if worded:
+        turns = turned(np.array([changed_row(x, j, 1.0, texts) for j in worded]))
+        for row, j in zip(turns, worded, strict=True):
+            change = sized_change(model, x, j, 1.0, texts)
+            for c in labels[row[labels]].tolist():
+                found[c].append(change)
+    steps = _first_steps(model, x, [j for j in features if j not in texts], labels, turned)
+    for step in _narrowed(model, x, _nearest(model, x, steps, needed + _MORE), turned):
+        after = rounded_away(float(_moved(model, x, [(step.feature, step.end)])[0, step.feature]), x[step.feature])
+        found[step.label].append(sized_change(model, x, step.feature, after, texts))
+    return found
+
+
+def _searched_features(model: Model, x: FloatArray, strength: FloatArray) -> list[int]:
+    """Return the numbers of the features of `x` that are there and varied, the strongest first."""
+    assert model.scaler is not None
+    usable = np.flatnonzero((model.scaler.used > 0) & ~np.isnan(x))
+    order = np.argsort(-strength[usable] * scaled_moments(model)[1][usable], kind="stable")
+    return [int(j) for j in usable[order[:_MAX_SEARCHED]]]
+
+
+def _first_steps(
+    model: Model, x: FloatArray, features: list[int], labels: IntArray, turned: TurnFunction
+) -> list[_Step]:
+    """Return for each of the `labels`, each of the `features` and both directions the first step that turns it."""
+    assert model.scaler is not None
+    z = model.scale(x[None])[0]
+    ends = model.scaler.transform(np.array([-model.ranges[0, 0], model.ranges[1, 0]]))
+    ways = [
+        (j, np.linspace(z[j], end, _STEPS + 1))
+        for j in features
+        for end, is_on_side in ((ends[0, j], ends[0, j] < z[j]), (ends[1, j], ends[1, j] > z[j]))
+        if is_on_side
+    ]
+    if not ways:
+        return []
+    turns = turned(_moved(model, x, [(j, score) for j, scores in ways for score in scores[1:]]))
+    turns = turns.reshape(len(ways), _STEPS, -1)
+    first = turns.argmax(axis=1)
+    return [
+        _Step(int(c), ways[way][0], float(ways[way][1][first[way, c]]), float(ways[way][1][first[way, c] + 1]))
+        for c in labels
+        for way in np.flatnonzero(turns[:, :, c].any(axis=1))
+    ]
+
+
+def _nearest(model: Model, x: FloatArray, steps: list[_Step], needed: int) -> list[_Step]:
+    """Return of each label the `needed` features whose `steps` are nearest to `x`, in standard deviations."""
+    z, width = model.scale(x[None])[0], scaled_moments(model)[1]
+    ordered = sorted(steps, key=lambda step: abs(step.end - z[step.feature]) / width[step.feature])
+    chosen: dict[int, dict[int, _Step]] = {}
+    for step in ordered:
+        of_label = chosen.setdefault(step.label, {})
+        if len(of_label) < needed:
+            of_label.setdefault(step.feature, step)
+    return [step for of_label in chosen.values() for step in of_label.values()]
+
+
+def _narrowed(model: Model, x: FloatArray, steps: list[_Step], turned: TurnFunction) -> list[_Step]:
+    """Return the `steps` with the smallest of their parts that turns the label, of which the same is done again."""
+    for _ in range(_NARROWED if steps else 0):
+        scores = [step.start + (step.end - step.start) * _PARTS for step in steps]
+        moves = [(step.feature, score) for step, parts in zip(steps, scores, strict=True) for score in parts[1:]]
+        turns = turned(_moved(model, x, moves)).reshape(len(steps), len(_PARTS) - 1, -1)
+        first = [int(turn[:, step.label].argmax()) for step, turn in zip(steps, turns, strict=True)]
+        steps = [
+            step._replace(start=float(parts[i]), end=float(parts[i + 1]))
+            for step, parts, i in zip(steps, scores, first, strict=True)
+        ]
+    return steps
+
+
+def _moved(model: Model, x: FloatArray, moves: list[tuple[int, float]]) -> FloatArray:
+    """Return copies of the raw sample `x`, each with one feature at the value of another score, as in `moves`."""
+    assert model.scaler is not None
+    scores = np.zeros((len(moves), len(x)))
+    places = np.arange(len(moves)), [j for j, _ in moves]
+    scores[places] = [score for _, score in moves]
+    rows = np.repeat(x[None], len(moves), axis=0)
+    rows[places] = as_read(model, model.scaler.inverse(scores))[places]
+    return rows

@@ -1,0 +1,72 @@
+"""Rows that differ from a sample in one feature, which counterfactuals are chosen from."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from evolabel.core.members.mixture import corrected
+from evolabel.core.protocols import Model
+from evolabel.explain.terms import scaled_moments
+from evolabel.explain.text_columns import text_columns
+from evolabel.typing import FloatArray
+
+DIGITS = 4  # printed of a value; more where the change is smaller
+
+Texts = dict[int, list[int]]
+"""For each 0/1 feature of a categorical column the features of the whole column, by their numbers."""
+
+
+class FeatureChange(NamedTuple):
+    """A feature by its number, its new raw value, and the change in standard deviations of the scaled stream."""
+
+    feature: int
+    after: float
+    size: float
+
+
+def column_texts(model: Model, features: list[str]) -> Texts:
+    """Return the 0/1 features of all categorical columns of `model`, whose features have these names."""
+    assert model.scaler is not None
+    columns = text_columns(features, model.scaler.binary)
+    return {j: column for column in columns.values() for j in column}
+
+
+def changed_row(x: FloatArray, j: int, value: float, texts: Texts) -> FloatArray:
+    """Return a copy of `x` with feature `j` at `value`; other `texts` of its column become 0."""
+    other = x.copy()
+    other[texts.get(j, [])] = 0.0
+    other[j] = value
+    return other
+
+
+def sized_change(model: Model, x: FloatArray, j: int, value: float, texts: Texts) -> FeatureChange:
+    """Return the change of feature `j` of the raw sample `x` to `value`, with its size."""
+    pair = model.scale(np.array([x, changed_row(x, j, value, texts)]))
+    moved = np.nan_to_num(pair[1] - pair[0]) / scaled_moments(model)[1]
+    return FeatureChange(j, value, float(np.linalg.norm(moved)))
+
+
+def as_read(model: Model, X: FloatArray) -> FloatArray:
+    """Return the corrected rows `X` as sensors of `model` read them, those that have moved included."""
+    rules = model.trained()
+    at_0, at_1 = (corrected(rules, np.full((1, X.shape[1]), end)) for end in (0.0, 1.0))
+    return np.asarray((X - at_0) / (at_1 - at_0))
+
+
+def rounded_away(value: float, start: float) -> float:
+    """Return `value` with four digits, not nearer to `start` than it is; with more where the two are closer.
+
+    Examples
+    --------
+    >>> rounded_away(5.30251, 6.344), rounded_away(1400.12, 1390.0), rounded_away(0.0, 1.0)
+    (5.302, 1401.0, 0.0)
+    >>> rounded_away(1700000210.123, 1700000123.25)
+    1700000211.0
+    """
+    if value == 0.0 or value == start or not np.isfinite(value):
+        return value
+    first = int(np.floor(np.log10(abs(value))))
+    last = min(first - DIGITS + 1, int(np.floor(np.log10(abs(value - start)))) - 1)
+    unit = 10.0**last
+    steps = np.ceil(value / unit) if value > start else np.floor(value / unit)
+    return float(f"{steps * unit:.{min(first - last + 1, 17)}g}")

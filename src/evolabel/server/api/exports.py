@@ -1,0 +1,56 @@
+"""Routes of operators for other programs: answers, samples with predictions, the log, and the model, each as a file."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response, StreamingResponse
+from sqlalchemy import Engine
+
+from evolabel._utils.export_columns import ANSWER_COLUMNS
+from evolabel._utils.table_lines import csv_lines, json_lines
+from evolabel.classifier.storage import classifier_bytes
+from evolabel.server.api.access import access_of, now_us
+from evolabel.server.problems import ProblemError
+from evolabel.server.store.audit import write_audit
+from evolabel.server.store.exports import answered_labels, log_rows, sample_rows
+
+router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["exports"])
+_LINES = "application/x-ndjson"
+_FILES: dict[str, tuple[str, Callable[[Engine, int], Iterator[str]]]] = {
+    "answers.csv": ("text/csv", lambda engine, number: csv_lines(ANSWER_COLUMNS, answered_labels(engine, number))),
+    "answers.ndjson": (_LINES, lambda engine, number: json_lines(answered_labels(engine, number))),
+    "samples.ndjson": (_LINES, lambda engine, number: json_lines(sample_rows(engine, number))),
+    "log.ndjson": (_LINES, lambda engine, number: json_lines(log_rows(engine, number))),
+}
+_MODEL = "model.safetensors"
+
+
+@router.get("/export/{name}", response_model=None, responses={200: {"content": {_LINES: {}, "text/csv": {}}}})
+async def get_export(slug: str, name: str, request: Request) -> Response:
+    """Return a file: answers.csv, answers.ndjson, samples.ndjson, log.ndjson or model.safetensors.
+
+    The audit table says who has fetched which file. The model can be loaded by `EvolvingFuzzyClassifier.load`.
+    """
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    if name != _MODEL and name not in _FILES:
+        raise ProblemError(404, "not-found", f"there is no file {name!r}; the files are {', '.join((*_FILES, _MODEL))}")
+
+    def audit() -> None:
+        address = request.client.host if request.client else None
+        with access.service.pen.transaction() as connection:
+            write_audit(
+                connection, now_us(), "export", slug, actor_id=identity.person_id, address=address,
+                request_id=request.state.request_id, file=name,
+            )  # fmt: skip
+
+    await asyncio.to_thread(audit)
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-{name}"'}
+    if name == _MODEL:
+        read: Any = worker.view.read(lambda copy: classifier_bytes(copy.learner().classifier))
+        return Response(await asyncio.wrap_future(read), headers=headers, media_type="application/octet-stream")
+    media, lines = _FILES[name]
+    text = lines(access.service.reader, worker.project.id)
+    return StreamingResponse(text, headers=headers, media_type=media)

@@ -1,0 +1,153 @@
+"""Routes of operators for the members, tokens and invitations of a project."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from sqlalchemy import Connection
+
+from evolabel.server.api.access import Access, access_of, carry_out, origin_of, read, sender_of
+from evolabel.server.api.schemas import MOST_NUMBER, InviteIn, MemberChangeIn, MemberIn, TokenIn
+from evolabel.server.api.times import readable_times
+from evolabel.server.contexts.annotators import weigh_annotator, weights_of
+from evolabel.server.problems import ProblemError
+from evolabel.server.security import membership
+from evolabel.server.security.invites import VALID
+from evolabel.server.security.membership import NewToken
+from evolabel.server.security.tokens import end_of_token
+from evolabel.server.store.members import list_invites, list_members, list_tokens
+
+router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["people"])
+TokenNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
+
+
+@router.get("/members")
+async def get_members(slug: str, request: Request) -> dict[str, Any]:
+    """Return the members of the project: name, role, weight, and the agreements that the weight comes from."""
+    access = access_of(request)
+    worker, _ = access.enter(request, slug)
+    rows = await _reading(access, lambda connection: list_members(connection, worker.project.id))
+    weights = await read(worker, lambda desk: weights_of(desk, [row.name for row in rows]))
+    shown = [
+        {"name": row.name, "role": row.role, "disabled": row.disabled is not None, **weights[row.name]} for row in rows
+    ]
+    return {"members": shown}
+
+
+@router.post("/members", status_code=201)
+async def post_member(slug: str, body: MemberIn, request: Request) -> dict[str, Any]:
+    """Give a person who has an account a role in the project."""
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    sender = sender_of(request, identity)
+    await access.write(lambda c: membership.admit(c, worker.project.id, body.person, body.role, sender))
+    return {"name": body.person.lower(), "role": body.role}
+
+
+@router.patch("/members/{person}")
+async def patch_member(slug: str, person: str, body: MemberChangeIn, request: Request) -> dict[str, Any]:
+    """Change the role of a member, or the weight of the member's answers; null: by agreement with others again."""
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    if not body.model_fields_set:
+        raise ProblemError(422, "invalid", "nothing is to be changed; send role, weight or both")
+    if "role" in body.model_fields_set and body.role is None:
+        raise ProblemError(422, "invalid", "role is null; send one, or delete the member")
+    sender, origin, role = sender_of(request, identity), await origin_of(request, identity), body.role
+    project = worker.project.id
+    if role is not None:
+        membership.check_role_name(role)
+    row = await _reading(access, lambda c: membership.member_called(c, project, person))
+    weight = await read(worker, lambda desk: weights_of(desk, [row.name])[row.name])
+    if "weight" in body.model_fields_set:
+        weight = await carry_out(
+            worker, lambda desk: weigh_annotator(desk, row.person_id, row.name, body.weight, origin), 1, origin
+        )
+    if role is not None:
+        await access.write(lambda c: membership.change_role(c, project, person, role, sender))
+    return {"name": row.name, "role": role or row.role, **weight}
+
+
+@router.delete("/members/{person}", status_code=204)
+async def delete_member(slug: str, person: str, request: Request) -> None:
+    """End a membership: the person's tokens and invitations of this project end, and the person's sessions."""
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    sender = sender_of(request, identity)
+    await access.write(lambda c: membership.remove_member(c, worker.project.id, person, sender))
+
+
+@router.get("/tokens")
+async def get_tokens(slug: str, request: Request) -> dict[str, Any]:
+    """Return the tokens of the project that were not revoked: whose, what for, their end and last use."""
+    access = access_of(request)
+    worker, _ = access.enter(request, slug)
+    return readable_times({"tokens": await _reading(access, lambda c: list_tokens(c, worker.project.id))})
+
+
+@router.post("/tokens", status_code=201)
+async def post_token(slug: str, body: TokenIn, request: Request) -> dict[str, Any]:
+    """Make a token for a person and a role in this project; it is shown once, and ends after 90 days or at `until`."""
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    sender = sender_of(request, identity)
+    new = NewToken(body.person, body.role, body.name, end_of_token(body.until, sender.at), body.per_minute)
+    token = await access.write(lambda c: membership.add_token(c, worker.project.id, new, sender))
+    return readable_times({"token": token, "person": new.person.lower(), "role": new.role, "expires": new.expires})
+
+
+@router.delete("/tokens/{token}", status_code=204)
+async def delete_token(slug: str, token: TokenNumber, request: Request) -> None:
+    """Revoke a token; it is refused at once."""
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    sender = sender_of(request, identity)
+    await access.write(lambda c: membership.revoke_token(c, worker.project.id, token, sender))
+
+
+@router.get("/invites")
+async def get_invites(slug: str, request: Request) -> dict[str, Any]:
+    """Return the invitations to the project that can be used."""
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    at = sender_of(request, identity).at
+    return readable_times({"invites": await _reading(access, lambda c: list_invites(c, worker.project.id, at))})
+
+
+@router.post("/invites", status_code=201)
+async def post_invite(slug: str, body: InviteIn, request: Request) -> dict[str, Any]:
+    """Make a one-time link by which a new person chooses a password and gets a role; it is shown once."""
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    sender = sender_of(request, identity)
+    code = await access.write(
+        lambda c: membership.invite_member(c, worker.project.id, body.person, body.role, sender)
+    )  # fmt: skip
+    return readable_times(
+        {"link": link_of(request, code), "person": body.person.lower(), "role": body.role, "until": sender.at + VALID}
+    )
+
+
+@router.delete("/invites/{invite}", status_code=204)
+async def delete_invite(slug: str, invite: str, request: Request) -> None:
+    """Cancel an invitation."""
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    sender = sender_of(request, identity)
+    await access.write(lambda c: membership.cancel_invite(c, worker.project.id, invite, sender))
+
+
+def link_of(request: Request, code: str) -> str:
+    """Return the address of the one-time link with this `code`, on the server that `request` came to."""
+    return f"{str(request.base_url).rstrip('/')}/invite/{code}"
+
+
+async def _reading(access: Access, query: Callable[[Connection], Any]) -> Any:
+    """Return what `query` reads from the database of `access`."""
+
+    def find() -> Any:
+        with access.service.reader.connect() as connection:
+            return query(connection)
+
+    return await asyncio.to_thread(find)

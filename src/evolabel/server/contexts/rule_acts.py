@@ -1,0 +1,123 @@
+"""What an expert's act does to the rules of a learner. `ProjectState` calls it, and a trial on a copy does."""
+
+import base64
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from evolabel.active import ActiveLearner
+from evolabel.classifier.rule_book import RuleBook
+from evolabel.core.edits.inverse import InverseEdit
+from evolabel.errors import EvolabelError
+from evolabel.kernels.state import NEXT_IDENTITY
+
+RULE_KINDS = (
+    "rule.added",
+    "rule.edited",
+    "rule.renamed",
+    "rule.locked",
+    "rule.unlocked",
+    "rule.merged",
+    "rule.deleted",
+)
+"""Kinds of records by which an expert changes rules."""
+UNDONE = "act.undone"
+"""Kind of the record that takes such a record back."""
+_LARGEST_INVERSE = 256 * 1024  # bytes of an inverse in the log; a larger one is undone by replay
+
+Facts = dict[str, Any]
+
+
+def change_rules(learner: ActiveLearner, kind: str, payload: Facts) -> Facts:
+    """Carry out the act of this `kind` and `payload` on the rules of `learner`, and return its outcome.
+
+    The outcome has the number of the rule, its text as read, and the inverse of the act if it has one. DataError or
+    StateError if the act cannot be done; then nothing has changed.
+    """
+    book = learner.classifier.rulebook
+    next_number = _next_number(learner)
+    gone = _text(book, payload["rule"]) if kind == "rule.deleted" else ""
+    rule = _ACTS[kind](book, payload)
+    outcome = {"rule": rule, "text": gone or _text(book, rule), "next": next_number}
+    if kind in ("rule.edited", "rule.renamed", "rule.locked", "rule.unlocked") and rule == payload["rule"]:
+        inverse = book.inverse()
+        if inverse.size <= _LARGEST_INVERSE:
+            outcome["inverse"] = inverse.to_dict()
+    return outcome
+
+
+def undo_on(learner: ActiveLearner, payload: Facts) -> tuple[ActiveLearner, Facts]:
+    """Return the learner after an act was undone as the `payload` says, and what the record keeps of it."""
+    if payload["way"] == "replay":
+        return ActiveLearner.from_bytes(base64.b64decode(payload["learner"])), {}
+    book, inverse = learner.classifier.rulebook, InverseEdit.from_dict(payload["inverse"])
+    book.take_back(inverse)
+    return learner, {"rule": inverse.rule, "text": _text(book, inverse.rule)}
+
+
+def try_act(learner: ActiveLearner, kind: str, payload: Facts) -> Facts:
+    """Return the outcome that the act of this `kind` and `payload` would have; the `learner` is not changed."""
+    trial = copy.deepcopy(learner)
+    return undo_on(trial, payload)[1] if kind == UNDONE else change_rules(trial, kind, payload)
+
+
+def touched_rules(payload: Facts, outcome: Facts) -> set[int]:
+    """Return the numbers of the rules that an act with this `payload` and `outcome` was about."""
+    named = [payload.get(key) for key in ("rule", "one", "other")]
+    return {number for number in (*named, outcome.get("rule")) if number is not None}
+
+
+def has_inverse(outcome: Facts) -> bool:
+    """Return whether the act with this `outcome` is undone by its inverse, and not by replay."""
+    return "inverse" in outcome
+
+
+def _next_number(learner: ActiveLearner) -> int:
+    """Return the number that the next new rule of `learner` gets, 0 in the warm-up."""
+    model = learner.classifier.inner.any_model
+    return 0 if model.warm_up is not None else int(model.trained().arrays.counters[NEXT_IDENTITY])
+
+
+def _text(book: RuleBook, rule: int) -> str:
+    """Return the text of a `rule` as a person would write it."""
+    try:
+        return str(book.form(rule))
+    except EvolabelError as error:  # a threshold rule that only holds for missing values
+        return str(error)
+
+
+def _added(book: RuleBook, payload: Facts) -> int:
+    return book.add(payload["form"])
+
+
+def _edited(book: RuleBook, payload: Facts) -> int:
+    return book.edit(payload["rule"], payload["form"])
+
+
+def _renamed(book: RuleBook, payload: Facts) -> int:
+    book.rename(payload["rule"], payload["name"])
+    return int(payload["rule"])
+
+
+def _locked(book: RuleBook, payload: Facts) -> int:
+    book.lock(payload["rule"])
+    return int(payload["rule"])
+
+
+def _unlocked(book: RuleBook, payload: Facts) -> int:
+    book.unlock(payload["rule"])
+    return int(payload["rule"])
+
+
+def _merged(book: RuleBook, payload: Facts) -> int:
+    return book.merge(payload["one"], payload["other"])
+
+
+def _deleted(book: RuleBook, payload: Facts) -> int:
+    book.delete(payload["rule"])
+    return int(payload["rule"])
+
+
+_ACTS: dict[str, Callable[[RuleBook, Facts], int]] = dict(
+    zip(RULE_KINDS, (_added, _edited, _renamed, _locked, _unlocked, _merged, _deleted), strict=True)
+)

@@ -1,0 +1,122 @@
+"""Undo of an act by replay: the records since before the act are applied again, without it, beside the live model.
+
+What was asked stays as it was: each sample is counted with the question that it had (`ProjectState.apply`, `decided`).
+Only the learner differs in the end. When the replay has caught up with the log, the worker takes over its learner
+between two batches, by a record that holds it.
+"""
+
+import base64
+from collections.abc import Iterable
+from math import ceil
+
+from sqlalchemy import Connection
+
+from evolabel.errors import EvolabelError
+from evolabel.server.contexts.acts import UndoPlan, plan_undo, shown_act, undo_by_inverse
+from evolabel.server.contexts.desk import Desk, Origin
+from evolabel.server.contexts.replay import loaded_state
+from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
+from evolabel.server.contexts.state import Facts, ProjectState
+from evolabel.server.contexts.verbs import ConflictError
+from evolabel.server.contexts.worker import Worker
+from evolabel.server.store.log import FIRST_CHAIN, Record, find_kinds, read_records
+from evolabel.server.store.snapshots import read_snapshot, snapshot_seals
+
+_RECORDS_A_SECOND = 500  # of a replay, on a busy machine
+_LARGEST_LEARNER = 32 * 1024 * 1024  # bytes, in the record of an undo
+
+
+class Beside:
+    """A state beside the live one, and how far it has come.
+
+    Parameters
+    ----------
+    connection : Connection
+        Reads the log and the snapshots.
+    project_id : int
+    plan : UndoPlan
+    """
+
+    def __init__(self, connection: Connection, project_id: int, plan: UndoPlan) -> None:
+        self.plan = plan
+        self.state: ProjectState | None = None
+        self.seq, self.chain = 0, FIRST_CHAIN
+        for seq in reversed([seq for seq in snapshot_seals(connection, project_id) if seq < plan.first]):
+            snapshot = read_snapshot(connection, project_id, seq)
+            if (state := loaded_state(snapshot)) is not None:
+                self.state, self.seq, self.chain = state, seq, snapshot.chain
+                break
+
+    def follow(self, records: Iterable[Record]) -> None:
+        """Apply `records`, which come behind those so far, but for those that the plan leaves out."""
+        for record in records:
+            if record.seq not in self.plan.skipped:
+                self._apply(record)
+            self.seq, self.chain = record.seq, record.chain
+
+    def _apply(self, record: Record) -> None:
+        entry = record.entry
+        if entry.payload is None:
+            raise ConflictError(
+                "archived", f"record {record.seq} is in the archive; act {self._act} is too old to undo"
+            )
+        if self.state is None:
+            self.state = ProjectState.created(entry.payload)
+            return
+        try:
+            self.state.apply(entry.kind, entry.payload, entry.at, decided=entry.outcome)
+        except EvolabelError as error:
+            raise ConflictError(
+                "later-acts", f"act {self._act} cannot be undone, because record {record.seq} builds on it: {error}"
+            ) from None
+
+    @property
+    def _act(self) -> int:
+        return self.plan.act.seq
+
+
+def undo_cost(worker: Worker, seq: int) -> Facts:
+    """Return how act `seq` of the project of `worker` would be undone: the way, records to replay, and seconds."""
+    with worker.reading() as connection:
+        plan = plan_undo(find_kinds(connection, worker.project.id, (*RULE_KINDS, UNDONE)), seq)
+        if plan.way == "inverse":
+            return {"way": "inverse", "records": 0, "seconds": 0}
+        start = max((s for s in snapshot_seals(connection, worker.project.id) if s < plan.first), default=0)
+    records = worker.head.seq - start
+    return {"way": "replay", "records": records, "seconds": ceil(records / _RECORDS_A_SECOND)}
+
+
+def undo_act(worker: Worker, seq: int, origin: Origin) -> Facts:
+    """Undo act `seq` of the project of `worker` for `origin`, and return the record of that.
+
+    A replay runs in the calling thread; the worker waits only for the last records.
+    """
+    project = worker.project.id
+    with worker.reading() as connection:
+        plan = plan_undo(find_kinds(connection, project, (*RULE_KINDS, UNDONE)), seq)
+        if plan.way == "inverse":
+            return dict(worker.call(lambda desk: undo_by_inverse(desk, seq, origin)))
+        beside = Beside(connection, project, plan)
+    while beside.seq < worker.head.seq:
+        with worker.reading() as connection:
+            before = beside.seq
+            beside.follow(read_records(connection, project, beside.seq, beside.chain))
+        if beside.seq - before < _RECORDS_A_SECOND:
+            break
+    return dict(worker.call(lambda desk: _take_over(desk, beside, origin)))
+
+
+def _take_over(desk: Desk, beside: Beside, origin: Origin) -> Facts:
+    """Let the state on the `desk` have the learner of `beside`, and record it for `origin`."""
+    plan = plan_undo(desk.of_kinds((*RULE_KINDS, UNDONE)), beside.plan.act.seq)
+    if plan[1:] != beside.plan[1:]:
+        raise ConflictError("later-acts", "another act was undone in the meantime; undo this one again")
+    beside.follow(desk.behind(beside.seq, beside.chain))
+    assert beside.state is not None
+    data = beside.state.learner.to_bytes()
+    if len(data) > _LARGEST_LEARNER:
+        raise ConflictError("too-large", "the model is too large to be kept in the log; delete or add the rule instead")
+    payload = {"seq": plan.act.seq, "way": "replay", "learner": base64.b64encode(data).decode()}
+    desk.record(UNDONE, payload, origin)
+    desk.snapshot = True
+    return shown_act(Record(desk.seq, desk.entries[-1], b""))

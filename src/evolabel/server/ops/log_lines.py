@@ -1,0 +1,37 @@
+"""Lines of the server's log: one JSON object each, on stderr, without bodies, tokens and links."""
+
+import json
+import logging
+import re
+import sys
+from datetime import UTC, datetime
+
+_FACTS = ("request_id", "method", "route", "status", "ms", "project", "seq", "actor")
+_SECRETS = re.compile(r"ev_[\w-]{20,}|(?<=/invite/)[\w-]{20,}|(?<=://)[^/\s@:]+:[^/\s@]+(?=@)")
+
+
+class JsonLines(logging.Formatter):
+    """Makes one JSON object of a message: time, level, event, and what is known of the request."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line for `record`."""
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        line = {"time": at, "level": record.levelname.lower(), "event": without_secrets(record.getMessage())}
+        line |= {name: getattr(record, name) for name in _FACTS if getattr(record, name, None) is not None}
+        if record.exc_info:
+            line["trace"] = without_secrets(self.formatException(record.exc_info))
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def without_secrets(text: str) -> str:
+    """Return `text` in which tokens, one-time links and passwords of addresses are replaced."""
+    return _SECRETS.sub("[hidden]", text)
+
+
+def set_up_logging(level: str, format: str) -> None:
+    """Send messages from `level` on to stderr, as JSON lines or, if `format` is text, for people to read."""
+    handler = logging.StreamHandler(sys.stderr)
+    plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s")
+    handler.setFormatter(JsonLines() if format == "json" else plain)
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    logging.getLogger("alembic").setLevel(logging.WARNING)

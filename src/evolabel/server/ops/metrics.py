@@ -1,0 +1,164 @@
+"""/metrics in the text format of Prometheus: counts since the process began, and the present state."""
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from evolabel import __version__
+from evolabel._utils.optional import load
+from evolabel.server.contexts.settings import DAY, HOUR, SECOND
+from evolabel.server.contexts.worker import Worker
+from evolabel.server.ops.http_counts import HttpCounts
+from evolabel.server.service import Service
+from evolabel.server.store.disk import free_bytes
+from evolabel.server.store.schema import PER_HOUR_LABEL, SNAPSHOT
+
+_SHOWN = 7 * DAY
+Values = Iterable[tuple[tuple[str, ...], float]]
+"""Values by the texts of their labels."""
+Sums = Iterable[tuple[tuple[str, ...], tuple[int, float]]]
+"""Numbers and sums by the texts of their labels."""
+
+
+def metrics_text(service: Service, counts: HttpCounts) -> tuple[bytes, str]:
+    """Return the metrics of `service` and of the requests in `counts`, and their content type.
+
+    MissingDependencyError if prometheus_client is not installed.
+    """
+    client: Any = load("prometheus_client", "server", "/metrics")
+    registry = client.CollectorRegistry()
+    core: Any = load("prometheus_client.core", "server", "/metrics")
+    registry.register(_Collector(core, service, counts))
+    return client.generate_latest(registry), client.CONTENT_TYPE_LATEST
+
+
+class _Collector:
+    """Makes the metrics at the time of a request."""
+
+    def __init__(self, core: Any, service: Service, counts: HttpCounts) -> None:
+        self._core = core
+        self._service = service
+        self._counts = counts
+
+    def describe(self) -> list[Any]:
+        """Return nothing: the names are not checked before they are used."""
+        return []
+
+    def collect(self) -> Iterator[Any]:
+        """Return all metrics."""
+        workers = dict(self._service.workers)
+        yield from self._server()
+        yield from self._counters(workers)
+        yield from self._batches(workers)
+        yield from self._gauges(workers)
+        with self._service.reader.connect() as connection:
+            yield from self._stored(connection, workers)
+
+    def _server(self) -> Iterator[Any]:
+        yield self._gauge("info", "Version of the server", ("version",), [((__version__,), 1.0)])
+        yield self._gauge("writer_active", "1 on the server that writes", (), [((), float(self._service.is_writer))])
+        free = free_bytes(self._service.url)
+        yield self._gauge("disk_free_bytes", "Room on the disk", (), [] if free is None else [((), float(free))])
+        requests = [(key, float(n)) for key, n in self._counts.requests().items()]
+        yield self._counter("http_requests", "Requests", ("route", "method", "status"), requests)
+        rejected = [((kind,), float(n)) for kind, n in self._counts.rejected().items()]
+        yield self._counter("rejected", "Problem documents", ("type",), rejected)
+        times = [((route,), found) for route, found in self._counts.seconds().items()]
+        yield self._summary("http_seconds", "Time of requests", ("route",), times)
+
+    def _counters(self, workers: dict[str, Worker]) -> Iterator[Any]:
+        samples = [((slug,), float(worker.counters.samples)) for slug, worker in workers.items()]
+        yield self._counter("samples", "Samples", ("project",), samples)
+        for name, label, of in (
+            ("questions", "reason", "asked"),
+            ("questions_held", "limit", "held"),
+            ("questions_closed", "cause", "closed"),
+            ("answers", "outcome", "answers"),
+            ("rebuilds", "cause", "rebuilds"),
+        ):
+            values = [
+                ((slug, key), float(n))
+                for slug, worker in workers.items()
+                for key, n in dict(getattr(worker.counters, of)).items()
+            ]
+            yield self._counter(name, f"Number by {label}", ("project", label), values)
+
+    def _batches(self, workers: dict[str, Worker]) -> Iterator[Any]:
+        counters = {(slug,): worker.counters for slug, worker in workers.items()}
+        applied = [(key, (count.batches, count.apply_seconds)) for key, count in counters.items()]
+        yield self._summary("apply_seconds", "Time to apply a batch", ("project",), applied)
+        written = [(key, (count.commits, count.commit_seconds)) for key, count in counters.items()]
+        yield self._summary("commit_seconds", "Time to commit a batch", ("project",), written)
+        rows = [(key, (count.commits, float(count.commit_rows))) for key, count in counters.items()]
+        yield self._summary("commit_rows", "Records of a commit", ("project",), rows)
+
+    def _gauges(self, workers: dict[str, Worker]) -> Iterator[Any]:
+        now = time.time_ns() // 1000
+        found: dict[str, list[tuple[tuple[str], float]]] = {}
+        for slug, worker in workers.items():
+            for name, value in _present(worker, now).items():
+                found.setdefault(name, []).append(((slug,), value))
+        for name, values in found.items():
+            yield self._gauge(name, "Present value", ("project",), values)
+
+    def _stored(self, connection: Connection, workers: dict[str, Worker]) -> Iterator[Any]:
+        now = time.time_ns() // 1000
+        ages, behind = list[tuple[tuple[str], float]](), list[tuple[tuple[str], float]]()
+        right = list[tuple[tuple[str, str], float]]()
+        for slug, worker in workers.items():
+            last = select(SNAPSHOT.c.seq, SNAPSHOT.c.at).where(SNAPSHOT.c.project_id == worker.project.id)
+            row = connection.execute(last.order_by(SNAPSHOT.c.seq.desc()).limit(1)).first()
+            if row is not None:
+                ages.append(((slug,), max(now - row.at, 0) / SECOND))
+            behind.append(((slug,), float(worker.head.seq - (0 if row is None else row.seq))))
+            right += [((slug, label), share) for label, share in _right(connection, worker.project.id, now)]
+        yield self._gauge("snapshot_age_seconds", "Age of the last snapshot", ("project",), ages)
+        yield self._gauge("snapshot_behind_records", "Records behind the last snapshot", ("project",), behind)
+        yield self._gauge("right_ratio", "Right on answered labels, 7 days", ("project", "label"), right)
+
+    def _counter(self, name: str, text: str, labels: tuple[str, ...], values: Values) -> Any:
+        return _filled(self._core.CounterMetricFamily(f"evolabel_{name}", text, labels=labels), values)
+
+    def _gauge(self, name: str, text: str, labels: tuple[str, ...], values: Values) -> Any:
+        return _filled(self._core.GaugeMetricFamily(f"evolabel_{name}", text, labels=labels), values)
+
+    def _summary(self, name: str, text: str, labels: tuple[str, ...], values: Sums) -> Any:
+        family = self._core.SummaryMetricFamily(f"evolabel_{name}", text, labels=labels)
+        for key, (n, total) in values:
+            family.add_metric(list(key), n, total)
+        return family
+
+
+def _filled(family: Any, values: Values) -> Any:
+    for key, value in values:
+        family.add_metric(list(key), value)
+    return family
+
+
+def _present(worker: Worker, now: int) -> dict[str, float]:
+    """Return the present values of the project of `worker` at time `now`, by the name of the metric."""
+    found = {"log_seq": float(worker.head.seq), "queue_jobs": float(worker.waiting)}
+    state = worker.state
+    if state is None:
+        return found
+    asked = [question.at for question in list(state.open.values())]
+    return found | {
+        "questions_open": float(len(asked)),
+        "question_age_seconds": max(now - min(asked, default=now), 0) / SECOND,
+        "budget_asked_ratio": float(state.learner.bucket.share),
+        "budget_limit_ratio": float(state.settings.budget),
+        "rules": float(state.learner.classifier.n_rules_),
+    }
+
+
+def _right(connection: Connection, project_id: int, now: int) -> list[tuple[str, float]]:
+    """Return for each label of project `project_id` the share of right predictions among those answered in 7 days."""
+    judged, correct = func.sum(PER_HOUR_LABEL.c.judged), func.sum(PER_HOUR_LABEL.c.correct)
+    query = (
+        select(PER_HOUR_LABEL.c.label, judged, correct)
+        .where(PER_HOUR_LABEL.c.project_id == project_id, PER_HOUR_LABEL.c.hour >= (now - _SHOWN) // HOUR)
+        .group_by(PER_HOUR_LABEL.c.label)
+    )
+    return [(label, float(right) / float(n)) for label, n, right in connection.execute(query) if n]

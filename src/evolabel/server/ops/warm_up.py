@@ -1,0 +1,36 @@
+"""Compile the kernels that a service uses, when a container is built: `python -m evolabel.server.ops.warm_up`."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from evolabel.server.contexts import verbs
+from evolabel.server.contexts.desk import Origin
+from evolabel.server.contexts.settings import Feature, Label, ProjectSettings
+from evolabel.server.service import NewProject, Service
+from evolabel.server.store.engines import read_url
+
+_SAMPLES = 200
+
+
+def warm_up(folder: Path) -> int:
+    """Run a small project in a database inside `folder`, so that its kernels are compiled; return its rules."""
+    service = Service(read_url(f"sqlite:///{folder}/warm-up.db"))
+    try:
+        service.start()
+        settings = ProjectSettings(budget=1.0, hold_seconds=0, overlap=0.0)
+        features, labels = [Feature("a"), Feature("b")], [Label("x"), Label("y")]
+        service.create_project(NewProject("warm-up", "Warm-up", features, labels, settings))
+        worker = service.workers["warm-up"]
+        rows = np.random.default_rng(0).normal(size=(_SAMPLES, 2)).tolist()
+        samples = [{"x": [a, b], "y": {"x": a > 0.0, "y": b > 0.5}} for a, b in rows]
+        worker.submit(lambda desk: verbs.send_samples(desk, samples, Origin())).result()
+        return int(worker.submit(lambda desk: desk.state.learner.classifier.n_rules_).result())
+    finally:
+        service.stop()
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        warm_up(Path(folder))

@@ -1,0 +1,64 @@
+"""HTTP/1.1 with deadlines: a client that sends its head or its body too slowly is cut off."""
+
+import asyncio
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+HEAD_SECONDS = 10.0
+BODY_SECONDS = 30.0
+_TIMEOUT = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+
+class DeadlineProtocol(H11Protocol):
+    """A connection whose heads must come within 10 s and bodies within 30 s; idle ones end by the limit of uvicorn."""
+
+    _phase: str = ""
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first head."""
+        super().connection_made(transport)
+        self._enter("head")
+
+    def data_received(self, data: bytes) -> None:
+        """Take `data`, and begin or end the time of a head or a body."""
+        super().data_received(data)
+        self._look()
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request, of which a part may be here already."""
+        super().on_response_complete()
+        self._look()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End the waiting."""
+        self._enter("")
+        super().connection_lost(exc)
+
+    def _look(self) -> None:
+        """Enter the phase in which the connection is."""
+        if self.conn.their_state is h11.SEND_BODY:
+            self._enter("body")
+        elif self.conn.their_state is h11.IDLE and (self.cycle is None or self.conn.trailing_data[0]):
+            self._enter("head")
+        else:
+            self._enter("")
+
+    def _enter(self, phase: str) -> None:
+        """Start the time of a `phase`, unless it is the present one; an empty one has no end."""
+        if phase == self._phase:
+            return
+        self._phase = phase
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if phase:
+            self._timer = self.loop.call_later(HEAD_SECONDS if phase == "head" else BODY_SECONDS, self._cut_off)
+
+    def _cut_off(self) -> None:
+        """Close the connection, with 408 if nothing was answered yet."""
+        if not self.transport.is_closing():
+            if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+                self.transport.write(_TIMEOUT)
+            self.transport.close()

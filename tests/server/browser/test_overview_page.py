@@ -1,0 +1,72 @@
+"""The overview and the events in a real browser: they follow the project live, and have no violation of axe-core."""
+
+import pytest
+
+from evolabel.server.contexts import verbs
+from server.browser.conftest import picture
+from server.browser.test_answer_page import check
+from server.people import add_person, ask
+from server.pumps import ANNA, call, run, samples
+
+
+def test_the_overview_follows_the_project(serve, visit):
+    service, url = serve()
+    worker, omar = service.workers["pumps"], add_person(service, "omar", "operator")
+    page = visit(service, url, omar)
+    page.goto("/p/pumps")
+    assert "No sample yet" in page.inner_text("h1")
+    page.wait_for_selector("#following:not([hidden])")
+    run(worker, samples(12))
+    page.wait_for_selector("text=All is well")
+    page.click("text=What is checked")
+    page.focus("text=Pause asking")
+    call(worker, verbs.set_paused, ANNA, paused=True)
+    page.wait_for_selector("text=Asking is paused")
+    assert page.locator(".checked").get_attribute("open") is not None  # what was opened stays open
+    assert page.evaluate("document.activeElement.textContent.trim()") == "Resume asking"
+
+
+def test_one_stream_serves_all_tabs_of_a_browser(serve, visit):
+    service, url = serve()
+    ask(service)
+    first = visit(service, url, add_person(service))
+    streams = []
+    first.context.on("request", lambda request: streams.append(request.url) if request.url.endswith("/live") else None)
+    first.goto("/p/pumps")
+    first.wait_for_selector("#following:not([hidden])")
+    second = first.context.new_page()
+    second.goto("/p/pumps/events")
+    waiting = service.workers["pumps"].state.n_questions
+    call(service.workers["pumps"], verbs.send_samples, [{"x": sample["x"]} for sample, _ in samples(30, 3)], ANNA)
+    now = service.workers["pumps"].state.n_questions
+    assert now > waiting
+    for page in (first, second):
+        page.wait_for_function("n => document.querySelector('#count span').textContent === String(n)", arg=now)
+    assert len(streams) == 1
+    first.close()  # the other tab takes over
+    second.wait_for_event("request", lambda request: request.url.endswith("/live"))
+    call(service.workers["pumps"], verbs.send_samples, [{"x": sample["x"]} for sample, _ in samples(30, 4)], ANNA)
+    now = service.workers["pumps"].state.n_questions
+    second.wait_for_function("n => document.querySelector('#count span').textContent === String(n)", arg=now)
+
+
+@pytest.mark.parametrize(("size", "theme"), [((1280, 900), "light"), ((390, 844), "dark")])
+def test_no_violation_of_axe(serve, visit, axe, size, theme):
+    service, url = serve()
+    worker, omar = service.workers["pumps"], add_person(service, "omar", "operator")
+    call(worker, verbs.send_samples, [{"x": sample["x"], "y": truth} for sample, truth in samples(90, 1)], ANNA)
+    run(worker, samples(20), verbs.Origin(omar))
+    call(worker, verbs.set_paused, verbs.Origin(omar), paused=True)
+    page = visit(service, url, omar, size=size, color_scheme=theme, bypass_csp=True)
+    page.goto("/p/pumps")
+    page.evaluate("document.querySelectorAll('main details').forEach(fold => { fold.open = true; })")
+    check(page, axe, f"overview {theme}")
+    picture(page, f"overview-full-{size[0]}-{theme}")
+    page.goto("/p/pumps/events")
+    check(page, axe, f"events {theme}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    page.locator(".segments label", has_text="Acts").click()
+    page.click("text=Show")
+    page.wait_for_url("**kind=acts**")
+    assert "omar paused asking" in page.inner_text("main")
+    assert "is new" not in page.inner_text("main")

@@ -1,0 +1,205 @@
+"""Acts of experts on rules: recorded, refused, undone after learning, and made again by a replay of the log."""
+
+import pytest
+
+from evolabel.errors import DataError, StateError
+from evolabel.server.contexts import acts, verbs
+from evolabel.server.contexts.acts import LaterActsError, MovedError, plan_undo
+from evolabel.server.contexts.desk import Origin
+from evolabel.server.contexts.replay import restore
+from evolabel.server.contexts.rule_list import life_of, rule_list, show_rule
+from evolabel.server.contexts.undo import undo_act, undo_cost
+from evolabel.server.contexts.verbs import ConflictError, UnknownError
+from evolabel.server.store.snapshots import snapshot_seals
+from server.pumps import ANNA, call, run, samples, seal
+
+EVA = Origin(3)
+LOW = {"form": 'IF pressure BELOW -1 THEN leak UNLIKELY CALLED "low"'}
+NEVER = {"form": "IF pressure BELOW -500 THEN leak LIKELY"}
+
+
+@pytest.fixture
+def worker(sqlite, start):
+    worker = start(sqlite).workers["pumps"]
+    train(worker)
+    return worker
+
+
+def train(worker, n=90, seed=0):
+    """Send samples whose labels are known, in one request; 80 make the first rules."""
+    known = [{**sample, "id": f"k{seed}{sample['id']}", "y": y} for sample, y in samples(n, seed)]
+    call(worker, verbs.send_samples, known, ANNA)
+
+
+def more(worker, seed=1, n=12):
+    run(worker, [({**sample, "id": f"{seed}{sample['id']}"}, y) for sample, y in samples(n, seed)])
+
+
+def act(worker, kind, payload):
+    call(worker, acts.prepare_act, kind, payload)
+    return call(worker, acts.act, kind, payload, EVA)
+
+
+def learner_seal(worker):
+    return call(worker, lambda desk: desk.state.learner.seal())
+
+
+def shown(worker, number):
+    return worker.view.read(lambda copy: show_rule(copy.state, number)).result(30)
+
+
+def numbers(worker):
+    return worker.view.read(lambda copy: {rule["rule"] for rule in rule_list(copy.state)}).result(30)
+
+
+def test_acts_change_the_rules_and_are_read_at_once(worker):
+    rule = act(worker, "rule.added", LOW)["rule"]
+    assert shown(worker, rule)["name"] == "low"
+    act(worker, "rule.locked", {"rule": rule})
+    assert shown(worker, rule)["locked"]
+    act(worker, "rule.renamed", {"rule": rule, "name": "cold"})
+    edited = act(worker, "rule.edited", {"rule": rule, "form": "IF pressure BELOW -2 THEN leak 5%"})
+    assert edited["text"] == 'IF pressure BELOW -2 THEN leak 5% WITH CONFIDENCE 1 WEIGHT 20 CALLED "cold"'
+    assert shown(worker, rule)["form"] == edited["text"]
+    life = worker.view.read(lambda copy: life_of(copy.state, rule)).result(30)
+    assert [event["kind"] for event in life] == ["added", "locked", "renamed", "edited"]
+    act(worker, "rule.deleted", {"rule": rule})
+    assert rule not in numbers(worker)
+    one, other = sorted(numbers(worker))[:2]
+    assert act(worker, "rule.merged", {"one": one, "other": other})["rule"] in (one, other)
+
+
+def test_the_log_gives_the_same_state_again_with_acts(database, start):
+    service = start(database, snapshot_every=5000)
+    worker = service.workers["pumps"]
+    train(worker, 40)
+    rule = act(worker, "rule.added", LOW)["rule"]
+    more(worker)
+    lock = act(worker, "rule.locked", {"rule": rule})
+    undo_act(worker, lock["seq"], EVA)
+    deleted = act(worker, "rule.deleted", {"rule": rule})
+    more(worker, seed=2)
+    undo_act(worker, deleted["seq"], EVA)
+    more(worker, seed=3)
+    with service.reader.connect() as connection:
+        whole = restore(connection, worker.project.id, 9, from_start=True)
+    assert whole.state.seal() == seal(worker)
+
+
+def test_refused_acts_change_nothing(worker):
+    rule = act(worker, "rule.added", LOW)["rule"]
+    before = worker.head.seq, seal(worker)
+    for kind, payload, error in (
+        ("rule.added", {"form": "IF presure BELOW 1 THEN leak LIKELY"}, DataError),
+        ("rule.added", {"form": 5}, DataError),
+        ("rule.added", LOW, DataError),
+        ("rule.edited", {"rule": 99, "form": "IF flow BELOW 1 THEN leak LIKELY"}, DataError),
+        ("rule.unlocked", {"rule": rule}, StateError),
+        ("rule.merged", {"one": rule, "other": rule}, DataError),
+        ("rule.renamed", {"rule": rule, "name": "7"}, DataError),
+    ):
+        with pytest.raises(error):
+            call(worker, acts.act, kind, payload, EVA)
+    with pytest.raises(MovedError):
+        call(worker, acts.act, "rule.locked", {"rule": rule}, EVA, 0)
+    assert (worker.head.seq, seal(worker)) == before
+
+
+def test_a_key_stands_for_one_act(worker):
+    origin = Origin(3, "key:3:a", b"1" * 32)
+    first, again = (call(worker, acts.act, "rule.added", LOW, origin) for _ in range(2))
+    assert again == {**first, "replayed": True}
+    with pytest.raises(ConflictError, match="used for another body"):
+        call(worker, acts.act, "rule.added", LOW, Origin(3, "key:3:a", b"2" * 32))
+
+
+def test_an_act_in_the_warm_up_is_refused_while_too_few_are_answered(sqlite, start):
+    worker = start(sqlite).workers["pumps"]
+    with pytest.raises(Exception, match=r"10|trained"):
+        call(worker, acts.act, "rule.added", LOW, EVA)
+    assert worker.is_ready
+
+
+def test_an_edit_is_undone_by_its_inverse_after_learning(worker):
+    rule = act(worker, "rule.added", LOW)["rule"]
+    before = shown(worker, rule)["form"]
+    edited = act(worker, "rule.edited", {"rule": rule, "form": "IF pressure BELOW -2 THEN leak 5%"})
+    more(worker)
+    assert undo_cost(worker, edited["seq"]) == {"way": "inverse", "records": 0, "seconds": 0}
+    assert undo_act(worker, edited["seq"], EVA)["way"] == "inverse"
+    assert shown(worker, rule)["form"] == before
+    with pytest.raises(ConflictError, match="was undone by record"):
+        undo_act(worker, edited["seq"], EVA)
+
+
+def test_an_added_rule_is_undone_as_if_it_had_never_been(database, start, tmp_path):
+    service = start(database)
+    worker = service.workers["pumps"]
+    train(worker)
+    before = learner_seal(worker)
+    added = act(worker, "rule.added", NEVER)
+    assert undo_act(worker, added["seq"], EVA)["way"] == "replay"
+    assert learner_seal(worker) == before
+    more(worker)
+    twin = learner_seal(worker)
+    again = act(worker, "rule.added", NEVER)
+    locked = act(worker, "rule.locked", {"rule": min(numbers(worker))})
+    undo_act(worker, locked["seq"], EVA)
+    assert learner_seal(worker) != twin
+    cost = undo_cost(worker, again["seq"])
+    assert cost["way"] == "replay"
+    assert 0 < cost["records"] < 20  # from the snapshot before the act
+    undo_act(worker, again["seq"], EVA)
+    assert learner_seal(worker) == twin
+    service.stop()
+    assert learner_seal(start(database).workers["pumps"]) == twin
+
+
+def test_a_replay_keeps_what_was_asked_paid_and_answered(worker):
+    deleted = act(worker, "rule.deleted", {"rule": min(numbers(worker))})
+    more(worker)
+    train(worker, 10, seed=5)
+    call(worker, verbs.send_samples, [{**sample, "id": f"o{sample['id']}"} for sample, _ in samples(10, seed=7)], ANNA)
+    facts = call(worker, lambda desk: desk.state.facts())
+    counts = call(worker, lambda desk: (desk.state.learner.bucket.seen, desk.state.learner.bucket.asked))
+    open_before = set(call(worker, lambda desk: set(desk.state.learner.pending)))
+    undo_act(worker, deleted["seq"], EVA)
+    assert call(worker, lambda desk: desk.state.facts()) == facts
+    assert call(worker, lambda desk: (desk.state.learner.bucket.seen, desk.state.learner.bucket.asked)) == counts
+    assert set(call(worker, lambda desk: set(desk.state.learner.pending))) == open_before
+    assert deleted["rule"] in numbers(worker)
+    more(worker, seed=6)  # open questions can still be answered
+
+
+def test_later_acts_that_build_on_an_act_are_named(worker):
+    added = act(worker, "rule.added", LOW)
+    locked = act(worker, "rule.locked", {"rule": added["rule"]})
+    with pytest.raises(LaterActsError, match="later acts build on it") as refused:
+        undo_act(worker, added["seq"], EVA)
+    assert refused.value.acts == [locked["seq"]]
+    undo_act(worker, locked["seq"], EVA)
+    undo_act(worker, added["seq"], EVA)
+    assert added["rule"] not in numbers(worker)
+    with pytest.raises(UnknownError, match="is no act"):
+        undo_act(worker, added["seq"] - 1, EVA)
+
+
+def test_an_act_before_one_that_was_undone_by_replay_is_undone_without_both(worker):
+    first, second = sorted(numbers(worker))[:2]
+    one = act(worker, "rule.deleted", {"rule": first})
+    two = act(worker, "rule.deleted", {"rule": second})
+    undo_act(worker, one["seq"], EVA)
+    undo_act(worker, two["seq"], EVA)
+    assert {first, second} <= numbers(worker)
+    records = call(worker, lambda desk: desk.of_kinds(("rule.deleted", "act.undone")))
+    with pytest.raises(ConflictError, match="was undone"):
+        plan_undo(records, two["seq"])
+
+
+def test_a_snapshot_is_stored_before_an_act_that_needs_one_and_after_an_undo(worker, start):
+    added = act(worker, "rule.added", LOW)
+    undone = undo_act(worker, added["seq"], EVA)
+    worker.stop()
+    with worker.reading() as connection:
+        stored = set(snapshot_seals(connection, worker.project.id))
+    assert {added["seq"] - 1, undone["seq"]} <= stored

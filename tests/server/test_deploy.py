@@ -1,0 +1,65 @@
+"""The files in deploy/: read as far as that is possible without systemd and a builder of containers."""
+
+import configparser
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+from evolabel.cli.serve import serve
+from evolabel.server.config import read_config
+from evolabel.server.ops.warm_up import warm_up
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+INSTRUCTIONS = {"FROM", "ENV", "COPY", "RUN", "USER", "WORKDIR", "VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK",
+                "ENTRYPOINT", "CMD"}  # fmt: skip
+
+
+def test_the_unit(tmp_path):
+    parser = configparser.ConfigParser(strict=True, interpolation=None)
+    parser.optionxform = str
+    parser.read(DEPLOY / "evolabel.service")
+    unit = parser["Service"]
+    assert unit["Type"] == "notify"
+    assert (unit["DynamicUser"], unit["ProtectSystem"], unit["NoNewPrivileges"]) == ("yes", "strict", "yes")
+    program, *words = shlex.split(unit["ExecStart"])
+    assert program.endswith("/bin/evolabel")
+    assert words[:2] == ["serve", "--config"]
+    _, bound, _ = serve.parse_args([words[1], str(DEPLOY / "evolabel.toml")])  # the command takes this flag
+    assert bound.arguments["config"] == DEPLOY / "evolabel.toml"
+    if shutil.which("systemd-analyze") is None:
+        return
+    copy = (DEPLOY / "evolabel.service").read_text().replace(program, shutil.which("true"))
+    (tmp_path / "evolabel.service").write_text(copy)
+    told = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", tmp_path / "evolabel.service"], capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert "Unknown" not in told.stderr
+
+
+def test_the_configuration_of_the_unit():
+    config = read_config(DEPLOY / "evolabel.toml", {}, {}).config
+    assert (config.behind_proxy, config.host) == (True, "127.0.0.1")
+    assert config.url == "sqlite:////var/lib/evolabel/evolabel.db"
+
+
+def test_the_container():
+    text = re.sub(r"\\\n\s*", "", (DEPLOY / "Containerfile").read_text())
+    lines = [line.split(maxsplit=1) for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    assert {word for word, _ in lines} <= INSTRUCTIONS
+    found = dict(lines)
+    assert found["USER"] == "10001:10001"
+    assert (found["VOLUME"], found["STOPSIGNAL"]) == ("/data", "SIGTERM")
+    assert "/livez" in found["HEALTHCHECK"]
+    environ = dict(word.split("=", 1) for word in found["ENV"].split())
+    assert environ["NUMBA_CPU_NAME"] == "generic"
+    assert read_config(None, environ, {}).config.host == "0.0.0.0"
+    root = DEPLOY.parent
+    for sources in (value.split()[:-1] for word, value in lines if word == "COPY"):
+        assert all((root / name).exists() for name in sources)
+
+
+def test_the_kernels_are_compiled_by_a_small_project(tmp_path):
+    assert warm_up(tmp_path) >= 1

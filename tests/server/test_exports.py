@@ -1,0 +1,89 @@
+"""Exports: routes and the command, from a database and from a server."""
+
+import csv
+import io
+import json
+
+import pytest
+from sqlalchemy import select
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.server.contexts import verbs
+from evolabel.server.security.first_token import create_token
+from evolabel.server.store.schema import AUDIT
+from server.listening import listening
+from server.people import add_person
+from server.pumps import ANNA, call, run, samples, send
+from server.test_http import P, serving
+
+
+@pytest.fixture
+def service(sqlite, start):
+    """A project with samples, answers, a refusal and a note that a spreadsheet would compute."""
+    service = start(sqlite)
+    add_person(service, "anna")
+    worker = service.workers["pumps"]
+    run(worker, samples(40))
+    number = next(r["number"] for s, _ in samples(60, seed=1) if (r := send(worker, {"x": s["x"]}))["question"])
+    call(worker, verbs.refuse, number, "=1+1", ANNA)
+    return service
+
+
+def test_routes_stream_files_for_operators(service, sqlite):
+    service, senders = next(serving(service, sqlite))
+    operator = senders["operator"]
+    found = operator("GET", f"{P}/export/answers.csv")
+    assert found.headers["content-type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(found.text)))
+    assert {row["person"] for row in rows} == {"anna"}
+    assert {row["label"] for row in rows} == {"leak", "wear", ""}
+    assert rows[-1]["status"] == "refused"
+    assert rows[-1]["note"] == "'=1+1"
+    lines = [json.loads(line) for line in operator("GET", f"{P}/export/samples.ndjson").text.splitlines()]
+    assert [line["number"] for line in lines] == list(range(1, len(lines) + 1))
+    assert lines[0]["x"].keys() == {"pressure", "flow", "machine"}
+    assert lines[0]["prediction"].keys() == {"leak", "wear"}
+    log = operator("GET", f"{P}/export/log.ndjson").text.splitlines()
+    assert json.loads(log[0])["kind"] == "project.created"
+    assert len(log) == service.workers["pumps"].head.seq
+    assert operator("GET", f"{P}/export/secrets.csv").status_code == 404
+    for role in ("producer", "bridge", "annotator", "expert"):
+        assert senders[role]("GET", f"{P}/export/answers.csv").status_code == 403
+    with service.reader.connect() as connection:
+        audited = [row.detail for row in connection.execute(select(AUDIT).where(AUDIT.c.action == "export"))]
+    assert audited == ['{"file":"answers.csv"}', '{"file":"samples.ndjson"}', '{"file":"log.ndjson"}']
+
+
+def test_the_model_can_be_loaded(service, sqlite, tmp_path):
+    _, senders = next(serving(service, sqlite))
+    (tmp_path / "model.safetensors").write_bytes(senders["operator"]("GET", f"{P}/export/model.safetensors").content)
+    model = EvolvingFuzzyClassifier.load(tmp_path / "model.safetensors")
+    assert list(model.label_names_) == ["leak", "wear"]
+    live = service.workers["pumps"].state.learner.classifier
+    row = {"pressure": [1.0], "flow": [0.5], "machine": ["M-01"]}
+    frame = pytest.importorskip("pandas").DataFrame(row)
+    assert (model.predict_proba(frame) == live.predict_proba(frame)).all()
+
+
+@pytest.mark.parametrize("what", ["answers", "predictions", "log"])
+def test_the_command_writes_the_same_from_database_and_server(command, service, sqlite, tmp_path, what):
+    pytest.importorskip("httpx")
+    token = create_token(sqlite, "omar", "pumps", "operator", "test")
+    place = ("--project", "pumps", "--database", sqlite.render_as_string())
+    with listening(service) as url:
+        for ending in ("csv", "jsonl", "parquet"):
+            here, there = tmp_path / f"a.{ending}", tmp_path / f"b.{ending}"
+            done = command("export", what, *place, "--out", here)
+            assert done.code == 0, done.err
+            assert (
+                command("export", what, "--project", "pumps", "--from", url, "--token", token, "--out", there).code == 0
+            )
+            assert here.read_bytes() == there.read_bytes()
+        refused = command("export", what, "--project", "no", "--from", url, "--token", token)
+        assert refused.code == 2
+    printed = command("export", what, *place)
+    assert printed.out == (tmp_path / "a.csv").read_text()
+    table = pytest.importorskip("pyarrow.parquet").read_table(tmp_path / "a.parquet")
+    assert table.num_rows == len((tmp_path / "a.jsonl").read_text().splitlines())
+    assert command("export", what, *place, "--out", here).code == 2  # it exists
+    assert command("export", what, *place, "--out", tmp_path / "a.txt").code == 2

@@ -1,0 +1,179 @@
+"""Streams of events: what they send, after which record they begin, when they end, and how many there may be."""
+
+import asyncio
+import contextlib
+import json
+from types import SimpleNamespace
+
+import httpx
+import pytest
+
+from evolabel.server.api import streams
+from evolabel.server.api.streams import Streams
+from evolabel.server.contexts import verbs
+from evolabel.server.contexts.feed import StreamEvent, stream_events
+from evolabel.server.problems import ProblemError
+from evolabel.server.security.first_token import create_token
+from evolabel.server.security.policies import ForbiddenError
+from evolabel.server.store.log import records_after
+from server.listening import listening
+from server.people import add_person, browser
+from server.pumps import ANNA, call, run, samples, send
+
+
+def asking(last=None):
+    """A request for a stream, behind the record `last`."""
+    return SimpleNamespace(headers={} if last is None else {"last-event-id": str(last)})
+
+
+async def allow():
+    """A check that lets the stream go on."""
+
+
+async def gone():
+    """The message that the client has gone."""
+    return {"type": "http.disconnect"}
+
+
+async def ignore(message):
+    """Send nothing."""
+
+
+async def events_of(response, enough):
+    """Names and data of the events of a stream, until `enough` says so of them."""
+    found = []
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(20):
+            async for text in response.body_iterator:
+                for block in text.split("\n\n"):
+                    lines = dict(line.split(": ", 1) for line in block.splitlines() if ": " in line)
+                    if "event" in lines:
+                        found.append((lines["event"], json.loads(lines["data"]), int(lines["id"])))
+                if enough(found):
+                    break
+    await response.body_iterator.aclose()
+    return found
+
+
+def read_stream(service, act, enough, last=None, person=9):
+    """Events of a stream that is opened before `act` is done."""
+
+    async def main():
+        open_streams = Streams(service)
+        response = await open_streams.response(asking(last), service.workers["pumps"], person, allow)
+        doing = asyncio.get_running_loop().run_in_executor(None, act)
+        found = await events_of(response, enough)
+        await doing
+        assert open_streams.n_open == 0
+        return found
+
+    return asyncio.run(main())
+
+
+def test_a_stream_sends_what_happens(sqlite, start):
+    service = start(sqlite)
+    worker = service.workers["pumps"]
+
+    def act():
+        run(worker, samples(12))
+        call(worker, verbs.set_paused, ANNA, paused=True)
+
+    paused = ("state", {"paused": True, "ready": True})
+    found = read_stream(service, act, lambda events: [e for e in events if e[:2] == paused])
+    names = [name for name, _, _ in found]
+    assert names[:2] == ["waiting", "state"]
+    asked = {data["number"] for name, data, _ in found if name == "question"}
+    assert asked == {data["number"] for name, data, _ in found if name == "closed"}
+    assert asked == {data["number"] for name, data, _ in found if name == "final"}
+    assert ("act", "paused") in [(name, data.get("kind")) for name, data, _ in found]
+    assert names.count("sample") < 12  # at most two a second
+    numbers = [seq for _, _, seq in found]
+    assert numbers[-1] == worker.head.seq
+
+
+def test_a_stream_goes_on_behind_the_last_event(sqlite, start, monkeypatch):
+    service = start(sqlite)
+    worker = service.workers["pumps"]
+    before = worker.head.seq
+    run(worker, samples(12))
+    with service.reader.connect() as connection:
+        missed = stream_events(records_after(connection, worker.project.id, before, 1000))
+    found = read_stream(service, lambda: None, lambda events: events[-1:] and events[-1][0] == "state", last=before)
+    assert [StreamEvent(seq, name, data) for name, data, seq in found[:-2]] == missed
+    monkeypatch.setattr(streams, "MOST_AGAIN", 3)
+    found = read_stream(service, lambda: None, lambda events: events[-1:] and events[-1][0] == "state", last=before)
+    assert [name for name, _, _ in found] == ["reset", "waiting", "state"]
+    assert found[0][2] == worker.head.seq
+
+
+def test_waiting_is_counted_for_the_person(sqlite, start):
+    service = start(sqlite, min_answers=2)
+    worker = service.workers["pumps"]
+    numbers = [result["number"] for result in (send(worker, s) for s, _ in samples(20)) if result["question"]]
+
+    def act():
+        call(worker, verbs.give_answer, numbers[-1], {"leak": True}, verbs.Origin(9))
+
+    def enough(events):
+        return [e for e in events if e[:2] == ("waiting", {"n": len(numbers) - 1})]
+
+    assert enough(read_stream(service, act, enough))
+    assert read_stream(service, lambda: None, lambda events: events, person=8)[0][1] == {"n": len(numbers)}
+
+
+def test_a_stream_ends_when_the_person_may_no_longer_read_it(sqlite, start, monkeypatch):
+    service = start(sqlite)
+    monkeypatch.setattr(streams, "COMMENT_SECONDS", 0.05)
+
+    async def refuse():
+        raise ForbiddenError("no more")
+
+    async def main():
+        response = await Streams(service).response(asking(), service.workers["pumps"], 9, refuse)
+        return await events_of(response, lambda events: False)
+
+    assert [name for name, _, _ in asyncio.run(main())] == ["waiting", "state"]
+
+
+def test_there_are_limits(sqlite, start, monkeypatch):
+    service = start(sqlite)
+
+    async def main():
+        open_streams, worker = Streams(service), service.workers["pumps"]
+        responses = [await open_streams.response(asking(), worker, 9, allow) for _ in range(5)]
+        with pytest.raises(ProblemError, match="5 streams of this person"):
+            await open_streams.response(asking(), worker, 9, allow)
+        other = await open_streams.response(asking(), worker, 8, allow)
+        await anext(other.body_iterator)
+        monkeypatch.setattr(streams, "MOST_STREAMS", 6)
+        with pytest.raises(ProblemError):
+            await open_streams.response(asking(), worker, 7, allow)
+        for response in [*responses, other]:  # some were never begun
+            await response({"type": "http"}, gone, ignore)
+        assert open_streams.n_open == 0
+
+    asyncio.run(main())
+
+
+def test_streams_over_the_network(sqlite, start):
+    service = start(sqlite)
+    token = create_token(sqlite, "anna", "pumps", "annotator", "test")
+    with (
+        listening(service) as address,
+        httpx.stream(
+            "GET", f"{address}/api/v1/projects/pumps/events", headers={"Authorization": f"Bearer {token}"}, timeout=20
+        ) as response,
+    ):
+        assert response.headers["content-type"].startswith("text/event-stream")
+        lines = response.iter_lines()
+        assert "event: waiting" in [next(lines) for _ in range(5)]
+        send(service.workers["pumps"], samples(1)[0][0])
+        assert next(line for line in lines if line == "event: sample")
+
+
+def test_pages_have_a_stream_with_the_session(sqlite, start):
+    service = start(sqlite)
+    shown = browser(service, add_person(service)).get("/p/pumps/live")
+    assert shown.headers["content-type"].startswith("text/event-stream")
+    assert "event: waiting" in shown.text
+    assert browser(service).get("/p/pumps/live").status_code == 303
