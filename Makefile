@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PARALLEL := -n auto --dist loadfile
+unexport PYTHONDONTWRITEBYTECODE  # tests start many processes, and each would compile all of its sources anew
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo serve test explore kernels gates check house words public-api lint types layers coverage bounds wheel accuracy comparison benchmarks same-bits active readme gallery docs clean help
+.PHONY: demo serve test explore kernels gates check house words public-api lint types layers coverage bounds dist accuracy comparison benchmarks same-bits active readme gallery docs clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 15
@@ -35,7 +36,7 @@ kernels: $(READY)  ## compile the kernels of the paper's profile and of active l
 
 gates: house lint types layers  ## what must hold before a commit: measures, linters, types, layers (a minute)
 
-check: gates coverage bounds wheel docs  ## everything: gates, all tests compiled, interpreted and with bounds checks, the wheel, the site
+check: gates coverage bounds dist docs  ## everything: gates, all tests compiled, interpreted and with bounds checks, the release, the site
 
 house:  ## measures of the source against tools/house_limits.toml, which only gets tighter
 	$(PYTHON) tools/check_house.py
@@ -61,14 +62,14 @@ FLOOR := 98
 COVERED := --cov=evolabel.core --cov=evolabel.classifier --cov=evolabel.active --cov-report=term:skip-covered
 
 coverage: $(READY)  ## tests compiled, with the floor of coverage, then interpreted for the coverage of kernels
-	$(BIN)/python -m pytest $(COVERED) --cov-fail-under=$(FLOOR) $(PARALLEL)
+	$(BIN)/python -m pytest --hypothesis-profile=check $(COVERED) --cov-fail-under=$(FLOOR) $(PARALLEL)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m 'not compiled' --cov --cov-report=term $(PARALLEL)
 
 bounds: $(READY)  ## tests with bounds checks in all kernels
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m 'not slow and not data' $(PARALLEL)
 
-wheel: $(READY)  ## build the wheel, install it without extras, try it outside the checkout
-	$(BIN)/python tools/check_wheel.py
+dist:  ## build wheel and source archive into dist/, check them, try them on every supported Python without the checkout
+	$(PYTHON) tools/dist.py
 
 accuracy: $(READY)  ## default classifier on the five data sets (EVOLABEL_DATA)
 	$(BIN)/python benchmarks/accuracy.py

@@ -12,8 +12,10 @@ from hypothesis import settings
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.streams import DriftingStream, from_csv
 
-# The same examples in every run, so that a change alone can turn the suite red; `make explore` draws new ones.
-settings.register_profile("steady", max_examples=50, derandomize=True, deadline=None)
+# The same examples in every run, so that a change alone can turn the suite red; `make check` has twice as many and
+# `make explore` draws new ones.
+settings.register_profile("steady", max_examples=25, derandomize=True, deadline=None)
+settings.register_profile("check", max_examples=50, derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=300, deadline=None)
 settings.load_profile("steady")
 
@@ -122,6 +124,17 @@ def command(capsys, monkeypatch):
         return Told(code, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Figures are made and written, but their files hold no drawing: drawing takes most of the time of a report."""
+    figure = pytest.importorskip("matplotlib.figure")
+
+    def write(self, file, *, format, **_):
+        file.write('<svg xmlns="http://www.w3.org/2000/svg"></svg>' if format == "svg" else b"\x89PNG")
+
+    monkeypatch.setattr(figure.Figure, "savefig", write)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from choices import pairs
 
 from evolabel.active import ActiveLearner
 from evolabel.core.edits import rule_edits
@@ -64,8 +65,7 @@ def learner(classifier, stream, per):
     return learner
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(("way", "change"), pairs(WAYS, CHANGES))
 def test_a_model_that_changes_after_copying_gives_the_same_queries(learner, stream, tmp_path, way, change):
     X, Y = stream
     twin = WAYS[way](learner, tmp_path)

@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
+from choices import pairs
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
@@ -36,8 +37,7 @@ LABELS = {
 }
 
 
-@pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("first", ["query", "next_query", "update", "save", "predict"])
+@pytest.mark.parametrize(("labels", "first"), pairs(LABELS, ["query", "next_query", "update", "save", "predict"]))
 def test_the_learner_continues_with_the_new_model(learner, stream, tmp_path, labels, first):
     X, Y = stream[0], LABELS[labels](stream[1])
     counts = learner.bucket.seen, learner.bucket.asked

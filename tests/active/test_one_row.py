@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,7 +37,7 @@ def assert_same(one, other):
         np.testing.assert_array_equal(score, other.scores[name], err_msg=name)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(data=st.data(), per=st.sampled_from(["samples", "labels"]), passed=st.sampled_from([3, 20, 70]))
 def test_one_row_has_the_scores_it_has_among_others(trained, stream, data, per, passed):
     X = np.tile(stream[0], (3, 1))

@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
@@ -100,7 +101,7 @@ class AnyStream(RuleBasedStateMachine):
 
 
 TestAnyStream = AnyStream.TestCase
-TestAnyStream.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)
+TestAnyStream.settings = settings(max_examples=examples(40), stateful_step_count=40, deadline=None)
 
 
 def test_a_question_that_cannot_be_paid_any_more_is_refused(classifier, stream):

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from river import compose, preprocessing
@@ -270,7 +271,7 @@ def test_a_category_is_one_among_those_known(samples):
 
 
 @given(st.lists(st.floats(-2.0, 2.0) | st.sampled_from([0.0, 0.0, float("nan")]), max_size=30), st.integers(1, 8))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_a_feature_that_waits_is_ready_when_it_has_shown_enough_and_varies(values, needed):
     waiting, shown = WaitingFeatures(), []
     for value in values:

@@ -19,7 +19,7 @@ SCRIPT = Path(__file__).with_name("crafted_files.py")
 
 
 @pytest.mark.parametrize("group", ["classifiers", "learners"])
-@pytest.mark.parametrize("cases", [CASES // 16, pytest.param(CASES, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cases", [CASES // 32, pytest.param(CASES, marks=pytest.mark.slow)])
 def test_crafted_files_work_or_are_refused(group, cases, tmp_path):
     """In a process of its own: a crash is then a failure that names its case."""
     ran = subprocess.run(

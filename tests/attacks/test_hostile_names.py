@@ -1,5 +1,6 @@
 """Names from outside do no harm: figures parse as XML, pages run no script, terminals get no control codes."""
 
+import functools
 import io
 import re
 import warnings
@@ -63,9 +64,17 @@ some_slow = pytest.mark.parametrize(  # every third one is quick enough for each
 )
 
 
-def names(name, count, kind):
-    """Different names, all of them hostile."""
-    return tuple(f"{name} {kind}{place}" if place else name for place in range(count))
+def in_all_places(name):
+    """Names of three features, of two labels and of a rule, a learner and a data set, all of them one hostile name."""
+    return (*(f"{name} f{place}" if place else name for place in range(3)), name, f"{name} l1", name)
+
+
+PARTS = [tuple(NAMES.values())[i : i + 6] for i in range(0, 24, 6)] + [tuple(NAMES.values())[-6:]]
+drawn = pytest.mark.parametrize(  # drawing takes seconds: every name in one place, and in `make check` in all places
+    "names",
+    [*PARTS, *(pytest.param(in_all_places(name), marks=pytest.mark.slow) for name in NAMES.values())],
+    ids=[*(f"part {i}" for i in range(len(PARTS))), *NAMES],
+)
 
 
 def checked(svg):
@@ -102,17 +111,17 @@ def trained():
     return EvolvingFuzzyClassifier(max_rules=3).fit(X, Y), X, Y
 
 
-def renamed(trained, name):
+def renamed(trained, names):
     classifier, X, Y = trained
-    classifier.name_columns(names(name, 3, "f"), names(name, 2, "l"))
+    classifier.name_columns(names[:3], names[3:5])
     rules = classifier._model.rules
-    rules.rule_names.names[int(rules.arrays.identity[1])] = name
+    rules.rule_names.names[int(rules.arrays.identity[1])] = names[5]
     return classifier, X, Y
 
 
-@some_slow
-def test_figures_of_a_classifier_are_drawn(trained, name):
-    classifier, X, Y = renamed(trained, name)
+@drawn
+def test_figures_of_a_classifier_are_drawn(trained, names):
+    classifier, X, Y = renamed(trained, names)
     for picture in all_figures(classifier, X, Y):
         figure = figure_of(picture.axes)
         checked(as_svg(figure))
@@ -122,12 +131,13 @@ def test_figures_of_a_classifier_are_drawn(trained, name):
 
 @pytest.fixture(scope="module")
 def repeated():
-    """Results of two learners under a name to be replaced."""
+    """Results of two learners, with names to be chosen."""
 
-    def run(name):
+    @functools.cache
+    def run(names):
         X, Y = DriftingStream(n_features=3, n_labels=2, n_regions=2, seed=0).take(120)
-        data = Dataset(X, Y, names(name, 3, "f"), names(name, 2, "l"), name)
-        learners = {one: EvolvingFuzzyClassifier(max_rules=2) for one in names(name, 2, "learner")}
+        data = Dataset(X, Y, names[:3], names[3:5], names[5])
+        learners = {one: EvolvingFuzzyClassifier(max_rules=2) for one in (names[5], f"{names[5]} learner1")}
         return repeat(lambda seed: prequential(learners, data, initial=60, metrics=("pa",), seed=seed), range(1)), data
 
     return run
@@ -135,8 +145,8 @@ def repeated():
 
 @hostile
 def test_tables_keep_their_columns(repeated, name):
-    results, _ = repeated(name)
-    plainly, _ = repeated("x")
+    results, _ = repeated(in_all_places(name))
+    plainly, _ = repeated(in_all_places("x"))
     lines = markdown_table(results).split("\n")
     assert len(lines) == len(markdown_table(plainly).split("\n"))
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines[:-1]} == {5}
@@ -146,9 +156,9 @@ def test_tables_keep_their_columns(repeated, name):
         assert visible(text.getvalue()) == text.getvalue()
 
 
-@some_slow
-def test_the_report_has_no_script(repeated, name, tmp_path):
-    results, data = repeated(name)
+@drawn
+def test_the_report_has_no_script(repeated, names, tmp_path):
+    results, data = repeated(names)
     checked(as_svg(figure_of(trend_lines(results, "pa"))))
     page = write_report(results, tmp_path, data).read_text("utf-8")
     for file in tmp_path.glob("*.svg"):
@@ -156,11 +166,17 @@ def test_the_report_has_no_script(repeated, name, tmp_path):
     check_page(page)
 
 
+@pytest.fixture(scope="module")
+def plainly(trained):
+    """The classifier with ordinary names."""
+    _, X, Y = trained
+    return renamed((EvolvingFuzzyClassifier(max_rules=3).fit(X, Y), X, Y), in_all_places("x"))[0]
+
+
 @hostile
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-def test_texts_of_rules_and_explanations_keep_their_lines(trained, name):
-    classifier, X, _ = renamed(trained, name)
-    plainly, _, _ = renamed((EvolvingFuzzyClassifier(max_rules=3).fit(*trained[1:]), *trained[1:]), "x")
+def test_texts_of_rules_and_explanations_keep_their_lines(trained, plainly, name):
+    classifier, X, _ = renamed(trained, in_all_places(name))
     explained = classifier.explain(X[0]), plainly.explain(X[0])
     pairs = [(classifier.rules_, plainly.rules_), (classifier.rules_[0], plainly.rules_[0]), explained]
     for told, expected in pairs:
@@ -173,7 +189,7 @@ def test_texts_of_rules_and_explanations_keep_their_lines(trained, name):
 
 @hostile
 def test_terminals_get_no_control_codes(command, trained, name, tmp_path):
-    classifier, _, _ = renamed(trained, name)
+    classifier, _, _ = renamed(trained, in_all_places(name))
     classifier.save(tmp_path / "model")
     told = command("rules", tmp_path / "model")
     assert told.code == 0

@@ -15,14 +15,14 @@ from attacks.interrupts import (
     ordinary_handler,  # noqa: F401
     steps_of,
 )
+from choices import pairs
 
 from evolabel import EvolvingFuzzyClassifier
 
 pytestmark = pytest.mark.compiled
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("rows", [1, 60])
+@pytest.mark.parametrize(("profile", "rows"), pairs(PROFILES, [1, 60]))
 @pytest.mark.parametrize("steps", SOME_STEPS)
 def test_learning(profile, rows, steps, tmp_path):
     X, Y = DRIFT

@@ -148,7 +148,7 @@ def test_many_interrupts_from_a_timer(tmp_path):
     X, Y = DRIFT
     clf, rng = EvolvingFuzzyClassifier(max_rules=4).fit(X[:80], Y[:80]), np.random.default_rng(8)
     process, came = os.getpid(), 0
-    for turn in range(200):
+    for turn in range(100):
         rows = slice(turn, turn + 1 + turn % 40)
         timer = threading.Timer(rng.uniform(0.0, 2e-3), lambda: os.kill(process, signal.SIGINT))
         try:
@@ -159,7 +159,7 @@ def test_many_interrupts_from_a_timer(tmp_path):
         timer.join()
         if turn % 20 == 0:
             assert_whole(clf, tmp_path, "complete")
-    assert came == 200
+    assert came == 100
     assert_whole(clf, tmp_path, "complete")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from choices import first_quick, pairs
 
 import evolabel
 from evolabel import EvolvingFuzzyClassifier
@@ -31,11 +32,13 @@ UNPICKLERS = re.compile(
 OPENS_ARRAYS = re.compile(r"np\.(?:load|fromfile|memmap)\((?!.*allow_pickle=False)")
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)
-def test_no_source_names_an_unpickler(source):
-    text = source.read_text("utf-8")
-    assert UNPICKLERS.findall(text) == []
-    assert OPENS_ARRAYS.findall(text) == []
+def test_no_source_names_an_unpickler():
+    found = {}
+    for source in SOURCES:
+        text = source.read_text("utf-8")
+        found[str(source)] = UNPICKLERS.findall(text) + OPENS_ARRAYS.findall(text)
+    assert len(found) > 100
+    assert {name: places for name, places in found.items() if places} == {}
 
 
 class Malicious:
@@ -242,9 +245,8 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("kind", ["pickle 5", "checkpoint", "npz"])
-@pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.usefixtures("plant_model")
+@pytest.mark.parametrize(("name", "kind"), pairs(COMMANDS, ["pickle 5", "checkpoint", "npz"]))
+@pytest.mark.usefixtures("plant_model", "undrawn")
 def test_no_command_unpickles(name, kind, command, payloads, marker, plant, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     planted, words, codes = COMMANDS[name]
@@ -262,7 +264,8 @@ def test_no_command_unpickles(name, kind, command, payloads, marker, plant, tmp_
     assert "Traceback" not in told.err
 
 
-@pytest.mark.parametrize("kind", ["pickle 5", "checkpoint"])
+@pytest.mark.parametrize("kind", first_quick("pickle 5", "checkpoint"))
+@pytest.mark.usefixtures("undrawn")
 def test_reproductions_do_not_unpickle_their_parts(kind, payloads, marker, tmp_path, command):
     tiny, out = tmp_path / "tiny.npz", tmp_path / "out"
     write_dataset(DriftingStream(n_features=3, n_labels=2, drift_every=0, seed=0).dataset(90, "tiny"), tiny)

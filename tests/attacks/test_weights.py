@@ -5,6 +5,7 @@ from contextlib import nullcontext, suppress
 
 import numpy as np
 import pytest
+from choices import pairs
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.initial.ridge import condition_ridge
@@ -80,8 +81,7 @@ def known_state(clf, state_of):
 
 
 @pytest.mark.filterwarnings("ignore::scipy.linalg.LinAlgWarning")
-@pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize(("weights", "profile"), pairs(WEIGHTS, PROFILES))
 def test_any_weights_end_in_finite_outputs_or_an_error(profile, weights, rows, state_of, assert_same_state):
     X, Y = rows
     w, half = WEIGHTS[weights], ROWS // 2

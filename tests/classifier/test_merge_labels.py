@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -109,7 +110,7 @@ def test_a_rule_a_person_has_written_keeps_what_it_says():
     seed=st.integers(0, 5),
 )
 @pytest.mark.compiled
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_any_labels_on_any_side(sides, profile, seed):
     mine, theirs = ([c for c in range(4) if sides[c][side]] or [3 * side] for side in (0, 1))
     X, Y = DriftingStream(n_features=3, n_labels=4, drift_every=0, seed=seed).take(180)

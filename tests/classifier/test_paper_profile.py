@@ -33,7 +33,10 @@ def in_steps(clf, X, Y, sizes):
     return clf
 
 
-@pytest.fixture(params=PROFILES)
+IN_CHECK = {"signed laplacian", "towards the global model", "pruned", "angle"}  # the others are in `make test`, too
+
+
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.slow if name in IN_CHECK else ()) for name in PROFILES])
 def profile(request):
     return PROFILES[request.param]
 

@@ -33,6 +33,7 @@ def test_criteria_and_selection_are_those_that_are_named(command):
     assert document["standings"][0]["questions"]["reasons"].keys() <= {"novelty", "ambiguity"}
 
 
+@pytest.mark.drawn
 def test_the_share_is_in_the_table_the_legend_and_the_report(command, tmp_path):
     told = command(*SHORT, "--budget", "0.2", "--out", tmp_path)
     used = Results.read(tmp_path / "seed-0").summary["active 20 %"].questions

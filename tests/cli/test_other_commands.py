@@ -127,6 +127,7 @@ def test_a_damaged_round_is_done_again_and_files_of_others_stay(command, plant, 
 
 def test_without_its_packages_the_command_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "cyclopts", None)
+    monkeypatch.setattr(sys, "argv", ["evolabel", "run"])
     with pytest.raises(SystemExit) as stop:
         evolabel.cli.main()
     assert 'pip install "evolabel[cli]"' in str(stop.value.code)

@@ -66,6 +66,7 @@ def test_the_same_command_gives_the_same_numbers(command):
     assert scores() == scores()
 
 
+@pytest.mark.drawn
 def test_results_figures_and_a_report_are_written(command, tmp_path, plant):
     out = tmp_path / "results"
     told = command("run", plant, "--labels", "fault_a,fault_b", "--against", "prior", "--out", out, "--quiet")
@@ -241,6 +242,7 @@ def changing_plant(tmp_path):
     return file
 
 
+@pytest.mark.drawn
 def test_changes_of_the_stream_are_a_table_and_a_part_of_the_report(command, changing_plant, tmp_path):
     out = tmp_path / "results"
     told = command("run", changing_plant, "--labels", "fan,pump", "--out", out, "--quiet")

@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -108,7 +109,7 @@ plans = st.lists(st.tuples(kinds, st.integers(0, 9)), min_size=1, max_size=8)
 
 @pytest.mark.parametrize("profile", PROFILES)
 @given(plan=plans)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_undo_goes_back_step_by_step_to_the_exact_bits(profile, plan):
     model = fresh(profile)
     states = []
@@ -125,7 +126,7 @@ def test_undo_goes_back_step_by_step_to_the_exact_bits(profile, plan):
 
 @pytest.mark.parametrize("profile", PROFILES)
 @given(plan=plans)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_the_model_goes_on_learning_after_acts_and_stays_consistent(profile, plan):
     model = fresh(profile)
     base = model.trained()

@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_rule_bases import assert_close
@@ -168,7 +169,7 @@ def test_a_feature_that_comes_and_goes_leaves_no_trace(kind):
 
 
 @given(seed=st.integers(0, 50), kept=st.lists(st.integers(0, 4), min_size=1, max_size=4, unique=True))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_what_remains_of_the_statistics_is_untouched(seed, kept):
     X, Y = samples(seed, p=5)
     model = model_of(X, Y)
@@ -213,7 +214,7 @@ def test_during_the_warm_up_a_new_feature_was_missing_so_far():
 @given(
     counts=st.lists(st.integers(2, 60), min_size=1, max_size=4), kind=st.sampled_from(["quantile", "minmax", "none"])
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_features_scaled_apart_are_scaled_alike_side_by_side(counts, kind):
     columns = [np.random.default_rng(n).normal(n, n, size=n) for n in counts]
     scalers = [fit_scaler(column.reshape(-1, 1), kind, 16) for column in columns]

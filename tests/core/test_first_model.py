@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,7 +51,7 @@ def test_row_by_row_and_at_once_are_the_same():
     np.testing.assert_array_equal(by_row(EvolvingFuzzyClassifier(), X[:100], Y[:100]), at_once[:100])
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=6), st.integers(0, 10_000))
 def test_parts_of_any_length_are_the_same(sizes, seed):
     rng = np.random.default_rng(seed)

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper_rule_bases import paper_learned
@@ -48,7 +49,7 @@ def bases(draw):
     return base, with_gaps(Z, Y, seed, features=draw(st.sampled_from([0.0, 0.3])))[0]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(bases())
 def test_they_answer_as_the_statistics_do(case):
     base, Z = case
@@ -56,7 +57,7 @@ def test_they_answer_as_the_statistics_do(case):
     assert_close(base.outputs(Z), by_row, ROUNDING)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(bases())
 def test_the_naive_twin_agrees(case):
     """Eq. (2), written down: memberships times what each rule makes of its own regressor."""
@@ -69,7 +70,7 @@ def test_the_naive_twin_agrees(case):
         assert_close(formed[slot].T, W[slot], 1e-10)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(bases(), st.integers(1, SOME_ROWS - 1))
 def test_few_rows_and_blocks_have_the_same_bits(case, few):
     base, Z = case

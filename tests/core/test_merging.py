@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper_rule_bases import paper_base
@@ -40,7 +41,7 @@ def batch_covariance(S, settings):
     return (np.diag(settings.prior_count * settings.prior) + scatter) / (settings.prior_count + len(S) - 1.0)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(SEEDS, st.integers(1, 40), st.integers(1, 40), st.sampled_from([0.0, 5.0]))
 def test_a_merged_rotated_rule_is_the_pooled_batch(seed, n, m, apart):
     first, second = clouds(seed, (n, m), apart)
@@ -58,7 +59,7 @@ def test_a_merged_rotated_rule_is_the_pooled_batch(seed, n, m, apart):
     assert_close(base.arrays.M[1], ((both - both.mean(axis=0)) ** 2).sum(axis=0), 1e-9)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(SEEDS)
 def test_label_moments_and_statistics_are_pooled_exactly(seed):
     rng = np.random.default_rng(seed)
@@ -101,7 +102,7 @@ def by_hand(base, a, b):
     return at_centre + around
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(SEEDS, st.booleans())
 def test_merged_weights_by_output(seed, larger_first):
     rng = np.random.default_rng(seed)
@@ -118,7 +119,7 @@ def test_merged_weights_by_output(seed, larger_first):
     np.testing.assert_allclose(base.arrays.W[1], expected, rtol=1e-10, atol=1e-12)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(SEEDS, st.sampled_from([0.1, 3.0]))
 def test_merged_weights_by_angle(seed, size):
     rng = np.random.default_rng(seed)

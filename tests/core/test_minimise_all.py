@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_proximal import kronecker_hessian, make_problem
@@ -42,7 +43,7 @@ def assert_optimal(problem, W, within):
     np.testing.assert_allclose(slope[:, -1], 0.0, atol=within)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(SEEDS, SHAPES)
 def test_each_minimum_is_the_one_it_has_alone(seed, shape):
     K, q, rows = shape
@@ -53,7 +54,7 @@ def test_each_minimum_is_the_one_it_has_alone(seed, shape):
     np.testing.assert_allclose(found, alone, rtol=0.0, atol=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(SEEDS, SHAPES)
 def test_every_minimum_satisfies_the_conditions_of_l1(seed, shape):
     K, q, rows = shape
@@ -63,7 +64,7 @@ def test_every_minimum_satisfies_the_conditions_of_l1(seed, shape):
         assert_optimal(pair, W, 1e-6 * pair.lipschitz())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(SEEDS, SHAPES)
 def test_without_l1_all_labels_solve_one_linear_system(seed, shape):
     K, q, rows = shape
@@ -72,7 +73,7 @@ def test_without_l1_all_labels_solve_one_linear_system(seed, shape):
     np.testing.assert_allclose(without_l1(problem, betas), expected, rtol=1e-8, atol=1e-9)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(SEEDS, st.integers(1, 6))
 def test_few_rows_in_many_dimensions_are_no_trouble(seed, rows):
     """H has the rank of its rows, and the factor as many rows."""
@@ -83,7 +84,7 @@ def test_few_rows_in_many_dimensions_are_no_trouble(seed, rows):
         assert_optimal(pair, W, 1e-6 * pair.lipschitz())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(SEEDS, st.integers(1, 8), st.integers(0, 20))
 def test_the_factor_squared_is_the_matrix(seed, q, rows):
     R = np.random.default_rng(seed).normal(size=(rows, q))

@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from choices import pairs
 from naive import learn as naive
 from small_rule_bases import (
     NO_ROWS,
@@ -72,8 +73,7 @@ def stream_of(name, seed, rows=220):
     return make_settings(4, **changes), (Z, Y, weights, confidences)
 
 
-@pytest.mark.parametrize("seed", [2, 3])
-@pytest.mark.parametrize("name", STREAMS)
+@pytest.mark.parametrize(("name", "seed"), pairs(STREAMS, [2, 3]))
 def test_the_loop_equals_its_naive_twin(name, seed):
     settings, (Z, Y, weights, confidences) = stream_of(name, seed)
     base, out = RuleBase(4, 3, settings), np.empty(Y.shape)

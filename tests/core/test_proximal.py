@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper_rule_bases import random_factor
@@ -39,7 +40,7 @@ def smooth_minimum(problem):
     return U @ np.array([np.linalg.solve(A + problem.beta * b[k] * np.diag(slopes), rotated[k]) for k in range(len(b))])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(SEEDS, st.integers(1, 4), st.integers(2, 5), st.sampled_from([0.0, 2.0]))
 def test_the_gradient_is_that_of_finite_differences(seed, K, q, beta):
     problem = make_problem(seed, K, q, 0.0, beta)
@@ -53,7 +54,7 @@ def test_the_gradient_is_that_of_finite_differences(seed, K, q, beta):
             assert numeric == pytest.approx(slope[b, j], rel=1e-5, abs=1e-5)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(SEEDS, st.integers(1, 4), st.integers(2, 5), st.sampled_from([0.0, 0.3, 50.0]))
 def test_the_step_bound_is_at_least_the_norm_of_the_hessian(seed, K, q, beta):
     problem = make_problem(seed, K, q, 0.0, beta)
@@ -71,7 +72,7 @@ def test_the_printed_step_bound_is_far_below():
     assert 2.0 * printed < np.linalg.norm(kronecker_hessian(problem), 2)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(SEEDS, st.integers(1, 5), st.integers(2, 6), st.sampled_from([0.0, 0.5, 20.0]))
 def test_without_l1_the_minimum_is_the_sylvester_solution(seed, K, q, beta):
     problem = make_problem(seed, K, q, 0.0, beta)
@@ -79,7 +80,7 @@ def test_without_l1_the_minimum_is_the_sylvester_solution(seed, K, q, beta):
     np.testing.assert_allclose(found, smooth_minimum(problem), rtol=1e-6, atol=1e-7)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(SEEDS, st.sampled_from([0.1, 1.0, 5.0]), st.sampled_from([0.0, 2.0]))
 def test_the_minimum_satisfies_the_conditions_of_l1(seed, alpha, beta):
     problem = make_problem(seed, 4, 6, alpha, beta)
@@ -92,7 +93,7 @@ def test_the_minimum_satisfies_the_conditions_of_l1(seed, alpha, beta):
     np.testing.assert_allclose(slope[:, -1], 0.0, atol=scale)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(SEEDS)
 def test_the_start_makes_no_difference(seed):
     problem = make_problem(seed, alpha=0.5)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -16,7 +17,7 @@ TIED = hnp.arrays(np.float64, st.tuples(st.integers(2, 40), st.just(1)), element
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(batch=COLUMNS | TIED, X=COLUMNS)
 def test_monotone_and_within_limits(kind, batch, X):
     scaler = fit_scaler(batch, kind, 8)
@@ -28,7 +29,7 @@ def test_monotone_and_within_limits(kind, batch, X):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(batch=hnp.arrays(np.float64, (30, 1), elements=st.integers(-1000, 1000)), at=st.floats(0.0, 1.0))
 def test_inverse_undoes_transform_between_the_outer_knots(kind, batch, at):
     scaler = fit_scaler(batch, kind, 8)

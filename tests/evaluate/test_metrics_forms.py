@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from metric_twins import PLAIN, growing_streams, naive
@@ -9,7 +10,7 @@ from metric_twins import PLAIN, growing_streams, naive
 from evolabel.errors import ParameterError
 from evolabel.evaluate.metrics import AveragePrecision, Coverage, Fading, MacroF1, MicroF1, PartialAccuracy, Sliding
 
-SOME = settings(max_examples=20, deadline=None)
+SOME = settings(max_examples=examples(20), deadline=None)
 EVERY = pytest.mark.parametrize("metric", PLAIN, ids=repr)
 
 

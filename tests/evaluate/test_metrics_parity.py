@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from metric_twins import streams
@@ -21,7 +22,7 @@ from evolabel.evaluate.metrics import (
     SubsetAccuracy,
 )
 
-MANY = settings(max_examples=60, deadline=None)
+MANY = settings(max_examples=examples(60), deadline=None)
 COMPLETE = streams(gaps=False, min_labels=2)
 
 

@@ -4,13 +4,14 @@ import pickle
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from metric_twins import FORMS, PLAIN, assert_same_state, growing_streams, naive, naive_skipped, streams
 
 from evolabel.evaluate.metrics import MacroF1, PartialAccuracy, Sliding, scored_labels
 
-SOME = settings(max_examples=20, deadline=None)
+SOME = settings(max_examples=examples(20), deadline=None)
 EVERY = pytest.mark.parametrize("metric", [*PLAIN, *FORMS], ids=repr)
 PLAIN_ONES = pytest.mark.parametrize("metric", PLAIN, ids=repr)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from prequential_helpers import MeanLearner, OnePassLearner, small_stream, without_times
@@ -13,7 +14,7 @@ from evolabel.streams import DriftingStream
 from evolabel.streams.dataset import Dataset
 
 ROWS = 30
-MANY, FEW = settings(max_examples=80, deadline=None), settings(max_examples=12, deadline=None)
+MANY, FEW = settings(max_examples=examples(80), deadline=None), settings(max_examples=12, deadline=None)
 
 
 def obvious_loop(learner, X, Y, initial, delay, annotated, seed):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from prequential_helpers import MeanLearner, OnePassLearner
@@ -11,7 +12,7 @@ from evolabel.evaluate.prequential import prequential
 from evolabel.streams import DriftingStream
 
 ROWS, INITIAL = 24, 4
-SOME = settings(max_examples=40, deadline=None)
+SOME = settings(max_examples=examples(40), deadline=None)
 
 
 def scores(learner, X, Y, **options):

@@ -5,6 +5,7 @@ from math import isnan
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from prequential_helpers import MeanLearner, OnePassLearner, small_stream
@@ -23,7 +24,7 @@ def line(results, learner, metric, form):
     return {p.sample: p.value for p in results.trend if (p.learner, p.metric, p.form) == (learner, metric, form)}
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(every=st.integers(1, 50), window=st.integers(1, 50))
 def test_every_point_is_the_metric_of_the_scores_up_to_it(every, window):
     X, Y = DriftingStream(seed=1).take(ROWS)

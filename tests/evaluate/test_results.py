@@ -6,6 +6,7 @@ from math import inf
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from prequential_helpers import MeanLearner, OnePassLearner, small_stream, without_times
@@ -78,7 +79,7 @@ names = st.text(max_size=5)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     points=st.lists(st.builds(Point, names, st.integers(0, 2**62), names, names, numbers), max_size=5).map(tuple),
     metrics=st.dictionaries(names, numbers, max_size=3),

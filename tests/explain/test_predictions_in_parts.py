@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from callable_kernels import callable_kernel
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,7 +51,7 @@ rows = st.lists(values, min_size=5, max_size=5).map(np.array).filter(lambda x: n
 
 @pytest.mark.parametrize("profile", [*PROFILES, "drifted"])
 @given(x=rows)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_parts_add_up_to_the_output(profile, x):
     clf = classifier(profile)
     why = clf.explain(x)
@@ -65,7 +66,7 @@ def test_parts_add_up_to_the_output(profile, x):
 
 @pytest.mark.parametrize("profile", [*PROFILES, "drifted"])
 @given(x=rows)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_a_change_turns_the_label_and_a_missing_feature_is_left_alone(profile, x):
     clf = classifier(profile)
     for c, flip in enumerate(clf.explain(x).counterfactuals):

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pump_stream import FEATURES, LABELS, pump_rows
@@ -74,7 +75,7 @@ def expected(condition):
 
 
 @given(rules())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_print_and_read_give_the_same_conditions(rule):
     read = read_form(rule.text)
     assert list(read.conditions) == [found for each in rule.conditions for found in expected(each)]
@@ -84,7 +85,7 @@ def test_print_and_read_give_the_same_conditions(rule):
 
 
 @given(rules(), st.sampled_from([ADMITTED_TOO, NOTHING_ELSE]))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_missing_values_are_refused_by_name(rule, missing):
     first = rule.conditions[0]
     if missing == ADMITTED_TOO and first.texts and not first.excluded:

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -27,7 +28,7 @@ def naive_borders(batch, rows):
     return np.array(ends).T
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(ROWS, ROWS, ROWS)
 def test_a_value_widens_a_range_from_its_third_row_on(batch, rows, more):
     ranges = batch_ranges(batch)
@@ -38,7 +39,7 @@ def test_a_value_widens_a_range_from_its_third_row_on(batch, rows, more):
     assert np.array_equal(ranges[1, 0], high)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(ROWS, ROWS)
 def test_merged_ranges_are_those_of_one_stream(rows, more):
     mine, theirs, both = (no_ranges(2) for _ in range(3))
@@ -48,7 +49,7 @@ def test_merged_ranges_are_those_of_one_stream(rows, more):
     assert np.array_equal(merged_ranges(mine, theirs), both)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(ROWS, hnp.arrays(np.float64, 2, elements=VALUES))
 def test_outside_is_by_more_than_half_the_range(batch, x):
     ranges = batch_ranges(batch)

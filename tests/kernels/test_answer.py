@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper_rule_bases import paper_learned
@@ -57,7 +58,7 @@ def regressors(base, z):
     return [base.regressor(z, slot) for slot in range(1, base.n_rules + 1)]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(bases())
 def test_answer_rows_gives_the_outputs_and_the_quadratic_forms(case):
     base, Z = case
@@ -75,7 +76,7 @@ def test_answer_rows_gives_the_outputs_and_the_quadratic_forms(case):
         np.testing.assert_array_equal(getattr(base.arrays, name), array, err_msg=name)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(bases(), st.booleans())
 def test_blocks_of_rows_find_the_same(case, moments):
     base, Z = case
@@ -107,7 +108,7 @@ def test_blocks_of_rows_find_the_same(case, moments):
         assert_close(one, other, 1e-8, name)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(bases())
 def test_trace_drop_is_the_drop_of_an_actual_update(case):
     base, Z = case
@@ -121,7 +122,7 @@ def test_trace_drop_is_the_drop_of_an_actual_update(case):
     assert (out < 1.0).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(bases())
 def test_leverage_is_the_share_of_variance_an_actual_update_removes(case):
     base, Z = case
@@ -135,7 +136,7 @@ def test_leverage_is_the_share_of_variance_an_actual_update_removes(case):
     assert (out < 1.0).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(bases(), st.integers(0, 3))
 def test_variance_reduction_is_what_an_actual_update_brings_to_the_rows_of_the_moments(case, waiting):
     base, Z = case
@@ -151,7 +152,7 @@ def test_variance_reduction_is_what_an_actual_update_brings_to_the_rows_of_the_m
         assert out[i] == pytest.approx(expected, rel=1e-6, abs=1e-8)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(bases(), st.floats(0.5, 4.0), st.integers(1, 5))
 def test_moments_are_the_batch_formula_however_many_rows_wait(case, weight, block):
     base, Z = case

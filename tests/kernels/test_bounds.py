@@ -1,6 +1,7 @@
 """Checks of raw rows against whole-array formulas."""
 
 import numpy as np
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -11,13 +12,13 @@ from evolabel.kernels import bounds
 SHAPES = st.tuples(st.integers(0, 4), st.integers(1, 3))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(hnp.arrays(np.float64, SHAPES, elements=st.sampled_from([0.0, 1e300, np.nan, np.nan, np.inf, -np.inf])))
 def test_first_bad_sample(X):
     assert bounds.first_bad_sample(X) == naive.first_bad_sample(X)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(hnp.arrays(np.float64, SHAPES, elements=st.sampled_from([0.0, 1.0, 1.0, np.nan, 0.5, np.inf, -1.0])))
 def test_first_bad_label(Y):
     assert bounds.first_bad_label(Y) == naive.first_bad_label(Y)

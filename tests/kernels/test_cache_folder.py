@@ -15,11 +15,12 @@ print({kernel}({arguments}))
 """
 BEYOND = [
     ("structure", "ward_pair", "np.ones((2, 3)), np.ones((1, 3)), np.ones(2)"),
-    (  # features of two samples, compared in lanes
+    pytest.param(  # features of two samples, compared in lanes
         "feedback",
         "shift_rows",
         "np.ones((1, 8)), np.array([1]), np.ones((1, 3)), np.array([0]), np.ones((1, 1)), np.ones((1, 1)), np.ones(1), "
         "np.ones((2, 1)), np.ones(1), np.ones(1), np.ones((1, 1)), np.ones(1)",
+        marks=pytest.mark.slow,
     ),
 ]
 

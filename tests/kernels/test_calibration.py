@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.calibration import D0, GAINS, LEVELS, MEMORY, ClassCalibration, LabelCalibration, regressors, sigma
@@ -39,7 +40,7 @@ def compare(twin, calibration, K, coverage):
     np.testing.assert_allclose(calibration.limits(coverage), np.broadcast_to(twin.limits(coverage), K), atol=1e-9)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 60),
@@ -62,7 +63,7 @@ def test_kernels_agree_with_their_twins(seed, n, K, classes, adapts, wild, cover
     compare(twin, calibration, K, coverage)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 @given(seed=st.integers(0, 10**6), classes=st.booleans())
 def test_labels_that_are_not_heard_change_the_maps_only(seed, classes):
     K = 3
@@ -80,7 +81,7 @@ def test_labels_that_are_not_heard_change_the_maps_only(seed, classes):
     compare(twin, calibration, K, 0.9)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 @given(seed=st.integers(0, 10**6), classes=st.booleans(), wild=st.booleans())
 def test_rows_one_by_one_or_together_give_the_same_bits(seed, classes, wild):
     F, Y, weights, sure = drawn_rows(seed, 30, 4, classes=classes, wild=wild)
@@ -92,7 +93,7 @@ def test_rows_one_by_one_or_together_give_the_same_bits(seed, classes, wild):
     assert all(map(np.array_equal, together.arrays, apart.arrays))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(seed=st.integers(0, 10**6), wild=st.booleans())
 def test_probabilities_rise_with_outputs_and_are_never_0_or_1(seed, wild):
     F, Y, weights, sure = drawn_rows(seed, 80, 3, wild=wild)
@@ -105,7 +106,7 @@ def test_probabilities_rise_with_outputs_and_are_never_0_or_1(seed, wild):
     assert (np.diff(P, axis=0) >= -1e-12).all()
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(seed=st.integers(0, 10**6), K=st.integers(2, 6), wild=st.booleans())
 def test_the_most_likely_class_is_that_of_the_largest_output(seed, K, wild):
     F, Y, weights, sure = drawn_rows(seed, 60, K, classes=True, wild=wild)
@@ -117,7 +118,7 @@ def test_the_most_likely_class_is_that_of_the_largest_output(seed, K, wild):
     assert (P.argmax(axis=1) == F.argmax(axis=1)).all()
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(seed=st.integers(0, 10**6), classes=st.booleans(), low=st.floats(0.5, 0.99), high=st.floats(0.5, 0.99))
 def test_sets_are_never_empty_and_grow_with_the_coverage(seed, classes, low, high):
     F, Y, weights, sure = drawn_rows(seed, 80, 3, classes=classes)

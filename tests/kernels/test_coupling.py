@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -43,7 +44,7 @@ def matrix_of(kind, Q, mass):
     return B
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(SEEDS, st.integers(1, 6), st.sampled_from([0.0, 0.4]))
 def test_one_sample_more(seed, K, missing):
     rng = np.random.default_rng(seed)
@@ -59,7 +60,7 @@ def test_one_sample_more(seed, K, missing):
         np.testing.assert_allclose(Q, known.Q, rtol=1e-10, atol=1e-13)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(SEEDS, st.integers(2, 6), st.integers(2, 40))
 def test_incremental_moments_and_correlations_are_those_of_the_batch(seed, K, rows):
     rng = np.random.default_rng(seed)
@@ -81,7 +82,7 @@ def test_incremental_moments_and_correlations_are_those_of_the_batch(seed, K, ro
     np.testing.assert_allclose(C, expected, rtol=1e-8, atol=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(SEEDS, st.integers(1, 6), st.integers(0, 20), st.booleans())
 def test_correlation(seed, K, rows, shrink):
     rng = np.random.default_rng(seed)
@@ -104,7 +105,7 @@ def test_labels_that_never_vary_correlate_with_nothing():
 
 
 @pytest.mark.parametrize("kind", [NONE, RIDGE, SHIFTED, SIGNED_LAPLACIAN, PAPER])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(SEEDS, st.integers(1, 7), st.integers(0, 25))
 def test_coupling(kind, seed, K, rows):
     rng = np.random.default_rng(seed)
@@ -113,7 +114,7 @@ def test_coupling(kind, seed, K, rows):
 
 
 @pytest.mark.parametrize("name", CONVEX)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(SEEDS, st.integers(1, 12), st.integers(0, 30))
 def test_every_coupling_is_positive_semidefinite_with_norm_at_most_one(name, seed, K, rows):
     rng = np.random.default_rng(seed)
@@ -125,7 +126,7 @@ def test_every_coupling_is_positive_semidefinite_with_norm_at_most_one(name, see
     assert eigenvalues.max() <= 1.0 + 1e-12
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(SEEDS, st.integers(2, 12), st.integers(3, 30))
 def test_the_printed_coupling_is_indefinite(seed, K, rows):
     rng = np.random.default_rng(seed)
@@ -142,7 +143,7 @@ def test_the_printed_coupling_of_two_opposite_labels():
     np.testing.assert_allclose(np.linalg.eigvalsh(matrix_of(PAPER, Q, mass)), [-2.0, 2.0])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(hnp.arrays(np.float64, (4, 4), elements=st.floats(-5.0, 5.0)))
 def test_scale_to_unit(B):
     expected = naive.scale_to_unit(B)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import descent as naive
@@ -23,7 +24,7 @@ def sparse(rng, shape, zeros):
     return np.where(rng.random(shape) < zeros, 0.0, rng.normal(size=shape))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(SEEDS, SIZES, LENGTHS, LENGTHS, SHARES)
 def test_add_rows(seed, K, rows, q, zeros):
     rng = np.random.default_rng(seed)
@@ -33,7 +34,7 @@ def test_add_rows(seed, K, rows, q, zeros):
     np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(SEEDS, SIZES, LENGTHS, st.integers(0, 12), SHARES)
 def test_curvature(seed, K, q, r, zeros):
     rng = np.random.default_rng(seed)
@@ -43,7 +44,7 @@ def test_curvature(seed, K, q, r, zeros):
     np.testing.assert_allclose(out, naive.curvature(W, F.T @ F), rtol=1e-11, atol=1e-11)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(SEEDS, st.integers(1, 3), st.integers(0, 6))
 def test_few_weights_read_h_and_many_read_the_factor(seed, r, more):
     rng = np.random.default_rng(seed)
@@ -56,7 +57,7 @@ def test_few_weights_read_h_and_many_read_the_factor(seed, r, more):
     np.testing.assert_allclose(out, naive.curvature(W, H), rtol=1e-11, atol=1e-11)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(SEEDS, SIZES, SIZES, st.sampled_from([0.0, 0.5, 100.0]), SHARES)
 def test_add_coupling(seed, K, q, beta, zeros):
     rng = np.random.default_rng(seed)
@@ -67,7 +68,7 @@ def test_add_coupling(seed, K, q, beta, zeros):
     np.testing.assert_array_equal(out[:, -1], intercepts)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(SEEDS, SIZES, SIZES, st.sampled_from([0.0, 0.5, 10.0]), st.floats(0.1, 100.0))
 def test_proximal_point(seed, K, q, alpha, L):
     rng = np.random.default_rng(seed)
@@ -90,7 +91,7 @@ def test_a_weight_that_is_no_number_does_not_pass_for_a_zero():
     np.testing.assert_array_equal(new, [[np.nan, 2.0, 0.0]])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(SEEDS, SIZES, SIZES)
 def test_uphill(seed, K, q):
     """Whole numbers: the order of the sum cannot decide."""
@@ -104,7 +105,7 @@ def test_momentum_across_the_step_is_not_uphill():
     assert descent.uphill(ahead, new, np.array([[-1e-9, 5.0]]))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(SEEDS, SIZES, SIZES, st.floats(0.0, 1.0))
 def test_go_on(seed, K, q, momentum):
     new, W, ahead = np.random.default_rng(seed).normal(size=(3, K, q))
@@ -130,7 +131,7 @@ def walk(seed, K, q, r, alpha, beta, tolerance, most):
 PAIRS = np.array([[0.0, 0.0], [0.0, 2.0], [0.05, 0.0], [0.4, 2.0], [3.0, 20.0]]).T.copy()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(SEEDS, st.integers(1, 4), st.integers(2, 8), st.integers(0, 8), st.sampled_from([0, 1, 2, 9, 60]))
 def test_descend_takes_the_steps_of_its_twin(seed, K, q, r, most):
     arguments, twins = walk(seed, K, q, min(r, q), *PAIRS, 0.0, most)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import iteration as naive
@@ -21,7 +22,7 @@ def symmetric(rng, n):
     return F @ F.T
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(SEEDS, SIZES, SIZES, st.floats(1e-6, 100.0))
 def test_rls_step(seed, K, q, w):
     rng = np.random.default_rng(seed)
@@ -35,7 +36,7 @@ def test_rls_step(seed, K, q, w):
     np.testing.assert_allclose(f, said, rtol=1e-10, atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.floats(-1e6, 1e6), st.floats(0.0, 1e6))
 def test_soft_threshold(x, width):
     assert iteration.soft(x, width) == naive.soft(x, width)
@@ -47,7 +48,7 @@ def test_soft_threshold_gives_exact_zeros():
     assert iteration.soft(-2.0, 0.5) == -1.5
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(SEEDS, SIZES, st.integers(1, 6), st.sampled_from([0.0, 0.5]), st.sampled_from([0.0, 2.0]))
 def test_prox_step(seed, K, q, alpha, beta):
     rng = np.random.default_rng(seed)
@@ -73,7 +74,7 @@ def test_alpha_and_beta_leave_the_intercept_alone():
     assert (after[0][:, :-1] != 0.0).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(SEEDS, st.integers(1, 8))
 def test_power_iteration(seed, n):
     A = symmetric(np.random.default_rng(seed), n)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -58,7 +59,7 @@ def rows_of(seed, n=80, K=4):
     return F, P, Y, rng
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(st.integers(0, 10_000), st.booleans(), st.sampled_from([2, 4, 16]), st.sampled_from([0.5, 0.3]))
 def test_rows_are_decided_and_learned_as_the_naive_twin_does(seed, weighted, most, threshold):
     F, P, Y, rng = rows_of(seed)

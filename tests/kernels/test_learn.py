@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -33,7 +34,7 @@ consequents, learn = CallableKernels(consequents_module), CallableKernels(learn_
 NUMBERS = st.floats(-5.0, 5.0, allow_subnormal=False)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     hnp.arrays(np.float64, 4, elements=st.sampled_from([0.0, 1.0, np.nan])),
     hnp.arrays(np.float64, 4, elements=st.floats(0.0, 1.0)) | st.just(np.empty(0)),
@@ -46,7 +47,7 @@ def test_confidence_of_row(y, given_confidence):
     assert share == pytest.approx(mean, rel=1e-15)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.integers(0, 5), st.integers(1, 40), hnp.arrays(np.float64, 5, elements=NUMBERS))
 def test_add_global_output(seed, rows, v):
     arrays = learned(seed, rows).arrays
@@ -56,7 +57,7 @@ def test_add_global_output(seed, rows, v):
     np.testing.assert_allclose(f, expected, rtol=1e-11, atol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     st.floats(0.0, 1.0), hnp.arrays(np.float64, (4, 3), elements=NUMBERS), hnp.arrays(np.float64, 4, elements=NUMBERS)
 )
@@ -69,7 +70,7 @@ def test_add_rule_output(psi, A, f):
     np.testing.assert_allclose(f, expected_f, rtol=1e-12, atol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.integers(0, 5), st.integers(1, 60), st.integers(0, 60))
 def test_any_due(seed, rows, upkeep_every):
     base = learned(seed, rows)
@@ -79,7 +80,7 @@ def test_any_due(seed, rows, upkeep_every):
     assert consequents.any_due(base.n_rules, active, base.arrays.age, upkeep_every) == due
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.integers(0, 20), st.integers(1, 120), hnp.arrays(np.float64, (3, 4), elements=NUMBERS), st.data())
 def test_answers_of_any_state(seed, rows, Z, data):
     base = learned(seed, rows, min_activation=data.draw(st.sampled_from([0.0, 0.03, 0.3])))
@@ -95,7 +96,7 @@ def test_answers_of_any_state(seed, rows, Z, data):
         np.testing.assert_array_equal(getattr(base.arrays, name), array, err_msg=name)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     st.integers(0, 1000),
     st.sampled_from([0.0, 0.2]),

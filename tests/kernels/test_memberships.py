@@ -2,6 +2,7 @@
 
 import numpy as np
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -36,7 +37,7 @@ def spread(D, tau, min_activation):
     return full
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(samples())
 def test_distances_leave_missing_features_out(sample):
     z, C, c, inv, lam = sample
@@ -47,7 +48,7 @@ def test_distances_leave_missing_features_out(sample):
     assert memberships.observed_features(z) == naive.observed_features(z)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(hnp.arrays(np.float64, st.integers(2, 8), elements=st.floats(0.0, 1e4)))
 def test_nearest_takes_the_first_of_the_smallest(D):
     assert memberships.nearest(D, len(D) - 1) == 1 + naive.nearest(D[1:])
@@ -59,7 +60,7 @@ def test_without_rules_nothing_is_nearest_and_nothing_active():
     assert memberships.memberships(D, 0, 0.1, 0.03, psi, active) == 0
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(
     hnp.arrays(np.float64, st.integers(2, 8), elements=st.floats(0.0, 3.0)),
     st.floats(0.01, 10.0),
@@ -73,7 +74,7 @@ def test_memberships_are_a_softmax_of_the_active_rules(D, tau, min_activation):
     assert abs(psi.sum() - 1.0) < 1e-14 * len(D)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(hnp.arrays(np.float64, 5, elements=st.floats(0.0, 1e12)))
 def test_memberships_sum_to_one_however_far_the_sample(D):
     psi = spread(D, 0.1, 0.03)

@@ -2,6 +2,7 @@
 
 import numpy as np
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -38,7 +39,7 @@ def rule_bases(draw):
     return base
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(MASSES, MASSES, st.floats(0.1, 100.0), st.floats(0.01, 100.0))
 def test_inverse_variance(n, M, nu0, S0):
     np.testing.assert_allclose(
@@ -46,7 +47,7 @@ def test_inverse_variance(n, M, nu0, S0):
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data(), st.just(np.inf) | st.floats(1.0, 100.0))
 def test_absorb_moves_one_slot_by_one_sample(data, most):
     base = data.draw(rule_bases())
@@ -64,7 +65,7 @@ def test_absorb_moves_one_slot_by_one_sample(data, most):
     np.testing.assert_array_equal(slot_of(base.arrays, 2).c, other.c)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(rule_bases())
 def test_pooled_moments_are_those_of_both_sets(base):
     expected, other = slot_of(base.arrays, 1), slot_of(base.arrays, 2)
@@ -79,7 +80,7 @@ def test_pooled_moments_are_those_of_both_sets(base):
     np.testing.assert_allclose(base.arrays.inv[1], inv, rtol=1e-12)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(rule_bases(), st.floats(1.0, 100.0))
 def test_bounded_counts_keep_the_variance(base, most):
     expected, before = slot_of(base.arrays, 1), slot_of(base.arrays, 1)
@@ -104,7 +105,7 @@ def test_a_centre_follows_samples_that_move_where_counts_are_bounded():
     assert following > 2.9
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(hnp.arrays(np.float64, (7, 3), elements=NUMBERS), hnp.arrays(np.float64, 7, elements=st.floats(0.1, 10.0)))
 def test_absorbing_samples_gives_their_weighted_mean_and_scatter(Z, weights):
     base = RuleBase(3, 1, make_settings(3))

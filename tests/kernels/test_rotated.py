@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import moments as naive_moments
@@ -23,7 +24,7 @@ SEEDS = st.integers(0, 10_000)
 SIZES = st.integers(1, 9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(SEEDS, SIZES, st.sampled_from([0.0, 1e-6, 1.0, 1e4]))
 def test_factor_update_is_the_factor_of_the_sum(seed, d, size):
     rng = np.random.default_rng(seed)
@@ -36,7 +37,7 @@ def test_factor_update_is_the_factor_of_the_sum(seed, d, size):
     assert (np.diag(F) > 0.0).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(SEEDS, st.integers(1, 40), st.data())
 def test_substitution_goes_on_where_it_stopped(seed, d, data):
     rng, middle = np.random.default_rng(seed), data.draw(st.integers(0, d))
@@ -49,7 +50,7 @@ def test_substitution_goes_on_where_it_stopped(seed, d, data):
     np.testing.assert_allclose(both - 0.25, e @ np.linalg.solve(F @ F.T, e), rtol=1e-8)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(SEEDS, st.integers(2, 12))
 def test_a_missing_entry_sits_at_its_mean_given_those_before(seed, d):
     rng = np.random.default_rng(seed)
@@ -70,7 +71,7 @@ def test_a_hopeless_substitution_is_abandoned_and_a_hopeful_one_is_not():
     assert rotated.substitute(F, e, 0, 40, 0.0, 1e-3 * total, v) == np.inf
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(SEEDS, st.integers(1, 8), st.integers(0, 4), st.sampled_from([0.0, 0.3, 0.8]))
 def test_missing_features_take_their_conditional_mean(seed, p, K, share):
     rng = np.random.default_rng(seed)
@@ -82,7 +83,7 @@ def test_missing_features_take_their_conditional_mean(seed, p, K, share):
     np.testing.assert_allclose(F[:p, :p] @ v[:p], filled, rtol=1e-8, atol=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(SEEDS, st.integers(0, 8))
 def test_small_systems_are_solved_in_place(seed, m):
     rng = np.random.default_rng(seed)
@@ -92,7 +93,7 @@ def test_small_systems_are_solved_in_place(seed, m):
     np.testing.assert_allclose(b, expected, rtol=1e-9, atol=1e-11)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(SEEDS, SIZES, st.sampled_from([0.0, 0.5, 7.0]), st.floats(1e-3, 100.0), st.sampled_from([0.0, 0.4]))
 def test_a_sample_rotates_the_scatter(seed, d, k, weight, share):
     rng = np.random.default_rng(seed)
@@ -116,7 +117,7 @@ def pooled(base, S, weights):
     return (prior + scatter) / (settings.prior_count + weights.sum() - 1.0)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(SEEDS, st.integers(1, 5), st.integers(1, 4), st.integers(2, 30))
 def test_factor_and_marginal_are_those_of_the_batch(seed, p, K, rows):
     rng = np.random.default_rng(seed)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from callable_kernels import CallableKernels, callable_kernel
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -35,7 +36,7 @@ def kernel_distances(s, base, p):
     return D[0], (J if len(s) > p else D)[0]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(SEEDS, st.integers(1, 5), st.integers(1, 4), st.booleans())
 def test_the_joint_vector(seed, p, K, product):
     rng = np.random.default_rng(seed)
@@ -45,7 +46,7 @@ def test_the_joint_vector(seed, p, K, product):
     np.testing.assert_array_equal(s, naive.join(z, y, 1.7, len(s)))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(SEEDS, st.integers(1, 5), st.integers(1, 4), st.sampled_from([0.0, 0.4]))
 def test_axis_parallel_label_distances(seed, p, K, share):
     rng = np.random.default_rng(seed)
@@ -60,7 +61,7 @@ def test_axis_parallel_label_distances(seed, p, K, share):
 
 
 @pytest.mark.parametrize("rotated", [False, True])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(SEEDS, st.integers(1, 6), st.integers(1, 4), st.sampled_from([0.0, 0.4]), st.sampled_from([0.0, 0.4]))
 def test_distances_are_mahalanobis_in_both_spaces(rotated, seed, p, K, features, labels):
     rng = np.random.default_rng(seed)
@@ -74,7 +75,7 @@ def test_distances_are_mahalanobis_in_both_spaces(rotated, seed, p, K, features,
     np.testing.assert_allclose(J, expected_J, rtol=1e-8)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(SEEDS, st.integers(2, 7), st.integers(1, 3))
 def test_missing_features_leave_the_marginal_distance(seed, p, K):
     rng = np.random.default_rng(seed)
@@ -104,7 +105,7 @@ def test_answers_fill_missing_features_with_their_conditional_mean(seed):
     np.testing.assert_allclose(base.outputs(z[None])[0], expected, rtol=1e-8, atol=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(SEEDS, st.integers(18, 60), st.integers(1, 20), st.booleans(), st.sampled_from([0.01, 1.0, 30.0]))
 def test_abandoning_hopeless_rules_changes_neither_memberships_nor_winner(seed, p, K, product, temperature):
     rng = np.random.default_rng(seed)
@@ -143,7 +144,7 @@ def test_distances_of_a_learned_rule_base():
         assert np.argmin(J) == np.argmin(expected_J)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(hnp.arrays(np.float64, 4, elements=NUMBERS | st.just(np.nan)), hnp.arrays(np.float64, 4, elements=NUMBERS))
 def test_fill_regressor(z, centre):
     r = np.full(5, np.nan)

@@ -1,6 +1,7 @@
 """The piecewise linear map against `np.interp`."""
 
 import numpy as np
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -26,7 +27,7 @@ def maps(draw):
     return x, z, used, slope
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(maps(), st.sampled_from([(-3.0, 3.0), (-np.inf, np.inf)]), st.data())
 def test_scale_rows(knots, limits, data):
     x, z, used, slope = knots

@@ -2,6 +2,7 @@
 
 import numpy as np
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -26,7 +27,7 @@ def slots(draw):
     return rows.T @ rows + np.eye(q), W, r
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(slots(), st.floats(0.0, 10.0))
 def test_late_rows_are_the_change_of_a_matrix_and_of_its_inverse(slot, w):
     A, _, r = slot
@@ -40,7 +41,7 @@ def test_late_rows_are_the_change_of_a_matrix_and_of_its_inverse(slot, w):
     assert_close(P - np.outer(row_P, row_P), np.linalg.inv(grown), 1e-9)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(slots(), st.floats(0.0, 10.0), st.data())
 def test_add_labels(slot, w, data):
     _, W, r = slot
@@ -50,7 +51,7 @@ def test_add_labels(slot, w, data):
     np.testing.assert_allclose(G.T, naive.add_labels(W, r, y, w), rtol=1e-13, atol=1e-13)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(slots(), st.floats(1e-3, 10.0), st.data())
 def test_add_partial_labels_gives_the_weights_asked_for(slot, psi, data):
     A, W, r = slot

@@ -2,6 +2,7 @@
 
 import numpy as np
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -18,7 +19,7 @@ SEEDS = st.integers(0, 10_000)
 DISTANCES = st.floats(0.0, 100.0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(hnp.arrays(np.float64, st.integers(1, 30), elements=DISTANCES), st.sampled_from([0.0, 190.0]))
 def test_winner_distances_are_noted_as_mean_and_variance(D, already):
     winner_stats = np.array([already, 3.0, 2.0])
@@ -37,7 +38,7 @@ def test_up_to_the_window_it_is_the_plain_mean_and_variance():
     np.testing.assert_allclose(winner_stats, [len(D), D.mean(), D.var()], rtol=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.sampled_from([0.0, 0.5, 0.95, 1.05, 1.15, 3.0]),
     st.floats(0.01, 1000.0),
@@ -67,7 +68,7 @@ def test_the_edges_of_novelty():
     assert not structure.is_novel(1e9, 2.0, 1, calm, make_settings(3, max_rules=1))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.integers(0, 5), st.integers(0, 80), st.sampled_from([0, 10, 40]), st.sampled_from([0.0, 8.0, 1e9]))
 def test_starving(seed, later, prune_after, min_support):
     base = learned(seed, rows=60, drift_every=20)
@@ -80,7 +81,7 @@ def test_starving(seed, later, prune_after, min_support):
         assert structure.is_inactive(a, base.arrays, options) == naive.is_inactive(rule, twin.seen, options)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(SEEDS, st.integers(1, 4), st.sampled_from([0, 1, 32]))
 def test_has_grown(seed, rules, every):
     rng = np.random.default_rng(seed)
@@ -102,7 +103,7 @@ def test_a_rule_has_grown_at_the_very_number():
     assert not structure.has_grown(1, base.arrays, options)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(SEEDS, st.integers(2, 7), st.integers(1, 4))
 def test_ward_pair(seed, rules, d):
     rng = np.random.default_rng(seed)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -27,7 +28,7 @@ def problems(draw):
     return draw(floats(q, q)), draw(floats(rows, q)), draw(st.integers(0, rows)), draw(floats(q))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(problems())
 def test_products_with_a_half_stored_matrix(problem):
     P, waiting, b, r = problem
@@ -40,7 +41,7 @@ def test_products_with_a_half_stored_matrix(problem):
     np.testing.assert_allclose(u, naive.pending_product(P, waiting, b, r), rtol=1e-11, atol=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(problems(), st.sampled_from([1.0, -1.0]))
 def test_outer_products_change_the_lower_triangle_only(problem, sign):
     A, w, b, _ = problem
@@ -51,7 +52,7 @@ def test_outer_products_change_the_lower_triangle_only(problem, sign):
     np.testing.assert_array_equal(np.triu(changed, 1), np.triu(A, 1))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(problems(), NUMBERS)
 def test_dot_and_add_product(problem, scale):
     A, _, _, u = problem
@@ -62,7 +63,7 @@ def test_dot_and_add_product(problem, scale):
     np.testing.assert_allclose(f, expected, rtol=1e-11, atol=1e-9)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 9))
 def test_mirror(seed, n):
     A = np.random.default_rng(seed).normal(size=(n, n))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import threshold_rules as naive
@@ -28,7 +29,7 @@ def grown(seed, p=3, K=1, *, splits=6, exclusive=False):
     return rng, state, twin
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(SEEDS)
 def test_a_leaf_answers_as_the_twin(seed):
     rng, state, twin = grown(seed)
@@ -51,7 +52,7 @@ def test_a_leaf_without_rows_answers_the_mean_of_its_parent():
     assert answer.leaf_answer(0, child.place, rng.random(), pack(state.arrays)) == pytest.approx(mean)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(SEEDS, st.integers(1, 5), st.integers(0, 47))
 def test_trees_answer_as_the_twin_and_memberships_add_up(seed, p, splits):
     rng, state, twin = grown(seed, p, splits=splits)
@@ -74,7 +75,7 @@ def test_between_the_ends_of_an_edge_both_children_answer(value, left):
     assert answer.share_of_left(np.nan, np.array([1.0, 1.0, 0.0])) == 0.0
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(SEEDS, st.integers(1, 4), st.booleans())
 def test_outputs_are_refined_as_by_the_twin_and_no_state_changes(seed, K, exclusive):
     rng, state, twin = grown(seed, 3, K, exclusive=exclusive)
@@ -93,7 +94,7 @@ def test_outputs_are_refined_as_by_the_twin_and_no_state_changes(seed, K, exclus
             np.testing.assert_array_equal(out[:, k], F[:, k])
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(SEEDS)
 def test_outputs_of_two_classes_stay_complementary(seed):
     """Also where an output of the members is beyond the range that trees use."""

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import threshold_trials as naive
@@ -28,7 +29,7 @@ def problem(seed, n, values, splits=3, p=2):
     return root, rows, state
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(SEEDS, st.integers(5, 120), VALUES)
 def test_an_edge_moves_as_that_of_the_twin(seed, n, values):
     root, rows, state = problem(seed, n, values)
@@ -36,7 +37,7 @@ def test_an_edge_moves_as_that_of_the_twin(seed, n, values):
     assert_same_tree(state.arrays, root)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(SEEDS, st.integers(20, 120), VALUES)
 def test_the_loss_is_the_least_of_all_candidates_and_the_width_reaches_as_far_as_one_nat(seed, n, values):
     root, rows, state = problem(seed, n, values)
@@ -69,7 +70,7 @@ def test_the_width_does_not_depend_on_the_order_of_rows_with_the_same_value():
     assert widths == {1.5}  # from 0 to 3: every edge in between has the same loss
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(SEEDS, st.integers(30, 100))
 def test_missing_values_go_where_their_loss_is_smaller(seed, n):
     root, rows, state = problem(seed, n, 0)
@@ -120,7 +121,7 @@ def test_between_neighbouring_floats_the_edge_is_the_left_one():
     np.testing.assert_array_equal(state.arrays.edge[0, 0], [1.0, 0.0, 0.0])
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(SEEDS, st.integers(40, 120), st.integers(1, 6), VALUES, st.sampled_from([1, 4]))
 def test_all_edges_settle_as_those_of_the_twin(seed, n, splits, values, rounds):
     root, rows, state = problem(seed, n, values, splits)
@@ -129,7 +130,7 @@ def test_all_edges_settle_as_those_of_the_twin(seed, n, splits, values, rounds):
     assert_same_tree(state.arrays, root)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(SEEDS, st.integers(20, 120), st.integers(1, 6), st.sampled_from([0.0, 3.0]))
 def test_splits_are_trimmed_as_by_the_twin(seed, n, splits, least):
     root, rows, state = problem(seed, n, 0, splits)

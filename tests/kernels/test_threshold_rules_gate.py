@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.threshold_rules import NaiveGate, NaiveThresholds
@@ -16,7 +17,7 @@ gate = CallableKernels(gate_module)
 SEEDS = st.integers(0, 10_000)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(SEEDS, st.floats(-1.0, 1.0), st.floats(1.5, 5.0))
 def test_a_gate_opens_and_closes_as_that_of_the_twin(seed, level, errors):
     rng, m, twin = np.random.default_rng(seed), np.zeros(N_GATE), NaiveGate()
@@ -52,7 +53,7 @@ def test_a_gate_opens_only_with_both_tests_and_closes_with_one():
     assert m[0] / np.sqrt(m[1] + 0.05) < 2.0 / 3.0
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(SEEDS)
 def test_the_weight_is_that_of_least_squares(seed):
     rng, m = np.random.default_rng(seed), np.zeros(N_GATE)
@@ -64,7 +65,7 @@ def test_the_weight_is_that_of_least_squares(seed):
     assert m[SAY] == pytest.approx(np.clip(slope, 0.0, 1.0), abs=1e-10)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(SEEDS, st.integers(3, 5))
 def test_classes_share_one_gate(seed, K):
     rng, state, twin = (

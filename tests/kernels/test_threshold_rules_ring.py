@@ -2,6 +2,7 @@
 
 import numpy as np
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -38,7 +39,7 @@ def test_sorting_by_bins_is_that_of_numpy_whether_bins_are_small_or_not(values, 
     np.testing.assert_array_equal(order[0, : len(values)], np.argsort(values, kind="stable"))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(SEEDS, st.integers(0, 300), st.sampled_from([0, 1, 2, 20, 33, 60]), st.sampled_from([0.0, 0.9]))
 def test_bins_and_codes_are_those_of_the_twin(seed, n, values, zeros):
     rng = np.random.default_rng(seed)
@@ -58,7 +59,7 @@ def test_bins_and_codes_are_those_of_the_twin(seed, n, values, zeros):
         np.testing.assert_array_equal((codes <= c)[codes > 0], (seen <= edge)[codes > 0])
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(SEEDS, st.integers(0, 40))
 def test_few_values_have_a_bin_each(seed, values):
     x = np.random.default_rng(seed).permutation(np.repeat(np.arange(values, dtype=float), 3))

@@ -5,6 +5,7 @@ from math import log
 import numpy as np
 import pytest
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import threshold_trials as naive
@@ -40,7 +41,7 @@ def scores(n, packed):
     return trial.best_step(n, *trial.fill_histogram(n, packed), packed)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(SEEDS, st.integers(1, 150), st.integers(1, 4), st.sampled_from([0, 2, 9]), st.booleans())
 def test_the_best_step_is_the_best_of_all_by_masks(seed, n, p, values, is_new):
     leaf, rows, bins, state, packed = problem(seed, n, p, values=values)
@@ -73,7 +74,7 @@ def test_missing_against_known_has_no_edge_even_if_an_edge_below_all_values_cuts
         assert scores(120, packed)[1:4] == (0, np.inf, 0.0)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(SEEDS, st.integers(60, 150), st.integers(2, 4), st.sampled_from([0, 3]))
 def test_the_best_pair_is_the_best_of_all_by_masks(seed, n, p, values):
     leaf, rows, bins, state, packed = problem(seed, n, p, values=values, noise=0.6)
@@ -97,7 +98,7 @@ def test_of_many_pairs_those_of_the_best_features_are_tried_then_random_ones():
     assert found == [*best.features, *best.cells]
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(SEEDS, st.integers(15, 150), st.integers(1, 3), st.sampled_from([0, 3]), st.sampled_from([0.1, 0.5, 1.0]))
 def test_a_leaf_is_tried_as_by_the_twin(seed, n, p, values, noise):
     leaf, rows, bins, state, packed = problem(seed, n, p, values=values, noise=noise)
@@ -106,7 +107,7 @@ def test_a_leaf_is_tried_as_by_the_twin(seed, n, p, values, noise):
     assert_same_tree(state.arrays, leaf)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(SEEDS, st.integers(15, 59), st.integers(1, 3), st.sampled_from([0.2, 0.5, 0.8]))
 def test_a_step_is_accepted_by_its_definition(seed, n, p, noise):
     """gain > 2 ln(candidates) + 6, 20 rows, 3 of each label; below 60 rows there are no pairs."""
@@ -142,7 +143,7 @@ def test_a_constant_or_missing_feature_is_never_chosen(value):
     assert state.work.single[1] == 0.0
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(SEEDS)
 def test_a_tree_never_exceeds_48_leaves(seed):
     rng, state = np.random.default_rng(seed), state_of(2)

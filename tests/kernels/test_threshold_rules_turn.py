@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import threshold_rules as naive
@@ -27,7 +28,7 @@ def grown(seed, splits, p=3):
     return rng, root, state
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(SEEDS, st.integers(0, 8))
 def test_a_path_is_learned_as_by_the_twin(seed, splits):
     rng, root, state = grown(seed, splits)
@@ -38,7 +39,7 @@ def test_a_path_is_learned_as_by_the_twin(seed, splits):
     assert_same_tree(state.arrays, root)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(SEEDS, st.integers(1, 12))
 def test_exactly_the_subtrees_below_half_a_standard_error_after_100_visits_are_pruned(seed, splits):
     rng, root, state = grown(seed, splits)
@@ -65,7 +66,7 @@ def test_exactly_the_subtrees_below_half_a_standard_error_after_100_visits_are_p
     assert_same_tree(state.arrays, root)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(SEEDS, st.integers(1, 6), st.integers(0, 500), st.integers(0, 500))
 def test_a_tree_forgets_as_that_of_the_twin(seed, splits, since, raised_at):
     _, root, state = grown(seed, splits)

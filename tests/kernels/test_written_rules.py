@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.written_rules import NaiveRule, NaiveWritten
@@ -67,7 +68,7 @@ def assert_same_sums(kernel, twin):
             assert a.closed[i, k] == gate.closed
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(SEEDS, st.integers(1, 5), st.integers(1, 4), st.integers(1, 4), st.booleans())
 def test_a_stream_is_answered_and_learned_as_by_the_twin(seed, n, p, K, exclusive):
     kernel, twin = both(seed, n, p, K, exclusive=exclusive)
@@ -84,7 +85,7 @@ def test_a_stream_is_answered_and_learned_as_by_the_twin(seed, n, p, K, exclusiv
     assert_same_sums(kernel, twin)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(SEEDS, st.integers(1, 4), st.booleans())
 def test_all_rows_at_once_give_the_same_bits(seed, K, exclusive):
     kernel, _ = both(seed, 4, 3, K, exclusive=exclusive)
@@ -98,7 +99,7 @@ def test_all_rows_at_once_give_the_same_bits(seed, K, exclusive):
         np.testing.assert_array_equal(one, other)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(SEEDS, st.integers(1, 5), st.integers(1, 4), st.integers(1, 4), st.booleans())
 def test_what_python_reads_is_what_the_kernels_do(seed, n, p, K, exclusive):
     """`holding`, `answering` and `own_shares` are used to explain."""
@@ -117,7 +118,7 @@ def test_what_python_reads_is_what_the_kernels_do(seed, n, p, K, exclusive):
             assert own[i, k] == pytest.approx(rule.share(k, np.nan)) or np.isnan(own[i, k])
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(SEEDS, st.integers(2, 4))
 def test_outputs_of_classes_are_shares(seed, K):
     """Where a rule answers, and does not promise more than 100 % itself, the classes add up to 1."""

@@ -5,6 +5,7 @@ import struct
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
@@ -73,7 +74,7 @@ def flipped(data, at, mask):
     return data[:at] + bytes([data[at] ^ mask]) + data[at + 1 :]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(share=st.floats(0.0, 1.0, exclude_max=True), mask=st.sampled_from([1 << bit for bit in range(8)] + [0xFF]))
 def test_one_flipped_byte_anywhere_is_refused(written, refused, share, mask):
     refused(flipped(written, int(share * len(written)), mask))

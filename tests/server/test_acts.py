@@ -36,7 +36,7 @@ def more(worker, seed=1, n=12):
 
 
 def act(worker, kind, payload):
-    call(worker, acts.prepare_act, kind, payload)
+    call(worker, acts.prepare_act, kind, payload, EVA)
     return call(worker, acts.act, kind, payload, EVA)
 
 
@@ -182,6 +182,21 @@ def test_later_acts_that_build_on_an_act_are_named(worker):
     assert added["rule"] not in numbers(worker)
     with pytest.raises(UnknownError, match="is no act"):
         undo_act(worker, added["seq"] - 1, EVA)
+
+
+def test_acts_on_other_parts_of_a_rule_do_not_build_on_each_other(worker):
+    rule = act(worker, "rule.added", LOW)["rule"]
+    edited = act(worker, "rule.edited", {"rule": rule, "form": "IF pressure BELOW -2 THEN leak 5%"})
+    locked = act(worker, "rule.locked", {"rule": rule})
+    named = act(worker, "rule.renamed", {"rule": rule, "name": "cold"})
+    with pytest.raises(LaterActsError) as refused:
+        undo_act(worker, edited["seq"], EVA)
+    assert refused.value.acts == [named["seq"]]
+    undo_act(worker, named["seq"], EVA)
+    undo_act(worker, edited["seq"], EVA)
+    assert shown(worker, rule)["locked"]
+    undo_act(worker, locked["seq"], EVA)
+    assert not shown(worker, rule)["locked"]
 
 
 def test_an_act_before_one_that_was_undone_by_replay_is_undone_without_both(worker):

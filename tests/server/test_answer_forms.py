@@ -1,12 +1,14 @@
 """The answer page by its forms, as a browser without scripts sends them."""
 
 import json
+import time
 
 import pytest
 from sqlalchemy import select
 
 from evolabel.server.contexts import verbs
 from evolabel.server.contexts.settings import Feature, Label
+from evolabel.server.store.effects import store_effect
 from evolabel.server.store.schema import RESPONSE
 from evolabel.server.web.feature_rows import feature_rows
 from evolabel.server.web.texts import catalogue
@@ -164,3 +166,35 @@ def test_texts_have_no_mark_of_haste():
     for key, text in catalogue().items():
         assert "!" not in text, key
         assert "please" not in text.lower(), key
+
+
+def test_an_answer_unsure_of_every_label_is_a_refusal_and_says_so(service):
+    number, labels = ask(service)
+    client = browser(service, add_person(service))
+    nothing = post(client, f"/p/pumps/questions/{number}/answer", act="send", as_is="1")
+    assert nothing.status_code == 422  # nothing was chosen: nothing is sent
+    assert stored(service) == []
+    sent = post(client, f"/p/pumps/questions/{number}/answer", **fields(labels, "u"))
+    assert sent.headers["location"].endswith("said=refused")
+    assert stored(service) == [(number, "refused", {})]
+
+
+def test_what_an_answer_changes_stands_beside_it(service):
+    number, labels = ask(service)
+    worker, person = service.workers["pumps"], add_person(service)
+    client = browser(service, person)
+    post(client, f"/p/pumps/questions/{number}/answer", **fields(labels, "1"))
+    while not worker.effects.find([number]):
+        time.sleep(0.01)
+    assert "Will change " in client.get("/p/pumps/answer/last").text
+    post(client, f"/p/pumps/questions/{number}/undo")
+    assert worker.effects.find([number]) == {}
+    post(client, f"/p/pumps/questions/{number}/answer", **fields(labels, "1"))
+    with service.pen.transaction() as connection:
+        facts = {"of": 500, "changed": 4, "labels": {"leak": {"to_yes": 3, "to_no": 1}}}
+        store_effect(connection, worker.project.id, number, facts, 0)
+    assert "Changed 4 of the last 500 predictions." in client.get("/p/pumps/answer/last").text
+    page = client.get("/p/pumps/answer").text
+    if "Nothing to ask" in page:
+        assert "4 changes among the last 500 predictions" in page
+        assert "What your last answer changed" in page

@@ -97,7 +97,7 @@ def test_without_a_hold_the_copy_of_before_is_used(sqlite, start):
     drain(worker)
     number, answers = asked(worker, stream)
     call(worker, verbs.give_answer, number, answers, ANNA)
-    assert known(worker, number, final=True)["of"] > 60
+    assert known(worker, number, final=True)["of"] >= 50  # the samples that the copy from before has seen
 
 
 def test_the_route_shows_it_to_those_who_have_answered(sqlite, start):

@@ -14,6 +14,7 @@ from evolabel.server.ops.check import check_project
 from evolabel.server.store.engines import reading_engine
 from evolabel.server.store.log import LogError
 from evolabel.server.store.projects import find_project
+from evolabel.server.store.sample_rows import responses_to
 from server.pumps import ANNA, BOB, call, run, samples, seal, send
 
 
@@ -224,3 +225,18 @@ def test_labels_are_added_and_retired_mid_stream(database, start):
     service.stop()
     again = start(database).workers["pumps"]
     assert [label.retired for label in again.state.labels] == [True, True, False]
+
+
+def test_the_same_answer_with_another_note_is_the_next_revision(sqlite, start):
+    service = start(sqlite, hold_seconds=60)
+    worker = service.workers["pumps"]
+    number, answers = next(
+        (result["number"], dict.fromkeys(result["question"]["labels"], True))
+        for sample, _ in samples(50)
+        if (result := send(worker, sample))["question"]
+    )
+    for note, replayed in (("loud", False), ("loud", True), ("loud at night", False), (None, False)):
+        assert call(worker, verbs.give_answer, number, answers, ANNA, note=note)["replayed"] == replayed
+    with service.reader.connect() as connection:
+        (last,) = responses_to(connection, worker.project.id, number)
+    assert (last.revision, last.note) == (3, None)

@@ -123,7 +123,7 @@ class Rig:
             "rule.renamed": {**rule, "name": f"name {other}"},
             "rule.merged": {"one": rule["rule"], "other": known[other % len(known)]},
         }.get(kind, rule)
-        self.call(acts.prepare_act, kind, payload)
+        self.call(acts.prepare_act, kind, payload, Origin(7))
         self.call(acts.act, kind, payload, Origin(7))
 
     def try_undo(self, seq):

@@ -7,15 +7,18 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
+from sqlalchemy import update
 
 from evolabel.server.api import streams
 from evolabel.server.api.streams import Streams
 from evolabel.server.contexts import verbs
 from evolabel.server.contexts.feed import StreamEvent, stream_events
 from evolabel.server.problems import ProblemError
+from evolabel.server.security import tokens
 from evolabel.server.security.first_token import create_token
 from evolabel.server.security.policies import ForbiddenError
 from evolabel.server.store.log import records_after
+from evolabel.server.store.schema import TOKEN
 from server.listening import listening
 from server.people import add_person, browser
 from server.pumps import ANNA, call, run, samples, send
@@ -155,7 +158,9 @@ def test_there_are_limits(sqlite, start, monkeypatch):
     asyncio.run(main())
 
 
-def test_streams_over_the_network(sqlite, start):
+def test_streams_over_the_network_end_with_their_token(sqlite, start, monkeypatch):
+    monkeypatch.setattr(streams, "COMMENT_SECONDS", 0.2)
+    monkeypatch.setattr(tokens, "_CACHE_SECONDS", 0.0)
     service = start(sqlite)
     token = create_token(sqlite, "anna", "pumps", "annotator", "test")
     with (
@@ -169,6 +174,9 @@ def test_streams_over_the_network(sqlite, start):
         assert "event: waiting" in [next(lines) for _ in range(5)]
         send(service.workers["pumps"], samples(1)[0][0])
         assert next(line for line in lines if line == "event: sample")
+        with service.pen.transaction() as connection:
+            connection.execute(update(TOKEN).values(revoked=1))
+        assert len([line for line in lines if line == "event: state"]) == 0  # read to the end
 
 
 def test_pages_have_a_stream_with_the_session(sqlite, start):

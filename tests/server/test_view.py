@@ -25,6 +25,7 @@ def with_clock(worker):
 
 
 def test_a_copy_is_the_state_after_a_commit(worker):
+    worker.view.forget()  # what the effects of answers were computed on
     copied = worker.view.read(lambda copy: (copy.state.seal(), copy.seq)).result(30)
     assert copied == (seal(worker), worker.head.seq)
     assert worker.view.read(lambda copy: copy.state is worker.state).result(30) is False
@@ -50,6 +51,7 @@ def test_a_forgotten_copy_is_made_again(worker):
 
 
 def test_a_trial_changes_neither_the_copy_nor_the_worker(worker):
+    worker.view.forget()
     before = seal(worker)
 
     def trial(copy):

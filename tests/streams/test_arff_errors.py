@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -141,7 +142,7 @@ pieces = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.lists(pieces | st.text(max_size=3), max_size=20), st.sampled_from(["", "\n"]))
 def test_any_text_is_read_or_refused_in_one_line(scratch, texts, glue):
     scratch.write_text(GOOD + glue.join(texts), encoding="utf-8", errors="surrogatepass")

@@ -7,6 +7,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -82,7 +83,7 @@ def test_files_that_are_not_what_their_suffix_says_are_refused(tmp_path, name):
         read_arff(tmp_path / name)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(name=st.sampled_from(ARCHIVES), share=st.floats(0.0, 1.0, exclude_max=True), mask=st.integers(1, 255))
 def test_a_damaged_archive_is_refused_or_read_right(folder, name, share, mask):
     data = bytearray(COMPRESSED[name])

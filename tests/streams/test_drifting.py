@@ -4,6 +4,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,7 +47,7 @@ def disturbed(**parameters):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     n_features=st.integers(1, 9),
     n_labels=st.integers(1, 6),

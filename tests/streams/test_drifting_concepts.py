@@ -4,6 +4,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -156,7 +157,7 @@ def test_new_labels_are_unknown_until_their_birth_and_known_ever_after(n_labels)
     np.testing.assert_array_equal(np.where(np.isnan(Y), still_Y, Y), still_Y)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(n_labels=st.integers(1, 7), n_regions=st.integers(1, 4), seed=st.integers(0, 10_000))
 def test_labels_are_correlated_few_label_sets_ever_occur(n_labels, n_regions, seed):
     _, Y = make("abrupt", n_labels=n_labels, n_regions=n_regions, seed=seed).take(200)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ def outliers_in(X, clean_X):
     return np.nanmax(np.abs(X - clean_X), axis=1) > OUTLIER_DISTANCE / 2
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     outliers=st.floats(0, 1),
     missing_features=st.floats(0, 1),
@@ -40,7 +41,7 @@ def test_what_is_not_hit_stays_bit_for_bit(drift, seed, **shares):
     assert left.any(axis=1).all()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(outliers=st.floats(0, 1), missing_features=st.floats(0, 1), missing_labels=st.floats(0, 1))
 def test_disturbances_do_not_know_of_each_other(**shares):
     clean_X, _ = take(60)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,7 +44,7 @@ def test_without_a_path_scores_stay_in_memory(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(data=st.data())
 def test_a_file_cut_anywhere_loses_what_was_cut_and_nothing_else(tmp_path_factory, data):
     path = written(tmp_path_factory.mktemp("search") / "checkpoint")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,7 +11,7 @@ from evolabel.evaluate import METRICS, metric_named
 from evolabel.tuning.folds import folds, read_score, scored
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(2, 10), st.integers(0, 60), st.integers(0, 100))
 def test_every_row_is_held_out_once_in_parts_of_nearly_equal_size(cv, more, seed):
     rows = 2 * cv + more

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,7 +25,7 @@ def as_set(points):
     return {tuple(sorted(point.items())) for point in points}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.dictionaries(NAMES, st.lists(st.integers(1, 9), min_size=1, max_size=3, unique=True), min_size=1))
 def test_structures_times_consequents_are_all_combinations(values):
     grid = Grid.of(values)
@@ -33,7 +34,7 @@ def test_structures_times_consequents_are_all_combinations(values):
     assert as_set(joined) == as_set(every_combination(values))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.dictionaries(NAMES, st.lists(st.integers(1, 9), min_size=1, max_size=3, unique=True), min_size=1))
 def test_only_alpha_and_beta_share_a_structure(values):
     grid = Grid.of(values)

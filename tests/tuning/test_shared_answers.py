@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from choices import pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -36,8 +37,10 @@ def assert_shared_is_separate(estimator, points, X, Y, at=40, within=1e-9):
     np.testing.assert_allclose(shared_answers(estimator, points, batch, X[at:]), expected, rtol=0.0, atol=within)
 
 
-@pytest.mark.parametrize("changes", [{"threshold": 0.2}, {"optimise": "macro_f1"}, {"optimise": "micro_f1"}])
-@pytest.mark.parametrize("profile", ["default", "paper"])
+CHANGES = [{"threshold": 0.2}, {"optimise": "macro_f1"}, {"optimise": "micro_f1"}]
+
+
+@pytest.mark.parametrize(("changes", "profile"), pairs(CHANGES, ["default", "paper"]))
 def test_decisions_are_those_of_predict(stream, profile, changes):
     X, Y = stream
     estimator, batch, asked = clone(PROFILES[profile]).set_params(**changes), (X[:40], Y[:40]), X[40:]

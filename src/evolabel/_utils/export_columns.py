@@ -9,10 +9,10 @@ ANSWER_COLUMNS: dict[str, type] = {
 }  # fmt: skip
 """Columns of an answer: one row per label, a refusal without one."""
 RECORD_COLUMNS: dict[str, type] = {
-    "seq": int, "epoch": int, "kind": str, "v": int, "at": str, "actor_id": int, "key": str, "part": int,
-    "body_hash": str, "payload": str, "outcome": str, "chain": str,
+    "seq": int, "epoch": int, "kind": str, "v": int, "at": int, "actor_id": int, "key": str, "part": int,
+    "body_hash": str, "payload": str, "payload_hash": str, "outcome": str, "chain": str,
 }  # fmt: skip
-"""Columns of a record of the log."""
+"""Columns of a record of the log; times are microseconds since 1970."""
 _SAMPLE = {"number": int, "id": str, "source": str, "at": str, "held": str, "labels": str, "asked": str}
 
 

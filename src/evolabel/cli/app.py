@@ -5,19 +5,23 @@ package or data set, 130 interrupted.
 """
 
 import errno
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from signal import SIGINT
+from typing import Literal
 
 from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 
 from evolabel import __version__
 from evolabel.cli.bench import bench
 from evolabel.cli.data import convert, datasets
+from evolabel.cli.doctor import doctor
 from evolabel.cli.edit import edit
 from evolabel.cli.explain import explain
 from evolabel.cli.export import export
 from evolabel.cli.figures import figures
+from evolabel.cli.first_steps import ABOUT, FIRST_STEPS
 from evolabel.cli.output import print_message
 from evolabel.cli.predict import predict
 from evolabel.cli.replay import replay
@@ -31,34 +35,42 @@ from evolabel.errors import DatasetNotFoundError, DataWarning, EvolabelError, Mi
 _DONE, _FAILED, _UNUSABLE, _MISSING, _INTERRUPTED = 0, 1, 2, 3, 128 + SIGINT
 _FULL_DISK = errno.ENOSPC, errno.EDQUOT
 
-_HELP = """Learn several labels at once from a stream, with rules a person can read.
-
-First steps:
-
-Learn a data set and show the accuracy: `evolabel run`
-
-Learn a file, write a report and the model: `evolabel run my.csv --labels fault_a,fault_b --out results`
-
-Print the rules of that model: `evolabel rules results/model.safetensors`
-
-Predict the labels of new rows: `evolabel predict results/model.safetensors today.csv`
-
-Examples of each command: `evolabel run --help` and so on"""
-
 _EPILOGUE = "Exit codes: 0 done, 1 failed, 2 wrong usage or data, 3 a package or data set is missing, 130 interrupted."
+
+
+def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
+    """Print the script by which a shell completes commands and options.
+
+    For example:
+
+    `evolabel completion bash > ~/.local/share/bash-completion/completions/evolabel`
+
+    `evolabel completion zsh > ~/.zfunc/_evolabel`, where `fpath` has `~/.zfunc`
+
+    `evolabel completion fish > ~/.config/fish/completions/evolabel.fish`
+
+    Parameters
+    ----------
+    shell
+        The shell.
+    """
+    sys.stdout.write(make_app().generate_completion(prog_name="evolabel", shell=shell))
+
 
 _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
     "Learn and compare": {"run": run, "tune": tune, "bench": bench, "reproduce": reproduce_paper},
     "Use a saved model": {"predict": predict, "rules": rules, "explain": explain, "figures": figures, "edit": edit},
     "Data": {"datasets": datasets, "convert": convert},
+    "This installation": {"doctor": doctor, "completion": completion},
 }
 
 
 def make_app() -> App:
     """Return the command line with all its commands."""
+    steps = [f"{what}: `{words}`" for what, words in FIRST_STEPS.items()]
     app = App(
         "evolabel",
-        help=_HELP,
+        help="\n\n".join([ABOUT, "First steps:", *steps, "Examples of each command: `evolabel run --help` and so on"]),
         help_epilogue=_EPILOGUE,
         version=__version__,
         default_parameter=Parameter(show_default=lambda value: None if value == "" or value is False else value),

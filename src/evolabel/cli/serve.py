@@ -9,6 +9,7 @@ from cyclopts import App, Group, Parameter
 
 from evolabel._utils.optional import load
 from evolabel.cli.output import print_message, print_or_write
+from evolabel.cli.source import split_names
 from evolabel.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -189,6 +190,43 @@ def migrate(*, database: Database = None, backed_up: Annotated[bool, Parameter(n
     from evolabel.server.ops.migrating import migrate_database
 
     print_message(migrate_database(url, backed_up=backed_up))
+
+
+@serve.command
+def rebuild(
+    project: str,
+    *,
+    cause: str,
+    database: Database = None,
+    without_people: str = "",
+    without_labels: str = "",
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Make the model of a project anew from its whole log, with this version of the program.
+
+    Corrections count from then on. What was asked and counted stays as it was. The service must be stopped; one that
+    runs does the same by `POST rebuild`.
+
+    Parameters
+    ----------
+    project
+        Name of the project.
+    cause
+        Why the model is made anew; it is written to the log.
+    database
+        As for `evolabel serve`.
+    without_people
+        Names of people whose answers do not count, separated by commas.
+    without_labels
+        Labels whose answers do not count, separated by commas.
+    dry_run
+        Print how many records are read and how long that takes; change nothing.
+    """
+    url = database_url(database)
+    from evolabel.server.ops.rebuilding import rebuild_project
+
+    plan = (cause, split_names(without_people), split_names(without_labels))
+    print_or_write(f"{project}: {rebuild_project(url, project, plan, dry_run=dry_run)}\n", None)
 
 
 @serve.command

@@ -46,11 +46,17 @@ progress.register_progress()
 def imported_sources(source: Path, package: Path, known: frozenset[Path] = frozenset()) -> frozenset[Path]:
     """Return `source` and all files of kernels in `package` that it imports, directly or not, and those in `known`."""
     known |= {source}
-    for name in re.findall(r"^ *from evolabel\.kernels\.([\w.]+) import", source.read_text("utf-8"), re.MULTILINE):
+    for name in _imported_names(source.read_text("utf-8")):
         file = package.joinpath(*name.split(".")).with_suffix(".py")
         if file not in known:
             known = imported_sources(file, package, known)
     return known
+
+
+@cache
+def _imported_names(text: str) -> list[str]:
+    """Return the modules of kernels that the source `text` imports; a source is part of many others."""
+    return re.findall(r"^ *from evolabel\.kernels\.([\w.]+) import", text, re.MULTILINE)
 
 
 def cache_name(source: Path, package: Path, options: dict[str, object], bounds_check: object) -> str:
@@ -65,11 +71,16 @@ def cache_name(source: Path, package: Path, options: dict[str, object], bounds_c
 def _cache_folder(source: Path) -> Path | None:
     """Return the cache folder of the kernels in `source`, which is created; None if it cannot be written."""
     try:
-        folder = all_caches() / cache_name(source, Path(__file__).parent, _OPTIONS, _config.BOUNDSCHECK)
+        folder = folder_of(source)
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError):  # RuntimeError: there is no home folder
         return None
     return folder if os.access(folder, os.W_OK) else None
+
+
+def folder_of(source: Path) -> Path:
+    """Return the folder of the machine code of the kernels in `source`, which may not exist yet."""
+    return all_caches() / cache_name(source, Path(__file__).parent, _OPTIONS, _config.BOUNDSCHECK)
 
 
 def all_caches() -> Path:

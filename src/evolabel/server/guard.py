@@ -1,6 +1,7 @@
 """What every request passes: an id, the token and the limits before the body, headers of security, one log line."""
 
 import logging
+import re
 import secrets
 import time
 
@@ -15,6 +16,7 @@ MOST_BODY = 8 * 1024 * 1024  # bytes, by default
 MOST_HEADERS = 64 * 1024  # bytes
 _MOST_FORM = 256 * 1024  # bytes
 _LONGEST_REQUEST_ID = 100
+_MODEL_PATH = re.compile(r"/api/v1/projects/[a-z0-9-]{1,40}/model")
 _QUIET = ("/livez", "/readyz", "/metrics")
 
 Refusal = tuple[int, str, str, dict[str, str]]
@@ -63,7 +65,13 @@ class Guard:
             self._log(request, status, time.perf_counter() - begin)
 
     async def _answer(self, request: Request, receive: Receive, send: Send) -> None:
-        """Read the body of `request`, unless it is refused, and pass it on."""
+        """Read the body of `request`, unless it is refused, and pass it on.
+
+        A model file is read by its route, after the sender was checked.
+        """
+        if request.method == "PUT" and _MODEL_PATH.fullmatch(request.url.path):
+            await self._app(request.scope, receive, send)
+            return
         most = _MOST_FORM if _is_form(request) else self._most_body
         refusal = _refusal(request, most) or _without_token(request)
         body = None if refusal is not None else await _read_body(receive, most)
@@ -144,7 +152,8 @@ def _refusal(request: Request, most: int) -> Refusal | None:
 
 def _without_token(request: Request) -> Refusal | None:
     """Return the problem with the token of a `request` to the API, whose body is not read then; or None."""
-    if not request.url.path.startswith("/api/"):
+    is_bridge = request.method == "POST" and request.url.path.startswith("/ls/")
+    if not is_bridge and not request.url.path.startswith("/api/"):
         return None
     try:
         request.app.state.access.identity(request)

@@ -8,7 +8,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from evolabel.errors import DataError, EvolabelError, ParameterError, StateError
+from evolabel.errors import DataError, EvolabelError, ModelFileError, ParameterError, StateError
+from evolabel.server.contexts.acts import MovedError
 from evolabel.server.contexts.jobs import BusyError, CannotApplyError
 from evolabel.server.contexts.verbs import ConflictError, PlacedError, UnknownError
 from evolabel.server.security.policies import ForbiddenError, HiddenError, SlowDownError, UnauthorisedError
@@ -95,6 +96,7 @@ def _kind(error: Exception) -> tuple[int, str]:
 
 _KINDS: tuple[tuple[type[Exception], tuple[int, str]], ...] = (
     (CannotApplyError, (500, "cannot-apply")),
+    (MovedError, (412, "model-moved")),
     (HiddenError, (404, "not-found")),
     (UnknownError, (404, "not-found")),
     (ForbiddenError, (403, "forbidden")),
@@ -106,6 +108,7 @@ _KINDS: tuple[tuple[type[Exception], tuple[int, str]], ...] = (
     (StateError, (409, "conflict")),
     (ParameterError, (422, "invalid")),
     (DataError, (422, "invalid")),
+    (ModelFileError, (422, "invalid")),
 )
 
 

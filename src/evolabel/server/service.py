@@ -10,11 +10,15 @@ from typing import NamedTuple
 from sqlalchemy import URL, Engine
 
 from evolabel.errors import EvolabelError, ParameterError, StateError
+from evolabel.server.contexts.desk import Origin
+from evolabel.server.contexts.rebuild import RebuildPlan, rebuild_model
 from evolabel.server.contexts.replay import ReplayError, versions
 from evolabel.server.contexts.settings import MOST_LABELS, Feature, Label, ProjectSettings
-from evolabel.server.contexts.state import ProjectState
+from evolabel.server.contexts.state import Facts, ProjectState
+from evolabel.server.contexts.verbs import ConflictError
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.store import derive
+from evolabel.server.store.blobs import store_blob
 from evolabel.server.store.engines import reading_engine
 from evolabel.server.store.log import LogError, NewRecord, Record
 from evolabel.server.store.migrate import prepare_tables
@@ -66,6 +70,7 @@ class Service:
         self.broken: dict[str, str] = {}
         """Projects that are not served, and why."""
         self._begun_term = 0
+        self._rebuilding: set[str] = set()
         self._turn = threading.Lock()
         self._stopped = threading.Event()
 
@@ -152,6 +157,33 @@ class Service:
             project = project._replace(head=head)
             self._begin(project)
         return project
+
+    def begin_rebuild(self, worker: Worker, plan: RebuildPlan, origin: Origin) -> None:
+        """Make the model of `worker` anew by `plan` of `origin`, in a thread; ConflictError while one does so."""
+        slug = worker.project.slug
+        with self._turn:
+            if slug in self._rebuilding:
+                raise ConflictError("rebuilding-already", "the model is being made anew; wait until that has ended")
+            self._rebuilding.add(slug)
+
+        def run() -> None:
+            try:
+                self.rebuild(worker, plan, origin)
+            except EvolabelError as error:
+                logger.error("the model of %s was not made anew: %s", slug, error)
+            finally:
+                self._rebuilding.discard(slug)
+
+        threading.Thread(target=run, name=f"rebuild-{slug}", daemon=True).start()
+
+    def rebuild(self, worker: Worker, plan: RebuildPlan, origin: Origin) -> Facts:
+        """Make the model of `worker` anew by `plan` of `origin`, and return the seals before and after."""
+
+        def store(data: bytes) -> None:
+            with self.pen.transaction() as connection:
+                store_blob(connection, worker.project.id, data, time.time_ns() // 1000)
+
+        return rebuild_model(worker, plan, origin, store)
 
     def _begin(self, project: Project) -> None:
         worker = Worker(project, self.pen, self.reader)

@@ -1,32 +1,21 @@
 """Sources of samples: data sets by name, files, data frames and synthetic streams."""
 
-from evolabel.streams.arff.columns import Nominal
-from evolabel.streams.arff.reader import read_arff
-from evolabel.streams.dataset import Dataset
-from evolabel.streams.files.convert import read_dataset, write_dataset
-from evolabel.streams.files.for_model import for_model, read_for_model
-from evolabel.streams.named.catalogue import dataset_names
-from evolabel.streams.named.load import load_dataset
-from evolabel.streams.synthetic.drifting import DriftingStream
-from evolabel.streams.synthetic.drifts import DRIFT_KINDS, Concept
-from evolabel.streams.tabular.csv_file import from_csv
-from evolabel.streams.tabular.frames import from_frame
-from evolabel.streams.tabular.label_column import LabelColumn
+from evolabel._utils.lazy import attach
 
-__all__ = [
-    "DRIFT_KINDS",
-    "Concept",
-    "Dataset",
-    "DriftingStream",
-    "LabelColumn",
-    "Nominal",
-    "dataset_names",
-    "for_model",
-    "from_csv",
-    "from_frame",
-    "load_dataset",
-    "read_arff",
-    "read_dataset",
-    "read_for_model",
-    "write_dataset",
-]
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "arff.columns": ["Nominal"],
+        "arff.reader": ["read_arff"],
+        "dataset": ["Dataset"],
+        "files.convert": ["read_dataset", "write_dataset"],
+        "files.for_model": ["for_model", "read_for_model"],
+        "named.catalogue": ["dataset_names"],
+        "named.load": ["load_dataset"],
+        "synthetic.drifting": ["DriftingStream"],
+        "synthetic.drifts": ["DRIFT_KINDS", "Concept"],
+        "tabular.csv_file": ["from_csv"],
+        "tabular.frames": ["from_frame"],
+        "tabular.label_column": ["LabelColumn"],
+    },
+)

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from choices import pairs
 
 from evolabel import DriftAlarm
 from evolabel.errors import DataError, ParameterError
@@ -37,8 +38,7 @@ def test_a_jump_is_detected_within_tens_of_rows(seed):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("share", [0.5, 0.2])
+@pytest.mark.parametrize(("seed", "share"), pairs(range(5), [0.5, 0.2]))
 def test_stationary_losses_are_no_drift(seed, share):
     assert drifts(DriftAlarm(), *squared_errors(seed, 10_000, share=share)) == []
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from choices import pairs
 from following import flipped, model_of
 from naive.following import NaiveFollower, NaiveSums
 from naive.members import NaiveLinear, NaiveMixer
@@ -12,6 +13,8 @@ from evolabel.core.rules.rule_state import RuleState
 from evolabel.kernels.members.state import BORN, CUT, NEVER, RENEWED, ROWS
 
 pytestmark = pytest.mark.compiled
+
+OPTIONS = {"one": {"max_rules": 1}, "several": {"max_rules": 5, "vigilance": 0.2, "novel_z": 1e9}}
 
 
 def twin_of(model):
@@ -50,11 +53,9 @@ def assert_same_sums(state, sums):
         )
 
 
-@pytest.mark.parametrize(
-    "options", [{"max_rules": 1}, {"max_rules": 5, "vigilance": 0.2, "novel_z": 1e9}], ids=["one", "several"]
-)
-@pytest.mark.parametrize(("at", "weighted"), [(1100, False), (300, True)])
-def test_the_members_are_those_of_the_twin_along_a_drift(options, at, weighted):
+@pytest.mark.parametrize(("options", "change"), pairs(OPTIONS, [(1100, False), (300, True)]))
+def test_the_members_are_those_of_the_twin_along_a_drift(options, change):
+    options, (at, weighted) = OPTIONS[options], change
     X, Y = flipped(2600, at, seed=3, p=3, K=2)
     weights = np.random.default_rng(0).uniform(0.5, 1.5, len(X)) if weighted else np.ones(len(X))
     model = model_of(X, Y, **options)

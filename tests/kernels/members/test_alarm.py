@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import alarm as naive
@@ -36,7 +37,7 @@ def watched(losses, spreads, *, weights=None, margin=0.0, first=0):
     return found, a
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.integers(0, 10_000),
     st.lists(st.sampled_from([0.0, 0.01, 0.05, 0.2, 0.4, 0.9]), min_size=1, max_size=4),
@@ -48,7 +49,7 @@ def test_jumps_are_found_as_by_the_twin(seed, levels, rows, spread, margin):
     watched(losses_of(seed, levels, rows), spread, margin=margin)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([0.01, 0.3, 1.0]), st.integers(0, 10**6))
 def test_weights_and_spreads_that_change_are_followed_as_by_the_twin(seed, least, first):
     rng = np.random.default_rng(seed)
@@ -82,7 +83,7 @@ def test_rare_labels_have_longer_windows(spread, window):
     assert naive.window_of(spread) == pytest.approx(window, rel=1e-6)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.integers(0, 10_000), st.integers(0, 4))
 def test_all_labels_at_once_are_each_label_alone(seed, K):
     rng = np.random.default_rng(seed)

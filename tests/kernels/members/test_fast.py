@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from callable_kernels import CallableKernels, callable_kernel
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.members import NaiveFast
@@ -70,7 +71,7 @@ def run(seed, rows, *, p=3, K=2, memory=20, locked=0, jump=0, weights=False):
     return members, twins
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.integers(0, 10_000), st.integers(1, 130), st.booleans(), st.sampled_from([0, 7, 60]))
 def test_sums_are_those_of_all_rows_weighted_by_their_age(seed, rows, weights, jump):
     members, twins = run(seed, rows, weights=weights, jump=jump)
@@ -111,7 +112,7 @@ def test_two_blocks_are_one_memory(row, memory, block):
     assert fast.block_of(row, memory) == block
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.integers(0, 1000), st.integers(0, 9))
 def test_sums_of_merged_rules_fade_to_the_later_block(seed, blocks):
     members, twins = run(seed, 90)

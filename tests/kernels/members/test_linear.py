@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import members as naive
@@ -34,7 +35,7 @@ def learned(seed, rows=60, p=3, K=2, gaps=0.0, least_weight=1.0, scale=1.0):
     return twin, (W, mean, variance, n_read)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     st.integers(0, 10_000),
     st.integers(1, 6),

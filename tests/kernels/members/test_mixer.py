@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -24,7 +25,7 @@ def twin_of(losses):
     return twin
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(LOSSES, st.booleans())
 def test_weights_are_those_of_the_twin(L, has_fast):
     w = np.full((3, 4), np.nan)
@@ -43,7 +44,7 @@ def test_the_slow_member_answers_nearly_alone_where_all_are_as_good():
     assert w[FAST, 0] > 0.999
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.integers(0, 10_000), st.sampled_from([1.0, 0.1]), st.integers(1, 400))
 def test_losses_are_those_of_the_twin(seed, least_weight, answers):
     rng = np.random.default_rng(seed)
@@ -59,7 +60,7 @@ def test_losses_are_those_of_the_twin(seed, least_weight, answers):
     np.testing.assert_allclose(members.n_losses, [twin.n for twin in twins], rtol=1e-12)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.integers(0, 10_000), st.booleans())
 def test_many_rows_are_mixed_as_one_row_is(seed, has_fast):
     rng = np.random.default_rng(seed)

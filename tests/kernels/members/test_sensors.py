@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from callable_kernels import CallableKernels
+from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.members import NaiveSensor, NaiveTrial
@@ -98,7 +99,7 @@ SHIFTS = st.sampled_from([0.0, 2.0, 5.0, -5.0])
 FACTORS = st.sampled_from([1.0, 1.2, 10.0, 0.1])
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.integers(0, 10_000), SHIFTS, FACTORS, SHIFTS, st.sampled_from([0.0, 0.2]), st.sampled_from([0.05, 0.6]))
 def test_the_watch_is_that_of_the_twin(seed, shift, factor, later, gaps, error_moved):
     watched = Watched(seed, calm=100)

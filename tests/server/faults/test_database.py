@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
+from choices import pairs
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
@@ -30,8 +31,7 @@ def send_until_taken(client, sample):
     raise AssertionError(responses[-1].text)
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("at", [1, 2, 5])
+@pytest.mark.parametrize(("at", "when"), pairs([1, 2, 5], ["before", "after"]))
 def test_a_commit_that_fails(database, start, monkeypatch, when, at):
     service = start(database, snapshot_every=10)
     run(service.workers["pumps"], samples(12))

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from fastapi import Request
 from sqlalchemy import Connection
 
+from evolabel.server.api.credentials import challenge, token_in
 from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.jobs import Verb
 from evolabel.server.contexts.settings import SECOND
@@ -55,14 +56,14 @@ class Access:
         found = getattr(request.state, "identity", None)
         if isinstance(found, Identity):
             return found
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        row = self._tokens.find(token.strip(), now_us()) if scheme.lower() == "bearer" and token else None
+        token = token_in(request)
+        row = None if token is None else self._tokens.find(token, now_us())
         if row is None:
             needed = "send the header Authorization: Bearer ev_... with a valid token"
             address = request.client.host if request.client else ""
             if (wait := self._rates.take(("address", address), _UNKNOWN_PER_MINUTE)) > 0.0:
                 raise _slow_down("the address has sent too many requests without a valid token", wait)
-            raise ProblemError(401, "unauthorised", needed, {"WWW-Authenticate": "Bearer"})
+            raise ProblemError(401, "unauthorised", needed, challenge(request))
         wait = self._rates.take(row.id, row.per_minute or self._per_minute)
         if wait > 0.0:
             raise _slow_down("the token has sent too many requests; send more samples per request", wait)

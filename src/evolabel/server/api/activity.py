@@ -138,7 +138,8 @@ async def get_events(slug: str, request: Request) -> StreamingResponse:
     worker, identity = access.enter(request, slug)
 
     async def check() -> None:
-        await asyncio.to_thread(access.enter, request, slug)
+        request.state.identity = None  # the token is read anew
+        access.enter(request, slug)
 
     return await streams_of(request).response(request, worker, identity.person_id, check)
 

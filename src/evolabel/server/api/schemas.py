@@ -87,6 +87,27 @@ class PredictionsIn(Body):
     samples: Annotated[list[PredictionIn], Field(min_length=1, max_length=ROWS_PER_REQUEST)]
 
 
+class HistoryRow(Body):
+    """A row from before the project, with its labels."""
+
+    x: Values
+    y: Annotated[dict[str, Answer], Field(min_length=1)]
+
+
+class HistoryIn(Body):
+    """Rows with labels, for a fit."""
+
+    rows: Annotated[list[HistoryRow], Field(min_length=1, max_length=ROWS_PER_REQUEST)]
+
+
+class RebuildIn(Body):
+    """Why the model is made anew, and people and labels whose answers do not count."""
+
+    cause: StrictStr = Field(min_length=1, max_length=2000)
+    people: Annotated[list[Name], Field(max_length=1000)] = []
+    labels: Annotated[list[Name], Field(max_length=500)] = []
+
+
 class LabelsIn(Body):
     """Labels of a sample that became known later."""
 
@@ -209,3 +230,26 @@ class PreferencesIn(Body):
     theme: Literal["system", "light", "dark"] = "system"
     keys: StrictBool = True
     language: Literal["en"] = "en"
+
+
+class RuleIn(Body):
+    """A rule as a person writes it: text, or JSON with `if` and `then`."""
+
+    form: Annotated[StrictStr, Field(min_length=1, max_length=20_000)] | dict[str, Any]
+
+
+class RuleNameIn(Body):
+    """The name of a rule; empty for none."""
+
+    name: Annotated[StrictStr, Field(max_length=200)]
+
+
+class MergeIn(Body):
+    """Numbers of two rules."""
+
+    one: Annotated[int, Field(ge=0, le=MOST_NUMBER)]
+    other: Annotated[int, Field(ge=0, le=MOST_NUMBER)]
+
+
+class EmptyIn(Body):
+    """A body without fields."""

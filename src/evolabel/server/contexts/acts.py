@@ -13,6 +13,15 @@ BY_REPLAY = ("rule.added", "rule.edited", "rule.merged", "rule.deleted")
 """Acts before which a snapshot is stored; the edit of a threshold rule adds a rule."""
 
 
+_ASPECTS = {
+    "rule.edited": {"form", "name"},
+    "rule.renamed": {"name"},
+    "rule.locked": {"lock"},
+    "rule.unlocked": {"lock"},
+}
+"""What an act changes of a rule; the others change all of it."""
+
+
 class MovedError(EvolabelError, RuntimeError):
     """A person has changed the rules since they were read."""
 
@@ -40,8 +49,13 @@ def act(desk: Desk, kind: str, payload: Facts, origin: Origin, last_act: int | N
     return shown_act(Record(desk.seq, desk.entries[-1], b""))
 
 
-def prepare_act(desk: Desk, kind: str, payload: Facts) -> None:
-    """Check an act of this `kind` and `payload`, and let a snapshot follow the batch of the `desk` if it needs one."""
+def prepare_act(desk: Desk, kind: str, payload: Facts, origin: Origin) -> None:
+    """Check an act of this `kind` and `payload`, and let a snapshot follow the batch of the `desk` if it needs one.
+
+    An act of `origin` that is known by its key needs none.
+    """
+    if origin.key is not None and desk.by_key(origin.key):
+        return
     try_act(desk.state.learner, kind, payload)
     desk.snapshot = desk.snapshot or kind in BY_REPLAY
 
@@ -95,11 +109,12 @@ def plan_undo(acts: list[Record], seq: int) -> UndoPlan:
 
 
 def _builds_on(later: Record, act: Record, way: str) -> bool:
-    """Return whether `later` is about a rule that `act`, undone in this `way`, was about, or that came after it."""
-    rules = touched_rules(later.entry.payload, later.entry.outcome)
-    before = act.entry.outcome
-    is_younger = way == "replay" and any(rule >= before["next"] for rule in rules)
-    return is_younger or bool(rules & touched_rules(act.entry.payload, before))
+    """Return whether `later` builds on what `act`, undone in this `way`, has changed, or is about a younger rule."""
+    rules, before = touched_rules(later.entry.payload, later.entry.outcome), act.entry.outcome
+    if way == "replay":
+        return any(rule >= before["next"] or rule in touched_rules(act.entry.payload, before) for rule in rules)
+    aspects = _ASPECTS.get(later.entry.kind, {"form", "name", "lock"})
+    return before["rule"] in rules and bool(aspects & _ASPECTS[act.entry.kind])
 
 
 def undo_by_inverse(desk: Desk, seq: int, origin: Origin) -> Facts:

@@ -70,17 +70,19 @@ class Desk:
         """Number of the last record."""
         return self._first + len(self.entries) - 1
 
-    def record(self, kind: str, payload: Facts, origin: Origin, part: int = 0) -> Facts:
+    def record(
+        self, kind: str, payload: Facts, origin: Origin, part: int = 0, *, blob: dict[str, bytes] | None = None
+    ) -> Facts:
         """Apply a checked `payload` of this `kind`, keep it for the log, and return its outcome.
 
-        `origin` is the request, and this is its `part`.
+        `origin` is the request, and this is its `part`. `blob` has a file that `payload` names by its hash.
 
         TornError if the state cannot be changed, DiskFullError if there is no room for the record.
         """
         check_room(kind, self._free)
         payload = parsed(canonical(payload))  # what a replay reads
         try:
-            outcome = self.state.apply(kind, payload, self.now)
+            outcome = self.state.apply(kind, {**payload, **(blob or {})}, self.now)
         except Exception as error:
             raise TornError(f"{type(error).__name__}: {error}") from error
         entry = NewRecord(kind, payload, outcome, self.now, origin.actor_id, origin.key, part, origin.body_hash)

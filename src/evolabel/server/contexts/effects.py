@@ -78,6 +78,8 @@ class Effects:
         """Note the answers and closed questions in `records`; called by the worker."""
         for record in records:
             kind, payload, at = record.entry.kind, record.entry.payload, record.entry.at
+            if kind in ("answer", "withdrawal"):
+                self._held.pop(payload["number"], None)
             is_held = kind == "answer" and record.entry.outcome["final_at"] > at
             if not is_held and not (kind == "close" and payload["rows"]):
                 continue
@@ -93,7 +95,7 @@ class Effects:
 
         `labels` has to_yes and to_no by label once it is `final`, and is empty before.
         """
-        held = {number: self._held[number] for number in numbers if number in self._held}
+        held = {number: effect for number in numbers if (effect := self._held.get(number)) is not None}
         with self._reader.connect() as connection:
             return held | effects_of(connection, self._project_id, numbers)
 

@@ -61,7 +61,7 @@ def applied(state: ProjectState | None, record: Record) -> ProjectState:
         raise ReplayError(f"the payload of record {record.seq} is in the archive; import it before a replay")
     if state is None:
         return ProjectState.created(entry.payload)
-    outcome = canonical(state.apply(entry.kind, entry.payload, entry.at))
+    outcome = canonical(state.apply(entry.kind, record.applied_payload(), entry.at))
     if outcome != canonical(entry.outcome):
         raise ReplayError(
             f"record {record.seq} ({entry.kind}) has another outcome than before: {outcome[:200]} instead of "

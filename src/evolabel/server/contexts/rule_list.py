@@ -4,6 +4,7 @@ from typing import Any
 
 from evolabel.errors import EvolabelError
 from evolabel.explain.condition_words import condition_words
+from evolabel.explain.expert_reader import read_form
 from evolabel.explain.rules import Rule
 from evolabel.explain.threshold_rules import ThresholdRule
 from evolabel.explain.written_rules import WrittenRule
@@ -56,8 +57,8 @@ def _written(rule: WrittenRule) -> Facts:
         for outcome in rule.outcomes
     ]
     support = max((outcome.support for outcome in rule.outcomes), default=0.0)
-    conditions, _, _ = rule.written.partition(" THEN ")
-    return _entry(rule.number, "written", conditions.removeprefix("IF "), labels, support) | {
+    conditions = [str(condition) for condition in read_form(rule.written).conditions]
+    return _entry(rule.number, "written", conditions, labels, support) | {
         "name": rule.name,
         "locked": rule.locked,
         "text": rule.written,
@@ -65,14 +66,14 @@ def _written(rule: WrittenRule) -> Facts:
 
 
 def _threshold(rule: ThresholdRule) -> Facts:
-    conditions = " and ".join(condition.words() for condition in rule.conditions)
+    conditions = [condition.words() for condition in rule.conditions]
     labels = [{"label": rule.label, "share": rule.share}]
     return _entry(rule.number or 0, "threshold", conditions, labels, rule.support) | {"text": rule.text}
 
 
 def _learned(rule: Rule) -> Facts:
     words = condition_words(rule.conditions, rule.text_shares, rule.corrections)
-    conditions = " and ".join(f"{feature}{note} is {term} ({numbers})" for feature, note, term, numbers in words)
+    conditions = [f"{feature}{note} is {term} ({numbers})" for feature, note, term, numbers in words]
     labels = [{"label": outcome.label, "share": outcome.share} for outcome in rule.outcomes]
     return _entry(rule.identity, "learned", conditions, labels, rule.support) | {
         "name": rule.name,
@@ -85,7 +86,7 @@ def _learned(rule: Rule) -> Facts:
     }
 
 
-def _entry(number: int, kind: str, conditions: str, labels: list[dict[str, Any]], support: float) -> Facts:
+def _entry(number: int, kind: str, conditions: list[str], labels: list[dict[str, Any]], support: float) -> Facts:
     """Return what every rule has."""
     return {
         "rule": number,

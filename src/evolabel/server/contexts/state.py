@@ -10,10 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.text import first_names
 from evolabel.active import ActiveLearner, Query
 from evolabel.errors import DataError
 from evolabel.explain.prediction import Explanation
+from evolabel.server.contexts.cells import read_cell
+from evolabel.server.contexts.model_records import MODEL_KINDS, change_model, number_row
 from evolabel.server.contexts.questions import (
     Answers,
     OpenQuestion,
@@ -56,6 +59,10 @@ class ProjectState:
         self.seen = 0
         """Samples so far; the last one has this number."""
         self.paused = False
+        self.history: list[Facts] = []
+        """Rows with labels that wait for a fit."""
+        self.prepared: EvolvingFuzzyClassifier | None = None
+        """A classifier fitted to the history, so that the record of the fit need not compute it."""
 
     @classmethod
     def created(cls, payload: Facts) -> "ProjectState":
@@ -90,6 +97,7 @@ class ProjectState:
             "n_questions": self.n_questions,
             "seen": self.seen,
             "paused": self.paused,
+            "history": self.history,
         }
 
     @classmethod
@@ -101,6 +109,7 @@ class ProjectState:
         state.open = {item["number"]: OpenQuestion.read(item) for item in facts["open"]}
         state.asked_at = deque(facts["asked_at"])
         state.n_questions, state.seen, state.paused = facts["n_questions"], facts["seen"], facts["paused"]
+        state.history = facts["history"]
         return state
 
     def seal(self) -> str:
@@ -120,7 +129,7 @@ class ProjectState:
         if not isinstance(x, list) or len(x) != len(names):
             found = f"{len(x)} values" if isinstance(x, list) else type(x).__name__
             raise DataError(f"x must have {len(names)} values or be an object of values by name, got {found}")
-        return [_cell(feature, value) for feature, value in zip(self.features, x, strict=True)]
+        return [read_cell(feature, value) for feature, value in zip(self.features, x, strict=True)]
 
     def read_labels(self, answers: object) -> Answers:
         """Return `answers` as 1, 0 or None by the name of the label; DataError for unknown names and other values."""
@@ -142,6 +151,8 @@ class ProjectState:
         Everything in `payload` was checked before. `events` of the outcome are what has changed in the rules. `decided`
         is the outcome that the record had in another model: what was asked there is asked here.
         """
+        if kind in MODEL_KINDS:
+            return change_model(self, kind, payload)
         if kind == UNDONE:
             return self._undone(payload)
         before = count_events(self.learner)
@@ -154,6 +165,11 @@ class ProjectState:
         if events := events_since(self.learner, before):
             outcome["events"] = events
         return outcome
+
+    def training_rows(self) -> tuple[list[list[float]], list[list[float]]]:
+        """Return the features and the labels of the rows in the history, NaN where they are missing."""
+        X = [number_row(self._encoded(row["x"])[0]) for row in self.history]
+        return X, [self._row(row["y"]) for row in self.history]
 
     def predict(self, cells: list[float | str | None]) -> tuple[Facts, Query]:
         """Return the answer for a sample of these `cells`, and its query; changes nothing."""
@@ -367,22 +383,3 @@ class ProjectState:
         """Return `answers` in the order of the labels, NaN for those not answered."""
         given = (answers.get(name) for name in self.label_names)
         return [math.nan if value is None else float(value) for value in given]
-
-
-def _cell(feature: Feature, value: object) -> float | str | None:
-    """Return `value` as a number, a text or None for `feature`; DataError for anything else."""
-    if value is None:
-        return None
-    if feature.kind == "text":
-        if not isinstance(value, str):
-            raise DataError(f"{feature.name!r} is {value!r}; it must be a text or null")
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DataError(f"{feature.name!r} is {value!r}; it must be a number or null")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise DataError(f"{feature.name!r} is not finite; it must be a number or null")
-    return number

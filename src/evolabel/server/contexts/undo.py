@@ -7,6 +7,7 @@ between two batches, by a record that holds it.
 
 import base64
 from collections.abc import Iterable
+from contextlib import suppress
 from math import ceil
 
 from sqlalchemy import Connection
@@ -14,12 +15,14 @@ from sqlalchemy import Connection
 from evolabel.errors import EvolabelError
 from evolabel.server.contexts.acts import UndoPlan, plan_undo, shown_act, undo_by_inverse
 from evolabel.server.contexts.desk import Desk, Origin
+from evolabel.server.contexts.model_records import REBUILT, REPLACED
 from evolabel.server.contexts.replay import loaded_state
 from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
 from evolabel.server.contexts.state import Facts, ProjectState
-from evolabel.server.contexts.verbs import ConflictError
+from evolabel.server.contexts.verbs import ConflictError, UnknownError
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.store.log import FIRST_CHAIN, Record, find_kinds, read_records
+from evolabel.server.store.people import names_of
 from evolabel.server.store.snapshots import read_snapshot, snapshot_seals
 
 _RECORDS_A_SECOND = 500  # of a replay, on a busy machine
@@ -63,8 +66,12 @@ class Beside:
         if self.state is None:
             self.state = ProjectState.created(entry.payload)
             return
+        if entry.kind in (REPLACED, REBUILT):
+            raise ConflictError(
+                "later-acts", f"act {self._act} cannot be undone: record {record.seq} replaced the model"
+            )
         try:
-            self.state.apply(entry.kind, entry.payload, entry.at, decided=entry.outcome)
+            self.state.apply(entry.kind, record.applied_payload(), entry.at, decided=entry.outcome)
         except EvolabelError as error:
             raise ConflictError(
                 "later-acts", f"act {self._act} cannot be undone, because record {record.seq} builds on it: {error}"
@@ -78,11 +85,34 @@ class Beside:
 def undo_cost(worker: Worker, seq: int) -> Facts:
     """Return how act `seq` of the project of `worker` would be undone: the way, records to replay, and seconds."""
     with worker.reading() as connection:
-        plan = plan_undo(find_kinds(connection, worker.project.id, (*RULE_KINDS, UNDONE)), seq)
-        if plan.way == "inverse":
-            return {"way": "inverse", "records": 0, "seconds": 0}
-        start = max((s for s in snapshot_seals(connection, worker.project.id) if s < plan.first), default=0)
-    records = worker.head.seq - start
+        acts = find_kinds(connection, worker.project.id, (*RULE_KINDS, UNDONE))
+        return _cost(plan_undo(acts, seq), list(snapshot_seals(connection, worker.project.id)), worker.head.seq)
+
+
+def acts_since(worker: Worker, since: int) -> list[Facts]:
+    """Return the acts in the project of `worker` since the time `since`, newest first.
+
+    `undo` of each is how it would be undone, None if it was undone or if later acts build on it.
+    """
+    with worker.reading() as connection:
+        acts = find_kinds(connection, worker.project.id, (*RULE_KINDS, UNDONE))
+        seals, names = list(snapshot_seals(connection, worker.project.id)), names_of(connection)
+    shown = []
+    for record in reversed(acts):
+        if record.entry.at < since:
+            break
+        cost: Facts | None = None
+        with suppress(ConflictError, UnknownError):
+            cost = _cost(plan_undo(acts, record.seq), seals, worker.head.seq)
+        shown.append({**shown_act(record), "person": names.get(record.entry.actor_id or 0), "undo": cost})
+    return shown
+
+
+def _cost(plan: UndoPlan, snapshots: list[int], head_seq: int) -> Facts:
+    """Return way, records and seconds of `plan` with these `snapshots`, by their records, up to record `head_seq`."""
+    if plan.way == "inverse":
+        return {"way": "inverse", "records": 0, "seconds": 0}
+    records = head_seq - max((seq for seq in snapshots if seq < plan.first), default=0)
     return {"way": "replay", "records": records, "seconds": ceil(records / _RECORDS_A_SECOND)}
 
 

@@ -234,9 +234,10 @@ def _respond(desk: Desk, number: int, kind: str, facts: Facts, origin: Origin) -
 
 
 def _same_response(before: Record, kind: str, facts: Facts) -> bool:
-    """Return whether `before` is a response of the same `kind`, or its correction, with the same answers."""
-    said = before.entry.payload.get("answers")
-    return before.entry.kind in (kind, "correction") and said == facts.get("answers")
+    """Return whether `before` is a response of the same `kind`, or its correction, with the same answers and note."""
+    said = before.entry.payload
+    is_same = all(said.get(name) == facts.get(name) for name in ("answers", "note"))
+    return before.entry.kind in (kind, "correction") and is_same
 
 
 def _receipt(kind: str, outcome: Facts, *, replayed: bool) -> Facts:

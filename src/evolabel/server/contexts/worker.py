@@ -23,6 +23,7 @@ from evolabel.server.contexts.effects import Effects
 from evolabel.server.contexts.feed import Feed
 from evolabel.server.contexts.jobs import BusyError, CannotApplyError, Job, JobQueue, Verb, refuse_all
 from evolabel.server.contexts.leases import Leases
+from evolabel.server.contexts.model_records import MODEL_KINDS
 from evolabel.server.contexts.questions import next_change
 from evolabel.server.contexts.replay import restore, versions
 from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
@@ -186,7 +187,7 @@ class Worker:
                 jobs = [job for job in jobs if job is not broken.job]
                 self._recover()
         records = self._commit(desk.entries)
-        if any(entry.kind in (*RULE_KINDS, UNDONE) for entry in desk.entries):
+        if any(entry.kind in (*RULE_KINDS, *MODEL_KINDS, UNDONE) for entry in desk.entries):
             self.view.forget()
         self.view.after_commit(desk.state, self.head.seq)
         self.effects.after_commit(records)

@@ -63,7 +63,7 @@ def check_project(connection: Connection, project: Project, *, replay: bool = Fa
     budget, records = _Budget(), list[Record]()
     for record in read_records(connection, project.id, 0, FIRST_CHAIN):
         budget.read(record)
-        records.append(record._replace(chain=b""))
+        records.append(record._replace(chain=b"", blob=None))
     if len(records) != project.head.seq:
         raise LogError(f"the log has {len(records)} records, the project has {project.head.seq}; restore a backup")
     _check_derived(connection, project.id, records)

@@ -17,6 +17,8 @@ _PAGE, _ASKED = "/p/{slug}", "/p/{slug}/questions/{number}"
 _SENDERS = ("producer", "bridge", "operator")
 _ANSWERERS = ("annotator", "bridge")
 _PEOPLE = ("annotator",)
+_EXPERTS = ("expert",)
+_RULE = "/api/v1/projects/{slug}/rules/{rule}"
 _OPERATORS = ("operator",)
 
 ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
@@ -33,6 +35,10 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     f"POST {_PROJECT}/pause": ("operator",),
     f"POST {_PROJECT}/resume": ("operator",),
     f"GET {_PROJECT}/export/{{name}}": _OPERATORS,
+    f"POST {_PROJECT}/history": _OPERATORS,
+    f"POST {_PROJECT}/fit": _OPERATORS,
+    f"PUT {_PROJECT}/model": ADMIN,
+    f"POST {_PROJECT}/rebuild": ADMIN,
     f"GET {_PROJECT}/members": _OPERATORS,
     f"POST {_PROJECT}/members": _OPERATORS,
     f"PATCH {_PROJECT}/members/{{person}}": _OPERATORS,
@@ -68,7 +74,23 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     f"PUT {_QUESTION}/answer": _ANSWERERS,
     f"DELETE {_QUESTION}/answer": _ANSWERERS,
     f"PUT {_QUESTION}/refusal": _ANSWERERS,
+    f"GET {_PROJECT}/rules": _EXPERTS,
+    f"POST {_PROJECT}/rules": _EXPERTS,
+    f"POST {_PROJECT}/rules/merge": _EXPERTS,
+    f"GET {_RULE}": _EXPERTS,
+    f"PUT {_RULE}": _EXPERTS,
+    f"GET {_RULE}/life": _EXPERTS,
+    f"POST {_RULE}/lock": _EXPERTS,
+    f"POST {_RULE}/unlock": _EXPERTS,
+    f"POST {_RULE}/rename": _EXPERTS,
+    f"POST {_RULE}/delete": _EXPERTS,
+    f"POST {_PROJECT}/acts/{{seq}}/undo": _EXPERTS,
     f"GET {_QUESTION}/effect": _PEOPLE,
+    "GET /ls/{slug}/": OPEN,
+    "GET /ls/{slug}/health": OPEN,
+    "POST /ls/{slug}/setup": ("bridge",),
+    "POST /ls/{slug}/predict": ("bridge",),
+    "POST /ls/{slug}/webhook": ("bridge",),
     "GET /": SIGNED_IN,
     "GET /sign-in": OPEN,
     "POST /sign-in": OPEN,
@@ -81,6 +103,11 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     f"GET {_PAGE}": _PEOPLE,
     f"POST {_PAGE}/pause": ("operator",),
     f"POST {_PAGE}/resume": ("operator",),
+    f"GET {_PAGE}/rules": _EXPERTS,
+    f"GET {_PAGE}/rules/edit": _EXPERTS,
+    f"POST {_PAGE}/rules/edit": _EXPERTS,
+    f"POST {_PAGE}/rules/{{number}}/{{act}}": _EXPERTS,
+    f"POST {_PAGE}/acts/{{number}}/undo": _EXPERTS,
     f"GET {_PAGE}/people": _OPERATORS,
     f"POST {_PAGE}/people": _OPERATORS,
     f"GET {_PAGE}/settings": _OPERATORS,

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Engine, Select, Table, select
 
 from evolabel.server.store.canonical import parsed
-from evolabel.server.store.log import PAGE, read_record
+from evolabel.server.store.log import PAGE, log_lines, read_record
 from evolabel.server.store.pen import reading
 from evolabel.server.store.schema import LOG, PERSON, QUESTION, RESPONSE, SAMPLE
 from evolabel.server.store.times import time_text
@@ -86,11 +86,15 @@ def sample_rows(engine: Engine, project_id: int) -> Iterator[Row]:
 
 
 def log_rows(engine: Engine, project_id: int) -> Iterator[Row]:
-    """Yield all records of project `project_id` with their chain values, read by `engine`."""
-    for row in _pages(engine, select(LOG).where(LOG.c.project_id == project_id), LOG.c.seq):
-        entry = read_record(row).entry._asdict()
-        entry["body_hash"] = None if entry["body_hash"] is None else entry["body_hash"].hex()
-        yield {"seq": row.seq, "epoch": row.epoch, **entry, "at": time_text(row.at), "chain": bytes(row.chain).hex()}
+    """Yield all records of project `project_id` with their hashes and chain values, read by `engine`."""
+    last = 0
+    while True:
+        with reading(engine) as connection:
+            rows = list(log_lines(connection, project_id, last, PAGE))
+        yield from rows
+        if len(rows) < PAGE:
+            return
+        last = rows[-1]["seq"]
 
 
 def _pages(engine: Engine, query: Select[Any], key: Any) -> Iterator[Any]:

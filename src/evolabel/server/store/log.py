@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, insert, select
 
 from evolabel.errors import EvolabelError
+from evolabel.server.store.blobs import read_blob
 from evolabel.server.store.canonical import canonical, digest, parsed
 from evolabel.server.store.schema import LOG
 
@@ -13,6 +14,7 @@ FIRST_CHAIN = bytes(32)
 """Chain value before the first record."""
 
 PAGE = 2000  # records read at once
+_WITH_FILES = ("model.replaced", "model.rebuilt")  # kinds whose payloads name a file
 
 
 class LogError(EvolabelError, ValueError):
@@ -42,11 +44,16 @@ class Head(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A record that is in the log."""
+    """A record that is in the log, with the file that its payload names by `hash`, if it does."""
 
     seq: int
     entry: NewRecord
     chain: bytes
+    blob: bytes | None = None
+
+    def applied_payload(self) -> Any:
+        """Return the payload as a state applies it: with the file as `data`, if there is one."""
+        return self.entry.payload if self.blob is None else {**self.entry.payload, "data": self.blob}
 
 
 class Place(NamedTuple):
@@ -123,9 +130,20 @@ def read_records(connection: Connection, project_id: int, after: int, chain: byt
             chain = next_chain(chain, Place(project_id, row.seq, row.epoch), record.entry, row.payload_hash)
             if chain != row.chain:
                 raise LogError(f"record {row.seq} was altered, or one before it was replaced; restore a backup")
-            yield record
+            yield _with_blob(connection, project_id, record)
         if len(rows) < PAGE:
             return
+
+
+def _with_blob(connection: Connection, project_id: int, record: Record) -> Record:
+    """Return `record` with the bytes of the file that its payload names by `hash`, if it does."""
+    entry = record.entry
+    if entry.kind not in _WITH_FILES or entry.payload is None:
+        return record
+    data = read_blob(connection, project_id, entry.payload["hash"])
+    if data is None:
+        raise LogError(f"the model file of record {record.seq} is missing or altered; restore a backup")
+    return record._replace(blob=data)
 
 
 def records_after(connection: Connection, project_id: int, after: int, most: int) -> list[Record]:

@@ -186,6 +186,15 @@ SNAPSHOT = Table(
     Column("reason", Text, nullable=False),
 )
 
+BLOB = Table(
+    "blob",
+    METADATA,
+    _project_key(),
+    Column("hash", LargeBinary, primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+    Column("at", BigInteger, nullable=False),
+)
+
 FAILURE = Table(
     "failure",
     METADATA,

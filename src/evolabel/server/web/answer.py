@@ -86,7 +86,8 @@ async def post_answer(slug: str, number: int, request: Request) -> Response:
     result = await carry_out(
         worker, lambda desk: verbs.give_answer(desk, number, given, origin, took_ms=took), 1, origin
     )
-    return await _go(request, worker, visitor, Look(skipped=skipped, said="late" if result["late"] else "sent"))
+    said = "late" if result["late"] else "refused" if result["status"] == "refused" else "sent"
+    return await _go(request, worker, visitor, Look(skipped=skipped, said=said))
 
 
 @router.post("/questions/{number}/undo")
@@ -200,6 +201,7 @@ async def _last_answers(request: Request, worker: Worker, visitor: Visitor, most
             return last_own_responses(connection, worker.project.id, person, most)
 
     own = await asyncio.to_thread(find)
+    effects = await asyncio.to_thread(worker.effects.find, [response.number for response in own])
     order, held, seen = await read(
         worker,
         lambda desk: (
@@ -223,6 +225,7 @@ async def _last_answers(request: Request, worker: Worker, visitor: Visitor, most
                 "left": max(0, ((response.final_at or now) - now) // SECOND),
                 "model": model if is_shown and known else None,
                 "differs": [name for name, y in known.items() if y != model[name]],
+                "effect": effects.get(response.number),
             }
         )
     return shown
@@ -241,15 +244,17 @@ def _label_rows(
 
 
 def _counters(labels: list[Label], last: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return for each of `labels` how often the `last` answers had it, said yes, and agreed with the model."""
+    """Return for each of `labels` how often the `last` answers had it, agreed with the model, and what they changed."""
     rows = []
     for label in labels:
         given = [answer for answer in last if answer["answers"].get(label.name) is not None]
         judged = [answer for answer in given if answer["model"] is not None]
         agreed = sum(label.name not in answer["differs"] for answer in judged)
-        yes = sum(answer["answers"][label.name] for answer in given)
-        if given:
-            rows.append({"label": label, "answered": len(given), "yes": yes, "judged": len(judged), "agreed": agreed})
+        effects = [answer["effect"]["labels"].get(label.name, {}) for answer in last if answer["effect"]]
+        to_yes, to_no = (sum(effect.get(name, 0) for effect in effects) for name in ("to_yes", "to_no"))
+        if given or to_yes or to_no:
+            row = {"answered": len(given), "judged": len(judged), "agreed": agreed, "to_yes": to_yes, "to_no": to_no}
+            rows.append({"label": label, **row})
     return rows
 
 

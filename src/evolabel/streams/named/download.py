@@ -78,7 +78,7 @@ def _not_found(entry: Entry, reason: str) -> DatasetNotFoundError:
     """Return the error for a data set that cannot be loaded: the `reason`, and which files to put where."""
     names = ", ".join(file.name for file in entry.files)
     about = f" ({entry.note})" if entry.note else ""
-    own = _data_folder()
+    own = data_folder()
     searched = "EVOLABEL_DATA" if own is None or own.is_dir() else f"EVOLABEL_DATA (there is no folder {own})"
     target = f"the folder {entry.folder} of the folder named by EVOLABEL_DATA" if own is None else own / entry.folder
     return DatasetNotFoundError(
@@ -113,7 +113,7 @@ def _copy(response: Any, write: Callable[[bytes], object], title: str) -> str:
     return digest.hexdigest()
 
 
-def _data_folder() -> Path | None:
+def data_folder() -> Path | None:
     """Return the user's folder of data sets, the value of EVOLABEL_DATA; None if it is not set."""
     value = os.environ.get("EVOLABEL_DATA")
     return Path(value).expanduser() if value else None
@@ -135,7 +135,7 @@ def find_checked_folder(entry: Entry) -> Path | None:
 
 def find_folder(entry: Entry) -> Path | None:
     """Return the first folder with all files of `entry`, in the user's folder or in the cache, or None."""
-    folders = [folder / entry.folder for folder in (_data_folder(), cache_folder()) if folder is not None]
+    folders = [folder / entry.folder for folder in (data_folder(), cache_folder()) if folder is not None]
     return next((folder for folder in folders if all((folder / file.name).is_file() for file in entry.files)), None)
 
 

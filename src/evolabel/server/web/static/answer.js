@@ -68,6 +68,7 @@
     badge.firstElementChild.textContent = fresh.dataset.waiting;
     badge.hidden = fresh.dataset.waiting === "0";
     say(fresh.dataset.say);
+    if (document.querySelector("#last [data-left]")) setTimeout(refreshLast, 1500);  // then what it will change is known
     const row = document.querySelector(".ask-row.is-open") || current() || rows()[0];
     if (row) go(row);
     else { fresh.tabIndex = -1; fresh.focus(); }
@@ -192,7 +193,7 @@
       const box = document.createElement("template");
       box.innerHTML = await answer.text();
       document.getElementById("last")?.replaceWith(box.content.getElementById("last"));
-      document.querySelector(".sent-line")?.remove();
+      if (!document.querySelector("#last [data-left]")) document.querySelector(".sent-line")?.remove();
     } catch { /* the next answer brings it */ }
   }
 
@@ -204,7 +205,7 @@
       if (left < 0) { ended = true; delete line.dataset.left; }
       else line.textContent = line.closest(".sent-line") ? `${left} s` : live.dataset.seconds.replace("{}", left);
     }
-    if (ended) setTimeout(refreshLast, 500);
+    if (ended) [500, 3000].forEach(wait => setTimeout(refreshLast, wait));
   }
 
   async function poll() {

@@ -1,0 +1,117 @@
+"""`evolabel doctor`: versions, compiled kernels, optional packages, and where data sets are looked for."""
+
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+import evolabel
+from evolabel.cli.installation import needed_packages, optional_packages
+from evolabel.cli.output import print_json
+from evolabel.errors import MissingDependencyError
+from evolabel.kernels.cache_state import kernel_cache
+from evolabel.streams.named.catalogue import dataset_names, find_entry
+from evolabel.streams.named.download import cache_folder, data_folder
+from evolabel.streams.named.load import is_at_hand
+
+_FIRST_COMPILATION = "the first call compiles them, once, for about half a minute of CPU"
+
+
+def doctor(*, json: bool = False) -> None:
+    """Print versions, the state of compiled kernels, optional packages, and where data sets are looked for.
+
+    Exit code 0: everything needed is there. 1: compiled kernels cannot be stored, so that every start compiles them
+    anew. 3: a needed package is absent or too old. Absent optional packages change nothing; the command that installs
+    them is printed.
+
+    Example: `evolabel doctor`
+
+    Parameters
+    ----------
+    json
+        Print the same as JSON.
+    """
+    found = diagnosis()
+    if json:
+        print_json(found)
+    else:
+        sys.stdout.write("\n".join(_lines(found)) + "\n")
+    if unusable := [name for name, package in found["packages"].items() if not package["usable"]]:
+        raise MissingDependencyError(
+            f"absent or too old: {', '.join(unusable)}; run: {sys.executable} -m pip install --upgrade evolabel"
+        )
+    if not found["kernels"]["writable"]:
+        folder = found["kernels"]["folder"]
+        raise OSError(f"{folder} cannot be written; set NUMBA_CACHE_DIR to a folder that can, for compiled kernels")
+
+
+def diagnosis() -> dict[str, Any]:
+    """Return everything that `evolabel doctor` prints, as it is in its JSON."""
+    kernels, own = kernel_cache(), data_folder()
+    return {
+        "evolabel": {"version": evolabel.__version__, "folder": str(Path(evolabel.__file__).parent)},
+        "python": {"version": platform.python_version(), "executable": sys.executable, "platform": platform.platform()},
+        "packages": {
+            package.name: {"version": package.version, "at_least": package.least, "usable": package.is_usable}
+            for package in needed_packages()
+        },
+        "extras": {
+            extra: {
+                "usable": all(package.is_usable for package in packages),
+                "packages": {package.name: package.version for package in packages},
+                "install": f'pip install "evolabel[{extra}]"',
+            }
+            for extra, packages in optional_packages().items()
+        },
+        "kernels": {**kernels._asdict(), "folder": str(kernels.folder)},
+        "data": {
+            "EVOLABEL_DATA": None if own is None else str(own),
+            "EVOLABEL_DATA exists": own is not None and own.is_dir(),
+            "cache": str(cache_folder()),
+            "at_hand": [name for name in dataset_names() if is_at_hand(find_entry(name))],
+        },
+    }
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    """Return the diagnosis `found` as lines of text."""
+    needed = ", ".join(f"{name} {package['version'] or 'absent'}" for name, package in found["packages"].items())
+    return [
+        f"evolabel {found['evolabel']['version']} in {found['evolabel']['folder']}",
+        f"Python {found['python']['version']} ({found['python']['executable']}) on {found['python']['platform']}",
+        f"Packages: {needed or 'unknown, evolabel is not installed but found by its path'}",
+        *_kernel_lines(found["kernels"]),
+        *_data_lines(found["data"]),
+        "Optional packages:",
+        *(_extra_line(extra, state) for extra, state in found["extras"].items()),
+    ]
+
+
+def _kernel_lines(kernels: dict[str, Any]) -> list[str]:
+    """Return lines on the cache of compiled `kernels`."""
+    state = f"those of {kernels['compiled']} source files, {kernels['megabytes']:.1f} MB"
+    if not kernels["writable"]:
+        state = "cannot be stored there"
+    elif not kernels["compiled"]:
+        state = f"none yet; {_FIRST_COMPILATION}"
+    lines = [f"Compiled kernels: {state} (in {kernels['folder']})"]
+    if kernels["other_megabytes"] > 0.0:
+        lines.append(
+            f"  {kernels['other_megabytes']:.1f} MB are of other versions; the folder may be deleted at any time"
+        )
+    return lines
+
+
+def _data_lines(data: dict[str, Any]) -> list[str]:
+    """Return lines on the folders of `data` sets."""
+    own = data["EVOLABEL_DATA"] or "not set"
+    if data["EVOLABEL_DATA"] and not data["EVOLABEL_DATA exists"]:
+        own += " (there is no such folder)"
+    at_hand = ", ".join(data["at_hand"]) or "none, they are downloaded when they are used"
+    return [f"Data sets: EVOLABEL_DATA is {own}, downloads are in {data['cache']}", f"  at hand: {at_hand}"]
+
+
+def _extra_line(extra: str, state: dict[str, Any]) -> str:
+    """Return a line on the packages of an `extra`: their versions, and how to install those that are absent."""
+    packages = ", ".join(f"{name} {version or 'absent'}" for name, version in state["packages"].items())
+    return f"  {extra}: {packages}" + ("" if state["usable"] else f"; run: {state['install']}")

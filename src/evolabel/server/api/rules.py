@@ -1,0 +1,173 @@
+"""Routes of experts: rules, acts on them with trials, and undo."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Annotated, TypeVar
+
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+
+from evolabel.server.api.access import access_of, carry_out, keyed_origin_of, read
+from evolabel.server.api.schemas import MOST_NUMBER, EmptyIn, MergeIn, RuleIn, RuleNameIn
+from evolabel.server.api.times import readable_times
+from evolabel.server.contexts import acts
+from evolabel.server.contexts.comparing import COMPARED
+from evolabel.server.contexts.desk import Origin
+from evolabel.server.contexts.rule_list import life_of, rule_list, show_rule
+from evolabel.server.contexts.state import Facts
+from evolabel.server.contexts.trials import dry_run
+from evolabel.server.contexts.undo import undo_act, undo_cost
+from evolabel.server.contexts.view import StateCopy
+from evolabel.server.contexts.worker import Worker
+from evolabel.server.problems import ProblemError
+from evolabel.server.store.recent import recent_samples
+
+router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["rules"])
+RuleNumber = Annotated[int, Path(ge=0, le=MOST_NUMBER)]
+DryRun = Annotated[bool, Query(description="only say what would change")]
+T = TypeVar("T")
+
+
+@router.get("/rules")
+async def get_rules(
+    slug: str, request: Request, response: Response, top: Annotated[int | None, Query(ge=1, le=10_000)] = None
+) -> Facts:
+    """Return the rules: written ones, threshold rules, then learned ones, of which the `top` best supported."""
+    worker, _ = access_of(request).enter(request, slug)
+    rules = await from_copy(worker, lambda copy: rule_list(copy.state, top))
+    await _tag(worker, response)
+    return {"rules": rules}
+
+
+@router.get("/rules/{rule}")
+async def get_rule(slug: str, rule: RuleNumber, request: Request, response: Response) -> Facts:
+    """Return one rule with its form, which an edit takes; the ETag is for If-Match of the edit."""
+    worker, _ = access_of(request).enter(request, slug)
+    shown = await from_copy(worker, lambda copy: show_rule(copy.state, rule))
+    await _tag(worker, response)
+    return shown
+
+
+@router.get("/rules/{rule}/life")
+async def get_life(slug: str, rule: RuleNumber, request: Request) -> Facts:
+    """Return what happened to a rule, oldest first, also to one that is gone."""
+    worker, _ = access_of(request).enter(request, slug)
+    return {"events": await from_copy(worker, lambda copy: life_of(copy.state, rule))}
+
+
+@router.post("/rules", status_code=201)
+async def post_rule(slug: str, body: RuleIn, request: Request, response: Response, *, dry_run: DryRun = False) -> Facts:
+    """Add a rule from its form, text or JSON."""
+    response.status_code = 200 if dry_run else 201
+    return await _act(slug, request, "rule.added", {"form": body.form}, only_try=dry_run)
+
+
+@router.put("/rules/{rule}")
+async def put_rule(
+    slug: str,
+    rule: RuleNumber,
+    body: RuleIn,
+    request: Request,
+    *,
+    dry_run: DryRun = False,
+    if_match: Annotated[str | None, Header(max_length=40)] = None,
+) -> Facts:
+    """Rewrite a rule from a form. If-Match is the ETag of the rules as they were read; 412 if they were changed."""
+    last = None if dry_run else _last_act(if_match)
+    return await _act(slug, request, "rule.edited", {"rule": rule, "form": body.form}, only_try=dry_run, last=last)
+
+
+@router.post("/rules/merge")
+async def post_merge(slug: str, body: MergeIn, request: Request, *, dry_run: DryRun = False) -> Facts:
+    """Merge two learned rules."""
+    return await _act(slug, request, "rule.merged", {"one": body.one, "other": body.other}, only_try=dry_run)
+
+
+@router.post("/rules/{rule}/lock")
+async def post_lock(slug: str, rule: RuleNumber, body: EmptyIn, request: Request, *, dry_run: DryRun = False) -> Facts:
+    """Lock a rule: learning does not change it any more."""
+    return await _act(slug, request, "rule.locked", {"rule": rule}, only_try=dry_run)
+
+
+@router.post("/rules/{rule}/unlock")
+async def post_unlock(
+    slug: str, rule: RuleNumber, body: EmptyIn, request: Request, *, dry_run: DryRun = False
+) -> Facts:
+    """Unlock a rule: it learns again."""
+    return await _act(slug, request, "rule.unlocked", {"rule": rule}, only_try=dry_run)
+
+
+@router.post("/rules/{rule}/rename")
+async def post_rename(
+    slug: str, rule: RuleNumber, body: RuleNameIn, request: Request, *, dry_run: DryRun = False
+) -> Facts:
+    """Give a rule a name; an empty one removes it."""
+    return await _act(slug, request, "rule.renamed", {"rule": rule, "name": body.name}, only_try=dry_run)
+
+
+@router.post("/rules/{rule}/delete")
+async def post_delete(
+    slug: str, rule: RuleNumber, body: EmptyIn, request: Request, *, dry_run: DryRun = False
+) -> Facts:
+    """Remove a rule."""
+    return await _act(slug, request, "rule.deleted", {"rule": rule}, only_try=dry_run)
+
+
+@router.post("/acts/{seq}/undo")
+async def post_undo_act(
+    slug: str, seq: RuleNumber, body: EmptyIn, request: Request, *, dry_run: DryRun = False
+) -> Facts:
+    """Undo an act, also after learning: by its inverse, or by a replay without it, beside the live model."""
+    worker, identity = access_of(request).enter(request, slug)
+    if dry_run:
+        return await asyncio.to_thread(undo_cost, worker, seq)
+    return readable_times(await asyncio.to_thread(undo_act, worker, seq, Origin(identity.person_id)))
+
+
+async def from_copy(worker: Worker, function: Callable[[StateCopy], T]) -> T:
+    """Return the result of `function` of a copy of the state of `worker`."""
+    return await asyncio.wrap_future(worker.view.read(function))
+
+
+async def try_rule_act(worker: Worker, kind: str, payload: Facts) -> Facts:
+    """Return what an act of this `kind` and `payload` would change in the model of `worker`."""
+
+    def trial(copy: StateCopy) -> Facts:
+        with worker.reading() as connection:
+            samples = recent_samples(connection, worker.project.id, COMPARED)
+        return dry_run(copy, kind, payload, samples)
+
+    return await from_copy(worker, trial)
+
+
+async def act_on_rule(worker: Worker, kind: str, payload: Facts, origin: Origin, last: int | None = None) -> Facts:
+    """Carry out an act of this `kind` and `payload` by `origin`, with a snapshot before it; return it.
+
+    `last` is the act after which the rules were read.
+    """
+    await carry_out(worker, lambda desk: acts.prepare_act(desk, kind, payload, origin))
+    done = await carry_out(worker, lambda desk: acts.act(desk, kind, payload, origin, last), 1, origin)
+    return dict(done)
+
+
+async def _act(
+    slug: str, request: Request, kind: str, payload: Facts, *, only_try: bool, last: int | None = None
+) -> Facts:
+    worker, identity = access_of(request).enter(request, slug)
+    if only_try:
+        return await try_rule_act(worker, kind, payload)
+    origin = await keyed_origin_of(request, identity)
+    return readable_times(await act_on_rule(worker, kind, payload, origin, last))
+
+
+async def _tag(worker: Worker, response: Response) -> None:
+    """Give `response` the number of the last act as its ETag."""
+    response.headers["ETag"] = f'"{await read(worker, acts.last_act_of)}"'
+
+
+def _last_act(if_match: str | None) -> int:
+    """Return the number in the header `if_match`."""
+    number = (if_match or "").strip().strip('"')
+    if not number.isascii() or not number.isdigit() or len(number) > 18:
+        needed = "send the header If-Match with the ETag of the rules that you have read"
+        raise ProblemError(428, "if-match-needed", needed)
+    return int(number)

@@ -1,0 +1,25 @@
+"""The value of a feature in a sample, as requests and records hold it."""
+
+import math
+
+from evolabel.errors import DataError
+from evolabel.server.contexts.settings import Feature
+
+
+def read_cell(feature: Feature, value: object) -> float | str | None:
+    """Return `value` as a number, a text or None for `feature`; DataError for anything else."""
+    if value is None:
+        return None
+    if feature.kind == "text":
+        if not isinstance(value, str):
+            raise DataError(f"{feature.name!r} is {value!r}; it must be a text or null")
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DataError(f"{feature.name!r} is {value!r}; it must be a number or null")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise DataError(f"{feature.name!r} is not finite; it must be a number or null")
+    return number

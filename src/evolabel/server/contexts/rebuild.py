@@ -1,0 +1,166 @@
+"""A model made anew from the whole log, beside the live one: corrections count, people or labels can be left out.
+
+What was asked stays as it was: each sample is counted with the question that it had (`ProjectState.apply`, `decided`).
+Only the learner differs in the end. When the replay has caught up with the log, the worker takes over its learner
+between two batches, by a record that names its bytes.
+"""
+
+from collections.abc import Callable, Iterable
+from math import ceil
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from evolabel.errors import DataError
+from evolabel.server.contexts.desk import Desk, Origin
+from evolabel.server.contexts.model_records import DATA_KEY, REBUILT, blob_hash
+from evolabel.server.contexts.questions import Answers
+from evolabel.server.contexts.replay import versions
+from evolabel.server.contexts.rule_acts import UNDONE
+from evolabel.server.contexts.state import Facts, ProjectState
+from evolabel.server.contexts.verbs import ConflictError
+from evolabel.server.contexts.worker import Worker
+from evolabel.server.store.canonical import canonical
+from evolabel.server.store.log import FIRST_CHAIN, Record, find_kinds, read_records
+from evolabel.server.store.people import names_of
+
+_RECORDS_A_SECOND = 400  # of a replay, on a busy machine
+_CORRECTION = "correction"
+
+
+class RebuildPlan(NamedTuple):
+    """Why a model is made anew, and the people and labels whose answers do not count."""
+
+    cause: str
+    people: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+class Amendments:
+    """What a rebuild changes in the payloads of records, and the records that it leaves out.
+
+    Parameters
+    ----------
+    connection : Connection
+        Reads the log and the names of people.
+    project_id : int
+    plan : RebuildPlan
+        People and labels that an earlier rebuild has left out stay out.
+    """
+
+    def __init__(self, connection: Connection, project_id: int, plan: RebuildPlan) -> None:
+        self._names = names_of(connection)
+        earlier = [record.entry.payload for record in find_kinds(connection, project_id, (REBUILT,))]
+        self.people = sorted({*plan.people, *(name for payload in earlier for name in payload["people"])})
+        self.labels = sorted({*plan.labels, *(name for payload in earlier for name in payload["labels"])})
+        if unknown := set(plan.people) - set(self._names.values()):
+            raise DataError(f"there is no person {min(unknown)!r}; check the name")
+        self.corrections: dict[int, dict[str, Answers]] = {}
+        for record in find_kinds(connection, project_id, (_CORRECTION,)):
+            said = record.entry.payload
+            if said is not None and (name := self._name(said["person"])) not in self.people:
+                self.corrections.setdefault(said["number"], {})[name] = said.get("answers", {})
+        undone = [r for r in find_kinds(connection, project_id, (UNDONE,)) if r.entry.payload["way"] == "replay"]
+        self.skipped = {seq for record in undone for seq in (record.seq, record.entry.payload["seq"])}
+
+    def payload_of(self, record: Record, state: ProjectState) -> Facts:
+        """Return the payload with which `record` is applied to `state`."""
+        payload, kind = record.applied_payload(), record.entry.kind
+        if kind == "close":
+            return {**payload, **self._closing(payload)}
+        if kind in ("sample", "labels.late") and payload.get("y") is not None:
+            number = state.seen + 1 if kind == "sample" else payload["number"]
+            return {**payload, "y": self._labels_of(payload["y"], number, record.entry.actor_id)}
+        return dict(payload)
+
+    def _closing(self, payload: Facts) -> Facts:
+        """Return the rows and annotators that teach when a question is closed by `payload`."""
+        given = dict(zip(payload["annotators"], payload["rows"], strict=True))
+        for name, answers in self.corrections.get(payload["number"], {}).items():
+            given[name] = {**given.get(name, {}), **answers}
+        kept = {name: self._without_labels(row) for name, row in given.items() if name not in self.people}
+        return {"rows": list(kept.values()), "annotators": list(kept)}
+
+    def _labels_of(self, y: Answers, number: int, actor_id: int | None) -> Answers:
+        """Return the labels `y` that person `actor_id` has sent for sample `number`, as far as they count."""
+        if actor_id is not None and self._name(actor_id) in self.people:
+            y = dict.fromkeys(y)
+        for answers in self.corrections.get(number, {}).values():
+            y = {**y, **answers}
+        return self._without_labels(y)
+
+    def _without_labels(self, answers: Answers) -> Answers:
+        return {name: None if name in self.labels else value for name, value in answers.items()}
+
+    def _name(self, person: int) -> str:
+        return self._names.get(person, f"person {person}")
+
+
+class Rebuilding:
+    """A state beside the live one, made from the first record on, and how far it has come.
+
+    Parameters
+    ----------
+    amendments : Amendments
+    """
+
+    def __init__(self, amendments: Amendments) -> None:
+        self.amendments = amendments
+        self.state: ProjectState | None = None
+        self.seq, self.chain = 0, FIRST_CHAIN
+
+    def follow(self, records: Iterable[Record]) -> None:
+        """Apply `records`, which come behind those so far."""
+        for record in records:
+            if record.entry.payload is None:
+                raise ConflictError("archived", f"record {record.seq} is in the archive; import it before a rebuild")
+            if self.state is None:
+                self.state = ProjectState.created(record.entry.payload)
+            elif record.seq not in self.amendments.skipped and record.entry.kind != REBUILT:
+                payload = self.amendments.payload_of(record, self.state)
+                self.state.apply(record.entry.kind, payload, record.entry.at, decided=record.entry.outcome)
+            self.seq, self.chain = record.seq, record.chain
+
+
+def rebuild_cost(worker: Worker, plan: RebuildPlan) -> Facts:
+    """Return what a rebuild of the model of `worker` by `plan` takes: records, seconds, corrections that then count."""
+    with worker.reading() as connection:
+        amendments = Amendments(connection, worker.project.id, plan)
+    records, corrected = worker.head.seq, sum(map(len, amendments.corrections.values()))
+    return {"records": records, "seconds": ceil(records / _RECORDS_A_SECOND), "corrections": corrected}
+
+
+def rebuild_model(worker: Worker, plan: RebuildPlan, origin: Origin, store: Callable[[bytes], None]) -> Facts:
+    """Make the model of `worker` anew by `plan` of `origin`, and return the outcome of the record of that.
+
+    The replay runs in the calling thread; the worker waits only for the last records. `store` keeps the bytes of the
+    learner in the database.
+    """
+    with worker.reading() as connection:
+        rebuilding = Rebuilding(Amendments(connection, worker.project.id, plan))
+    while worker.head.seq - rebuilding.seq > _RECORDS_A_SECOND or rebuilding.seq == 0:
+        with worker.reading() as connection:
+            rebuilding.follow(read_records(connection, worker.project.id, rebuilding.seq, rebuilding.chain))
+    return dict(worker.call(lambda desk: _take_over(desk, rebuilding, plan, origin, store)))
+
+
+def _take_over(
+    desk: Desk, rebuilding: Rebuilding, plan: RebuildPlan, origin: Origin, store: Callable[[bytes], None]
+) -> Facts:
+    """Let the state on the `desk` have the learner of `rebuilding`, and record it for `origin`."""
+    rebuilding.follow(desk.behind(rebuilding.seq, rebuilding.chain))
+    made = rebuilding.state
+    if made is None or canonical(made.facts()) != canonical(desk.state.facts()):
+        raise ConflictError("rebuild-differs", "the log gives other questions or counts than the live project has")
+    data = made.learner.to_bytes()
+    store(data)
+    payload = {
+        "hash": blob_hash(data),
+        "cause": plan.cause,
+        "people": rebuilding.amendments.people,
+        "labels": rebuilding.amendments.labels,
+        "versions": versions(),
+        "seq": rebuilding.seq,
+    }
+    desk.snapshot = True
+    return desk.record(REBUILT, payload, origin, blob={DATA_KEY: data})

@@ -1,0 +1,43 @@
+"""Trials of an act on a copy of the model: what it would change in the last predictions."""
+
+from collections.abc import Sequence
+
+from evolabel.server.contexts.state import Facts, ProjectState
+from evolabel.server.contexts.view import StateCopy
+from evolabel.server.store.recent import RecentSample
+
+
+def dry_run(copy: StateCopy, kind: str, payload: Facts, samples: Sequence[RecentSample]) -> Facts:
+    """Return the rule that an act of this `kind` and `payload` would make, as read, and what it would change.
+
+    It is tried on the `copy` of the state, over `samples`.
+    """
+    trial = copy.trial()
+    outcome = trial.apply(kind, payload, 0)
+    changes = changed_predictions(copy.state, trial, samples)
+    return {"rule": outcome["rule"], "read_as": outcome["text"], "changes": changes}
+
+
+def changed_predictions(before: ProjectState, after: ProjectState, samples: Sequence[RecentSample]) -> Facts:
+    """Return which of the `samples` the states `before` and `after` predict in different ways, by label.
+
+    Of the changed ones `judged` were judged by people, and of these `right` agree with them after the change.
+    """
+    if not samples:
+        return {"of": 0, "labels": {}, "numbers": []}
+    cells = [sample.cells for sample in samples]
+    old, new = before.decide(cells), after.decide(cells)
+    labels = {}
+    for column, name in enumerate(before.label_names):
+        changed = [place for place in range(len(samples)) if old[place, column] != new[place, column]]
+        if not changed:
+            continue
+        judged = [place for place in changed if name in samples[place].judged]
+        labels[name] = {
+            "to_yes": sum(int(new[place, column]) for place in changed),
+            "to_no": sum(int(old[place, column]) for place in changed),
+            "judged": len(judged),
+            "right": sum(samples[place].judged[name] == int(new[place, column]) for place in judged),
+        }
+    numbers = [sample.number for sample, differs in zip(samples, (old != new).any(axis=1), strict=True) if differs]
+    return {"of": len(samples), "labels": labels, "numbers": numbers}

@@ -1,0 +1,70 @@
+"""Rows of the page of rules: what a rule claims, and its life as a line, in per cent of the stream."""
+
+from typing import Any, NamedTuple
+
+from evolabel.core.rules.events import EDITS, MERGES, Event
+from evolabel.server.contexts.rule_list import rule_list
+from evolabel.server.contexts.state import Facts, ProjectState
+
+_SHOWN_LABELS = 3
+KINDS = ("written", "threshold", "learned")
+"""Kinds of rules, in the order of the page."""
+
+
+class LifeLine(NamedTuple):
+    """The line of a rule's life: places in per cent of the stream, and the width of the line."""
+
+    birth: float
+    marks: list[float]
+    locked: list[tuple[float, float]]
+    width: float
+
+
+class RulePage(NamedTuple):
+    """The rules that are shown, with their lives, and how many there are of each kind."""
+
+    rules: list[dict[str, Any]]
+    counts: dict[str, int]
+    seen: int
+
+
+def rule_page(state: ProjectState, search: str, kind: str) -> RulePage:
+    """Return the rules of `state` that have the text `search` somewhere and are of this `kind`; "" for all."""
+    rules = rule_list(state)
+    events = state.learner.classifier.events_
+    seen = max([rule.get("last_won", 0) for rule in rules] + [event.sample for event in events], default=0)
+    counts = {name: sum(rule["kind"] == name for rule in rules) for name in KINDS}
+    chosen = [rule for rule in rules if kind in ("", rule["kind"]) and _has_text(rule, search)]
+    for rule in chosen:
+        own = [event for event in events if rule["rule"] in (event.rule, event.other)]
+        rule["life"] = life_line(own, rule.get("born"), seen, rule.get("activity", 0.2))
+        rule["claims"] = sorted(rule["labels"], key=lambda label: -abs((label["share"] or 0.0) - 0.5))[:_SHOWN_LABELS]
+    return RulePage(chosen, counts, seen)
+
+
+def life_line(events: list[Event], born: int | None, seen: int, activity: float) -> LifeLine:
+    """Return the line of a rule with these `events`, `born` at a sample, in a stream of `seen` samples.
+
+    `activity` is the share of the samples in which the rule was active.
+    """
+
+    def place(sample: int) -> float:
+        return round(100.0 * min(sample, seen) / max(seen, 1), 2)
+
+    begin = born if born is not None else events[0].sample if events else 0
+    locks, locked_at = [], None
+    for event in events:
+        if event.kind == "locked":
+            locked_at = event.sample
+        elif event.kind == "unlocked" and locked_at is not None:
+            locks.append((place(locked_at), place(event.sample)))
+            locked_at = None
+    if locked_at is not None:
+        locks.append((place(locked_at), 100.0))
+    marked = [e.sample for e in events if e.kind in (*MERGES, *EDITS) and e.kind not in ("added", "locked", "unlocked")]
+    return LifeLine(place(begin), [place(sample) for sample in marked], locks, round(3.0 + 5.0 * min(activity, 1.0), 1))
+
+
+def _has_text(rule: Facts, search: str) -> bool:
+    sought = search.strip().lower()
+    return not sought or sought in f"{rule['rule']} {rule['name']} {rule['text']}".lower()

@@ -1,0 +1,15 @@
+from evolabel.streams.arff.columns import Nominal as Nominal
+from evolabel.streams.arff.reader import read_arff as read_arff
+from evolabel.streams.dataset import Dataset as Dataset
+from evolabel.streams.files.convert import read_dataset as read_dataset
+from evolabel.streams.files.convert import write_dataset as write_dataset
+from evolabel.streams.files.for_model import for_model as for_model
+from evolabel.streams.files.for_model import read_for_model as read_for_model
+from evolabel.streams.named.catalogue import dataset_names as dataset_names
+from evolabel.streams.named.load import load_dataset as load_dataset
+from evolabel.streams.synthetic.drifting import DriftingStream as DriftingStream
+from evolabel.streams.synthetic.drifts import DRIFT_KINDS as DRIFT_KINDS
+from evolabel.streams.synthetic.drifts import Concept as Concept
+from evolabel.streams.tabular.csv_file import from_csv as from_csv
+from evolabel.streams.tabular.frames import from_frame as from_frame
+from evolabel.streams.tabular.label_column import LabelColumn as LabelColumn

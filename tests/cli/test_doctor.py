@@ -1,0 +1,97 @@
+"""`evolabel doctor`, `evolabel completion`, and what `evolabel` alone prints."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from evolabel import __version__
+from evolabel.cli import doctor, installation
+from evolabel.cli.installation import Package
+
+
+def test_doctor_lists_versions_kernels_packages_and_data(command, tmp_path, monkeypatch):
+    monkeypatch.setenv("EVOLABEL_DATA", str(tmp_path / "nowhere"))
+    told = command("doctor")
+    assert (told.code, told.err) == (0, "")
+    assert told.out.startswith(f"evolabel {__version__} in ")
+    for text in ("numpy ", "Compiled kernels: ", "nowhere (there is no such folder)", "cli: cyclopts "):
+        assert text in told.out
+
+
+def test_doctor_prints_the_same_as_json(command, tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    found = json.loads(command("doctor", "--json").out)
+    assert found["evolabel"]["version"] == __version__
+    assert found["packages"]["numba"]["usable"]
+    assert found["kernels"] == {
+        "folder": str(tmp_path / "evolabel" / "kernels"),
+        "writable": True,
+        "compiled": 0,
+        "megabytes": 0.0,
+        "other_megabytes": 0.0,
+    }
+    assert not {"all", "test", "check"} & found["extras"].keys()
+
+
+def test_an_absent_optional_package_has_its_command_and_changes_nothing(command, monkeypatch):
+    absent = {"river": [Package("river", "0.26", None)], "cli": [Package("rich", "13", "13.0")]}
+    monkeypatch.setattr(doctor, "optional_packages", lambda: absent)
+    told = command("doctor")
+    assert told.code == 0
+    assert '  river: river absent; run: pip install "evolabel[river]"\n  cli: rich 13.0\n' in told.out
+
+
+def test_a_needed_package_that_is_too_old_is_code_3(command, monkeypatch):
+    monkeypatch.setattr(doctor, "needed_packages", lambda: [Package("numpy", "2.10", "2.9.1")])
+    told = command("doctor")
+    assert told.code == 3
+    assert "absent or too old: numpy; run: " in told.err
+
+
+def test_a_cache_that_cannot_be_written_is_code_1(command, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
+    told = command("doctor")
+    assert told.code == 1
+    assert "cannot be stored there" in told.out
+    assert "set NUMBA_CACHE_DIR to a folder that can" in told.err
+
+
+def test_requirements_are_those_of_the_metadata(monkeypatch):
+    lines = [
+        "numpy>=2.0",
+        'cyclopts>=4; extra == "cli"',
+        "evolabel[cli]; extra == 'server'",
+        'ruff>=0.9; extra == "check"',
+    ]
+    monkeypatch.setattr(installation, "requires", lambda name: lines)
+    assert [package.name for package in installation.needed_packages()] == ["numpy"]
+    assert {extra: [p.least for p in found] for extra, found in installation.optional_packages().items()} == {
+        "cli": ["4"]
+    }
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_have_the_commands(command, shell):
+    told = command("completion", shell)
+    assert told.code == 0
+    assert "doctor" in told.out
+    assert "--labels" in told.out or "labels" in told.out
+    if shell == "bash":
+        subprocess.run(["bash", "-n"], input=told.out, text=True, check=True)
+
+
+@pytest.mark.parametrize("words", [[], ["--version"]])
+def test_the_command_alone_and_its_version_load_nothing_heavy(words):
+    call = "from evolabel.cli import main; main(); assert 'numpy' not in sys.modules"
+    code = f"import sys; sys.argv[1:] = {words!r}; {call}"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert __version__ in told
+    if words:
+        assert told == f"{__version__}\n"
+    else:
+        assert "What to try next:" in told
+        assert "    evolabel run\n" in told
+        assert "    evolabel doctor\n" in told

@@ -1,0 +1,135 @@
+"""A history and a fit, a model from a file, and the replay of both."""
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.classifier.storage import classifier_bytes
+from evolabel.server.contexts import reading, verbs
+from evolabel.server.contexts.replay import restore
+from evolabel.server.ops.check import check_project
+from evolabel.server.store.log import LogError
+from evolabel.server.store.projects import find_project
+from evolabel.server.store.schema import BLOB
+from server.pumps import ANNA, call, run, samples, seal, send
+from server.test_http import P, serving
+
+FEATURES = ["pressure", "flow", "machine=M-01", "machine=M-02"]
+
+
+@pytest.fixture
+def served(database, start):
+    """The service, and a sender for each role."""
+    yield from serving(start(database, snapshot_every=40), database)
+
+
+def rows(n, seed=5):
+    """Rows of a history; one without a value, one without an answer."""
+    found = [{"x": sample["x"], "y": truth} for sample, truth in samples(n, seed)]
+    found[3]["x"] = {"pressure": 1.0}
+    found[4]["y"] = {"leak": None, "wear": True}
+    return found
+
+
+def replayed(service):
+    """Seal after a replay of the whole log, which `check` finds whole."""
+    worker = service.workers["pumps"]
+    with service.reader.connect() as connection:
+        check_project(connection, find_project(connection, "pumps"))
+        return restore(connection, worker.project.id, 9, from_start=True).state.seal()
+
+
+def trained_file(labels=("leak", "wear"), features=FEATURES):
+    """Contents of the file of a classifier."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, len(features)))
+    Y = np.stack([X[:, 0] < 0.0, X[:, 1] > 0.5], axis=1).astype(float)
+    return classifier_bytes(EvolvingFuzzyClassifier().fit(X, Y).name_columns(features, labels))
+
+
+def put(sender, data):
+    """Response to a file sent as the model."""
+    headers = {**sender.headers, "content-type": "application/octet-stream"}
+    return sender._client.put(f"{P}/model", content=data, headers=headers)
+
+
+def test_a_project_starts_trained_by_its_history(served):
+    service, senders = served
+    operator, worker = senders["operator"], service.workers["pumps"]
+    asked = [r for s, _ in samples(8) if (r := send(worker, s))["question"]]  # before the fit
+    assert operator("POST", f"{P}/fit", {}).json()["type"] == "/problems/no-history"
+    body = {"rows": rows(60)}
+    first = operator("POST", f"{P}/history", body, **{"Idempotency-Key": "a"})
+    assert first.json() == {"rows": 60}
+    assert operator("POST", f"{P}/history", body, **{"Idempotency-Key": "a"}).json() == {"rows": 60}
+    assert operator("POST", f"{P}/history", {"rows": rows(60, seed=6)}).json() == {"rows": 120}
+    bad = operator("POST", f"{P}/history", {"rows": [{"x": {"pressure": 1.0}, "y": {"leek": True}}]})
+    assert (bad.status_code, bad.json()["errors"][0]["pointer"]) == (422, "/rows/0")
+    shown = call(worker, reading.show_project)
+    fitted = operator("POST", f"{P}/fit", {})
+    assert fitted.status_code == 200, fitted.text
+    assert fitted.json()["rules"] >= 1
+    assert fitted.json()["seal"] == seal(worker)
+    after = call(worker, reading.show_project)
+    assert (after["samples"], after["asked"], after["open"]) == (shown["samples"], shown["asked"], len(asked))
+    low = operator("POST", f"{P}/predictions", {"samples": [{"x": {"pressure": -2.0, "flow": 0.0}}]}).json()
+    assert low["results"][0]["labels"] == ["leak"]
+    assert operator("POST", f"{P}/fit", {}).json()["type"] == "/problems/already-trained"
+    assert operator("POST", f"{P}/history", body).status_code == 409
+    call(worker, verbs.give_answer, asked[0]["number"], {"leak": True}, ANNA)  # a question from before the fit
+    run(worker, [({"x": s["x"]}, y) for s, y in samples(40, seed=9)])
+    assert replayed(service) == seal(worker)
+
+
+def test_a_history_outlives_a_restart(sqlite, start):
+    service = start(sqlite)
+    _, senders = next(serving(service, sqlite))
+    senders["operator"]("POST", f"{P}/history", {"rows": rows(40)})
+    service.stop()
+    again = start(sqlite)
+    _, senders = next(serving(again, sqlite))
+    assert senders["operator"]("POST", f"{P}/fit", {}).status_code == 200
+    assert replayed(again) == seal(again.workers["pumps"])
+
+
+def test_a_model_is_replaced_by_a_file(served):
+    service, senders = served
+    worker, data = service.workers["pumps"], trained_file()
+    run(worker, samples(40))
+    number = next(r["number"] for s, _ in samples(60, seed=2) if (r := send(worker, {"x": s["x"]}))["question"])
+    shown = call(worker, reading.show_project)
+    assert put(senders["operator"], data).status_code == 403
+    head = worker.head
+    for bad in (b"nothing", b"", worker.state.learner.to_bytes(), trained_file(("leak", "rust"))):
+        refused = put(senders["admin"], bad)
+        assert refused.status_code == 422, refused.text
+    assert put(senders["admin"], trained_file(features=["a", "b", "c", "d"])).status_code == 422
+    assert worker.head == head
+    done = put(senders["admin"], data)
+    assert done.status_code == 200, done.text
+    assert done.json()["seal"] == seal(worker) != done.json()["seal_before"]
+    after = call(worker, reading.show_project)
+    assert {**after, "seq": 0} == {**shown, "seq": 0}
+    call(worker, verbs.give_answer, number, {"leak": True}, ANNA)
+    run(worker, [({"x": s["x"]}, y) for s, y in samples(40, seed=9)])
+    assert replayed(service) == seal(worker)
+
+
+def test_a_file_that_is_gone_is_found_by_the_check(served):
+    service, senders = served
+    put(senders["admin"], trained_file())
+    with service.pen.transaction() as connection:
+        connection.execute(BLOB.delete())
+    with pytest.raises(LogError, match="model file of record"):
+        replayed(service)
+
+
+def test_a_file_that_is_too_large_is_refused(served, monkeypatch):
+    service, senders = served
+    monkeypatch.setattr("evolabel.server.api.model.MOST_MODEL", 1000)
+    head = service.workers["pumps"].head
+    assert put(senders["admin"], b"x" * 2000).status_code == 413
+    assert service.workers["pumps"].head == head
+    refused = put(senders["stranger"], b"x")
+    assert refused.status_code == 401
+    assert refused.headers["x-content-type-options"] == "nosniff"

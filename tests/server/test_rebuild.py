@@ -1,0 +1,164 @@
+"""A model made anew from the log: corrections, people and labels that should not have counted."""
+
+import time
+
+import pytest
+
+from evolabel.errors import DataError
+from evolabel.server.contexts import reading, verbs
+from evolabel.server.contexts.rebuild import Amendments, RebuildPlan
+from evolabel.server.contexts.replay import restore
+from evolabel.server.contexts.settings import Label
+from evolabel.server.ops.check import check_project
+from evolabel.server.store.log import find_kinds
+from evolabel.server.store.projects import find_project
+from server.people import add_person
+from server.pumps import ANNA, BOB, call, run, samples, seal, send
+from server.test_http import P, serving
+
+LOW = [-1.5, 0.0, "M-01"]
+
+
+@pytest.fixture
+def service(sqlite, start):
+    """A project that has learned, with two people."""
+    service = start(sqlite)
+    assert [add_person(service, name) for name in ("anna", "bob")] == [1, 2]
+    return service
+
+
+def says(worker, cells=LOW):
+    """Probability of each label."""
+    return call(worker, lambda desk: desk.state.predict(cells)[0]["prediction"])
+
+
+def counts(worker):
+    shown = call(worker, reading.show_project)
+    return shown["samples"], shown["asked"], shown["open"]
+
+
+def rebuild(service, **plan):
+    return service.rebuild(service.workers["pumps"], RebuildPlan("test", **plan), ANNA)
+
+
+def check(service):
+    """The log is whole, and a replay from its start gives the live state."""
+    worker = service.workers["pumps"]
+    with service.reader.connect() as connection:
+        check_project(connection, find_project(connection, "pumps"))
+        assert restore(connection, worker.project.id, 9, from_start=True).state.seal() == seal(worker)
+
+
+def test_without_corrections_the_same_model_comes_out(service):
+    worker = service.workers["pumps"]
+    run(worker, samples(60))
+    call(worker, verbs.add_label, Label("heat"), ANNA)
+    call(worker, verbs.late_labels, 3, {"heat": True}, ANNA)
+    more = [(s, {**y, "heat": i % 2 == 0}) for i, (s, y) in enumerate(samples(60, seed=1))]
+    run(worker, [({"x": s["x"], **({"y": y} if i % 3 else {})}, y) for i, (s, y) in enumerate(more)])
+    before, counted = says(worker), counts(worker)
+    done = rebuild(service)
+    assert says(worker) == before
+    assert counts(worker) == counted
+    assert done["seal"] == seal(worker)
+    check(service)
+    run(worker, [({"x": s["x"]}, {**y, "heat": True}) for s, y in samples(30, seed=2)])
+    check(service)
+
+
+def test_corrections_count_after_a_rebuild(service):
+    worker = service.workers["pumps"]
+    stream = samples(80)
+    run(worker, [(sample, {**truth, "leak": not truth["leak"]}) for sample, truth in stream])  # all of them wrong
+    wrong, counted = says(worker)["leak"], counts(worker)
+    for i, (_, truth) in enumerate(stream):
+        record = call(worker, reading.show_sample, i + 1, 1, sees_all=True)
+        if record["question"]:
+            late = call(worker, verbs.give_answer, i + 1, {"leak": truth["leak"]}, ANNA)
+            assert late["late"]
+    assert says(worker)["leak"] == wrong
+    done = rebuild(service)
+    assert wrong < 0.5 < says(worker)["leak"]
+    assert done["seal_before"] != done["seal"] == seal(worker)
+    assert counts(worker) == counted
+    check(service)
+
+
+def test_a_person_or_a_label_is_left_out_also_by_later_rebuilds(service):
+    worker = service.workers["pumps"]
+    stream = samples(120)
+    run(worker, stream[:60])
+    honest = says(worker)
+    run(worker, [(s, {name: not y for name, y in truth.items()}) for s, truth in stream[60:]], BOB)
+    poisoned = says(worker)
+    assert poisoned["leak"] < honest["leak"]
+    rebuild(service, people=("bob",))
+    cleaned = says(worker)
+    assert cleaned["leak"] > poisoned["leak"]
+    rebuild(service, labels=("wear",))
+    assert says(worker)["leak"] > poisoned["leak"]  # what bob said does not come back
+    with worker.reading() as connection:
+        amended = Amendments(connection, worker.project.id, RebuildPlan("test"))
+        closes = [amended.payload_of(record, worker.state) for record in find_kinds(connection, 1, ("close",))]
+    assert {name for payload in closes for name in payload["annotators"]} == {"anna"}
+    taught = [row for payload in closes for row in payload["rows"]]
+    assert {row.get("wear") for row in taught} == {None}
+    assert {row.get("leak") for row in taught} >= {0, 1}
+    check(service)
+    with pytest.raises(DataError, match="there is no person 'eve'"):
+        rebuild(service, people=("eve",))
+
+
+def test_open_questions_stay_and_can_be_answered(service):
+    worker = service.workers["pumps"]
+    run(worker, samples(30))
+    for sample, _ in samples(30, seed=1):
+        send(worker, {"x": sample["x"]})
+    numbers = list(worker.state.open)
+    assert numbers
+    rebuild(service)
+    assert list(worker.state.open) == numbers
+    for number in numbers:
+        call(worker, verbs.give_answer, number, {"leak": True}, ANNA)
+    check(service)
+
+
+def test_the_route_is_for_administrators_and_runs_beside_the_worker(sqlite, start):
+    service = start(sqlite)
+    _, senders = next(serving(service, sqlite))
+    worker = service.workers["pumps"]
+    run(worker, samples(40))
+    body = {"cause": "checked by hand"}
+    for role in ("annotator", "expert", "operator"):
+        assert senders[role]("POST", f"{P}/rebuild", body).status_code == 403
+    head = worker.head
+    dry = senders["admin"]("POST", f"{P}/rebuild?dry_run=1", body)
+    assert dry.json() == {"records": head.seq, "seconds": 1, "corrections": 0}
+    assert worker.head == head
+    assert senders["admin"]("POST", f"{P}/rebuild", {**body, "people": ["eve"]}).status_code == 422
+    begun = senders["admin"]("POST", f"{P}/rebuild", body)
+    assert begun.status_code == 202
+    end = time.monotonic() + 30
+    while worker.head.seq == head.seq and time.monotonic() < end:
+        time.sleep(0.02)
+    lines = senders["operator"]("GET", f"{P}/export/log.ndjson").text.splitlines()
+    assert '"kind": "model.rebuilt"' in lines[head.seq]
+    assert "checked by hand" in lines[head.seq]
+    check(service)
+
+
+def test_the_command(command, sqlite, start):
+    service = start(sqlite)
+    run(service.workers["pumps"], samples(30))
+    place = ("--database", sqlite.render_as_string(), "--cause", "trial")
+    running = command("serve", "rebuild", "pumps", *place)
+    assert running.code == 2
+    assert "another process serves" in running.err
+    service.stop()
+    dry = command("serve", "rebuild", "pumps", *place, "--dry-run")
+    assert "corrections would count" in dry.out
+    done = command("serve", "rebuild", "pumps", *place, "--without-labels", "wear")
+    assert done.code == 0, done.err
+    assert "seal before" in done.out
+    assert command("serve", "rebuild", "no", *place).code == 2
+    assert command("serve", "check", "--replay", *place[:2]).code == 0
