@@ -102,7 +102,8 @@ $(DOCS_READY): $(READY)
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $(DOCS_READY)
 
-docs: $(DOCS_READY)  ## build the site into docs/_build/html, without a network; a warning is an error
+docs: $(DOCS_READY)  ## check the spelling, and build the site into docs/_build/html, without a network; a warning is an error
+	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples src
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 

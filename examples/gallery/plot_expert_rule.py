@@ -2,7 +2,7 @@
 A rule written by a person
 ==========================
 
-No sample of a fault was seen yet, but an expert knows when it happens. The written rule answers from the first row on.
+This kind of fault is in no sample yet, but a person can describe it. The written rule answers from the first row on.
 """
 
 import matplotlib.pyplot as plt

@@ -25,8 +25,8 @@ X = pd.DataFrame(X, columns=["pressure", "flow", "temperature", "speed", "load",
 Y = pd.DataFrame(Y, columns=["idle", "fault"])
 
 # %%
-# Learn, and listen
-# -----------------
+# Learn, and print what happens
+# ----------------------------
 # ``on_event`` is called when something happens. Births and merges of rules are events as well; here only the changes of
 # the stream are printed.
 

@@ -2,7 +2,7 @@
 Rules from an expert
 ====================
 
-A person knows a fault that the data do not show yet. This lesson writes the rule down, lets the data correct it, and
+A person expects a fault that the data do not show yet. This lesson writes the rule down, lets the data correct it, and
 takes an edit back.
 """
 
@@ -45,7 +45,8 @@ print("after: ", clf.predict_proba(hot_idle).round(2))
 # %%
 # The data disagree
 # -----------------
-# The next days have no fault there. The rule counts for 20 samples, so the data win, and say so.
+# The next days have no fault there. The rule counts for 20 samples. After a few samples without the fault it is
+# contradicted beyond doubt and does not answer for this label any more; an event reports it.
 
 X, Y = day(2500)
 clf.partial_fit(X, Y)

@@ -1,0 +1,65 @@
+"""Take the pictures of docs/tutorials/labelling-page.md: the demonstration of the labelling service in a browser.
+
+python tools/service_pictures.py        # needs the extras server and browser, and Chromium (EVOLABEL_CHROMIUM)
+"""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from playwright.sync_api import Page, sync_playwright
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "tutorials" / "pictures"
+CHROMIUM = os.environ.get("EVOLABEL_CHROMIUM", "/usr/bin/chromium")
+_COMMAND = "import sys; from evolabel.cli import main; sys.argv[1:] = 'serve --demo --port 8397'.split(); main()"
+_PASSWORD = "nine grey herons at dawn"
+_PAGES = {"overview": "/p/pumps", "answer": "/p/pumps/answer", "sample": "/p/pumps/samples/300"}
+_FIRST_SAMPLES = 20  # seconds in which the demonstration sends its first samples
+_PATIENCE = 120  # seconds until the service has printed its link
+
+
+def main() -> None:
+    """Start the demonstration in an empty folder, take the pictures, and stop it."""
+    FOLDER.mkdir(exist_ok=True)
+    with TemporaryDirectory() as folder, (Path(folder) / "printed.txt").open("w+") as printed:
+        service = subprocess.Popen([sys.executable, "-c", _COMMAND], cwd=folder, stdout=printed, stderr=printed)
+        try:
+            link = _first_link(Path(printed.name))
+            with sync_playwright() as tool:
+                browser = tool.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+                _take_pictures(browser.new_page(viewport={"width": 1100, "height": 760}), link)
+                browser.close()
+        finally:
+            service.terminate()
+            service.wait(30)
+
+
+def _first_link(printed: Path) -> str:
+    """Return the link in the file `printed`, as soon as the service has written it."""
+    for _ in range(_PATIENCE):
+        found = re.search(r"http://\S+/invite/\S+", printed.read_text())
+        if found:
+            return found[0]
+        time.sleep(1)
+    raise SystemExit(f"the service has printed no link: {printed.read_text()}")
+
+
+def _take_pictures(page: Page, link: str) -> None:
+    """Choose a password at `link`, and take a picture of each page that the lesson shows."""
+    page.goto(link)
+    page.locator("#password").fill(_PASSWORD)
+    page.locator("main button").click()
+    page.wait_for_url(lambda url: "/invite/" not in url)
+    time.sleep(_FIRST_SAMPLES)
+    for name, path in _PAGES.items():
+        page.goto(link.split("/invite/")[0] + path)
+        page.screenshot(path=FOLDER / f"{name}.png")
+        print(name, page.title(), (FOLDER / f"{name}.png").stat().st_size // 1000, "kB")
+
+
+if __name__ == "__main__":
+    main()
