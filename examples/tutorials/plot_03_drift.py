@@ -26,7 +26,7 @@ Y = pd.DataFrame(Y, columns=["idle", "fault"])
 
 # %%
 # Learn, and print what happens
-# ----------------------------
+# -----------------------------
 # ``on_event`` is called when something happens. Births and merges of rules are events as well; here only the changes of
 # the stream are printed.
 
