@@ -154,6 +154,21 @@ def test_an_annotation_trains_once_and_later_changes_are_corrections(served):
         assert restore(connection, worker.project.id, 9, from_start=True).state.seal() == seal(worker)
 
 
+def test_a_change_of_an_annotation_that_is_not_known_makes_it_or_is_refused(served):
+    service, bridge, _ = served
+    head = service.workers["pumps"].head
+    lacking = event("ANNOTATION_UPDATED", 61)
+    del lacking["task"]
+    refused = bridge("/webhook", lacking)
+    assert (refused.status_code, refused.json()["type"]) == (404, "/problems/not-found")
+    assert service.workers["pumps"].head == head
+    for _ in range(2):
+        assert bridge("/webhook", event("ANNOTATION_UPDATED", 61)).status_code == 201
+        assert counted(service) == 1
+    sample = call(service.workers["pumps"], reading.show_sample, 1, 1, sees_all=True)
+    assert sample["id"] == "ls-61"
+
+
 def test_annotations_that_come_together_are_all_taken_or_none(served):
     service, bridge, _ = served
     head = service.workers["pumps"].head

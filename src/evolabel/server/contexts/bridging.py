@@ -7,7 +7,7 @@ from evolabel.errors import DataError
 from evolabel.server.contexts.desk import Desk, Origin
 from evolabel.server.contexts.questions import Answers
 from evolabel.server.contexts.state import Facts, ProjectState
-from evolabel.server.contexts.verbs import give_answer, question_record, refuse, send_samples
+from evolabel.server.contexts.verbs import UnknownError, give_answer, question_record, refuse, send_samples
 from evolabel.server.store.canonical import canonical, digest
 
 QUESTION_FIELD = "evolabel_number"
@@ -83,15 +83,17 @@ def add_annotation(desk: Desk, annotation: Annotation, origin: Origin) -> Facts:
 def correct_annotation(desk: Desk, annotation: Annotation, origin: Origin) -> Facts:
     """Keep what `origin` says later of an `annotation` as a correction on the `desk`, for a rebuild of the model.
 
-    Without answers the annotation was taken back. What was said before, and an annotation that is not known, change
-    nothing.
+    Without answers the annotation was taken back. What was said before changes nothing. An annotation that is not known
+    is added; UnknownError if its task is not known either.
     """
     number = annotation.data.get(QUESTION_FIELD)
     if number is not None:
         return add_annotation(desk, annotation, origin)
     record = desk.by_ids([annotation.name]).get(annotation.name)
     if record is None:
-        return {}
+        if annotation.data:
+            return add_annotation(desk, annotation, origin)
+        raise UnknownError(f"there is no annotation {annotation.name!r}; let the webhook send its task as well")
     number, person = int(record.entry.outcome["number"]), origin.actor_id or 0
     given: Answers = dict.fromkeys(record.entry.payload["y"]) if annotation.answers is None else annotation.answers
     before = desk.last_response(number, person)
