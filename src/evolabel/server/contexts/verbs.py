@@ -65,7 +65,7 @@ def predict_samples(desk: Desk, samples: Sequence[Facts]) -> Facts:
 def give_answer(desk: Desk, number: int, answers: Facts, origin: Origin, **extra: Any) -> Facts:
     """Record on the `desk` the `answers` of `origin` to question `number`.
 
-    `extra` are `took_ms`, `note` and `saw_prediction`.
+    `extra` are `took_ms` and `note`.
 
     The same answers again change nothing. To a question that is closed they are kept as a correction.
     """
@@ -219,7 +219,10 @@ def _check_same_sample(payload: Facts, known: Record | None) -> None:
 
 
 def _respond(desk: Desk, number: int, kind: str, facts: Facts, origin: Origin) -> Facts:
-    """Record a response of this `kind` to question `number`, or a correction where the question is closed."""
+    """Record a response of this `kind` to question `number`, or a correction where the question is closed.
+
+    `saw_prediction` is recorded with it: whether the person of `origin` could see what the model predicts.
+    """
     question_record(desk, number)
     person, question = origin.actor_id or 0, desk.state.open.get(number)
     before = desk.last_response(number, person)
@@ -229,7 +232,8 @@ def _respond(desk: Desk, number: int, kind: str, facts: Facts, origin: Origin) -
     if question is None or (earlier is not None and earlier.is_final(desk.now, desk.state.settings)):
         kind = "correction"
     revision = 1 if before is None else before.entry.payload["revision"] + 1
-    payload = {"number": number, "person": person, "revision": revision, **facts}
+    saw = origin.sees_all or not desk.state.settings.blind
+    payload = {"number": number, "person": person, "revision": revision, "saw_prediction": saw, **facts}
     return _receipt(kind, desk.record(kind, payload, origin), replayed=False)
 
 
