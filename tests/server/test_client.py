@@ -62,16 +62,17 @@ class Losing(httpx.HTTPTransport):
 class Refusing(httpx.HTTPTransport):
     """Answers the first requests with a status and a problem document, as a busy service does."""
 
-    def __init__(self, status, times=2):
+    def __init__(self, status, times=2, type="busy"):
         super().__init__()
         self.status = status
         self.left = times
+        self.type = type
 
     def handle_request(self, request):
         if not self.left:
             return super().handle_request(request)
         self.left -= 1
-        return httpx.Response(self.status, json={"type": "/problems/busy", "detail": "wait"})
+        return httpx.Response(self.status, json={"type": f"/problems/{self.type}", "detail": "wait"})
 
 
 def test_a_sample_a_question_an_answer(served):
@@ -161,6 +162,18 @@ def test_a_busy_service_is_asked_again(served, status):
         hasty.send([{"x": {"flow": 1.0}}])
     assert refused.value.status == status
     assert counted(service) == 1
+
+
+@pytest.mark.parametrize(("type", "left"), [("busy", 0), ("standby", 0), ("rebuilding", 0), ("unknown", 1)])
+def test_an_act_without_a_key_is_repeated_only_after_known_kinds_of_503(served, type, left):
+    _, client = served
+    transport = Refusing(503, type=type)
+    with client("annotator", transport=transport) as annotator, pytest.raises(ServiceError):
+        annotator.withdraw(1)
+    assert transport.left == left
+    transport = Refusing(503, type=type)
+    with client("producer", transport=transport) as producer:
+        assert producer.send([{"x": {"flow": 1.0}}])[0].number == 1  # it has a key
 
 
 def test_other_errors_are_not_tried_again(served):

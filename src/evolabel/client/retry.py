@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from evolabel.client.problem import ConnectionLostError, ServiceError
 
-_NOTHING_DONE = (429, 503, 507)  # the service says so
-_UNKNOWN = (502, 504)  # of a proxy, which may have lost the response
+_NOTHING_DONE = (429, 507)  # the service says so
+_UNKNOWN = (502, 503, 504)  # of a proxy that may have lost the response, or of a commit whose end is not known
+_PASSING = ("busy", "standby", "rebuilding")  # types of a 503 after which every request is sent again
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,9 @@ class Tries:
         if refusal is None:
             again = self._repeatable or not sent
         else:
-            again = refusal.status in _NOTHING_DONE or (refusal.status in _UNKNOWN and self._repeatable)
+            is_passing = refusal.status == 503 and refusal.type in _PASSING
+            is_unknown = refusal.status in _UNKNOWN
+            again = refusal.status in _NOTHING_DONE or is_passing or (is_unknown and self._repeatable)
         asked = 0.0 if refusal is None else refusal.retry_after or 0.0
         wait = max(asked, self._wait * random.uniform(0.5, 1.0))
         if again and time.monotonic() + wait <= self._end:
