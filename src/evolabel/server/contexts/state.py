@@ -14,7 +14,6 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.text import first_names
 from evolabel.active import ActiveLearner, Query
 from evolabel.errors import DataError
-from evolabel.kernels.bounds import MAX_VALUE
 from evolabel.explain.prediction import Explanation
 from evolabel.server.contexts.cells import read_cell
 from evolabel.server.contexts.model_records import MODEL_KINDS, change_model, has_learned, number_row
