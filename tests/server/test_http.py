@@ -216,6 +216,17 @@ def test_bodies_that_are_too_large_or_no_json_are_refused(served):
     assert form.status_code == 415
 
 
+def test_json_may_begin_with_a_blank_and_hold_what_a_form_may_not(shared):
+    _, senders = shared
+    producer = senders["producer"]
+    headers = {**producer.headers, "Content-Type": "application/json"}
+    body = b' {"samples": [{"x": {"machine": "100%00"}}]}'
+    done = producer._client.post(f"{P}/predictions", content=body, headers=headers)
+    assert done.status_code == 200, done.text
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert producer._client.post("/sign-in", content=b"name=a%00", headers=form).status_code == 422
+
+
 def test_a_token_has_a_limit_of_requests(served, sqlite, start):
     service, _ = served
     client = TestClient(create_app(service, token_per_minute=3))
