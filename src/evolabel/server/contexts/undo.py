@@ -6,6 +6,7 @@ between two batches, by a record that holds it.
 """
 
 import base64
+import copy
 from collections.abc import Iterable
 from contextlib import suppress
 from math import ceil
@@ -21,6 +22,7 @@ from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.contexts.verbs import ConflictError, UnknownError
 from evolabel.server.contexts.worker import Worker
+from evolabel.server.store.canonical import canonical
 from evolabel.server.store.log import FIRST_CHAIN, Record, find_kinds, read_records
 from evolabel.server.store.people import names_of
 from evolabel.server.store.snapshots import read_snapshot, snapshot_seals
@@ -137,13 +139,19 @@ def undo_act(worker: Worker, seq: int, origin: Origin) -> Facts:
 
 
 def _take_over(desk: Desk, beside: Beside, origin: Origin) -> Facts:
-    """Let the state on the `desk` have the learner of `beside`, and record it for `origin`."""
+    """Let the state on the `desk` have the learner of `beside`, and record it for `origin`.
+
+    A copy of `beside` follows the last records: the worker calls this again if another job of the batch breaks.
+    """
     plan = plan_undo(desk.of_kinds((*RULE_KINDS, UNDONE)), beside.plan.act.seq)
     if plan[1:] != beside.plan[1:]:
         raise ConflictError("later-acts", "another act was undone in the meantime; undo this one again")
+    beside = copy.deepcopy(beside)
     beside.follow(desk.behind(beside.seq, beside.chain))
-    assert beside.state is not None
-    data = beside.state.learner.to_bytes()
+    made = beside.state
+    if made is None or canonical(made.facts()) != canonical(desk.state.facts()):
+        raise ConflictError("undo-differs", "the log gives other questions or counts than the live project has")
+    data = made.learner.to_bytes()
     if len(data) > _LARGEST_LEARNER:
         raise ConflictError("too-large", "the model is too large to be kept in the log; delete or add the rule instead")
     payload = {"seq": plan.act.seq, "way": "replay", "learner": base64.b64encode(data).decode()}
