@@ -11,10 +11,12 @@ from evolabel.server.contexts.acts import LaterActsError, MovedError, plan_undo
 from evolabel.server.contexts.desk import Origin, TornError
 from evolabel.server.contexts.replay import restore
 from evolabel.server.contexts.rule_list import life_of, rule_list, show_rule
-from evolabel.server.contexts.undo import undo_act, undo_cost
+from evolabel.server.contexts.training import replace_model
+from evolabel.server.contexts.undo import acts_since, undo_act, undo_cost
 from evolabel.server.contexts.verbs import ConflictError, UnknownError
 from evolabel.server.store.snapshots import snapshot_seals
 from server.pumps import ANNA, call, run, samples, seal
+from server.test_model import trained_file
 
 EVA = Origin(3)
 LOW = {"form": 'IF pressure BELOW -1 THEN leak UNLIKELY CALLED "low"'}
@@ -221,6 +223,19 @@ def test_a_snapshot_is_stored_before_an_act_that_needs_one_and_after_an_undo(wor
     with worker.reading() as connection:
         stored = set(snapshot_seals(connection, worker.project.id))
     assert {added["seq"] - 1, undone["seq"]} <= stored
+
+
+def test_an_act_is_not_undone_in_another_model(worker):
+    rule = min(numbers(worker))
+    locked = act(worker, "rule.locked", {"rule": rule})
+    assert undo_cost(worker, locked["seq"])["way"] == "inverse"
+    call(worker, replace_model, trained_file(), EVA)
+    before = learner_seal(worker)
+    with pytest.raises(LaterActsError, match="another model") as refused:
+        undo_act(worker, locked["seq"], EVA)
+    assert refused.value.acts == [worker.head.seq]
+    assert learner_seal(worker) == before
+    assert [(shown["kind"], shown["undo"]) for shown in acts_since(worker, 0)] == [("rule.locked", None)]
 
 
 def in_one_batch_that_breaks(worker, change):
