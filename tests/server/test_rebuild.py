@@ -14,6 +14,7 @@ from evolabel.server.store.log import find_kinds
 from evolabel.server.store.projects import find_project
 from server.people import add_person
 from server.pumps import ANNA, BOB, call, run, samples, seal, send
+from server.test_acts import in_one_batch_that_breaks
 from server.test_http import P, serving
 
 LOW = [-1.5, 0.0, "M-01"]
@@ -120,6 +121,15 @@ def test_open_questions_stay_and_can_be_answered(service):
     assert list(worker.state.open) == numbers
     for number in numbers:
         call(worker, verbs.give_answer, number, {"leak": True}, ANNA)
+    check(service)
+
+
+def test_a_batch_that_is_applied_again_counts_each_sample_once(service):
+    worker = service.workers["pumps"]
+    run(worker, samples(30))
+    done = in_one_batch_that_breaks(worker, lambda: rebuild(service))
+    assert done["seal"] == seal(worker)
+    assert worker.state.learner.bucket.seen == worker.state.seen == 33
     check(service)
 
 

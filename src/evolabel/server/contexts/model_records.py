@@ -10,7 +10,9 @@ from evolabel.classifier.storage import classifier_from_bytes
 
 REPLACED = "model.replaced"
 REBUILT = "model.rebuilt"
-MODEL_KINDS = ("history", "fitted", REPLACED, REBUILT)
+NEW_MODEL_KINDS = ("fitted", REPLACED, REBUILT)
+"""Kinds of records after which the numbers of rules may stand for others."""
+MODEL_KINDS = ("history", *NEW_MODEL_KINDS)
 DATA_KEY = "data"
 """Name of the bytes of a file in the payload of a record, which the log keeps in a table of their own."""
 Columns = tuple[list[str], list[str]]

@@ -5,6 +5,7 @@ Only the learner differs in the end. When the replay has caught up with the log,
 between two batches, by a record that names its bytes.
 """
 
+import copy
 from collections.abc import Callable, Iterable
 from math import ceil
 from typing import NamedTuple
@@ -147,7 +148,11 @@ def rebuild_model(worker: Worker, plan: RebuildPlan, origin: Origin, store: Call
 def _take_over(
     desk: Desk, rebuilding: Rebuilding, plan: RebuildPlan, origin: Origin, store: Callable[[bytes], None]
 ) -> Facts:
-    """Let the state on the `desk` have the learner of `rebuilding`, and record it for `origin`."""
+    """Let the state on the `desk` have the learner of `rebuilding`, and record it for `origin`.
+
+    A copy of `rebuilding` follows the last records: the worker calls this again if another job of the batch breaks.
+    """
+    rebuilding = copy.deepcopy(rebuilding)
     rebuilding.follow(desk.behind(rebuilding.seq, rebuilding.chain))
     made = rebuilding.state
     if made is None or canonical(made.facts()) != canonical(desk.state.facts()):
