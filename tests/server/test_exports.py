@@ -54,6 +54,30 @@ def test_routes_stream_files_for_operators(service, sqlite):
     assert audited == ['{"file":"answers.csv"}', '{"file":"samples.ndjson"}', '{"file":"log.ndjson"}']
 
 
+@pytest.mark.parametrize("blind", [True, False])
+def test_an_answer_keeps_whether_the_prediction_could_be_seen(sqlite, start, blind):
+    _, senders = next(serving(start(sqlite, blind=blind), sqlite))
+    for role in ("annotator", "expert", "admin"):
+        number = ask(senders, role)["number"]
+        assert senders[role]("PUT", f"{P}/questions/{number}/answer", {"answers": {"leak": True}}).status_code == 200
+    refused = ask(senders, "annotator again")["number"]
+    assert senders["annotator"]("PUT", f"{P}/questions/{refused}/refusal", {}).status_code == 200
+    rows = senders["operator"]("GET", f"{P}/export/answers.ndjson").text.splitlines()
+    saw = [(row["person"], row["saw_prediction"]) for row in map(json.loads, rows)]
+    by = not blind
+    assert saw == [("annotator-1", by), ("expert-1", True), ("root", True), ("annotator-1", by)]
+
+
+def ask(senders, name):
+    """Send samples until one is asked about; its result."""
+    for i, (sample, _) in enumerate(samples(30)):
+        one = {**sample, "id": f"{name} {i}"}
+        result = senders["producer"]("POST", f"{P}/samples", {"samples": [one]}).json()["results"][0]
+        if result["question"]:
+            return result
+    raise AssertionError("no question")
+
+
 def test_the_model_can_be_loaded(service, sqlite, tmp_path):
     _, senders = next(serving(service, sqlite))
     service.workers["pumps"].view.forget()  # a copy may be a second old

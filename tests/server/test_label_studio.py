@@ -68,6 +68,18 @@ def event(action, number=31, choices=("leak",), **changes):
     }
 
 
+def events(*single):
+    """A webhook of Label Studio about annotations that were made together."""
+    both = {key: [one[key] for one in single] for key in ("annotation", "task")}
+    return {**single[0], "action": "ANNOTATIONS_CREATED", **both}
+
+
+def deleted(*numbers):
+    """A webhook of Label Studio about annotations that were deleted."""
+    project = {"id": 12, "title": "Pumps", "label_config": CONFIG}
+    return {"action": "ANNOTATIONS_DELETED", "annotations": [{"id": n} for n in numbers], "project": project}
+
+
 @pytest.fixture
 def served(sqlite, start):
     """The service and Label Studio."""
@@ -135,12 +147,48 @@ def test_an_annotation_trains_once_and_later_changes_are_corrections(served):
     for choices, records in ((("leak",), 0), (("wear",), 1), (("wear",), 1), (("leak",), 2)):
         assert bridge("/webhook", event("ANNOTATION_UPDATED", choices=choices)).status_code == 201
         assert worker.head.seq == head + records
-    gone = event("ANNOTATION_DELETED")
-    del gone["task"], gone["annotation"]["result"]
-    assert bridge("/webhook", gone).status_code == 201
-    assert worker.head.seq == head + 3
+    for _ in range(2):
+        assert bridge("/webhook", deleted(31, 99)).status_code == 201  # 99 was never sent
+        assert worker.head.seq == head + 3
     with service.reader.connect() as connection:
         assert restore(connection, worker.project.id, 9, from_start=True).state.seal() == seal(worker)
+
+
+def test_a_change_of_an_annotation_that_is_not_known_makes_it_or_is_refused(served):
+    service, bridge, _ = served
+    head = service.workers["pumps"].head
+    lacking = event("ANNOTATION_UPDATED", 61)
+    del lacking["task"]
+    refused = bridge("/webhook", lacking)
+    assert (refused.status_code, refused.json()["type"]) == (404, "/problems/not-found")
+    assert service.workers["pumps"].head == head
+    for _ in range(2):
+        assert bridge("/webhook", event("ANNOTATION_UPDATED", 61)).status_code == 201
+        assert counted(service) == 1
+    sample = call(service.workers["pumps"], reading.show_sample, 1, 1, sees_all=True)
+    assert sample["id"] == "ls-61"
+
+
+def test_annotations_that_come_together_are_all_taken_or_none(served):
+    service, bridge, _ = served
+    head = service.workers["pumps"].head
+    one, two = event("ANNOTATION_CREATED", 41), event("ANNOTATION_CREATED", 42, choices=("rust",))
+    refused = bridge("/webhook", events(one, two))
+    assert refused.json()["errors"][0]["pointer"] == "/annotations/1/result/0/value/choices"
+    for data in ({"image": "x"}, {"pressure": "high"}, {"evolabel_number": 7}, {"evolabel_number": "7"}):
+        two = event("ANNOTATION_CREATED", 42)
+        two["task"]["data"] = data
+        assert bridge("/webhook", events(one, two)).status_code in (404, 422)
+    lacking = {**events(one, one), "task": [one["task"]]}
+    assert bridge("/webhook", lacking).json()["errors"][0]["pointer"] == "/task"
+    assert service.workers["pumps"].head == head
+    for _ in range(2):
+        both = events(one, event("ANNOTATION_CREATED", 42, choices=("wear",)))
+        assert bridge("/webhook", both).status_code == 201
+        assert counted(service) == 2
+    named = {**both, "annotations": both.pop("annotation")}
+    assert bridge("/webhook", named).status_code == 201
+    assert counted(service) == 2
 
 
 def test_a_task_that_is_a_question_is_answered(served):
@@ -214,7 +262,13 @@ def paths(document, path=()):
         yield from paths(value, (*path, key))
 
 
-BODIES = [("/predict", predict_body(DATA)), ("/webhook", event("ANNOTATION_CREATED")), ("/setup", {"schema": CONFIG})]
+BODIES = [
+    ("/predict", predict_body(DATA)),
+    ("/webhook", event("ANNOTATION_CREATED")),
+    ("/webhook", events(event("ANNOTATION_CREATED", 51), event("ANNOTATION_CREATED", 52))),
+    ("/webhook", deleted(31, 51)),
+    ("/setup", {"schema": CONFIG}),
+]
 PLACES = [(route, body, path) for route, body in BODIES for path in paths(body)]
 
 

@@ -17,7 +17,15 @@ from evolabel.server.contexts.settings import SECOND
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.problems import ProblemError
 from evolabel.server.security.membership import Sender
-from evolabel.server.security.policies import ADMIN, HiddenError, Identity, check_admin, check_role, policy_of
+from evolabel.server.security.policies import (
+    ADMIN,
+    HiddenError,
+    Identity,
+    check_admin,
+    check_role,
+    policy_of,
+    sees_all,
+)
 from evolabel.server.security.rates import RateLimit
 from evolabel.server.security.tokens import TokenCheck
 from evolabel.server.service import Service
@@ -157,9 +165,9 @@ async def keyed_origin_of(request: Request, identity: Identity) -> Origin:
 
 
 async def origin_of(request: Request, identity: Identity) -> Origin:
-    """Return the origin of `request`: the `identity`, and the hash of path and body."""
+    """Return the origin of `request`: the `identity` and what it sees, and the hash of path and body."""
     body = request.method.encode() + b" " + request.url.path.encode() + b"\n" + await request.body()
-    return Origin(identity.person_id, body_hash=hashlib.sha256(body).digest())
+    return Origin(identity.person_id, body_hash=hashlib.sha256(body).digest(), sees_all=sees_all(identity))
 
 
 async def carry_out(worker: Worker, verb: Verb, rows: int = 1, origin: Origin | None = None) -> Any:

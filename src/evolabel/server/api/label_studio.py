@@ -5,17 +5,25 @@ are named here are read; nothing else is kept or logged.
 """
 
 import json
-from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from fastapi import APIRouter, Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
-from evolabel.server.api.access import access_of, carry_out, origin_of
+from evolabel.server.api.access import access_of, carry_out, origin_of, read
 from evolabel.server.api.label_config import ChoicesTag, read_choices
 from evolabel.server.api.schemas import ROWS_PER_REQUEST, check_texts
-from evolabel.server.contexts.bridging import Annotation, add_annotation, correct_annotation, predict_tasks
+from evolabel.server.contexts.bridging import (
+    Annotation,
+    add_annotation,
+    check_annotation,
+    correct_annotation,
+    delete_annotation,
+    predict_tasks,
+)
 from evolabel.server.contexts.desk import Desk
 from evolabel.server.contexts.verbs import PlacedError
 from evolabel.server.problems import ProblemError
@@ -75,6 +83,45 @@ class WebhookIn(BaseModel):
     task: TaskIn | None = None
     project: LabelProjectIn = LabelProjectIn()
 
+    def placed(self) -> list["PlacedAnnotation"]:
+        """Return the annotation, its task and its place."""
+        return [PlacedAnnotation("/annotation", self.annotation, self.task)]
+
+
+class WebhooksIn(BaseModel):
+    """What is read of an event on several annotations; their tasks, if sent, are in the same order."""
+
+    annotations: Annotated[
+        list[AnnotationIn],
+        Field(max_length=ROWS_PER_REQUEST, validation_alias=AliasChoices("annotations", "annotation")),
+    ]
+    task: list[TaskIn] = []
+    project: LabelProjectIn = LabelProjectIn()
+
+    def placed(self) -> list["PlacedAnnotation"]:
+        """Return each annotation, its task and its place; PlacedError if only some have tasks."""
+        n = len(self.annotations)
+        tasks: Sequence[TaskIn | None] = self.task or [None] * n
+        if len(tasks) != n:
+            raise PlacedError("/task", f"the event has {n} annotations and {len(tasks)} tasks; send one task for each")
+        both = zip(self.annotations, tasks, strict=True)
+        return [PlacedAnnotation(f"/annotations/{i}", annotation, task) for i, (annotation, task) in enumerate(both)]
+
+
+class PlacedAnnotation(NamedTuple):
+    """An annotation of an event, with the JSON pointer of its place, and its task if that was sent."""
+
+    pointer: str
+    annotation: AnnotationIn
+    task: TaskIn | None
+
+    def read(self, desk: Desk, config: str | None, *, is_gone: bool) -> Annotation:
+        """Return what it says to the project on the `desk` by the labelling `config`; no answers if it `is_gone`."""
+        took, is_gone = self.annotation.lead_time, is_gone or self.annotation.was_cancelled
+        answers = None if is_gone else _answers(self, _tag(config, desk))
+        data = {} if self.task is None else self.task.data
+        return Annotation(f"ls-{self.annotation.id}", data, answers, None if took is None else round(1000 * took))
+
 
 @router.get("/")
 @router.get("/health")
@@ -112,36 +159,38 @@ async def post_predict(slug: str, request: Request) -> dict[str, Any]:
 
 @router.post("/webhook", status_code=201)
 async def post_webhook(slug: str, request: Request, response: Response) -> dict[str, Any]:
-    """Learn from a new annotation; keep a changed or deleted one as a correction."""
+    """Learn from new annotations; keep changed or deleted ones as corrections."""
     worker, identity = access_of(request).enter(request, slug)
     action = (await _json(request)).get("action")
     if action == "START_TRAINING":
         return {**_DONE, "detail": "every answer trains the model at once; there is nothing to start"}
-    handler = _ACTIONS.get(action) if isinstance(action, str) else None
-    if handler is None:
+    if not isinstance(action, str) or action not in _ACTIONS:
         response.status_code = 200
         return {"status": "Unknown event"}
-    body, origin = await _read(request, WebhookIn), await origin_of(request, identity)
-    if action == "ANNOTATION_CREATED" and body.task is None:
+    model, handler = _ACTIONS[action]
+    body, origin = await _read(request, model), await origin_of(request, identity)
+    placed = body.placed()
+    if handler is add_annotation and any(item.task is None for item in placed):
         raise PlacedError("/task", "the event has no task; let the webhook send its payload (Send payload)")
 
-    def verb(desk: Desk) -> None:
-        tag = _tag(body.project.label_config, desk)
-        gone = action == "ANNOTATION_DELETED" or body.annotation.was_cancelled
-        answers = None if gone else _answers(body.annotation, tag)
-        took = body.annotation.lead_time
-        data = {} if body.task is None else body.task.data
-        name, took_ms = f"ls-{body.annotation.id}", None if took is None else round(1000 * took)
-        handler(desk, Annotation(name, data, answers, took_ms), origin)
+    def checked(desk: Desk) -> list[Annotation]:
+        config, is_gone = body.project.label_config, handler is delete_annotation
+        found = [item.read(desk, config, is_gone=is_gone) for item in placed]
+        if handler is add_annotation:
+            for annotation in found:
+                check_annotation(desk, annotation)
+        return found
 
-    await carry_out(worker, verb, 1, origin)
+    for annotation in await read(worker, checked):  # all are checked before the first is recorded
+        await carry_out(worker, partial(handler, annotation=annotation, origin=origin), 1, origin)
     return dict(_DONE)
 
 
-_ACTIONS: dict[str, Callable[..., Any]] = {
-    "ANNOTATION_CREATED": add_annotation,
-    "ANNOTATION_UPDATED": correct_annotation,
-    "ANNOTATION_DELETED": correct_annotation,
+_ACTIONS: dict[str, tuple[type[WebhookIn] | type[WebhooksIn], Callable[..., Any]]] = {
+    "ANNOTATION_CREATED": (WebhookIn, add_annotation),
+    "ANNOTATIONS_CREATED": (WebhooksIn, add_annotation),
+    "ANNOTATION_UPDATED": (WebhookIn, correct_annotation),
+    "ANNOTATIONS_DELETED": (WebhooksIn, delete_annotation),
 }
 
 
@@ -151,13 +200,16 @@ def _tag(config: str | None, desk: Desk) -> ChoicesTag:
     return ChoicesTag("", "", names) if config is None else read_choices(config, names)
 
 
-def _answers(annotation: AnnotationIn, tag: ChoicesTag) -> dict[str, int | None]:
-    """Return 1 for the chosen labels of `tag` and 0 for its others; PlacedError for a choice that is none of them."""
+def _answers(placed: PlacedAnnotation, tag: ChoicesTag) -> dict[str, int | None]:
+    """Return what the annotation `placed` says: 1 for its choices, 0 for the other labels of `tag`.
+
+    PlacedError for a choice that is no label.
+    """
     chosen = set[str]()
-    for place, part in enumerate(annotation.result):
+    for place, part in enumerate(placed.annotation.result):
         if part.type == "choices" and tag.name in ("", part.from_name):
             choices = part.value.get("choices")
-            pointer = f"/annotation/result/{place}/value/choices"
+            pointer = f"{placed.pointer}/result/{place}/value/choices"
             if not isinstance(choices, list) or not all(isinstance(choice, str) for choice in choices):
                 raise PlacedError(pointer, "choices must be a list of texts")
             if unknown := [choice for choice in choices if choice not in tag.choices]:

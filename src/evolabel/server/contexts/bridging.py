@@ -7,7 +7,7 @@ from evolabel.errors import DataError
 from evolabel.server.contexts.desk import Desk, Origin
 from evolabel.server.contexts.questions import Answers
 from evolabel.server.contexts.state import Facts, ProjectState
-from evolabel.server.contexts.verbs import give_answer, refuse, send_samples
+from evolabel.server.contexts.verbs import UnknownError, give_answer, question_record, refuse, send_samples
 from evolabel.server.store.canonical import canonical, digest
 
 QUESTION_FIELD = "evolabel_number"
@@ -52,15 +52,22 @@ def predict_tasks(desk: Desk, tasks: list[Facts]) -> tuple[int, list[Facts]]:
     return desk.seq, [desk.state.predict(cells)[0] for cells in rows]
 
 
+def check_annotation(desk: Desk, annotation: Annotation) -> None:
+    """Raise DataError or UnknownError unless a new `annotation` can be recorded on the `desk`; nothing changes."""
+    number = _question_number(annotation)
+    if number is not None:
+        question_record(desk, number)
+    elif annotation.answers is not None:
+        desk.state.cells(task_values(desk.state, annotation.data))
+
+
 def add_annotation(desk: Desk, annotation: Annotation, origin: Origin) -> Facts:
     """Count and learn a new `annotation` of `origin` on the `desk`, once however often it comes.
 
     It answers a question if its task names one. Without answers it is a refusal, which teaches nothing.
     """
-    number, extra = annotation.data.get(QUESTION_FIELD), {"took_ms": annotation.took_ms}
+    number, extra = _question_number(annotation), {"took_ms": annotation.took_ms}
     if number is not None:
-        if not isinstance(number, int) or isinstance(number, bool):
-            raise DataError(f"{QUESTION_FIELD} is {number!r}; it must be the number of a question")
         if annotation.answers is None:
             return refuse(desk, number, None, origin)
         return give_answer(desk, number, dict(annotation.answers), origin, **extra)
@@ -76,15 +83,17 @@ def add_annotation(desk: Desk, annotation: Annotation, origin: Origin) -> Facts:
 def correct_annotation(desk: Desk, annotation: Annotation, origin: Origin) -> Facts:
     """Keep what `origin` says later of an `annotation` as a correction on the `desk`, for a rebuild of the model.
 
-    Without answers the annotation was taken back. What was said before, and an annotation that is not known, change
-    nothing.
+    Without answers the annotation was taken back. What was said before changes nothing. An annotation that is not known
+    is added; UnknownError if its task is not known either.
     """
     number = annotation.data.get(QUESTION_FIELD)
     if number is not None:
         return add_annotation(desk, annotation, origin)
     record = desk.by_ids([annotation.name]).get(annotation.name)
     if record is None:
-        return {}
+        if annotation.data:
+            return add_annotation(desk, annotation, origin)
+        raise UnknownError(f"there is no annotation {annotation.name!r}; let the webhook send its task as well")
     number, person = int(record.entry.outcome["number"]), origin.actor_id or 0
     given: Answers = dict.fromkeys(record.entry.payload["y"]) if annotation.answers is None else annotation.answers
     before = desk.last_response(number, person)
@@ -95,6 +104,19 @@ def correct_annotation(desk: Desk, annotation: Annotation, origin: Origin) -> Fa
     return desk.record(
         "correction", {"number": number, "person": person, "revision": revision, "answers": given}, origin
     )
+
+
+def delete_annotation(desk: Desk, annotation: Annotation, origin: Origin) -> Facts:
+    """Keep on the `desk` as a correction that `origin` has deleted an `annotation`; nothing if it is not known."""
+    return correct_annotation(desk, annotation, origin) if desk.by_ids([annotation.name]) else {}
+
+
+def _question_number(annotation: Annotation) -> int | None:
+    """Return the number of the question that the task of `annotation` names, or None; DataError if it is no number."""
+    number = annotation.data.get(QUESTION_FIELD)
+    if number is None or (isinstance(number, int) and not isinstance(number, bool)):
+        return number
+    raise DataError(f"{QUESTION_FIELD} is {number!r}; it must be the number of a question")
 
 
 def _number(name: str, text: str) -> float | None:

@@ -27,12 +27,22 @@ class Origin:
         The idempotency key of the request.
     body_hash : bytes, optional
         SHA-256 of its body.
+    sees_all : bool
+        Whether the person sees predictions also in a blind project.
     """
 
-    def __init__(self, actor_id: int | None = None, key: str | None = None, body_hash: bytes | None = None) -> None:
+    def __init__(
+        self,
+        actor_id: int | None = None,
+        key: str | None = None,
+        body_hash: bytes | None = None,
+        *,
+        sees_all: bool = False,
+    ) -> None:
         self.actor_id = actor_id
         self.key = key
         self.body_hash = body_hash
+        self.sees_all = sees_all
 
 
 class Desk:

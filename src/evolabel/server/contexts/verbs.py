@@ -65,7 +65,7 @@ def predict_samples(desk: Desk, samples: Sequence[Facts]) -> Facts:
 def give_answer(desk: Desk, number: int, answers: Facts, origin: Origin, **extra: Any) -> Facts:
     """Record on the `desk` the `answers` of `origin` to question `number`.
 
-    `extra` are `took_ms`, `note` and `saw_prediction`.
+    `extra` are `took_ms` and `note`.
 
     The same answers again change nothing. To a question that is closed they are kept as a correction.
     """
@@ -82,7 +82,7 @@ def refuse(desk: Desk, number: int, reason: str | None, origin: Origin) -> Facts
 
 def withdraw(desk: Desk, number: int, origin: Origin) -> Facts:
     """Take back the response of `origin` to question `number` on the `desk`; ConflictError once it is final."""
-    _question_record(desk, number)
+    question_record(desk, number)
     question = desk.state.open.get(number)
     response = None if question is None else question.responses.get(origin.actor_id or 0)
     if response is None or response.is_final(desk.now, desk.state.settings):
@@ -219,8 +219,11 @@ def _check_same_sample(payload: Facts, known: Record | None) -> None:
 
 
 def _respond(desk: Desk, number: int, kind: str, facts: Facts, origin: Origin) -> Facts:
-    """Record a response of this `kind` to question `number`, or a correction where the question is closed."""
-    _question_record(desk, number)
+    """Record a response of this `kind` to question `number`, or a correction where the question is closed.
+
+    `saw_prediction` is recorded with it: whether the person of `origin` could see what the model predicts.
+    """
+    question_record(desk, number)
     person, question = origin.actor_id or 0, desk.state.open.get(number)
     before = desk.last_response(number, person)
     if before is not None and _same_response(before, kind, facts):
@@ -229,7 +232,8 @@ def _respond(desk: Desk, number: int, kind: str, facts: Facts, origin: Origin) -
     if question is None or (earlier is not None and earlier.is_final(desk.now, desk.state.settings)):
         kind = "correction"
     revision = 1 if before is None else before.entry.payload["revision"] + 1
-    payload = {"number": number, "person": person, "revision": revision, **facts}
+    saw = origin.sees_all or not desk.state.settings.blind
+    payload = {"number": number, "person": person, "revision": revision, "saw_prediction": saw, **facts}
     return _receipt(kind, desk.record(kind, payload, origin), replayed=False)
 
 
@@ -245,7 +249,7 @@ def _receipt(kind: str, outcome: Facts, *, replayed: bool) -> Facts:
     return {"status": status, "late": kind == "correction", "final_at": outcome.get("final_at"), "replayed": replayed}
 
 
-def _question_record(desk: Desk, number: int) -> Record:
+def question_record(desk: Desk, number: int) -> Record:
     """Return the record of the sample whose question has this `number`; UnknownError if nothing was asked."""
     record = desk.sample(number)
     if record is None or record.entry.outcome["question"] is None:
