@@ -3,13 +3,15 @@
 import copy
 import threading
 
+import pytest
+
 from evolabel.server.contexts import reading
-from evolabel.server.contexts.replay import restore
+from evolabel.server.contexts.replay import ReplayError, applied, restore
 from evolabel.server.contexts.state import ProjectState
 from evolabel.server.ops.backup import back_up
 from evolabel.server.service import Service
 from evolabel.server.store.engines import read_url
-from evolabel.server.store.log import find_kinds
+from evolabel.server.store.log import NewRecord, Record, find_kinds
 from evolabel.server.store.snapshots import snapshot_seals
 from server.pumps import call, run, samples, seal, send
 
@@ -116,3 +118,8 @@ def test_an_unexpected_error_does_not_end_the_watch_over_the_database(sqlite, mo
         assert again.wait(10)
     finally:
         service.stop()
+
+
+def test_a_record_without_its_payload_is_named():
+    with pytest.raises(ReplayError, match="the payload of record 7 is missing; restore a backup"):
+        applied(None, Record(7, NewRecord("sample", None, {}, 0), b""))

@@ -114,7 +114,7 @@ class Rebuilding:
         """Apply `records`, which come behind those so far."""
         for record in records:
             if record.entry.payload is None:
-                raise ConflictError("archived", f"record {record.seq} is in the archive; import it before a rebuild")
+                raise ConflictError("no-payload", f"the payload of record {record.seq} is missing; restore a backup")
             if self.state is None:
                 self.state = ProjectState.created(record.entry.payload)
             elif record.seq not in self.amendments.skipped and record.entry.kind != REBUILT:

@@ -64,7 +64,7 @@ def applied(state: ProjectState | None, record: Record, *, keep_decisions: bool 
     """
     entry = record.entry
     if entry.payload is None:
-        raise ReplayError(f"the payload of record {record.seq} is in the archive; import it before a replay")
+        raise ReplayError(f"the payload of record {record.seq} is missing; restore a backup")
     decided = entry.outcome if keep_decisions else None
     try:
         if state is None:
