@@ -9,6 +9,7 @@ from evolabel.server.contexts import reading, verbs
 from evolabel.server.contexts.rebuild import Amendments, RebuildPlan
 from evolabel.server.contexts.replay import restore
 from evolabel.server.contexts.settings import Label
+from evolabel.server.contexts.training import add_history, fit_planned, plan_fit, take_fitted
 from evolabel.server.ops.check import check_project
 from evolabel.server.store.log import find_kinds
 from evolabel.server.store.projects import find_project
@@ -108,6 +109,21 @@ def test_a_person_or_a_label_is_left_out_also_by_later_rebuilds(service):
     check(service)
     with pytest.raises(DataError, match="there is no person 'eve'"):
         rebuild(service, people=("eve",))
+    with pytest.raises(DataError, match="there is no label 'waer'; the labels are leak, wear"):
+        rebuild(service, labels=("waer",))
+
+
+def test_a_label_is_left_out_of_the_history_too(service):
+    worker = service.workers["pumps"]
+    rows = [{"x": sample["x"], "y": truth} for sample, truth in samples(60)]
+    call(worker, add_history, rows, ANNA)
+    call(worker, take_fitted, fit_planned(call(worker, plan_fit)), ANNA)
+    before = says(worker, [0.0, 3.0, "M-01"])
+    rebuild(service, labels=("wear",))
+    after = says(worker, [0.0, 3.0, "M-01"])
+    assert before["wear"] > 0.5 >= after["wear"]
+    assert says(worker)["leak"] > 0.5
+    check(service)
 
 
 def test_open_questions_stay_and_can_be_answered(service):

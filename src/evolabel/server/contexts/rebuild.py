@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from evolabel._utils.text import first_names
 from evolabel.errors import DataError
 from evolabel.server.contexts.desk import Desk, Origin
 from evolabel.server.contexts.model_records import DATA_KEY, REBUILT, blob_hash
@@ -56,6 +57,9 @@ class Amendments:
         self.labels = sorted({*plan.labels, *(name for payload in earlier for name in payload["labels"])})
         if unknown := set(plan.people) - set(self._names.values()):
             raise DataError(f"there is no person {min(unknown)!r}; check the name")
+        known = _label_names(connection, project_id)
+        if unknown := set(plan.labels) - set(known):
+            raise DataError(f"there is no label {min(unknown)!r}; the labels are {first_names(known)}")
         self.corrections: dict[int, dict[str, Answers]] = {}
         for record in find_kinds(connection, project_id, (_CORRECTION,)):
             said = record.entry.payload
@@ -73,6 +77,10 @@ class Amendments:
             number = state.seen + 1 if kind == "sample" else payload["number"]
             return {**payload, "y": self._labels_of(payload["y"], number, record.entry.actor_id)}
         return dict(payload)
+
+    def history_of(self, state: ProjectState) -> list[Facts]:
+        """Return the rows to which the model of `state` is fitted."""
+        return [{**row, "y": self._without_labels(row["y"])} for row in state.history]
 
     def _closing(self, payload: Facts) -> Facts:
         """Return the rows and annotators that teach when a question is closed by `payload`."""
@@ -97,6 +105,12 @@ class Amendments:
         return self._names.get(person, f"person {person}")
 
 
+def _label_names(connection: Connection, project_id: int) -> list[str]:
+    """Return the names of the labels that project `project_id` has had so far, read through `connection`."""
+    made = [record.entry.payload for record in find_kinds(connection, project_id, ("project.created", "label.added"))]
+    return [label["name"] for payload in made for label in payload.get("labels", [payload])]
+
+
 class Rebuilding:
     """A state beside the live one, made from the first record on, and how far it has come.
 
@@ -119,6 +133,8 @@ class Rebuilding:
                 self.state = ProjectState.created(record.entry.payload)
             elif record.seq not in self.amendments.skipped and record.entry.kind != REBUILT:
                 payload = self.amendments.payload_of(record, self.state)
+                if record.entry.kind == "fitted":
+                    self.state.history = self.amendments.history_of(self.state)
                 self.state.apply(record.entry.kind, payload, record.entry.at, decided=record.entry.outcome)
             self.seq, self.chain = record.seq, record.chain
 
