@@ -200,6 +200,35 @@ def test_the_same_over_an_event_loop(served):
     assert asyncio.run(work()).samples == 9
 
 
+class Pieces(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """A body that comes in pieces of three bytes."""
+
+    def __init__(self, body):
+        self.pieces = [body[i : i + 3] for i in range(0, len(body), 3)]
+
+    def __iter__(self):
+        yield from self.pieces
+
+    async def __aiter__(self):
+        for piece in self.pieces:
+            yield piece
+
+
+def test_lines_of_a_file_end_with_line_feeds_alone():
+    written = ['{"note": "a\u2028b\x85c\x0bd"}', "", "x" * 7]
+    body = "\n".join(written).encode()
+    for ending in (b"", b"\n"):
+        answering = httpx.MockTransport(lambda request, end=ending: httpx.Response(200, stream=Pieces(body + end)))
+        with Client("http://service", "ev_x", "pumps", transport=answering) as client:
+            assert list(client.export("answers.ndjson")) == written
+
+        async def read(transport=answering):
+            async with AsyncClient("http://service", "ev_x", "pumps", transport=transport) as client:
+                return [line async for line in client.export("answers.ndjson")]
+
+        assert asyncio.run(read()) == written
+
+
 def test_both_clients_have_the_same_methods():
     public = [{name for name in vars(kind) if not name.startswith("_")} for kind in (Client, AsyncClient)]
     assert public[0] == public[1]

@@ -3,12 +3,13 @@
 import json
 import logging
 import socket
+import sys
 
 import pytest
 
 from evolabel.errors import ParameterError
 from evolabel.server.config import ServerConfig, describe_config, networks, read_config
-from evolabel.server.ops.log_lines import JsonLines
+from evolabel.server.ops.log_lines import JsonLines, PlainLines
 from evolabel.server.ops.notify import notify
 from evolabel.server.run import run_server, take_port
 
@@ -111,3 +112,14 @@ def test_lines_of_the_log_are_json_without_secrets():
     assert (line["level"], line["request_id"], line["status"]) == ("error", "abc", 500)
     assert line["time"].endswith("Z")
     assert line["event"] == "failed: [hidden] /invite/[hidden] postgresql://[hidden]@db/plant"
+
+
+def test_lines_for_people_hide_secrets_as_well():
+    try:
+        raise ValueError("ev_" + "a" * 43)
+    except ValueError:
+        fault = sys.exc_info()
+    record = logging.LogRecord("evolabel", logging.ERROR, "", 0, "at %s", ("/invite/" + "b" * 43,), fault)
+    line = PlainLines().format(record)
+    assert "ERROR evolabel at /invite/[hidden]" in line
+    assert line.endswith("ValueError: [hidden]")

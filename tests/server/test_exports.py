@@ -5,7 +5,7 @@ import io
 import json
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Engine, select
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.server.contexts import verbs
@@ -56,6 +56,7 @@ def test_routes_stream_files_for_operators(service, sqlite):
 
 def test_the_model_can_be_loaded(service, sqlite, tmp_path):
     _, senders = next(serving(service, sqlite))
+    service.workers["pumps"].view.forget()  # a copy may be a second old
     (tmp_path / "model.safetensors").write_bytes(senders["operator"]("GET", f"{P}/export/model.safetensors").content)
     model = EvolvingFuzzyClassifier.load(tmp_path / "model.safetensors")
     assert list(model.label_names_) == ["leak", "wear"]
@@ -87,3 +88,17 @@ def test_the_command_writes_the_same_from_database_and_server(command, service, 
     assert table.num_rows == len((tmp_path / "a.jsonl").read_text().splitlines())
     assert command("export", what, *place, "--out", here).code == 2  # it exists
     assert command("export", what, *place, "--out", tmp_path / "a.txt").code == 2
+
+
+def test_the_command_closes_what_it_has_opened(command, service, sqlite, monkeypatch):
+    closed = []
+    for kind, method in ((pytest.importorskip("httpx").Client, "close"), (Engine, "dispose")):
+        real = getattr(kind, method)
+        monkeypatch.setattr(kind, method, lambda self, real=real, **more: (closed.append(self), real(self, **more)))
+    token = create_token(sqlite, "omar", "pumps", "operator", "test")
+    with listening(service) as url:
+        for name, code in (("pumps", 0), ("no", 2)):
+            for place in (("--database", sqlite.render_as_string()), ("--from", url, "--token", token)):
+                closed.clear()
+                assert command("export", "answers", "--project", name, *place).code == code
+                assert len(closed) == 1

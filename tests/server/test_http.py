@@ -172,6 +172,7 @@ REFUSED = {
     "no sample": (b'{"samples": []}', 422, "invalid"),
     "not a number": (b'{"samples": [{"x": {"pressure": NaN}}]}', 422, "invalid"),
     "infinite": (b'{"samples": [{"x": {"pressure": 1e999}}]}', 422, "invalid"),
+    "beyond every sensor": (b'{"samples": [{"x": {"pressure": 1e308}}]}', 422, "invalid"),
     "huge whole number": (b'{"samples": [{"x": {"pressure": 1' + b"0" * 400 + b"}}]}", 422, "invalid"),
     "true": (b'{"samples": [{"x": {"pressure": true}}]}', 422, "invalid"),
     "text": (b'{"samples": [{"x": {"pressure": "4.9"}}]}', 422, "invalid"),
@@ -213,6 +214,17 @@ def test_bodies_that_are_too_large_or_no_json_are_refused(served):
     assert streamed.status_code == 413
     form = producer._client.post(f"{P}/samples", data={"a": "b"}, headers=producer.headers)
     assert form.status_code == 415
+
+
+def test_json_may_begin_with_a_blank_and_hold_what_a_form_may_not(shared):
+    _, senders = shared
+    producer = senders["producer"]
+    headers = {**producer.headers, "Content-Type": "application/json"}
+    body = b' {"samples": [{"x": {"machine": "100%00"}}]}'
+    done = producer._client.post(f"{P}/predictions", content=body, headers=headers)
+    assert done.status_code == 200, done.text
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert producer._client.post("/sign-in", content=b"name=a%00", headers=form).status_code == 422
 
 
 def test_a_token_has_a_limit_of_requests(served, sqlite, start):

@@ -53,3 +53,13 @@ def test_only_addresses_of_the_list_may_read(sqlite, start):
     for address, status in (("10.1.2.3", 200), ("10.2.0.1", 404), ("127.0.0.1", 404), ("nowhere", 404)):
         app = create_app(service, metrics_for="10.1.0.0/16")
         assert TestClient(app, client=(address, 1)).get("/metrics").status_code == status
+
+
+def test_invented_methods_are_counted_together(sqlite, start):
+    app = create_app(start(sqlite))
+    client = TestClient(app, client=("127.0.0.1", 5000))
+    for method in ("AAA", "BBB", "GET"):
+        client.request(method, "/livez")
+    found = app.state.http_counts.requests()
+    assert {method for _, method, _ in found} == {"other", "GET"}
+    assert sum(n for (_, method, _), n in found.items() if method == "other") == 2

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+from collections import deque
 from types import SimpleNamespace
 
 import httpx
@@ -116,6 +117,24 @@ def test_a_stream_goes_on_behind_the_last_event(sqlite, start, monkeypatch):
     found = read_stream(service, lambda: None, lambda events: events[-1:] and events[-1][0] == "state", last=before)
     assert [name for name, _, _ in found] == ["reset", "waiting", "state"]
     assert found[0][2] == worker.head.seq
+
+
+def test_a_slow_reader_holds_a_bounded_number_of_records(sqlite, start, monkeypatch):
+    service = start(sqlite)
+    worker, kept = service.workers["pumps"], []
+    monkeypatch.setattr(streams, "MOST_AGAIN", 3)
+    monkeypatch.setattr(streams, "deque", lambda: kept.append(deque()) or kept[-1])
+
+    async def main():
+        response = await Streams(service, words).response(asking(), worker, 9, allow)
+        await asyncio.to_thread(run, worker, samples(12))  # nothing is read meanwhile
+        await asyncio.sleep(0)
+        assert sum(len(news.records) for news in kept[0]) <= 3
+        return await events_of(response, lambda events: any(name == "reset" for name, *_ in events))
+
+    found = asyncio.run(main())
+    assert [name for name, *_ in found if name not in ("waiting", "state")] == ["reset"]
+    assert next(seq for name, _, seq in found if name == "reset") == worker.head.seq
 
 
 def test_waiting_is_counted_for_the_person(sqlite, start):

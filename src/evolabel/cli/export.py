@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -63,12 +64,18 @@ def export(
     if suffix not in _FORMATS:
         raise ParameterError(f"{out} has no known format; use one of {', '.join(_FORMATS)}")
     check_overwriting([out], force=force)
-    columns, rows = _read_service(what, project, source, token) if source else _read_database(what, project, database)
-    if what == "predictions" and suffix not in (".jsonl", ".ndjson"):
-        rows = (flat_sample(row) for row in rows)
-    if out is None:
-        sys.stdout.writelines(csv_lines(columns, rows))
-        return
+    found = _read_service(what, project, source, token) if source else _read_database(what, project, database)
+    with found as (columns, rows):
+        if what == "predictions" and suffix not in (".jsonl", ".ndjson"):
+            rows = (flat_sample(row) for row in rows)
+        if out is None:
+            sys.stdout.writelines(csv_lines(columns, rows))
+        else:
+            _write(columns, rows, out, suffix)
+
+
+def _write(columns: Mapping[str, type], rows: Rows, out: Path, suffix: str) -> None:
+    """Write `rows` with these `columns` to the file `out`, in the format that `suffix` names."""
     with file_errors(out):
         unfinished = out.with_name(out.name + ".unfinished")
         try:
@@ -83,8 +90,9 @@ def export(
     print_message(f"Written: {out}")
 
 
-def _read_database(what: What, project: str, database: str | None) -> tuple[Mapping[str, type], Rows]:
-    """Return columns and rows of `what` of a `project` in the `database`."""
+@contextmanager
+def _read_database(what: What, project: str, database: str | None) -> Iterator[tuple[Mapping[str, type], Rows]]:
+    """Yield columns and rows of `what` of a `project` in the `database`."""
     url = database_url(database)
     from evolabel.server.store import exports
     from evolabel.server.store.engines import reading_engine
@@ -92,24 +100,29 @@ def _read_database(what: What, project: str, database: str | None) -> tuple[Mapp
     from evolabel.server.store.projects import find_project
 
     engine = reading_engine(url)
-    with reading(engine) as connection:
-        found = find_project(connection, project)
-    if found is None:
-        raise ParameterError(f"there is no project {project!r} in the database; check its name")
-    if what == "answers":
-        return ANSWER_COLUMNS, exports.answered_labels(engine, found.id)
-    if what == "log":
-        return RECORD_COLUMNS, exports.log_rows(engine, found.id)
-    return sample_columns(*exports.project_columns(engine, found.id)), exports.sample_rows(engine, found.id)
+    try:
+        with reading(engine) as connection:
+            found = find_project(connection, project)
+        if found is None:
+            raise ParameterError(f"there is no project {project!r} in the database; check its name")
+        if what == "answers":
+            yield ANSWER_COLUMNS, exports.answered_labels(engine, found.id)
+        elif what == "log":
+            yield RECORD_COLUMNS, exports.log_rows(engine, found.id)
+        else:
+            yield sample_columns(*exports.project_columns(engine, found.id)), exports.sample_rows(engine, found.id)
+    finally:
+        engine.dispose()
 
 
-def _read_service(what: What, project: str, address: str, token: str) -> tuple[Mapping[str, type], Rows]:
-    """Return columns and rows of `what` of a `project` of the service at `address`, opened by `token`."""
+@contextmanager
+def _read_service(what: What, project: str, address: str, token: str) -> Iterator[tuple[Mapping[str, type], Rows]]:
+    """Yield columns and rows of `what` of a `project` of the service at `address`, opened by `token`."""
     from evolabel.client import Client
 
-    client = Client(address, token, project)
-    columns: Mapping[str, type] = ANSWER_COLUMNS if what == "answers" else RECORD_COLUMNS
-    if what == "predictions":
-        status = client.project()
-        columns = sample_columns(status.features, [label["name"] for label in status.labels])
-    return columns, (json.loads(line) for line in client.export(_FILES[what]))
+    with Client(address, token, project) as client:
+        columns: Mapping[str, type] = ANSWER_COLUMNS if what == "answers" else RECORD_COLUMNS
+        if what == "predictions":
+            status = client.project()
+            columns = sample_columns(status.features, [label["name"] for label in status.labels])
+        yield columns, (json.loads(line) for line in client.export(_FILES[what]))

@@ -6,6 +6,7 @@ from typing import Any, Self, TypeVar
 
 from evolabel.client.calls import Answers, Call, ProjectCalls, Values
 from evolabel.client.connection import load_httpx, options, was_sent
+from evolabel.client.lines import LineSplitter
 from evolabel.client.problem import ConnectionLostError, ServiceError, document_of
 from evolabel.client.results import (
     AnswerReceipt,
@@ -119,7 +120,11 @@ class AsyncClient:
                 if not response.is_success:
                     await response.aread()
                     document_of(response)
-                async for line in response.aiter_lines():
+                lines = LineSplitter()
+                async for piece in response.aiter_text():
+                    for line in lines.take(piece):
+                        yield line
+                for line in lines.last():
                     yield line
         except self._httpx.TransportError as error:
             raise ConnectionLostError(f"the file was not read to its end: {error}") from error

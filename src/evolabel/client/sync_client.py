@@ -6,6 +6,7 @@ from typing import Any, Self, TypeVar
 
 from evolabel.client.calls import Answers, Call, ProjectCalls, Values
 from evolabel.client.connection import load_httpx, options, was_sent
+from evolabel.client.lines import LineSplitter
 from evolabel.client.problem import ConnectionLostError, ServiceError, document_of
 from evolabel.client.results import (
     AnswerReceipt,
@@ -128,7 +129,10 @@ class Client:
                 if not response.is_success:
                     response.read()
                     document_of(response)
-                yield from response.iter_lines()
+                lines = LineSplitter()
+                for piece in response.iter_text():
+                    yield from lines.take(piece)
+                yield from lines.last()
         except self._httpx.TransportError as error:
             raise ConnectionLostError(f"the file was not read to its end: {error}") from error
 

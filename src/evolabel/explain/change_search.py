@@ -51,7 +51,7 @@ def search_changes(
     x : array of shape (n_features,)
         The raw sample.
     slopes : array of shape (n_features, n_labels)
-        FeatureChange of the outputs per unit of each scaled feature; the features with the largest ones are tried.
+        Change of the outputs per unit of each scaled feature; the features with the largest ones are tried.
     labels : array of int
         Numbers of the labels.
     turned : function

@@ -86,7 +86,7 @@ def find_counterfactuals(
     x : array of shape (n_features,)
         The raw sample.
     slopes : array of shape (n_features, n_labels)
-        FeatureChange of the outputs per unit of each scaled feature, of the active rules.
+        Change of the outputs per unit of each scaled feature, of the active rules.
     outputs : array of shape (n_labels,)
         Outputs for `x`.
     names : tuple of two lists of str

@@ -75,7 +75,7 @@ class Guard:
         most = _MOST_FORM if _is_form(request) else self._most_body
         refusal = _refusal(request, most) or _without_token(request)
         body = None if refusal is not None else await _read_body(receive, most)
-        if body is not None and b"%00" in body and not body.startswith(b"{"):
+        if body is not None and b"%00" in body and _is_form(request):
             detail = "a field has a character that cannot be stored; leave it out"
             refusal, body = (422, "invalid", detail, {}), None
         if body is not None:

@@ -1,4 +1,4 @@
-"""ProblemError documents (RFC 9457): every error of the service as JSON, with what to do about it."""
+"""Problem documents (RFC 9457): every error of the service as JSON, with what to do about it."""
 
 import logging
 from typing import Any, cast

@@ -49,7 +49,7 @@ class Access:
         self._used: dict[int, int] = {}
 
     def identity(self, request: Request) -> Identity:
-        """Return who has sent `request`; Problem 401 without a valid token, 429 above its limit.
+        """Return who has sent `request`; ProblemError 401 without a valid token, 429 above its limit.
 
         A request is counted once, however often it is asked for.
         """

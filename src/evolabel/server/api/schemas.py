@@ -181,7 +181,7 @@ class ProjectIn(Body):
 
 
 class SettingsIn(Body):
-    """ProjectSettings to change; the others stay."""
+    """Settings to change; the others stay."""
 
     settings: Annotated[dict[str, Any], Field(min_length=1)]
 

@@ -117,8 +117,8 @@ class Streams:
         try:
             yield "retry: 3000\n\n" + "".join(event.text() for event in missed) + reader.changed(waiting)
             while not self._stopped:
-                news = await reader.inbox.get(min(comment_at - time.monotonic(), samples.seconds(), 1.0))
-                events = _events_behind(news, waiting.seq)
+                news, is_whole = await reader.inbox.get(min(comment_at - time.monotonic(), samples.seconds(), 1.0))
+                events = _events_behind(news, waiting.seq, is_whole=is_whole)
                 if any(event.name == "act" for event in events):
                     events = await asyncio.to_thread(self._in_words, reader.worker, events)
                 waiting = news[-1].waiting if news and news[-1].waiting.seq > waiting.seq else waiting
@@ -177,20 +177,20 @@ def streams_of(request: Request) -> Streams:
     return found
 
 
-def _events_behind(news: list[News], seq: int) -> list[StreamEvent]:
-    """Return the events of `news` behind record `seq`; `reset` alone if they are of more than 1000 records."""
-    records = [record for item in news for record in item.records if record.seq > seq]
-    if len(records) > MOST_AGAIN:
-        return [StreamEvent(records[-1].seq, "reset", {})]
-    return stream_events(records)
+def _events_behind(news: list[News], seq: int, *, is_whole: bool) -> list[StreamEvent]:
+    """Return the events of `news` behind record `seq`; `reset` alone unless the news have all records (`is_whole`)."""
+    if not is_whole:
+        return [StreamEvent(max(seq, news[-1].waiting.seq), "reset", {})]
+    return stream_events(record for item in news for record in item.records if record.seq > seq)
 
 
 class _Inbox:
-    """News that wait for a stream; put by other threads."""
+    """News that wait for a stream; put by other threads. Above 1000 waiting records none of them is kept."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._news: deque[News] = deque()
+        self._n_records = 0  # since the last look
         self._wake = asyncio.Event()
 
     def put(self, news: News) -> None:
@@ -199,19 +199,24 @@ class _Inbox:
             self._loop.call_soon_threadsafe(self._keep, news)
 
     def _keep(self, news: News) -> None:
+        self._n_records += len(news.records)
+        if self._n_records > MOST_AGAIN:
+            self._news.clear()
+            news = News([], news.waiting)
         self._news.append(news)
         self._wake.set()
 
-    async def get(self, seconds: float) -> list[News]:
-        """Return all news, after at most `seconds`; then there may be none."""
+    async def get(self, seconds: float) -> tuple[list[News], bool]:
+        """Return all news, after at most `seconds`, and whether they have all records; there may be no news then."""
         try:
             await asyncio.wait_for(self._wake.wait(), max(seconds, 0.0))
         except TimeoutError:
-            return []
+            return [], True
         self._wake.clear()
-        found = list(self._news)
+        found, is_whole = list(self._news), self._n_records <= MOST_AGAIN
         self._news.clear()
-        return found
+        self._n_records = 0
+        return found, is_whole
 
 
 class _Samples:

@@ -1,4 +1,4 @@
-"""ProjectSettings of a project, its features and its labels, as a request or a record holds them."""
+"""Settings of a project, its features and its labels, as a request or a record holds them."""
 
 import math
 from dataclasses import asdict, dataclass, fields, replace

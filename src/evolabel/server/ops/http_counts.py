@@ -3,6 +3,8 @@
 import threading
 from collections import Counter
 
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
 
 class HttpCounts:
     """Requests by route, method and status, the seconds they took by route, and problem documents by type."""
@@ -14,9 +16,12 @@ class HttpCounts:
         self._seconds: dict[str, tuple[int, float]] = {}
 
     def add(self, route: str, method: str, status: int, seconds: float) -> None:
-        """Count a request of `method` to `route` that was answered with `status` after `seconds`."""
+        """Count a request of `method` to `route` that was answered with `status` after `seconds`.
+
+        A method that is not usual is counted as "other": senders can invent any number of them.
+        """
         with self._turn:
-            self._requests[route, method, str(status)] += 1
+            self._requests[route, method if method in _METHODS else "other", str(status)] += 1
             n, total = self._seconds.get(route, (0, 0.0))
             self._seconds[route] = n + 1, total + seconds
 

@@ -1,4 +1,4 @@
-"""Lines of the server's log: one JSON object each, on stderr, without bodies, tokens and links."""
+"""Lines of the server's log, on stderr, as JSON objects or for people: without bodies, tokens and links."""
 
 import json
 import logging
@@ -23,6 +23,17 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
+class PlainLines(logging.Formatter):
+    """Makes a line for people of a message: time, level, logger, text, and the trace of an error below it."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the text for `record`."""
+        return without_secrets(super().format(record))
+
+
 def without_secrets(text: str) -> str:
     """Return `text` in which tokens, one-time links and passwords of addresses are replaced."""
     return _SECRETS.sub("[hidden]", text)
@@ -31,7 +42,6 @@ def without_secrets(text: str) -> str:
 def set_up_logging(level: str, format: str) -> None:
     """Send messages from `level` on to stderr, as JSON lines or, if `format` is text, for people to read."""
     handler = logging.StreamHandler(sys.stderr)
-    plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s")
-    handler.setFormatter(JsonLines() if format == "json" else plain)
+    handler.setFormatter(JsonLines() if format == "json" else PlainLines())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     logging.getLogger("alembic").setLevel(logging.WARNING)
