@@ -238,6 +238,13 @@ def test_an_act_is_not_undone_in_another_model(worker):
     assert [(shown["kind"], shown["undo"]) for shown in acts_since(worker, 0)] == [("rule.locked", None)]
 
 
+def test_the_number_of_the_last_act_is_found_without_reading_payloads(worker, monkeypatch):
+    assert call(worker, acts.last_act_of) == 0
+    locked = act(worker, "rule.locked", {"rule": min(numbers(worker))})
+    monkeypatch.setattr("evolabel.server.store.log.read_record", None)
+    assert call(worker, acts.last_act_of) == locked["seq"]
+
+
 def in_one_batch_that_breaks(worker, change):
     """Result of `change`, called in a thread, whose job comes between samples and a job that breaks the batch."""
     taken, go, results = threading.Event(), threading.Event(), []

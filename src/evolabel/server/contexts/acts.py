@@ -64,7 +64,7 @@ def prepare_act(desk: Desk, kind: str, payload: Facts, origin: Origin) -> None:
 
 def last_act_of(desk: Desk) -> int:
     """Return the number of the last record by which a person has changed the rules on the `desk`, 0 without one."""
-    return max((record.seq for record in desk.of_kinds((*RULE_KINDS, UNDONE))), default=0)
+    return desk.last_seq_of((*RULE_KINDS, UNDONE))
 
 
 def shown_act(record: Record) -> Facts:

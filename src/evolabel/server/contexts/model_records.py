@@ -41,7 +41,7 @@ def change_model(state: ModelHolder, kind: str, payload: dict[str, Any]) -> dict
     before = state.seal()
     if kind == REBUILT:
         state.learner = ActiveLearner.from_bytes(payload[DATA_KEY])
-        return {"seal_before": before, "seal": state.seal()}
+        return {"seal_before": before, "seal": state.seal(), "left_out": payload["left_out"]}
     if kind == REPLACED:
         classifier = classifier_from_bytes(EvolvingFuzzyClassifier, payload[DATA_KEY], "the stored model")
     else:

@@ -62,9 +62,7 @@ class Beside:
     def _apply(self, record: Record) -> None:
         entry = record.entry
         if entry.payload is None:
-            raise ConflictError(
-                "archived", f"record {record.seq} is in the archive; act {self._act} is too old to undo"
-            )
+            raise ConflictError("no-payload", f"the payload of record {record.seq} is missing; restore a backup")
         if self.state is None:
             self.state = ProjectState.created(entry.payload)
             return

@@ -72,7 +72,7 @@ def sample_rows(engine: Engine, project_id: int) -> Iterator[Row]:
     for row in _pages(engine, query, LOG.c.seq):
         record = read_record(row)
         payload = record.entry.payload or {}
-        x = dict(zip(names, payload["x"], strict=True)) if "x" in payload else None  # None: it is in the archive
+        x = dict(zip(names, payload["x"], strict=True)) if "x" in payload else None  # None: it is missing
         outcome = {key: value for key, value in record.entry.outcome.items() if key not in ("number", "events")}
         yield {
             "number": record.entry.outcome["number"],
