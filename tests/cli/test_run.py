@@ -168,7 +168,7 @@ def test_tuned_parameters_join_the_run(command, plant, tmp_path, alpha):
     command("tune", plant, "--labels", "fault_a,fault_b", *words, "--json")
     told = command("run", plant, "--labels", "fault_a,fault_b", "--params", tmp_path / "best.json", "--json")
     assert [standing["learner"] for standing in json.loads(told.out)["standings"]] == ["evolabel (tuned)", "evolabel"]
-    assert f'"evolabel (tuned)" has the parameters of {tmp_path / "best.json"}' in told.err
+    assert f'"evolabel (tuned)" has the parameters of --params {tmp_path / "best.json"}' in told.err
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"profile": "default", "best_params": {}}'])

@@ -1,17 +1,22 @@
 """Acts of experts on rules: recorded, refused, undone after learning, and made again by a replay of the log."""
 
+import threading
+import time
+
 import pytest
 
 from evolabel.errors import DataError, StateError
 from evolabel.server.contexts import acts, verbs
 from evolabel.server.contexts.acts import LaterActsError, MovedError, plan_undo
-from evolabel.server.contexts.desk import Origin
+from evolabel.server.contexts.desk import Origin, TornError
 from evolabel.server.contexts.replay import restore
 from evolabel.server.contexts.rule_list import life_of, rule_list, show_rule
-from evolabel.server.contexts.undo import undo_act, undo_cost
+from evolabel.server.contexts.training import replace_model
+from evolabel.server.contexts.undo import acts_since, undo_act, undo_cost
 from evolabel.server.contexts.verbs import ConflictError, UnknownError
 from evolabel.server.store.snapshots import snapshot_seals
 from server.pumps import ANNA, call, run, samples, seal
+from server.test_model import trained_file
 
 EVA = Origin(3)
 LOW = {"form": 'IF pressure BELOW -1 THEN leak UNLIKELY CALLED "low"'}
@@ -218,3 +223,55 @@ def test_a_snapshot_is_stored_before_an_act_that_needs_one_and_after_an_undo(wor
     with worker.reading() as connection:
         stored = set(snapshot_seals(connection, worker.project.id))
     assert {added["seq"] - 1, undone["seq"]} <= stored
+
+
+def test_an_act_is_not_undone_in_another_model(worker):
+    rule = min(numbers(worker))
+    locked = act(worker, "rule.locked", {"rule": rule})
+    assert undo_cost(worker, locked["seq"])["way"] == "inverse"
+    call(worker, replace_model, trained_file(), EVA)
+    before = learner_seal(worker)
+    with pytest.raises(LaterActsError, match="another model") as refused:
+        undo_act(worker, locked["seq"], EVA)
+    assert refused.value.acts == [worker.head.seq]
+    assert learner_seal(worker) == before
+    assert [(shown["kind"], shown["undo"]) for shown in acts_since(worker, 0)] == [("rule.locked", None)]
+
+
+def test_the_number_of_the_last_act_is_found_without_reading_payloads(worker, monkeypatch):
+    assert call(worker, acts.last_act_of) == 0
+    locked = act(worker, "rule.locked", {"rule": min(numbers(worker))})
+    monkeypatch.setattr("evolabel.server.store.log.read_record", None)
+    assert call(worker, acts.last_act_of) == locked["seq"]
+
+
+def in_one_batch_that_breaks(worker, change):
+    """Result of `change`, called in a thread, whose job comes between samples and a job that breaks the batch."""
+    taken, go, results = threading.Event(), threading.Event(), []
+
+    def wait(desk):
+        taken.set()
+        go.wait(30)
+
+    def tear(desk):
+        raise TornError("torn")
+
+    worker.submit(wait)
+    taken.wait(30)
+    sent = [{**sample, "id": f"b{sample['id']}"} for sample, _ in samples(3, seed=8)]
+    worker.submit(lambda desk: verbs.send_samples(desk, sent, ANNA))
+    thread = threading.Thread(target=lambda: results.append(change()))
+    thread.start()
+    while worker.waiting < 2:
+        time.sleep(0.01)
+    torn = worker.submit(tear)
+    go.set()
+    thread.join(60)
+    assert torn.exception(30) is not None
+    return results[0]
+
+
+def test_a_batch_that_is_applied_again_counts_each_sample_once_in_an_undo(worker):
+    deleted = act(worker, "rule.deleted", {"rule": min(numbers(worker))})
+    assert in_one_batch_that_breaks(worker, lambda: undo_act(worker, deleted["seq"], EVA))["way"] == "replay"
+    assert call(worker, lambda desk: desk.state.learner.bucket.seen) == call(worker, lambda desk: desk.state.seen) == 93

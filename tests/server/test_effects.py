@@ -11,8 +11,10 @@ from evolabel.server.app import create_app
 from evolabel.server.contexts import effects, verbs
 from evolabel.server.contexts.comparing import compare
 from evolabel.server.contexts.desk import Origin
+from evolabel.server.contexts.effects import Effects
 from evolabel.server.security.first_token import create_token
 from evolabel.server.store.effects import effects_of, store_effect
+from evolabel.server.store.log import NewRecord, Record
 from evolabel.server.store.responses import cells_before
 from server.people import add_person
 from server.pumps import ANNA, BOB, call, run, samples, seal, send
@@ -135,3 +137,16 @@ def test_effects_are_left_out_while_the_worker_is_busy(sqlite, start):
     call(worker, verbs.give_answer, number, answers, ANNA)
     assert worker.effects._tasks.empty()
     assert worker.effects.find([number]) == {}
+
+
+def test_a_trial_ends_with_its_question_also_while_others_wait():
+    found = Effects(1, None, None, None, lambda: False)
+    found._held = {number: {"final": False} for number in (21, 22, 23)}
+    answers = [("answer", {"number": number}, {"final_at": 9}) for number in range(10)]
+    ends = [
+        ("withdrawal", {"number": 21}, {}),
+        *(("close", {"number": n, "rows": rows}, {}) for n, rows in ((22, []), (23, [{}]))),
+    ]
+    found.after_commit([Record(i, NewRecord(*facts, 1), b"") for i, facts in enumerate(answers + ends)])
+    assert found._tasks.full()
+    assert found._held == {}

@@ -80,7 +80,7 @@ def ask(senders, name):
 
 def test_the_model_can_be_loaded(service, sqlite, tmp_path):
     _, senders = next(serving(service, sqlite))
-    service.workers["pumps"].view.forget()  # else a copy of the last second is read
+    service.workers["pumps"].view.forget()  # a copy may be a second old
     (tmp_path / "model.safetensors").write_bytes(senders["operator"]("GET", f"{P}/export/model.safetensors").content)
     model = EvolvingFuzzyClassifier.load(tmp_path / "model.safetensors")
     assert list(model.label_names_) == ["leak", "wear"]

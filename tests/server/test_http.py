@@ -172,6 +172,7 @@ REFUSED = {
     "no sample": (b'{"samples": []}', 422, "invalid"),
     "not a number": (b'{"samples": [{"x": {"pressure": NaN}}]}', 422, "invalid"),
     "infinite": (b'{"samples": [{"x": {"pressure": 1e999}}]}', 422, "invalid"),
+    "beyond every sensor": (b'{"samples": [{"x": {"pressure": 1e308}}]}', 422, "invalid"),
     "huge whole number": (b'{"samples": [{"x": {"pressure": 1' + b"0" * 400 + b"}}]}", 422, "invalid"),
     "true": (b'{"samples": [{"x": {"pressure": true}}]}', 422, "invalid"),
     "text": (b'{"samples": [{"x": {"pressure": "4.9"}}]}', 422, "invalid"),

@@ -1,14 +1,17 @@
 """Another version of the program goes on with a log."""
 
 import copy
+import threading
+
+import pytest
 
 from evolabel.server.contexts import reading
-from evolabel.server.contexts.replay import restore
+from evolabel.server.contexts.replay import ReplayError, applied, restore
 from evolabel.server.contexts.state import ProjectState
 from evolabel.server.ops.backup import back_up
 from evolabel.server.service import Service
 from evolabel.server.store.engines import read_url
-from evolabel.server.store.log import find_kinds
+from evolabel.server.store.log import NewRecord, Record, find_kinds
 from evolabel.server.store.snapshots import snapshot_seals
 from server.pumps import call, run, samples, seal, send
 
@@ -74,3 +77,49 @@ def test_after_a_crash_what_was_asked_can_be_kept(sqlite, start, tmp_path, monke
         kept.stop()
     with worker.reading() as connection:
         assert restore(connection, 1, 9).replayed == 0  # a snapshot was stored at the stop
+
+
+def test_a_record_that_cannot_be_applied_is_named_and_decisions_can_be_kept(sqlite, start, tmp_path, monkeypatch):
+    run(start(sqlite).workers["pumps"], samples(5))
+    crashed = read_url(f"sqlite:///{tmp_path}/crashed.db")
+    back_up(sqlite, tmp_path / "crashed.db")
+
+    def fail(state, payload, at):
+        raise KeyError("gone")
+
+    monkeypatch.setitem(ProjectState._verbs, "sample", fail)
+    refused = Service(crashed)
+    try:
+        refused.start()
+        assert "(sample) cannot be applied (KeyError: 'gone')" in refused.broken["pumps"]
+    finally:
+        refused.stop()
+    kept = Service(crashed, keep_decisions=True)
+    try:
+        kept.start()
+        assert kept.workers["pumps"].state.seen == 5
+    finally:
+        kept.stop()
+
+
+def test_an_unexpected_error_does_not_end_the_watch_over_the_database(sqlite, monkeypatch):
+    monkeypatch.setattr("evolabel.server.service._PING_SECONDS", 0.01)
+    service, pings, again = Service(sqlite), [], threading.Event()
+
+    def ping():
+        pings.append(1)
+        if len(pings) > 1:
+            again.set()
+        raise KeyError("ping")
+
+    monkeypatch.setattr(service.pen, "ping", ping)
+    service.start()
+    try:
+        assert again.wait(10)
+    finally:
+        service.stop()
+
+
+def test_a_record_without_its_payload_is_named():
+    with pytest.raises(ReplayError, match="the payload of record 7 is missing; restore a backup"):
+        applied(None, Record(7, NewRecord("sample", None, {}, 0), b""))

@@ -92,6 +92,18 @@ def test_a_history_outlives_a_restart(sqlite, start):
     assert replayed(again) == seal(again.workers["pumps"])
 
 
+def test_a_history_that_cannot_be_fitted_any_more_is_not_kept_in_memory(sqlite, start):
+    service = start(sqlite)
+    worker = service.workers["pumps"]
+    _, senders = next(serving(service, sqlite))
+    senders["operator"]("POST", f"{P}/history", {"rows": rows(40)})
+    assert len(worker.state.history) == 40
+    sample, truth = samples(1)[0]
+    send(worker, {**sample, "y": truth})
+    assert worker.state.history == []
+    assert replayed(service) == seal(worker)
+
+
 def test_a_model_is_replaced_by_a_file(served):
     service, senders = served
     worker, data = service.workers["pumps"], trained_file()

@@ -8,12 +8,16 @@ from evolabel.errors import DataError
 from evolabel.server.contexts import reading, verbs
 from evolabel.server.contexts.rebuild import Amendments, RebuildPlan
 from evolabel.server.contexts.replay import restore
+from evolabel.server.contexts.rule_list import rule_list
 from evolabel.server.contexts.settings import Label
+from evolabel.server.contexts.training import add_history, fit_planned, plan_fit, take_fitted
+from evolabel.server.contexts.undo import undo_act
 from evolabel.server.ops.check import check_project
 from evolabel.server.store.log import find_kinds
 from evolabel.server.store.projects import find_project
 from server.people import add_person
 from server.pumps import ANNA, BOB, call, run, samples, seal, send
+from server.test_acts import EVA, act, in_one_batch_that_breaks, numbers
 from server.test_http import P, serving
 
 LOW = [-1.5, 0.0, "M-01"]
@@ -107,6 +111,42 @@ def test_a_person_or_a_label_is_left_out_also_by_later_rebuilds(service):
     check(service)
     with pytest.raises(DataError, match="there is no person 'eve'"):
         rebuild(service, people=("eve",))
+    with pytest.raises(DataError, match="there is no label 'waer'; the labels are leak, wear"):
+        rebuild(service, labels=("waer",))
+
+
+def test_a_label_is_left_out_of_the_history_too(service):
+    worker = service.workers["pumps"]
+    rows = [{"x": sample["x"], "y": truth} for sample, truth in samples(60)]
+    call(worker, add_history, rows, ANNA)
+    call(worker, take_fitted, fit_planned(call(worker, plan_fit)), ANNA)
+    before = says(worker, [0.0, 3.0, "M-01"])
+    rebuild(service, labels=("wear",))
+    after = says(worker, [0.0, 3.0, "M-01"])
+    assert before["wear"] > 0.5 >= after["wear"]
+    assert says(worker)["leak"] > 0.5
+    check(service)
+
+
+def test_acts_that_do_not_fit_the_rules_any_more_are_left_out_and_named(service):
+    worker = service.workers["pumps"]
+    stream = [{**sample, "id": f"k{i}", "y": truth} for i, (sample, truth) in enumerate(samples(180))]
+    for i in range(0, 180, 3):
+        call(worker, verbs.send_samples, stream[i : i + 2], ANNA)
+        call(worker, verbs.send_samples, stream[i + 2 : i + 3], BOB)
+    learned = max(numbers(worker))
+    lock = act(worker, "rule.locked", {"rule": learned})
+    named = act(worker, "rule.renamed", {"rule": learned, "name": "seldom"})
+    undo_act(worker, named["seq"], EVA)
+    added = act(worker, "rule.added", {"form": "IF pressure BELOW -500 THEN leak LIKELY"})
+    act(worker, "rule.renamed", {"rule": added["rule"], "name": "never"})
+    before = says(worker)
+    assert rebuild(service)["left_out"] == []
+    assert says(worker) == before
+    assert rebuild(service, people=("bob",))["left_out"] == [lock["seq"], named["seq"]]
+    rules = worker.view.read(lambda copy: rule_list(copy.state)).result(30)
+    assert {rule["name"] for rule in rules if rule["name"] or rule["locked"]} == {"never"}
+    check(service)
 
 
 def test_open_questions_stay_and_can_be_answered(service):
@@ -120,6 +160,15 @@ def test_open_questions_stay_and_can_be_answered(service):
     assert list(worker.state.open) == numbers
     for number in numbers:
         call(worker, verbs.give_answer, number, {"leak": True}, ANNA)
+    check(service)
+
+
+def test_a_batch_that_is_applied_again_counts_each_sample_once(service):
+    worker = service.workers["pumps"]
+    run(worker, samples(30))
+    done = in_one_batch_that_breaks(worker, lambda: rebuild(service))
+    assert done["seal"] == seal(worker)
+    assert worker.state.learner.bucket.seen == worker.state.seen == 33
     check(service)
 
 

@@ -4,10 +4,11 @@ import logging
 import socket
 import sys
 import time
+import warnings
 
 from threadpoolctl import threadpool_limits
 
-from evolabel.errors import ParameterError
+from evolabel.errors import DataWarning, ParameterError
 from evolabel.server.app import create_app
 from evolabel.server.config import ServerConfig
 from evolabel.server.demo import Demo
@@ -33,6 +34,7 @@ def run_server(config: ServerConfig, *, demo: bool = False, keep_decisions: bool
     """
     set_up_logging(config.level, config.format)
     threadpool_limits(1)  # the same bits on every start
+    warnings.simplefilter("ignore", DataWarning)  # what is odd about a sample is in its outcome
     url = read_url(config.url)
     listener = take_port(config.host, config.port)
     try:

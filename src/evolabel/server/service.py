@@ -109,6 +109,8 @@ class Service:
                     self._begin_all()
             except EvolabelError as error:
                 logger.error("this process cannot write: %s", error)
+            except Exception:
+                logger.exception("this process cannot write; it tries again")
 
     def _begin_all(self) -> None:
         """Begin every project that has no worker yet."""

@@ -1,14 +1,13 @@
 """Routes of what happened: statistics, activity, and the records of the log."""
 
 import asyncio
-import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
+from evolabel._utils.table_lines import json_lines
 from evolabel.server.api.access import access_of, now_us, read
 from evolabel.server.api.schemas import MOST_NUMBER
 from evolabel.server.api.streams import streams_of
@@ -19,7 +18,7 @@ from evolabel.server.problems import ProblemError
 from evolabel.server.service import Service
 from evolabel.server.store.activity import activity_after
 from evolabel.server.store.audit import write_audit
-from evolabel.server.store.log import log_lines
+from evolabel.server.store.exports import log_rows
 from evolabel.server.store.pen import reading
 from evolabel.server.store.schema import LIMITS
 from evolabel.server.store.statistics import summed, summed_labels
@@ -160,14 +159,8 @@ async def get_log(
     access = access_of(request)
     worker, identity = access.enter(request, slug)
     await asyncio.to_thread(_audit, access.service, request, identity.person_id, f"{slug} {after} {limit}")
-    lines = _lines(access.service, worker.project.id, after, limit)
-    return StreamingResponse(lines, media_type="application/x-ndjson")
-
-
-def _lines(service: Service, project_id: int, after: int, limit: int) -> Iterator[str]:
-    with reading(service.reader) as connection:
-        for facts in log_lines(connection, project_id, after, limit):
-            yield json.dumps(facts, ensure_ascii=False, separators=(",", ":")) + "\n"
+    rows = log_rows(access.service.reader, worker.project.id, after, limit)
+    return StreamingResponse(json_lines(rows), media_type="application/x-ndjson")
 
 
 def _audit(service: Service, request: Request, person_id: int, subject: str) -> None:

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from evolabel.errors import DataError, EvolabelError
 from evolabel.server.contexts.desk import Desk, Origin
+from evolabel.server.contexts.model_records import NEW_MODEL_KINDS
 from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE, has_inverse, touched_rules, try_act
 from evolabel.server.contexts.state import Facts
 from evolabel.server.contexts.verbs import ConflictError, UnknownError, check_same_body
@@ -11,7 +12,8 @@ from evolabel.server.store.log import Record
 
 BY_REPLAY = ("rule.added", "rule.edited", "rule.merged", "rule.deleted")
 """Acts before which a snapshot is stored; the edit of a threshold rule adds a rule."""
-
+UNDO_KINDS = (*RULE_KINDS, UNDONE, *NEW_MODEL_KINDS)
+"""Kinds of records on which it depends how an act is undone."""
 
 _ASPECTS = {
     "rule.edited": {"form", "name"},
@@ -62,7 +64,7 @@ def prepare_act(desk: Desk, kind: str, payload: Facts, origin: Origin) -> None:
 
 def last_act_of(desk: Desk) -> int:
     """Return the number of the last record by which a person has changed the rules on the `desk`, 0 without one."""
-    return max((record.seq for record in desk.of_kinds((*RULE_KINDS, UNDONE))), default=0)
+    return desk.last_seq_of((*RULE_KINDS, UNDONE))
 
 
 def shown_act(record: Record) -> Facts:
@@ -83,9 +85,10 @@ class UndoPlan(NamedTuple):
 
 
 def plan_undo(acts: list[Record], seq: int) -> UndoPlan:
-    """Return how act `seq` of a project is undone; `acts` are all its acts and what has undone them, oldest first.
+    """Return how act `seq` of a project is undone; `acts` are all its records of `UNDO_KINDS`, oldest first.
 
-    UnknownError if there is no such act, ConflictError if it is undone, LaterActsError if later ones build on it.
+    UnknownError if there is no such act, ConflictError if it is undone, LaterActsError if later ones build on it or if
+    the project has another model since.
     """
     found = [record for record in acts if record.seq == seq and record.entry.kind in RULE_KINDS]
     if not found:
@@ -93,6 +96,11 @@ def plan_undo(acts: list[Record], seq: int) -> UndoPlan:
     undone = {record.entry.payload["seq"]: record for record in acts if record.entry.kind == UNDONE}
     if seq in undone:
         raise ConflictError("already-undone", f"act {seq} was undone by record {undone[seq].seq}")
+    if models := [r.seq for r in acts if r.seq > seq and r.entry.kind in NEW_MODEL_KINDS]:
+        raise LaterActsError(
+            f"act {seq} cannot be undone: record {models[0]} gave the project another model; edit its rules instead",
+            models,
+        )
     plan = found[0]
     way = "inverse" if has_inverse(plan.entry.outcome) else "replay"
     later = [r for r in acts if r.seq > seq and r.entry.kind in RULE_KINDS and r.seq not in undone]
@@ -119,7 +127,7 @@ def _builds_on(later: Record, act: Record, way: str) -> bool:
 
 def undo_by_inverse(desk: Desk, seq: int, origin: Origin) -> Facts:
     """Undo act `seq` on the `desk` for `origin` by its inverse, and return the record of that."""
-    plan = plan_undo(desk.of_kinds((*RULE_KINDS, UNDONE)), seq)
+    plan = plan_undo(desk.of_kinds(UNDO_KINDS), seq)
     if plan.way != "inverse":
         raise DataError(f"act {seq} is undone by replay, not by an inverse")
     payload = {"seq": seq, "way": "inverse", "inverse": plan.act.entry.outcome["inverse"]}

@@ -3,6 +3,7 @@
 import math
 
 from evolabel.errors import DataError
+from evolabel.kernels.bounds import MAX_VALUE
 from evolabel.server.contexts.settings import Feature
 
 
@@ -20,6 +21,6 @@ def read_cell(feature: Feature, value: object) -> float | str | None:
         number = float(value)
     except OverflowError:
         number = math.inf
-    if not math.isfinite(number):
-        raise DataError(f"{feature.name!r} is not finite; it must be a number or null")
+    if not abs(number) <= MAX_VALUE:
+        raise DataError(f"{feature.name!r} is {number:g}; it must be a number of at most {MAX_VALUE:g}, or null")
     return number

@@ -9,7 +9,7 @@ from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.store import projects
 from evolabel.server.store.canonical import canonical, parsed
 from evolabel.server.store.disk import check_room
-from evolabel.server.store.log import NewRecord, Record, find_key, find_kinds, read_records
+from evolabel.server.store.log import NewRecord, Record, find_key, find_kinds, last_seq_of, read_records
 
 
 class TornError(Exception):
@@ -108,6 +108,11 @@ class Desk:
     def of_kinds(self, kinds: Collection[str]) -> list[Record]:
         """Return the records of these `kinds`, oldest first."""
         return find_kinds(self._log, self.project_id, kinds) + self._new(*kinds)
+
+    def last_seq_of(self, kinds: Collection[str]) -> int:
+        """Return the number of the last record of these `kinds`, 0 without one."""
+        new = self._new(*kinds)
+        return new[-1].seq if new else last_seq_of(self._log, self.project_id, kinds)
 
     def behind(self, seq: int, chain: bytes) -> Iterator[Record]:
         """Yield the records behind number `seq`, whose chain value is `chain`, those of this batch as well."""

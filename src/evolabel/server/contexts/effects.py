@@ -78,17 +78,24 @@ class Effects:
         """Note the answers and closed questions in `records`; called by the worker."""
         for record in records:
             kind, payload, at = record.entry.kind, record.entry.payload, record.entry.at
-            if kind in ("answer", "withdrawal"):
-                self._held.pop(payload["number"], None)
             is_held = kind == "answer" and record.entry.outcome["final_at"] > at
-            if not is_held and not (kind == "close" and payload["rows"]):
+            is_taught = kind == "close" and bool(payload["rows"])
+            if kind in ("answer", "withdrawal", "close") and not is_taught:
+                self._held.pop(payload["number"], None)
+            if not (is_held or is_taught):
                 continue
-            if self._is_busy():
-                continue
-            try:
-                self._tasks.put_nowait(_Task(payload["number"], record.seq, at, None if is_held else payload))
-            except queue.Full:
-                return
+            if not self._put(_Task(payload["number"], record.seq, at, None if is_held else payload)):
+                self._held.pop(payload["number"], None)
+
+    def _put(self, task: _Task) -> bool:
+        """Queue `task`, and return whether there was room and time for it."""
+        if self._is_busy():
+            return False
+        try:
+            self._tasks.put_nowait(task)
+        except queue.Full:
+            return False
+        return True
 
     def find(self, numbers: Collection[int]) -> dict[int, Facts]:
         """Return what the answers to questions `numbers` changed, or will change, by number; unknown ones are absent.

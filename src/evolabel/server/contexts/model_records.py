@@ -10,7 +10,9 @@ from evolabel.classifier.storage import classifier_from_bytes
 
 REPLACED = "model.replaced"
 REBUILT = "model.rebuilt"
-MODEL_KINDS = ("history", "fitted", REPLACED, REBUILT)
+NEW_MODEL_KINDS = ("fitted", REPLACED, REBUILT)
+"""Kinds of records after which the numbers of rules may stand for others."""
+MODEL_KINDS = ("history", *NEW_MODEL_KINDS)
 DATA_KEY = "data"
 """Name of the bytes of a file in the payload of a record, which the log keeps in a table of their own."""
 Columns = tuple[list[str], list[str]]
@@ -39,7 +41,7 @@ def change_model(state: ModelHolder, kind: str, payload: dict[str, Any]) -> dict
     before = state.seal()
     if kind == REBUILT:
         state.learner = ActiveLearner.from_bytes(payload[DATA_KEY])
-        return {"seal_before": before, "seal": state.seal()}
+        return {"seal_before": before, "seal": state.seal(), "left_out": payload["left_out"]}
     if kind == REPLACED:
         classifier = classifier_from_bytes(EvolvingFuzzyClassifier, payload[DATA_KEY], "the stored model")
     else:

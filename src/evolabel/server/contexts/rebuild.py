@@ -1,22 +1,25 @@
 """A model made anew from the whole log, beside the live one: corrections count, people or labels can be left out.
 
 What was asked stays as it was: each sample is counted with the question that it had (`ProjectState.apply`, `decided`).
-Only the learner differs in the end. When the replay has caught up with the log, the worker takes over its learner
-between two batches, by a record that names its bytes.
+Only the learner differs in the end. An act of an expert is left out if the rule it was about is another one now.
+When the replay has caught up with the log, the worker takes over its learner between two batches, by a record that
+names its bytes.
 """
 
+import copy
 from collections.abc import Callable, Iterable
 from math import ceil
 from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from evolabel.errors import DataError
+from evolabel._utils.text import first_names
+from evolabel.errors import DataError, EvolabelError
 from evolabel.server.contexts.desk import Desk, Origin
-from evolabel.server.contexts.model_records import DATA_KEY, REBUILT, blob_hash
+from evolabel.server.contexts.model_records import DATA_KEY, NEW_MODEL_KINDS, REBUILT, blob_hash
 from evolabel.server.contexts.questions import Answers
 from evolabel.server.contexts.replay import versions
-from evolabel.server.contexts.rule_acts import UNDONE
+from evolabel.server.contexts.rule_acts import RULE_KEYS, RULE_KINDS, UNDONE, conditions_of
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.contexts.verbs import ConflictError
 from evolabel.server.contexts.worker import Worker
@@ -55,6 +58,9 @@ class Amendments:
         self.labels = sorted({*plan.labels, *(name for payload in earlier for name in payload["labels"])})
         if unknown := set(plan.people) - set(self._names.values()):
             raise DataError(f"there is no person {min(unknown)!r}; check the name")
+        known = _label_names(connection, project_id)
+        if unknown := set(plan.labels) - set(known):
+            raise DataError(f"there is no label {min(unknown)!r}; the labels are {first_names(known)}")
         self.corrections: dict[int, dict[str, Answers]] = {}
         for record in find_kinds(connection, project_id, (_CORRECTION,)):
             said = record.entry.payload
@@ -72,6 +78,10 @@ class Amendments:
             number = state.seen + 1 if kind == "sample" else payload["number"]
             return {**payload, "y": self._labels_of(payload["y"], number, record.entry.actor_id)}
         return dict(payload)
+
+    def history_of(self, state: ProjectState) -> list[Facts]:
+        """Return the rows to which the model of `state` is fitted."""
+        return [{**row, "y": self._without_labels(row["y"])} for row in state.history]
 
     def _closing(self, payload: Facts) -> Facts:
         """Return the rows and annotators that teach when a question is closed by `payload`."""
@@ -96,6 +106,12 @@ class Amendments:
         return self._names.get(person, f"person {person}")
 
 
+def _label_names(connection: Connection, project_id: int) -> list[str]:
+    """Return the names of the labels that project `project_id` has had so far, read through `connection`."""
+    made = [record.entry.payload for record in find_kinds(connection, project_id, ("project.created", "label.added"))]
+    return [label["name"] for payload in made for label in payload.get("labels", [payload])]
+
+
 class Rebuilding:
     """A state beside the live one, made from the first record on, and how far it has come.
 
@@ -107,19 +123,61 @@ class Rebuilding:
     def __init__(self, amendments: Amendments) -> None:
         self.amendments = amendments
         self.state: ProjectState | None = None
+        self.left_out: list[int] = []
+        """Acts that did not fit the rules as they are now."""
+        self._numbers: dict[int, int] = {}
         self.seq, self.chain = 0, FIRST_CHAIN
 
     def follow(self, records: Iterable[Record]) -> None:
         """Apply `records`, which come behind those so far."""
         for record in records:
             if record.entry.payload is None:
-                raise ConflictError("archived", f"record {record.seq} is in the archive; import it before a rebuild")
+                raise ConflictError("no-payload", f"the payload of record {record.seq} is missing; restore a backup")
             if self.state is None:
                 self.state = ProjectState.created(record.entry.payload)
             elif record.seq not in self.amendments.skipped and record.entry.kind != REBUILT:
-                payload = self.amendments.payload_of(record, self.state)
-                self.state.apply(record.entry.kind, payload, record.entry.at, decided=record.entry.outcome)
+                self._apply(self.state, record)
+            if record.entry.kind in NEW_MODEL_KINDS:
+                self._numbers.clear()
             self.seq, self.chain = record.seq, record.chain
+
+    def _apply(self, state: ProjectState, record: Record) -> None:
+        entry, payload = record.entry, self.amendments.payload_of(record, state)
+        if entry.kind in RULE_KINDS:
+            self._act(state, record, payload)
+        elif entry.kind == UNDONE:
+            self._undo(state, record, payload)
+        else:
+            if entry.kind == "fitted":
+                state.history = self.amendments.history_of(state)
+            state.apply(entry.kind, payload, entry.at, decided=entry.outcome)
+
+    def _act(self, state: ProjectState, record: Record, payload: Facts) -> None:
+        """Apply the act of `record` with this `payload` to `state` if the rules that it names have its conditions."""
+        entry = record.entry
+        named = {key: self._number(payload[key]) for key in RULE_KEYS if key in payload}
+        if conditions_of(state.learner, named) != entry.outcome["conditions"]:
+            self.left_out.append(record.seq)
+            return
+        try:
+            outcome = state.apply(entry.kind, {**payload, **named}, entry.at)
+        except EvolabelError:
+            self.left_out.append(record.seq)
+            return
+        self._numbers[entry.outcome["rule"]] = outcome["rule"]
+
+    def _undo(self, state: ProjectState, record: Record, payload: Facts) -> None:
+        """Take back an act by the inverse in the `payload` of `record`, unless the act was left out of `state`."""
+        inverse = {**payload["inverse"], "rule": self._number(payload["inverse"]["rule"])}
+        try:
+            if payload["seq"] not in self.left_out:
+                state.apply(UNDONE, {**payload, "inverse": inverse}, record.entry.at)
+        except EvolabelError:
+            self.left_out.append(record.seq)
+
+    def _number(self, recorded: int) -> int:
+        """Return the number that the rule with the number `recorded` in the log has here."""
+        return self._numbers.get(recorded, recorded)
 
 
 def rebuild_cost(worker: Worker, plan: RebuildPlan) -> Facts:
@@ -147,7 +205,11 @@ def rebuild_model(worker: Worker, plan: RebuildPlan, origin: Origin, store: Call
 def _take_over(
     desk: Desk, rebuilding: Rebuilding, plan: RebuildPlan, origin: Origin, store: Callable[[bytes], None]
 ) -> Facts:
-    """Let the state on the `desk` have the learner of `rebuilding`, and record it for `origin`."""
+    """Let the state on the `desk` have the learner of `rebuilding`, and record it for `origin`.
+
+    A copy of `rebuilding` follows the last records: the worker calls this again if another job of the batch breaks.
+    """
+    rebuilding = copy.deepcopy(rebuilding)
     rebuilding.follow(desk.behind(rebuilding.seq, rebuilding.chain))
     made = rebuilding.state
     if made is None or canonical(made.facts()) != canonical(desk.state.facts()):
@@ -161,6 +223,7 @@ def _take_over(
         "labels": rebuilding.amendments.labels,
         "versions": versions(),
         "seq": rebuilding.seq,
+        "left_out": rebuilding.left_out,
     }
     desk.snapshot = True
     return desk.record(REBUILT, payload, origin, blob={DATA_KEY: data})

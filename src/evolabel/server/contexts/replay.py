@@ -21,7 +21,7 @@ _PACKAGES = ("evolabel", "numpy", "scipy", "numba")
 
 
 class ReplayError(EvolabelError, RuntimeError):
-    """A record, applied again, has another outcome than the log says."""
+    """A record, applied again, fails or has another outcome than the log says."""
 
 
 class Restored(NamedTuple):
@@ -58,20 +58,24 @@ def restore(
 
 
 def applied(state: ProjectState | None, record: Record, *, keep_decisions: bool = False) -> ProjectState:
-    """Return the state after `record`; ReplayError if its outcome is not the one in the log.
+    """Return the state after `record`; ReplayError if it cannot be applied or its outcome is not the one in the log.
 
     With `keep_decisions` the outcome in the log decides what is asked, and is not compared.
     """
     entry = record.entry
     if entry.payload is None:
-        raise ReplayError(f"the payload of record {record.seq} is in the archive; import it before a replay")
-    if state is None:
-        return ProjectState.created(entry.payload)
-    if keep_decisions:
-        state.apply(entry.kind, record.applied_payload(), entry.at, decided=entry.outcome)
-        return state
-    outcome = canonical(state.apply(entry.kind, record.applied_payload(), entry.at))
-    if outcome != canonical(entry.outcome):
+        raise ReplayError(f"the payload of record {record.seq} is missing; restore a backup")
+    decided = entry.outcome if keep_decisions else None
+    try:
+        if state is None:
+            return ProjectState.created(entry.payload)
+        outcome = canonical(state.apply(entry.kind, record.applied_payload(), entry.at, decided))
+    except Exception as error:
+        raise ReplayError(
+            f"record {record.seq} ({entry.kind}) cannot be applied ({type(error).__name__}: {error}); start the "
+            "version that wrote it once, or this one with --keep-decisions"
+        ) from error
+    if not keep_decisions and outcome != canonical(entry.outcome):
         raise ReplayError(
             f"record {record.seq} ({entry.kind}) has another outcome than before: {outcome[:200]} instead of "
             f"{canonical(entry.outcome)[:200]}; start the version that wrote it once, or this one with --keep-decisions"

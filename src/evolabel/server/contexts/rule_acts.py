@@ -23,6 +23,8 @@ RULE_KINDS = (
 """Kinds of records by which an expert changes rules."""
 UNDONE = "act.undone"
 """Kind of the record that takes such a record back."""
+RULE_KEYS = ("rule", "one", "other")
+"""Names of the numbers of rules in the payload of such a record."""
 _LARGEST_INVERSE = 256 * 1024  # bytes of an inverse in the log; a larger one is undone by replay
 
 Facts = dict[str, Any]
@@ -31,14 +33,16 @@ Facts = dict[str, Any]
 def change_rules(learner: ActiveLearner, kind: str, payload: Facts) -> Facts:
     """Carry out the act of this `kind` and `payload` on the rules of `learner`, and return its outcome.
 
-    The outcome has the number of the rule, its text as read, and the inverse of the act if it has one. DataError or
-    StateError if the act cannot be done; then nothing has changed.
+    The outcome has the number of the rule, its text as read, the conditions before of the rules that `payload` names,
+    and the inverse of the act if it has one. DataError or StateError if the act cannot be done; then nothing has
+    changed.
     """
     book = learner.classifier.rulebook
     next_number = _next_number(learner)
+    conditions = conditions_of(learner, payload)
     gone = _text(book, payload["rule"]) if kind == "rule.deleted" else ""
     rule = _ACTS[kind](book, payload)
-    outcome = {"rule": rule, "text": gone or _text(book, rule), "next": next_number}
+    outcome = {"rule": rule, "text": gone or _text(book, rule), "next": next_number, "conditions": conditions}
     if kind in ("rule.edited", "rule.renamed", "rule.locked", "rule.unlocked") and rule == payload["rule"]:
         inverse = book.inverse()
         if inverse.size <= _LARGEST_INVERSE:
@@ -63,8 +67,14 @@ def try_act(learner: ActiveLearner, kind: str, payload: Facts) -> Facts:
 
 def touched_rules(payload: Facts, outcome: Facts) -> set[int]:
     """Return the numbers of the rules that an act with this `payload` and `outcome` was about."""
-    named = [payload.get(key) for key in ("rule", "one", "other")]
+    named = [payload.get(key) for key in RULE_KEYS]
     return {number for number in (*named, outcome.get("rule")) if number is not None}
+
+
+def conditions_of(learner: ActiveLearner, payload: Facts) -> list[str]:
+    """Return the text up to THEN of each rule of `learner` that the `payload` of an act names."""
+    book = learner.classifier.rulebook
+    return [_text(book, payload[key]).split(" THEN ")[0] for key in RULE_KEYS if key in payload]
 
 
 def has_inverse(outcome: Facts) -> bool:

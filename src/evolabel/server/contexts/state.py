@@ -16,7 +16,7 @@ from evolabel.active import ActiveLearner, Query
 from evolabel.errors import DataError
 from evolabel.explain.prediction import Explanation
 from evolabel.server.contexts.cells import read_cell
-from evolabel.server.contexts.model_records import MODEL_KINDS, change_model, number_row
+from evolabel.server.contexts.model_records import MODEL_KINDS, change_model, has_learned, number_row
 from evolabel.server.contexts.questions import (
     Answers,
     OpenQuestion,
@@ -164,6 +164,8 @@ class ProjectState:
             outcome = self._verbs[kind](self, payload, at)
         if events := events_since(self.learner, before):
             outcome["events"] = events
+        if self.history and has_learned(self.learner):
+            self.history = []  # a model that has learned cannot be fitted to it any more
         return outcome
 
     def training_rows(self) -> tuple[list[list[float]], list[list[float]]]:

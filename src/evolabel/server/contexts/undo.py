@@ -6,6 +6,7 @@ between two batches, by a record that holds it.
 """
 
 import base64
+import copy
 from collections.abc import Iterable
 from contextlib import suppress
 from math import ceil
@@ -13,14 +14,15 @@ from math import ceil
 from sqlalchemy import Connection
 
 from evolabel.errors import EvolabelError
-from evolabel.server.contexts.acts import UndoPlan, plan_undo, shown_act, undo_by_inverse
+from evolabel.server.contexts.acts import UNDO_KINDS, UndoPlan, plan_undo, shown_act, undo_by_inverse
 from evolabel.server.contexts.desk import Desk, Origin
-from evolabel.server.contexts.model_records import REBUILT, REPLACED
+from evolabel.server.contexts.model_records import NEW_MODEL_KINDS, REBUILT, REPLACED
 from evolabel.server.contexts.replay import loaded_state
-from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
+from evolabel.server.contexts.rule_acts import UNDONE
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.contexts.verbs import ConflictError, UnknownError
 from evolabel.server.contexts.worker import Worker
+from evolabel.server.store.canonical import canonical
 from evolabel.server.store.log import FIRST_CHAIN, Record, find_kinds, read_records
 from evolabel.server.store.people import names_of
 from evolabel.server.store.snapshots import read_snapshot, snapshot_seals
@@ -60,9 +62,7 @@ class Beside:
     def _apply(self, record: Record) -> None:
         entry = record.entry
         if entry.payload is None:
-            raise ConflictError(
-                "archived", f"record {record.seq} is in the archive; act {self._act} is too old to undo"
-            )
+            raise ConflictError("no-payload", f"the payload of record {record.seq} is missing; restore a backup")
         if self.state is None:
             self.state = ProjectState.created(entry.payload)
             return
@@ -85,7 +85,7 @@ class Beside:
 def undo_cost(worker: Worker, seq: int) -> Facts:
     """Return how act `seq` of the project of `worker` would be undone: the way, records to replay, and seconds."""
     with worker.reading() as connection:
-        acts = find_kinds(connection, worker.project.id, (*RULE_KINDS, UNDONE))
+        acts = find_kinds(connection, worker.project.id, UNDO_KINDS)
         return _cost(plan_undo(acts, seq), list(snapshot_seals(connection, worker.project.id)), worker.head.seq)
 
 
@@ -95,12 +95,14 @@ def acts_since(worker: Worker, since: int) -> list[Facts]:
     `undo` of each is how it would be undone, None if it was undone or if later acts build on it.
     """
     with worker.reading() as connection:
-        acts = find_kinds(connection, worker.project.id, (*RULE_KINDS, UNDONE))
+        acts = find_kinds(connection, worker.project.id, UNDO_KINDS)
         seals, names = list(snapshot_seals(connection, worker.project.id)), names_of(connection)
     shown = []
     for record in reversed(acts):
         if record.entry.at < since:
             break
+        if record.entry.kind in NEW_MODEL_KINDS:
+            continue
         cost: Facts | None = None
         with suppress(ConflictError, UnknownError):
             cost = _cost(plan_undo(acts, record.seq), seals, worker.head.seq)
@@ -123,7 +125,7 @@ def undo_act(worker: Worker, seq: int, origin: Origin) -> Facts:
     """
     project = worker.project.id
     with worker.reading() as connection:
-        plan = plan_undo(find_kinds(connection, project, (*RULE_KINDS, UNDONE)), seq)
+        plan = plan_undo(find_kinds(connection, project, UNDO_KINDS), seq)
         if plan.way == "inverse":
             return dict(worker.call(lambda desk: undo_by_inverse(desk, seq, origin)))
         beside = Beside(connection, project, plan)
@@ -137,13 +139,19 @@ def undo_act(worker: Worker, seq: int, origin: Origin) -> Facts:
 
 
 def _take_over(desk: Desk, beside: Beside, origin: Origin) -> Facts:
-    """Let the state on the `desk` have the learner of `beside`, and record it for `origin`."""
-    plan = plan_undo(desk.of_kinds((*RULE_KINDS, UNDONE)), beside.plan.act.seq)
+    """Let the state on the `desk` have the learner of `beside`, and record it for `origin`.
+
+    A copy of `beside` follows the last records: the worker calls this again if another job of the batch breaks.
+    """
+    plan = plan_undo(desk.of_kinds(UNDO_KINDS), beside.plan.act.seq)
     if plan[1:] != beside.plan[1:]:
         raise ConflictError("later-acts", "another act was undone in the meantime; undo this one again")
+    beside = copy.deepcopy(beside)
     beside.follow(desk.behind(beside.seq, beside.chain))
-    assert beside.state is not None
-    data = beside.state.learner.to_bytes()
+    made = beside.state
+    if made is None or canonical(made.facts()) != canonical(desk.state.facts()):
+        raise ConflictError("undo-differs", "the log gives other questions or counts than the live project has")
+    data = made.learner.to_bytes()
     if len(data) > _LARGEST_LEARNER:
         raise ConflictError("too-large", "the model is too large to be kept in the log; delete or add the rule instead")
     payload = {"seq": plan.act.seq, "way": "replay", "learner": base64.b64encode(data).decode()}

@@ -32,4 +32,6 @@ def rebuild_project(
         done = service.rebuild(worker, planned, Origin())
     finally:
         service.stop()
-    return f"{cost['records']} records, seal before {done['seal_before']}, after {done['seal']}"
+    numbers = ", ".join(map(str, done["left_out"]))
+    left_out = f"; acts that do not fit the new rules were left out: {numbers}" if numbers else ""
+    return f"{cost['records']} records, seal before {done['seal_before']}, after {done['seal']}{left_out}"

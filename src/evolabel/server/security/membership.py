@@ -42,12 +42,14 @@ class NewToken(NamedTuple):
 def add_token(connection: Connection, project_id: int, new: NewToken, sender: Sender) -> str:
     """Make the `new` token for project `project_id` on behalf of `sender` through `connection`, and return it.
 
-    The person is added if there is none.
+    The person is added if there is none. `sender`, unless an administrator, cannot make a token of another person who
+    can sign in: answers would be given in that person's name.
     """
     check_role_name(new.role)
     person = active_account(connection, new.person)
-    if person is not None and person.admin and not sender.admin:
-        raise ForbiddenError("only an administrator may make a token of an administrator; name another person")
+    may_act_for = person is None or sender.admin or person.id == sender.person_id
+    if person is not None and not may_act_for and (person.admin or person.has_password):
+        raise ForbiddenError(f"{person.name!r} signs in with a password; only an administrator may make this token")
     person_id = find_or_insert_person(connection, new.person.lower(), sender.at)
     add_member(connection, project_id, person_id, new.role)
     token = make_token(

@@ -14,7 +14,7 @@ from evolabel.server.store.schema import ACTIVITY, LOG, PERSON, RESPONSE
 _QUIET = ("sample", "answer", "refusal", "withdrawal", "close", "labels.late", "correction", "history")
 _LARGE = (
     "settings", "features", "labels", "versions", "seal", "seal_before", "events", "rows", "x", "form", "inverse",
-    "learner", "next",
+    "learner", "next", "conditions",
 )  # fmt: skip
 _FIRST_START = 2  # record at which the service has begun a new project
 

@@ -14,11 +14,9 @@ _BUSY_SECONDS = 10  # another process, such as a backup, may hold the file for a
 _CHECKPOINT_PAGES = 1000
 
 # A server that hangs or loses its network gives the lock back after these times.
+_TCP_SETTINGS = {"tcp_user_timeout": 5000, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3}
 _POSTGRES_SETTINGS = {
-    "tcp_user_timeout": 5000,
-    "keepalives_idle": 5,
-    "keepalives_interval": 2,
-    "keepalives_count": 3,
+    **_TCP_SETTINGS,
     "options": "-c synchronous_commit=on -c idle_session_timeout=10s -c idle_in_transaction_session_timeout=10s",
 }
 
@@ -83,7 +81,8 @@ def writing_engine(url: URL, *, checkpoint: bool = True) -> Engine:
 def reading_engine(url: URL) -> Engine:
     """Return an engine whose connections to `url` cannot write, for pages, lists and exports."""
     if url.get_backend_name() == "postgresql":
-        return create_engine(url, pool_pre_ping=True, connect_args={"options": "-c default_transaction_read_only=on"})
+        settings = {**_TCP_SETTINGS, "options": "-c default_transaction_read_only=on"}
+        return create_engine(url, pool_pre_ping=True, connect_args=settings)
     path = Path(str(url.database)).absolute().as_uri()
     return create_engine(
         f"sqlite+pysqlite:///{path}?mode=ro&uri=true",

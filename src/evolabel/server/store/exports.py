@@ -72,7 +72,7 @@ def sample_rows(engine: Engine, project_id: int) -> Iterator[Row]:
     for row in _pages(engine, query, LOG.c.seq):
         record = read_record(row)
         payload = record.entry.payload or {}
-        x = dict(zip(names, payload["x"], strict=True)) if "x" in payload else None  # None: it is in the archive
+        x = dict(zip(names, payload["x"], strict=True)) if "x" in payload else None  # None: it is missing
         outcome = {key: value for key, value in record.entry.outcome.items() if key not in ("number", "events")}
         yield {
             "number": record.entry.outcome["number"],
@@ -85,16 +85,20 @@ def sample_rows(engine: Engine, project_id: int) -> Iterator[Row]:
         }
 
 
-def log_rows(engine: Engine, project_id: int) -> Iterator[Row]:
-    """Yield all records of project `project_id` with their hashes and chain values, read by `engine`."""
-    last = 0
-    while True:
+def log_rows(engine: Engine, project_id: int, after: int = 0, limit: int | None = None) -> Iterator[Row]:
+    """Yield the records of project `project_id` behind record `after`, at most `limit`, read by `engine`.
+
+    They have their hashes and chain values. No connection is kept between two pages.
+    """
+    last, left = after, limit
+    while left is None or left > 0:
+        size = PAGE if left is None else min(PAGE, left)
         with reading(engine) as connection:
-            rows = list(log_lines(connection, project_id, last, PAGE))
+            rows = list(log_lines(connection, project_id, last, size))
         yield from rows
-        if len(rows) < PAGE:
+        if len(rows) < size:
             return
-        last = rows[-1]["seq"]
+        last, left = rows[-1]["seq"], None if left is None else left - size
 
 
 def _pages(engine: Engine, query: Select[Any], key: Any) -> Iterator[Any]:

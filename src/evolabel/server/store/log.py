@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, insert, select
+from sqlalchemy import Connection, Row, func, insert, select
 
 from evolabel.errors import EvolabelError
 from evolabel.server.store.blobs import read_blob
@@ -67,7 +67,7 @@ class Place(NamedTuple):
 def next_chain(before: bytes, place: Place, entry: NewRecord, payload_hash: bytes) -> bytes:
     """Return the chain value of `entry` at `place`, after the value `before`.
 
-    Only the `payload_hash` counts of the payload, so that it stays true when the payload is archived.
+    Only the `payload_hash` counts of the payload, so that it stays true when the payload is missing.
     """
     facts = {
         **place._asdict(),
@@ -114,7 +114,7 @@ def read_records(connection: Connection, project_id: int, after: int, chain: byt
 
     They are read through `connection`. LogError at the first record that is missing or altered.
 
-    The payload of a record is None once it was archived; its hash stands for it in the chain.
+    The payload of a record is None if it is missing; its hash stands for it in the chain.
     """
     expected = after
     while True:
@@ -189,6 +189,15 @@ def last_of_kinds(connection: Connection, project_id: int, kinds: Collection[str
     query = select(LOG).where(LOG.c.project_id == project_id, LOG.c.kind.in_(list(kinds)))
     row = connection.execute(query.order_by(LOG.c.seq.desc()).limit(1)).first()
     return None if row is None else read_record(row)
+
+
+def last_seq_of(connection: Connection, project_id: int, kinds: Collection[str]) -> int:
+    """Return the number of the last record of project `project_id` of these `kinds`, 0 without one.
+
+    It is read through `connection`, without the payloads.
+    """
+    query = select(func.max(LOG.c.seq)).where(LOG.c.project_id == project_id, LOG.c.kind.in_(list(kinds)))
+    return int(connection.scalar(query) or 0)
 
 
 def find_kinds(connection: Connection, project_id: int, kinds: Collection[str], since: int = 0) -> list[Record]:

@@ -19,7 +19,7 @@ class RecentSample(NamedTuple):
 def recent_samples(connection: Connection, project_id: int, most: int) -> list[RecentSample]:
     """Return the last samples of project `project_id`, at most `most`, newest first, read through `connection`.
 
-    Those whose values are in the archive are left out.
+    Those whose values are missing are left out.
     """
     query = (
         select(SAMPLE.c.number, LOG.c.payload)

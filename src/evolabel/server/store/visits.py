@@ -130,11 +130,13 @@ def find_invite(connection: Connection, digest: bytes, now: int) -> InviteRow | 
 def use_invite(connection: Connection, invite: InviteRow, password: str, at: int) -> bool:
     """Use `invite` at time `at` through `connection`: store the hashed `password`; return False if it was used before.
 
-    Sessions that the person has elsewhere end.
+    Sessions that the person has elsewhere end, and so do all other open links of the person: each of them could set
+    another password, and those who made them need not have the power that the person has now.
     """
-    unused = update(INVITE).where(INVITE.c.digest == invite.digest, INVITE.c.used.is_(None), INVITE.c.until > at)
-    if connection.execute(unused.values(used=at)).rowcount != 1:
+    unused = update(INVITE).where(INVITE.c.used.is_(None), INVITE.c.until > at).values(used=at)
+    if connection.execute(unused.where(INVITE.c.digest == invite.digest)).rowcount != 1:
         return False
+    connection.execute(unused.where(INVITE.c.person_id == invite.person.id))
     values: dict[str, object] = {"password": password} | ({"admin": True} if invite.admin else {})
     connection.execute(update(PERSON).where(PERSON.c.id == invite.person.id).values(**values))
     delete_sessions(connection, invite.person.id)
