@@ -18,7 +18,8 @@ def test_a_final_answer_is_explained(anna, visit):
     page = visit(service, url, person)
     page.goto(f"/p/pumps/samples/{number}")
     assert page.locator(".fall").count() == 0  # blind: the values alone
-    page.click("text=Answer first >> .. >> a")
+    with page.expect_navigation():  # until its script runs, keys do nothing
+        page.click("text=Answer first >> .. >> a")
     for _ in labels:
         page.keyboard.press("y")
     page.keyboard.press("Enter")
