@@ -34,6 +34,18 @@
   // ---------------------------------------------------------------- the page
   let due = 0, last = 0;
 
+  // Folds by their heading and their place among those with the same one: others may have come or gone in between.
+  function namedFolds(root) {
+    const found = new Map();
+    for (const fold of root.querySelectorAll("details")) {
+      const heading = fold.querySelector("summary")?.textContent.trim();
+      let place = 0;
+      while (found.has(`${heading} ${place}`)) place += 1;
+      found.set(`${heading} ${place}`, fold);
+    }
+    return found;
+  }
+
   async function refresh() {
     due = 0;
     const main = document.getElementById("main");
@@ -48,8 +60,8 @@
     const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("main");
     if (!fresh) return;
     const parts = (root, what) => [...root.querySelectorAll(what)];
-    const folds = parts(main, "details"), focusable = "a, button, summary, input, select, pre";
-    parts(fresh, "details").forEach((fold, i) => { fold.open = folds[i]?.open ?? fold.open; });
+    const folds = namedFolds(main), focusable = "a, button, summary, input, select, pre";
+    for (const [name, fold] of namedFolds(fresh)) fold.open = folds.get(name)?.open ?? fold.open;
     const focused = parts(main, focusable).indexOf(document.activeElement);
     main.replaceWith(fresh);
     if (focused >= 0) parts(fresh, focusable)[focused]?.focus({ preventScroll: true });
