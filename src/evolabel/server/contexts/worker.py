@@ -252,7 +252,7 @@ class Worker:
                 records = [Record(self.head.seq + 1 + i, entry, b"") for i, entry in enumerate(entries)]
                 derive.write(connection, self.project.id, records)
                 crash_point("in_commit")
-        except NotWriterError as error:  # the next try makes out whether another process writes
+        except NotWriterError as error:  # the next try shows whether another process writes
             raise StoreError(f"the writing connection was lost ({error})") from error
         crash_point("after_commit")
         self.counters.add_commit(entries, time.perf_counter() - begin)
