@@ -15,7 +15,7 @@ help:  ## show this list
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evolabel needs Python 3.11 or newer; try make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[check]'
+	$(PIP) install --quiet --no-compile --constraint constraints.txt --editable '.[check]'  # modules compile when they are first imported
 	$(BIN)/python -m evolabel.cli.ready
 	touch $(READY)
 
@@ -102,9 +102,10 @@ $(DOCS_READY): $(READY)
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $(DOCS_READY)
 
-docs: $(DOCS_READY)  ## check the spelling, and build the site into docs/_build/html, without a network; a warning is an error
+docs: $(DOCS_READY)  ## check the spelling, build the site into docs/_build/html without a network (a warning is an error), check its links
 	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples src
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html
+	$(BIN)/python tools/site_links.py docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 clean:  ## remove the environment and compiled kernels

@@ -27,7 +27,7 @@ from study_tables import TABLES
 NAMES = (
     "how-to/tuning",
     "how-to/reading-rules",
-    "how-to/active-learning",
+    "explanations/questions",
     "how-to/data",
     "explanations/accuracy-and-speed",
     "explanations/experiments",

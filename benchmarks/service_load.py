@@ -6,10 +6,15 @@
 `--database postgresql://...` measures on PostgreSQL; the result is stored under the name of the database. Clients write
 requests to bare sockets, in this process; the server is a process of its own. Each client sends its next request when
 the response to the last one is there.
+
+Batches are measured in rounds, each beside the bare learner and the bare database: with a model that has seen no answer
+(`cold`), and with one that was fitted to 500 rows (`trained`), as it is in use. Where others use the machine, too, the
+processor times of a row say more than rows per second.
 """
 
 import argparse
 import asyncio
+import functools
 import json
 import os
 import socket
@@ -27,6 +32,7 @@ import numpy as np
 import result_files
 from sqlalchemy import text
 
+from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.server.store.engines import read_url, writing_engine
 from evolabel.streams import DriftingStream
@@ -36,9 +42,13 @@ BATCH = 100
 CLIENTS = (1, 16, 64, 256)
 ANNOTATORS = 20
 ROWS = 20_000
+FITTED = 500  # rows of the history
+ROUNDS = 3
+NAMES, LABEL_NAMES = [f"f{j}" for j in range(FEATURES)], [f"l{k}" for k in range(LABELS)]
 Facts = dict[str, Any]
 
 
+@functools.cache
 def stream() -> tuple[np.ndarray, np.ndarray]:
     return DriftingStream(n_features=FEATURES, n_labels=LABELS, drift_every=0, seed=1).take(ROWS)
 
@@ -46,22 +56,30 @@ def stream() -> tuple[np.ndarray, np.ndarray]:
 # ---------------------------------------------------------------------- bare parts
 
 
-def bare_learner(seconds: float) -> float:
-    """Return the samples per second of the learner alone: predicted, decided upon, counted."""
-    X, _ = stream()
-    names = [f"f{j}" for j in range(FEATURES)]
-    learner = ActiveLearner.start(dict.fromkeys(names), [f"l{k}" for k in range(LABELS)], budget=0.05)
-    for i in range(300):
-        learner.pass_by(learner.query(dict(zip(names, X[i], strict=True))))
-    count, end = 0, time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        for x in X[300:400]:
-            learner.pass_by(learner.query(dict(zip(names, x, strict=True))))
+def make_learner(*, trained: bool) -> ActiveLearner:
+    """Return the learner of a project of this benchmark, with a model fitted to the first rows if `trained`."""
+    learner = ActiveLearner.start(dict.fromkeys(NAMES), LABEL_NAMES, budget=0.05, per="labels")
+    if trained:
+        X, Y = stream()
+        learner.replace_classifier(
+            EvolvingFuzzyClassifier().fit(X[:FITTED], Y[:FITTED]).name_columns(NAMES, LABEL_NAMES)
+        )
+    return learner
+
+
+def bare_learner(learner: ActiveLearner, seconds: float) -> Facts:
+    """Return the rate of the `learner` alone: samples predicted, decided upon, counted; and its processor time."""
+    X, count = stream()[0][FITTED:], 0
+    used, start = time.process_time(), time.perf_counter()
+    while (passed := time.perf_counter() - start) < seconds:
+        first = count % (len(X) - BATCH)
+        for x in X[first : first + BATCH]:
+            learner.pass_by(learner.query(dict(zip(NAMES, x, strict=True))))
         count += BATCH
-    return count / seconds
+    return {"rows_per_second": count / passed, "cpu_us_per_row": round(1e6 * (time.process_time() - used) / count, 1)}
 
 
-def bare_database(url: str, seconds: float) -> tuple[float, float]:
+def bare_database(url: str, seconds: float) -> Facts:
     """Return rows per second in commits of a batch, and commits per second of one row, without any service."""
     engine = writing_engine(read_url(url))
     with engine.begin() as connection:
@@ -78,7 +96,7 @@ def bare_database(url: str, seconds: float) -> tuple[float, float]:
     with engine.begin() as connection:
         connection.execute(text("DROP TABLE bare"))
     engine.dispose()
-    return found[0], found[1]
+    return {"rows_per_second": found[0], "commits_per_second": found[1]}
 
 
 # ---------------------------------------------------------------------- the server
@@ -95,10 +113,14 @@ class Server:
 
     def _start(self) -> None:
         command = [sys.executable, "-m", "evolabel", "serve", "--database", self.url, "--port", str(self.port)]
-        limits = {"EVOLABEL_LIMITS_TOKEN_PER_MINUTE": "100000000", "EVOLABEL_LOG_LEVEL": "warning"}
-        self.process = subprocess.Popen(command, env=os.environ | limits, stderr=subprocess.DEVNULL)
+        limits = {"EVOLABEL_LIMITS_TOKEN_PER_MINUTE": "1000000", "EVOLABEL_LOG_LEVEL": "warning"}
+        begun = time.perf_counter()
+        self.process = subprocess.Popen(command, env=os.environ | limits)
         while not self._is_ready():
+            if self.process.poll() is not None:
+                raise RuntimeError(f"the server has ended with {self.process.returncode}; its errors are above")
             time.sleep(0.05)
+        self.seconds = time.perf_counter() - begun
 
     def restart(self) -> None:
         """Kill the process by SIGKILL and start it again."""
@@ -115,6 +137,11 @@ class Server:
         """Return the resident memory of the process."""
         lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         return float(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024
+
+    def cpu_seconds(self) -> float:
+        """Return the processor time of the process so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def _is_ready(self) -> bool:
         try:
@@ -175,8 +202,8 @@ async def connected(server: Server) -> AsyncIterator[Connection]:
 async def create_project(server: Server, slug: str, **settings: Any) -> None:
     body = {
         "slug": slug,
-        "features": [{"name": f"f{j}"} for j in range(FEATURES)],
-        "labels": [{"name": f"l{k}"} for k in range(LABELS)],
+        "features": [{"name": name} for name in NAMES],
+        "labels": [{"name": name} for name in LABEL_NAMES],
         "settings": settings,
     }
     async with connected(server) as connection:
@@ -202,7 +229,8 @@ async def closed_loop(
                 turn += clients
 
     await asyncio.gather(*(client(number) for number in range(clients)))
-    return {"clients": clients, "rows_per_second": counts[0] / (time.perf_counter() - start), **quantiles(times)}
+    passed = time.perf_counter() - start
+    return {"clients": clients, "seconds": passed, "rows_per_second": counts[0] / passed, **quantiles(times)}
 
 
 def quantiles(times: list[float]) -> Facts:
@@ -213,10 +241,10 @@ def quantiles(times: list[float]) -> Facts:
 
 def posting(slug: str, rows: int) -> Callable[[Connection, int], Awaitable[int]]:
     """Return the request that sends so many `rows` of the stream to the project `slug`."""
-    X = stream()[0].tolist()
+    X, mark = stream()[0].tolist(), time.time_ns()  # the ids of two measurements differ
 
     async def request(connection: Connection, turn: int) -> int:
-        samples = [{"id": f"{slug}-{turn}-{i}", "x": X[(turn * rows + i) % ROWS]} for i in range(rows)]
+        samples = [{"id": f"{mark}-{turn}-{i}", "x": X[(turn * rows + i) % ROWS]} for i in range(rows)]
         status, found = await connection.send("POST", f"/{slug}/samples", {"samples": samples})
         assert status == 200, found
         return rows
@@ -246,17 +274,63 @@ async def annotators(server: Server, seconds: float) -> Facts:
     return {"people": ANNOTATORS, "answers_per_second": len(answers) / seconds, **quantiles(answers), "cycle": found}
 
 
-async def load(server: Server, seconds: float) -> Facts:
-    """Return rows per second in batches and singly, and the times of annotators."""
-    await create_project(server, "batches", budget=0.05)
-    await closed_loop(server, 1, 1.0, posting("batches", BATCH))
-    found: Facts = {"batches": [], "single": []}
-    for clients in (1, 4):
-        found["batches"].append(await closed_loop(server, clients, seconds, posting("batches", BATCH)))
+async def fit_history(server: Server, slug: str) -> None:
+    """Fit the model of the project `slug` to the first rows of the stream."""
+    X, Y = stream()
+    rows = [
+        {"x": x, "y": dict(zip(LABEL_NAMES, y, strict=True))}
+        for x, y in zip(X[:FITTED].tolist(), (Y[:FITTED] == 1).tolist(), strict=True)
+    ]
+    async with connected(server) as connection:
+        for path, body in (("history", {"rows": rows}), ("fit", {})):
+            status, found = await connection.send("POST", f"/{slug}/{path}", body)
+            assert status == 200, found
+
+
+async def batches(server: Server, seconds: float, url: str, *, trained: bool) -> Facts:
+    """Return the rates of batches in rounds beside the bare learner and the bare database at `url`, and their share."""
+    slug, learner = "trained" if trained else "cold", make_learner(trained=trained)
+    await create_project(server, slug, budget=0.05)
+    if trained:
+        await fit_history(server, slug)
+    bare_learner(learner, 1.0)
+    await closed_loop(server, 1, 1.0, posting(slug, BATCH))
+    rounds = []
+    for _ in range(ROUNDS):
+        found = {"learner": bare_learner(learner, seconds), "database": bare_database(url, 2.0)}
+        for clients in (1, 4):
+            used = server.cpu_seconds()
+            rate = await closed_loop(server, clients, seconds, posting(slug, BATCH))
+            used = (server.cpu_seconds() - used) / (rate["rows_per_second"] * rate["seconds"])
+            found[f"clients_{clients}"] = rate | {"cpu_us_per_row": round(1e6 * used, 1)}
+        slower = min(found["learner"]["rows_per_second"], found["database"]["rows_per_second"])
+        found["share_of_the_slower"] = max(found[f"clients_{n}"]["rows_per_second"] for n in (1, 4)) / slower
+        found["share_by_cpu"] = found["learner"]["cpu_us_per_row"] / found["clients_4"]["cpu_us_per_row"]
+        rounds.append(found)
+    medians = {
+        name: statistics.median(found[name] for found in rounds) for name in ("share_of_the_slower", "share_by_cpu")
+    }
+    return medians | {"rounds": rounds}
+
+
+async def load(server: Server, seconds: float, url: str) -> Facts:
+    """Return first request and memory, rows per second in batches and singly, and the times of annotators."""
+    begun = time.perf_counter()
+    await create_project(server, "first", budget=0.05)
+    made = time.perf_counter()
+    async with connected(server) as connection:
+        await posting("first", 1)(connection, 0)
+    start = {"seconds_until_ready": server.seconds, "mb": server.memory_mb()}
+    start |= {"first_request_ms": 1000 * (made - begun), "first_sample_ms": 1000 * (time.perf_counter() - made)}
+    machine = {"cores": os.cpu_count(), "load_average": os.getloadavg()[0]}  # above the cores: others use them, too
+    found: Facts = {"machine": machine, "start": start, "batches": {}, "single": []}
+    for name in ("cold", "trained"):
+        found["batches"][name] = await batches(server, seconds, url, trained=name == "trained")
     for clients in CLIENTS:
         await create_project(server, f"single-{clients}", budget=0.05)
         found["single"].append(await closed_loop(server, clients, seconds, posting(f"single-{clients}", 1)))
-    return found | {"annotators": await annotators(server, seconds)}
+    found["annotators"] = await annotators(server, seconds)
+    return found | {"mb_at_the_end": server.memory_mb()}
 
 
 async def soak(server: Server, minutes: float) -> list[Facts]:
@@ -297,12 +371,9 @@ def main() -> None:
             with serving(url) as server:
                 result_files.write("service_soak", asyncio.run(soak(server, options.soak)))
             return
-        floor = {"learner": bare_learner(options.seconds)}
-        floor["database"], floor["commits"] = bare_database(options.database or f"sqlite:///{folder}/bare.db", 2.0)
+        bare = options.database or f"sqlite:///{folder}/bare.db"
         with serving(url) as server:
-            found = {"floor": floor, **asyncio.run(load(server, options.seconds))}
-    slower = min(floor["learner"], floor["database"])
-    found["share_of_the_slower"] = max(row["rows_per_second"] for row in found["batches"]) / slower
+            found = asyncio.run(load(server, options.seconds, bare))
     result_files.write("service_load", result_files.read_if_any("service_load", {}) | {kind: found})
     print(json.dumps(found, indent=1))
 

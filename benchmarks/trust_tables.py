@@ -32,6 +32,9 @@ SOURCE = {
     "levels": "sets",
     "subset": "decide",
     "weights": "decide",
+    "rare": "maps",
+    "classes": "maps",
+    "by_p": "maps",
 }  # other parts that tables are from
 LEVELS = ("0.8", "0.9", "0.95", "0.99")
 
@@ -51,7 +54,13 @@ def average(runs: Found, *keys: str) -> float:
 
 def all_tables(found: Found) -> str:
     """Return all tables of the numbers in `found`."""
-    texts = [f"**{name}**\n\n{make(found[SOURCE.get(name, name)])}" for name, make in MAKERS.items()]
+    texts = []
+    for name, make in MAKERS.items():
+        try:
+            text = make(found[SOURCE.get(name, name)])
+        except KeyError:
+            text = "not measured"
+        texts.append(f"**{name}**\n\n{text}")
     return "\n\n".join([*texts, targets(found)])
 
 
@@ -149,14 +158,93 @@ def novel_table(found: Found) -> str:
     return table(heads, rows)
 
 
+OF_CLASSES = ("digits", "breast_cancer", "ImageSegments")
+
+
+def asking_table(found: Found) -> str:
+    """Return ECE and coverage where a tenth of the labels is asked for: by the batch, and with the answers."""
+    rows = []
+    for name, runs in found.items():
+        numbers = [average(runs, way, "ece") for way in ("before", "batch_maps", "after")]
+        numbers += [average(runs, way, "log_loss") for way in ("before", "after")]
+        numbers += [average(runs, way, "coverage") for way in ("asked_sets", "batch_sets", "sets")]
+        rows.append([name, *(f"{value:.3f}" for value in numbers), f"{average(runs, 'sets', 'size'):.2f}"])
+    heads = ["set", "ECE before", "maps of the batch", "ECE", "log loss before", "log loss"]
+    covered = ["covered at .9, if answers moved thresholds", "thresholds of the batch", "covered at .9", "size"]
+    return table([*heads, *covered], rows)
+
+
+def map_table(found: Found) -> str:
+    """Return the mean ECE and log loss of each map over the data sets of labels."""
+    named = {name: runs for name, runs in found.items() if name not in OF_CLASSES}
+    ways = next(iter(next(iter(named.values())).values()))["maps"]
+    rows = []
+    for way in ways:
+        each = [[average(runs, "maps", way, key) for key in ("ece", "log_loss", "brier")] for runs in named.values()]
+        rows.append([way, *(f"{mean(column):.4f}" for column in zip(*each, strict=True))])
+    return table(["map", "ECE", "log loss", "Brier"], rows)
+
+
+def class_table(found: Found) -> str:
+    """Return ECE and log loss of each temperature on the data sets of classes."""
+    named = {name: runs for name, runs in found.items() if name in OF_CLASSES}
+    ways = next(iter(next(iter(named.values())).values()))["maps"]
+    rows = []
+    for way in ways:
+        cells = [
+            f"{average(runs, 'maps', way, 'ece'):.3f} / {average(runs, 'maps', way, 'log_loss'):.3f}"
+            for runs in named.values()
+        ]
+        rows.append([way, *cells])
+    return table(["temperature (ECE / log loss)", *named], rows)
+
+
+def rare_table(found: Found) -> str:
+    """Return the log loss of each map for labels of birds with 5 to 20 positives, and the positives it promises."""
+    runs = found["birds"]
+    ways = next(iter(runs.values()))["rare"]
+    rows = [
+        [way, f"{average(runs, 'rare', way, 'log_loss'):.4f}", f"{average(runs, 'rare', way, 'promised'):.2f}"]
+        for way in ways
+    ]
+    return table(["map", "log loss", "positives promised per one that came"], rows)
+
+
+def by_p_table(found: Found) -> str:
+    """Return what changes if labels are decided by p >= .5 instead of by the output."""
+    rows = [
+        [name, f"{average(runs, 'pa_by_p'):+.4f}", f"{100 * average(runs, 'changed_by_p'):.1f} %"]
+        for name, runs in found.items()
+        if name not in OF_CLASSES
+    ]
+    return table(["set", "PA by p >= .5 less PA by f >= .5", "decisions that change"], rows)
+
+
+def fading_table(found: Found) -> str:
+    """Return log loss with and without fading, and the worst window with fixed and with moving alpha."""
+    rows = []
+    for name, runs in found.items():
+        numbers = [average(runs, key) for key in ("kept", "faded", "kept_after", "faded_after")]
+        numbers += [average(runs, way, "worst_window") for way in ("fixed", "moving")]
+        numbers += [average(runs, way, "size") for way in ("fixed", "moving")]
+        rows.append([name, *(f"{value:.3f}" for value in numbers)])
+    heads = ["stream", "log loss, never forgets", "memory 500", "first 1,000 rows after the drift", "memory 500"]
+    return table([*heads, "worst 250 rows, fixed alpha", "moving", "size, fixed", "moving"], rows)
+
+
 MAKERS: dict[str, Callable[[Found], str]] = {
     "sets": probability_table,
     "levels": level_table,
     "fitted": fitted_table,
     "drift": drift_table,
-    "asking": small_table,
+    "asking": asking_table,
     "hidden": small_table,
     "novel": novel_table,
+    "maps": map_table,
+    "classes": class_table,
+    "rare": rare_table,
+    "by_p": by_p_table,
+    "fading": fading_table,
     "subset": subset_table,
     "weights": weight_table,
 }

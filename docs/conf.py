@@ -37,6 +37,7 @@ autodoc_typehints = "none"
 autosummary_generate = True
 numpydoc_show_class_members = False
 add_module_names = False
+toc_object_entries_show_parents = "hide"  # "On this page" is narrow
 maximum_signature_line_length = 100
 
 # Tutorials and examples, which run while the site is built

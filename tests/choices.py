@@ -21,5 +21,11 @@ def first_quick(*values):
 
 
 def examples(number):
-    """Return how many examples a test draws: `number` in `make check`, half in `make test`, more in `make explore`."""
-    return max(1, min(300, number * settings().max_examples // 50))
+    """Return how many examples to draw: `number` in `make check`, a fifth in `make test`, more in `make explore`."""
+    return max(min(number, 5), min(300, number * settings().max_examples // 50))
+
+
+def only_quick(values, *quick):
+    """Return `values`, of which all but those in `quick` are slow."""
+    assert all(one in list(values) for one in quick)
+    return [value if value in quick else pytest.param(value, marks=pytest.mark.slow) for value in values]

@@ -1,23 +1,32 @@
 """Small streams, files and folders, and a way to compare models bit for bit. Nobody writes into these arrays."""
 
+import copy
 import os
+import shutil
 from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.streams import DriftingStream, from_csv
 
-# The same examples in every run, so that a change alone can turn the suite red; `make check` has twice as many and
+# The same examples in every run, so that a change alone can turn the suite red; `make check` has five times as many and
 # `make explore` draws new ones.
-settings.register_profile("steady", max_examples=25, derandomize=True, deadline=None)
+settings.register_profile("steady", max_examples=10, derandomize=True, deadline=None)
 settings.register_profile("check", max_examples=50, derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=300, deadline=None)
 settings.load_profile("steady")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Files of tests have no doctests, and to look for them takes seconds in every process."""
+    return [one for one in (yield) if not isinstance(one, DoctestModule)]
 
 
 def pytest_collection_modifyitems(items):
@@ -56,11 +65,16 @@ def blobs():
     return centres[y] + rng.normal(size=(120, 3)), y
 
 
-@pytest.fixture
-def trained(stream):
-    """A classifier past its batch phase and some incremental samples."""
+@pytest.fixture(scope="session")
+def trained_once(stream):
     X, Y = stream
     return EvolvingFuzzyClassifier(max_rules=6).fit(X[:60], Y[:60]).partial_fit(X[60:100], Y[60:100])
+
+
+@pytest.fixture
+def trained(trained_once):
+    """A classifier past its batch phase and some incremental samples."""
+    return copy.deepcopy(trained_once)
 
 
 @pytest.fixture
@@ -136,24 +150,34 @@ def command(request, capsys, monkeypatch):
     return run
 
 
-@pytest.fixture
-def plant(tmp_path):
-    """A small CSV file with two labels that follow its two features."""
+def write_plant(folder):
     X = np.random.default_rng(0).normal(size=(300, 2))
     lines = ["heat,flow,fault_a,fault_b"]
     lines += [f"{a:.4f},{b:.4f},{int(a > 0)},{int(a + b > 0)}" for a, b in X]
-    file = tmp_path / "plant.csv"
+    file = folder / "plant.csv"
     file.write_text("\n".join(lines) + "\n")
     return file
 
 
 @pytest.fixture
-def plant_model(plant, tmp_path):
-    """The file of a small model that has learned the plant."""
-    data = from_csv(plant, ["fault_a", "fault_b"])
+def plant(tmp_path):
+    """A small CSV file with two labels that follow its two features."""
+    return write_plant(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def plant_model_once(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("plant")
+    data = from_csv(write_plant(folder), ["fault_a", "fault_b"])
     clf = EvolvingFuzzyClassifier(max_rules=4).fit(data.X, data.Y)
-    clf.name_columns(data.feature_names, data.label_names).save(tmp_path / "model.safetensors")
-    return tmp_path / "model.safetensors"
+    clf.name_columns(data.feature_names, data.label_names).save(folder / "model.safetensors")
+    return folder / "model.safetensors"
+
+
+@pytest.fixture
+def plant_model(plant, plant_model_once, tmp_path):
+    """The file of a small model that has learned the plant, beside the file of the plant."""
+    return Path(shutil.copy(plant_model_once, tmp_path))
 
 
 @pytest.fixture

@@ -25,6 +25,11 @@ def test_a_script_has_a_title_and_a_sentence(script):
 
 
 @every_script
+def test_a_script_draws_a_figure(script):
+    assert "plt.subplots(" in script.read_text(encoding="utf-8")
+
+
+@every_script
 def test_a_script_is_short_and_uses_public_names_only(script):
     text = script.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= (90 if script.parent.name == "tutorials" else 45)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from evolabel._utils.lazy import deferred
+
 HEAVY = ("numba", "sklearn", "matplotlib", "pandas", "scipy.stats")
 SOURCE = Path(__file__).resolve().parent.parent / "src"
 LAZY = [".".join(stub.relative_to(SOURCE).parent.parts) for stub in sorted(SOURCE.rglob("__init__.pyi"))]
@@ -17,6 +19,28 @@ def test_import_loads_nothing_heavy():
     code = f"import sys, evolabel; print([m for m in {HEAVY!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_classifier_loads_no_pandas_and_scikit_learn_finds_it_later():
+    pytest.importorskip("pandas")
+    code = """
+import sys
+from evolabel import EvolvingFuzzyClassifier
+assert not {"pandas", "scipy.stats"} & sys.modules.keys()
+from sklearn.utils import fixes
+assert fixes.pd.DataFrame.__name__ == "DataFrame"
+import pandas, scipy.stats
+assert fixes.pd.DataFrame is pandas.DataFrame
+assert pandas.__spec__ is not None
+assert fixes.scipy.stats.mode([1, 1, 2]).mode == 1
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_module_that_is_not_installed_stays_so():
+    with deferred("evolabel_of_nobody"), pytest.raises(ImportError):
+        import_module("evolabel_of_nobody")
+    assert "evolabel_of_nobody" not in sys.modules
 
 
 def test_unknown_names_raise_attribute_error():

@@ -124,6 +124,7 @@ def test_the_frame_of_changed_models_changes_nothing_itself(stream):
 
 
 @pytest.mark.compiled
+@pytest.mark.slow  # its kernels are compiled in every run
 @pytest.mark.parametrize("novel_z", [6.0, 0.5])
 def test_local_models_of_full_rank_are_the_packages_own(stream, novel_z):
     options = {"max_rules": 6, "novel_z": novel_z}

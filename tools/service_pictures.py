@@ -57,6 +57,7 @@ def _take_pictures(page: Page, link: str) -> None:
     time.sleep(_FIRST_SAMPLES)
     for name, path in _PAGES.items():
         page.goto(link.split("/invite/")[0] + path)
+        page.locator("#following").wait_for()  # it follows the stream
         page.screenshot(path=FOLDER / f"{name}.png")
         print(name, page.title(), (FOLDER / f"{name}.png").stat().st_size // 1000, "kB")
 

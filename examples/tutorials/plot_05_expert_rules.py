@@ -10,6 +10,7 @@ takes an edit back.
 # Data without the fault
 # ----------------------
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
@@ -49,9 +50,20 @@ print("after: ", clf.predict_proba(hot_idle).round(2))
 # contradicted beyond doubt and does not answer for this label any more; an event reports it.
 
 X, Y = day(2500)
-clf.partial_fit(X, Y)
+hot = (X.temperature > 68) & X.flow.between(2, 5)  # about where the rule holds
+outputs = []
+for row in range(200):
+    outputs.append(clf.decision_function(hot_idle)[0, 0])
+    clf.partial_fit(X[row : row + 1], Y[row : row + 1])
+clf.partial_fit(X[200:], Y[200:])
 print(*[event for event in clf.events_ if event.rule == number], sep="\n")
 print("later: ", clf.predict_proba(hot_idle).round(2))
+
+_, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
+ax.plot(outputs, label="output of fault_a for a hot, idle sample")
+ax.plot(np.flatnonzero(hot[:200]), np.zeros(hot[:200].sum()), "x", label="rows like it, without the fault")
+ax.set(xlabel="rows since the rule was written", ylim=(-0.05, 1))
+ax.legend()
 
 # %%
 # Lock it

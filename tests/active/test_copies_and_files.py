@@ -75,8 +75,7 @@ def test_a_model_that_changes_after_copying_gives_the_same_queries(learner, stre
     assert walked(twin, X[60:], Y[60:]) == walked(learner, X[60:], Y[60:])
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("change", ["partial_fit", "lock", "fit"])
+@pytest.mark.parametrize(("way", "change"), pairs(WAYS, ["partial_fit", "lock", "fit"]))
 def test_a_model_that_changed_before_copying_gives_the_same_queries(learner, stream, tmp_path, way, change):
     CHANGES[change](learner, *stream)
     twin = WAYS[way](learner, tmp_path)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from choices import only_quick
 
 from evolabel.active import BudgetedLearner, RandomSelection, SimulatedAnnotator
 from evolabel.core.rules.events import SHIFTS
@@ -26,7 +27,7 @@ def plant():
     return Dataset(X, Y, feature_names=("heat", "load"), label_names=("fan", "pump"))
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", only_quick(LEARNERS, "labels", "late answers"))
 def test_every_event_is_reported_once_with_its_row(plant, learner):
     reported = []
     budgeted, silent = (LEARNERS[learner]().fit(plant.X[:INITIAL], plant.Y[:INITIAL]) for _ in range(2))

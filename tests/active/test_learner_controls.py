@@ -125,16 +125,28 @@ def test_the_promise_holds_for_every_budget_in_force(changes, n_labels, burst):
 
 def test_a_budget_changes_for_what_comes(started):
     asked = started.bucket.asked
-    started.set_budget(0.1)
+    started.budget = 0.1
+    assert started.budget == 0.1
     run(started, 200, seed=3)
     assert asked < started.bucket.asked <= 120 * 2 * 0.5 + 200 * 2 * 0.1
     again = ActiveLearner.from_bytes(started.to_bytes())
     assert again.bucket.facts() == started.bucket.facts()
     random = ActiveLearner(started.classifier, 0.1, selection="random")
     with pytest.raises(ParameterError, match="one budget"):
-        random.set_budget(0.2)
+        random.budget = 0.2
     with pytest.raises(ParameterError, match="credit"):
-        ActiveLearner(started.classifier, 0.1, credit=10).set_budget(0.2)
+        ActiveLearner(started.classifier, 0.1, credit=10).budget = 0.2
+
+
+def test_probabilities_are_those_of_explanations_and_questions(started):
+    run(started, 200, seed=3)
+    x = {name: texts[0] if texts else 0.3 for name, texts in FEATURES.items()}
+    P = started.predict_proba([x, x])
+    np.testing.assert_array_equal(P[0], started.explain(x).probabilities)
+    assert ((P > 0.0) & (P < 1.0)).all()
+    with pytest.warns(UserWarning, match="no feature at all"):
+        P = started.predict_proba([{}])
+    np.testing.assert_array_equal(P[0], started.explain({}).probabilities)
 
 
 def test_a_label_is_added_by_name_and_retired(started):

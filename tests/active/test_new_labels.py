@@ -37,6 +37,7 @@ def asked_about(learner, X, Y):
     return counts
 
 
+@pytest.mark.slow
 def test_labels_that_appear_are_asked_about(grown):
     X, Y = grown
     fitted = EvolvingFuzzyClassifier(max_rules=6, follow_drift=False).fit(X[:200], Y[:200])  # else some are drawn
@@ -69,8 +70,6 @@ def test_exploration_ends_with_enough_answers(grown, fitted):
     np.testing.assert_allclose(exploration.weights(NEXT)[0], [0, 0, 0, 0.5, 1])
     classifier.partial_fit(rows[::2], answers[::2])
     classifier.partial_fit(rows, np.nan_to_num(1.0 - answers, nan=1.0))
-    assert not exploration.weights(NEXT).any()
-    exploration.record_answer(1, *np.ones((2, 5), bool))
     assert exploration.weights(NEXT) is None
     classifier.partial_fit(rows[:1], np.append(answers[0], np.nan)[None])
     np.testing.assert_array_equal(exploration.weights(NEXT)[0], [0, 0, 0, 0, 0, 1])
@@ -104,6 +103,15 @@ def test_a_classifier_that_learned_many_rows_has_no_new_labels(stream):
     X, Y = (np.tile(part, (3, 1)) for part in stream)
     classifier = EvolvingFuzzyClassifier(max_rules=4).fit(X[:50], Y[:50]).partial_fit(X[50:], Y[50:])
     assert NewLabelExploration(classifier._model).weights(NEXT) is None
+
+
+def test_an_object_from_arrays_goes_on_as_the_one_that_was_stored(grown, fitted):
+    classifier = copy.deepcopy(fitted)
+    exploration = NewLabelExploration(classifier._model)
+    exploration.record_answer(1, *np.zeros((2, 5), bool))
+    classifier.partial_fit(grown[0][:_ENOUGH_ANSWERS], np.ones((_ENOUGH_ANSWERS, 5)))  # answered late, not asked for
+    loaded = NewLabelExploration.from_arrays(exploration.arrays(), classifier._model, 2)
+    assert exploration.finished == loaded.finished
 
 
 @pytest.mark.parametrize("asked_before", [0, 30])

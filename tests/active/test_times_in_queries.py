@@ -21,7 +21,7 @@ def learner(tmp_path_factory):
     path.write_text("\n".join(["time,heat,leak", *rows]) + "\n")
     data = from_csv(path, ["leak"], time=["time"])
     clf = EvolvingFuzzyClassifier().fit(data.X, data.Y)
-    return ActiveLearner(clf.name_columns(data.feature_names, data.label_names, data.origins))
+    return ActiveLearner(clf.name_columns(data.feature_names, data.label_names, data.kinds))
 
 
 @pytest.mark.parametrize(

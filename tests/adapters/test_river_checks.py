@@ -16,15 +16,22 @@ MODELS = {
 }
 
 
+def is_slow(i, j, check):
+    return (i + j) % 2 or (i > 0 and check.__name__ == "check_bounded_memory_growth")
+
+
 def checks():
-    """Every check with every model; `make test` has one of the two models of each kind for each check.
+    """Every check with every model; `make test` has one of the two models of each kind for each check, and
+    one of all for the longest check.
 
     River would download Music for them; Yeast is bundled, and of the same kind.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(river.datasets, "Music", river.datasets.Yeast)
         return [
-            pytest.param(model, check, id=f"{check.__name__} {name}", marks=pytest.mark.slow if (i + j) % 2 else ())
+            pytest.param(
+                model, check, id=f"{check.__name__} {name}", marks=pytest.mark.slow if is_slow(i, j, check) else ()
+            )
             for i, (name, model) in enumerate(MODELS.items())
             for j, check in enumerate(yield_checks(model))
         ]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numba
 import pytest
+from attacks import crafted_files
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
@@ -18,8 +19,13 @@ CASES = 50 if numba.config.DISABLE_JIT else 1000  # of each group
 SCRIPT = Path(__file__).with_name("crafted_files.py")
 
 
-@pytest.mark.parametrize("group", ["classifiers", "learners"])
-@pytest.mark.parametrize("cases", [CASES // 32, pytest.param(CASES, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(  # the file of a learner holds a classifier
+    ("group", "cases"),
+    [
+        ("learners", CASES // 32),
+        *(pytest.param(group, CASES, marks=pytest.mark.slow) for group in crafted_files.GROUPS),
+    ],
+)
 def test_crafted_files_work_or_are_refused(group, cases, tmp_path):
     """In a process of its own: a crash is then a failure that names its case."""
     ran = subprocess.run(

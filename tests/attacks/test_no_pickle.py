@@ -265,6 +265,7 @@ def test_no_command_unpickles(name, kind, command, payloads, marker, plant, tmp_
 
 
 @pytest.mark.parametrize("kind", first_quick("pickle 5", "checkpoint"))
+@pytest.mark.slow
 def test_reproductions_do_not_unpickle_their_parts(kind, payloads, marker, tmp_path, command):
     tiny, out = tmp_path / "tiny.npz", tmp_path / "out"
     write_dataset(DriftingStream(n_features=3, n_labels=2, drift_every=0, seed=0).dataset(90, "tiny"), tiny)

@@ -1,5 +1,7 @@
 """An edit reports all that it has changed, and messages name what there is."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -40,18 +42,27 @@ def test_acts_have_the_merge_that_makes_room_for_a_region():
 
 
 @pytest.mark.parametrize("edit", ["add", "edit"])
-def test_a_region_reports_labels_that_it_does_not_mention(edit):
-    clf, X = learned(threshold_rules=False)
-    before = clf.decision_function(X)
-    form = "IF x0 IS very high THEN label0 LIKELY"
-    if edit == "add":
-        clf.rulebook.add(form)
-    else:
-        assert clf.rulebook.edit(0, form) == 0
-    assert (clf.decision_function(X)[:, 1:] != before[:, 1:]).any()
-    assert str(clf.rulebook.acts[-1]).endswith(
-        "; 2 labels that it does not mention are answered as by the global model in this region"
+@pytest.mark.parametrize("make", [EvolvingFuzzyClassifier, EvolvingFuzzyClassifier.paper])
+def test_labels_that_are_not_mentioned_keep_their_scores_without_threshold_rules(make, edit, tmp_path):
+    X, Y = DriftingStream(n_features=3, n_labels=3, drift_every=0, seed=1).take(400)
+    clf = make(max_rules=5, threshold_rules=False).fit(X[:300], Y[:300])
+    before, twin, rules = clf.decision_function(X), copy.deepcopy(clf), {rule.identity for rule in clf.rules_}
+    form = "IF x0 ABOVE 0.5 THEN label0 70%"
+    number = clf.rulebook.add(form) if edit == "add" else clf.rulebook.edit(0, form)
+    after, inside = clf.decision_function(X), X[:, 0] > 0.5
+    np.testing.assert_array_equal(after[:, 1:], before[:, 1:])
+    np.testing.assert_array_equal(after[~inside], before[~inside])
+    np.testing.assert_allclose(after[inside, 0], 0.7)
+    assert [rule.number for rule in clf.rules_.written] == [number]
+    assert {rule.identity for rule in clf.rules_} == rules  # nothing was merged to make room
+    np.testing.assert_array_equal(
+        clf.test_then_train(X[300:], Y[300:])[:, 1:], twin.test_then_train(X[300:], Y[300:])[:, 1:]
     )
+    clf.save(tmp_path / "model")
+    again = EvolvingFuzzyClassifier.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.decision_function(X), clf.decision_function(X))
+    merged = again.merge(twin)
+    assert [rule.number for rule in merged.rules_.written] == [number]
 
 
 def test_a_written_rule_leaves_labels_alone_that_it_does_not_mention(steps):
@@ -68,7 +79,7 @@ def test_edit_returns_the_number_of_the_rule_that_has_the_form(steps):
     threshold_rule = steps.rules_.thresholds[0].rules[0].number
     new = book.edit(threshold_rule, "IF x0 BELOW -0.4 THEN label0 LIKELY")
     assert [rule.number for rule in steps.rules_.written] == [new]
-    assert str(book.acts[-1]).startswith(f"sample 1500: rule {new} was added by hand in front of threshold rule")
+    assert str(book.acts[-1]).startswith(f"sample 1500: rule {new} was added by hand in front of rule")
     assert book.edit(new, "IF x0 BELOW -0.3 THEN label0 LIKELY") == new
     book.undo()
     book.undo()

@@ -29,6 +29,7 @@ def test_labels_that_appear_beyond_20_000_get_names_of_their_own(known):
 
 
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_more_than_20_000_labels_are_learned_answered_and_grow():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(30, 2)), (rng.random((30, MANY)) < 0.3).astype(float)

@@ -1,7 +1,10 @@
 """`predict_proba`, `predict_log_proba`, `predict_set`: what a user can rely on."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+from choices import pairs
 from sklearn.datasets import load_digits
 from sklearn.metrics import log_loss
 
@@ -93,10 +96,9 @@ def test_outputs_and_labels_do_not_depend_on_probabilities(parameters):
     np.testing.assert_array_equal(asked.decision_function(X), plain.decision_function(X))
 
 
-@pytest.mark.parametrize("parameters", PROFILES)
-@pytest.mark.parametrize("initial", [0, 300])
-@pytest.mark.parametrize("classes", [False, True])
-def test_row_by_row_is_the_same_as_all_at_once(parameters, initial, classes):
+@pytest.mark.parametrize(("parameters", "start"), pairs(PROFILES, product([0, 300], [False, True])))
+def test_row_by_row_is_the_same_as_all_at_once(parameters, start):
+    initial, classes = start
     if classes and "optimise" in parameters:
         return
     X, target = STREAM[0][:450], as_classes(STREAM[1][:450]) if classes else STREAM[1][:450]

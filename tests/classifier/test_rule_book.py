@@ -3,7 +3,9 @@
 What a rule is where threshold rules answer behind it stands in `test_written_rules_in_front.py`.
 """
 
+import copy
 import re
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -33,15 +35,20 @@ def plant(rows=300, seed=0):
     return pd.DataFrame(X, columns=FEATURES), pd.DataFrame(Y, columns=LABELS)
 
 
+@cache
+def fitted(name):
+    return MAKERS[name](max_rules=8).fit(*plant())
+
+
 @pytest.fixture(params=MAKERS)
 def clf(request):
-    return MAKERS[request.param](max_rules=8).fit(*plant())
+    return copy.deepcopy(fitted(request.param))
 
 
 @pytest.fixture(params=REGIONS)
 def regions(request):
     """A classifier in which rules of experts are regions."""
-    return MAKERS[request.param](max_rules=8).fit(*plant())
+    return copy.deepcopy(fitted(request.param))
 
 
 @pytest.fixture
@@ -198,9 +205,12 @@ def test_rules_of_another_classifier_bring_names_and_locks(clf, book):
         ("IF haet IS high THEN fault_a LIKELY", "no feature 'haet'; the features are heat, flow, noise"),
         ("IF heat IS hot THEN fault_a LIKELY", "no term 'hot'"),
         ("IF heat IS high THEN fault_c LIKELY", "no label 'fault_c'; the labels are fault_a, fault_b"),
-        ("IF heat BETWEEN 500 AND 600 THEN fault_a LIKELY", "is empty for the model, which distinguishes values from"),
-        ("IF heat ABOVE 500 THEN fault_a LIKELY", "outside of the stream"),
-        ("IF heat BELOW -500 THEN fault_a LIKELY", "outside of the stream"),
+        (
+            "IF heat BETWEEN 500 AND 600 THEN fault_a LIKELY, fault_b 10%",
+            "is empty for the model, which distinguishes values from",
+        ),
+        ("IF heat ABOVE 500 THEN fault_a LIKELY, fault_b 10%", "outside of the stream"),
+        ("IF heat BELOW -500 THEN fault_a LIKELY, fault_b 10%", "outside of the stream"),
         ("IF heat IS high THEN fault_a LIKELY WITH CONFIDENCE 2", "confidence=2"),
     ],
 )
@@ -217,7 +227,7 @@ def test_a_feature_that_never_varied_tells_no_region():
     X, Y = plant()
     clf = MAKERS["regions"](max_rules=4).fit(X.assign(noise=1.0), Y)
     with pytest.raises(DataError, match="noise has never varied"):
-        clf.rulebook.add("IF noise BETWEEN 0 AND 2 THEN fault_a LIKELY")
+        clf.rulebook.add("IF noise BETWEEN 0 AND 2 THEN fault_a LIKELY, fault_b LIKELY")
 
 
 def test_a_model_without_rules_has_no_book_to_write_in():

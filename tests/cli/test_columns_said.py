@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.cli.classes import ClassLearner
 from evolabel.errors import DataWarning
 from evolabel.streams import from_csv
 
@@ -73,8 +74,40 @@ def test_labels_by_name_are_learned_and_kept(command, tmp_path, option, labels):
     model = tmp_path / "r" / "model.safetensors"
     assert sorted(EvolvingFuzzyClassifier.load(model).label_names_) == sorted(labels)
     assert ("for labels use --label-list tags" in told.err) == (option == "--class-column")
-    header = command("predict", model, tmp_path / "log.csv").out.splitlines()[0]
-    assert sorted(header.split(",")[1:]) == sorted(labels)
+    header, *rows = command("predict", model, tmp_path / "log.csv").out.splitlines()
+    if option == "--label-list":
+        assert sorted(header.split(",")[1:]) == sorted(labels)
+        return
+    assert header == "row,class"  # classes exclude each other
+    right = [row.split(",")[1] == tag for row, tag in zip(rows, tags, strict=True)]
+    assert np.mean(right) > 0.9
+    assert EvolvingFuzzyClassifier.load(model).inner.any_model.exclusive
+    assert all(name in (tmp_path / "r" / "report.html").read_text() for name in labels)
+
+
+@pytest.mark.parametrize("options", [("--delay", "5"), ("--initial", "0"), ("--annotated", "0.5"), ("--budget", "0.2")])
+def test_classes_of_a_column_come_late_or_not_at_all(command, tmp_path, options):
+    x = np.random.default_rng(4).normal(size=200)
+    state = np.where(np.arange(200) < 150, np.where(x > 0.0, "hot", "cold"), "new")
+    (tmp_path / "log.csv").write_text("\n".join(["x,state", *(f"{a:.3f},{b}" for a, b in zip(x, state, strict=True))]))
+    told = command("run", tmp_path / "log.csv", "--class-column", "state", "--quiet", "--json", *options)
+    assert told.code == 0, told.err
+    assert "classes: cold, hot, new" in told.err
+
+
+def test_one_class_of_a_column_is_predicted_in_each_row():
+    X, names = np.random.default_rng(5).normal(size=(300, 2)), ["a", "b", "c"]
+    Y = np.eye(3)[(X > 0.0).sum(axis=1)]
+    learner = ClassLearner(EvolvingFuzzyClassifier(), names).fit(X[:100], Y[:100])
+    answers = learner.answer_then_train(X[100:], Y[100:])
+    np.testing.assert_array_equal(answers.decisions.sum(axis=1), 1)
+    np.testing.assert_allclose(answers.probabilities.sum(axis=1), 1.0)
+    same = EvolvingFuzzyClassifier().fit(X[:100], np.array(names)[Y[:100].argmax(axis=1)])
+    np.testing.assert_array_equal(
+        answers.outputs, same.test_then_train(X[100:], np.array(names)[Y[100:].argmax(axis=1)])
+    )
+    np.testing.assert_array_equal(learner.decision_function(X), same.decision_function(X))
+    np.testing.assert_array_equal(learner.predict(X).sum(axis=1), 1)
 
 
 def test_labels_are_given_once(command, machines):

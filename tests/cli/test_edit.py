@@ -20,7 +20,7 @@ def test_acts_are_done_and_told(command, model, tmp_path):
     first, second, third = (rule.identity for rule in EvolvingFuzzyClassifier.load(model).rules_[:3])
     told = command(
         "edit", model, "--add", form, "--lock", "hot idle", "--rename", first, "pump", "--delete", second,
-        "--change", third, "IF x1 IS low THEN label1 LIKELY", "--out", tmp_path / "new.model",
+        "--change", third, "IF x1 IS low THEN label0 UNLIKELY, label1 LIKELY", "--out", tmp_path / "new.model",
     )  # fmt: skip
     assert (told.code, told.out) == (0, "")
     kinds = ["renamed", "edited", "deleted", "added", "locked"]

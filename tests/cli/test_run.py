@@ -243,6 +243,7 @@ def changing_plant(tmp_path):
 
 
 @pytest.mark.drawn
+@pytest.mark.slow
 def test_changes_of_the_stream_are_a_table_and_a_part_of_the_report(command, changing_plant, tmp_path):
     out = tmp_path / "results"
     told = command("run", changing_plant, "--labels", "fan,pump", "--out", out, "--quiet")
@@ -295,6 +296,7 @@ def test_the_last_shifts_are_shown_below_the_bars():
 
 
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_the_report_has_threshold_rules_with_the_names_of_the_file(command, tmp_path):
     rng = np.random.default_rng(0)
     x, machine = rng.normal(size=(2500, 2)), rng.integers(0, 3, 2500)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evolabel.core.batch import Batch
 from evolabel.core.edits import rule_edits, undo
 from evolabel.core.edits.expert_rules import RuleSpec
-from evolabel.core.edits.written_edits import move_rule
+from evolabel.core.edits.written_edits import add_written, move_rule
 from evolabel.core.model import StreamModel
 from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.rules.inverses import ridge_inverse
@@ -67,9 +67,8 @@ def apply(model, act, number):
     a_spec = a_rule if rule in regions else a_box
     try:
         {
-            "add": lambda: rule_edits.add_rule(
-                model, a_rule() if model.thresholds is None else a_box(), "as written", ""
-            ),
+            "add": lambda: add_written(model, a_box(), "as written", ""),
+            "add region": lambda: rule_edits.add_region(model, a_rule(), "as written", ""),
             "edit": lambda: rule_edits.edit_rule(model, rule, a_spec(7.0), "anew", "edited"),
             "move": lambda: move_rule(model, rule, 1 + number % 3),
             "rename": lambda: rule_edits.rename_rule(model, rule, f"rule of {number}"),
@@ -103,7 +102,7 @@ def assert_consistent(base):
     assert len(set(base.arrays.identity[used][1:])) == base.n_rules <= base.settings.max_rules
 
 
-kinds = st.sampled_from(["add", "edit", "move", "rename", "lock", "unlock", "merge", "delete"])
+kinds = st.sampled_from(["add", "add region", "edit", "move", "rename", "lock", "unlock", "merge", "delete"])
 plans = st.lists(st.tuples(kinds, st.integers(0, 9)), min_size=1, max_size=8)
 
 
@@ -147,7 +146,7 @@ def test_even_the_room_for_rules_goes_back():
     kept = {name: array.copy() for name, array in before.items()}
     room = len(base.arrays.c)
     for _ in range(10):
-        rule_edits.add_rule(model, a_rule(), "", "")
+        rule_edits.add_region(model, a_rule(), "", "")
     assert len(base.arrays.c) > room
     for _ in range(10):
         undo.undo(model)
@@ -163,7 +162,7 @@ def test_what_was_learned_since_forbids_undo_and_says_so():
     base = model.trained()
     with pytest.raises(StateError, match="no edit to undo"):
         undo.undo(model)
-    rule_edits.add_rule(model, a_rule(), "", "")
+    rule_edits.add_region(model, a_rule(), "", "")
     model.learn(Batch(X[100:101], Y[100:101]))
     before = take_apart(copy.deepcopy(model))
     with pytest.raises(StateError, match="has learned since"):
@@ -193,7 +192,7 @@ def test_a_full_log_gets_back_what_an_act_pushed_out():
     while len(base.events) < base.events.maxlen:
         base.log("joined", len(base.events), None)
     before = list(base.events)
-    rule_edits.add_rule(model, a_rule(), "", "")
+    rule_edits.add_region(model, a_rule(), "", "")
     assert len(base.events) == base.events.maxlen
     undo.undo(model)
     assert list(base.events) == before
@@ -204,7 +203,7 @@ def test_the_statistics_of_a_rule_are_those_of_its_samples(profile):
     model = fresh(profile)
     base = model.trained()
     rule_edits.delete_rule(model, int(base.arrays.identity[1]))
-    rule_edits.add_rule(model, a_rule(), "", "")
+    rule_edits.add_region(model, a_rule(), "", "")
     slot, W0 = base.n_rules, base.weights(0)
     H, G = base.hessian(slot), base.arrays.G[slot]
     assert base.arrays.k[slot] == 20.0
@@ -220,7 +219,7 @@ def test_the_ends_of_a_range_are_where_the_membership_is_one_half():
     model = fresh("regions")
     base = model.trained()
     rule_edits.delete_rule(model, int(base.arrays.identity[1]))
-    rule_edits.add_rule(model, a_rule(), "", "")
+    rule_edits.add_region(model, a_rule(), "", "")
     Z = np.tile(base.arrays.c[base.n_rules, :3], (2, 1))
     Z[1, 0] = 2.0
     _, far = base.memberships(Z)
@@ -248,7 +247,7 @@ def test_acts_that_make_no_sense_are_refused():
         assert_same(take_apart(model), before)
     rule_edits.lock_rule(model, second)
     with pytest.raises(StateError, match="unlock or delete one"):
-        rule_edits.add_rule(model, a_rule(), "", "")
+        rule_edits.add_region(model, a_rule(), "", "")
     rule_edits.delete_rule(model, second)
     rule_edits.delete_rule(model, third)
     with pytest.raises(StateError, match="the only rule"):

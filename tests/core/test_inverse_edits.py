@@ -10,7 +10,7 @@ from core.test_acts import PROFILES, X, Y, a_box, a_rule, assert_consistent, fre
 from evolabel.core.batch import Batch
 from evolabel.core.edits import rule_edits, undo
 from evolabel.core.edits.inverse import InverseEdit, inverse_of_last, take_back
-from evolabel.core.edits.written_edits import move_rule
+from evolabel.core.edits.written_edits import add_written, move_rule
 from evolabel.errors import DataError, StateError
 
 
@@ -21,7 +21,7 @@ def first_region(model):
 def with_written(profile="default"):
     """A model with a written rule that has counted rows, and its number."""
     model = fresh(profile)
-    rule = rule_edits.add_rule(model, a_box(), "as written", "box")
+    rule = add_written(model, a_box(), "as written", "box")
     learn(model, 100, 160)
     return model, rule
 
@@ -171,8 +171,8 @@ def test_acts_without_inverse_are_named():
     model = fresh("default")
     with pytest.raises(StateError, match="right after the edit"):
         inverse_of_last(model)
-    rule = rule_edits.add_rule(model, a_box(), "as written", "")
-    other = rule_edits.add_rule(model, a_box(), "as written", "")
+    rule = add_written(model, a_box(), "as written", "")
+    other = add_written(model, a_box(), "as written", "")
     with pytest.raises(StateError, match="a rule that was added has no inverse"):
         inverse_of_last(model)
     move_rule(model, other, 1)

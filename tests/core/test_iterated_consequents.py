@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from choices import only_quick
 from naive import rule_distances as naive
 from paper_rule_bases import paper_base
 from small_rule_bases import assert_close, make_stream, with_gaps
@@ -103,7 +104,7 @@ MANY_STEPS = {
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("name", MANY_STEPS)
+@pytest.mark.parametrize("name", only_quick(MANY_STEPS, "both", "weights and gaps"))
 def test_many_steps_per_sample_reach_the_batch_optimum(name):
     base = paper_base(
         ridge=1.0, intercept_ridge=1.0, prox_steps=2000, merging="room", max_rules=200, **MANY_STEPS[name]

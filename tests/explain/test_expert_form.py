@@ -77,6 +77,7 @@ def test_the_text_reads_as_a_person_would_write_it():
             "'.at least 3.' is part of a printed region",
         ),
         ("IF heat ABOVE inf THEN a LIKELY", "a finite number"),
+        ("IF heat BELOW 1e200 THEN a LIKELY", "at most 1e\\+100"),
         ("IF heat ABOVE 2 AND heat BELOW 1 THEN a LIKELY", "feature 'heat' is named twice"),
         ("IF heat IS high THEN a LIKELY, a UNLIKELY", "label 'a' is named twice"),
         ('IF "heat IS high THEN a LIKELY', "a quote is not closed"),

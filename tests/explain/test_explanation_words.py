@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from choices import first_quick
 from pump_stream import FEATURES, LABELS, pump_rows
 
 from evolabel import EvolvingFuzzyClassifier
@@ -18,7 +19,7 @@ _HEAD = re.compile(
 )
 
 
-@pytest.mark.parametrize("parameters", [{}, {"threshold_rules": False}, {"optimise": "micro_f1"}])
+@pytest.mark.parametrize("parameters", first_quick({}, {"threshold_rules": False}, {"optimise": "micro_f1"}))
 def test_the_first_line_has_probability_output_threshold_and_parts_that_add_up(parameters):
     X, Y = pump_rows(1500, missing=0.05)
     clf = EvolvingFuzzyClassifier(**parameters).partial_fit(X, Y).name_columns(FEATURES, LABELS)

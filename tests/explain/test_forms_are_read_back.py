@@ -17,13 +17,13 @@ def book():
 
 def test_an_open_range_near_the_edge_is_read_back(book):
     rules, edge, _ = book
-    rules.add(f'IF x0 BELOW {edge:.3f} THEN label0 95% WEIGHT 60 CALLED "dry"')
+    rules.add(f'IF x0 BELOW {edge:.3f} THEN label0 95%, label1 5% WEIGHT 60 CALLED "dry"')
     for _ in range(3):
         rules.edit("dry", str(rules.form("dry")))
-    rules.add(f"IF x0 BELOW {edge:.3f} THEN label0 95%")
+    rules.add(f"IF x0 BELOW {edge:.3f} THEN label0 95%, label1 5%")
 
 
 def test_an_open_range_outside_of_the_stream_is_still_refused(book):
     rules, _, X = book
     with pytest.raises(DataError, match="outside of the stream"):
-        rules.add(f"IF x0 ABOVE {10 * X[:, 0].max():.3f} THEN label0 95%")
+        rules.add(f"IF x0 ABOVE {10 * X[:, 0].max():.3f} THEN label0 95%, label1 5%")

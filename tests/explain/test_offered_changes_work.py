@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from choices import only_quick
 from pump_stream import FEATURES, LABELS, pump_rows
 
 from evolabel import EvolvingFuzzyClassifier
@@ -96,7 +97,7 @@ def offered(why):
             yield label, found[1] == "on", found[2], found[4] if found[5] is None else found[5]
 
 
-@pytest.mark.parametrize("stream", STREAMS)
+@pytest.mark.parametrize("stream", only_quick(STREAMS, drifting, moved_sensor, written_rules, paper))
 def test_the_printed_change_turns_the_label(stream):
     clf, rows = stream()
     n_offered = 0

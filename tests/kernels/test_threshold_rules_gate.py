@@ -53,6 +53,18 @@ def test_a_gate_opens_only_with_both_tests_and_closes_with_one():
     assert m[0] / np.sqrt(m[1] + 0.05) < 2.0 / 3.0
 
 
+def test_a_gate_opens_sooner_where_decisions_show_it_too():
+    m, n_won = np.zeros(N_GATE), 0
+    while m[IS_OPEN] == 0.0:
+        gate.turn_gate(m, 1.0, 1.0, 1.0, 3.0)  # a positive of a rare label that only the tree finds
+        n_won += 1
+    assert n_won == 6  # 6 / sqrt(6 + 1) exceeds 0.24 * 3^2; the error alone would need 10 rows
+    m = np.zeros(N_GATE)
+    for _ in range(9):
+        gate.turn_gate(m, 1.0, 0.0, 1.0, 3.0)
+    assert m[IS_OPEN] == 0.0
+
+
 @settings(max_examples=examples(20))
 @given(SEEDS)
 def test_the_weight_is_that_of_least_squares(seed):

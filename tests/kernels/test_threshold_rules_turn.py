@@ -49,7 +49,9 @@ def test_exactly_the_subtrees_below_half_a_standard_error_after_100_visits_are_p
     state.arrays.gate[0] = state.arrays.alarms[0, :1] = 1.0
 
     def goes(node):
-        return node.children and node.gains[2] > 100.0 and node.gains[0] < 0.5 * np.sqrt(node.gains[1])
+        rarer = min(node.mean(), 1.0 - node.mean()) * node.gains[2]
+        is_seen = node.gains[2] > 100.0 and rarer > 4.0
+        return node.children and is_seen and node.gains[0] < 0.5 * np.sqrt(node.gains[1])
 
     def above(node):
         return [] if node.up is None else [node.up, *above(node.up)]
@@ -64,6 +66,17 @@ def test_exactly_the_subtrees_below_half_a_standard_error_after_100_visits_are_p
     assert (state.arrays.alarms[0] == 0.0).all() == bool(goes(root))
     naive.prune(root)
     assert_same_tree(state.arrays, root)
+
+
+@pytest.mark.parametrize(("positives", "stays"), [(3.0, True), (5.0, False)])
+def test_a_tree_of_a_rare_label_is_pruned_when_some_positives_should_have_come(positives, stays):
+    _, root, state = grown(0, 1)
+    n = 400.0
+    root.sums = np.array([n, 0.0, 0.0, positives, 0.0])
+    root.gains = np.array([-1.0, 2.0, n])
+    write_tree(root, state.arrays)
+    turn.prune(0, pack(state))
+    assert (state.arrays.feature[0, 0] >= 0) == stays
 
 
 @settings(max_examples=examples(20))

@@ -48,7 +48,8 @@ class NaiveGate:
         self.won = 0.999 * self.won + w * won
         self.changed = 0.999 * self.changed + w * abs(won)
         z, decisions = self.gain / sqrt(self.squares + 0.05), self.won / sqrt(self.changed + 1.0)
-        if z > errors and (decisions >= 1.0 or self.changed < 0.5):
+        sooner = max(1.5, 0.24 * errors**2)
+        if (z > errors and (decisions >= 1.0 or self.changed < 0.5)) or (z > sooner and decisions >= sooner):
             self.is_open = True
         elif z < errors / 3.0 or decisions < -0.5:
             self.is_open = False
@@ -77,8 +78,13 @@ def learn_path(root: Node, x: FloatArray, f: float, y: float, w: float) -> None:
 
 
 def prune(root: Node) -> bool:
-    """Subtrees that gain less than half a standard error after 100 rows become leaves; return whether any did."""
-    if root.children and root.gains[2] > 100.0 and root.gains[0] < 0.5 * sqrt(root.gains[1]):
+    """Subtrees that gain less than half a standard error become leaves; return whether any did.
+
+    They need 100 rows, and so many that 4 positives, or negatives if these are rarer, are to be expected.
+    """
+    n, share = root.gains[2], root.mean()
+    seen = n > 100.0 and n * min(share, 1.0 - share) > 4.0
+    if root.children and seen and root.gains[0] < 0.5 * sqrt(root.gains[1]):
         root.become_leaf()
         root.since, root.wait, root.gains = 0.0, 100.0, np.zeros(3)
         return True
@@ -250,7 +256,7 @@ class NaiveThresholds:
                 rows, leaf.since = self.rows_of(k, leaf), 0.0
                 n, n_pairs = len(rows.y), min(self.p * (self.p - 1) // 2, 200)
                 done += self.p * (n + 64) + (n_pairs * (min(n, 1000) + 200) if n >= 60 else 0) + 8000
-                longest = n if n_rows - label.since >= 2000 else 0.3 * n
+                longest = n if n >= 200 and n_rows - label.since >= 2000 else 0.3 * n
                 leaf.wait = min(max(20.0, 2.0 * leaf.wait), max(20.0, longest))
                 trials.try_leaf(leaf, rows, self.bins, n_rows + 7 * place)
         return done

@@ -5,7 +5,7 @@ import struct
 
 import numpy as np
 import pytest
-from choices import examples
+from choices import examples, first_quick
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
@@ -80,7 +80,7 @@ def test_one_flipped_byte_anywhere_is_refused(written, refused, share, mask):
     refused(flipped(written, int(share * len(written)), mask))
 
 
-@pytest.mark.parametrize("mask", [0x01, 0x04, 0x20, 0x80])
+@pytest.mark.parametrize("mask", first_quick(0x04, 0x01, 0x20, 0x80))
 def test_one_flipped_bit_in_the_header_is_refused(written, refused, mask):
     for at in range(0, header_end(written), 17):
         refused(flipped(written, at, mask))

@@ -124,7 +124,7 @@ OUT_OF_RANGE = {
     "an error above 1": ("depth", (0, 0), 2.0),
     "fewer than no pairs": ("paired", 0, -1.0),
     "a negative variance of pairs": ("paired", 2, -1.0),
-    "a phase that is none": ("phase", 0, 3),
+    "a phase that is none": ("phase", 0, 4),
     "half a trial on": ("trial", IS_ON, 2.0),
     "a negative variance of scores": ("readings", (1, 0), -1.0),
     "a negative usual variance": ("readings", (3, 0), -1.0),

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from test_claims import with_number, without
 from tiny_world import paper_is_right
 
@@ -44,6 +45,7 @@ def test_only_what_was_asked_for_is_shown(tmp_path):
     assert "about 10 points of PA" not in page
 
 
+@pytest.mark.slow
 def test_equal_results_give_equal_pages(tmp_path):
     once = write_page(paper_is_right(), FEW, tmp_path).read_bytes()
     assert write_page(paper_is_right(), FEW, tmp_path).read_bytes() == once

@@ -2,15 +2,19 @@
 
 import os
 import secrets
+import shutil
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("fastapi")
 pytest.importorskip("sqlalchemy")
 
+from fastapi import FastAPI
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.pool import NullPool
 
+from evolabel.server.security import passwords
 from evolabel.server.service import Service
 from evolabel.server.store.engines import read_url
 from server.pumps import new_project
@@ -30,6 +34,30 @@ def postgres_server():
     except Exception as error:
         pytest.skip(f"no PostgreSQL server at {url.render_as_string()} ({type(error).__name__}); set {VARIABLE}")
     return url
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_routes():
+    """What FastAPI makes of the routes is the same in all applications, and takes 100 ms for each."""
+    made, include = {}, FastAPI.include_router
+
+    def share(app, router):
+        if id(router) not in made:  # routers are those of modules, which stay
+            before = len(app.router.routes)
+            include(app, router)
+            made[id(router)] = app.router.routes[before:]
+        else:
+            app.router.routes.extend(made[id(router)])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FastAPI, "include_router", share)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def quick_hashes(monkeypatch):
+    """Hashes of passwords take few steps; `test_a_hash_costs_128_mebibytes` checks how many they take otherwise."""
+    monkeypatch.setattr(passwords, "_COST", 2**4)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -53,12 +81,24 @@ def sqlite(tmp_path):
     return read_url(f"sqlite:///{tmp_path}/evolabel.db")
 
 
+@pytest.fixture(scope="session")
+def tables(tmp_path_factory):
+    """Path of a SQLite database with the tables of a service and nothing in them: to copy it is quicker."""
+    path = tmp_path_factory.mktemp("tables") / "evolabel.db"
+    service = Service(read_url(f"sqlite:///{path}"))
+    service.start()
+    service.stop()
+    return path
+
+
 @pytest.fixture
-def start(request):
+def start(tables):
     """Function that starts a service on a database; all are stopped at the end."""
     running = []
 
     def start(url, **settings):
+        if url.get_backend_name() == "sqlite" and not Path(url.database).exists():
+            shutil.copy(tables, url.database)
         service = Service(url)
         service.start()
         if "pumps" not in service.workers:

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from evolabel.active import ActiveLearner
 from evolabel.errors import DataError, StateError
 from evolabel.server.contexts import acts, verbs
 from evolabel.server.contexts.acts import LaterActsError, MovedError, plan_undo
@@ -14,6 +15,8 @@ from evolabel.server.contexts.rule_list import life_of, rule_list, show_rule
 from evolabel.server.contexts.training import replace_model
 from evolabel.server.contexts.undo import acts_since, undo_act, undo_cost
 from evolabel.server.contexts.verbs import ConflictError, UnknownError
+from evolabel.server.store.blobs import read_blob
+from evolabel.server.store.log import find_kinds
 from evolabel.server.store.snapshots import snapshot_seals
 from server.pumps import ANNA, call, run, samples, seal
 from server.test_model import trained_file
@@ -156,6 +159,11 @@ def test_an_added_rule_is_undone_as_if_it_had_never_been(database, start, tmp_pa
     assert 0 < cost["records"] < 20  # from the snapshot before the act
     undo_act(worker, again["seq"], EVA)
     assert learner_seal(worker) == twin
+    with service.reader.connect() as connection:
+        payload = find_kinds(connection, worker.project.id, ("act.undone",))[-1].entry.payload
+        kept = read_blob(connection, worker.project.id, payload["hash"])
+    assert ActiveLearner.from_bytes(kept).seal() == twin  # beside the log, not in the record
+    assert len(str(payload)) < 200
     service.stop()
     assert learner_seal(start(database).workers["pumps"]) == twin
 

@@ -87,7 +87,8 @@ def test_snapshots_that_are_kept():
     days = {datetime.fromtimestamp(hours[seq] / 1e6, UTC).date() for seq in kept}
     assert len(days) == 1 + 5 + 30  # the first, five ends of months, 30 days with the end of February
     assert len(kept) == 1 + 5 + 30 + 2
-    assert kept_snapshots({}, now) == set()
+    assert kept_snapshots(hours, now, [2001, 9000]) - set(kept) == {2001}
+    assert kept_snapshots({}, now, [3]) == set()
 
 
 def test_a_backup_of_a_running_service_is_whole(sqlite, start, tmp_path):

@@ -114,6 +114,7 @@ def test_the_route_shows_it_to_those_who_have_answered(sqlite, start):
     assert known(worker, number, final=False)
     assert client.get(path).status_code == 204  # of another person
     call(worker, verbs.give_answer, number, answers, Origin(person))
+    assert known(worker, number, final=False)
     assert client.get(path).json()["final"] is False
     assert client.get(path.replace(f"/{number}/", "/999/")).status_code == 404
 
@@ -141,10 +142,12 @@ def test_effects_are_left_out_while_the_worker_is_busy(sqlite, start):
 
 def test_a_trial_ends_with_its_question_also_while_others_wait():
     found = Effects(1, None, None, None, lambda: False)
-    found._held = {number: {"final": False} for number in (21, 22, 23)}
+    found._held = {number: {"final": False} for number in (21, 22, 23, 24, 25)}
     answers = [("answer", {"number": number}, {"final_at": 9}) for number in range(10)]
     ends = [
         ("withdrawal", {"number": 21}, {}),
+        ("refusal", {"number": 24}, {}),
+        ("labels.late", {"number": 25}, {}),
         *(("close", {"number": n, "rows": rows}, {}) for n, rows in ((22, []), (23, [{}]))),
     ]
     found.after_commit([Record(i, NewRecord(*facts, 1), b"") for i, facts in enumerate(answers + ends)])

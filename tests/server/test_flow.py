@@ -4,18 +4,20 @@ import sqlite3
 
 import pytest
 
-from evolabel.errors import DataError
+from evolabel.errors import DataError, ParameterError
 from evolabel.server.contexts import reading, verbs
 from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.replay import restore
 from evolabel.server.contexts.settings import Label
 from evolabel.server.contexts.verbs import ConflictError, UnknownError
 from evolabel.server.ops.check import check_project
+from evolabel.server.ops.rebuilding import rebuild_project
+from evolabel.server.store.activity import read_activity
 from evolabel.server.store.engines import reading_engine
-from evolabel.server.store.log import LogError
+from evolabel.server.store.log import LogError, find_kinds
 from evolabel.server.store.projects import find_project
 from evolabel.server.store.sample_rows import responses_to
-from server.pumps import ANNA, BOB, call, run, samples, seal, send
+from server.pumps import ANNA, BOB, call, new_project, run, samples, seal, send
 
 
 def test_the_log_gives_the_same_state_again(database, start):
@@ -240,3 +242,55 @@ def test_the_same_answer_with_another_note_is_the_next_revision(sqlite, start):
     with service.reader.connect() as connection:
         (last,) = responses_to(connection, worker.project.id, number)
     assert (last.revision, last.note) == (3, None)
+
+
+def test_a_text_that_is_no_choice_is_said_once(sqlite, start):
+    worker = start(sqlite).workers["pumps"]
+    run(worker, samples(120))
+    result = send(worker, {"x": [0.1, 0.2, "M-09"]})
+    assert result["warnings"] == ["machine = M-09 is none of its choices"]
+
+
+def test_a_correction_and_an_answer_of_another_tool_could_see_the_prediction(sqlite, start):
+    worker = start(sqlite, min_answers=1).workers["pumps"]
+    (number,) = [r["number"] for r in (send(worker, s) for s, _ in samples(4)) if r["question"]][:1]
+    call(worker, verbs.give_answer, number, {"leak": True, "wear": True}, ANNA)
+    call(worker, verbs.give_answer, number, {"leak": False, "wear": True}, ANNA)
+    with worker.reading() as connection:
+        found = find_kinds(connection, worker.project.id, ("answer", "correction"))
+    said = {record.entry.kind: record.entry.payload["saw_prediction"] for record in found}
+    assert said == {"answer": False, "correction": True}
+
+
+def test_retired_labels_are_not_offered_in_messages(sqlite, start):
+    worker = start(sqlite).workers["pumps"]
+    call(worker, verbs.retire_label, "leak", ANNA)
+    with pytest.raises(DataError, match="the labels are wear"):
+        call(worker, verbs.late_labels, 1, {"rust": True}, ANNA)
+
+
+def test_a_command_is_no_stop_of_the_service(sqlite, start):
+    service = start(sqlite)
+    run(service.workers["pumps"], samples(30))
+    service.stop()
+    for _ in range(2):
+        rebuild_project(sqlite, "pumps", ("test", (), ()))
+    again = start(sqlite)
+    with again.reader.connect() as connection:
+        found = read_activity(connection, 1, 100)
+        started = find_kinds(connection, 1, ("epoch.started",))
+    assert [h.kind for h in found if h.kind in ("epoch.started", "model.rebuilt")] == [
+        "epoch.started", "model.rebuilt", "model.rebuilt"
+    ]  # fmt: skip
+    assert len({record.entry.payload["stopped"] for record in started[1:]}) == 1
+
+
+def test_the_criteria_of_a_project_are_those_it_names(sqlite, start):
+    service = start(sqlite, criteria="novelty, ambiguity")
+    worker = service.workers["pumps"]
+    names = call(worker, lambda desk: [criterion.name for criterion in desk.state.learner.strategy.criteria])
+    assert names == ["novelty", "ambiguity"]
+    with pytest.raises(ConflictError, match="criteria is fixed"):
+        call(worker, verbs.change_settings, {"criteria": ""}, ANNA)
+    with pytest.raises(ParameterError, match="charm"):
+        service.create_project(new_project(criteria="charm")._replace(slug="others"))

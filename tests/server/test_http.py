@@ -397,3 +397,34 @@ def test_all_workers_begin_to_stop_before_one_is_waited_for(sqlite, start, monke
     monkeypatch.setattr(type(workers[0]), "stop", stop)
     service.stop()
     assert ready == [[False, False]] * 2
+
+
+def test_messages_have_the_words_of_the_sender(served):
+    _, senders = served
+    anna = senders["annotator"]
+    long = anna("GET", f"{P}/stats?from=2020-01-01T00:00:00Z&to=2026-01-01T00:00:00Z&step=1").json()["detail"]
+    assert "2192.0 days are more than 11000 steps of 1 minutes" in long
+    assert anna("GET", f"{P}/rules").json()["detail"].endswith("needs the role expert")
+    basic = anna._client.post("/ls/pumps/predict", json={}, headers={"authorization": "Basic eDp4"}).json()["detail"]
+    assert "Bearer" not in basic
+
+
+def test_rows_of_a_request_are_limited_by_the_configuration(served):
+    service, senders = served
+    service.limits = service.limits._replace(rows=2)
+    rows = [{"x": [0.1, 0.2, "M-01"]}] * 3
+    for path in ("samples", "predictions"):
+        refused = senders["producer"]("POST", f"{P}/{path}", {"samples": rows})
+        assert (refused.status_code, refused.json()["type"]) == (413, "/problems/too-large")
+
+
+def test_snapshots_are_listed_and_taken(served):
+    _, senders = served
+    operator = senders["operator"]
+    taken = operator("POST", f"{P}/snapshots", {})
+    assert taken.status_code == 202
+    listed = []
+    while not listed:
+        listed = operator("GET", f"{P}/snapshots").json()["snapshots"]
+    assert listed[0]["seq"] == taken.json()["seq"]
+    assert listed[0]["bytes"] > 0

@@ -4,11 +4,14 @@ import copy
 import threading
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from evolabel.server.contexts import reading
-from evolabel.server.contexts.replay import ReplayError, applied, restore
+from evolabel.server.contexts.replay import ReplayError, applied, restore, versions
 from evolabel.server.contexts.state import ProjectState
 from evolabel.server.ops.backup import back_up
+from evolabel.server.ops.check import check_database
+from evolabel.server.ops.verify import verify_database
 from evolabel.server.service import Service
 from evolabel.server.store.engines import read_url
 from evolabel.server.store.log import NewRecord, Record, find_kinds
@@ -40,6 +43,28 @@ def test_a_new_version_is_written_down_with_a_snapshot(sqlite, start, monkeypatc
     assert kinds(third) == ["epoch.started", "epoch.started"]
     with third.reader.connect() as connection:
         assert head in snapshot_seals(connection, 1)
+
+
+def test_the_processor_and_its_library_of_linear_algebra_are_part_of_the_version():
+    assert {"processor", "machine", "blas", "numba"} <= versions().keys()
+    assert versions()["blas"]
+    assert versions()["processor"] not in ("", "None")
+
+
+def test_commands_replay_with_one_thread_as_the_service_does(sqlite, start, monkeypatch):
+    run(start(sqlite).workers["pumps"], samples(12))
+    threads = []
+
+    def counting(state, record, **named):
+        threads.extend(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+        return applied(state, record, **named)
+
+    monkeypatch.setattr("evolabel.server.contexts.replay.applied", counting)
+    monkeypatch.setattr("evolabel.server.ops.verify.applied", counting)
+    with threadpool_limits(2):
+        check_database(sqlite, replay=True)
+        verify_database(sqlite, from_start=True)
+    assert set(threads) == {1}
 
 
 def test_after_a_crash_what_was_asked_can_be_kept(sqlite, start, tmp_path, monkeypatch):
@@ -121,5 +146,5 @@ def test_an_unexpected_error_does_not_end_the_watch_over_the_database(sqlite, mo
 
 
 def test_a_record_without_its_payload_is_named():
-    with pytest.raises(ReplayError, match="the payload of record 7 is missing; restore a backup"):
+    with pytest.raises(ReplayError, match="the payload of record 7 is in the archive; put it back by"):
         applied(None, Record(7, NewRecord("sample", None, {}, 0), b""))

@@ -14,7 +14,8 @@ from server.pumps import run, samples, send
 
 NAMES = """samples questions questions_open questions_held questions_closed question_age_seconds answers
 budget_asked_ratio budget_limit_ratio apply_seconds commit_seconds commit_rows queue_jobs rejected rebuilds
-snapshot_behind_records log_seq writer_active disk_free_bytes rules right_ratio http_requests http_seconds info"""
+snapshot_behind_records log_seq writer_active disk_free_bytes sse_clients rules right_ratio http_requests
+http_seconds info"""
 
 
 def read(service, **options):

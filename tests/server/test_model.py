@@ -1,5 +1,7 @@
 """A history and a fit, a model from a file, and the replay of both."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -7,8 +9,9 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.classifier.storage import classifier_bytes
 from evolabel.server.contexts import reading, verbs
 from evolabel.server.contexts.replay import restore
+from evolabel.server.contexts.verbs import ConflictError
 from evolabel.server.ops.check import check_project
-from evolabel.server.store.log import LogError
+from evolabel.server.store.log import LogError, find_kinds
 from evolabel.server.store.projects import find_project
 from evolabel.server.store.schema import BLOB
 from server.pumps import ANNA, call, run, samples, seal, send
@@ -53,6 +56,15 @@ def put(sender, data):
     return sender._client.put(f"{P}/model", content=data, headers=headers)
 
 
+def fit(service, operator):
+    """Response to the request for a fit, after the fit has ended."""
+    begun = operator("POST", f"{P}/fit", {})
+    assert begun.status_code == 202, begun.text
+    while service.changing:
+        time.sleep(0.01)
+    return begun
+
+
 def test_a_project_starts_trained_by_its_history(served):
     service, senders = served
     operator, worker = senders["operator"], service.workers["pumps"]
@@ -66,10 +78,11 @@ def test_a_project_starts_trained_by_its_history(served):
     bad = operator("POST", f"{P}/history", {"rows": [{"x": {"pressure": 1.0}, "y": {"leek": True}}]})
     assert (bad.status_code, bad.json()["errors"][0]["pointer"]) == (422, "/rows/0")
     shown = call(worker, reading.show_project)
-    fitted = operator("POST", f"{P}/fit", {})
-    assert fitted.status_code == 200, fitted.text
-    assert fitted.json()["rules"] >= 1
-    assert fitted.json()["seal"] == seal(worker)
+    assert fit(service, operator).json() == {"rows": 120}
+    with service.reader.connect() as connection:
+        (fitted,) = find_kinds(connection, worker.project.id, ("fitted",))
+    assert fitted.entry.outcome["rules"] >= 1
+    assert fitted.entry.outcome["seal"] == seal(worker)
     after = call(worker, reading.show_project)
     assert (after["samples"], after["asked"], after["open"]) == (shown["samples"], shown["asked"], len(asked))
     low = operator("POST", f"{P}/predictions", {"samples": [{"x": {"pressure": -2.0, "flow": 0.0}}]}).json()
@@ -88,7 +101,7 @@ def test_a_history_outlives_a_restart(sqlite, start):
     service.stop()
     again = start(sqlite)
     _, senders = next(serving(again, sqlite))
-    assert senders["operator"]("POST", f"{P}/fit", {}).status_code == 200
+    fit(again, senders["operator"])
     assert replayed(again) == seal(again.workers["pumps"])
 
 
@@ -127,6 +140,32 @@ def test_a_model_is_replaced_by_a_file(served):
     assert replayed(service) == seal(worker)
 
 
+def test_a_file_that_is_not_taken_is_not_kept(served, monkeypatch):
+    service, senders = served
+    run(service.workers["pumps"], samples(12))
+
+    def add_label(desk, data, origin):
+        raise ConflictError("model-moved", "a label was added in between")
+
+    monkeypatch.setattr("evolabel.server.contexts.training.replace_model", add_label)
+    assert put(senders["admin"], trained_file()).status_code == 409
+    with service.reader.connect() as connection:
+        assert connection.execute(BLOB.select()).all() == []
+    entries = senders["admin"]("GET", "/api/v1/audit").json()["entries"]
+    assert "model-replaced" not in [entry["action"] for entry in entries]
+
+
+def test_rules_of_another_model_have_another_etag(served):
+    service, senders = served
+    call(service.workers["pumps"], verbs.send_samples, [{**s, "y": y} for s, y in samples(90)], ANNA)
+    read = senders["expert"]("GET", f"{P}/rules")
+    rule = read.json()["rules"][0]["rule"]
+    assert put(senders["admin"], trained_file()).status_code == 200
+    form = {"form": "IF pressure BELOW -1 THEN leak LIKELY"}
+    stale = senders["expert"]("PUT", f"{P}/rules/{rule}", form, **{"If-Match": read.headers["etag"]})
+    assert (stale.status_code, stale.json()["type"]) == (412, "/problems/model-moved")
+
+
 def test_a_file_that_is_gone_is_found_by_the_check(served):
     service, senders = served
     put(senders["admin"], trained_file())
@@ -138,7 +177,7 @@ def test_a_file_that_is_gone_is_found_by_the_check(served):
 
 def test_a_file_that_is_too_large_is_refused(served, monkeypatch):
     service, senders = served
-    monkeypatch.setattr("evolabel.server.api.model.MOST_MODEL", 1000)
+    service.limits = service.limits._replace(model=1000)
     head = service.workers["pumps"].head
     assert put(senders["admin"], b"x" * 2000).status_code == 413
     assert service.workers["pumps"].head == head

@@ -49,7 +49,7 @@ def test_the_heading_is_the_first_check_that_fails(sqlite, start, monkeypatch):
     worker = service.workers["pumps"]
     call(worker, verbs.send_samples, [sample for sample, _ in samples(60)], ANNA)
     client = browser(service, add_person(service))
-    assert "held back because 1 waited" in client.get("/p/pumps").text
+    assert "held back because 1 had no answer yet" in client.get("/p/pumps").text
     assert "All is well" in client.get("/p/pumps").text
     monkeypatch.setattr(overview, "free_bytes", lambda url: 50_000_000)
     shown = client.get("/p/pumps").text
@@ -79,7 +79,7 @@ def test_an_operator_pauses_and_resumes_asking(sqlite, start):
         (health.check_arrival(0, 10 * SECOND, 101 * SECOND), False),
         (health.check_arrival(0, 1, 60 * SECOND), True),  # a minute at least
         (health.check_arrival(None, None, DAY), True),
-        (health.check_disk(10), False),
+        (health.check_disk(10, 200), False),
         (health.check_backup(None, 0, 2 * DAY), True),  # the project is new
         (health.check_backup(None, 0, 2 * DAY + 1), False),
         (health.check_backup(DAY, 0, 3 * DAY), True),

@@ -82,6 +82,19 @@ def test_slow_heads_and_bodies_are_cut_off(sqlite, start, short):
     assert seal(service.workers["pumps"]) == before
 
 
+def test_a_large_body_has_more_time(sqlite, start, short, monkeypatch):
+    monkeypatch.setattr(protocol, "SLOWEST", 100)
+    service = start(sqlite)
+    token = create_token(sqlite, "gateway", "pumps", "producer", "test")
+    body = b'{"samples": [{"x": {"pressure": 1.0}}]}'
+    body += b" " * (200 - len(body))
+    with listening(service) as port:
+        head_of = head(token, len(body))[:-2] + b"Connection: close\r\n\r\n"
+        halves = body[:100], body[100:]
+        assert answer(port, head_of, *halves, pause=0.4).startswith(b"HTTP/1.1 200")  # 0.2 s and 2 s
+        assert answer(port, head_of, body[:100]).startswith(b"HTTP/1.1 408")
+
+
 def test_large_heads_are_refused(sqlite, start):
     with listening(start(sqlite)) as port:
         begin = b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX: "
@@ -127,7 +140,6 @@ def test_floods_without_a_token_are_slowed_down(sqlite, start, monkeypatch):
 
 
 def test_forty_sign_ins_at_once(sqlite, start, monkeypatch):
-    monkeypatch.setattr(passwords, "_COST", 2**4)
     held, genuine = threading.Event(), passwords.is_password
 
     def slow(password, stored):

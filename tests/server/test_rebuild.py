@@ -6,7 +6,7 @@ import pytest
 
 from evolabel.errors import DataError
 from evolabel.server.contexts import reading, verbs
-from evolabel.server.contexts.rebuild import Amendments, RebuildPlan
+from evolabel.server.contexts.rebuild import Amendments, RebuildPlan, rebuild_model
 from evolabel.server.contexts.replay import restore
 from evolabel.server.contexts.rule_list import rule_list
 from evolabel.server.contexts.settings import Label
@@ -42,7 +42,7 @@ def counts(worker):
 
 
 def rebuild(service, **plan):
-    return service.rebuild(service.workers["pumps"], RebuildPlan("test", **plan), ANNA)
+    return rebuild_model(service.workers["pumps"], RebuildPlan("test", **plan), ANNA)
 
 
 def check(service):
@@ -211,3 +211,26 @@ def test_the_command(command, sqlite, start):
     assert "seal before" in done.out
     assert command("serve", "rebuild", "no", *place).code == 2
     assert command("serve", "check", "--replay", *place[:2]).code == 0
+
+
+@pytest.mark.parametrize("cause", [DataError("no room"), ArithmeticError("broken")])
+def test_a_rebuild_that_fails_is_an_event_and_in_the_audit_table(service, sqlite, monkeypatch, cause):
+    _, senders = next(serving(service, sqlite))
+    worker = service.workers["pumps"]
+    run(worker, samples(20))
+
+    def fail(*_):
+        raise cause
+
+    monkeypatch.setattr("evolabel.server.api.model.rebuild_model", fail)
+    assert senders["admin"]("POST", f"{P}/rebuild", {"cause": "new sensor"}).status_code == 202
+    while service.changing:
+        time.sleep(0.01)
+    (event,) = senders["admin"]("GET", f"{P}/activity?kind=rebuild").json()["activity"]
+    assert (event["kind"], event["person"]) == ("rebuild.failed", "root")
+    assert str(cause) in event["args"]["error"]
+    audit = senders["admin"]("GET", "/api/v1/audit?limit=1000").json()["entries"]
+    begun, failed = [entry for entry in audit if entry["action"].startswith("rebuild")]
+    assert (begun["actor"], begun["detail"]["cause"]) == ("root", "new sensor")
+    assert failed["detail"] == event["args"]
+    check(service)

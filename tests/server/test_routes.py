@@ -5,6 +5,7 @@ import re
 import pytest
 
 from evolabel.server.app import ROUTERS
+from evolabel.server.security.first_token import create_token
 from evolabel.server.security.policies import ADMIN, OPEN, ROUTE_POLICIES, SIGNED_IN, ForbiddenError, policy_of
 from server.people import add_person, browser
 from server.pumps import samples, send
@@ -90,6 +91,26 @@ def test_headers_of_security(sqlite, start):
     assert len(script.content) < 12_000
     assert client.get("/static/../texts/en.toml").status_code == 404
     assert client.get("/static/%2e%2e/texts/en.toml").status_code == 404
+
+
+TRICKS = (
+    "/static/..%2ftexts/en.toml", "/static/....//texts/en.toml", "/static/%2fetc/passwd", "/static/..\\texts\\en.toml",
+    "/static/%c0%ae%c0%ae/texts/en.toml", "/p/..%2f..%2fetc/answer", "/p/%2e%2e/answer", "/p/pumps%00/answer",
+    "/p/PUMPS/answer", "/p/" + "a" * 5000, "//p/pumps", "/p/pumps/samples/1%20OR%201=1", "/p/pumps/samples/-1",
+    "/api/v1/projects/..%2fpumps", "/api/v1/projects/pumps%2f..%2fother",
+    "/api/v1/projects/pumps/export/..%2flog.ndjson",
+    "/api/v1/projects/pumps/export/%2fetc%2fpasswd", "/ls/..%2fpumps/health", "/invite/..%2f..%2fsign-in",
+)  # fmt: skip
+
+
+def test_tricks_with_paths_find_nothing(sqlite, start):
+    service = start(sqlite)
+    client = browser(service, add_person(service, "anna", "operator"))
+    token = create_token(sqlite, "root", None, None, "test")
+    for path in TRICKS:
+        response = client.get(path, headers={"authorization": f"Bearer {token}"} if path.startswith("/api") else {})
+        assert response.status_code in (404, 422), path
+        assert "root:" not in response.text
 
 
 def test_large_forms_are_refused(sqlite, start):

@@ -1,6 +1,7 @@
 """The page of rules without a script: search, preview, save, lock, rename, delete, undo, by role."""
 
 import re
+import time
 
 import pytest
 
@@ -58,8 +59,28 @@ def test_an_expert_writes_previews_locks_and_undoes_after_learning(eva):
     page = eva.get("/p/pumps/rules").text
     assert "“low”" in page
     assert "replays" in page
-    assert post(eva, undo_addresses(eva)[0]).status_code == 303
+    begun = post(eva, undo_addresses(eva)[0])
+    assert begun.headers["location"] == "/p/pumps/rules?runs=1#live"
+    while eva.service.changing:
+        time.sleep(0.01)
     assert "“low”" not in eva.get("/p/pumps/rules").text
+
+
+def test_rules_are_merged_by_their_numbers(eva):
+    first, second = re.findall(r'action="/p/pumps/rules/(\d+)/merge"', eva.get("/p/pumps/rules").text)[:2]
+    merged = post(eva, f"/p/pumps/rules/{first}/merge", other=second)
+    assert merged.status_code == 303
+    assert f"eva merged rules {first} and {second}" in eva.get(merged.headers["location"]).text
+    assert post(eva, f"/p/pumps/rules/{first}/merge", other="").status_code == 422
+    assert post(eva, f"/p/pumps/rules/{first}/merge", other="999").status_code == 422
+
+
+def test_changed_samples_of_a_preview_are_links_and_texts_have_one_name(eva):
+    preview = post(eva, "/p/pumps/rules/edit", form=LOW, act="preview", last="0").text
+    number = re.search(r'<a href="/p/pumps/samples/(\d+)">\1</a>', preview)[1]
+    assert eva.get(f"/p/pumps/samples/{number}").status_code == 200
+    assert "the features are pressure, flow, machine" in save(eva, "IF presure BELOW 1 THEN leak LIKELY").text
+    assert "at most 1e+100" in save(eva, "IF pressure BELOW 1e200 THEN leak LIKELY").text
 
 
 def test_what_is_wrong_is_said_beside_the_text(eva):

@@ -12,11 +12,7 @@ from evolabel.server.security.sign_in_limits import SignInLimits
 from evolabel.server.store.schema import AUDIT, INVITE, SESSION
 from server.people import PASSWORD, add_person, browser, post, session_of
 
-
-@pytest.fixture(autouse=True)
-def quick_hashes(monkeypatch):
-    """Hashes of little cost; their number of steps is not what these tests are about."""
-    monkeypatch.setattr(passwords, "_COST", 2**4)
+COST = passwords._COST  # before it is lowered for tests
 
 
 @pytest.fixture
@@ -26,6 +22,15 @@ def service(sqlite, start):
 
 def sign_in(client, name="anna", password=PASSWORD, to="/", **headers):
     return client.post("/sign-in", data={"name": name, "password": password, "to": to}, headers=headers)
+
+
+def test_a_hash_costs_128_mebibytes(monkeypatch):
+    asked = {}
+    monkeypatch.setattr(passwords, "_COST", COST)
+    monkeypatch.setattr("hashlib.scrypt", lambda password, **named: asked.update(named) or bytes(32))
+    passwords.hash_password(PASSWORD)
+    assert asked["n"] * asked["r"] * 128 == 128 * 2**20
+    assert asked["maxmem"] >= 128 * 2**20
 
 
 def test_sign_in_and_out(service):

@@ -176,7 +176,7 @@ def test_there_are_limits(sqlite, start, monkeypatch):
             await open_streams.response(asking(), worker, 9, allow)
         other = await open_streams.response(asking(), worker, 8, allow)
         await anext(other.body_iterator)
-        monkeypatch.setattr(streams, "MOST_STREAMS", 6)
+        service.limits = service.limits._replace(sse=6)
         with pytest.raises(ProblemError):
             await open_streams.response(asking(), worker, 7, allow)
         for response in [*responses, other]:  # some were never begun
@@ -205,6 +205,22 @@ def test_streams_over_the_network_end_with_their_token(sqlite, start, monkeypatc
         with service.pen.transaction() as connection:
             connection.execute(update(TOKEN).values(revoked=1))
         assert len([line for line in lines if line == "event: state"]) == 0  # read to the end
+
+
+def test_the_checks_of_an_open_stream_are_no_requests_of_its_token(sqlite, start, monkeypatch):
+    monkeypatch.setattr(streams, "COMMENT_SECONDS", 0.01)
+    service = start(sqlite)
+    token = create_token(sqlite, "anna", "pumps", "annotator", "test")
+    with service.pen.transaction() as connection:
+        connection.execute(update(TOKEN).values(per_minute=2))
+    with (
+        listening(service) as address,
+        httpx.stream(
+            "GET", f"{address}/api/v1/projects/pumps/events", headers={"Authorization": f"Bearer {token}"}, timeout=20
+        ) as response,
+    ):
+        comments = (line for line in response.iter_lines() if line == ": here")
+        assert len([next(comments) for _ in range(5)]) == 5
 
 
 def test_pages_have_a_stream_with_the_session(sqlite, start):

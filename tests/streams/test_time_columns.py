@@ -26,7 +26,7 @@ def test_a_time_column_is_three_features(tmp_path):
     data = from_csv(table(tmp_path / "log.csv", TIMES), ["leak"], time="time")
     assert data.feature_names == ("time_hour", "time_weekday", "time_days", "heat")
     assert np.allclose(data.X[:, :3], EXPECTED, atol=1e-4, equal_nan=True)
-    assert data.origins == {"time": "2026-03-01 08:30:00"}
+    assert data.kinds.origins == {"time": "2026-03-01 08:30:00"}
 
 
 def test_german_dates_are_read(tmp_path):
@@ -79,7 +79,7 @@ def test_a_name_that_is_taken_is_one_clear_error(tmp_path):
 def test_the_first_timestamp_is_written_with_the_data(tmp_path, suffix):
     data = from_csv(table(tmp_path / "log.csv", TIMES), ["leak"], time="time")
     write_dataset(data, tmp_path / f"log{suffix}")
-    assert read_dataset(tmp_path / f"log{suffix}").origins == data.origins
+    assert read_dataset(tmp_path / f"log{suffix}").kinds == data.kinds
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def shifts(tmp_path):
 def trained(file):
     data = from_csv(file, ["leak"], time="time")
     clf = EvolvingFuzzyClassifier(max_rules=4).fit(data.X, data.Y)
-    return clf.name_columns(data.feature_names, data.label_names, data.origins), data
+    return clf.name_columns(data.feature_names, data.label_names, data.kinds), data
 
 
 @pytest.mark.parametrize("library", [pd, pl])

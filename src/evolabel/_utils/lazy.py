@@ -1,8 +1,11 @@
-"""Public names of a package that are imported on first use (PEP 562), so that importing the package stays cheap."""
+"""Imports on first use: public names of a package (PEP 562), and modules that another library imports without need."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 
@@ -34,3 +37,28 @@ def attach(
         return value
 
     return load, lambda: sorted(public), public
+
+
+class DeferredModule(ModuleType):
+    """Stands for a module that is imported when one of its attributes is first read."""
+
+    def __getattr__(self, name: str) -> Any:
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)
+
+
+@contextmanager
+def deferred(*names: str) -> Iterator[None]:
+    """Let imports inside the block find a `DeferredModule` for each of the modules `names` that is not loaded yet.
+
+    After the block, `import` of these modules works as ever. Modules that are not installed stay so.
+    """
+    absent = [name for name in names if name not in sys.modules and find_spec(name) is not None]
+    sys.modules.update({name: DeferredModule(name) for name in absent})
+    try:
+        yield
+    finally:
+        for name in absent:
+            if isinstance(sys.modules.get(name), DeferredModule):
+                del sys.modules[name]

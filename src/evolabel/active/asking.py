@@ -19,10 +19,11 @@ from evolabel.active.strategy import QueryStrategy
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.inner import ClassifierInner
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
+from evolabel.core.empty_rows import base_probabilities
 from evolabel.core.members.feedback.error_feedback import Correction
 from evolabel.core.protocols import Model
 from evolabel.errors import DataError, DataTypeError, ParameterError
-from evolabel.typing import FloatArray, IntArray
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from evolabel.explain.prediction import Explanation
@@ -159,9 +160,26 @@ class Asking:
         first : int, optional
             Number of the first row in the stream, by default that of the next sample.
         """
+        return self._outputs_and_empty(X, first)[0]
+
+    def _outputs_and_empty(self, X: object, first: int | None) -> tuple[FloatArray, BoolArray | None]:
+        """`decision_function` of the rows `X` from number `first` on, and which have no feature; None if all have."""
         filled = FilledRows.of(self._inner.validate_rows(X), "the output is the base rates of the labels")
         start, model = self._number(first), self._inner.model
-        return filled.outputs(model, lambda rows: self.strategy.outputs(model, rows, start))
+        return filled.outputs(model, lambda rows: self.strategy.outputs(model, rows, start)), filled.empty
+
+    @exclusive
+    def predict_proba(self, X: object, first: int | None = None) -> FloatArray:
+        """Probabilities of the labels of the next rows `X`, (n, K), from `decision_function` of the same arguments.
+
+        The maps are those of the classifier (`classifier.predict_proba` does not correct by recent errors). `first` is
+        the number of the first row in the stream.
+        """
+        outputs, empty = self._outputs_and_empty(X, first)
+        P = self._inner.model.calibrator().probabilities(outputs)
+        if empty is not None:
+            P[empty] = base_probabilities(self._inner.model)
+        return P
 
     @exclusive
     def predict(self, X: object, first: int | None = None) -> IntArray:

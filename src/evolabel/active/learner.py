@@ -275,12 +275,18 @@ class ActiveLearner(Asking):
             self._inner.learn_checked(row, labels[0], None, antecedent_rate=self.antecedent_rate, counted=counted)
             self.ledger.labels_volunteered += int(np.count_nonzero(~np.isnan(labels)))
 
-    @uninterrupted
-    def set_budget(self, budget: float) -> None:
-        """Change the `budget` for the samples to come; what was seen before has earned under the budget before.
+    @property
+    def budget(self) -> float:
+        """Share of the stream that may be asked about. It may be set, for the samples to come.
 
-        ParameterError for a learner with credit, and with selection="random", whose draws hold for one budget.
+        What was seen before has earned under the budget before. To set it is a ParameterError for a learner with
+        credit, and with selection="random", whose draws hold for one budget.
         """
+        return self.bucket.budget
+
+    @budget.setter
+    @uninterrupted
+    def budget(self, budget: float) -> None:
         if isinstance(self.strategy.selector, RandomSelector):
             raise ParameterError('selection="random" draws its questions for one budget; make a new learner')
         self.bucket.set_budget(budget)

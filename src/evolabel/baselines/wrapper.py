@@ -88,7 +88,7 @@ class StaticClassifier(Wrapper):
 
 
 class FeedbackClassifier(Wrapper):
-    """Any learner, its outputs corrected by its recent errors (`docs/how-to/active-learning.md`).
+    """Any learner, its outputs corrected by its recent errors (`docs/explanations/questions.md`).
 
     For streams in their natural order whose labels arrive before the next sample. For shuffled rows the correction is
     0. The wrapped learner is trained as without the correction.

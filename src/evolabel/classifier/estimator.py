@@ -1,14 +1,13 @@
 """`EvolvingFuzzyClassifier`: the model as a scikit-learn estimator."""
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.metadata_routing import UNUSED
 
+from evolabel._utils.lazy import deferred
 from evolabel._utils.validation import check_number
 from evolabel.classifier.learning import Learning
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
@@ -19,13 +18,17 @@ from evolabel.core.calibration.calibration import DEFAULT_COVERAGE, check_covera
 from evolabel.core.merge_models import empty_like, merge
 from evolabel.core.options import PAPER_PROFILE
 from evolabel.errors import DataTypeError
-from evolabel.streams.tabular.column_coding import NO_TIMES
+from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds
 from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from evolabel.explain.figures.figure_data import FigureData
     from evolabel.explain.prediction import Explanation
     from evolabel.explain.rules import RuleSet
+
+with deferred("pandas", "scipy.stats"):  # scikit-learn imports them, half of its import, and uses neither here
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils.metadata_routing import UNUSED
 
 
 class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -349,15 +352,13 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         return FigureData(self._trained(), self._feature_names(), self._targets.names, self._decision_threshold())
 
     @uninterrupted
-    def name_columns(
-        self, features: Sequence[str], labels: Sequence[str], origins: Mapping[str, str] = NO_TIMES
-    ) -> Self:
+    def name_columns(self, features: Sequence[str], labels: Sequence[str], kinds: ColumnKinds = ONLY_NUMBERS) -> Self:
         """Name the `features` and the `labels` that came as plain arrays; rules and explanations use the names.
 
         Features of 0 and 1 named `site=north` and `site=south` are the texts of one column, `site`, of later frames.
-        Those named `time_hour` and so on are the timestamps of a column `time` if it is in `Dataset.origins`.
+        `kinds`, those of a `Dataset`, say which columns held texts, true and false, or timestamps.
         """
-        self.inner.name_arrays([*map(str, features)], [*map(str, labels)], origins)
+        self.inner.name_arrays([*map(str, features)], [*map(str, labels)], kinds)
         return self
 
     @exclusive

@@ -30,7 +30,8 @@ from evolabel.core.rules.events import Event
 from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError, StateError
 from evolabel.explain.text_columns import text_features
-from evolabel.streams.tabular.column_coding import NO_TIMES, ColumnCoding, Encoded, Unseen
+from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds, FeatureNames
+from evolabel.streams.tabular.column_coding import ColumnCoding, Encoded, Unseen
 from evolabel.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -166,28 +167,32 @@ class ClassifierInner:
         features: list[str],
         labels: Targets,
         scaler: Scaler | None = None,
-        origins: Mapping[str, str] = NO_TIMES,
+        kinds: ColumnKinds = ONLY_NUMBERS,
     ) -> None:
         """Set the names of the `features` and the coding of the `labels` of the classifier, which may be new.
 
-        Features that are only 0 or 1 by the `scaler`, and have names for it, stand for the texts of a column; those of
-        a time column in `origins` for its timestamps.
+        `kinds` are those of their columns. Other features that are only 0 or 1 by the `scaler`, and have names for it,
+        stand for the texts of a column, too.
         """
-        texts = () if scaler is None else text_features(features, scaler.binary)
-        self.columns = ColumnCoding.of_features(features, texts, origins)
+        known = FeatureNames(features, kinds.texts)
+        texts = known.texts if scaler is None else text_features(known, scaler.binary)
+        self.columns = ColumnCoding.of_features(features, kinds._replace(texts=tuple(texts)))
         self.targets = labels
 
-    def name_arrays(self, features: list[str], labels: list[str], origins: Mapping[str, str]) -> None:
-        """Name the `features` and `labels` of arrays, one name each, all different; `origins` as in `name_columns`."""
+    def name_arrays(self, features: list[str], labels: list[str], kinds: ColumnKinds) -> None:
+        """Name the `features` and `labels` of arrays, one name each, all different; `kinds` as in `name_columns`."""
         check_column_names("features", features, self.any_model.n_features)
         check_column_names("labels", labels, self.targets.size)
-        if not isinstance(self.targets, LabelMatrix):
-            raise DataError("the labels are classes and have names already; name the columns of a label matrix only")
         model, known = self.any_model, self.targets.names
+        if not isinstance(self.targets, LabelMatrix):
+            if labels != known:
+                raise DataError(f"the labels are classes and have names already ({first_names(known)}); pass these")
+            self.name_columns(features, self.targets, model.scaler, kinds)
+            return
         weights = renamed_weights(model.options.class_weight, known, labels)
         self.classifier.class_weight = renamed_weights(self.classifier.class_weight, known, labels)
         model.options = replace(model.options, class_weight=weights)
-        self.name_columns(features, LabelMatrix(labels), model.scaler, origins)
+        self.name_columns(features, LabelMatrix(labels), model.scaler, kinds)
 
     @property
     def columns(self) -> ColumnCoding | None:
@@ -249,9 +254,11 @@ class ClassifierInner:
         Texts that no feature stands for are returned beside it, and reported by a note.
         """
         if isinstance(x, Mapping):
-            model = self.model
-            names = tuple(f"x{j}" for j in range(model.n_features))
-            read = read_mapping(self.columns or ColumnCoding(names, (None,) * len(names)), x)
+            coding = self.columns
+            if coding is None:
+                names = tuple(f"x{j}" for j in range(self.model.n_features))
+                coding = ColumnCoding(names, (None,) * len(names))
+            read = read_mapping(coding, x)
             usable_values(read.rows)
             return read
         array = x if type(x) is np.ndarray or hasattr(x, "columns") else as_one_row(x)

@@ -11,7 +11,7 @@ from evolabel._utils.notes import note
 from evolabel._utils.text import counted, first_names
 from evolabel.errors import DataError
 from evolabel.streams.tabular.column_coding import ColumnCoding, Encoded, Unseen
-from evolabel.streams.tabular.frames import frame_columns
+from evolabel.streams.tabular.frames import flag_columns, frame_columns
 from evolabel.streams.tabular.tables import Column, Texts
 from evolabel.typing import FloatArray
 
@@ -35,7 +35,7 @@ def holds_texts(frame: object) -> bool:
 def first_coding(frame: object) -> tuple[ColumnCoding, Encoded]:
     """Return the coding of the columns of the data frame `frame`, and its rows by this coding."""
     columns = frame_columns(frame)
-    coding = ColumnCoding.of(columns)
+    coding = ColumnCoding.of(columns, flag_columns(frame))
     return coding, coding.encode(columns, _numbered)
 
 
@@ -43,9 +43,10 @@ def read_by_name(coding: ColumnCoding, frame: object, names: Sequence[str]) -> E
     """Return the features of the data frame `frame` with columns `names` by `coding`, with notes on what differs."""
     coding = coding.coded_in(names)
     used = coding.used(names)
-    if extra := [name for name in names if name not in set(used)]:
+    known = set(used)
+    if extra := [name for name in names if name not in known]:
         note(f"X has columns that the model does not use: {first_names(extra)}; they are ignored")
-    if used == list(coding.columns) and [name for name in names if name in set(used)] != used:
+    if used == list(coding.columns) and [name for name in names if name in known] != used:
         note("the columns of X have another order than those of the model; they are taken by name")
     encoded = coding.encode(frame_columns(frame, used, coding.times), _numbered)
     for text in describe_unseen(encoded.unseen):
@@ -60,7 +61,8 @@ def read_mapping(coding: ColumnCoding, x: Mapping[str, Any]) -> Encoded:
     """
     given = {str(name): value for name, value in x.items()}
     coding = coding.coded_in(given)
-    if extra := [name for name in given if name not in set(coding.columns)]:
+    known = set(coding.columns)
+    if extra := [name for name in given if name not in known]:
         note(f"x has features that the model does not use: {first_names(extra)}; they are ignored")
     cells = [given.get(column) for column in coding.columns]
     row = coding.encode_cells(cells)

@@ -1,6 +1,7 @@
 """Read-only properties of a trained classifier, and how its model is read."""
 
 from collections.abc import Sequence
+from copy import copy
 from itertools import islice
 from typing import TYPE_CHECKING, TypeGuard, cast
 
@@ -288,4 +289,4 @@ class Properties(WithLock):
 
     def _feature_names(self) -> list[str]:
         coding: ColumnCoding | None = self.__dict__.get("_columns")
-        return [f"x{j}" for j in range(self.n_features_in_)] if coding is None else list(coding.feature_names)
+        return [f"x{j}" for j in range(self.n_features_in_)] if coding is None else copy(coding.feature_names)

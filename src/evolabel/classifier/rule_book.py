@@ -11,7 +11,7 @@ from evolabel.core.edits import rule_edits
 from evolabel.core.edits.expert_rules import RuleSpec
 from evolabel.core.edits.inverse import InverseEdit, inverse_of_last, take_back
 from evolabel.core.edits.undo import undo
-from evolabel.core.edits.written_edits import move_rule
+from evolabel.core.edits.written_edits import add_written, move_rule
 from evolabel.core.model import StreamModel
 from evolabel.core.rules.events import Event
 from evolabel.errors import DataError
@@ -73,23 +73,27 @@ class RuleBook:
     def add(self, form: object) -> int:
         """Add a rule from a `form`, and return its number.
 
-        It is put behind the other written rules; with `threshold_rules=False` it is a region, and a full rule base
-        merges its closest pair first, which `acts` has as well.
+        It is put behind the other written rules. With `threshold_rules=False` one that mentions all labels is a region,
+        and a full rule base merges its closest pair first, which `acts` has as well.
         """
-        rule, spec, text = self._read(form, region=self._model().thresholds is None)
-        return rule_edits.add_rule(self._model(), spec, text, rule.name)
+        rule, spec, text, region = self._read(form, region=self._model().thresholds is None)
+        add = rule_edits.add_region if region else add_written
+        return add(self._model(), spec, text, rule.name)
 
     @_an_edit
     def edit(self, rule: int | str, form: object) -> int:
         """Replace a `rule` by a `form`, and return its number.
 
         It keeps its number, age and lock, and its name if the form has none. What it had learned is dropped. Start from
-        `form(rule)` to change a part. A threshold rule stays, and `form` is added as a written rule, which answers
-        before it and whose number is returned.
+        `form(rule)` to change a part. A threshold rule stays, and so does a learned region if the form does not mention
+        all labels: then `form` is added as a written rule, which answers before it and whose number is returned.
         """
-        number = self._number(rule)
-        written, spec, text = self._read(form, region=rule_edits.is_region(self._model(), number))
-        return rule_edits.edit_rule(self._model(), number, spec, text, written.name)
+        number, model = self._number(rule), self._model()
+        is_own = number in model.trained().rule_names.written  # a region that a person has written is written anew
+        written, spec, text, region = self._read(
+            form, region=rule_edits.is_region(model, number), all_labels=not is_own
+        )
+        return rule_edits.edit_rule(model, number, spec, text, written.name, region=region)
 
     @_an_edit
     def move(self, rule: int | str, place: int) -> None:
@@ -181,9 +185,14 @@ class RuleBook:
                 return number
         raise DataError(f"no rule is called {rule!r}; give its number, or rename a rule first")
 
-    def _read(self, form: object, *, region: bool) -> tuple[ExpertRule, RuleSpec, str]:
-        """Return the rule that `form` describes, its numbers for a `region` or a written rule, and its text."""
-        model, features = self._inner.trained_model, self._inner.feature_names
+    def _read(self, form: object, *, region: bool, all_labels: bool = True) -> tuple[ExpertRule, RuleSpec, str, bool]:
+        """Return the rule that `form` describes, its numbers, its text, and whether it is a region.
+
+        It is one where a `region` is possible and it mentions all labels, or need not (`all_labels` is False): in a
+        region, labels that are not mentioned do not keep their outputs.
+        """
+        model, features, labels = self._inner.trained_model, self._inner.feature_names, self._inner.label_names
         rule = resolve(read_form(form), stream_terms(model, features))
-        spec = spec_of(rule, model, features, self._inner.label_names, region=region)
-        return rule, spec, str(rule) if region else text_of(form, rule)
+        region = region and (not all_labels or {expected.label for expected in rule.expectations} >= {*labels})
+        spec = spec_of(rule, model, features, labels, region=region)
+        return rule, spec, str(rule) if region else text_of(form, rule), region

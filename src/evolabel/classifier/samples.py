@@ -16,6 +16,7 @@ from evolabel.errors import DataError, DataTypeError
 from evolabel.kernels.bounds import MAX_VALUE, first_bad_sample
 from evolabel.kernels.compile import direct
 from evolabel.streams.tabular.column_coding import ColumnCoding, Encoded
+from evolabel.streams.tabular.frames import flag_columns
 from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -133,7 +134,8 @@ def _convert(estimator: "BaseEstimator", X: object, coding: ColumnCoding | None,
         known = vars(estimator)
         known.pop("_columns", None)
         if "feature_names_in_" in known:
-            known["_columns"] = ColumnCoding(tuple(known["feature_names_in_"]), (None,) * rows.shape[1])
+            flags = flag_columns(X)
+            known["_columns"] = ColumnCoding(tuple(known["feature_names_in_"]), (None,) * rows.shape[1], flags=flags)
     return Encoded(rows, [])
 
 

@@ -143,19 +143,27 @@ def _plain(value: Any) -> Any:
 def _write_columns(coding: ColumnCoding | None) -> dict[str, Any] | None:
     if coding is None:
         return None
-    return {"names": list(coding.columns), "categories": list(coding.categories), "origins": coding.times}
+    return {
+        "names": list(coding.columns),
+        "categories": list(coding.categories),
+        "origins": coding.times,
+        "flags": list(coding.flags),
+    }
 
 
 def _read_columns(stored: StoredFacts, n_features: int) -> ColumnCoding:
     """Return the coding of the columns, which must give `n_features` features, all different if there are texts."""
-    stored.only("names", "categories", "origins")
+    stored.only("names", "categories", "origins", "flags")
     names, categories = stored.texts("names"), stored.listed("categories")
+    flags = stored.texts("flags")
     origins = _read_origins(stored, names)
     sound = len(categories) == len(names) and all(texts is None or _are_texts(texts) for texts in categories)
     codes = tuple(texts and tuple(texts) for texts in categories) if sound else ()
-    coding = ColumnCoding(tuple(names), codes, origins) if sound else None
+    coding = ColumnCoding(tuple(names), codes, origins, tuple(flags)) if sound else None
     if coding is None or len(coding.feature_names) != n_features:
         raise stored.refuse("categories", f"null or different texts for each column, {n_features} features in all")
+    if not {*flags} <= {name for name, texts in zip(names, categories, strict=True) if texts is None} - {*coding.times}:
+        raise stored.refuse("flags", "columns that are one feature each")
     if coding.is_coded and len(set(names)) < len(names):
         raise stored.refuse("names", "different names")
     return coding

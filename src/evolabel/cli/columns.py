@@ -9,6 +9,7 @@ from cyclopts import Group, Parameter
 from evolabel._utils.text import counted, first_names
 from evolabel.cli.output import print_message
 from evolabel.errors import ParameterError
+from evolabel.explain.text_columns import text_features
 from evolabel.streams import Dataset, LabelColumn
 from evolabel.streams.tabular.column_coding import ColumnCoding
 from evolabel.typing import FloatArray
@@ -27,8 +28,8 @@ class ColumnOptions:
         Column that holds the labels of each row by their names, as in leak;bearing, instead of --labels. Each name
         becomes a label; an empty cell means none of them, NA that they are not known.
     class_column
-        Column that holds the class of each row, a text or a whole number, instead of --labels. Each class becomes a
-        label.
+        Column that holds the class of each row, a text or a whole number, instead of --labels. The classes exclude
+        each other: one of them is predicted. With --budget each is a label of its own.
     time
         Columns of timestamps, separated by commas. The hour of the day, the weekday (Monday is 0) and the days since
         the first row become features; the model file has the first timestamp.
@@ -65,13 +66,13 @@ def print_columns(dataset: Dataset, drop: Sequence[str]) -> None:
         for column, categories in zip(coding.columns, coding.categories, strict=True)
     ]
     parts = [f"features: {counted(len(columns), 'column')} ({first_names(columns, 12)})"]
-    parts += [f"labels: {first_names(dataset.label_names, 12)}"]
+    parts += [f"{'classes' if dataset.one_per_row else 'labels'}: {first_names(dataset.label_names, 12)}"]
     parts += [f"not used: {first_names(drop, 12)}"] if drop else []
     print_message("; ".join(parts))
     doubtful = [
         column
         for column, categories, span in zip(coding.columns, coding.categories, coding.spans, strict=True)
-        if categories is None and column not in coding.times and _is_binary(dataset.X[:, span.start])
+        if categories is None and column not in (*coding.times, *coding.flags) and _is_binary(dataset.X[:, span.start])
     ]
     if 0 < len(doubtful) <= _MAX_SHARE * len(columns):
         print_message(
@@ -82,13 +83,9 @@ def print_columns(dataset: Dataset, drop: Sequence[str]) -> None:
 
 def coding_of(dataset: Dataset) -> ColumnCoding:
     """Return the columns that the features of `dataset` were made of."""
-    texts = [name for name, values in zip(dataset.feature_names, dataset.X.T, strict=True) if _is_text(name, values)]
-    return ColumnCoding.of_features(dataset.feature_names, texts, dataset.origins)
-
-
-def _is_text(name: str, values: FloatArray) -> bool:
-    """Return whether the feature `name` with these `values` stands for a text of a column."""
-    return "=" in name and set(np.unique(values[~np.isnan(values)]).tolist()) <= {0.0, 1.0}
+    binary = np.array([set(np.unique(values[~np.isnan(values)]).tolist()) <= {0.0, 1.0} for values in dataset.X.T])
+    texts = text_features(dataset.names_with_kinds, binary)
+    return ColumnCoding.of_features(dataset.feature_names, dataset.kinds._replace(texts=tuple(texts)))
 
 
 def _is_binary(values: FloatArray) -> bool:

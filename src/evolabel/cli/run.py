@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.cli.budgets import BudgetOptions, compiling_learners, trained_classifier, with_budgets
+from evolabel.cli.classes import classifier_inside, learning_classes
 from evolabel.cli.columns import NO_OPTIONS, ColumnOptions
 from evolabel.cli.learners import Factory, chosen_learners, weighted_by_order
 from evolabel.cli.output import (
@@ -141,7 +142,7 @@ def run(
         name, given, protocol=protocol, initial=initial, samples=samples, drop=dropped, columns=columns
     )
     first = source.stream(0)
-    trained = weighted_by_order(trained, first.label_names)
+    trained = _for_labels(trained, first, active)
     learners = with_budgets(trained, active, source.initial)
     check_seeds(seeds, source, annotated)
     _check_out(out, force=force)
@@ -165,10 +166,16 @@ def run(
                 on_event=bars.show_event,
             )
             kept = next(iter(learners))  # the others are not needed any more, and may be large
-            return replace(results, learners={kept: trained_classifier(results.learners[kept])})
+            return replace(results, learners={kept: classifier_inside(trained_classifier(results.learners[kept]))})
 
         repeated = repeat(once, range(seeds))
     _show(repeated, first, out, as_json=json)
+
+
+def _for_labels(learners: dict[str, Factory], columns: Dataset, active: BudgetOptions) -> dict[str, Factory]:
+    """Return `learners` for the labels of `columns`, which may be classes; single ones are asked for if `active`."""
+    by_class = columns.one_per_row and not active.budget
+    return (learning_classes if by_class else weighted_by_order)(learners, columns.label_names)
 
 
 def _check_out(out: Path | None, *, force: bool) -> None:
@@ -224,7 +231,8 @@ def _write(repeated: Repeated, columns: Dataset, out: Path) -> list[str]:
     written = [f"Report: {write_report(repeated, out, columns)}"]
     trained = list(repeated.runs.values())[-1].learners[repeated.learners[0]]
     if isinstance(trained, EvolvingFuzzyClassifier):
-        trained.name_columns(columns.feature_names, columns.label_names, columns.origins).save(out / _MODEL)
+        labels = trained.inner.label_names if columns.one_per_row else columns.label_names
+        trained.name_columns(columns.feature_names, labels, columns.kinds).save(out / _MODEL)
         written.append(f"Model: {out / _MODEL}")
     return written
 

@@ -139,18 +139,14 @@ def verify(*, database: Database = None, from_start: Annotated[bool, Parameter(n
         Begin with the first record, not with the oldest snapshot of this version.
     """
     url = database_url(database)
-    from evolabel.server.ops.verify import verify_project
-    from evolabel.server.store.pen import read_database
-    from evolabel.server.store.projects import list_projects
+    from evolabel.server.ops.verify import verify_database
 
-    with read_database(url) as connection:
-        for project in list_projects(connection):
-            found = verify_project(connection, project, from_start=from_start)
-            print_or_write(
-                f"{project.slug}: {found.records} records replayed behind record {found.start}, {found.compared} "
-                f"snapshots the same, seal {found.seal}\n",
-                None,
-            )
+    for slug, found in verify_database(url, from_start=from_start).items():
+        print_or_write(
+            f"{slug}: {found.records} records replayed behind record {found.start}, {found.compared} "
+            f"snapshots the same, seal {found.seal}\n",
+            None,
+        )
 
 
 @serve.command
@@ -231,6 +227,26 @@ def rebuild(
 
     plan = (cause, split_names(without_people), split_names(without_labels))
     print_or_write(f"{project}: {rebuild_project(url, project, plan, dry_run=dry_run)}\n", None)
+
+
+@serve.command(name="import-log")
+def import_log(files: list[Path], *, database: Database = None) -> None:
+    """Put values of samples that went to the archive back into the log, for a rebuild or a check from the first record.
+
+    The service must be stopped. Each payload must have the hash that the log keeps of it.
+
+    Parameters
+    ----------
+    files
+        Files of the archive.
+    database
+        As for `evolabel serve`.
+    """
+    url = database_url(database)
+    from evolabel.server.ops.importing import import_archives
+
+    for path, n in import_archives(url, files).items():
+        print_or_write(f"{path}: {n} payloads are in the log again\n", None)
 
 
 @serve.command

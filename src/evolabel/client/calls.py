@@ -1,11 +1,12 @@
 """Every request of both clients: method, path, body, and how its response is read."""
 
+import inspect
 import json
 import math
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_args
 from urllib.parse import quote
 
 from evolabel.client.results import (
@@ -61,7 +62,7 @@ class Call(Generic[T]):
 
 
 class ProjectCalls:
-    """Requests to one project.
+    """Requests to one project. Both clients have the same methods; theirs send the request and return its result.
 
     Parameters
     ----------
@@ -73,86 +74,100 @@ class ProjectCalls:
         self._slug = slug
         self._path = f"/api/v1/projects/{quote(slug, safe='')}"
 
-    def send(self, samples: Iterable[Mapping[str, Any]], key: str | None) -> Call[list[SampleResult]]:
-        """Return the request that counts `samples`; without ids it gets a new `key`, unless one is given."""
+    def send(self, samples: Iterable[Mapping[str, Any]], *, key: str | None = None) -> Call[list[SampleResult]]:
+        """Count `samples`, and return the prediction and the question, if any, of each, in their order.
+
+        A sample is a dictionary: `x`, its values by name or in the order of the features; `id`, `at`, `source` and `y`
+        are optional. At most 1000 are sent at once, all or none of them are counted. Samples without an id are sent
+        under a new idempotency `key`, unless one is given, so that a retry does not count them again.
+        """
         rows = [{**sample, "x": _values(sample)} for sample in samples]
         if key is None and any(row.get("id") is None for row in rows):
             key = str(uuid.uuid4())
         return self._call("POST", "/samples", lambda d: _list(SampleResult.read, d["results"]), {"samples": rows}, key)
 
     def predict(self, rows: Iterable[Values]) -> Call[list[SamplePrediction]]:
-        """Return the request for predictions of `rows`."""
+        """Return the prediction for each of `rows`, the values of a sample; nothing is counted."""
         body = {"samples": [{"x": _values({"x": row})} for row in rows]}
         return self._call("POST", "/predictions", lambda d: _list(SamplePrediction.read, d["results"]), body)
 
     def sample(self, sample: int | str) -> Call[StoredSample]:
-        """Return the request for a stored `sample`."""
+        """Return a stored `sample`, by its number or by its id."""
         return self._call("GET", f"/samples/{_sample(sample)}", StoredSample.read)
 
     def late_labels(self, sample: int | str, labels: Answers) -> Call[int]:
-        """Return the request that teaches `labels` of a `sample` that became known later."""
+        """Teach `labels` of a `sample`, named by its number or id, that became known later; return how many."""
         return self._call("PUT", f"/samples/{_sample(sample)}/labels", lambda d: int(d["learned"]), {"y": dict(labels)})
 
-    def questions(self, limit: int) -> Call[list[WaitingQuestion]]:
-        """Return the request for at most `limit` open questions."""
+    def questions(self, *, limit: int = 100) -> Call[list[WaitingQuestion]]:
+        """Return the open questions, freshest first, at most `limit` of them."""
         return self._call("GET", f"/questions?limit={limit}", lambda d: _list(WaitingQuestion.read, d["questions"]))
 
-    def next_question(self, skip: Iterable[int]) -> Call[OfferedQuestion | None]:
-        """Return the request for the next question, those in `skip` last."""
+    def next_question(self, *, skip: Iterable[int] = ()) -> Call[OfferedQuestion | None]:
+        """Return the next question, which is kept for this person for a while, or None; those in `skip` come last."""
 
         def read(document: Any) -> OfferedQuestion | None:
             return None if document is None else OfferedQuestion.read(document)
 
         return self._call("POST", "/questions/next", read, {"skip": list(skip)})
 
-    def answer(self, number: int, answers: Answers, took_ms: int | None, note: str | None) -> Call[AnswerReceipt]:
-        """Return the request with `answers` to question `number`; `took_ms` and a `note` are optional."""
+    def answer(
+        self, number: int, answers: Answers, *, took_ms: int | None = None, note: str | None = None
+    ) -> Call[AnswerReceipt]:
+        """Give `answers` to question `number`: True, False, or None for unsure, by label.
+
+        `took_ms` is the time that the person needed, `note` a text.
+        """
         body = {"answers": dict(answers), **_given(took_ms=took_ms, note=note)}
         return self._call("PUT", f"/questions/{number}/answer", AnswerReceipt.read, body)
 
-    def refuse(self, number: int, reason: str | None) -> Call[AnswerReceipt]:
-        """Return the request that says that question `number` cannot be answered, and the `reason`."""
+    def refuse(self, number: int, *, reason: str | None = None) -> Call[AnswerReceipt]:
+        """Answer that question `number` cannot be answered from these data, with an optional `reason`."""
         return self._call("PUT", f"/questions/{number}/refusal", AnswerReceipt.read, _given(reason=reason))
 
     def withdraw(self, number: int) -> Call[None]:
-        """Return the request that takes the answer to question `number` back."""
+        """Take the answer to question `number` back, until it is final."""
         return self._call("DELETE", f"/questions/{number}/answer", _nothing, repeatable=False)
 
     def export(self, name: str) -> Call[None]:
         """Return the request for the exported file `name`."""
         return self._call("GET", f"/export/{quote(name, safe='')}", _nothing)
 
-    def status(self) -> Call[ProjectStatus]:
-        """Return the request for the project."""
+    def project(self) -> Call[ProjectStatus]:
+        """Return features, labels, settings and counts of the project."""
         return self._call("GET", "", ProjectStatus.read)
 
-    def change_settings(self, settings: Mapping[str, Any]) -> Call[dict[str, Any]]:
-        """Return the request that changes `settings`."""
-        return self._call("PATCH", "", lambda d: dict(d["settings"]), {"settings": dict(settings)})
+    def change_settings(self, /, **settings: Any) -> Call[dict[str, Any]]:
+        """Change `settings` of the project, such as budget, and return all of them."""
+        return self._call("PATCH", "", lambda d: dict(d["settings"]), {"settings": settings})
 
     def set_paused(self, *, paused: bool) -> Call[None]:
-        """Return the request that stops asking if `paused`, or asks again."""
+        """Ask nothing while `paused`; samples are counted and predicted."""
         return self._call("POST", "/pause" if paused else "/resume", _nothing, {})
 
-    def add_label(self, name: str, title: str, help: str) -> Call[None]:
-        """Return the request for a new label `name` with a `title` and a `help` text."""
+    def add_label(self, name: str, *, title: str = "", help: str = "") -> Call[None]:
+        """Add a label `name`, with a `title` and a `help` text for people."""
         return self._call("POST", "/labels", _nothing, {"name": name, "title": title, "help": help})
 
     def retire_label(self, name: str) -> Call[None]:
-        """Return the request by which label `name` is never asked again."""
+        """Never ask for the label `name` again; it is still predicted."""
         return self._call("DELETE", f"/labels/{quote(name, safe='')}", _nothing)
 
-    def create(
-        self, features: Iterable[str | Mapping[str, Any]], labels: Iterable[str | Mapping[str, Any]], title: str,
-        settings: Mapping[str, Any],
+    def create_project(
+        self, /, features: Iterable[str | Mapping[str, Any]], labels: Iterable[str | Mapping[str, Any]], *,
+        title: str = "", **settings: Any,
     ) -> Call[None]:  # fmt: skip
-        """Return the request that makes the project of these `features`, `labels`, `title` and `settings`."""
+        """Make the project; the token must be that of an administrator.
+
+        `features` and `labels` are names, or dictionaries with more than the name. `title` and `settings`, such as
+        budget, are optional.
+        """
         body = {
             "slug": self._slug,
             "title": title,
             "features": [_named(item) for item in features],
             "labels": [_named(item) for item in labels],
-            "settings": dict(settings),
+            "settings": settings,
         }
         return Call("POST", "/api/v1/projects", _nothing, _json(body), repeatable=False)
 
@@ -206,3 +221,9 @@ def _list(read: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
 
 def _nothing(document: Any) -> None:
     return None
+
+
+def result_signature(call: Callable[..., Call[Any]]) -> inspect.Signature:
+    """Return the signature of a method of `ProjectCalls` with what its request results in, for the docs of a client."""
+    signature = inspect.signature(call, eval_str=True)
+    return signature.replace(return_annotation=get_args(signature.return_annotation)[0])

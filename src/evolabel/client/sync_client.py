@@ -1,25 +1,29 @@
 """`Client`: the labelling service for programs that wait for each response."""
 
+import functools
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Self, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from evolabel.client.calls import Answers, Call, ProjectCalls, Values
+from evolabel.client.calls import Call, ProjectCalls, result_signature
 from evolabel.client.connection import load_httpx, options, was_sent
 from evolabel.client.lines import LineSplitter
 from evolabel.client.problem import ConnectionLostError, ServiceError, document_of
-from evolabel.client.results import (
-    AnswerReceipt,
-    OfferedQuestion,
-    ProjectStatus,
-    SamplePrediction,
-    SampleResult,
-    StoredSample,
-    WaitingQuestion,
-)
 from evolabel.client.retry import Retry, Tries
 
+P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def _sending(call: Callable[Concatenate[ProjectCalls, P], Call[T]]) -> Callable[Concatenate["Client", P], T]:
+    """Return the method of the client that sends the request of `call`, and returns its result."""
+
+    @functools.wraps(call, assigned=("__name__", "__doc__"))
+    def method(self: "Client", /, *arguments: P.args, **named: P.kwargs) -> T:
+        return self._run(call(self._calls, *arguments, **named))
+
+    vars(method)["__signature__"] = result_signature(call)
+    return method
 
 
 class Client:
@@ -75,51 +79,21 @@ class Client:
         """Close the connections."""
         self._http.close()
 
-    def send(self, samples: Iterable[Mapping[str, Any]], *, key: str | None = None) -> list[SampleResult]:
-        """Count `samples`, and return the prediction and the question, if any, of each, in their order.
-
-        A sample is a dictionary: `x`, its values by name or in the order of the features; `id`, `at`, `source` and `y`
-        are optional. At most 1000 are sent at once, all or none of them are counted. Samples without an id are sent
-        under a new idempotency `key`, unless one is given, so that a retry does not count them again.
-        """
-        return self._run(self._calls.send(samples, key))
-
-    def predict(self, rows: Iterable[Values]) -> list[SamplePrediction]:
-        """Return the prediction for each of `rows`, the values of a sample; nothing is counted."""
-        return self._run(self._calls.predict(rows))
-
-    def sample(self, sample: int | str) -> StoredSample:
-        """Return a stored `sample`, by its number or by its id."""
-        return self._run(self._calls.sample(sample))
-
-    def late_labels(self, sample: int | str, labels: Answers) -> int:
-        """Teach `labels` of a `sample`, named by its number or id, that became known later; return how many."""
-        return self._run(self._calls.late_labels(sample, labels))
-
-    def questions(self, *, limit: int = 100) -> list[WaitingQuestion]:
-        """Return the open questions, freshest first, at most `limit` of them."""
-        return self._run(self._calls.questions(limit))
-
-    def next_question(self, *, skip: Iterable[int] = ()) -> OfferedQuestion | None:
-        """Return the next question, which is kept for this person for a while, or None; those in `skip` come last."""
-        return self._run(self._calls.next_question(skip))
-
-    def answer(
-        self, number: int, answers: Answers, *, took_ms: int | None = None, note: str | None = None
-    ) -> AnswerReceipt:
-        """Give `answers` to question `number`: True, False, or None for unsure, by label.
-
-        `took_ms` is the time that the person needed, `note` a text.
-        """
-        return self._run(self._calls.answer(number, answers, took_ms, note))
-
-    def refuse(self, number: int, *, reason: str | None = None) -> AnswerReceipt:
-        """Answer that question `number` cannot be answered from these data, with an optional `reason`."""
-        return self._run(self._calls.refuse(number, reason))
-
-    def withdraw(self, number: int) -> None:
-        """Take the answer to question `number` back, until it is final."""
-        self._run(self._calls.withdraw(number))
+    send = _sending(ProjectCalls.send)
+    predict = _sending(ProjectCalls.predict)
+    sample = _sending(ProjectCalls.sample)
+    late_labels = _sending(ProjectCalls.late_labels)
+    questions = _sending(ProjectCalls.questions)
+    next_question = _sending(ProjectCalls.next_question)
+    answer = _sending(ProjectCalls.answer)
+    refuse = _sending(ProjectCalls.refuse)
+    withdraw = _sending(ProjectCalls.withdraw)
+    project = _sending(ProjectCalls.project)
+    change_settings = _sending(ProjectCalls.change_settings)
+    set_paused = _sending(ProjectCalls.set_paused)
+    add_label = _sending(ProjectCalls.add_label)
+    retire_label = _sending(ProjectCalls.retire_label)
+    create_project = _sending(ProjectCalls.create_project)
 
     def export(self, name: str) -> Iterator[str]:
         """Yield the lines of an exported file: `name` is answers.csv, answers.ndjson, samples.ndjson or log.ndjson."""
@@ -135,41 +109,6 @@ class Client:
                 yield from lines.last()
         except self._httpx.TransportError as error:
             raise ConnectionLostError(f"the file was not read to its end: {error}") from error
-
-    def project(self) -> ProjectStatus:
-        """Return features, labels, settings and counts of the project."""
-        return self._run(self._calls.status())
-
-    def change_settings(self, **settings: Any) -> dict[str, Any]:
-        """Change `settings` of the project, such as budget, and return all of them."""
-        return self._run(self._calls.change_settings(settings))
-
-    def set_paused(self, *, paused: bool) -> None:
-        """Ask nothing while `paused`; samples are counted and predicted."""
-        self._run(self._calls.set_paused(paused=paused))
-
-    def add_label(self, name: str, *, title: str = "", help: str = "") -> None:
-        """Add a label `name`, with a `title` and a `help` text for people."""
-        self._run(self._calls.add_label(name, title, help))
-
-    def retire_label(self, name: str) -> None:
-        """Never ask for the label `name` again; it is still predicted."""
-        self._run(self._calls.retire_label(name))
-
-    def create_project(
-        self,
-        features: Iterable[str | Mapping[str, Any]],
-        labels: Iterable[str | Mapping[str, Any]],
-        *,
-        title: str = "",
-        **settings: Any,
-    ) -> None:
-        """Make the project; the token must be that of an administrator.
-
-        `features` and `labels` are names, or dictionaries with more than the name. `title` and `settings`, such as
-        budget, are optional.
-        """
-        self._run(self._calls.create(features, labels, title, settings))
 
     def _run(self, call: Call[T]) -> T:
         """Return the result of `call`, which is sent again where that counts nothing twice."""

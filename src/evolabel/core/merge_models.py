@@ -86,6 +86,7 @@ def merge(
     rules.shrink_to(rules.settings.max_rules)
     if united.thresholds is not None and theirs.thresholds is not None:
         merge_thresholds(united.thresholds, theirs.thresholds, n_labels, columns)
+    if len(united.written) or len(theirs.written):
         merge_written(united.written, theirs.written, columns, rules, theirs.trained())
     united.n_answers[columns] += theirs.n_answers
     united.ranges = merged_ranges(mine.ranges, theirs.ranges)

@@ -241,10 +241,10 @@ class StreamModel:
         counters = rules.arrays.counters
         before = counters[SEEN]
         try:
-            if self.thresholds is None:
+            if self.thresholds is None and not len(self.written):
                 rules.learn_raw(batch, self.scaler)
             else:
-                self._learn_refined(self.thresholds, batch)
+                self._learn_refined(batch)
             with held():
                 self.calibration.learn(batch)
                 self.n_answers = n_answers
@@ -260,23 +260,25 @@ class StreamModel:
         if self.decisions is not None:
             self.decisions.update(batch)
 
-    def _learn_refined(self, thresholds: ThresholdRules, batch: Batch) -> None:
+    def _learn_refined(self, batch: Batch) -> None:
         """Learn the raw rows of `batch` with the members, then with threshold rules, then with written rules.
 
         Both learn the rows up to the next turn of maintenance, so that what a turn finds does not depend on how a
         stream is cut into batches. Ctrl-C waits until both have learned them.
         """
         assert self.scaler is not None
+        thresholds = self.thresholds
         batch = batch._replace(read=np.empty(batch.X.shape))
         done = 0
         while done < len(batch.X):
-            end = done + (1 if len(self.written) else thresholds.rows_to_turn)  # gates of written rules turn at any row
+            # gates of written rules turn at any row
+            end = done + (1 if thresholds is None or len(self.written) else thresholds.rows_to_turn)
             part = batch.rows(slice(done, end))
             with held():
                 rules = self.trained()
                 rules.learn_raw(part, self.scaler)
                 part = part._replace(X=part.read)
-                if len(self.written):
+                if thresholds is None or len(self.written):
                     self.written.learn_in_front(thresholds, part, rules)
                 else:
                     thresholds.learn_some(part, part.outputs, rules)

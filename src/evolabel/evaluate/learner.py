@@ -139,7 +139,8 @@ def answer_and_learn(
 
 def _decide(learner: Any, x: FloatArray, scores: FloatArray) -> BoolArray:
     """Predicted labels of the row `x` with these `scores`: by thresholds, or by `predict` where none decides."""
-    if getattr(learner, "optimise", "") == "subset_accuracy" and getattr(learner, "n_samples_seen_", 0):
+    by_sets = getattr(learner, "optimise", "") == "subset_accuracy" and getattr(learner, "n_samples_seen_", 0)
+    if by_sets or getattr(learner, "decides_rows", False):
         return np.asarray(_with_shape(learner.predict(x), (1, len(scores)))[0] > 0.0)
     return np.asarray(scores >= getattr(learner, "thresholds_", DEFAULT_THRESHOLD))
 

@@ -10,7 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from evolabel.core.protocols import Model
-from evolabel.explain.changed_rows import FeatureChange, Texts, as_read, changed_row, rounded_away, sized_change
+from evolabel.explain.changed_rows import (
+    FeatureChange,
+    Texts,
+    as_read,
+    changed_row,
+    rounded_away,
+    sized_change,
+    turned_value,
+)
 from evolabel.explain.terms import scaled_moments
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
@@ -63,11 +71,11 @@ def search_changes(
     """
     found: list[list[FeatureChange]] = [[] for _ in range(slopes.shape[1])]
     features = _searched_features(model, x, np.abs(slopes[:, labels]).max(axis=1, initial=0.0)) if len(labels) else []
-    worded = [j for j in features if j in texts and x[j] == 0.0]
+    worded = [(j, after) for j in features if j in texts and (after := turned_value(x, j, texts)) is not None]
     if worded:
-        turns = turned(np.array([changed_row(x, j, 1.0, texts) for j in worded]))
-        for row, j in zip(turns, worded, strict=True):
-            change = sized_change(model, x, j, 1.0, texts)
+        turns = turned(np.array([changed_row(x, *change, texts) for change in worded]))
+        for row, (j, after) in zip(turns, worded, strict=True):
+            change = sized_change(model, x, j, after, texts)
             for c in labels[row[labels]].tolist():
                 found[c].append(change)
     steps = _first_steps(model, x, [j for j in features if j not in texts], labels, turned)

@@ -7,13 +7,13 @@ import numpy as np
 from evolabel.core.members.mixture import corrected
 from evolabel.core.protocols import Model
 from evolabel.explain.terms import scaled_moments
-from evolabel.explain.text_columns import text_columns
+from evolabel.explain.text_columns import flag_features, text_columns
 from evolabel.typing import FloatArray
 
 DIGITS = 4  # printed of a value; more where the change is smaller
 
 Texts = dict[int, list[int]]
-"""For each 0/1 feature of a categorical column the features of the whole column, by their numbers."""
+"""For each 0/1 feature of a categorical column the features of the whole column, by their numbers; none for a flag."""
 
 
 class FeatureChange(NamedTuple):
@@ -25,10 +25,17 @@ class FeatureChange(NamedTuple):
 
 
 def column_texts(model: Model, features: list[str]) -> Texts:
-    """Return the 0/1 features of all categorical columns of `model`, whose features have these names."""
+    """Return the 0/1 features of all categorical columns and flags of `model`, whose features have these names."""
     assert model.scaler is not None
-    columns = text_columns(features, model.scaler.binary)
-    return {j: column for column in columns.values() for j in column}
+    columns, flags = text_columns(features, model.scaler.binary), flag_features(features)
+    return {j: [] if name in flags else column for name, column in columns.items() for j in column}
+
+
+def turned_value(x: FloatArray, j: int, texts: Texts) -> float | None:
+    """Return what feature `j` of `texts` can become in the sample `x`: 1, or 0 if it is a flag; None for neither."""
+    if x[j] == 0.0:
+        return 1.0
+    return 0.0 if x[j] == 1.0 and not texts[j] else None
 
 
 def changed_row(x: FloatArray, j: int, value: float, texts: Texts) -> FloatArray:

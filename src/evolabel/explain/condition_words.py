@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from evolabel._utils.text import one_line
 from evolabel.explain.corrected_names import Corrections, note_on
 from evolabel.explain.terms import ANY, TERMS
-from evolabel.explain.text_columns import CLEAR_SHARE, column_and_value
+from evolabel.explain.text_columns import CLEAR_SHARE, column_and_value, value_words
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,8 @@ def _text(features: Sequence[str], shares: Mapping[str, float]) -> tuple[str, st
         return values[0], f"{share:.0%} of its samples"
     if some:
         return f"sometimes {' or '.join(values)}", f"{share:.0%} of its samples"
-    return (
-        f"not {values[0]}" if len(values) == 1 else f"neither {' nor '.join(values)}"
-    ), f"{1.0 - share:.0%} of its samples"
+    neither = value_words(named[0], on=False)[1] if len(values) == 1 else f"neither {' nor '.join(values)}"
+    return neither, f"{1.0 - share:.0%} of its samples"
 
 
 def _range(condition: RuleCondition) -> str:

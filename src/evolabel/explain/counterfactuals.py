@@ -8,7 +8,7 @@ written rule, are tried as well. What lies farther away is found by a search ove
 The outputs of the whole model, whose memberships change as well, must confirm a change, or a somewhat larger one of the
 same feature, with the digits that are printed. Changes that are not confirmed are not returned.
 
-A categorical column changes as a whole: one of its 0/1 features becomes 1 and the others 0.
+A categorical column changes as a whole: one of its 0/1 features becomes 1 and the others 0. A flag turns.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,6 +28,7 @@ from evolabel.explain.changed_rows import (
     column_texts,
     rounded_away,
     sized_change,
+    turned_value,
 )
 from evolabel.explain.shortening import Threshold
 from evolabel.explain.terms import scaled_moments
@@ -52,9 +53,9 @@ class Counterfactual:
     """A change of `feature` from `before` to `after`, in its own units, that turns `label` on (`turns_on`) or off.
 
     Both are readings as they come, also of a sensor that moved and is corrected.
-    A 0/1 feature of a categorical column goes from 0 to 1, and the others of its column become 0. `size` is the change
-    in standard deviations of the scaled stream. `after` has the digits that are printed, and the outputs of the whole
-    model turn the label there. `across_threshold`: it crosses an edge of the threshold rules.
+    A 0/1 feature of a categorical column goes from 0 to 1, and the others of its column become 0; a flag turns. `size`
+    is the change in standard deviations of the scaled stream. `after` has the digits that are printed, and the outputs
+    of the whole model turn the label there. `across_threshold`: it crosses an edge of the threshold rules.
     """
 
     label: str
@@ -145,7 +146,7 @@ def _smallest(found: list[list[FeatureChange]], texts: Texts, turns: int) -> lis
     for changes in found:
         of_column: dict[int, FeatureChange] = {}
         for change in sorted(changes, key=lambda change: change.size):
-            of_column.setdefault(min(texts.get(change.feature, [change.feature])), change)
+            of_column.setdefault(min(texts.get(change.feature) or [change.feature]), change)
         kept.append(list(of_column.values())[:turns])
     return kept
 
@@ -166,7 +167,8 @@ def _across_edges(model: Model, x: FloatArray, edges: tuple[PathEdge, ...], text
     values: set[tuple[int, float]] = set()
     for j, edge, width in edges:
         if j in texts:
-            values |= {(other, 1.0) for other in texts[j] if x[other] == 0.0}
+            turns = [(other, turned_value(x, other, texts)) for other in texts[j] or [j]]
+            values |= {(other, value) for other, value in turns if value is not None}
         elif np.isfinite(edge) and not np.isnan(real[j]):
             up = real[j] <= edge
             end = edge + width if up else edge - width
@@ -177,7 +179,7 @@ def _across_edges(model: Model, x: FloatArray, edges: tuple[PathEdge, ...], text
     for j, value in sorted(values):
         row = real.copy()
         row[j] = value
-        after = 1.0 if j in texts else rounded_away(float(as_read(model, row[None])[0, j]), float(x[j]))
+        after = value if j in texts else rounded_away(float(as_read(model, row[None])[0, j]), float(x[j]))
         changes.append(sized_change(model, x, j, after, texts))
     return changes
 
@@ -229,16 +231,18 @@ def _candidates(
     movable &= (target >= scaler.low) & (target <= scaler.high)
     width = scaled_moments(model)[1]
     size = np.where(movable, np.abs(step) / width, np.inf)
-    for j in texts:
-        moved = model.scale(changed_row(x, j, 1.0, texts)[None])[0] - z
+    words = {j: turned_value(x, j, texts) for j in texts}
+    for j, after in words.items():
+        moved = model.scale(changed_row(x, j, 1.0 if after is None else after, texts)[None])[0] - z
         turned = gaps + np.nan_to_num(moved) @ slopes
-        movable[:, j] = ((turned >= 0.0) != (gaps >= 0.0)) & (x[j] == 0.0)
+        movable[:, j] = ((turned >= 0.0) != (gaps >= 0.0)) & (after is not None)
         size[:, j] = np.where(movable[:, j], np.linalg.norm(np.nan_to_num(moved) / width), np.inf)
     smallest = np.argsort(size, axis=1, kind="stable")[:, :_MAX_TRIED]
     chosen = [(c, int(j)) for c, features in enumerate(smallest) for j in features if movable[c, j]]
     found: list[list[FeatureChange]] = [[] for _ in gaps]
-    for c, j in [(c, j) for c, j in chosen if j in texts]:
-        found[c].append(FeatureChange(j, 1.0, float(size[c, j])))
+    for c, j in chosen:
+        if (word := words.get(j)) is not None:
+            found[c].append(FeatureChange(j, word, float(size[c, j])))
     longer = [(c, j, factor) for c, j in chosen if j not in texts for factor in _LONGER]
     longer = [(c, j, by) for c, j, by in longer if scaler.low <= z[j] + by * step[c, j] <= scaler.high]
     scores = np.zeros((len(longer), len(x)))

@@ -7,7 +7,7 @@ import numpy as np
 
 from evolabel.explain.edge_strips import joined_edges
 from evolabel.explain.read_thresholds import TreeReader
-from evolabel.explain.text_columns import column_and_value
+from evolabel.explain.text_columns import value_words
 from evolabel.explain.threshold_rules import ThresholdRule, edge_text
 from evolabel.explain.tree_leaves import EVERYWHERE, Side, cut_side
 from evolabel.kernels.threshold_rules.state import EDGE, HALF_WIDTH
@@ -96,8 +96,7 @@ class _Drawing:
         if after.only_missing:
             return "missing"
         if j in self._trees.column_of:
-            text = column_and_value(self._trees.features[j])[1]
-            known = f"not {text}" if left else text
+            known = value_words(self._trees.features[j], on=not left)[1]
         elif (after.low, after.high) == (before.low, before.high):
             known = "known"
         else:

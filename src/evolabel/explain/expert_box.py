@@ -11,10 +11,11 @@ from evolabel.explain.expert_form import KNOWN_VALUE, NO, YES, Condition, Expect
 from evolabel.explain.expert_reader import refuse_missing
 from evolabel.explain.read_thresholds import tree_reader
 from evolabel.explain.terms import ANY, TERMS, Vocabulary
+from evolabel.explain.text_columns import TRUE
 from evolabel.explain.threshold_rules import ADMITTED_TOO, NOTHING_ELSE, ThresholdCondition, edge_text
 from evolabel.typing import FloatArray
 
-_HALF = 0.5  # between the 0 and the 1 of the feature of a text
+_HALF = 0.5  # between the 0 and the 1 of the feature of a text, or of a flag
 
 
 def box_of(rule: ExpertRule, words: Vocabulary) -> tuple[FloatArray, FloatArray]:
@@ -32,8 +33,8 @@ def box_of(rule: ExpertRule, words: Vocabulary) -> tuple[FloatArray, FloatArray]
 
 def _ends(condition: Condition, words: Vocabulary) -> tuple[float, float]:
     """Return both ends of the range of `condition`; ABOVE and BELOW leave out the number itself."""
-    if condition.of_text:
-        return (_HALF, np.inf) if condition.term == YES else (-np.inf, _HALF)
+    if condition.of_text or condition.of_flag:
+        return (_HALF, np.inf) if condition.term in (YES, TRUE) else (-np.inf, _HALF)
     if condition.term == KNOWN_VALUE:
         return -float_info.max, float_info.max
     if condition.term:
@@ -104,6 +105,8 @@ def _as_written(condition: ThresholdCondition, columns: dict[str, list[str]]) ->
     name = condition.feature
     if condition.missing == NOTHING_ELSE:
         raise refuse_missing(condition.words())
+    if columns.get(name) == [name] and condition.texts:
+        return [Condition(name, condition.texts[0])]
     if name in columns and condition.texts:
         texts = [f"{name}={text}" for text in condition.texts]
         if condition.excluded:

@@ -6,19 +6,20 @@
      "confidence": 0.8, "weight": 20, "name": "hot"}
 
 A categorical column IS one of its texts, IS NOT, or IS one of several: IF mode IS NOT idle AND valve IS open OR stuck.
+A column of true and false IS one of them: IF running IS true.
 In JSON {"mode": "idle"}, by the 0/1 feature of the text {"mode=idle": "no"}, or {"valve": ["open", "stuck"]}.
 """
 
 from dataclasses import dataclass
 from numbers import Real
-from sys import float_info
 from typing import Any
 
 from evolabel._utils.validation import check_number
 from evolabel.errors import DataError
 from evolabel.explain.quoted_names import NEITHER, NOR, NOT, OR, quoted, written_name
 from evolabel.explain.terms import is_term
-from evolabel.explain.text_columns import column_and_value
+from evolabel.explain.text_columns import FALSE, TRUE, column_and_value
+from evolabel.kernels.bounds import MAX_VALUE
 
 LIKELY, UNLIKELY = 0.9, 0.1  # share of samples with the label on
 SHARE_WORDS = {"likely": LIKELY, "unlikely": UNLIKELY}
@@ -36,7 +37,8 @@ class Condition:
     ----------
     feature : str
     term : str
-        A term such as "high" or "low to medium"; for the 0/1 feature of a text, such as `mode=idle`, `YES` or `NO`.
+        A term such as "high" or "low to medium"; for the 0/1 feature of a text, such as `mode=idle`, `YES` or `NO`; for
+        a column of true and false `TRUE` or `FALSE`.
     low, high : float, optional
         Ends of the range in the units of the feature, instead of a term; None is an open end.
     texts : tuple of str
@@ -55,13 +57,20 @@ class Condition:
             raise DataError(f"{self.feature} needs a term or a range, and not both; write IS high, or BETWEEN 2 AND 5")
         for end in ends:
             is_number = isinstance(end, Real) and not isinstance(end, bool)
-            if not is_number or not abs(end) <= float_info.max:
-                raise DataError(f"{self.feature} has {end!r} as an end of its range; use a finite number")
+            if not is_number or not abs(end) <= MAX_VALUE:
+                raise DataError(
+                    f"{self.feature} has {end!r} as an end of its range; use a finite number of at most {MAX_VALUE:g}"
+                )
         if len(ends) == 2 and not ends[0] <= ends[1]:
             raise DataError(f"{self.feature} BETWEEN {ends[0]:g} AND {ends[1]:g} is empty; the lower end comes first")
         for side in ("low", "high"):  # numbers of numpy become those of Python, which JSON can hold
             end = getattr(self, side)
             object.__setattr__(self, side, None if end is None else float(end))
+
+    @property
+    def of_flag(self) -> bool:
+        """Whether the condition is that a column is true, or false."""
+        return self.term in (TRUE, FALSE)
 
     @property
     def of_text(self) -> bool:

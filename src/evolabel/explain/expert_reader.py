@@ -112,6 +112,8 @@ def _from_dict(form: Mapping[str, Any]) -> ExpertRule:
 
 def _condition(feature: str, value: Any) -> Condition:
     """Return the condition of a range, of a term, of `YES` or `NO` for the 0/1 feature of a text, or else of a text."""
+    if isinstance(value, bool):
+        value = str(value).lower()
     if isinstance(value, str):
         term = " ".join(value.lower().split())
         known = is_term(term) or (term in (YES, NO) and "=" in feature)

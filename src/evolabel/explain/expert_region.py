@@ -1,5 +1,6 @@
 """Expert rules and a model: `resolve` finds the features meant, `spec_of` the statistics, `form_of` reads a rule."""
 
+from contextlib import suppress
 from dataclasses import replace
 from math import floor, log10
 
@@ -17,7 +18,16 @@ from evolabel.explain.expert_form import KNOWN_VALUE, NO, YES, Condition, Expect
 from evolabel.explain.expert_reader import read_form, refuse_missing
 from evolabel.explain.quoted_names import MISSING
 from evolabel.explain.terms import ANY, Vocabulary, stream_terms
-from evolabel.explain.text_columns import CLEAR_SHARE, column_and_value, range_of_value, scaled_0_and_1, shares_on
+from evolabel.explain.text_columns import (
+    CLEAR_SHARE,
+    FALSE,
+    TRUE,
+    column_and_value,
+    range_of_value,
+    scaled_0_and_1,
+    shares_on,
+)
+from evolabel.streams.cells import TRUTH_VALUES
 from evolabel.typing import FloatArray
 
 _MAX_NAMED = 8  # conditions and labels, at most, that a rule is written with
@@ -42,6 +52,8 @@ def resolve(rule: ExpertRule, words: Vocabulary) -> ExpertRule:
 
 def _resolved(condition: Condition, words: Vocabulary) -> list[Condition]:
     """Return `condition` about features of `words`; one of several texts is none of all others."""
+    if condition.feature in words.flags or column_and_value(condition.feature)[0] in words.flags:
+        return [_resolved_flag(condition)]
     if not condition.texts:
         return [_resolved_one(condition, words)]
     column, known = condition.feature, words.texts_like(condition.feature)
@@ -53,6 +65,19 @@ def _resolved(condition: Condition, words: Vocabulary) -> list[Condition]:
     if not others:
         raise DataError(f"{column} has no text other than {' and '.join(condition.texts)}; leave the condition out")
     return [Condition(feature, NO) for feature in others]
+
+
+def _resolved_flag(condition: Condition) -> Condition:
+    """Return `condition` on a column of true and false, which may be a range; DataError for another text or a term."""
+    column, text = column_and_value(condition.feature)
+    if condition.of_flag or condition.term == KNOWN_VALUE or not (condition.term or condition.texts):
+        return condition
+    if condition.of_text and text.upper() == MISSING:
+        raise refuse_missing(f"{column} is {'' if condition.term == YES else 'not '}missing")
+    said = TRUTH_VALUES.get(text.lower()) if condition.of_text else None
+    if said is None:
+        raise DataError(f"{column} is true or false; write {column} IS true, or {column} IS false")
+    return Condition(column, TRUE if bool(said) == (condition.term == YES) else FALSE)
 
 
 def _resolved_one(condition: Condition, words: Vocabulary) -> Condition:
@@ -115,7 +140,7 @@ def _ranges(rule: ExpertRule, model: Model, words: Vocabulary) -> tuple[FloatArr
     scaler = model.scaler
     assert scaler is not None
     ends = np.full((2, model.n_features), np.nan)
-    numbers = [condition for condition in rule.conditions if not condition.of_text]
+    numbers = [condition for condition in rule.conditions if not (condition.of_text or condition.of_flag)]
     for condition in numbers:
         if condition.term == KNOWN_VALUE:
             raise DataError(f"{condition.feature} is known: a region has no condition of that kind; leave it out")
@@ -125,6 +150,7 @@ def _ranges(rule: ExpertRule, model: Model, words: Vocabulary) -> tuple[FloatArr
     for feature in [feature for feature, on in texts.items() if on]:
         others = (other for other in words.texts_like(feature) if scaler.used[words.index_of(other)] > 0)
         texts |= {other: False for other in others if other not in rule.names}
+    texts |= {condition.feature: condition.term == TRUE for condition in rule.conditions if condition.of_flag}
     for feature, on in texts.items():
         j = words.index_of(feature)
         low[j], high[j] = range_of_value(scaler, j, on=on)
@@ -195,15 +221,16 @@ def form_of(identity: int, model: Model, features: list[str], labels: list[str])
     if is_threshold_rule(model, identity):
         return threshold_form(identity, model, features, labels)
     slot, written = slot_of_rule(base, identity), base.rule_names.written.get(identity)
-    name = base.rule_names.names.get(identity, "")
+    name, words = base.rule_names.names.get(identity, ""), stream_terms(model, features)
     if written is not None:
-        rule = read_form(written)
-        if _is_unchanged(rule, slot, base) and rule.names <= {*features, *labels}:
-            return replace(rule, name=name)
+        with suppress(DataError):  # columns may have other names now
+            rule = resolve(read_form(written), words)
+            if _is_unchanged(rule, slot, base) and rule.names <= {*features, *labels}:
+                return replace(rule, name=name)
     weight = float(f"{base.arrays.k[slot]:.4g}")
     certain = float(base.hessian(slot)[-1, -1] / base.arrays.k[slot])
     return ExpertRule(
-        tuple(_read_conditions(slot, model, stream_terms(model, features))),
+        tuple(_read_conditions(slot, model, words)),
         tuple(_read_expectations(slot, model, labels)),
         round(min(certain, 1.0), 2),
         weight,
@@ -254,7 +281,7 @@ def _read_conditions(slot: int, model: Model, words: Vocabulary) -> list[Conditi
 
 
 def _text_terms(words: Vocabulary, scaler: Scaler, centre: FloatArray, half: FloatArray) -> dict[int, str]:
-    """Return `YES`, `NO` or `ANY` for every 0/1 feature of a categorical column.
+    """Return `YES`, `NO` or `ANY` for every 0/1 feature of a categorical column, `TRUE`, `FALSE` or `ANY` for a flag.
 
     It is on or off if most samples of the rule are so and the other value lies outside of its range. Where a column has
     one text, its other texts are `ANY`: they need no condition.
@@ -265,14 +292,16 @@ def _text_terms(words: Vocabulary, scaler: Scaler, centre: FloatArray, half: Flo
     is_off = (shares <= 1.0 - CLEAR_SHARE) & (centre + half < on)
     for j in np.flatnonzero(is_on):
         is_off[[words.index_of(other) for other in words.texts_like(words.feature_names[j])]] = False
-    return {j: YES if is_on[j] else NO if is_off[j] else ANY for j in map(words.index_of, words.texts)}
+    said = dict.fromkeys(words.texts, (YES, NO)) | dict.fromkeys(words.flags, (TRUE, FALSE))
+    numbers = {words.index_of(name): both for name, both in said.items()}
+    return {j: on if is_on[j] else off if is_off[j] else ANY for j, (on, off) in numbers.items()}
 
 
 def _read_condition(words: Vocabulary, j: int, low: float, high: float) -> Condition:
     feature, margin = words.feature_names[j], _TERM_MARGIN * (high - low)
     term = words.term_for(feature, low + margin, high - margin)
     first, last = words.range_of(feature, term)
-    if term != ANY and abs(first - low) < margin and abs(last - high) < margin:
+    if term != ANY and feature not in words.flags and abs(first - low) < margin and abs(last - high) < margin:
         return Condition(feature, term)
     digits = _DIGITS - 1 - floor(log10(high - low))
     return Condition(feature, low=round(low, digits), high=round(high, digits))

@@ -12,7 +12,7 @@ from evolabel.core.protocols import Model
 from evolabel.explain.condition_words import driver_words
 from evolabel.explain.corrected_names import Corrections
 from evolabel.explain.markup import escape, markdown_text
-from evolabel.explain.text_columns import text_features
+from evolabel.explain.text_columns import flag_features, text_features
 
 _MIN_WEIGHT = 0.01  # smallest weight of the rule in the outputs of a label that is shown
 _MAX_FEATURES = 3
@@ -36,7 +36,7 @@ class LinearLabel:
 class LinearRule:
     """The linear member of a classifier that follows drift, with all its labels, and `corrections` of features.
 
-    `texts` are the features that stand for values of categorical columns.
+    `texts` are the features that stand for values of categorical columns, and flags.
     """
 
     labels: tuple[LinearLabel, ...]
@@ -80,7 +80,8 @@ def read_linear_rule(model: Model, feature_names: list[str], label_names: list[s
         effects = tuple((feature_names[j], float(slopes[c, j])) for j in strongest.tolist() if slopes[c, j] != 0.0)
         labels.append(LinearLabel(name, float(weights[c]), effects))
     texts = frozenset[str]() if model.scaler is None else text_features(feature_names, model.scaler.binary)
-    return LinearRule(tuple(labels), sensor_corrections(rules, feature_names), texts)
+    worded = texts | flag_features(feature_names)
+    return LinearRule(tuple(labels), sensor_corrections(rules, feature_names), worded)
 
 
 def _lines(rule: LinearRule) -> list[str]:

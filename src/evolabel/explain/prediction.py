@@ -16,7 +16,7 @@ from evolabel.explain.novelty_check import NoveltyCheck
 from evolabel.explain.quoted_names import printed_name
 from evolabel.explain.shortening import Threshold, labels_on
 from evolabel.explain.terms import Vocabulary
-from evolabel.explain.text_columns import column_and_value
+from evolabel.explain.text_columns import value_words
 from evolabel.explain.threshold_path import ThresholdPath
 from evolabel.explain.threshold_rules import Style
 from evolabel.explain.written_rules import WrittenRule
@@ -270,9 +270,8 @@ def _named(why: Explanation, j: int, style: Style) -> str:
     note = note_on(name, why.corrections)
     if np.isnan(value):
         return f"{style(name)}{note} (missing)"
-    if name in why.words.texts and value in (0.0, 1.0):
-        column, text = column_and_value(name)
-        return f"{style(column)} is {'' if value else 'not '}{style(text)}"
+    if name in why.words.worded and value in (0.0, 1.0):
+        return " is ".join(value_words(name, on=value == 1.0, style=style))
     used = value if why.corrected is None else float(why.corrected[j])
     return f"{style(name)}{note} ({value:.4g}, {why.words.term_for(name, used, used)})"
 
@@ -311,9 +310,8 @@ def _turn_lines(why: Explanation, c: int, style: Style) -> list[str]:
 def _turn_line(why: Explanation, change: Counterfactual, style: Style) -> str:
     before, after = change_texts(change.before, change.after)
     if_text = f"{style(change.feature)}{note_on(change.feature, why.corrections)} went from {before} to {after}"
-    if change.feature in why.words.texts:
-        column, text = column_and_value(change.feature)
-        if_text = f"{style(column)} were {style(text)}"
+    if change.feature in why.words.worded:
+        if_text = " were ".join(value_words(change.feature, on=change.after == 1.0, style=style))
     across = " (across a threshold)" if change.across_threshold else ""
     return f"would turn {'on' if change.turns_on else 'off'} if {if_text}{across}"
 

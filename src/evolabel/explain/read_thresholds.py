@@ -9,7 +9,7 @@ from evolabel.core.members.sensor_corrections import sensor_corrections
 from evolabel.core.protocols import Model
 from evolabel.explain.corrected_names import Corrections, note_on
 from evolabel.explain.edge_strips import join_strips
-from evolabel.explain.text_columns import column_and_value, text_columns
+from evolabel.explain.text_columns import FALSE, column_and_value, flag_features, text_columns
 from evolabel.explain.threshold_rules import (
     ADMITTED_TOO,
     LIKELY_FROM,
@@ -143,6 +143,8 @@ class TreeReader:
         if not named and missing in (ADMITTED_TOO, NEVER_SEEN):
             return []
         texts = tuple(column_and_value(self.features[j])[1] for j in named)
+        if column in flag_features(self.features):
+            texts, excluded = ((FALSE,) if excluded else texts), False
         return [ThresholdCondition(column, -np.inf, np.inf, 0.0, 0.0, missing, texts, excluded)]
 
     def label_rules(self, k: int) -> LabelRules:

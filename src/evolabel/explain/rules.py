@@ -16,9 +16,10 @@ from evolabel.explain.corrected_names import Corrections, correction_values
 from evolabel.explain.linear_rule import LinearRule
 from evolabel.explain.markup import bold, code, escape, markdown_text, page
 from evolabel.explain.shortening import Fidelity
-from evolabel.explain.text_columns import text_features
+from evolabel.explain.text_columns import flag_features, text_features
 from evolabel.explain.threshold_rules import LabelRules
 from evolabel.explain.written_rules import WrittenRule
+from evolabel.streams.column_kinds import FeatureNames
 from evolabel.typing import FloatArray
 
 _MAX_LABELS = 5
@@ -127,11 +128,10 @@ class Rule:
 
     @property
     def text_shares(self) -> dict[str, float]:
-        """How often categorical columns have each of their values, by its 0/1 feature, such as `mode=idle`."""
-        texts = text_features(self.feature_names, ~np.isnan(self.shares_on))
-        return {
-            name: float(share) for name, share in zip(self.feature_names, self.shares_on, strict=True) if name in texts
-        }
+        """How often categorical columns have each of their values, by its 0/1 feature `mode=idle`; flags: are true."""
+        worded = text_features(self.feature_names, ~np.isnan(self.shares_on)) | flag_features(self.feature_names)
+        shares = zip(self.feature_names, self.shares_on.tolist(), strict=True)
+        return {name: share for name, share in shares if name in worded and not np.isnan(share)}
 
     @property
     def idle(self) -> int:
@@ -148,7 +148,7 @@ class Rule:
         names = dict(zip(self.feature_names, features, strict=True)), dict(zip(self.label_names, labels, strict=True))
         return replace(
             self,
-            feature_names=list(features),
+            feature_names=features if isinstance(features, FeatureNames) else list(features),
             label_names=list(labels),
             conditions=tuple(replace(condition, feature=names[0][condition.feature]) for condition in self.conditions),
             outcomes=tuple(outcome.renamed(*names) for outcome in self.outcomes),

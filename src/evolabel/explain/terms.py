@@ -16,7 +16,8 @@ from evolabel._utils.text import first_names
 from evolabel.core.edits.expert_rules import stream_moments
 from evolabel.core.protocols import Model
 from evolabel.errors import DataError
-from evolabel.explain.text_columns import column_and_value, text_features
+from evolabel.explain.text_columns import column_and_value, flag_features, text_features
+from evolabel.streams.column_kinds import FeatureNames
 from evolabel.typing import FloatArray
 
 TERMS = ("very low", "low", "medium", "high", "very high")
@@ -42,6 +43,8 @@ class Vocabulary:
         Ends of the five terms in original units.
     texts : frozenset of str
         The features that stand for values of categorical columns.
+    flags : frozenset of str
+        The features that stand for true and false.
 
     Examples
     --------
@@ -57,6 +60,7 @@ class Vocabulary:
     feature_names: list[str]
     edges: FloatArray
     texts: frozenset[str] = field(default=frozenset(), repr=False)
+    flags: frozenset[str] = field(default=frozenset(), repr=False)
 
     def range_of(self, feature: str, term: str) -> tuple[float, float]:
         """Return the ends of `term`, or of a span such as "low to medium", in the units of `feature`.
@@ -81,10 +85,18 @@ class Vocabulary:
             return ANY
         return TERMS[first] if first == last else f"{TERMS[first]}{_TO}{TERMS[last]}"
 
+    @property
+    def worded(self) -> frozenset[str]:
+        """The features of 0 and 1 that are shown as words: texts and flags."""
+        return self.texts | self.flags
+
     def index_of(self, feature: str) -> int:
         """Return the column number of `feature`; DataError if there is none of this name."""
         if feature not in self.feature_names:
-            raise DataError(f"there is no feature {feature!r}; the features are {first_names(self.feature_names)}")
+            named = [column_and_value(name)[0] if name in self.texts else name for name in self.feature_names]
+            raise DataError(
+                f"there is no feature {feature!r}; the features are {first_names(list(dict.fromkeys(named)))}"
+            )
         return self.feature_names.index(feature)
 
     def texts_like(self, feature: str) -> list[str]:
@@ -110,7 +122,9 @@ def stream_terms(model: Model, feature_names: Sequence[str]) -> Vocabulary:
     assert model.scaler is not None
     edges = model.scaler.inverse(_stream_quantiles(model, SHARES)).T
     texts = text_features(feature_names, model.scaler.binary)
-    return Vocabulary(list(feature_names), np.maximum.accumulate(edges, axis=1), texts)
+    edges = np.maximum.accumulate(edges, axis=1)
+    names = feature_names if isinstance(feature_names, FeatureNames) else list(feature_names)
+    return Vocabulary(names, edges, texts, flag_features(feature_names))
 
 
 def _stream_quantiles(model: Model, shares: Sequence[float]) -> FloatArray:

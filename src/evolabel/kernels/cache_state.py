@@ -1,11 +1,15 @@
-"""`kernel_cache`: where compiled kernels are kept, and what is there."""
+"""`kernel_cache`: where compiled kernels are kept, and what is there; `processor_name`: what they are compiled for."""
 
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numba
+from llvmlite import binding
 
 from evolabel.kernels.compile import all_caches, folder_of
 
+_config: Any = numba.config
 _CODE, _INDEX = "*.nbc", "*.nbi"  # files of numba: machine code, and the list of what is there
 
 
@@ -30,6 +34,11 @@ def kernel_cache() -> KernelCache:
     current = [own for own in map(folder_of, sources) if any(own.rglob(_INDEX))]
     size = sum(_size(own) for own in current)
     return KernelCache(folder, _can_write(folder), len(current), size / 1e6, (_size(folder) - size) / 1e6)
+
+
+def processor_name() -> str:
+    """Return the name of the processor that kernels are compiled for: this one, or that of NUMBA_CPU_NAME."""
+    return str(_config.CPU_NAME or binding.get_host_cpu_name())
 
 
 def _size(folder: Path) -> int:

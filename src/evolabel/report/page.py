@@ -174,12 +174,17 @@ def _rules(repeated: Repeated, columns: Dataset | None) -> list[Any]:
     rules = sorted(found, key=lambda rule: -rule.support)[:_MAX_RULES_SHOWN]
     if columns is None:
         return [*found.written, *found.thresholds, *rules]
-    names = list(columns.feature_names), list(columns.label_names)
+    names = columns.names_with_kinds, _label_names(learner, columns)
     before: list[Any] = []
     if found.written or found.thresholds:
         model = learner.inner.trained_model
         before = [*read_written_rules(model, *names), *read_threshold_rules(model, *names)]
     return [*before, *(rule.renamed(*names) for rule in rules)]
+
+
+def _label_names(learner: Any, columns: Dataset) -> list[str]:
+    """The names of the labels in the order of `learner`, which for classes is its own."""
+    return list(learner.label_names_ if columns.one_per_row else columns.label_names)
 
 
 @dataclass(frozen=True)
@@ -200,7 +205,7 @@ def _threshold_figures(repeated: Repeated, columns: Dataset | None) -> list[_Fig
         return []
     data = learner.figure_data()
     if columns is not None:
-        data = replace(data, feature_names=list(columns.feature_names), label_names=list(columns.label_names))
+        data = replace(data, feature_names=columns.names_with_kinds, label_names=_label_names(learner, columns))
     drawn = threshold_figures(_Renamed(data))
     return [
         _Figure(f"{_THRESHOLD_FILE}{number}", figure.caption, as_svg(figure_of(figure.axes)))

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from fastapi import Depends, FastAPI
 
@@ -21,6 +22,7 @@ from evolabel.server.api import (
     rules,
     sample_reading,
     samples,
+    snapshots,
     users,
 )
 from evolabel.server.api.access import Access, check_policy
@@ -28,6 +30,7 @@ from evolabel.server.api.streams import Streams
 from evolabel.server.config import networks
 from evolabel.server.contexts.settings import ProjectSettings
 from evolabel.server.guard import Guard
+from evolabel.server.ops.auditing import audit_request
 from evolabel.server.ops.http_counts import HttpCounts
 from evolabel.server.ops.notify import keep_notifying, notify
 from evolabel.server.service import Service
@@ -45,6 +48,7 @@ ROUTERS = (
     projects.router,
     exports.router,
     model.router,
+    snapshots.router,
     label_studio.router,
     members.router,
     users.router,
@@ -79,6 +83,7 @@ def create_app(
         redoc_url=None,
         lifespan=lifespan,
         dependencies=[Depends(check_policy)],
+        responses=problems.DOCUMENTED,
     )
     app.state.access = Access(service, token_per_minute)
     app.state.streams = Streams(service, lambda happening: describe(happening).title)
@@ -89,5 +94,7 @@ def create_app(
     pages.install_pages(app, service)
     for router in ROUTERS:
         app.include_router(router)
-    app.add_middleware(Guard, counts=app.state.http_counts, most_body=body_mb * 1024 * 1024)
+    app.add_middleware(
+        Guard, counts=app.state.http_counts, most_body=body_mb * 1024 * 1024, audit=partial(audit_request, service)
+    )
     return app

@@ -13,11 +13,23 @@ from sqlalchemy.exc import ArgumentError
 
 from evolabel._utils.text import first_names
 from evolabel.errors import ParameterError
+from evolabel.server.contexts.limits import Retention, ServiceLimits
 from evolabel.server.contexts.settings import ProjectSettings
+from evolabel.server.store.engines import check_external_checkpoint
 
 _PREFIX = "EVOLABEL_"
 _PRIVATE = ("127.0.0.1", "localhost", "::1")
 _LEVELS = ("debug", "info", "warning", "error")
+_MOST = {
+    "database.min_free_mb": 1_000_000,
+    "limits.token_per_minute": 1_000_000,
+    "limits.body_mb": 1024,
+    "limits.model_mb": 1024,
+    "limits.rows": 1000,
+    "limits.queue": 1_000_000,
+    "limits.sse": 100_000,
+}
+_FEWEST_DAYS = 31
 _TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
@@ -41,10 +53,24 @@ class ServerConfig:
         Files of the certificate and its key; both or none.
     url : str
         The database.
+    checkpoint : str
+        "own", or "external" if another program moves SQLite's write-ahead log into the database.
+    min_free_mb : int
+        Megabytes left on the disk of a SQLite file, below which samples are refused; answers below a quarter of it.
+    retain_days : int
+        Days for which the values of samples stay in the database; 0: for ever. Then they go to files.
+    archive : str
+        Folder of these files.
     token_per_minute : int
         Requests of a token that has no limit of its own.
-    body_mb : int
-        Largest body of a request, in MiB.
+    body_mb, model_mb : int
+        Largest body of a request, and largest model file, in MiB.
+    rows : int
+        Rows of a request at most.
+    queue : int
+        Requests that wait in a project at most.
+    sse : int
+        Open streams of server-sent events at most.
     addresses : str
         Addresses or networks, apart by commas, that may read /metrics.
     level, format : str
@@ -60,8 +86,16 @@ class ServerConfig:
     tls_cert: str = _key("server", "")
     tls_key: str = _key("server", "")
     url: str = _key("database", "sqlite:///evolabel-data/evolabel.db")
+    checkpoint: str = _key("database", "own")
+    min_free_mb: int = _key("database", 200)
+    retain_days: int = _key("database", 0)
+    archive: str = _key("database", "evolabel-data/archive")
     token_per_minute: int = _key("limits", 600)
     body_mb: int = _key("limits", 8)
+    model_mb: int = _key("limits", 64)
+    rows: int = _key("limits", 1000)
+    queue: int = _key("limits", 2000)
+    sse: int = _key("limits", 200)
     addresses: str = _key("metrics", "127.0.0.1, ::1")
     level: str = _key("log", "info")
     format: str = _key("log", "json")
@@ -83,10 +117,31 @@ class ServerConfig:
             )
         if self.level not in _LEVELS or self.format not in ("json", "text"):
             raise ParameterError(f"log.level is one of {', '.join(_LEVELS)}, log.format is json or text")
-        if not 1 <= self.body_mb <= 1024 or self.token_per_minute < 1:
-            raise ParameterError("limits.body_mb is from 1 to 1024, limits.token_per_minute at least 1")
+        for key, most in _MOST.items():
+            value = getattr(self, key.partition(".")[2])
+            if not 1 <= value <= most:
+                raise ParameterError(f"{key} is {value}; it must be from 1 to {most}")
+        if self.retain_days != 0 and not _FEWEST_DAYS <= self.retain_days <= 100_000:
+            raise ParameterError(
+                f"database.retain_days is {self.retain_days}; it must be 0, or from {_FEWEST_DAYS} to 100000, because "
+                "acts of 30 days can be undone"
+            )
+        if self.checkpoint not in ("own", "external"):
+            raise ParameterError(f"database.checkpoint is {self.checkpoint!r}; it must be own or external")
+        if self.checkpoint == "external" and self.url.startswith("sqlite"):
+            check_external_checkpoint()
         networks(self.addresses)
         networks(self.proxy)
+
+    def retention(self) -> Retention | None:
+        """Return how long payloads stay in the log, None for ever."""
+        return Retention(self.retain_days, Path(self.archive)) if self.retain_days else None
+
+    def limits(self) -> ServiceLimits:
+        """Return the limits of the service."""
+        return ServiceLimits.of(
+            queue=self.queue, rows=self.rows, min_free_mb=self.min_free_mb, model_mb=self.model_mb, sse=self.sse
+        )
 
 
 class Loaded(NamedTuple):

@@ -4,7 +4,9 @@ import logging
 import re
 import secrets
 import time
+from collections.abc import Callable
 
+from sqlalchemy.exc import OperationalError
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -16,7 +18,10 @@ MOST_BODY = 8 * 1024 * 1024  # bytes, by default
 MOST_HEADERS = 64 * 1024  # bytes
 _MOST_FORM = 256 * 1024  # bytes
 _LONGEST_REQUEST_ID = 100
-_MODEL_PATH = re.compile(r"/api/v1/projects/[a-z0-9-]{1,40}/model")
+_MODEL_PATH = {
+    "PUT": re.compile(r"/api/v1/projects/[a-z0-9-]{1,40}/model"),
+    "POST": re.compile(r"/p/[a-z0-9-]{1,40}/model"),
+}
 _QUIET = ("/livez", "/readyz", "/metrics")
 
 Refusal = tuple[int, str, str, dict[str, str]]
@@ -35,10 +40,16 @@ class Guard:
         Counts requests.
     most_body : int
         Bytes of a body.
+    audit : function, optional
+        Called with each request, its route and the status of its response, after that was sent.
     """
 
-    def __init__(self, app: ASGIApp, counts: HttpCounts, most_body: int = MOST_BODY) -> None:
+    def __init__(
+        self, app: ASGIApp, counts: HttpCounts, most_body: int = MOST_BODY,
+        audit: Callable[[Request, str, int], None] | None = None,
+    ) -> None:  # fmt: skip
         self._app = app
+        self._audit = audit
         self._counts = counts
         self._most_body = most_body
 
@@ -69,7 +80,7 @@ class Guard:
 
         A model file is read by its route, after the sender was checked.
         """
-        if request.method == "PUT" and _MODEL_PATH.fullmatch(request.url.path):
+        if (path := _MODEL_PATH.get(request.method)) is not None and path.fullmatch(request.url.path):
             await self._app(request.scope, receive, send)
             return
         most = _MOST_FORM if _is_form(request) else self._most_body
@@ -88,6 +99,8 @@ class Guard:
         """Count `request`, and write one line about it; its route, not its address, which may hold a secret."""
         route = getattr(request.scope.get("route"), "path", "")
         self._counts.add(route, request.method, status, seconds)
+        if self._audit is not None:
+            self._audit(request, route, status)
         identity = getattr(request.state, "identity", None)
         facts = {
             "request_id": request.state.request_id,
@@ -159,6 +172,8 @@ def _without_token(request: Request) -> Refusal | None:
         request.app.state.access.identity(request)
     except ProblemError as error:
         return error.status, error.type, str(error), error.headers
+    except OperationalError:
+        return *problems.NO_DATABASE, {"Retry-After": "1"}
     return None
 
 

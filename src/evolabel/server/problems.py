@@ -6,6 +6,7 @@ from typing import Any, cast
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
 from evolabel.errors import DataError, EvolabelError, ModelFileError, ParameterError, StateError
@@ -14,13 +15,34 @@ from evolabel.server.contexts.jobs import BusyError, CannotApplyError
 from evolabel.server.contexts.verbs import ConflictError, PlacedError, UnknownError
 from evolabel.server.security.policies import ForbiddenError, HiddenError, SlowDownError, UnauthorisedError
 from evolabel.server.store.disk import DiskFullError
-from evolabel.server.store.pen import NotWriterError, StoreError
+from evolabel.server.store.pen import NotWriterError, StoreError, store_problem
 
 logger = logging.getLogger("evolabel.server")
 
 _MOST_FAULTS = 20  # of one request, in its problem document
 _MEDIA = "application/problem+json"
 _STATUS_OF_TYPE = {"key-reused": 422, "disk-full": 507}
+
+
+_TEXT = {"type": "string"}
+_PROBLEM = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": _TEXT, "title": _TEXT, "status": {"type": "integer"}, "detail": _TEXT,
+        "instance": {"type": ["string", "null"]},
+        "errors": {"type": "array", "items": {"type": "object", "properties": {"pointer": _TEXT, "detail": _TEXT}}},
+    },
+}  # fmt: skip
+DOCUMENTED: dict[int | str, dict[str, Any]] = {
+    status: {"description": what, "content": {_MEDIA: {"schema": _PROBLEM}}}
+    for status, what in (("4XX", "Refused; `detail` says what to do"), ("5XX", "Not done now; `detail` says why"))
+}
+"""Errors of every route in the OpenAPI document."""
+
+
+NO_DATABASE = 503, "busy", "the database cannot be reached; send the request again"
+"""Status, type and detail of a problem: nothing can be read at the moment."""
 
 
 class ProblemError(EvolabelError):
@@ -38,6 +60,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(EvolabelError, _evolabel_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(OperationalError, _no_database)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -76,6 +99,8 @@ async def _evolabel_error(request: Request, error: Exception) -> Response:
     if isinstance(error, PlacedError):
         faults = [{"pointer": error.pointer, "detail": str(error)}]
         return document(request, 422, "invalid", str(error), errors=faults)
+    if isinstance(error, StoreError):
+        return document(request, 503, *store_problem(error), headers={"Retry-After": "1"})
     status, type = _kind(error)
     wait = error.seconds if isinstance(error, SlowDownError) else 1.0 if status == 503 else 0.0
     headers = {"Retry-After": str(max(1, round(wait)))} if wait else None
@@ -104,7 +129,6 @@ _KINDS: tuple[tuple[type[Exception], tuple[int, str]], ...] = (
     (SlowDownError, (429, "slow-down")),
     (DiskFullError, (507, "disk-full")),
     (NotWriterError, (503, "standby")),
-    (StoreError, (503, "busy")),
     (StateError, (409, "conflict")),
     (ParameterError, (422, "invalid")),
     (DataError, (422, "invalid")),
@@ -131,6 +155,11 @@ async def _http_error(request: Request, error: Exception) -> Response:
     types = {404: "not-found", 405: "method-not-allowed", 413: "too-large", 415: "not-json"}
     detail = str(getattr(error, "detail", error))
     return document(request, status, types.get(status, "refused"), detail, headers=getattr(error, "headers", None))
+
+
+async def _no_database(request: Request, error: Exception) -> Response:
+    logger.error("the database cannot be read: %s", error)
+    return document(request, *NO_DATABASE)
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:

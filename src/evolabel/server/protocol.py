@@ -7,11 +7,16 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS = 10.0
 BODY_SECONDS = 30.0
+SLOWEST = 256 * 1024  # bytes a second of a large body, such as a model file
+_LARGEST = 64 * 1024 * 1024  # bytes for which the time of a body is extended
 _TIMEOUT = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 class DeadlineProtocol(H11Protocol):
-    """A connection whose heads must come within 10 s and bodies within 30 s; idle ones end by the limit of uvicorn."""
+    """A connection whose heads must come within 10 s; idle ones end by the limit of uvicorn.
+
+    A body must come within 30 s, and a second more for each 256 KiB of it.
+    """
 
     _phase: str = ""
     _timer: asyncio.TimerHandle | None = None
@@ -54,7 +59,13 @@ class DeadlineProtocol(H11Protocol):
             self._timer.cancel()
             self._timer = None
         if phase:
-            self._timer = self.loop.call_later(HEAD_SECONDS if phase == "head" else BODY_SECONDS, self._cut_off)
+            seconds = HEAD_SECONDS if phase == "head" else BODY_SECONDS + self._announced() / SLOWEST
+            self._timer = self.loop.call_later(seconds, self._cut_off)
+
+    def _announced(self) -> int:
+        """Return the bytes that the head of the request says its body has, at most those of a model file."""
+        length = dict(self.headers).get(b"content-length", b"0")
+        return min(int(length[:20]), _LARGEST) if length.isdigit() else 0
 
     def _cut_off(self) -> None:
         """Close the connection, with 408 if nothing was answered yet."""

@@ -37,8 +37,16 @@ def run_server(config: ServerConfig, *, demo: bool = False, keep_decisions: bool
     warnings.simplefilter("ignore", DataWarning)  # what is odd about a sample is in its outcome
     url = read_url(config.url)
     listener = take_port(config.host, config.port)
+    if demo:
+        sys.stderr.write("Starting. The first start compiles for up to a minute, then a link is printed.\n")
     try:
-        service = Service(url, keep_decisions=keep_decisions)
+        service = Service(
+            url,
+            keep_decisions=keep_decisions,
+            limits=config.limits(),
+            checkpoint=config.checkpoint == "own",
+            retention=config.retention(),
+        )
         service.start()
         _serve(config, service, listener, demo=demo)
     finally:

@@ -1,24 +1,27 @@
 """`Service`: the database, its writer and one worker per project, without HTTP."""
 
+import contextlib
 import logging
 import re
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import URL, Engine
 
 from evolabel.errors import EvolabelError, ParameterError, StateError
 from evolabel.server.contexts.desk import Origin
-from evolabel.server.contexts.rebuild import RebuildPlan, rebuild_model
+from evolabel.server.contexts.limits import DEFAULT_LIMITS, Retention, ServiceLimits
 from evolabel.server.contexts.replay import ReplayError, versions
-from evolabel.server.contexts.settings import MOST_LABELS, Feature, Label, ProjectSettings
-from evolabel.server.contexts.state import Facts, ProjectState
+from evolabel.server.contexts.retention import archive_all
+from evolabel.server.contexts.settings import DAY, MOST_LABELS, Feature, Label, ProjectSettings
+from evolabel.server.contexts.state import ProjectState
 from evolabel.server.contexts.verbs import ConflictError
 from evolabel.server.contexts.worker import Worker
+from evolabel.server.security.membership import Sender, audit_act
 from evolabel.server.store import derive
-from evolabel.server.store.blobs import store_blob
+from evolabel.server.store.activity import COMMAND
 from evolabel.server.store.engines import reading_engine
 from evolabel.server.store.log import LogError, NewRecord, Record
 from evolabel.server.store.migrate import prepare_tables
@@ -30,6 +33,7 @@ _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 _LONGEST_NAME = 200  # characters
 _PING_SECONDS = 2.0
 _TRY_SECONDS = 1.0
+_HOUR_SECONDS = 3600.0
 _STOP_SECONDS = 10.0  # of all workers together
 
 logger = logging.getLogger("evolabel.server")
@@ -54,12 +58,27 @@ class Service:
         The database; its tables are made if there are none.
     keep_decisions : bool
         Whether a log that this version of the program would decide otherwise is read with the decisions in it.
+    limits : ServiceLimits
+    checkpoint : bool
+        Whether the service moves SQLite's write-ahead log into the database; else another program does.
+    retention : Retention, optional
+        When values of samples go to files; never without it.
     """
 
-    def __init__(self, url: URL, *, keep_decisions: bool = False) -> None:
+    def __init__(
+        self,
+        url: URL,
+        *,
+        keep_decisions: bool = False,
+        limits: ServiceLimits = DEFAULT_LIMITS,
+        checkpoint: bool = True,
+        retention: Retention | None = None,
+    ) -> None:
         self.url = url
+        self.limits = limits
         self._keep_decisions = keep_decisions
-        self.pen = Pen(url)
+        self._retention = retention
+        self.pen = Pen(url, checkpoint=checkpoint)
         try:
             if self.pen.acquire():
                 self._make_tables()
@@ -73,7 +92,8 @@ class Service:
         self.broken: dict[str, str] = {}
         """Projects that are not served, and why."""
         self._begun_term = 0
-        self._rebuilding: set[str] = set()
+        self.changing: set[str] = set()
+        """Projects whose models are changed in threads."""
         self._turn = threading.Lock()
         self._stopped = threading.Event()
 
@@ -88,6 +108,16 @@ class Service:
         else:
             logger.info("standby: another process writes to the database")
         threading.Thread(target=self._keep_writing, name="ping", daemon=True).start()
+        threading.Thread(target=self._look_after, name="hourly", daemon=True).start()
+
+    def start_one(self, slug: str) -> None:
+        """Make the state of project `slug` alone, for a command; NotWriterError while a service runs."""
+        if not self.pen.is_writer:
+            raise NotWriterError("a service runs on this database; stop it first, or use its address")
+        with reading(self.reader) as connection:
+            project = find_project(connection, slug)
+        if project is not None:
+            self._begin(project, COMMAND)
 
     def check_writer(self) -> None:
         """Raise NotWriterError while another process writes: this one has no projects then."""
@@ -111,6 +141,19 @@ class Service:
                 logger.error("this process cannot write: %s", error)
             except Exception:
                 logger.exception("this process cannot write; it tries again")
+
+    def _look_after(self) -> None:
+        """Every hour write the head of each log to the journal, so that a change of it shows; archive old payloads."""
+        while True:
+            workers = list(self.workers.values()) if self.is_writer else []
+            for worker in workers:
+                facts = {"project": worker.project.slug, "seq": worker.head.seq}
+                logger.info("head of the log: %s", worker.head.chain.hex(), extra=facts)
+            if self._retention is not None:
+                before = time.time_ns() // 1000 - self._retention.days * DAY
+                archive_all(workers, self.pen, self._retention.folder, before)
+            if self._stopped.wait(_HOUR_SECONDS):
+                return
 
     def _begin_all(self) -> None:
         """Begin every project that has no worker yet."""
@@ -168,36 +211,45 @@ class Service:
             self._begin(project)
         return project
 
-    def begin_rebuild(self, worker: Worker, plan: RebuildPlan, origin: Origin) -> None:
-        """Make the model of `worker` anew by `plan` of `origin`, in a thread; ConflictError while one does so."""
+    def begin_change(
+        self, worker: Worker, what: str, change: Callable[[], object], sender: Sender, **detail: object
+    ) -> None:
+        """Change the model of `worker` by `change`, for `sender`, in a thread; ConflictError while another one does so.
+
+        `what` is rebuild, fit or undo. The audit table has its begin and the `detail`; where it fails, the log and the
+        audit table have the cause.
+        """
         slug = worker.project.slug
         with self._turn:
-            if slug in self._rebuilding:
+            if slug in self.changing:
                 raise ConflictError("rebuilding-already", "the model is being made anew; wait until that has ended")
-            self._rebuilding.add(slug)
+            self.changing.add(slug)
 
         def run() -> None:
             try:
-                self.rebuild(worker, plan, origin)
-            except EvolabelError as error:
-                logger.error("the model of %s was not made anew: %s", slug, error)
+                with self.pen.transaction() as connection:
+                    audit_act(connection, f"{what}-begun", slug, sender, **detail)
+                change()
+            except Exception as error:
+                self._keep_failure(worker, what, sender, error)
             finally:
-                self._rebuilding.discard(slug)
+                self.changing.discard(slug)
 
-        threading.Thread(target=run, name=f"rebuild-{slug}", daemon=True).start()
+        threading.Thread(target=run, name=f"{what}-{slug}", daemon=True).start()
 
-    def rebuild(self, worker: Worker, plan: RebuildPlan, origin: Origin) -> Facts:
-        """Make the model of `worker` anew by `plan` of `origin`, and return the seals before and after."""
-
-        def store(data: bytes) -> None:
+    def _keep_failure(self, worker: Worker, what: str, sender: Sender, error: Exception) -> None:
+        """Write to the log of `worker` and to the audit table that `what` `sender` asked for has ended in `error`."""
+        slug, is_known = worker.project.slug, isinstance(error, EvolabelError)
+        cause = str(error) if is_known else f"{type(error).__name__}: {error}"
+        logger.error("%s of the model of %s failed: %s", what, slug, cause, exc_info=not is_known)
+        with contextlib.suppress(EvolabelError):  # the service stops, or the database is gone
+            worker.call(lambda desk: desk.record(f"{what}.failed", {"error": cause}, Origin(sender.person_id)))
             with self.pen.transaction() as connection:
-                store_blob(connection, worker.project.id, data, time.time_ns() // 1000)
+                audit_act(connection, f"{what}-failed", slug, sender, error=cause)
 
-        return rebuild_model(worker, plan, origin, store)
-
-    def _begin(self, project: Project) -> None:
-        worker = Worker(project, self.pen, self.reader)
-        worker.start(keep_decisions=self._keep_decisions)
+    def _begin(self, project: Project, cause: str = "start") -> None:
+        worker = Worker(project, self.pen, self.reader, self.limits)
+        worker.start(cause, keep_decisions=self._keep_decisions)
         self.workers[project.slug] = worker
 
     def _make_tables(self) -> None:

@@ -1,6 +1,6 @@
 """`Dataset`: features, labels and their names, in the order of the stream."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from evolabel._utils.text import counted
 from evolabel.errors import DataError
+from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds, FeatureNames
 from evolabel.typing import FloatArray, IntArray
 
 
@@ -32,9 +33,10 @@ class Dataset:
         the published file, so that a seed gives the same stream for both orders.
     lines : ndarray of shape (n_samples,) or None
         Line numbers of the rows in their file, for messages; None if there are no lines.
-    origins : dict of str to str
-        The columns of timestamps that features such as time_hour, time_weekday and time_days were made of, with the
-        timestamp from which on the days are counted.
+    one_per_row : bool
+        Whether the labels are classes, of which each row has one.
+    kinds : ColumnKinds
+        Which features were made of texts, of true and false, and of timestamps.
 
     Examples
     --------
@@ -53,7 +55,8 @@ class Dataset:
     split: int | None = field(default=None, kw_only=True)
     starts_at: int = field(default=0, kw_only=True)
     lines: IntArray | None = field(default=None, kw_only=True)
-    origins: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    one_per_row: bool = field(default=False, kw_only=True)
+    kinds: ColumnKinds = field(default=ONLY_NUMBERS, kw_only=True)
 
     def __post_init__(self) -> None:
         for table in ("X", "Y"):
@@ -90,6 +93,11 @@ class Dataset:
     def n_labels(self) -> int:
         """Number of labels."""
         return int(self.Y.shape[1])
+
+    @property
+    def names_with_kinds(self) -> FeatureNames:
+        """Names of the features, with those made of texts, and of true and false."""
+        return FeatureNames(self.feature_names, self.kinds.texts, self.kinds.flags)
 
     def take(self, rows: int) -> Self:
         """Return a data set of the first `rows` rows."""

@@ -89,6 +89,19 @@ def test_few_valued_features_and_stationary_streams_are_left_alone():
     assert not about_features(clf)
 
 
+@pytest.mark.parametrize("way", ["forward", "backward", "rows come late"])
+def test_elapsed_time_is_no_sensor_that_moves(way):
+    X, Y = bent_stream(2500, 11, p=5)
+    clock = np.arange(2500.0) if way == "forward" else -np.arange(2500.0)
+    if way == "rows come late":
+        clock = np.arange(2500.0) + np.random.default_rng(0).uniform(0.0, 3.0, 2500)
+    X[:, 3] = clock
+    clf, _ = run(X, Y)
+    assert not about_features(clf)
+    np.testing.assert_array_equal(corrected(clf._model.trained(), X), X)
+    assert clf.sibling()._model.trained().members.phase.tolist() == clf._model.trained().members.phase.tolist()
+
+
 def test_missing_readings_start_no_trial_and_are_no_readings():
     X, Y = bent_stream(3000, 15)
     X[AT:, 0] = np.nan

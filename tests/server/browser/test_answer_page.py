@@ -6,7 +6,6 @@ import pytest
 from sqlalchemy import select
 
 from evolabel.server.contexts import verbs
-from evolabel.server.security import passwords
 from evolabel.server.store.schema import RESPONSE
 from server.browser.conftest import check, picture
 from server.people import PASSWORD, add_person, ask
@@ -33,8 +32,7 @@ def said(page, text):
     page.wait_for_function("text => document.getElementById('live').textContent.includes(text)", arg=text)
 
 
-def test_sign_in_and_answer_by_keys_with_one_enter_per_question(serve, visit, monkeypatch):
-    monkeypatch.setattr(passwords, "_COST", 2**4)
+def test_sign_in_and_answer_by_keys_with_one_enter_per_question(serve, visit):
     service, url = serve(hold_seconds=60)
     person = add_person(service, password=PASSWORD)
     ask(service, 2)
@@ -183,8 +181,7 @@ def test_an_answer_is_kept_while_there_is_no_connection(anna, visit):
 
 
 @pytest.mark.slow
-def test_an_answer_outlives_the_end_of_a_session_but_not_a_change_of_person(serve, visit, monkeypatch):
-    monkeypatch.setattr(passwords, "_COST", 2**4)
+def test_an_answer_outlives_the_end_of_a_session_but_not_a_change_of_person(serve, visit):
     service, url = serve(hold_seconds=60)
     person = add_person(service, password=PASSWORD)
     add_person(service, "bob", password=PASSWORD)

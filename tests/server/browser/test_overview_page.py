@@ -50,6 +50,7 @@ def test_one_stream_serves_all_tabs_of_a_browser(serve, visit):
     second.wait_for_function("n => document.querySelector('#count span').textContent === String(n)", arg=now)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "theme"), [((1280, 900), "light"), ((390, 844), "dark")])
 def test_no_violation_of_axe(serve, visit, axe, size, theme):
     service, url = serve()

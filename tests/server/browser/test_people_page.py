@@ -28,11 +28,12 @@ def test_an_operator_runs_a_project(anna, visit):
     guest.get_by_role("button", name="Join").click()
     assert guest.url.endswith("/p/pumps/answer")
     page.goto("/p/pumps/settings")
-    page.get_by_label("Open questions").fill("7")
+    page.get_by_label("Questions without an answer").fill("7")
     page.get_by_role("button", name="Save asking").click()
-    assert page.get_by_label("Open questions").input_value() == "7"
+    assert page.get_by_label("Questions without an answer").input_value() == "7"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("theme", "size"), SCREENS)
 def test_axe_finds_nothing_on_people_and_settings(anna, visit, axe, theme, size):
     service, url, _ = anna

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-SECONDS = 60  # until a server must be ready, or dead
+SECONDS = 300  # until a server must be ready, or dead, on a busy machine
 
 _forks = multiprocessing.get_context("forkserver")
 _forks.set_forkserver_preload(["evolabel.server.run"])
@@ -23,7 +23,7 @@ class ServerProcess:
     """
 
     def __init__(self, url, die_at="", *, stop_at="", command=False):
-        self.port = _free_port()
+        self.port = free_port()
         text = url.render_as_string(hide_password=False)
         if command:
             self._process = _Command(text, self.port, die_at, stop_at)
@@ -101,7 +101,23 @@ def _serve(url, port, die_at, stop_at):
     run_server(ServerConfig(url=url, port=port))
 
 
-def _free_port():
+def migrate_and_die(url):
+    """Migrate the database at `url` in a process that is killed inside the transaction; return its exit code."""
+    process = _forks.Process(target=_migrate, args=(url.render_as_string(hide_password=False),), daemon=True)
+    process.start()
+    process.join(SECONDS)
+    return process.exitcode
+
+
+def _migrate(url):
+    os.environ["EVOLABEL_DIE_AT"] = "in_migration"
+    from evolabel.server.ops.migrating import migrate_database
+    from evolabel.server.store.engines import read_url
+
+    migrate_database(read_url(url))
+
+
+def free_port():
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return found.getsockname()[1]

@@ -1,5 +1,6 @@
 """A database that fails: full, read-only, gone, or unsure whether it has committed."""
 
+import re
 import time
 from pathlib import Path
 
@@ -10,9 +11,12 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
 from evolabel.server.contexts import worker as worker_module
+from evolabel.server.security.policies import ROUTE_POLICIES
 from evolabel.server.store import disk
-from evolabel.server.store.pen import StoreError
+from evolabel.server.store.pen import StoreError, store_problem
+from server.faults.proxy import Proxy
 from server.faults.requesting import assert_memory_is_the_log, client_of, count, post, problem
+from server.people import add_person, browser
 from server.pumps import run, samples
 
 
@@ -50,10 +54,24 @@ def test_a_commit_that_fails(database, start, monkeypatch, when, at):
     refused = []
     for sample, _ in samples(20)[12:]:
         refused += [problem(r) for r in send_until_taken(client, sample)[:-1]]
-    assert set(refused) <= {(503, "busy"), (503, "standby"), (503, "rebuilding")}
+    assert set(refused) <= {(503, "commit-unknown"), (503, "busy"), (503, "standby"), (503, "rebuilding")}
     assert len(calls) >= at
     assert count(service, "SELECT count(*) FROM sample") == 20
     assert_memory_is_the_log(service)
+
+
+def test_only_a_commit_that_was_sent_may_be_stored(sqlite, start, monkeypatch):
+    pen = start(sqlite).pen
+
+    def fail(connection):
+        raise OperationalError("COMMIT", {}, Exception("lost"))
+
+    with pytest.raises(StoreError) as before, pen.transaction() as connection:
+        connection.execute(text("SELECT * FROM nowhere"))
+    monkeypatch.setattr(pen._engine.dialect, "do_commit", fail)
+    with pytest.raises(StoreError) as at_the_end, pen.transaction() as connection:
+        connection.execute(text("SELECT 1"))
+    assert [store_problem(error.value)[0] for error in (before, at_the_end)] == ["busy", "commit-unknown"]
 
 
 def test_a_full_disk_refuses_and_goes_on_when_there_is_room(sqlite, start):
@@ -141,4 +159,46 @@ def test_lost_connections_are_made_again(database, start):
         refused = [problem(r) for r in send_until_taken(client, sample)[:-1]]
         assert {status for status, _ in refused} <= {503}
     assert count(service, "SELECT count(*) FROM sample") == 16
+    assert_memory_is_the_log(service)
+
+
+@pytest.fixture
+def proxied(database):
+    """URL of a PostgreSQL database behind a proxy, and the proxy."""
+    if database.get_backend_name() != "postgresql":
+        pytest.skip("SQLite has no connections that are lost")
+    proxy = Proxy((database.host, database.port or 5432))
+    yield database.set(host="127.0.0.1", port=proxy.port), proxy
+    proxy.stop()
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_connection_that_is_lost_at_the_commit(proxied, start, moment):
+    url, proxy = proxied
+    service = start(url)
+    run(service.workers["pumps"], samples(12))
+    client = client_of(service)
+    proxy.cut_at = moment
+    refused = [problem(r) for r in send_until_taken(client, {"id": "cut", "x": {"pressure": 1.0}})[:-1]]
+    assert proxy.cut_at is None
+    assert {status for status, _ in refused} <= {503}
+    assert count(service, "SELECT count(*) FROM sample WHERE external_id = 'cut'") == 1
+    assert_memory_is_the_log(service)
+
+
+def test_no_request_fails_otherwise_than_by_503_while_the_database_is_gone(proxied, start):
+    url, proxy = proxied
+    service = start(url)
+    run(service.workers["pumps"], samples(12))
+    client, page = client_of(service), browser(service, add_person(service, "anna", "operator"))
+    assert client.get("/api/v1/projects/pumps").status_code == 200
+    proxy.stop()
+    for route in ROUTE_POLICIES:
+        method, path = route.split(" ")
+        place = re.sub(r"{\w+}", lambda m: {"{slug}": "pumps"}.get(m[0], "1"), path)
+        is_page = not path.startswith("/api")
+        response = (page if is_page else client).request(method, place, **({} if is_page else {"json": {}}))
+        assert response.status_code < 500 or response.status_code == 503, (route, response.text)
+    proxy.start()
+    send_until_taken(client, {"id": "again", "x": {"pressure": 1.0}})
     assert_memory_is_the_log(service)

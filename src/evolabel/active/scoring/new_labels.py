@@ -34,13 +34,11 @@ class NewLabelExploration:
         """Number of the sample at which `penalty` was last changed."""
         self.changes = 0
         """How often the weights have changed other than with time and with what the model has learned."""
-        self._n_known = 0
-        self._update_known()
 
     @property
     def finished(self) -> bool:
-        """Whether every label had enough answers at the last answer, and none has appeared since."""
-        return self._n_known == self.model.n_labels
+        """Whether every label has enough answers; it depends on the model alone, so that a file gives the same."""
+        return bool((self.model.n_answers >= _ENOUGH_ANSWERS).all())
 
     def weights(self, numbers: IntArray) -> FloatArray | None:
         """Exploration weights of the samples of these `numbers`, (n, K); None where every label is known."""
@@ -59,15 +57,10 @@ class NewLabelExploration:
         penalty = self._padded(self.penalty) * _PENALTY_KEPT ** (number - self.at)
         self.penalty = np.where(known, 0.0, np.minimum(penalty + _NO_ANSWER_PENALTY * questioned, 1.0))
         self.at = number
-        self._update_known()
 
     def _padded(self, part: AnyArray) -> AnyArray:
         """`part` with zeros for labels that have appeared since."""
         return np.pad(part, (0, self.model.n_labels - len(part)))
-
-    def _update_known(self) -> None:
-        if (self.model.n_answers >= _ENOUGH_ANSWERS).all():
-            self._n_known = self.model.n_labels
 
     def arrays(self) -> Arrays:
         """The state, by name."""

@@ -255,6 +255,12 @@ class TokenBucket:
         self.settled, self.settled_units = settled, settled_units
 
     @property
+    def promised(self) -> float:
+        """Share of what was seen that may have been asked by now: the mean of the budgets that were in force."""
+        earned = self.settled + self._part * (self.earning - self.settled_units)
+        return earned / self._whole / self.earning if self.earning else self.budget
+
+    @property
     def share(self) -> float:
         """Share of the stream asked so far, to be compared with `budget`; with `credit` it may be larger."""
         return self.asked / self.earning if self.earning else 0.0

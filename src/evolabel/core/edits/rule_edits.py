@@ -1,7 +1,7 @@
 """Edits of rules by a person: add, edit, rename, lock, unlock, merge and delete.
 
-Where a model has threshold rules, a rule that a person adds is put into the list of written rules; without them it is a
-region like the rules that were learned (`core.edits.written_edits`, `core.edits.expert_rules`).
+A rule that a person adds is put into the list of written rules (`core.edits.written_edits`). In a model without
+threshold rules one that mentions all labels is a region like the rules that were learned (`core.edits.expert_rules`).
 Every edit happens as a whole or not at all, is logged as an event, and can be undone (`core.edits.undo`). A locked rule
 learns nothing, is never merged or removed by learning, and answers with the weights it was locked with: in closed form
 they would follow the global model, so they are kept.
@@ -9,8 +9,6 @@ they would follow the global model, so they are kept.
 
 from collections import deque
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from evolabel.core.edits.expert_rules import RuleSpec, write_rule
 from evolabel.core.edits.undo import recorded
@@ -28,13 +26,11 @@ if TYPE_CHECKING:
     from evolabel.core.protocols import Model
 
 
-def add_rule(model: "StreamModel", spec: RuleSpec, written: str, name: str) -> int:
-    """Add a rule to `model` from `spec`, and return its number; `written` is its text, `name` its name or "".
+def add_region(model: "StreamModel", spec: RuleSpec, written: str, name: str) -> int:
+    """Add a region to `model` from `spec`, and return its number; `written` is its text, `name` its name or "".
 
-    Without threshold rules it is a region, and a full rule base first merges its closest pair.
+    A full rule base first merges its closest pair.
     """
-    if model.thresholds is not None:
-        return add_written(model, spec, written, name)
     with recorded(model) as base:
         identity = int(base.arrays.counters[NEXT_IDENTITY])
         base.shrink_to(base.settings.max_rules - 1)
@@ -48,23 +44,24 @@ def add_rule(model: "StreamModel", spec: RuleSpec, written: str, name: str) -> i
         take_written(base, slot)
         base.rule_names.written[identity] = written
         give_name(base.rule_names, identity, name)
-        base.log("added", identity, None, written, rows=_not_mentioned(spec))
+        base.log("added", identity, None, written)
     return identity
 
 
-def edit_rule(model: "StreamModel", rule: int, spec: RuleSpec, written: str, name: str) -> int:
+def edit_rule(model: "StreamModel", rule: int, spec: RuleSpec, written: str, name: str, *, region: bool = True) -> int:
     """Replace a `rule` of `model` by `spec`, and return its number; it keeps that, its age and its lock.
 
     What it has learned is dropped.
 
     `written` is the new text of the rule, `name` its new name or "". A threshold rule follows the data: it stays, and
-    `spec` is added as a written rule, whose number is returned.
+    `spec` is added as a written rule, whose number is returned. So does a rule that was learned if `spec` is no
+    `region`.
     """
     base, place = model.trained(), model.written.place_of(rule)
     if place is not None:
         rewrite(model, place, spec, written, name)
         return rule
-    if is_threshold_rule(model, rule):
+    if is_threshold_rule(model, rule) or not region:
         return add_written(model, spec, written, name, in_front_of=rule)
     slot = slot_of_rule(base, rule)
     with recorded(model):
@@ -79,7 +76,7 @@ def edit_rule(model: "StreamModel", rule: int, spec: RuleSpec, written: str, nam
         base.rule_names.written[rule] = written
         if name:
             give_name(base.rule_names, rule, name)
-        base.log("edited", rule, None, written, rows=_not_mentioned(spec))
+        base.log("edited", rule, None, written)
     return rule
 
 
@@ -179,11 +176,6 @@ def check_rule(model: "Model", rule: int) -> None:
     kinds = (("regions are", regions), ("written rules", written), ("threshold rules", found))
     known = [f"the {kind} {', '.join(map(str, numbers))}" for kind, numbers in kinds if numbers]
     raise DataError(f"there is no rule {rule}; {', '.join(known)}")
-
-
-def _not_mentioned(spec: RuleSpec) -> int:
-    """Return how many labels `spec` does not mention."""
-    return int(np.isnan(spec.shares).sum())
 
 
 def is_threshold_rule(model: "Model", rule: int) -> bool:

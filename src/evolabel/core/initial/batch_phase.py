@@ -9,7 +9,7 @@ from evolabel.core.batch import Batch
 from evolabel.core.initial.first_probabilities import start_calibration
 from evolabel.core.initial.local_ridge import LeftOut, choose_local_ridge
 from evolabel.core.initial.ridge import ridge_strength
-from evolabel.core.members.adapting import derive_inverses
+from evolabel.core.members.adapting import derive_inverses, leave_steady_features
 from evolabel.core.members.written_rules.ordered_list import WrittenRules
 from evolabel.core.rules.conditioning import is_sound, is_well_posed
 from evolabel.core.rules.inverses import start_inverse
@@ -73,6 +73,7 @@ def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True)
     else:
         rules.learn(scaled, structure=False)
     _check_outputs(rules, scaled)
+    leave_steady_features(rules, batch.X)
     if model.thresholds is not None:
         model.thresholds.refine(scaled._replace(X=batch.X), outputs)
     calibrated = start_calibration(model, scaled.rows(taught), left_out)

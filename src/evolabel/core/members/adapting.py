@@ -9,6 +9,7 @@ from evolabel.core.members.following import FollowingRules
 from evolabel.core.rules import fast_sums
 from evolabel.core.rules.inverses import derive_all_inverses
 from evolabel.core.rules.rule_base import RuleBase
+from evolabel.kernels.members.sensors import COLLECTED_ROWS
 from evolabel.kernels.members.state import (
     CORRECTED_AT,
     NEVER,
@@ -18,11 +19,14 @@ from evolabel.kernels.members.state import (
     ROWS,
     SCORE_MEAN,
     SCORE_VARIANCE,
+    UNWATCHED,
     USUAL_MEAN,
     USUAL_VARIANCE,
     allocate_members,
 )
-from evolabel.typing import BoolArray, IntArray
+from evolabel.typing import BoolArray, FloatArray, IntArray
+
+_STEADY = 0.05  # of the range of a feature: rows that come a little late do not make it fall
 
 
 def advance(rules: RuleBase, rows: int) -> None:
@@ -118,3 +122,22 @@ def read_as(rules: RuleBase, other: RuleBase) -> None:
     mine.readings[[SCORE_MEAN, SCORE_VARIANCE]] = theirs.readings[[USUAL_MEAN, USUAL_VARIANCE]]
     mine.readings[NEW_ROWS : NEW_SCATTER + 1] = 0.0
     mine.readings[CORRECTED_AT] = 0.0  # a row of another stream
+    mine.phase[theirs.phase == UNWATCHED] = UNWATCHED
+
+
+def leave_steady_features(rules: RuleBase, X: FloatArray) -> None:
+    """Let the members of `rules` not watch features that only rise, or only fall, in the rows `X` of the initial batch.
+
+    Elapsed time and counters are never back in their usual place, and no sensor has moved because of that.
+    """
+    if isinstance(rules, FollowingRules):
+        rules.members.phase[_rises(X) | _rises(-X)] = UNWATCHED
+
+
+def _rises(X: FloatArray) -> BoolArray:
+    """Return which columns of `X` never fall by more than `_STEADY` of their range, and have enough known values."""
+    known = ~np.isnan(X)
+    low, high = np.min(X, axis=0, where=known, initial=np.inf), np.max(X, axis=0, where=known, initial=-np.inf)
+    peak = np.maximum.accumulate(np.where(known, X, -np.inf), axis=0)
+    fall = np.where(known, peak - np.where(known, X, 0.0), 0.0).max(axis=0)
+    return np.asarray((known.sum(axis=0) >= COLLECTED_ROWS) & (low < high) & (fall <= _STEADY * (high - low)))

@@ -29,7 +29,7 @@ class Event(NamedTuple):
     `rule` is the identity of the rule created, kept, removed, joined or edited, None for a shift. `other` is the
     nearest rule at a birth (None for the first), the rule merged into `rule` at a merge, the threshold rule in front of
     which `rule` was added, else None. `note` is the text of a person: a rule, a name; of a merge that is part of an
-    edit, what it was for. Of a region that a person added or edited, `rows` are the labels that it does not mention.
+    edit, what it was for.
 
     Of a shift, `label` is the number or name of the label that has drifted, recovered or settled, else None; `before`
     and `after` are its mean squared errors in calm times and at this sample; `rows` are the rows of the stream since
@@ -86,16 +86,8 @@ class Event(NamedTuple):
 
     def _edit(self) -> str:
         """Return an edit of a person in words."""
-        front = "" if self.other is None else f" in front of threshold rule {self.other}"
-        text = f"rule {self.rule} was {self.kind} by hand{front}" + (f": {self.note}" if self.note else "")
-        if self.rows == 0:
-            return text
-        labels = (
-            "1 label that it does not mention is"
-            if self.rows == 1
-            else f"{self.rows} labels that it does not mention are"
-        )
-        return f"{text}; {labels} answered as by the global model in this region"
+        front = "" if self.other is None else f" in front of rule {self.other}"
+        return f"rule {self.rule} was {self.kind} by hand{front}" + (f": {self.note}" if self.note else "")
 
     def _change(self) -> str:
         """Return a change of a threshold rule or of a written rule in words."""

@@ -48,6 +48,7 @@ from evolabel.kernels.members.state import (
     SCORE_MEAN,
     SCORE_VARIANCE,
     SLOW_START,
+    UNWATCHED,
     USUAL_MEAN,
     USUAL_VARIANCE,
 )
@@ -225,7 +226,7 @@ def member_table(p: int, K: int) -> dict[str, Expected]:
         "paired": floats(3),
         "views": floats(4, p, low=-FINITE, high=FINITE),
         "readings": floats(N_READINGS, p, low=-_MOST_SQUARED, high=_MOST_SQUARED),
-        "phase": whole(p, high=ON_TRIAL),
+        "phase": whole(p, high=UNWATCHED),
         "trial": floats(N_TRIAL, low=0.0, high=float(MOST)),
     }
 

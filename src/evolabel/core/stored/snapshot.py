@@ -180,9 +180,8 @@ def _parts(arrays: Arrays, options: Options) -> dict[str, Arrays]:
     rest = {name: array for name, array in arrays.items() if name.partition(".")[0] not in groups or "." not in name}
     if groups["members"] and not options.follow_drift:
         raise DataError("arrays of members are not expected here")
-    for name in ("thresholds", "written"):
-        if groups[name] and not options.threshold_rules:
-            raise DataError(f"arrays of {name} are not expected here")
+    if groups["thresholds"] and not options.threshold_rules:
+        raise DataError("arrays of thresholds are not expected here")
     return {**groups, "rest": rest}
 
 
@@ -310,7 +309,6 @@ def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleB
     appended = stored.whole("appended", 1, EVENTS_KEPT)
     written = None
     if stored.flag("written"):
-        require(model.options.threshold_rules, "written", "no written rules without threshold rules")
         written = _written(part_of(parts, "written"), model, parts["counters"])
     return Change(
         rows=rows,
@@ -326,6 +324,7 @@ def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleB
 
 def _written(arrays: Arrays, model: StreamModel, counters: IntArray) -> WrittenArrays:
     """Return the written rules of `model` in `arrays`, at a time when its rules had these `counters`."""
-    assert model.thresholds is not None
-    taken = np.append(model.trained().arrays.identity[1 : model.trained().n_rules + 1], model.thresholds.arrays.number)
+    taken = model.trained().arrays.identity[1 : model.trained().n_rules + 1]
+    if model.thresholds is not None:
+        taken = np.append(taken, model.thresholds.arrays.number)
     return read_written(arrays, model.n_features, model.n_labels, taken, int(counters[NEXT_IDENTITY]))

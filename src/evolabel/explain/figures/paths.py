@@ -12,7 +12,7 @@ from evolabel.explain.figures.edges import aligned_bins
 from evolabel.explain.figures.figure_data import Drawable
 from evolabel.explain.prediction import Explanation
 from evolabel.explain.read_thresholds import TreeReader
-from evolabel.explain.text_columns import column_and_value
+from evolabel.explain.text_columns import FALSE, column_and_value, flag_features
 from evolabel.explain.threshold_path import ThresholdPath
 from evolabel.explain.threshold_rules import (
     FULL_SAY,
@@ -135,16 +135,19 @@ def _draw_texts(ax: "Axes", sample: _Sample, condition: ThresholdCondition, row:
     """Draw the values of a categorical column as parts of a bar, by their shares among recent rows."""
     x, recent, trees = sample
     features = trees.columns[condition.feature]
-    shares = np.nan_to_num(np.nanmean(recent[:, features], axis=0)) if len(recent) else np.zeros(len(features))
+    texts = [column_and_value(trees.features[j])[1] for j in features]
+    values, x = recent[:, features], x[features]
+    if condition.feature in flag_features(trees.features):
+        texts, values, x = [FALSE, *texts], np.column_stack([1.0 - values, values]), np.append(1.0 - x, x)
+    shares = np.nan_to_num(np.nanmean(values, axis=0)) if len(recent) else np.zeros(len(texts))
     shares = (shares + 0.02) / (shares + 0.02).sum()
-    start, here = 0.0, "missing" if np.isnan(x[features]).any() else "none"
-    for j, share in zip(features, shares, strict=True):
-        text = column_and_value(trees.features[j])[1]
+    start, here = 0.0, "missing" if np.isnan(x).any() else "none"
+    for text, value, share in zip(texts, x.tolist(), shares, strict=True):
         passed = not condition.texts or (text in condition.texts) != condition.excluded
         ax.barh(row + 0.1, share, 0.3, start, color=_PASSED if passed else _REST, edgecolor="white", zorder=1)
         room = canvas.plain(text, max(2, int(60 * share)))
         ax.text(start + 0.5 * share, row + 0.1, room, ha="center", va="center", fontsize=7, color="#333333", zorder=3)
-        if x[j] > 0.5:
+        if value > 0.5:
             here = text
             ax.plot(start + 0.5 * share, row + 0.31, "o", color=canvas.BLACK, ms=6, zorder=4)
         start += share

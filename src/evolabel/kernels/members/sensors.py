@@ -21,13 +21,14 @@ inputs moved").
 |          | NEW_MEAN       | mean of the raw reading in them                                                    |
 |          | NEW_SCATTER    | sum of their squared deviations                                                    |
 |          | CORRECTED_AT   | row of the stream at which the view in use was adopted, 0: never                   |
-| phase    |                | WATCHED, COLLECTING or ON_TRIAL                                                    |
+| phase    |                | WATCHED, COLLECTING, ON_TRIAL or UNWATCHED                                         |
 | trial    | IS_ON, STARTED | whether there is a trial, and its first row                                        |
 |          | LOSS_AS_READ   | fading mean of the slow member's error by the view in use                          |
 |          | LOSS_MOVED     | and by the view on trial                                                           |
 |          | ANSWERS        | rows with labels in the trial                                                      |
 
-All features that are suspect at a time share one trial. Features of few values are not watched.
+All features that are suspect at a time share one trial. Features of few values are not watched, nor are those that
+only rise or only fall, as elapsed time does: they leave every place.
 """
 
 import numpy as np
@@ -62,6 +63,7 @@ from evolabel.kernels.members.state import (
     SLOW,
     START_LOSS,
     STARTED,
+    UNWATCHED,
     USUAL_MEAN,
     USUAL_VARIANCE,
     WATCHED,
@@ -268,7 +270,8 @@ def learn_sensors(x: FloatArray, y: FloatArray, confidence: FloatArray, in_strea
             end_trial(members)
             ended = True
     for j in range(x.shape[0]):
-        if members.knots.used[j] >= FEWEST_KNOTS and not np.isnan(x[j]):
+        watched = members.knots.used[j] >= FEWEST_KNOTS and members.phase[j] != UNWATCHED
+        if watched and not np.isnan(x[j]):
             if in_stream:
                 watch_feature(j, x[j], members)
             else:

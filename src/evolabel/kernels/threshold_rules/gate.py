@@ -2,9 +2,11 @@
 
 w is the least-squares weight of g - f over fading sums, cut to [0, 1]. The gate opens when the squared error is smaller
 beyond doubt, by `gate_error` standard errors, and decisions at 0.5 are not worse: won minus lost is at least one
-standard error, or none has changed. It closes at a third of that, or when decisions get worse. Squared error alone
-would let a calibrated tree replace members that decide better. Classes share one gate: a mixture of sharp and flat
-outputs would spoil the choice of the largest.
+standard error, or none has changed. It also opens when both, the error and the decisions, are better by `SOONER` times
+`gate_error` squared, at least `LEAST_SOONER`: a rare label has few rows that could show more, and with many labels one
+of them soon seems better. It closes at a third of `gate_error`, or when decisions get worse. Squared error alone would
+let a calibrated tree replace members that decide better. Classes share one gate: a mixture of sharp and flat outputs
+would spoil the choice of the largest.
 """
 
 import numpy as np
@@ -31,6 +33,8 @@ NO_DECISIONS = 1.0
 LEAST_SPREAD = 0.5
 LEAST_WON = 1.0  # standard errors of decisions won minus lost
 MOST_LOST = -0.5
+SOONER = 0.24  # times gate_error^2: standard errors at which it opens where decisions won reach as many
+LEAST_SOONER = 1.5  # standard errors, at least
 CLOSES_AT = 1.0 / 3.0  # of the standard errors at which it opens
 
 
@@ -43,7 +47,9 @@ def turn_gate(m: FloatArray, gain: float, won: float, weight: float, gate_error:
     m[CHANGED_DECISIONS] = GATE_FADE * m[CHANGED_DECISIONS] + weight * abs(won)
     z = m[GAIN] / np.sqrt(m[GAIN_SQUARES] + NO_SQUARES)
     decisions = m[WON] / np.sqrt(m[CHANGED_DECISIONS] + NO_DECISIONS)
-    if z > gate_error and (decisions >= LEAST_WON or m[CHANGED_DECISIONS] < 0.5):
+    sooner = max(LEAST_SOONER, SOONER * gate_error * gate_error)
+    beyond_doubt = z > gate_error and (decisions >= LEAST_WON or m[CHANGED_DECISIONS] < 0.5)
+    if beyond_doubt or (z > sooner and decisions >= sooner):
         m[IS_OPEN] = 1.0
     elif z < CLOSES_AT * gate_error or decisions < MOST_LOST:
         m[IS_OPEN] = 0.0

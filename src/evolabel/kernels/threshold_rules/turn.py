@@ -8,6 +8,7 @@ import numpy as np
 
 from evolabel.kernels.compile import inner, kernel
 from evolabel.kernels.members.alarm import IS_RAISED, RAISED_AT
+from evolabel.kernels.threshold_rules.answer import mean_label
 from evolabel.kernels.threshold_rules.edges import settle_edges
 from evolabel.kernels.threshold_rules.learn import EVERY
 from evolabel.kernels.threshold_rules.ring import choose_rows, renew_some_bins
@@ -35,10 +36,12 @@ EDGE_WORK = 60  # values that a row counts for when edges are moved
 
 KEEP = 0.5  # standard errors of the gain below which a subtree is pruned
 KEEP_COUNT = 100.0  # rows after which it can be
+KEEP_RARER = 4.0  # positives, or negatives if they are rarer, to be expected among these rows
 ROWS_BEFORE_ALARM = 60  # that are still used after an alarm
 KEPT_AFTER_ALARM = 0.05  # of the sums
 WAIT_AFTER_ALARM = 30.0  # rows until the next trials
 SHARE_TO_WAIT = 0.3  # of the rows of a leaf until its next trial, at most; all of them once the ring is full
+SMALL_LEAF = 200  # rows below which a leaf never waits for all of them, which takes long where a label is rare
 EDGES_EVERY = 250.0  # rows between two passes over the edges of a tree that answers
 IDLE_EDGES_EVERY = 1000.0  # of one that does not
 LEAST_EDGE_ROWS = 50
@@ -64,14 +67,26 @@ def forget(k: int, thresholds: Thresholds) -> None:
 
 
 @inner
+def share_of_rarer(k: int, a: int, t: ThresholdArrays) -> float:
+    """Return the share of positives, or of negatives if they are rarer, among the rows of node a of tree k of `t`."""
+    q = mean_label(k, a, t)
+    return min(q, 1.0 - q)
+
+
+@inner
 def prune(k: int, thresholds: Thresholds) -> None:
-    """Take back the splits of tree k of `thresholds` whose subtree does not gain over its root as a leaf."""
+    """Take back the splits of tree k of `thresholds` whose subtree does not gain over its root as a leaf.
+
+    Some positives must be expected among its rows: where none has come, even a right leaf of positives has the larger
+    error.
+    """
     t, work = thresholds.arrays, thresholds.work
     for a in range(t.feature.shape[1]):
         v = t.visits[k, a]
         if (
             t.feature[k, a] >= 0
             and v[SUBTREE_COUNT] > KEEP_COUNT
+            and v[SUBTREE_COUNT] * share_of_rarer(k, a, t) > KEEP_RARER
             and v[SUBTREE_GAIN] < KEEP * np.sqrt(v[SUBTREE_SQUARES])
         ):
             make_leaf(k, a, t, work.nodes[0])
@@ -108,7 +123,8 @@ def try_leaves(k: int, done: int, most: int, thresholds: Thresholds) -> int:
             n = choose_rows(k, a, thresholds)
             v[SINCE_TRIAL] = 0.0
             done += cost_of_trial(n, t.X.shape[1]) + 4 * MAIN_ROWS
-            longest = (1.0 if t.clock[LEARNED] - t.since[k] >= MAIN_ROWS else SHARE_TO_WAIT) * n
+            is_settled = n >= SMALL_LEAF and t.clock[LEARNED] - t.since[k] >= MAIN_ROWS
+            longest = (1.0 if is_settled else SHARE_TO_WAIT) * n
             v[TO_WAIT] = min(max(FIRST_WAIT, 2.0 * v[TO_WAIT]), max(FIRST_WAIT, longest))
             try_leaf(k, a, n, thresholds)
     return done

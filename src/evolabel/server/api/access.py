@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from fastapi import Request
 from sqlalchemy import Connection
 
-from evolabel.server.api.credentials import challenge, token_in
+from evolabel.server.api.credentials import challenge, needed_header, token_in
 from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.jobs import Verb
 from evolabel.server.contexts.settings import SECOND
@@ -67,7 +67,7 @@ class Access:
         token = token_in(request)
         row = None if token is None else self._tokens.find(token, now_us())
         if row is None:
-            needed = "send the header Authorization: Bearer ev_... with a valid token"
+            needed = needed_header(request)
             address = request.client.host if request.client else ""
             if (wait := self._rates.take(("address", address), _UNKNOWN_PER_MINUTE)) > 0.0:
                 raise _slow_down("the address has sent too many requests without a valid token", wait)
@@ -78,6 +78,17 @@ class Access:
         self._keep_use(row.id)
         request.state.identity = Identity.of(row)
         return Identity.of(row)
+
+    def enter_again(self, request: Request, slug: str) -> None:
+        """Raise an error unless the token of `request` still suffices for its route in project `slug`.
+
+        It is not counted as another request.
+        """
+        row = self._tokens.find(token_in(request) or "", now_us())
+        if row is None:
+            raise ProblemError(401, "unauthorised", "the token has ended", challenge(request))
+        request.state.identity = Identity.of(row)
+        self.enter(request, slug)
 
     def _keep_use(self, token_id: int) -> None:
         """Store in another thread that token `token_id` was used, once a minute at most."""
@@ -144,6 +155,12 @@ def access_of(request: Request) -> Access:
     """Return the checks of the application that serves `request`."""
     access: Access = request.app.state.access
     return access
+
+
+def check_row_count(request: Request, n: int) -> None:
+    """Raise ProblemError if `request` brings more rows than the limit: `n`."""
+    if n > (most := access_of(request).service.limits.rows):
+        raise ProblemError(413, "too-large", f"{n} rows were sent; send at most {most} at once")
 
 
 def sender_of(request: Request, identity: Identity) -> Sender:

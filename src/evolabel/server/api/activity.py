@@ -57,7 +57,8 @@ async def get_stats(
     worker, _ = access.enter(request, slug)
     first, last = _span(since, until)
     if (last - first) // (60 * SECOND * step) > MOST_STEPS:
-        detail = f"from {first} to {last} are more than {MOST_STEPS} steps of {step} minutes"
+        days = (last - first) / DAY
+        detail = f"{days:.1f} days are more than {MOST_STEPS} steps of {step} minutes"
         raise ProblemError(422, "invalid", f"{detail}; ask for a shorter time or longer steps")
 
     def find() -> list[dict[str, Any]]:
@@ -137,8 +138,7 @@ async def get_events(slug: str, request: Request) -> StreamingResponse:
     worker, identity = access.enter(request, slug)
 
     async def check() -> None:
-        request.state.identity = None  # the token is read anew
-        access.enter(request, slug)
+        access.enter_again(request, slug)
 
     return await streams_of(request).response(request, worker, identity.person_id, check)
 

@@ -23,6 +23,13 @@ def token_in(request: Request) -> str | None:
         return None
 
 
+def needed_header(request: Request) -> str:
+    """Return what the sender of `request`, which has no valid token, is to do."""
+    if request.url.path.startswith(BASIC):
+        return "give Label Studio a valid token of the role bridge as the password of Basic authentication"
+    return "send the header Authorization: Bearer ev_... with a valid token"
+
+
 def challenge(request: Request) -> dict[str, str]:
     """Return the header by which a response to `request` asks for a token."""
     return {"WWW-Authenticate": "Basic" if request.url.path.startswith(BASIC) else "Bearer"}

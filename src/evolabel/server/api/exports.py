@@ -17,7 +17,7 @@ from evolabel.server.store.audit import write_audit
 from evolabel.server.store.exports import answered_labels, log_rows, sample_rows
 
 router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["exports"])
-_LINES = "application/x-ndjson"
+_LINES, _BYTES = "application/x-ndjson", "application/octet-stream"
 _FILES: dict[str, tuple[str, Callable[[Engine, int], Iterator[str]]]] = {
     "answers.csv": ("text/csv", lambda engine, number: csv_lines(ANSWER_COLUMNS, answered_labels(engine, number))),
     "answers.ndjson": (_LINES, lambda engine, number: json_lines(answered_labels(engine, number))),
@@ -27,7 +27,10 @@ _FILES: dict[str, tuple[str, Callable[[Engine, int], Iterator[str]]]] = {
 _MODEL = "model.safetensors"
 
 
-@router.get("/export/{name}", response_model=None, responses={200: {"content": {_LINES: {}, "text/csv": {}}}})
+_KINDS: dict[str, Any] = {kind: {} for kind in (_LINES, "text/csv", _BYTES)}
+
+
+@router.get("/export/{name}", response_model=None, responses={200: {"content": _KINDS}})
 async def get_export(slug: str, name: str, request: Request) -> Response:
     """Return a file: answers.csv, answers.ndjson, samples.ndjson, log.ndjson or model.safetensors.
 
@@ -50,7 +53,7 @@ async def get_export(slug: str, name: str, request: Request) -> Response:
     headers = {"Content-Disposition": f'attachment; filename="{slug}-{name}"'}
     if name == _MODEL:
         read: Any = worker.view.read(lambda copy: classifier_bytes(copy.learner().classifier))
-        return Response(await asyncio.wrap_future(read), headers=headers, media_type="application/octet-stream")
+        return Response(await asyncio.wrap_future(read), headers=headers, media_type=_BYTES)
     media, lines = _FILES[name]
     text = lines(access.service.reader, worker.project.id)
     return StreamingResponse(text, headers=headers, media_type=media)

@@ -26,7 +26,7 @@ async def get_metrics(request: Request) -> Response:
     if not _is_in_list(request):
         raise HiddenError("there is no such page for this address; add it to metrics.addresses of the configuration")
     service, counts = access_of(request).service, request.app.state.http_counts
-    text, kind = await asyncio.to_thread(metrics_text, service, counts)
+    text, kind = await asyncio.to_thread(metrics_text, service, counts, request.app.state.streams.n_open)
     return Response(text, media_type=kind)
 
 
@@ -39,7 +39,7 @@ def _is_in_list(request: Request) -> bool:
     return any(address in network for network in request.app.state.metrics_for)
 
 
-@router.get("/readyz", response_model=None)
+@router.get("/readyz", response_model=None, responses={503: {"content": {"application/json": {}}}})
 async def readyz(request: Request) -> JSONResponse:
     """Answer 200 when every project takes requests, else 503 with the reasons."""
     service = access_of(request).service

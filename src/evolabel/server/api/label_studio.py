@@ -157,7 +157,7 @@ async def post_predict(slug: str, request: Request) -> dict[str, Any]:
     return dict(await carry_out(worker, verb, len(body.tasks)))
 
 
-@router.post("/webhook", status_code=201)
+@router.post("/webhook", status_code=201, responses={200: {"description": "Nothing to do"}})
 async def post_webhook(slug: str, request: Request, response: Response) -> dict[str, Any]:
     """Learn from new annotations; keep changed or deleted ones as corrections."""
     worker, identity = access_of(request).enter(request, slug)

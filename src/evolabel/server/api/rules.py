@@ -6,7 +6,7 @@ from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
-from evolabel.server.api.access import access_of, carry_out, keyed_origin_of, read
+from evolabel.server.api.access import access_of, carry_out, keyed_origin_of, read, sender_of
 from evolabel.server.api.schemas import MOST_NUMBER, EmptyIn, MergeIn, RuleIn, RuleNameIn
 from evolabel.server.api.times import readable_times
 from evolabel.server.contexts import acts
@@ -19,6 +19,7 @@ from evolabel.server.contexts.undo import undo_act, undo_cost
 from evolabel.server.contexts.view import StateCopy
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.problems import ProblemError
+from evolabel.server.security.policies import Identity
 from evolabel.server.store.recent import recent_samples
 
 router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["rules"])
@@ -33,18 +34,16 @@ async def get_rules(
 ) -> Facts:
     """Return the rules: written ones, threshold rules, then learned ones, of which the `top` best supported."""
     worker, _ = access_of(request).enter(request, slug)
-    rules = await from_copy(worker, lambda copy: rule_list(copy.state, top))
     await _tag(worker, response)
-    return {"rules": rules}
+    return {"rules": await from_copy(worker, lambda copy: rule_list(copy.state, top))}
 
 
 @router.get("/rules/{rule}")
 async def get_rule(slug: str, rule: RuleNumber, request: Request, response: Response) -> Facts:
     """Return one rule with its form, which an edit takes; the ETag is for If-Match of the edit."""
     worker, _ = access_of(request).enter(request, slug)
-    shown = await from_copy(worker, lambda copy: show_rule(copy.state, rule))
     await _tag(worker, response)
-    return shown
+    return await from_copy(worker, lambda copy: show_rule(copy.state, rule))
 
 
 @router.get("/rules/{rule}/life")
@@ -54,7 +53,7 @@ async def get_life(slug: str, rule: RuleNumber, request: Request) -> Facts:
     return {"events": await from_copy(worker, lambda copy: life_of(copy.state, rule))}
 
 
-@router.post("/rules", status_code=201)
+@router.post("/rules", status_code=201, responses={200: {"description": "What would change"}})
 async def post_rule(slug: str, body: RuleIn, request: Request, response: Response, *, dry_run: DryRun = False) -> Facts:
     """Add a rule from its form, text or JSON."""
     response.status_code = 200 if dry_run else 201
@@ -114,13 +113,31 @@ async def post_delete(
 
 @router.post("/acts/{seq}/undo")
 async def post_undo_act(
-    slug: str, seq: RuleNumber, body: EmptyIn, request: Request, *, dry_run: DryRun = False
+    slug: str, seq: RuleNumber, body: EmptyIn, request: Request, response: Response, *, dry_run: DryRun = False
 ) -> Facts:
-    """Undo an act, also after learning: by its inverse, or by a replay without it, beside the live model."""
+    """Undo an act, also after learning: by its inverse, or by a replay without it, beside the live model.
+
+    A replay answers 202 with what it takes; the event `act` of the stream says when it is done.
+    """
     worker, identity = access_of(request).enter(request, slug)
     if dry_run:
         return await asyncio.to_thread(undo_cost, worker, seq)
-    return readable_times(await asyncio.to_thread(undo_act, worker, seq, Origin(identity.person_id)))
+    done = await begin_undo(request, worker, identity, seq)
+    response.status_code = 202 if "records" in done else 200
+    return readable_times(done)
+
+
+async def begin_undo(request: Request, worker: Worker, identity: Identity, seq: int) -> Facts:
+    """Undo act `seq` of `worker` for `identity` who has sent `request`, and return the record of that.
+
+    If it needs a replay, that is begun in a thread, and the records and seconds that it takes are returned.
+    """
+    cost, origin = await asyncio.to_thread(undo_cost, worker, seq), Origin(identity.person_id)
+    if cost["way"] == "inverse":
+        return await asyncio.to_thread(undo_act, worker, seq, origin)
+    sender = sender_of(request, identity)
+    access_of(request).service.begin_change(worker, "undo", lambda: undo_act(worker, seq, origin), sender, act=seq)
+    return cost
 
 
 async def from_copy(worker: Worker, function: Callable[[StateCopy], T]) -> T:
@@ -160,7 +177,7 @@ async def _act(
 
 
 async def _tag(worker: Worker, response: Response) -> None:
-    """Give `response` the number of the last act as its ETag."""
+    """Give `response` the number of the last act as its ETag; before the rules are read, so that none is missed."""
     response.headers["ETag"] = f'"{await read(worker, acts.last_act_of)}"'
 
 

@@ -113,7 +113,7 @@ async def explain_now(worker: Worker, shown: Facts, label: str) -> Facts:
     """Return the explanation of `label` for the sample `shown` by a copy of the model of `worker`."""
     cells = list(shown["x"].values())
     if not cells:
-        raise ConflictError("no-payload", f"the values of sample {shown['number']} are missing; restore a backup")
+        raise ConflictError("no-payload", f"the values of sample {shown['number']} are in the archive")
     return await asyncio.wrap_future(worker.view.read(lambda copy: explain_label(copy.state, cells, label)))
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from evolabel.server.api.access import access_of, carry_out, keyed_origin_of, origin_of
+from evolabel.server.api.access import access_of, carry_out, check_row_count, keyed_origin_of, origin_of
 from evolabel.server.api.schemas import LabelsIn, PredictionsIn, SamplesIn
 from evolabel.server.contexts import verbs
 from evolabel.server.contexts.desk import Desk
@@ -21,8 +21,9 @@ async def post_samples(slug: str, body: SamplesIn, request: Request, response: R
     request can be sent again: it is counted once.
     """
     worker, identity = access_of(request).enter(request, slug)
+    check_row_count(request, len(body.samples))
     origin = await keyed_origin_of(request, identity)
-    samples = [sample.model_dump(exclude_none=True, exclude={"x"}) | {"x": sample.x} for sample in body.samples]
+    samples = [{"x": s.x, **{name: value for name, value in s if value is not None}} for s in body.samples]
     result = await carry_out(worker, lambda desk: verbs.send_samples(desk, samples, origin), len(samples), origin)
     if result.pop("replayed"):
         response.headers["Idempotent-Replayed"] = "true"
@@ -35,6 +36,7 @@ async def post_samples(slug: str, body: SamplesIn, request: Request, response: R
 async def post_predictions(slug: str, body: PredictionsIn, request: Request) -> dict[str, Any]:
     """Return the prediction for each sample; nothing is counted or stored."""
     worker, _ = access_of(request).enter(request, slug)
+    check_row_count(request, len(body.samples))
     samples = [{"x": sample.x} for sample in body.samples]
     return dict(await carry_out(worker, lambda desk: verbs.predict_samples(desk, samples), len(samples)))
 

@@ -19,10 +19,14 @@ Name = Annotated[StrictStr, Field(min_length=1, max_length=200)]
 Answer = StrictBool | None
 
 
-class Body(BaseModel):
-    """Base of all bodies: unknown fields are errors, and so are texts that a database cannot store."""
+class Part(BaseModel):
+    """Base of objects inside a body: unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Body(Part):
+    """Base of all bodies: texts that a database cannot store are errors, at any depth."""
 
     @model_validator(mode="before")
     @classmethod
@@ -39,7 +43,8 @@ def check_texts(data: Any) -> None:
             check_texts(value)
     elif isinstance(data, list):
         for value in data:
-            check_texts(value)
+            if type(value) is not float:  # most values are
+                check_texts(value)
     elif isinstance(data, str) and ("\0" in data or not (data.isascii() or _is_encodable(data))):
         raise ValueError(f"the text {data[:50]!r} has a character that cannot be stored; leave it out")
 
@@ -52,7 +57,7 @@ def _is_encodable(text: str) -> bool:
     return True
 
 
-class SampleIn(Body):
+class SampleIn(Part):
     """A sample: its values by name or in the order of the features, and what else is known of it."""
 
     x: Values
@@ -75,7 +80,7 @@ class SamplesIn(Body):
     samples: Annotated[list[SampleIn], Field(min_length=1, max_length=ROWS_PER_REQUEST)]
 
 
-class PredictionIn(Body):
+class PredictionIn(Part):
     """A sample whose prediction is needed; it is not counted."""
 
     x: Values
@@ -87,7 +92,7 @@ class PredictionsIn(Body):
     samples: Annotated[list[PredictionIn], Field(min_length=1, max_length=ROWS_PER_REQUEST)]
 
 
-class HistoryRow(Body):
+class HistoryRow(Part):
     """A row from before the project, with its labels."""
 
     x: Values
@@ -125,6 +130,12 @@ class AnswerIn(Body):
     note: StrictStr | None = Field(None, max_length=2000)
 
 
+class DraftIn(Body):
+    """What a person has chosen so far; labels that are open yet are left out."""
+
+    answers: dict[str, Answer]
+
+
 class RefusalIn(Body):
     """A person cannot answer; optionally why."""
 
@@ -137,7 +148,7 @@ class NextIn(Body):
     skip: Annotated[list[Annotated[int, Field(ge=1, le=MOST_NUMBER)]], Field(max_length=1000)] = []
 
 
-class FeatureIn(Body):
+class FeatureIn(Part):
     """A feature of a project: a number, or a text with its choices."""
 
     name: Name
@@ -229,7 +240,7 @@ class PreferencesIn(Body):
 
     theme: Literal["system", "light", "dark"] = "system"
     keys: StrictBool = True
-    language: Literal["en"] = "en"
+    language: Literal["en", "de"] = "en"
 
 
 class RuleIn(Body):

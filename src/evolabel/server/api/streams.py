@@ -21,7 +21,6 @@ from evolabel.server.store.log import records_after
 from evolabel.server.store.pen import reading
 
 COMMENT_SECONDS = 15.0
-MOST_STREAMS = 200
 MOST_PER_PERSON = 5
 MOST_AGAIN = 1000  # records that are sent again, and that may wait for a slow reader
 _SAMPLE_SECONDS = 0.5  # between two events of samples
@@ -61,8 +60,11 @@ class Streams:
         `check` is called with every comment; the stream ends when it raises an error. ProblemError 429 if too many
         streams are open.
         """
-        if self.n_open >= MOST_STREAMS or self._open[person] >= MOST_PER_PERSON:
+        most = self._service.limits.sse
+        if self.n_open >= most or self._open[person] >= MOST_PER_PERSON:
             detail = f"{self._open[person]} streams of this person are open, at most {MOST_PER_PERSON} can be"
+            if self._open[person] < MOST_PER_PERSON:
+                detail = f"{self.n_open} streams are open, at most {most} can be"
             raise ProblemError(429, "slow-down", f"{detail}; close one of them", {"Retry-After": "15"})
         given = request.headers.get("last-event-id", "")
         after = int(given) if given.isascii() and given.isdigit() and len(given) <= 18 else None

@@ -45,7 +45,7 @@ def act(desk: Desk, kind: str, payload: Facts, origin: Origin, last_act: int | N
         check_same_body(known, origin)
         return {**shown_act(known[0]), "replayed": True}
     if last_act is not None and last_act != (now := last_act_of(desk)):
-        raise MovedError(f"the rules were changed by act {now} since you have read them; read them again")
+        raise MovedError(f"the rules were changed by record {now} since you have read them; read them again")
     try_act(desk.state.learner, kind, payload)
     desk.record(kind, payload, origin)
     return shown_act(Record(desk.seq, desk.entries[-1], b""))
@@ -63,8 +63,8 @@ def prepare_act(desk: Desk, kind: str, payload: Facts, origin: Origin) -> None:
 
 
 def last_act_of(desk: Desk) -> int:
-    """Return the number of the last record by which a person has changed the rules on the `desk`, 0 without one."""
-    return desk.last_seq_of((*RULE_KINDS, UNDONE))
+    """Return the number of the last record by which a person has changed the rules on the `desk`, or the model."""
+    return desk.last_seq_of(UNDO_KINDS)
 
 
 def shown_act(record: Record) -> Facts:

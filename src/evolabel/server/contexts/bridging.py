@@ -7,7 +7,14 @@ from evolabel.errors import DataError
 from evolabel.server.contexts.desk import Desk, Origin
 from evolabel.server.contexts.questions import Answers
 from evolabel.server.contexts.state import Facts, ProjectState
-from evolabel.server.contexts.verbs import UnknownError, give_answer, question_record, refuse, send_samples
+from evolabel.server.contexts.verbs import (
+    UnknownError,
+    give_answer,
+    question_record,
+    refuse,
+    send_samples,
+    stored_payload,
+)
 from evolabel.server.store.canonical import canonical, digest
 
 QUESTION_FIELD = "evolabel_number"
@@ -95,15 +102,15 @@ def correct_annotation(desk: Desk, annotation: Annotation, origin: Origin) -> Fa
             return add_annotation(desk, annotation, origin)
         raise UnknownError(f"there is no annotation {annotation.name!r}; let the webhook send its task as well")
     number, person = int(record.entry.outcome["number"]), origin.actor_id or 0
-    given: Answers = dict.fromkeys(record.entry.payload["y"]) if annotation.answers is None else annotation.answers
+    sent = stored_payload(record)["y"]
+    given: Answers = dict.fromkeys(sent) if annotation.answers is None else annotation.answers
     before = desk.last_response(number, person)
-    said = record.entry.payload["y"] if before is None else before.entry.payload.get("answers")
+    said = sent if before is None else before.entry.payload.get("answers")
     if said == given:
         return {}
     revision = 1 if before is None else before.entry.payload["revision"] + 1
-    return desk.record(
-        "correction", {"number": number, "person": person, "revision": revision, "answers": given}, origin
-    )
+    payload = {"number": number, "person": person, "revision": revision, "saw_prediction": True, "answers": given}
+    return desk.record("correction", payload, origin)
 
 
 def delete_annotation(desk: Desk, annotation: Annotation, origin: Origin) -> Facts:

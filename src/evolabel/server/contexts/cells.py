@@ -9,6 +9,8 @@ from evolabel.server.contexts.settings import Feature
 
 def read_cell(feature: Feature, value: object) -> float | str | None:
     """Return `value` as a number, a text or None for `feature`; DataError for anything else."""
+    if type(value) is float and feature.kind == "number" and abs(value) <= MAX_VALUE:
+        return value  # most values, so they come first
     if value is None:
         return None
     if feature.kind == "text":

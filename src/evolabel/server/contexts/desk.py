@@ -8,8 +8,8 @@ from sqlalchemy import Connection
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.store import projects
 from evolabel.server.store.canonical import canonical, parsed
-from evolabel.server.store.disk import check_room
-from evolabel.server.store.log import NewRecord, Record, find_key, find_kinds, last_seq_of, read_records
+from evolabel.server.store.disk import NOT_KNOWN, Room, check_room
+from evolabel.server.store.log import NewRecord, Record, find_key, find_kinds, last_seq_of, read_records, with_file
 
 
 class TornError(Exception):
@@ -58,45 +58,48 @@ class Desk:
         Time of the batch.
     log : Connection
         Reads what was committed before.
-    free : int, optional
-        Bytes that are left on the disk.
+    room : Room, optional
+        What is left on the disk.
     """
 
     def __init__(
-        self, project_id: int, state: ProjectState, head_seq: int, now: int, log: Connection, *, free: int | None = None
+        self, project_id: int, state: ProjectState, head_seq: int, now: int, log: Connection, *, room: Room = NOT_KNOWN
     ) -> None:
         self.project_id = project_id
         self.state = state
         self.now = now
         self.entries: list[NewRecord] = []
+        self.files: dict[int, bytes] = {}
+        """Files that entries name by their hash, by the place of the entry; they are stored with it."""
         self.snapshot = False
         """Whether a snapshot is to follow the batch, whatever the settings are."""
         self._first = head_seq + 1
         self._log = log
-        self._free = free
+        self._room = room
 
     @property
     def seq(self) -> int:
         """Number of the last record."""
         return self._first + len(self.entries) - 1
 
-    def record(
-        self, kind: str, payload: Facts, origin: Origin, part: int = 0, *, blob: dict[str, bytes] | None = None
-    ) -> Facts:
+    def record(self, kind: str, payload: Facts, origin: Origin, part: int = 0, *, file: bytes | None = None) -> Facts:
         """Apply a checked `payload` of this `kind`, keep it for the log, and return its outcome.
 
-        `origin` is the request, and this is its `part`. `blob` has a file that `payload` names by its hash.
+        `origin` is the request, and this is its `part`. `payload` names the `file` by its hash.
 
         TornError if the state cannot be changed, DiskFullError if there is no room for the record.
         """
-        check_room(kind, self._free)
-        payload = parsed(canonical(payload))  # what a replay reads
+        check_room(kind, self._room)
+        text = canonical(payload)
+        payload = parsed(text)  # what a replay reads
         try:
-            outcome = self.state.apply(kind, {**payload, **(blob or {})}, self.now)
+            outcome = self.state.apply(kind, with_file(payload, file), self.now)
         except Exception as error:
             raise TornError(f"{type(error).__name__}: {error}") from error
-        entry = NewRecord(kind, payload, outcome, self.now, origin.actor_id, origin.key, part, origin.body_hash)
-        self.entries.append(entry)
+        by = origin.actor_id, origin.key, part, origin.body_hash
+        if file is not None:
+            self.files[len(self.entries)] = file
+        self.entries.append(NewRecord(kind, payload, outcome, self.now, *by, text=text))
         return outcome
 
     def by_key(self, key: str) -> list[Record]:
@@ -140,13 +143,13 @@ class Desk:
 
     def _new(self, *kinds: str) -> list[Record]:
         """Return the records of this batch, of these `kinds` or of all."""
-        records = (Record(self._first + i, entry, b"") for i, entry in enumerate(self.entries))
+        records = (Record(self._first + i, entry, b"", self.files.get(i)) for i, entry in enumerate(self.entries))
         return [record for record in records if not kinds or record.entry.kind in kinds]
 
 
 def result_of(record: Record) -> dict[str, Any]:
     """Return the outcome of the `record` of a sample, as its producer receives it."""
-    return sample_result(record.entry.payload, record.entry.outcome)
+    return sample_result(record.known_payload(), record.entry.outcome)
 
 
 def sample_result(payload: Facts, outcome: Facts) -> Facts:

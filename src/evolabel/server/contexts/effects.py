@@ -80,7 +80,7 @@ class Effects:
             kind, payload, at = record.entry.kind, record.entry.payload, record.entry.at
             is_held = kind == "answer" and record.entry.outcome["final_at"] > at
             is_taught = kind == "close" and bool(payload["rows"])
-            if kind in ("answer", "withdrawal", "close") and not is_taught:
+            if kind in ("answer", "refusal", "withdrawal", "close", "labels.late") and not is_taught:
                 self._held.pop(payload["number"], None)
             if not (is_held or is_taught):
                 continue

@@ -81,7 +81,7 @@ def stream_events(records: Iterable[Record]) -> list[StreamEvent]:
 
 def _events(record: Record) -> list[tuple[str, dict[str, Any]]]:
     """Return name and data of each event of a `record`."""
-    kind, payload, outcome = record.entry.kind, record.entry.payload or {}, record.entry.outcome
+    kind, payload, outcome = record.entry.kind, record.known_payload(), record.entry.outcome
     found = list[tuple[str, dict[str, Any]]]()
     if kind == "sample":
         question = outcome["question"]

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from evolabel.server.contexts.settings import DAY, SECOND
 
 USUAL_GAPS = 10  # without a sample before it is missed
-FEWEST_FREE = 200 * 1024 * 1024  # bytes
 MOST_BEHIND = 20_000  # records
 MOST_EXPIRED = 0.2
 LONGEST_WAIT = DAY
@@ -37,9 +36,9 @@ def check_arrival(last_sample: int | None, usual_gap: int | None, now: int) -> C
     return Check("arrival", now - last_sample <= limit, {"since": now - last_sample, "gap": usual_gap})
 
 
-def check_disk(free: int | None) -> Check | None:
-    """Return whether enough bytes are `free`; None where it is not known."""
-    return None if free is None else Check("disk", free >= FEWEST_FREE, {"free": free})
+def check_disk(free: int | None, least: int) -> Check | None:
+    """Return whether at least `least` bytes are `free`; None where it is not known."""
+    return None if free is None else Check("disk", free >= least, {"free": free})
 
 
 def check_backup(last: int | None, created: int, now: int) -> Check:

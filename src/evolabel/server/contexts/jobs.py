@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from evolabel.errors import EvolabelError
 from evolabel.server.contexts.desk import Desk
+from evolabel.server.contexts.limits import DEFAULT_LIMITS
 
 JOBS_PER_BATCH = 256
 ROWS_PER_BATCH = 1000  # some 0.3 s of work, so that a single sample does not wait long behind large requests
-MOST_WAITING = 2000  # jobs; more are refused
 
 Verb = Callable[[Desk], Any]
 
@@ -52,10 +52,11 @@ def refuse_all(jobs: Iterable[Job], error: EvolabelError) -> None:
 
 
 class JobQueue:
-    """Jobs in the order in which they came."""
+    """Jobs in the order in which they came; with `most` of them waiting, further ones are refused."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = DEFAULT_LIMITS.queue) -> None:
         self.stopping = False
+        self._most = most
         self._jobs: deque[Job] = deque()
         self._wake = threading.Condition()  # over a lock that its holder can take again
 
@@ -67,8 +68,8 @@ class JobQueue:
         with self._wake:
             if self.stopping:
                 raise BusyError("stopping", "the service is stopping; send the request again")
-            if len(self._jobs) >= MOST_WAITING:
-                raise BusyError("busy", f"{MOST_WAITING} requests wait; send the request again in a second")
+            if len(self._jobs) >= self._most:
+                raise BusyError("busy", f"{self._most} requests wait; send the request again in a second")
             self._jobs.append(job)
             self._wake.notify()
 

@@ -1,11 +1,13 @@
 """Leases: a question that one person looks at is not offered to others for a while. A hint, never a right.
 
-They are kept in memory: after a restart every open question is offered again, and any answer is taken.
+They are in a table, not in the log, and in memory: so they outlive a restart, and cost one write a batch, after its
+requests were answered.
 """
 
 from collections.abc import Collection, Iterable
 
 from evolabel.server.contexts.questions import OpenQuestion, people_needed
+from evolabel.server.store.lease_rows import LeaseChanges
 
 
 class Leases:
@@ -13,18 +15,34 @@ class Leases:
 
     def __init__(self) -> None:
         self._until: dict[int, dict[int, int]] = {}
+        self._changed: LeaseChanges = {}
+
+    def restore(self, until: dict[int, dict[int, int]]) -> None:
+        """Go on with leases that end at the times in `until`, by question and person."""
+        self._until, self._changed = until, {}
+
+    def take_changed(self) -> LeaseChanges:
+        """Return what has changed since the last call: the end of each lease, None for one that has ended."""
+        changed, self._changed = self._changed, {}
+        return changed
 
     def renew(self, number: int, person: int, until: int) -> None:
         """Give question `number` to a `person` until a time."""
-        self._until.setdefault(number, {})[person] = until
+        self._until.setdefault(number, {})[person] = self._changed[number, person] = until
 
     def give_back(self, number: int, person: int) -> None:
         """End the lease of a `person` on question `number`."""
-        self._until.get(number, {}).pop(person, None)
+        if self._until.get(number, {}).pop(person, None) is not None:
+            self._changed[number, person] = None
 
     def forget(self, open_numbers: Collection[int]) -> None:
         """Drop leases on questions that are not among `open_numbers`."""
-        self._until = {number: held for number, held in self._until.items() if number in open_numbers}
+        for number in self._until.keys() - set(open_numbers):
+            self._changed |= dict.fromkeys(((number, person) for person in self._until.pop(number)), None)
+
+    def is_taken(self, number: int, now: int) -> bool:
+        """Return whether a person looks at question `number` at the time `now`."""
+        return any(until > now for until in self._until.get(number, {}).values())
 
     def next_for(
         self, person: int, questions: Iterable[OpenQuestion], now: int, skipped: Collection[int] = ()

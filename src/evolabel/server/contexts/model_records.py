@@ -13,8 +13,7 @@ REBUILT = "model.rebuilt"
 NEW_MODEL_KINDS = ("fitted", REPLACED, REBUILT)
 """Kinds of records after which the numbers of rules may stand for others."""
 MODEL_KINDS = ("history", *NEW_MODEL_KINDS)
-DATA_KEY = "data"
-"""Name of the bytes of a file in the payload of a record, which the log keeps in a table of their own."""
+_FILE = "data"  # name of the bytes of a file in the payload of a record, which the log keeps in a table of their own
 Columns = tuple[list[str], list[str]]
 """Names of features and of labels."""
 
@@ -40,10 +39,10 @@ def change_model(state: ModelHolder, kind: str, payload: dict[str, Any]) -> dict
         return {"rows": len(state.history)}
     before = state.seal()
     if kind == REBUILT:
-        state.learner = ActiveLearner.from_bytes(payload[DATA_KEY])
+        state.learner = ActiveLearner.from_bytes(payload[_FILE])
         return {"seal_before": before, "seal": state.seal(), "left_out": payload["left_out"]}
     if kind == REPLACED:
-        classifier = classifier_from_bytes(EvolvingFuzzyClassifier, payload[DATA_KEY], "the stored model")
+        classifier = classifier_from_bytes(EvolvingFuzzyClassifier, payload[_FILE], "the stored model")
     else:
         classifier = state.prepared or fit_history(model_columns(state.learner), *state.training_rows())
         state.prepared, state.history = None, []

@@ -93,6 +93,8 @@ def answers_needed(settings: ProjectSettings, asked_before: int) -> int:
 
 def closing(question: OpenQuestion, now: int, seen: int, settings: ProjectSettings) -> Closing | None:
     """Return how `question` is closed by `settings` at time `now`, after `seen` samples; None while it stays open."""
+    if not question.responses and not is_expired(question, now, seen, settings):
+        return None  # most questions, so they come first
     final = [response for response in question.responses.values() if response.is_final(now, settings)]
     answered = [response for response in final if response.status == "submitted"]
     refused = len(final) - len(answered)

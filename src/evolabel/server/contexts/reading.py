@@ -4,11 +4,14 @@ from collections.abc import Collection
 
 from evolabel.server.contexts.desk import Desk, without_events
 from evolabel.server.contexts.leases import Leases
-from evolabel.server.contexts.questions import OpenQuestion
+from evolabel.server.contexts.questions import Answers, OpenQuestion
 from evolabel.server.contexts.settings import SECOND
 from evolabel.server.contexts.state import Facts
 from evolabel.server.contexts.verbs import ConflictError, UnknownError
 from evolabel.server.store.log import Record
+
+WAITING = ("open", "taken", "partly")
+"""Statuses of questions that are not closed."""
 
 
 def show_project(desk: Desk) -> Facts:
@@ -23,6 +26,7 @@ def show_project(desk: Desk) -> Facts:
         "samples": state.seen,
         "asked": bucket.asked,
         "share_asked": bucket.share,
+        "share_promised": bucket.promised,
         "open": len(state.open),
     }
 
@@ -59,15 +63,37 @@ def may_see(desk: Desk, number: int, person: int) -> bool:
     return own is not None and own.is_final(desk.now, desk.state.settings)
 
 
-def list_questions(desk: Desk, person: int, limit: int) -> Facts:
-    """Return at most `limit` open questions of the `desk`, freshest first, and whether a `person` has answered each."""
-    state = desk.state
-    freshest = sorted(state.open.values(), key=lambda question: -question.number)[:limit]
-    shown = [
-        {"number": q.number, "labels": q.labels, "at": q.at, "needed": q.needed, "answered": person in q.responses}
-        for q in freshest
+def list_questions(
+    desk: Desk, leases: Leases, person: int, limit: int, *, status: str | None = None, after: int = 0
+) -> Facts:
+    """Return at most `limit` open questions of the `desk`, freshest first, and whether a `person` has answered each.
+
+    Each has its status, by the `leases`. With a `status`, those with numbers above `after`, by number, and `next`.
+    """
+    found: list[Facts] = [
+        {
+            "number": q.number,
+            "labels": q.labels,
+            "at": q.at,
+            "needed": q.needed,
+            "answered": person in q.responses,
+            "status": "taken" if leases.is_taken(q.number, desk.now) else "partly" if q.responses else "open",
+        }
+        for q in desk.state.open.values()
     ]
-    return {"questions": shown, "open": len(state.open)}
+    shown: Facts = {"open": len(desk.state.open)}
+    if status is None:
+        return {**shown, "questions": sorted(found, key=lambda facts: -facts["number"])[:limit]}
+    rest = [facts for facts in found if facts["status"] == status and facts["number"] > after]
+    page = sorted(rest, key=lambda facts: facts["number"])[:limit]
+    return {**shown, "questions": page, "next": page[-1]["number"] if len(rest) > limit else None}
+
+
+def checked_draft(desk: Desk, number: int, answers: Facts) -> Answers:
+    """Return the `answers` of a draft to question `number` on the `desk`; ConflictError if it is closed."""
+    if number not in desk.state.open:
+        raise _is_closed(number)
+    return desk.state.read_labels(answers) if answers else {}
 
 
 def next_question(desk: Desk, leases: Leases, person: int, skipped: Collection[int]) -> Facts | None:
@@ -134,10 +160,14 @@ def _offered(desk: Desk, leases: Leases, question: OpenQuestion, person: int) ->
 def renew_lease(desk: Desk, leases: Leases, number: int, person: int) -> Facts:
     """Keep question `number` of the `desk` for a `person` in the `leases`; ConflictError if it is closed."""
     if number not in desk.state.open:
-        raise ConflictError("question-closed", f"question {number} is closed or was never asked; ask for the next one")
+        raise _is_closed(number)
     until = desk.now + desk.state.settings.lease_seconds * SECOND
     leases.renew(number, person, until)
     return {"lease_until": until}
+
+
+def _is_closed(number: int) -> ConflictError:
+    return ConflictError("question-closed", f"question {number} is closed or was never asked; ask for the next one")
 
 
 def _question(desk: Desk, question: OpenQuestion) -> Facts:

@@ -6,8 +6,6 @@ When the replay has caught up with the log, the worker takes over its learner be
 names its bytes.
 """
 
-import copy
-from collections.abc import Callable, Iterable
 from math import ceil
 from typing import NamedTuple
 
@@ -15,19 +13,17 @@ from sqlalchemy import Connection
 
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError, EvolabelError
+from evolabel.server.contexts.beside import RECORDS_A_SECOND, StateBeside
 from evolabel.server.contexts.desk import Desk, Origin
-from evolabel.server.contexts.model_records import DATA_KEY, NEW_MODEL_KINDS, REBUILT, blob_hash
+from evolabel.server.contexts.model_records import NEW_MODEL_KINDS, REBUILT, blob_hash
 from evolabel.server.contexts.questions import Answers
 from evolabel.server.contexts.replay import versions
 from evolabel.server.contexts.rule_acts import RULE_KEYS, RULE_KINDS, UNDONE, conditions_of
 from evolabel.server.contexts.state import Facts, ProjectState
-from evolabel.server.contexts.verbs import ConflictError
 from evolabel.server.contexts.worker import Worker
-from evolabel.server.store.canonical import canonical
-from evolabel.server.store.log import FIRST_CHAIN, Record, find_kinds, read_records
+from evolabel.server.store.log import Record, find_kinds
 from evolabel.server.store.people import names_of
 
-_RECORDS_A_SECOND = 400  # of a replay, on a busy machine
 _CORRECTION = "correction"
 
 
@@ -112,8 +108,8 @@ def _label_names(connection: Connection, project_id: int) -> list[str]:
     return [label["name"] for payload in made for label in payload.get("labels", [payload])]
 
 
-class Rebuilding:
-    """A state beside the live one, made from the first record on, and how far it has come.
+class RebuildBeside(StateBeside):
+    """The state made from the first record on, with amendments.
 
     Parameters
     ----------
@@ -121,27 +117,20 @@ class Rebuilding:
     """
 
     def __init__(self, amendments: Amendments) -> None:
+        super().__init__()
         self.amendments = amendments
-        self.state: ProjectState | None = None
         self.left_out: list[int] = []
         """Acts that did not fit the rules as they are now."""
         self._numbers: dict[int, int] = {}
-        self.seq, self.chain = 0, FIRST_CHAIN
 
-    def follow(self, records: Iterable[Record]) -> None:
-        """Apply `records`, which come behind those so far."""
-        for record in records:
-            if record.entry.payload is None:
-                raise ConflictError("no-payload", f"the payload of record {record.seq} is missing; restore a backup")
-            if self.state is None:
-                self.state = ProjectState.created(record.entry.payload)
-            elif record.seq not in self.amendments.skipped and record.entry.kind != REBUILT:
-                self._apply(self.state, record)
-            if record.entry.kind in NEW_MODEL_KINDS:
-                self._numbers.clear()
-            self.seq, self.chain = record.seq, record.chain
+    def apply(self, state: ProjectState, record: Record) -> None:
+        """Change `state` by `record` as amended, unless it was taken back or is a rebuild itself."""
+        if record.seq not in self.amendments.skipped and record.entry.kind != REBUILT:
+            self._apply_amended(state, record)
+        if record.entry.kind in NEW_MODEL_KINDS:
+            self._numbers.clear()
 
-    def _apply(self, state: ProjectState, record: Record) -> None:
+    def _apply_amended(self, state: ProjectState, record: Record) -> None:
         entry, payload = record.entry, self.amendments.payload_of(record, state)
         if entry.kind in RULE_KINDS:
             self._act(state, record, payload)
@@ -185,45 +174,31 @@ def rebuild_cost(worker: Worker, plan: RebuildPlan) -> Facts:
     with worker.reading() as connection:
         amendments = Amendments(connection, worker.project.id, plan)
     records, corrected = worker.head.seq, sum(map(len, amendments.corrections.values()))
-    return {"records": records, "seconds": ceil(records / _RECORDS_A_SECOND), "corrections": corrected}
+    return {"records": records, "seconds": ceil(records / RECORDS_A_SECOND), "corrections": corrected}
 
 
-def rebuild_model(worker: Worker, plan: RebuildPlan, origin: Origin, store: Callable[[bytes], None]) -> Facts:
+def rebuild_model(worker: Worker, plan: RebuildPlan, origin: Origin) -> Facts:
     """Make the model of `worker` anew by `plan` of `origin`, and return the outcome of the record of that.
 
-    The replay runs in the calling thread; the worker waits only for the last records. `store` keeps the bytes of the
-    learner in the database.
+    The replay runs in the calling thread; the worker waits only for the last records.
     """
     with worker.reading() as connection:
-        rebuilding = Rebuilding(Amendments(connection, worker.project.id, plan))
-    while worker.head.seq - rebuilding.seq > _RECORDS_A_SECOND or rebuilding.seq == 0:
-        with worker.reading() as connection:
-            rebuilding.follow(read_records(connection, worker.project.id, rebuilding.seq, rebuilding.chain))
-    return dict(worker.call(lambda desk: _take_over(desk, rebuilding, plan, origin, store)))
+        beside = RebuildBeside(Amendments(connection, worker.project.id, plan))
+    beside.catch_up(worker)
+    return dict(worker.call(lambda desk: _take_over(desk, beside, plan, origin)))
 
 
-def _take_over(
-    desk: Desk, rebuilding: Rebuilding, plan: RebuildPlan, origin: Origin, store: Callable[[bytes], None]
-) -> Facts:
-    """Let the state on the `desk` have the learner of `rebuilding`, and record it for `origin`.
-
-    A copy of `rebuilding` follows the last records: the worker calls this again if another job of the batch breaks.
-    """
-    rebuilding = copy.deepcopy(rebuilding)
-    rebuilding.follow(desk.behind(rebuilding.seq, rebuilding.chain))
-    made = rebuilding.state
-    if made is None or canonical(made.facts()) != canonical(desk.state.facts()):
-        raise ConflictError("rebuild-differs", "the log gives other questions or counts than the live project has")
-    data = made.learner.to_bytes()
-    store(data)
+def _take_over(desk: Desk, beside: RebuildBeside, plan: RebuildPlan, origin: Origin) -> Facts:
+    """Let the state on the `desk` have the learner of `beside`, and record it for `origin`."""
+    made, data = beside.at_end(desk, "rebuild")
     payload = {
         "hash": blob_hash(data),
         "cause": plan.cause,
-        "people": rebuilding.amendments.people,
-        "labels": rebuilding.amendments.labels,
+        "people": made.amendments.people,
+        "labels": made.amendments.labels,
         "versions": versions(),
-        "seq": rebuilding.seq,
-        "left_out": rebuilding.left_out,
+        "seq": made.seq,
+        "left_out": made.left_out,
     }
     desk.snapshot = True
-    return desk.record(REBUILT, payload, origin, blob={DATA_KEY: data})
+    return desk.record(REBUILT, payload, origin, file=data)

@@ -2,14 +2,19 @@
 
 import logging
 import platform
+from functools import cache
 from importlib.metadata import version
 from typing import NamedTuple
 
+import scipy.linalg  # noqa: F401  (its BLAS is among those that `versions` names)
 from sqlalchemy import Connection
+from threadpoolctl import threadpool_info
 
 from evolabel.active import ActiveLearner
 from evolabel.errors import EvolabelError
+from evolabel.kernels.cache_state import processor_name
 from evolabel.server.contexts.state import ProjectState
+from evolabel.server.store.activity import COMMAND
 from evolabel.server.store.canonical import canonical, parsed
 from evolabel.server.store.log import FIRST_CHAIN, Head, LogError, Record, last_of_kinds, read_records, time_of
 from evolabel.server.store.snapshots import Snapshot, snapshots_of
@@ -17,6 +22,8 @@ from evolabel.server.store.snapshots import Snapshot, snapshots_of
 logger = logging.getLogger("evolabel.server")
 
 _NOTHING = None, 0, FIRST_CHAIN, 0  # state, number, chain value and time before the first record
+IMPORT = "put it back by `evolabel serve import-log`, or restore a backup"
+"""What to do where a payload is missing."""
 _PACKAGES = ("evolabel", "numpy", "scipy", "numba")
 
 
@@ -64,7 +71,7 @@ def applied(state: ProjectState | None, record: Record, *, keep_decisions: bool 
     """
     entry = record.entry
     if entry.payload is None:
-        raise ReplayError(f"the payload of record {record.seq} is missing; restore a backup")
+        raise ReplayError(f"the payload of record {record.seq} is in the archive; {IMPORT}")
     decided = entry.outcome if keep_decisions else None
     try:
         if state is None:
@@ -83,10 +90,18 @@ def applied(state: ProjectState | None, record: Record, *, keep_decisions: bool 
     return state
 
 
-def versions_of(connection: Connection, project_id: int) -> dict[str, str]:
-    """Return the versions with which the last records of project `project_id` were made, read through `connection`."""
+class LastStart(NamedTuple):
+    """The last start of a process with a project: its versions; if it was a command, when the service had stopped."""
+
+    versions: dict[str, str]
+    stopped: int | None
+
+
+def find_last_start(connection: Connection, project_id: int) -> LastStart:
+    """Return the last start of project `project_id`, read through `connection`."""
     found = last_of_kinds(connection, project_id, ("project.created", "epoch.started"))
-    return {} if found is None or found.entry.payload is None else dict(found.entry.payload["versions"])
+    said = {} if found is None else found.entry.payload
+    return LastStart(dict(said.get("versions", {})), said.get("stopped") if said.get("cause") == COMMAND else None)
 
 
 def take_snapshot(state: ProjectState, head: Head, at: int, reason: str) -> Snapshot:
@@ -97,10 +112,18 @@ def take_snapshot(state: ProjectState, head: Head, at: int, reason: str) -> Snap
     )
 
 
-def versions() -> dict[str, str]:
-    """Return what the bits of a model depend on: versions of packages and Python, and the processor."""
+@cache
+def _versions() -> dict[str, str]:
     found = {name: version(name) for name in _PACKAGES}
-    return {**found, "python": platform.python_version(), "machine": platform.machine()}
+    libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
+    blas = {f"{lib['internal_api']} {lib['version']} {lib.get('architecture', '')}".strip() for lib in libraries}
+    processor = {"machine": platform.machine(), "processor": processor_name(), "blas": ", ".join(sorted(blas))}
+    return {**found, "python": platform.python_version(), **processor}
+
+
+def versions() -> dict[str, str]:
+    """Return what the bits of a model depend on: versions of packages and Python, the processor and its BLAS."""
+    return dict(_versions())
 
 
 def _newest(connection: Connection, project_id: int) -> tuple[ProjectState | None, int, bytes, int]:

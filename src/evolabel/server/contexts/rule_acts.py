@@ -1,6 +1,5 @@
 """What an expert's act does to the rules of a learner. `ProjectState` calls it, and a trial on a copy does."""
 
-import base64
 import copy
 from collections.abc import Callable
 from typing import Any
@@ -53,7 +52,7 @@ def change_rules(learner: ActiveLearner, kind: str, payload: Facts) -> Facts:
 def undo_on(learner: ActiveLearner, payload: Facts) -> tuple[ActiveLearner, Facts]:
     """Return the learner after an act was undone as the `payload` says, and what the record keeps of it."""
     if payload["way"] == "replay":
-        return ActiveLearner.from_bytes(base64.b64decode(payload["learner"])), {}
+        return ActiveLearner.from_bytes(payload["data"]), {}
     book, inverse = learner.classifier.rulebook, InverseEdit.from_dict(payload["inverse"])
     book.take_back(inverse)
     return learner, {"rule": inverse.rule, "text": _text(book, inverse.rule)}

@@ -1,9 +1,11 @@
 """Settings of a project, its features and its labels, as a request or a record holds them."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 
+from evolabel._utils.text import first_names
 from evolabel.errors import ParameterError
 
 SECOND = 1_000_000  # microseconds
@@ -25,7 +27,7 @@ class ProjectSettings:
     per : {"labels", "samples"}
         What the budget counts; fixed when the project is made.
     max_open : int
-        Questions that wait at most; while so many wait, no other is asked.
+        Questions without any answer at most; while there are so many, no other is asked.
     questions_per_hour : int
         Questions asked at most within any 60 minutes; 0: no limit.
     burst : int
@@ -44,6 +46,11 @@ class ProjectSettings:
         Samples after which an open question is closed unanswered; 7 days close it, too.
     snapshot_every : int
         Records after which the state of the model is stored.
+    source : str
+        Text feature that says where a sample comes from, for samples that name no source.
+    criteria : str
+        Names of the scores by which samples are chosen, with commas between; empty: those that were measured to help
+        most. They are fixed when the project is made.
     """
 
     budget: float = 0.1
@@ -58,13 +65,15 @@ class ProjectSettings:
     hold_seconds: float = 20.0
     expire_after: int = 2000
     snapshot_every: int = 5000
+    source: str = ""
+    criteria: str = ""
 
     def __post_init__(self) -> None:
         for item in fields(self):
             value, kind = getattr(self, item.name), item.type if isinstance(item.type, str) else item.type.__name__
             if type(value) is not _KINDS[kind] and (kind != "float" or type(value) is not int):
                 raise ParameterError(f"{item.name} is {value!r}; it must be {_KIND_WORDS[kind]}")
-        for name, (low, high) in _RANGES.items():
+        for name, (low, high) in SETTING_RANGES.items():
             value = getattr(self, name)
             if not math.isfinite(value) or not low <= value <= high:
                 raise ParameterError(f"{name} is {value!r}; it must be from {low} to {high}")
@@ -85,10 +94,21 @@ class ProjectSettings:
         """Return the settings as JSON holds them."""
         return asdict(self)
 
+    def criteria_names(self) -> list[str] | None:
+        """Return the names of the criteria, None for the default ones."""
+        return [name.strip() for name in self.criteria.split(",")] if self.criteria.strip() else None
+
+    def check_source(self, features: "Sequence[Feature]") -> None:
+        """Raise ParameterError unless the source is empty or one of the texts among `features`."""
+        texts = [feature.name for feature in features if feature.choices]
+        if self.source and self.source not in texts:
+            known = first_names(texts) if texts else "none"
+            raise ParameterError(f"source is {self.source!r}; it must be a text feature ({known}), or empty")
+
 
 _KINDS = {"int": int, "float": float, "bool": bool, "str": str}
 _KIND_WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a text"}
-_RANGES = {
+SETTING_RANGES = {
     "budget": (0, 1),
     "max_open": (1, 10_000),
     "questions_per_hour": (0, 1_000_000),
@@ -100,6 +120,7 @@ _RANGES = {
     "expire_after": (1, 10_000_000),
     "snapshot_every": (10, 1_000_000),
 }
+"""Least and largest value of each setting that is a number."""
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,9 @@ class ProjectState:
             budget=settings.budget,
             per=settings.per,
             burst=settings.burst,
+            criteria=settings.criteria_names(),
         )
+        settings.check_source(features)
         return cls(settings, features, labels, learner)
 
     # ------------------------------------------------------------------ facts
@@ -85,6 +87,11 @@ class ProjectState:
     def label_names(self) -> list[str]:
         """Names of the labels, in their order."""
         return [label.name for label in self.labels]
+
+    @property
+    def asked_names(self) -> list[str]:
+        """Names of the labels that can be asked about: those that are not retired."""
+        return [label.name for label in self.labels if not label.retired]
 
     def facts(self) -> Facts:
         """Return all but the learner, as JSON holds it."""
@@ -121,24 +128,24 @@ class ProjectState:
 
         `x` is a list of values, or a dictionary by name in which missing features are left out or null.
         """
-        names = [feature.name for feature in self.features]
         if isinstance(x, dict):
+            names = [feature.name for feature in self.features]
             if unknown := [str(name) for name in x if name not in names]:
                 raise DataError(f"there is no feature {unknown[0]!r}; the features are {first_names(names)}")
             x = [x.get(name) for name in names]
-        if not isinstance(x, list) or len(x) != len(names):
+        if not isinstance(x, list) or len(x) != len(self.features):
             found = f"{len(x)} values" if isinstance(x, list) else type(x).__name__
-            raise DataError(f"x must have {len(names)} values or be an object of values by name, got {found}")
+            raise DataError(f"x must have {len(self.features)} values or be an object of values by name, got {found}")
         return [read_cell(feature, value) for feature, value in zip(self.features, x, strict=True)]
 
     def read_labels(self, answers: object) -> Answers:
         """Return `answers` as 1, 0 or None by the name of the label; DataError for unknown names and other values."""
         if not isinstance(answers, dict) or not answers:
-            raise DataError(f"labels must be an object such as {{{self.label_names[0]!r}: true}}, got {answers!r}")
+            raise DataError(f"labels must be an object such as {{{self.asked_names[0]!r}: true}}, got {answers!r}")
         known = set(self.label_names)
         for name, value in answers.items():
             if name not in known:
-                raise DataError(f"there is no label {name!r}; the labels are {first_names(self.label_names)}")
+                raise DataError(f"there is no label {name!r}; the labels are {first_names(self.asked_names)}")
             if value is not None and value not in (0, 1):
                 raise DataError(f"{name!r} is {value!r}; it must be true, false or null")
         return {name: None if value is None else int(value) for name, value in answers.items()}
@@ -184,7 +191,8 @@ class ProjectState:
             "prediction": dict(zip(names, shares.tolist(), strict=True)),
             "labels": [name for name, is_on in zip(names, on, strict=True) if is_on],
         }
-        if warnings := [*query.unfamiliar, *unseen]:
+        said = tuple(f"{name} is none of the texts" for name in unseen)
+        if warnings := [*(text for text in query.unfamiliar if not text.startswith(said)), *unseen.values()]:
             answer["warnings"] = warnings
         return answer, query
 
@@ -223,7 +231,7 @@ class ProjectState:
 
     def _limit(self, at: int) -> str | None:
         """Return the limit that stops a question at time `at`, or None."""
-        waiting = sum(not question.responses for question in self.open.values())
+        waiting = len([question for question in self.open.values() if not question.responses])
         return held_back(self.settings, waiting, list(self.asked_at), at, paused=self.paused)
 
     def _sample_as_decided(self, payload: Facts, at: int, decided: Facts) -> Facts:
@@ -314,7 +322,7 @@ class ProjectState:
     def _settings(self, payload: Facts, at: int) -> Facts:
         self.settings = ProjectSettings.read(payload["changed"], self.settings)
         if "budget" in payload["changed"]:
-            self.learner.set_budget(self.settings.budget)
+            self.learner.budget = self.settings.budget
         return {}
 
     def _pause(self, payload: Facts, at: int) -> Facts:
@@ -350,8 +358,8 @@ class ProjectState:
         return {}
 
     _verbs: ClassVar["dict[str, Callable[[ProjectState, Facts, int], Facts]]"] = {
-        "epoch.started": _epoch,
-        "library.changed": _epoch,
+        **dict.fromkeys(("epoch.started", "library.changed", "rebuild.failed", "fit.failed", "undo.failed"), _epoch),
+        "redacted": lambda state, payload, at: {},
         "sample": _sample,
         "answer": _answer,
         "refusal": _refusal,
@@ -369,17 +377,20 @@ class ProjectState:
 
     # ------------------------------------------------------------------ values
 
-    def _encoded(self, cells: list[float | str | None]) -> tuple[Facts, list[str]]:
-        """Return the features of a sample by name, and a sentence for each text that is none of the choices."""
+    def _encoded(self, cells: list[float | str | None]) -> tuple[Facts, dict[str, str]]:
+        """Return the features of a sample by name, and by feature a sentence for a text that is none of the choices."""
         values: Facts = {}
-        unseen = []
+        unseen = dict[str, str]()
         for feature, value in zip(self.features, cells, strict=True):
-            if not feature.choices or value is None:
-                values |= dict.fromkeys(feature.columns, value)
+            if not feature.choices:
+                values[feature.name] = value
+                continue
+            if value is None:
+                values |= dict.fromkeys(feature.columns)
                 continue
             values |= {f"{feature.name}={choice}": float(value == choice) for choice in feature.choices}
             if value not in feature.choices:
-                unseen.append(f"{feature.name} = {value} is none of its choices")
+                unseen[feature.name] = f"{feature.name} = {value} is none of its choices"
         return values, unseen
 
     def _row(self, answers: Answers) -> list[float]:

@@ -10,7 +10,6 @@ from evolabel.classifier.storage import classifier_from_bytes
 from evolabel.errors import DataError
 from evolabel.server.contexts.desk import Desk, Origin
 from evolabel.server.contexts.model_records import (
-    DATA_KEY,
     REPLACED,
     Columns,
     blob_hash,
@@ -20,7 +19,7 @@ from evolabel.server.contexts.model_records import (
 )
 from evolabel.server.contexts.replay import versions
 from evolabel.server.contexts.state import Facts, ProjectState
-from evolabel.server.contexts.verbs import ConflictError, PlacedError
+from evolabel.server.contexts.verbs import ConflictError, PlacedError, check_same_body
 
 MOST_HISTORY = 100_000  # rows; they are kept in memory until the fit
 _LEAST_ROWS = 10
@@ -47,8 +46,7 @@ def add_history(desk: Desk, rows: Sequence[Facts], origin: Origin) -> Facts:
     The same request again changes nothing.
     """
     if origin.key is not None and (known := desk.by_key(origin.key)):
-        if known[0].entry.body_hash != origin.body_hash:
-            raise ConflictError("key-reused", f"the key {origin.key!r} was used for another body; use a new key")
+        check_same_body(known, origin)
         return dict(known[0].entry.outcome)
     _check_untrained(desk.state.learner)
     if len(desk.state.history) + len(rows) > MOST_HISTORY:
@@ -96,10 +94,10 @@ def check_model(learner: ActiveLearner, data: bytes) -> None:
 
 
 def replace_model(desk: Desk, data: bytes, origin: Origin) -> Facts:
-    """Go on with the classifier in `data`, checked and stored before, on the `desk`; counts and questions stay."""
+    """Go on with the classifier in `data`, checked before, on the `desk`; counts and questions stay."""
     check_model_labels(desk, data)
     payload = {"hash": blob_hash(data), "versions": versions()}
-    return desk.record(REPLACED, payload, origin, blob={DATA_KEY: data})
+    return desk.record(REPLACED, payload, origin, file=data)
 
 
 def check_model_labels(desk: Desk, data: bytes) -> None:

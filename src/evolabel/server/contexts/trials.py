@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from evolabel.server.contexts.comparing import changes_by_label, decisions
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.contexts.view import StateCopy
 from evolabel.server.store.recent import RecentSample
@@ -25,19 +26,13 @@ def changed_predictions(before: ProjectState, after: ProjectState, samples: Sequ
     """
     if not samples:
         return {"of": 0, "labels": {}, "numbers": []}
-    cells = [sample.cells for sample in samples]
-    old, new = before.decide(cells), after.decide(cells)
+    old, new = decisions(before, after, [sample.cells for sample in samples])
     labels = {}
-    for column, name in enumerate(before.label_names):
-        changed = [place for place in range(len(samples)) if old[place, column] != new[place, column]]
-        if not changed:
-            continue
-        judged = [place for place in changed if name in samples[place].judged]
-        labels[name] = {
-            "to_yes": sum(int(new[place, column]) for place in changed),
-            "to_no": sum(int(old[place, column]) for place in changed),
-            "judged": len(judged),
-            "right": sum(samples[place].judged[name] == int(new[place, column]) for place in judged),
-        }
+    for column, (name, counts) in enumerate(changes_by_label(before.label_names, old, new).items()):
+        changed = (old[:, column] != new[:, column]).nonzero()[0].tolist()
+        if changed:
+            said = {place: samples[place].judged[name] for place in changed if name in samples[place].judged}
+            right = sum(y == int(new[place, column]) for place, y in said.items())
+            labels[name] = {**counts, "judged": len(said), "right": right}
     numbers = [sample.number for sample, differs in zip(samples, (old != new).any(axis=1), strict=True) if differs]
     return {"of": len(samples), "labels": labels, "numbers": numbers}

@@ -2,12 +2,9 @@
 
 What was asked stays as it was: each sample is counted with the question that it had (`ProjectState.apply`, `decided`).
 Only the learner differs in the end. When the replay has caught up with the log, the worker takes over its learner
-between two batches, by a record that holds it.
+between two batches, by a record that names its bytes.
 """
 
-import base64
-import copy
-from collections.abc import Iterable
 from contextlib import suppress
 from math import ceil
 
@@ -15,24 +12,21 @@ from sqlalchemy import Connection
 
 from evolabel.errors import EvolabelError
 from evolabel.server.contexts.acts import UNDO_KINDS, UndoPlan, plan_undo, shown_act, undo_by_inverse
+from evolabel.server.contexts.beside import RECORDS_A_SECOND, StateBeside
 from evolabel.server.contexts.desk import Desk, Origin
-from evolabel.server.contexts.model_records import NEW_MODEL_KINDS, REBUILT, REPLACED
+from evolabel.server.contexts.model_records import NEW_MODEL_KINDS, REBUILT, REPLACED, blob_hash
 from evolabel.server.contexts.replay import loaded_state
 from evolabel.server.contexts.rule_acts import UNDONE
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.contexts.verbs import ConflictError, UnknownError
 from evolabel.server.contexts.worker import Worker
-from evolabel.server.store.canonical import canonical
-from evolabel.server.store.log import FIRST_CHAIN, Record, find_kinds, read_records
+from evolabel.server.store.log import Record, find_kinds
 from evolabel.server.store.people import names_of
 from evolabel.server.store.snapshots import read_snapshot, snapshot_seals
 
-_RECORDS_A_SECOND = 500  # of a replay, on a busy machine
-_LARGEST_LEARNER = 32 * 1024 * 1024  # bytes, in the record of an undo
 
-
-class Beside:
-    """A state beside the live one, and how far it has come.
+class UndoBeside(StateBeside):
+    """The state from before an act on, without it.
 
     Parameters
     ----------
@@ -43,43 +37,27 @@ class Beside:
     """
 
     def __init__(self, connection: Connection, project_id: int, plan: UndoPlan) -> None:
+        super().__init__()
         self.plan = plan
-        self.state: ProjectState | None = None
-        self.seq, self.chain = 0, FIRST_CHAIN
         for seq in reversed([seq for seq in snapshot_seals(connection, project_id) if seq < plan.first]):
             snapshot = read_snapshot(connection, project_id, seq)
             if (state := loaded_state(snapshot)) is not None:
                 self.state, self.seq, self.chain = state, seq, snapshot.chain
                 break
 
-    def follow(self, records: Iterable[Record]) -> None:
-        """Apply `records`, which come behind those so far, but for those that the plan leaves out."""
-        for record in records:
-            if record.seq not in self.plan.skipped:
-                self._apply(record)
-            self.seq, self.chain = record.seq, record.chain
-
-    def _apply(self, record: Record) -> None:
-        entry = record.entry
-        if entry.payload is None:
-            raise ConflictError("no-payload", f"the payload of record {record.seq} is missing; restore a backup")
-        if self.state is None:
-            self.state = ProjectState.created(entry.payload)
+    def apply(self, state: ProjectState, record: Record) -> None:
+        """Change `state` by `record`, unless the plan leaves it out; ConflictError if it builds on the act."""
+        entry, act = record.entry, self.plan.act.seq
+        if record.seq in self.plan.skipped:
             return
         if entry.kind in (REPLACED, REBUILT):
-            raise ConflictError(
-                "later-acts", f"act {self._act} cannot be undone: record {record.seq} replaced the model"
-            )
+            raise ConflictError("later-acts", f"act {act} cannot be undone: record {record.seq} replaced the model")
         try:
-            self.state.apply(entry.kind, record.applied_payload(), entry.at, decided=entry.outcome)
+            state.apply(entry.kind, record.applied_payload(), entry.at, decided=entry.outcome)
         except EvolabelError as error:
             raise ConflictError(
-                "later-acts", f"act {self._act} cannot be undone, because record {record.seq} builds on it: {error}"
+                "later-acts", f"act {act} cannot be undone, because record {record.seq} builds on it: {error}"
             ) from None
-
-    @property
-    def _act(self) -> int:
-        return self.plan.act.seq
 
 
 def undo_cost(worker: Worker, seq: int) -> Facts:
@@ -115,7 +93,7 @@ def _cost(plan: UndoPlan, snapshots: list[int], head_seq: int) -> Facts:
     if plan.way == "inverse":
         return {"way": "inverse", "records": 0, "seconds": 0}
     records = head_seq - max((seq for seq in snapshots if seq < plan.first), default=0)
-    return {"way": "replay", "records": records, "seconds": ceil(records / _RECORDS_A_SECOND)}
+    return {"way": "replay", "records": records, "seconds": ceil(records / RECORDS_A_SECOND)}
 
 
 def undo_act(worker: Worker, seq: int, origin: Origin) -> Facts:
@@ -128,33 +106,17 @@ def undo_act(worker: Worker, seq: int, origin: Origin) -> Facts:
         plan = plan_undo(find_kinds(connection, project, UNDO_KINDS), seq)
         if plan.way == "inverse":
             return dict(worker.call(lambda desk: undo_by_inverse(desk, seq, origin)))
-        beside = Beside(connection, project, plan)
-    while beside.seq < worker.head.seq:
-        with worker.reading() as connection:
-            before = beside.seq
-            beside.follow(read_records(connection, project, beside.seq, beside.chain))
-        if beside.seq - before < _RECORDS_A_SECOND:
-            break
+        beside = UndoBeside(connection, project, plan)
+    beside.catch_up(worker)
     return dict(worker.call(lambda desk: _take_over(desk, beside, origin)))
 
 
-def _take_over(desk: Desk, beside: Beside, origin: Origin) -> Facts:
-    """Let the state on the `desk` have the learner of `beside`, and record it for `origin`.
-
-    A copy of `beside` follows the last records: the worker calls this again if another job of the batch breaks.
-    """
+def _take_over(desk: Desk, beside: UndoBeside, origin: Origin) -> Facts:
+    """Let the state on the `desk` have the learner of `beside`, and record it for `origin`."""
     plan = plan_undo(desk.of_kinds(UNDO_KINDS), beside.plan.act.seq)
     if plan[1:] != beside.plan[1:]:
         raise ConflictError("later-acts", "another act was undone in the meantime; undo this one again")
-    beside = copy.deepcopy(beside)
-    beside.follow(desk.behind(beside.seq, beside.chain))
-    made = beside.state
-    if made is None or canonical(made.facts()) != canonical(desk.state.facts()):
-        raise ConflictError("undo-differs", "the log gives other questions or counts than the live project has")
-    data = made.learner.to_bytes()
-    if len(data) > _LARGEST_LEARNER:
-        raise ConflictError("too-large", "the model is too large to be kept in the log; delete or add the rule instead")
-    payload = {"seq": plan.act.seq, "way": "replay", "learner": base64.b64encode(data).decode()}
-    desk.record(UNDONE, payload, origin)
+    data = beside.at_end(desk, "undo")[1]
+    desk.record(UNDONE, {"seq": plan.act.seq, "way": "replay", "hash": blob_hash(data)}, origin, file=data)
     desk.snapshot = True
     return shown_act(Record(desk.seq, desk.entries[-1], b""))

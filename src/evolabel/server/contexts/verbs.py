@@ -8,7 +8,7 @@ from evolabel.errors import DataError, EvolabelError
 from evolabel.server.contexts.desk import Desk, Origin, TornError, result_of, sample_result
 from evolabel.server.contexts.questions import Closing, closing
 from evolabel.server.contexts.settings import MOST_LABELS, Label, ProjectSettings
-from evolabel.server.contexts.state import Facts
+from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.store.canonical import digest
 from evolabel.server.store.log import Record
 
@@ -36,9 +36,12 @@ def send_samples(desk: Desk, samples: Sequence[Facts], origin: Origin) -> Facts:
     if origin.key is not None and (known := desk.by_key(origin.key)):
         check_same_body(known, origin)
         by_id = desk.by_ids([sample["id"] for sample in samples if "id" in sample])
-        others = iter([record for record in known if "id" not in record.entry.payload])
+        with_id = {record.seq for record in by_id.values()}
+        others = iter([record for record in known if record.seq not in with_id])
         found = [by_id[sample["id"]] if "id" in sample else next(others) for sample in samples]
-        return {"seq": known[-1].seq, "results": [result_of(record) for record in found], "replayed": True}
+        both = zip(samples, found, strict=True)
+        results = [{**result_of(record), "id": sample.get("id")} for sample, record in both]
+        return {"seq": known[-1].seq, "results": results, "replayed": True}
     payloads = [_sample_payload(desk, sample, place) for place, sample in enumerate(samples)]
     ids = [payload["id"] for payload in payloads if "id" in payload]
     if len(set(ids)) < len(ids):
@@ -50,7 +53,7 @@ def send_samples(desk: Desk, samples: Sequence[Facts], origin: Origin) -> Facts:
     for payload in payloads:
         record = known_ids.get(payload.get("id", ""))
         if record is not None:
-            results.append(result_of(record))
+            results.append({**result_of(record), "id": payload["id"]})
             continue
         results.append(sample_result(payload, desk.record("sample", payload, origin, part)))
         part += 1
@@ -102,17 +105,27 @@ def late_labels(desk: Desk, number: int, labels: Facts, origin: Origin) -> Facts
         raise UnknownError(f"there is no sample {number}; send it first")
     key = f"late:{number}"
     if known := desk.by_key(key):
-        if known[0].entry.payload["y"] != given:
+        said = known[0].entry
+        if said.payload["y"] != given if said.payload is not None else said.body_hash != origin.body_hash:
             raise ConflictError("labels-differ", f"sample {number} has other labels already; send a correction")
         return {**known[0].entry.outcome, "replayed": True}
-    payload = {"number": number, "y": given, "x": record.entry.payload["x"]}
+    payload = {"number": number, "y": given, "x": stored_payload(record)["x"]}
     return desk.record("labels.late", payload, Origin(origin.actor_id, key, origin.body_hash))
+
+
+def stored_payload(record: Record) -> Facts:
+    """Return the payload of the `record` of a sample; ConflictError if it is in the archive."""
+    if record.entry.payload is None:
+        number = record.entry.outcome["number"]
+        raise ConflictError("archived", f"the values of sample {number} are in the archive; send it as a new sample")
+    return dict(record.entry.payload)
 
 
 def change_settings(desk: Desk, changed: Facts, origin: Origin) -> Facts:
     """Change the settings named in `changed` on the `desk` for `origin`, and return all; some are fixed."""
     settings = ProjectSettings.read(changed, desk.state.settings)
-    for name in ("per", "burst"):
+    settings.check_source(desk.state.features)
+    for name in ("per", "burst", "criteria"):
         if getattr(settings, name) != getattr(desk.state.settings, name):
             raise ConflictError("fixed-setting", f"{name} is fixed when a project is made; make a new project")
     if settings != desk.state.settings:
@@ -137,7 +150,7 @@ def retire_label(desk: Desk, name: str, origin: Origin) -> Facts:
     """Never ask for the label called `name` of the project on the `desk` again, by order of `origin`."""
     known = {label.name: label for label in desk.state.labels}
     if name not in known:
-        raise UnknownError(f"there is no label {name!r}; the labels are {first_names(list(known))}")
+        raise UnknownError(f"there is no label {name!r}; the labels are {first_names(desk.state.asked_names)}")
     if sum(not label.retired for label in known.values()) == 1 and not known[name].retired:
         raise ConflictError("last-label", f"{name!r} is the last label that is asked for; pause the project instead")
     if not known[name].retired:
@@ -189,12 +202,22 @@ def close_due(desk: Desk, names: dict[int, str], failures: Mapping[bytes, int]) 
 def _sample_payload(desk: Desk, sample: Facts, place: int) -> Facts:
     """Return the payload of one `sample`, the `place`-th of its request; DataError names the place."""
     try:
-        payload = {"x": desk.state.cells(sample["x"]), **_given({k: sample.get(k) for k in ("id", "at", "source")})}
+        cells = desk.state.cells(sample["x"])
+        source = sample.get("source") or _source_of(desk.state, cells)
+        payload = {"x": cells, **_given({"id": sample.get("id"), "at": sample.get("at"), "source": source})}
         if sample.get("y") is not None:
             payload["y"] = desk.state.read_labels(sample["y"])
     except DataError as error:
         raise PlacedError(f"/samples/{place}", str(error)) from None
     return payload
+
+
+def _source_of(state: ProjectState, cells: list[Any]) -> str | None:
+    """Return where a sample of these `cells` comes from: the text of the feature that the settings of `state` name."""
+    if not state.settings.source:
+        return None
+    cell = cells[[feature.name for feature in state.features].index(state.settings.source)]
+    return None if cell is None else str(cell)
 
 
 class PlacedError(DataError):
@@ -208,7 +231,7 @@ class PlacedError(DataError):
 def check_same_body(known: list[Record], origin: Origin) -> None:
     """Raise ConflictError if `origin` has another body than the `known` records of its key."""
     if known[0].entry.body_hash != origin.body_hash:
-        raise ConflictError("key-reused", f"the key {origin.key!r} was used for another body; use a new key")
+        raise ConflictError("key-reused", "the Idempotency-Key was used for another body; use a new key")
 
 
 def _check_same_sample(payload: Facts, known: Record | None) -> None:
@@ -232,7 +255,7 @@ def _respond(desk: Desk, number: int, kind: str, facts: Facts, origin: Origin) -
     if question is None or (earlier is not None and earlier.is_final(desk.now, desk.state.settings)):
         kind = "correction"
     revision = 1 if before is None else before.entry.payload["revision"] + 1
-    saw = origin.sees_all or not desk.state.settings.blind
+    saw = origin.sees_all or not desk.state.settings.blind or kind == "correction"  # a final answer shows it
     payload = {"number": number, "person": person, "revision": revision, "saw_prediction": saw, **facts}
     return _receipt(kind, desk.record(kind, payload, origin), replayed=False)
 

@@ -4,12 +4,14 @@ While one batch is written to the disk, the next jobs gather, so there is no tim
 committed. If a commit fails or a job breaks the state, the state is made again from the log.
 """
 
+import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Connection, Engine
@@ -23,9 +25,10 @@ from evolabel.server.contexts.effects import Effects
 from evolabel.server.contexts.feed import Feed
 from evolabel.server.contexts.jobs import BusyError, CannotApplyError, Job, JobQueue, Verb, refuse_all
 from evolabel.server.contexts.leases import Leases
+from evolabel.server.contexts.limits import DEFAULT_LIMITS, ServiceLimits
 from evolabel.server.contexts.model_records import MODEL_KINDS
 from evolabel.server.contexts.questions import next_change
-from evolabel.server.contexts.replay import ReplayError, Restored, restore, versions, versions_of
+from evolabel.server.contexts.replay import ReplayError, Restored, find_last_start, restore, versions
 from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
 from evolabel.server.contexts.settings import SECOND
 from evolabel.server.contexts.snapshot_writer import SnapshotWriter
@@ -34,10 +37,12 @@ from evolabel.server.contexts.verbs import UnclosedError, close_due, close_key
 from evolabel.server.contexts.view import StateView
 from evolabel.server.crash_points import crash_point
 from evolabel.server.store import derive, disk
+from evolabel.server.store.blobs import store_blob
 from evolabel.server.store.canonical import canonical
 from evolabel.server.store.failures import failures_of, store_failure
+from evolabel.server.store.lease_rows import read_leases, write_leases
 from evolabel.server.store.log import Head, NewRecord, Record
-from evolabel.server.store.pen import NotWriterError, Pen, StoreError, reading
+from evolabel.server.store.pen import NotWriterError, Pen, StoreError, reading, store_problem
 from evolabel.server.store.people import names_of
 from evolabel.server.store.projects import Project, next_epoch
 from evolabel.server.store.snapshots import ACT
@@ -60,11 +65,19 @@ class Worker:
         The writing connection, shared by all projects.
     reader : Engine
         Connections that read what was committed.
+    limits : ServiceLimits
     clock : function
         Returns the time in microseconds since 1970.
     """
 
-    def __init__(self, project: Project, pen: Pen, reader: Engine, clock: Callable[[], int] | None = None) -> None:
+    def __init__(
+        self,
+        project: Project,
+        pen: Pen,
+        reader: Engine,
+        limits: ServiceLimits = DEFAULT_LIMITS,
+        clock: Callable[[], int] | None = None,
+    ) -> None:
         self.project = project
         self.head: Head = project.head
         self.state: ProjectState | None = None
@@ -81,16 +94,17 @@ class Worker:
         self._last_at = 0
         self._term = 0
         self._names: dict[int, str] = {}
-        self._queue = JobQueue()
+        self._limits = limits
+        self._queue = JobQueue(limits.queue)
         self._snapshots = SnapshotWriter(project.id, pen)
         self._version = canonical(versions())
         self._thread = threading.Thread(target=self._run, name=f"worker-{project.slug}", daemon=True)
 
     # ------------------------------------------------------------------ from other threads
 
-    def start(self, *, keep_decisions: bool = False) -> None:
-        """Make the state from the log, and begin to take jobs; `keep_decisions` as for `restore`."""
-        self._rebuild("start", keep_decisions=keep_decisions)
+    def start(self, cause: str = "start", *, keep_decisions: bool = False) -> None:
+        """Make the state from the log for this `cause`, and begin to take jobs; `keep_decisions` as for `restore`."""
+        self._rebuild(cause, keep_decisions=keep_decisions)
         self._thread.start()
         self.effects.start()
 
@@ -186,7 +200,7 @@ class Worker:
                 self._count_failure(broken)
                 jobs = [job for job in jobs if job is not broken.job]
                 self._recover()
-        records = self._commit(desk.entries)
+        records = self._commit(desk.entries, desk.files)
         if any(entry.kind in (*RULE_KINDS, *MODEL_KINDS, UNDONE) for entry in desk.entries):
             self.view.forget()
         self.view.after_commit(desk.state, self.head.seq)
@@ -194,14 +208,15 @@ class Worker:
         for job, result in zip(jobs, results, strict=True):
             job.settle(result)
         self.feed.publish(records, desk.state)
+        self._store_leases()
         self._snapshot_if_due(desk)
 
     def _desk(self, log: Any) -> Desk:
         if self.state is None:
             raise BusyError("rebuilding", "the model is being read again; try again in a second")
         self._last_at = max(self._clock(), self._last_at)
-        free = disk.free_bytes(self._pen.url)
-        return Desk(self.project.id, self.state, self.head.seq, self._last_at, log, free=free)
+        room = disk.Room(disk.free_bytes(self._pen.url), self._limits.min_free)
+        return Desk(self.project.id, self.state, self.head.seq, self._last_at, log, room=room)
 
     def _apply(self, desk: Desk, jobs: list[Job]) -> list[Any]:
         """Return the result of each job, an error for one that is refused."""
@@ -241,8 +256,8 @@ class Worker:
             raise _cannot_apply()
         return job.verb(desk)
 
-    def _commit(self, entries: list[NewRecord]) -> list[Record]:
-        """Append `entries` and their derived rows in one transaction, and return their records."""
+    def _commit(self, entries: list[NewRecord], files: Mapping[int, bytes] = MappingProxyType({})) -> list[Record]:
+        """Append `entries`, their derived rows and `files` in one transaction, and return their records."""
         if not entries:
             return []
         begin = time.perf_counter()
@@ -251,6 +266,8 @@ class Worker:
                 head = self._pen.append(connection, self.project.id, self.head, entries)
                 records = [Record(self.head.seq + 1 + i, entry, b"") for i, entry in enumerate(entries)]
                 derive.write(connection, self.project.id, records)
+                for data in files.values():
+                    store_blob(connection, self.project.id, data, entries[-1].at)
                 crash_point("in_commit")
         except NotWriterError as error:  # the next try shows whether another process writes
             raise StoreError(f"the writing connection was lost ({error})") from error
@@ -281,17 +298,18 @@ class Worker:
         with self._pen.transaction() as connection:
             self.head = next_epoch(connection, self.project)
         with reading(self._reader) as connection:
-            before = versions_of(connection, self.project.id)
+            last_start = find_last_start(connection, self.project.id)
             restored = self._restored(connection, keep_decisions=keep_decisions)
             self.failures = failures_of(connection, self.project.id, self._version) | self.failures
+            self.leases.restore(read_leases(connection, self.project.id))
         self._read_names()
         self.head, self._snapshots.seq, self.replayed = restored.head, restored.snapshot_seq, restored.replayed
         self._last_at = max(self._clock(), self._last_at, restored.last_at)
         payload = {"epoch": self.head.epoch, "versions": versions(), "cause": cause}
-        payload |= {"replayed": restored.replayed, "stopped": restored.last_at}
+        payload |= {"replayed": restored.replayed, "stopped": last_start.stopped or restored.last_at}
         entries = [("epoch.started", payload)]
-        if changed := before != versions():
-            entries.insert(0, ("library.changed", {"from": before, "to": versions()}))
+        if changed := last_start.versions != versions():
+            entries.insert(0, ("library.changed", {"from": last_start.versions, "to": versions()}))
         at = self._last_at
         records = self._commit([NewRecord(k, p, restored.state.apply(k, p, at), at) for k, p in entries])
         self.state = restored.state
@@ -324,6 +342,12 @@ class Worker:
             final = key is None or self.failures[key] >= _MOST_TRIES
             again = BusyError("rebuilding", "the request failed inside the learner; send it once more")
             broken.job.settle(_cannot_apply() if final else again)
+
+    def _store_leases(self) -> None:
+        """Write the leases that were given or ended; they are hints, so requests do not wait for it."""
+        if changed := self.leases.take_changed():
+            with contextlib.suppress(EvolabelError), self._pen.transaction() as connection:
+                write_leases(connection, self.project.id, changed)
 
     def _snapshot_if_due(self, desk: Desk) -> None:
         reason = self._snapshots.due(self.head, desk.now, desk.state.settings.snapshot_every)
@@ -358,8 +382,9 @@ def _as_busy(error: Exception | None) -> BusyError:
     if isinstance(error, NotWriterError):
         return BusyError("standby", str(error))
     if isinstance(error, StoreError):
-        is_full = any(sign in str(error) for sign in ("disk is full", "No space left"))
-        return BusyError("disk-full" if is_full else "busy", f"{error}; the request can be sent again")
+        if any(sign in str(error) for sign in ("disk is full", "No space left")):
+            return BusyError("disk-full", f"{error}; the request can be sent again")
+        return BusyError(*store_problem(error))
     return BusyError("rebuilding", "the model is being read again; try again in a second")
 
 

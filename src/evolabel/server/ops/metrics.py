@@ -22,25 +22,26 @@ Sums = Iterable[tuple[tuple[str, ...], tuple[int, float]]]
 """Numbers and sums by the texts of their labels."""
 
 
-def metrics_text(service: Service, counts: HttpCounts) -> tuple[bytes, str]:
-    """Return the metrics of `service` and of the requests in `counts`, and their content type.
+def metrics_text(service: Service, counts: HttpCounts, streams: int) -> tuple[bytes, str]:
+    """Return the metrics of `service`, of the requests in `counts` and of open `streams`, and their content type.
 
     MissingDependencyError if prometheus_client is not installed.
     """
     client: Any = load("prometheus_client", "server", "/metrics")
     registry = client.CollectorRegistry()
     core: Any = load("prometheus_client.core", "server", "/metrics")
-    registry.register(_Collector(core, service, counts))
+    registry.register(_Collector(core, service, counts, streams))
     return client.generate_latest(registry), client.CONTENT_TYPE_LATEST
 
 
 class _Collector:
     """Makes the metrics at the time of a request."""
 
-    def __init__(self, core: Any, service: Service, counts: HttpCounts) -> None:
+    def __init__(self, core: Any, service: Service, counts: HttpCounts, streams: int) -> None:
         self._core = core
         self._service = service
         self._counts = counts
+        self._streams = streams
 
     def describe(self) -> list[Any]:
         """Return nothing: the names are not checked before they are used."""
@@ -61,6 +62,7 @@ class _Collector:
         yield self._gauge("writer_active", "1 on the server that writes", (), [((), float(self._service.is_writer))])
         free = free_bytes(self._service.url)
         yield self._gauge("disk_free_bytes", "Room on the disk", (), [] if free is None else [((), float(free))])
+        yield self._gauge("sse_clients", "Open streams of server-sent events", (), [((), float(self._streams))])
         requests = [(key, float(n)) for key, n in self._counts.requests().items()]
         yield self._counter("http_requests", "Requests", ("route", "method", "status"), requests)
         rejected = [((kind,), float(n)) for kind, n in self._counts.rejected().items()]

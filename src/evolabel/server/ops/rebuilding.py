@@ -5,7 +5,7 @@ from threadpoolctl import threadpool_limits
 
 from evolabel.errors import ParameterError
 from evolabel.server.contexts.desk import Origin
-from evolabel.server.contexts.rebuild import RebuildPlan, rebuild_cost
+from evolabel.server.contexts.rebuild import RebuildPlan, rebuild_cost, rebuild_model
 from evolabel.server.service import Service
 
 
@@ -19,7 +19,7 @@ def rebuild_project(
     threadpool_limits(1)  # the same bits as in the service
     service = Service(url)
     try:
-        service.start()
+        service.start_one(slug)
         worker = service.workers.get(slug)
         if worker is None:
             raise ParameterError(service.broken.get(slug) or f"there is no project {slug!r}; check its name")
@@ -29,7 +29,7 @@ def rebuild_project(
             return (
                 f"{cost['records']} records, about {cost['seconds']} s, {cost['corrections']} corrections would count"
             )
-        done = service.rebuild(worker, planned, Origin())
+        done = rebuild_model(worker, planned, Origin())
     finally:
         service.stop()
     numbers = ", ".join(map(str, done["left_out"]))

@@ -2,13 +2,16 @@
 
 from typing import NamedTuple
 
-from sqlalchemy import Connection
+from sqlalchemy import URL, Connection
+from threadpoolctl import threadpool_limits
 
 from evolabel.server.contexts.replay import ReplayError, applied, loaded_state, versions
 from evolabel.server.contexts.state import ProjectState
+from evolabel.server.store.archive import archived_ranges
 from evolabel.server.store.canonical import canonical
 from evolabel.server.store.log import FIRST_CHAIN, LogError, read_records
-from evolabel.server.store.projects import Project
+from evolabel.server.store.pen import read_database
+from evolabel.server.store.projects import Project, list_projects
 from evolabel.server.store.snapshots import Snapshot, read_snapshot, snapshot_seals
 
 
@@ -46,9 +49,20 @@ def verify_project(connection: Connection, project: Project, *, from_start: bool
     return Verified(start, records, compared, state.seal())
 
 
+def verify_database(url: URL, *, from_start: bool = False) -> dict[str, Verified]:
+    """Return what `verify_project` finds in each project of the database at `url`, by name; `from_start` as there."""
+    with threadpool_limits(1), read_database(url) as connection:  # the same bits as in the service
+        projects = list_projects(connection)
+        return {project.slug: verify_project(connection, project, from_start=from_start) for project in projects}
+
+
 def _first(connection: Connection, project_id: int, order: list[int]) -> Snapshot | None:
-    """Return the oldest snapshot of this version that is whole and not the last of `order`, or None."""
-    for seq in order[:-1]:
+    """Return the oldest snapshot of this version that is whole and not the last of `order`, or None.
+
+    Where payloads are in the archive, it is the oldest one behind them.
+    """
+    archived = max((last for _, last in archived_ranges(connection, project_id)), default=0)
+    for seq in [seq for seq in order if seq >= archived] if archived else order[:-1]:
         snapshot = read_snapshot(connection, project_id, seq)
         if snapshot.versions == canonical(versions()) and loaded_state(snapshot) is not None:
             return snapshot

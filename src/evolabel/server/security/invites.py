@@ -24,12 +24,13 @@ FIRST_VALID = 15 * 60 * SECOND  # of the link that the first start prints
 
 def make_invite(
     connection: Connection, person_id: int, at: int, *, project_id: int | None = None, role: str | None = None,
-    admin: bool = False, made_by: int | None = None, valid: int = VALID,
+    admin: bool = False, made_by: int | None = None, valid: int = VALID, address: str | None = None,
+    request_id: str | None = None,
 ) -> str:  # fmt: skip
     """Store a one-time link of person `person_id` through `connection` at time `at`, and return its code.
 
     It gives a `role` in project `project_id`, or makes the person an administrator (`admin`), and ends after `valid`.
-    `made_by` is the person who invites.
+    `made_by` is the person who invites; `address` and `request_id` are of the request, for the audit table.
     """
     code = secrets.token_urlsafe(32)
     insert_invite(
@@ -45,7 +46,10 @@ def make_invite(
             "until": at + valid,
         },
     )
-    write_audit(connection, at, "invite", str(person_id), actor_id=made_by, project=project_id, role=role, admin=admin)
+    write_audit(
+        connection, at, "invite", str(person_id), actor_id=made_by, address=address, request_id=request_id,
+        project=project_id, role=role, admin=admin,
+    )  # fmt: skip
     return code
 
 

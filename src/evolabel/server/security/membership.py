@@ -3,7 +3,7 @@
 Pages and routes call the same functions. Everything is checked before anything is written.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -56,7 +56,7 @@ def add_token(connection: Connection, project_id: int, new: NewToken, sender: Se
         connection, person_id, project_id, new.role,
         name=new.purpose, at=sender.at, expires=new.expires, per_minute=new.per_minute,
     )  # fmt: skip
-    _audit(connection, "token-made", new.person.lower(), sender, project=project_id, role=new.role, name=new.purpose)
+    audit_act(connection, "token-made", new.person.lower(), sender, project=project_id, role=new.role, name=new.purpose)
     return token
 
 
@@ -64,7 +64,7 @@ def revoke_token(connection: Connection, project_id: int, token_id: int, sender:
     """Revoke token `token_id` of project `project_id` on behalf of `sender`; HiddenError if there is none."""
     if not members.revoke_tokens(connection, sender.at, id=token_id, project_id=project_id):
         raise HiddenError(f"there is no token {token_id} in this project, or it was revoked; list the tokens")
-    _audit(connection, "token-revoked", str(token_id), sender, project=project_id)
+    audit_act(connection, "token-revoked", str(token_id), sender, project=project_id)
 
 
 def invite_member(connection: Connection, project_id: int, name: str, role: str, sender: Sender) -> str:
@@ -80,16 +80,14 @@ def invite_member(connection: Connection, project_id: int, name: str, role: str,
         if person.admin or person.has_password or elsewhere:
             raise StateError(f"{name.lower()!r} has an account already; add the person as a member instead")
     person_id = find_or_insert_person(connection, name.lower(), sender.at)
-    return make_invite(
-        connection, person_id, sender.at, project_id=project_id, role=role, made_by=sender.person_id,
-    )  # fmt: skip
+    return _invite(connection, person_id, sender, project_id=project_id, role=role)
 
 
 def cancel_invite(connection: Connection, project_id: int, key: str, sender: Sender) -> None:
     """Delete the open invitation `key` to project `project_id` on behalf of `sender`; HiddenError if there is none."""
     if not members.drop_invite(connection, project_id, key):
         raise HiddenError(f"there is no open invitation {key[:20]!r} to this project; list the invitations")
-    _audit(connection, "invite-cancelled", key, sender, project=project_id)
+    audit_act(connection, "invite-cancelled", key, sender, project=project_id)
 
 
 def admit(connection: Connection, project_id: int, name: str, role: str, sender: Sender) -> None:
@@ -101,7 +99,7 @@ def admit(connection: Connection, project_id: int, name: str, role: str, sender:
     if project_id in roles_of(connection, person.id):
         raise StateError(f"{person.name!r} is a member already; change the role instead")
     set_member(connection, project_id, person.id, role)
-    _audit(connection, "member-added", person.name, sender, project=project_id, role=role)
+    audit_act(connection, "member-added", person.name, sender, project=project_id, role=role)
 
 
 def change_role(connection: Connection, project_id: int, name: str, role: str, sender: Sender) -> None:
@@ -116,7 +114,7 @@ def change_role(connection: Connection, project_id: int, name: str, role: str, s
     set_member(connection, project_id, member.person_id, role)
     delete_sessions(connection, member.person_id)
     members.revoke_other_roles(connection, sender.at, project_id, member.person_id, included_roles(role))
-    _audit(connection, "role-changed", member.name, sender, project=project_id, role=role, before=member.role)
+    audit_act(connection, "role-changed", member.name, sender, project=project_id, role=role, before=member.role)
 
 
 def remove_member(connection: Connection, project_id: int, name: str, sender: Sender) -> None:
@@ -126,7 +124,7 @@ def remove_member(connection: Connection, project_id: int, name: str, sender: Se
     members.revoke_tokens(connection, sender.at, project_id=project_id, person_id=member.person_id)
     members.drop_invites(connection, project_id=project_id, person_id=member.person_id)
     delete_sessions(connection, member.person_id)
-    _audit(connection, "member-removed", member.name, sender, project=project_id, role=member.role)
+    audit_act(connection, "member-removed", member.name, sender, project=project_id, role=member.role)
 
 
 def invite_user(connection: Connection, name: str, sender: Sender, *, admin: bool = False) -> str:
@@ -139,8 +137,8 @@ def invite_user(connection: Connection, name: str, sender: Sender, *, admin: boo
     found = find_account(connection, name.lower())
     if found is not None and found.disabled is not None:
         members.enable_account(connection, person_id)
-        _audit(connection, "user-enabled", found.name, sender)
-    return make_invite(connection, person_id, sender.at, admin=admin, made_by=sender.person_id)
+        audit_act(connection, "user-enabled", found.name, sender)
+    return _invite(connection, person_id, sender, admin=admin)
 
 
 def disable_user(connection: Connection, name: str, sender: Sender) -> None:
@@ -152,7 +150,7 @@ def disable_user(connection: Connection, name: str, sender: Sender) -> None:
         raise StateError("you cannot disable yourself; ask another administrator")
     if person.disabled is None:
         members.disable_account(connection, person.id, sender.at)
-        _audit(connection, "user-disabled", person.name, sender)
+        audit_act(connection, "user-disabled", person.name, sender)
 
 
 def member_called(connection: Connection, project_id: int, name: str) -> members.MemberRow:
@@ -176,7 +174,15 @@ def check_page_role(role: str) -> None:
         raise ParameterError(f"a {role} has no pages to sign in to; make a token instead")
 
 
-def _audit(connection: Connection, action: str, subject: str, sender: Sender, **detail: object) -> None:
+def _invite(connection: Connection, person_id: int, sender: Sender, **given: Any) -> str:
+    return make_invite(
+        connection, person_id, sender.at, made_by=sender.person_id, address=sender.address,
+        request_id=sender.request_id, **given,
+    )  # fmt: skip
+
+
+def audit_act(connection: Connection, action: str, subject: str, sender: Sender, **detail: object) -> None:
+    """Add to the audit table, through `connection`, that `sender` did `action` to `subject`, with this `detail`."""
     write_audit(
         connection, sender.at, action, subject, actor_id=sender.person_id, address=sender.address,
         request_id=sender.request_id, **detail,

@@ -38,6 +38,8 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     f"POST {_PROJECT}/history": _OPERATORS,
     f"POST {_PROJECT}/fit": _OPERATORS,
     f"PUT {_PROJECT}/model": ADMIN,
+    f"GET {_PROJECT}/snapshots": _OPERATORS,
+    f"POST {_PROJECT}/snapshots": _OPERATORS,
     f"POST {_PROJECT}/rebuild": ADMIN,
     f"GET {_PROJECT}/members": _OPERATORS,
     f"POST {_PROJECT}/members": _OPERATORS,
@@ -71,6 +73,7 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     f"POST {_PROJECT}/questions/next": _PEOPLE,
     f"PUT {_QUESTION}/lease": _PEOPLE,
     f"DELETE {_QUESTION}/lease": _PEOPLE,
+    f"PUT {_QUESTION}/draft": _PEOPLE,
     f"PUT {_QUESTION}/answer": _ANSWERERS,
     f"DELETE {_QUESTION}/answer": _ANSWERERS,
     f"PUT {_QUESTION}/refusal": _ANSWERERS,
@@ -112,6 +115,8 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     f"POST {_PAGE}/people": _OPERATORS,
     f"GET {_PAGE}/settings": _OPERATORS,
     f"POST {_PAGE}/settings": _OPERATORS,
+    f"POST {_PAGE}/model": ADMIN,
+    f"POST {_PAGE}/rebuild": ADMIN,
     f"GET {_PAGE}/events": _PEOPLE,
     f"GET {_PAGE}/live": _PEOPLE,
     f"GET {_PAGE}/answer": _PEOPLE,
@@ -121,6 +126,7 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     f"POST {_ASKED}/answer": _PEOPLE,
     f"POST {_ASKED}/undo": _PEOPLE,
     f"POST {_ASKED}/lease": _PEOPLE,
+    f"POST {_ASKED}/draft": _PEOPLE,
 }
 """Roles that may use each route, by method and path. A route that is not here is refused."""
 
@@ -172,7 +178,7 @@ def check_role(identity: Identity, project_id: int, allowed: tuple[str, ...]) ->
         raise HiddenError("there is no such project; check its name and your token")
     least = min((_LEVELS[role] for role in allowed if role in _LEVELS), default=len(_LEVELS) + 1)
     if identity.role not in allowed and _LEVELS.get(identity.role, 0) < least:
-        raise ForbiddenError(f"the role {identity.role} may not do this; it needs one of {', '.join(allowed)}")
+        raise ForbiddenError(f"the role {identity.role} may not do this; it needs the role {' or '.join(allowed)}")
 
 
 def sees_all(identity: Identity) -> bool:

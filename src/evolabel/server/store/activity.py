@@ -14,9 +14,11 @@ from evolabel.server.store.schema import ACTIVITY, LOG, PERSON, RESPONSE
 _QUIET = ("sample", "answer", "refusal", "withdrawal", "close", "labels.late", "correction", "history")
 _LARGE = (
     "settings", "features", "labels", "versions", "seal", "seal_before", "events", "rows", "x", "form", "inverse",
-    "learner", "next", "conditions",
+    "next", "conditions",
 )  # fmt: skip
 _FIRST_START = 2  # record at which the service has begun a new project
+COMMAND = "command"
+"""Cause of a start by a command, which is no stop of the service."""
 
 
 class Happening(NamedTuple):
@@ -48,7 +50,8 @@ def activity_rows(project_id: int, record: Record) -> list[dict[str, Any]]:
     """
     entry = record.entry
     found = list[tuple[str, dict[str, Any]]]()
-    if entry.kind not in _QUIET and not (entry.kind == "epoch.started" and record.seq == _FIRST_START):
+    is_quiet = entry.kind in _QUIET or (entry.kind == "epoch.started" and _is_no_stop(record))
+    if not is_quiet:
         facts = {**(entry.payload or {}), **entry.outcome}
         found.append((entry.kind, {name: value for name, value in facts.items() if name not in _LARGE}))
     for event in entry.outcome.get("events", ()):
@@ -68,6 +71,11 @@ def activity_rows(project_id: int, record: Record) -> list[dict[str, Any]]:
         }
         for part, (kind, args) in enumerate(found)
     ]
+
+
+def _is_no_stop(record: Record) -> bool:
+    """Return whether the start in `record` is that of a new project, or of a command while the service was stopped."""
+    return record.seq == _FIRST_START or (record.entry.payload or {}).get("cause") == COMMAND
 
 
 def read_activity(

@@ -4,13 +4,15 @@ import hashlib
 import json
 from typing import Any
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
 
 def canonical(value: object) -> str:
     """Return `value` as JSON text with sorted keys, no blanks and shortest floats; ValueError for NaN and infinities.
 
     Floats read back from the text have the same bits.
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def parsed(text: str) -> Any:

@@ -26,7 +26,7 @@ class Counted:
     def add(self, record: Record) -> None:
         """Count one `record`."""
         kind, at = record.entry.kind, record.entry.at
-        payload, outcome = record.entry.payload, record.entry.outcome
+        payload, outcome = record.known_payload(), record.entry.outcome
         minute = self.sums[PER_MINUTE.name][minute_of(at),] if kind in _COUNTED else Counter[str]()
         if kind == "sample":
             minute["samples"] += 1

@@ -50,7 +50,7 @@ def write(connection: Connection, project_id: int, records: list[Record]) -> Non
 def _derive(project_id: int, record: Record, change: IndexRows) -> None:
     """Add to `change` what one `record` of a project makes."""
     seq, entry = record.seq, record.entry
-    payload, outcome = entry.payload, entry.outcome
+    payload, outcome = record.known_payload(), entry.outcome
     key = {"project_id": project_id, "seq": seq}
     if entry.kind == "sample":
         question = outcome["question"]

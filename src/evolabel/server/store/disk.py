@@ -2,14 +2,13 @@
 
 import shutil
 from pathlib import Path
+from typing import NamedTuple
 
 from sqlalchemy import URL
 
 from evolabel.errors import EvolabelError
 
 _MEGABYTE = 1_000_000
-SAMPLES_NEED = 200 * _MEGABYTE
-ANSWERS_NEED = 50 * _MEGABYTE
 _OF_PRODUCERS = ("sample", "labels.late")
 _OF_THE_SERVICE = ("close", "epoch.started")
 
@@ -25,13 +24,24 @@ def free_bytes(url: URL) -> int | None:
     return shutil.disk_usage(Path(str(url.database)).absolute().parent).free
 
 
-def check_room(kind: str, free: int | None) -> None:
-    """Raise DiskFullError if a record of this `kind` must not be written while `free` bytes are left."""
-    if free is None or kind in _OF_THE_SERVICE:
+class Room(NamedTuple):
+    """Bytes that are `free` on the disk, None if that is not known; with less than `needed` no samples are taken."""
+
+    free: int | None = None
+    needed: int = 0
+
+
+NOT_KNOWN = Room()
+"""Room on a disk that is not looked at."""
+
+
+def check_room(kind: str, room: Room) -> None:
+    """Raise DiskFullError if there is no `room` for a record of this `kind`; answers need a quarter of it."""
+    if room.free is None or kind in _OF_THE_SERVICE:
         return
-    least = SAMPLES_NEED if kind in _OF_PRODUCERS else ANSWERS_NEED
-    if free < least:
+    least = room.needed if kind in _OF_PRODUCERS else room.needed // 4
+    if room.free < least:
         raise DiskFullError(
-            f"{free // _MEGABYTE} MB are left on the disk of the service, {least // _MEGABYTE} MB are needed; "
+            f"{room.free // _MEGABYTE} MB are left on the disk of the service, {least // _MEGABYTE} MB are needed; "
             "make room, then send the request again"
         )

@@ -1,6 +1,7 @@
 """Engines of SQLAlchemy for the two databases; every setting that durability depends on is here."""
 
 from pathlib import Path
+from sqlite3 import sqlite_version_info
 from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event, make_url
@@ -12,6 +13,7 @@ from evolabel.errors import ParameterError
 
 _BUSY_SECONDS = 10  # another process, such as a backup, may hold the file for a moment
 _CHECKPOINT_PAGES = 1000
+_SAFE_CHECKPOINT = (3, 51, 3)  # before, SQLite's write-ahead log could be reset while it was read
 
 # A server that hangs or loses its network gives the lock back after these times.
 _TCP_SETTINGS = {"tcp_user_timeout": 5000, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3}
@@ -44,6 +46,19 @@ def check_exists(url: URL) -> None:
     """Raise ParameterError if `url` is that of a SQLite file that does not exist; only `evolabel serve` makes one."""
     if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():
         raise ParameterError(f"there is no database {url.database}; check --database, or start `evolabel serve` once")
+
+
+def check_external_checkpoint(version: tuple[int, ...] = sqlite_version_info) -> None:
+    """Raise ParameterError unless this `version` of SQLite allows another program to move the write-ahead log.
+
+    Older ones can damage a database when one connection writes while another one does that.
+    """
+    if version < _SAFE_CHECKPOINT:
+        needed = ".".join(map(str, _SAFE_CHECKPOINT))
+        raise ParameterError(
+            f'database.checkpoint is "external" with SQLite {".".join(map(str, version))}; it needs {needed}, '
+            'write checkpoint = "own"'
+        )
 
 
 def writing_engine(url: URL, *, checkpoint: bool = True) -> Engine:

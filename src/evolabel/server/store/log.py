@@ -14,7 +14,7 @@ FIRST_CHAIN = bytes(32)
 """Chain value before the first record."""
 
 PAGE = 2000  # records read at once
-_WITH_FILES = ("model.replaced", "model.rebuilt")  # kinds whose payloads name a file
+_WITH_FILES = ("model.replaced", "model.rebuilt", "act.undone")  # kinds whose payloads can name a file
 
 
 class LogError(EvolabelError, ValueError):
@@ -33,6 +33,8 @@ class NewRecord(NamedTuple):
     part: int = 0
     body_hash: bytes | None = None
     v: int = 1
+    text: str | None = None
+    """The canonical text of the payload, if it is known already."""
 
 
 class Head(NamedTuple):
@@ -51,9 +53,21 @@ class Record(NamedTuple):
     chain: bytes
     blob: bytes | None = None
 
+    def known_payload(self) -> Any:
+        """Return the payload; of one that is in the archive what the other columns have: the number of late labels."""
+        entry = self.entry
+        if entry.payload is not None:
+            return entry.payload
+        return {"number": int(entry.key.partition(":")[2])} if entry.kind == "labels.late" and entry.key else {}
+
     def applied_payload(self) -> Any:
         """Return the payload as a state applies it: with the file as `data`, if there is one."""
-        return self.entry.payload if self.blob is None else {**self.entry.payload, "data": self.blob}
+        return with_file(self.entry.payload, self.blob)
+
+
+def with_file(payload: Any, file: bytes | None) -> Any:
+    """Return a `payload` as a state applies it: with the `file` that it names as `data`, if there is one."""
+    return payload if file is None else {**payload, "data": file}
 
 
 class Place(NamedTuple):
@@ -64,24 +78,17 @@ class Place(NamedTuple):
     epoch: int
 
 
-def next_chain(before: bytes, place: Place, entry: NewRecord, payload_hash: bytes) -> bytes:
-    """Return the chain value of `entry` at `place`, after the value `before`.
+def next_chain(before: bytes, place: Place, entry: NewRecord, payload_hash: bytes, outcome: str) -> bytes:
+    """Return the chain value of `entry` at `place`, after the value `before`: the hash of all its facts.
 
-    Only the `payload_hash` counts of the payload, so that it stays true when the payload is missing.
+    `outcome` is the canonical text of the outcome. Only the `payload_hash` counts of the payload, so that the value
+    stays true when the payload is missing.
     """
-    facts = {
-        **place._asdict(),
-        "kind": entry.kind,
-        "v": entry.v,
-        "at": entry.at,
-        "actor": entry.actor_id,
-        "key": entry.key,
-        "part": entry.part,
-        "body": None if entry.body_hash is None else entry.body_hash.hex(),
-        "payload": payload_hash.hex(),
-        "outcome": entry.outcome,
-    }
-    return digest(before.hex() + canonical(facts))
+    body = None if entry.body_hash is None else entry.body_hash.hex()
+    first = {"actor": entry.actor_id, "at": entry.at, "body": body, "epoch": place.epoch}
+    first |= {"key": entry.key, "kind": entry.kind}
+    last = {"part": entry.part, "payload": payload_hash.hex(), "project": place.project, "seq": place.seq, "v": entry.v}
+    return digest(f'{before.hex()}{canonical(first)[:-1]},"outcome":{outcome},{canonical(last)[1:]}')
 
 
 def append(connection: Connection, project_id: int, head: Head, entries: Sequence[NewRecord]) -> Head:
@@ -89,18 +96,24 @@ def append(connection: Connection, project_id: int, head: Head, entries: Sequenc
     rows, seq, chain = [], head.seq, head.chain
     for entry in entries:
         seq += 1
-        payload = canonical(entry.payload)
-        payload_hash = digest(payload)
-        chain = next_chain(chain, Place(project_id, seq, head.epoch), entry, payload_hash)
+        payload = canonical(entry.payload) if entry.text is None else entry.text
+        payload_hash, outcome = digest(payload), canonical(entry.outcome)
+        chain = next_chain(chain, Place(project_id, seq, head.epoch), entry, payload_hash, outcome)
         rows.append(
             {
                 "project_id": project_id,
                 "seq": seq,
                 "epoch": head.epoch,
-                **entry._asdict(),
+                "kind": entry.kind,
+                "v": entry.v,
+                "at": entry.at,
+                "actor_id": entry.actor_id,
+                "key": entry.key,
+                "part": entry.part,
+                "body_hash": entry.body_hash,
                 "payload": payload,
                 "payload_hash": payload_hash,
-                "outcome": canonical(entry.outcome),
+                "outcome": outcome,
                 "chain": chain,
             }
         )
@@ -127,7 +140,8 @@ def read_records(connection: Connection, project_id: int, after: int, chain: byt
             if row.payload is not None and digest(row.payload) != row.payload_hash:
                 raise LogError(f"the payload of record {row.seq} was altered; restore a backup")
             record = read_record(row)
-            chain = next_chain(chain, Place(project_id, row.seq, row.epoch), record.entry, row.payload_hash)
+            place = Place(project_id, row.seq, row.epoch)
+            chain = next_chain(chain, place, record.entry, row.payload_hash, row.outcome)
             if chain != row.chain:
                 raise LogError(f"record {row.seq} was altered, or one before it was replaced; restore a backup")
             yield _with_blob(connection, project_id, record)
@@ -138,7 +152,7 @@ def read_records(connection: Connection, project_id: int, after: int, chain: byt
 def _with_blob(connection: Connection, project_id: int, record: Record) -> Record:
     """Return `record` with the bytes of the file that its payload names by `hash`, if it does."""
     entry = record.entry
-    if entry.kind not in _WITH_FILES or entry.payload is None:
+    if entry.kind not in _WITH_FILES or entry.payload is None or "hash" not in entry.payload:
         return record
     data = read_blob(connection, project_id, entry.payload["hash"])
     if data is None:

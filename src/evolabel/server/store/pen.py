@@ -20,7 +20,18 @@ class NotWriterError(EvolabelError, RuntimeError):
 
 
 class StoreError(EvolabelError, OSError):
-    """A transaction could not be committed; whether it is on disk must be read from the log."""
+    """A transaction has failed; if `is_unknown`, it may be on disk nevertheless: its commit was sent."""
+
+    def __init__(self, message: str, *, is_unknown: bool = False) -> None:
+        super().__init__(message)
+        self.is_unknown = is_unknown
+
+
+def store_problem(error: StoreError) -> tuple[str, str]:
+    """Return the type and the text of the problem that `error` is for a client."""
+    if error.is_unknown:
+        return "commit-unknown", f"{error}; whether it is stored is not known: send it again with its ids or its key"
+    return "busy", f"{error}; the request can be sent again"
 
 
 class Pen:
@@ -30,11 +41,13 @@ class Pen:
     ----------
     url : URL
         The database.
+    checkpoint : bool
+        As for `writing_engine`.
     """
 
-    def __init__(self, url: URL) -> None:
+    def __init__(self, url: URL, *, checkpoint: bool = True) -> None:
         self.url = url
-        self._engine = writing_engine(url)
+        self._engine = writing_engine(url, checkpoint=checkpoint)
         self._turn = threading.Lock()
         self._connection: Connection | None = None
         self._held: WriterLock | None = None
@@ -92,6 +105,7 @@ class Pen:
             if self._held is None or connection is None:
                 raise NotWriterError("another process writes to this database; send the request to it, or wait")
             is_known = False  # whether the transaction has ended, and how
+            is_sent = False
             try:
                 transaction = connection.begin()
                 try:
@@ -100,10 +114,12 @@ class Pen:
                     transaction.rollback()
                     is_known = not connection.invalidated
                     raise
+                is_sent = True
                 transaction.commit()
                 is_known = True
             except SQLAlchemyError as error:
-                raise StoreError(f"the database refused the transaction: {_short(error)}") from error
+                message = f"the database refused the transaction: {_short(error)}"
+                raise StoreError(message, is_unknown=is_sent) from error
             finally:
                 if not is_known:
                     self._drop()
@@ -151,11 +167,18 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 @contextlib.contextmanager
 def read_database(url: URL) -> Iterator[Connection]:
-    """Yield a connection that reads the database at `url`, for a command; StoreError if the database fails."""
+    """Yield a connection that reads the database at `url`, for a command; StoreError if the database fails.
+
+    All is read as it was at the first statement, also while a service writes.
+    """
     check_exists(url)
     engine = reading_engine(url)
     try:
         with reading(engine) as connection:
+            if url.get_backend_name() == "postgresql":
+                connection.execution_options(isolation_level="REPEATABLE READ")
+            else:
+                connection.exec_driver_sql("BEGIN")
             yield connection
     finally:
         engine.dispose()

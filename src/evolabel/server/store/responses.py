@@ -46,19 +46,22 @@ def last_own_responses(connection: Connection, project_id: int, person_id: int, 
     ]  # fmt: skip
 
 
-def answers_before(connection: Connection, project_id: int, number: int, person_id: int) -> dict[str, int | None]:
-    """Return the answers that person `person_id` gave last to question `number` of project `project_id`.
+def answers_before(
+    connection: Connection, project_id: int, number: int, person_id: int
+) -> tuple[dict[str, int | None], int]:
+    """Return the answers that person `person_id` gave last to question `number` of project `project_id`, and the time.
 
-    They are read through `connection`, also if they were taken back; empty if there are none.
+    They are read through `connection`, also if they were taken back; empty and 0 if there are none.
     """
     query = (
-        select(RESPONSE.c.answers)
+        select(RESPONSE.c.answers, LOG.c.at)
+        .join(LOG, (LOG.c.project_id == RESPONSE.c.project_id) & (LOG.c.seq == RESPONSE.c.seq))
         .where(RESPONSE.c.project_id == project_id, RESPONSE.c.number == number, RESPONSE.c.person_id == person_id)
         .where(RESPONSE.c.status == "submitted")
         .order_by(RESPONSE.c.revision.desc())
     )
-    found = connection.scalar(query.limit(1))
-    return {} if found is None else dict(parsed(found))
+    found = connection.execute(query.limit(1)).first()
+    return ({}, 0) if found is None else (dict(parsed(found.answers)), found.at)
 
 
 def cells_before(

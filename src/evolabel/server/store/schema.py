@@ -141,6 +141,26 @@ RESPONSE = Table(
     Index("response_person", "project_id", "person_id", "seq"),
 )
 
+LEASE = Table(
+    "lease",
+    METADATA,
+    _project_key(),
+    _key("number"),
+    _key("person_id"),
+    Column("until", BigInteger, nullable=False),
+    Index("lease_until", "until"),
+)
+
+DRAFT = Table(
+    "draft",
+    METADATA,
+    _project_key(),
+    _key("number"),
+    _key("person_id"),
+    Column("answers", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+)
+
 PER_MINUTE = Table(
     "per_minute",
     METADATA,
@@ -329,10 +349,13 @@ def _append_only(table: Table, allowed: str) -> None:
 
 
 def _only_payload_goes() -> str:
-    """The condition on an UPDATE of the log: the payload becomes null, every other column stays."""
+    """The condition on an UPDATE of the log: the payload becomes null, or was null; every other column stays.
+
+    The hash of the payload stays, so a payload that is put back and differs is found by reading.
+    """
     kept = [column.name for column in LOG.columns if column.name != "payload"]
     same = [f"(NEW.{name} = OLD.{name} OR (NEW.{name} IS NULL AND OLD.{name} IS NULL))" for name in kept]
-    return " AND ".join(["NEW.payload IS NULL", *same])
+    return " AND ".join(["(NEW.payload IS NULL OR OLD.payload IS NULL)", *same])
 
 
 APPEND_ONLY = (LOG.name, AUDIT.name)

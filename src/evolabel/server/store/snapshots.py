@@ -1,10 +1,10 @@
 """Snapshots: the state of a project at a record of its log, bound to the chain value there."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, func, insert, select
 
 from evolabel.server.store.schema import LOG, SNAPSHOT
 
@@ -47,6 +47,16 @@ def snapshot_seals(connection: Connection, project_id: int) -> dict[int, str]:
     return {row.seq: row.seal for row in connection.execute(query)}
 
 
+def list_snapshots(connection: Connection, project_id: int) -> list[dict[str, Any]]:
+    """Return record, time, reason, seal and bytes of each snapshot of project `project_id`, newest first.
+
+    They are read through `connection`, without the states.
+    """
+    columns = *SNAPSHOT.c[("seq", "at", "reason", "seal")], func.length(SNAPSHOT.c.data).label("bytes")
+    query = select(*columns).where(SNAPSHOT.c.project_id == project_id).order_by(SNAPSHOT.c.seq.desc())
+    return [dict(row) for row in connection.execute(query).mappings()]
+
+
 def read_snapshot(connection: Connection, project_id: int, seq: int) -> Snapshot:
     """Return the snapshot of project `project_id` at record `seq`, read through `connection`."""
     columns = [SNAPSHOT.c[name] for name in Snapshot._fields]
@@ -72,17 +82,21 @@ def drop_old_snapshots(connection: Connection, project_id: int, now: int) -> Non
     rows = connection.execute(query).all()
     taken, since = {row.seq: row.at for row in rows}, _day(now) - timedelta(days=KEEP_DAYS)
     of_acts = {row.seq for row in rows if row.reason == ACT and _day(row.at) > since}
-    if old := sorted(taken.keys() - kept_snapshots(taken, now) - of_acts):
+    of_rebuilds = LOG.c.project_id == project_id, LOG.c.kind == "model.rebuilt"
+    rebuilt = list(connection.scalars(select(LOG.c.seq).where(*of_rebuilds)))
+    if old := sorted(taken.keys() - kept_snapshots(taken, now, rebuilt) - of_acts):
         connection.execute(delete(SNAPSHOT).where(SNAPSHOT.c.project_id == project_id, SNAPSHOT.c.seq.in_(old)))
 
 
-def kept_snapshots(taken: dict[int, int], now: int) -> set[int]:
+def kept_snapshots(taken: dict[int, int], now: int, rebuilt: Collection[int] = ()) -> set[int]:
     """Return the records whose snapshots are kept at time `now`; `taken` has the time of each.
 
-    The first and the last three, the last of each of 30 days, and the last of each month.
+    The first and the last three, the last of each of 30 days, the last of each month, and the first behind each of the
+    records `rebuilt`, by which the model was made anew.
     """
     order = sorted(taken)
-    kept = {*order[:1], *order[-KEEP_LAST:]}
+    behind = [taken_at for seq in rebuilt for taken_at in [s for s in order if s >= seq][:1]]
+    kept = {*order[:1], *order[-KEEP_LAST:], *behind}
     since = _day(now) - timedelta(days=KEEP_DAYS)
     days, months = dict[object, int](), dict[object, int]()
     for seq in order:

@@ -12,11 +12,13 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from evolabel.server.api.access import carry_out, now_us, origin_of, read
+from evolabel.server.api.questions import keep_draft
 from evolabel.server.contexts import reading, verbs
 from evolabel.server.contexts.desk import Desk
 from evolabel.server.contexts.settings import SECOND, Label
 from evolabel.server.contexts.verbs import ConflictError
 from evolabel.server.contexts.worker import Worker
+from evolabel.server.store.lease_rows import read_draft
 from evolabel.server.store.responses import OwnResponse, answers_before, cells_before, last_own_responses
 from evolabel.server.web.feature_rows import CURVE, RECENT, FeatureRow, feature_rows
 from evolabel.server.web.render import render, render_page
@@ -112,6 +114,18 @@ async def post_lease(slug: str, number: int, request: Request) -> Response:
     return Response(status_code=204)
 
 
+@router.post("/questions/{number}/draft")
+async def post_draft(slug: str, number: int, request: Request) -> Response:
+    """Keep what the person has chosen so far, so that it is there in another browser, or after a crash."""
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    form = await checked_form(request, visitor)
+    labels = await read(worker, lambda desk: desk.state.label_names)
+    chosen = {name: str(form.get(f"y{place}", "")) for place, name in enumerate(labels)}
+    answers = {name: _VALUES[code] for name, code in chosen.items() if code in _VALUES}
+    await keep_draft(request, worker, number, visitor.person.id, answers)
+    return Response(status_code=204)
+
+
 # ---------------------------------------------------------------------- what is shown
 
 
@@ -152,7 +166,7 @@ async def _show(request: Request, worker: Worker, visitor: Visitor, look: Look, 
         "said": _said(look, question, found["waiting"]),
     }
     if question is not None:
-        chosen = look.chosen if look.chosen is not None else await _chosen_before(request, worker, visitor, question)
+        chosen = look.chosen if look.chosen is not None else await _chosen_before(worker, visitor, question)
         facts |= {
             "rows": await _sample_rows(request, worker, found),
             "asked": _label_rows(found["labels"], question["question"], chosen, asked=True),
@@ -180,14 +194,15 @@ async def _sample_rows(request: Request, worker: Worker, found: dict[str, Any]) 
     return await asyncio.to_thread(values)
 
 
-async def _chosen_before(
-    request: Request, worker: Worker, visitor: Visitor, question: dict[str, Any]
-) -> dict[str, str]:
-    """Return what the visitor had chosen before it was taken back, by label."""
+async def _chosen_before(worker: Worker, visitor: Visitor, question: dict[str, Any]) -> dict[str, str]:
+    """Return what the visitor has chosen and not sent, or had chosen before it was taken back, by label."""
+    key = worker.project.id, question["number"], visitor.person.id
 
     def find() -> dict[str, int | None]:
-        with visitors_of(request).service.reader.connect() as connection:
-            return answers_before(connection, worker.project.id, question["number"], visitor.person.id)
+        with worker.reading() as connection:
+            answers, at = answers_before(connection, *key)
+            draft = read_draft(connection, *key)
+        return draft[0] if draft is not None and draft[1] > at else answers
 
     return {name: _CODES[value] for name, value in (await asyncio.to_thread(find)).items()}
 
@@ -237,7 +252,8 @@ def _label_rows(
     """Return the rows of `labels` that the `question` asks about, or of the others, with what is `chosen`."""
     rows = []
     for place, label in enumerate(labels):
-        if (label.name in question["labels"]) == asked:
+        is_asked = label.name in question["labels"]
+        if is_asked == asked and (is_asked or not label.retired):
             reasons = question["reasons"].get(label.name, [])
             rows.append({"place": place, "label": label, "reasons": reasons, "chosen": chosen.get(label.name, "")})
     return rows

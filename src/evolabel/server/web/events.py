@@ -18,7 +18,7 @@ router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
 
 ACT_KINDS = ("settings.", "paused", "resumed", "label.", "rule.", "act.", "project.", "annotator.")
 """Beginnings of the kinds of acts of people."""
-SERVER_KINDS = ("epoch.", "library.", "model.rebuilt", "model.replaced", "fitted", "backup")
+SERVER_KINDS = ("epoch.", "library.", "model.rebuilt", "model.replaced", "fitted", "backup", "redacted")
 """Beginnings of the kinds of what the service did."""
 _KINDS = {"all": ("",), "acts": ACT_KINDS, "answers": (), "rules": ("model.",), "server": SERVER_KINDS}
 _MOST = 100

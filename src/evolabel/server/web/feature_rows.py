@@ -8,6 +8,7 @@ import numpy as np
 
 from evolabel.server.contexts.settings import Feature
 from evolabel.server.web.render import plain_number
+from evolabel.server.web.texts import decimal_text
 
 RECENT = 500
 """Samples that the usual range is taken from."""
@@ -78,7 +79,7 @@ def _number_row(feature: Feature, value: float | None, column: list[Any], curve:
     name = feature.title or feature.name
     known = np.array([cell for cell in column if cell is not None], float)
     if known.size < _FEWEST:
-        shown = "\u2013" if value is None else f"{value:.4g}".replace("-", "\u2212")
+        shown = "\u2013" if value is None else decimal_text(f"{value:.4g}")
         return FeatureRow(name, feature.unit, "missing" if value is None else "", shown)
     low, high = (float(bound) for bound in np.quantile(known, [0.05, 0.95]))
     decimals = _decimals(high - low)

@@ -13,9 +13,12 @@ _ICONS = {
     "epoch": "power", "settings": "pen", "paused": "pause", "resumed": "play", "label": "label", "rule": "pen",
     "act": "undo", "project": "plus", "model.drift": "drift", "model.inputs_moved": "drift",
     "model.sensor_moved": "drift", "model.recovered": "yes", "model.settled": "yes", "model.renewed": "spark",
-    "model.merge": "merge", "model.death": "no", "model": "spark", "answers": "chat",
+    "model.merge": "merge", "model.death": "no", "model": "spark", "answers": "chat", "rebuild": "no",
 }  # fmt: skip
-_TONES = {"epoch": "good", "model.drift": "warn", "model.sensor_moved": "warn", "model.inputs_moved": "warn"}
+_TONES = {
+    "epoch": "good", "model.drift": "warn", "model.sensor_moved": "warn", "model.inputs_moved": "warn",
+    "rebuild": "warn",
+}  # fmt: skip
 _MOST_SINGLE = 3  # events of one kind and record that are shown one by one
 
 
@@ -67,9 +70,10 @@ def describe_all(happenings: Iterable[Happening]) -> list[Described]:
 def describe_answers(answered: Answered) -> Described:
     """Return what a person has `answered` on a day, in words."""
     title = texts.counted("happening.answers", answered.n, who=answered.person)
-    parts = (
-        [] if answered.seconds is None else [texts.text("happening.answers_each", seconds=f"{answered.seconds:.1f}")]
-    )
+    parts = []
+    if answered.seconds is not None:
+        seconds = texts.decimal_text(f"{answered.seconds:.1f}")
+        parts.append(texts.text("happening.answers_each", seconds=seconds))
     if answered.refused:
         parts.append(texts.text("happening.answers_refused", n=answered.refused))
     return Described(answered.at, "chat", "", title, ", ".join(parts), answered.seq)
@@ -84,7 +88,7 @@ def by_day(found: Sequence[Described], now: int) -> list[HappenedOn]:
 
 def _heading(day: datetime.date, today: datetime.date) -> str:
     """Return the heading of a `day`, seen from `today`."""
-    date = f"{day.day} {day:%b}" + (f" {day.year}" if day.year != today.year else "")
+    date = texts.date_text(day, year=day.year != today.year)
     days = (today - day).days
     if days in (0, 1):
         return texts.text("happening.today" if days == 0 else "happening.yesterday", date=date)
@@ -111,7 +115,7 @@ class _Values(dict[str, Any]):
 def _plain(value: Any) -> str:
     if isinstance(value, bool):
         return texts.text("happening.on" if value else "happening.off")
-    return f"{value:.3g}" if isinstance(value, float) else f"{value}"
+    return texts.decimal_text(f"{value:.3g}") if isinstance(value, float) else f"{value}"
 
 
 def _by_kind(table: dict[str, str], kind: str, otherwise: str) -> str:

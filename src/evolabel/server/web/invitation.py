@@ -14,7 +14,7 @@ from evolabel.server.store.people import set_member
 from evolabel.server.store.visits import InviteRow, find_invite, use_invite
 from evolabel.server.web.render import render_page
 from evolabel.server.web.sign_in import begin_session
-from evolabel.server.web.visitors import checked_form, visitors_of
+from evolabel.server.web.visitors import address_of, checked_form, use_language, visitors_of
 
 router = APIRouter(include_in_schema=False)
 _GONE = "the link was used or has ended; ask for a new one"
@@ -23,6 +23,7 @@ _GONE = "the link was used or has ended; ask for a new one"
 @router.get("/invite/{code}")
 async def get_invitation(code: str, request: Request) -> Response:
     """Show what the link gives, and the form for a password."""
+    use_language(request)
     invite = await _found(visitors_of(request).service, code)
     return render_page(request, "invitation.html", invite=invite, now=now_us(), wrong=None)
 
@@ -31,6 +32,7 @@ async def get_invitation(code: str, request: Request) -> Response:
 async def post_invitation(code: str, request: Request) -> Response:
     """Store the password, give what the link gives, and begin a session."""
     visitors = visitors_of(request)
+    use_language(request)
     form = await checked_form(request, None)
     invite = await _found(visitors.service, code)
     password = str(form.get("password", ""))
@@ -39,7 +41,7 @@ async def post_invitation(code: str, request: Request) -> Response:
         wrong = f"password.{fault}"
         return render_page(request, "invitation.html", status=422, invite=invite, now=now_us(), wrong=wrong)
     stored = await visitors.passwords.hash(password)
-    if not await asyncio.to_thread(_use, visitors.service, invite, stored):
+    if not await asyncio.to_thread(_use, visitors.service, invite, stored, request):
         raise ProblemError(404, "not-found", _GONE)
     for worker in visitors.service.workers.values():
         if worker.project.id == invite.project_id:
@@ -58,13 +60,16 @@ async def _found(service: Service, code: str) -> InviteRow:
     return invite
 
 
-def _use(service: Service, invite: InviteRow, password: str) -> bool:
-    """Use `invite` with the hashed `password`; return False if it was used in between."""
+def _use(service: Service, invite: InviteRow, password: str, request: Request) -> bool:
+    """Use `invite` with the hashed `password` that `request` brought; return False if it was used in between."""
     at, person = now_us(), invite.person.id
     with service.pen.transaction() as connection:
         if not use_invite(connection, invite, password, at):
             return False
         if invite.project_id is not None and invite.role is not None:
             set_member(connection, invite.project_id, person, invite.role)
-        write_audit(connection, at, "invitation-used", str(person), actor_id=person, project=invite.project_id)
+        write_audit(
+            connection, at, "invitation-used", str(person), actor_id=person, address=address_of(request),
+            request_id=request.state.request_id, project=invite.project_id,
+        )  # fmt: skip
     return True

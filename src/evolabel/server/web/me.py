@@ -8,6 +8,7 @@ from fastapi.responses import RedirectResponse
 from evolabel.server.api.access import now_us
 from evolabel.server.store.visits import delete_sessions, sessions_of, set_preferences
 from evolabel.server.web.render import render_page
+from evolabel.server.web.texts import LANGUAGES
 from evolabel.server.web.visitors import Visitor, checked_form, visitors_of
 
 router = APIRouter(include_in_schema=False)
@@ -25,7 +26,9 @@ async def get_me(request: Request) -> Response:
             return sessions_of(connection, visitor.person.id)
 
     sessions = await asyncio.to_thread(find)
-    return render_page(request, "me.html", visitor=visitor, sessions=sessions, now=now_us(), themes=THEMES)
+    return render_page(
+        request, "me.html", visitor=visitor, sessions=sessions, now=now_us(), themes=THEMES, languages=LANGUAGES
+    )
 
 
 @router.post("/me")
@@ -36,6 +39,8 @@ async def post_me(request: Request) -> Response:
     form = await checked_form(request, visitor)
     theme = str(form.get("theme", ""))
     chosen = {"theme": theme if theme in THEMES else THEMES[0], "keys": "keys" in form}
+    if (asked_for := str(form.get("language", ""))) in LANGUAGES:
+        chosen["language"] = asked_for
 
     def write() -> None:
         with visitors.service.pen.transaction() as connection:

@@ -8,10 +8,12 @@ from fastapi.responses import RedirectResponse
 from sqlalchemy import Connection
 
 from evolabel.server.api.access import carry_out, now_us, origin_of, read
+from evolabel.server.api.rules import from_copy
 from evolabel.server.contexts import health, verbs
 from evolabel.server.contexts.desk import Desk
 from evolabel.server.contexts.health import Check
 from evolabel.server.contexts.reading import show_project, waiting_for
+from evolabel.server.contexts.rule_list import rule_list
 from evolabel.server.contexts.settings import DAY, HOUR, Label
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.service import Service
@@ -47,10 +49,10 @@ async def get_overview(slug: str, request: Request) -> Response:
             "role": visitor.role_in(worker.project.id),
             "label_list": list(desk.state.labels),
             "waiting": waiting_for(desk, visitor.person.id),
-            "rules": int(desk.state.learner.classifier.n_rules_),
         }
 
     found = await read(worker, count)
+    found["rules"] = await from_copy(worker, lambda copy: len(rule_list(copy.state)))
     facts = await asyncio.to_thread(_facts, visitors.service, worker, found["label_list"])
     address = str(request.base_url).rstrip("/")
     return render_page(request, "overview.html", visitor=visitor, worker=worker, address=address, **found, **facts)
@@ -139,7 +141,7 @@ def _checks(service: Service, worker: Worker, counts: Counts, quality: LabelRows
     found = [
         health.check_writes(ready=worker.is_ready),
         health.check_arrival(counts.last_sample, counts.usual_gap, now),
-        health.check_disk(free_bytes(service.url)),
+        health.check_disk(free_bytes(service.url), service.limits.min_free),
         health.check_backup(last_backup(service.url), worker.project.created, now) if is_file else None,
         health.check_snapshot(worker.head.seq, counts.snapshot_seq),
         health.check_expired(counts.causes),

@@ -15,6 +15,7 @@ from evolabel.server.web import (
     invitation,
     live,
     me,
+    model_forms,
     overview,
     own_answers,
     people,
@@ -25,7 +26,7 @@ from evolabel.server.web import (
     sign_in,
 )
 from evolabel.server.web.render import render_page
-from evolabel.server.web.visitors import Visitors
+from evolabel.server.web.visitors import Visitors, use_language
 
 PAGE_ROUTERS = (
     project_list.router,
@@ -41,6 +42,7 @@ PAGE_ROUTERS = (
     own_answers.router,
     people.router,
     settings.router,
+    model_forms.router,
 )
 """Routes of pages."""
 
@@ -58,11 +60,16 @@ def problem_page(
 ) -> Response:
     """Return the page for a problem of `request`: `status`, `type`, `detail`; without a session that to sign in.
 
-    `headers` are added.
+    It has the menu of the project, if the person may enter it. `headers` are added.
     """
     if status == 401 and request.method == "GET":
         return RedirectResponse(f"/sign-in?to={quote(request.url.path)}", 303)
-    response = render_page(request, "problem.html", status=status, type=type, detail=detail, shown_status=status)
+    visitor, worker = (getattr(request.state, name, None) for name in ("visitor", "worker"))
+    use_language(request, visitor)
+    response = render_page(
+        request, "problem.html", visitor=visitor, worker=worker, status=status, type=type, detail=detail,
+        shown_status=status,
+    )  # fmt: skip
     response.headers.update(headers or {})
     return response
 

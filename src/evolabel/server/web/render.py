@@ -29,7 +29,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(t=texts.text, n_t=texts.counted, reason=texts.reason, static=static_url)
+    made.globals.update(t=texts.text, n_t=texts.counted, reason=texts.reason)
+    made.globals.update(static=static_url, language=texts.language)
     made.filters.update(
         ago=ago,
         clock=clock,
@@ -81,7 +82,7 @@ def clock(at: int) -> str:
     """Return the time of day `at`, in the time zone of the server; with the date unless it is of the last 20 hours."""
     moment = _moment(at)
     recent = abs(datetime.datetime.now().astimezone() - moment) < datetime.timedelta(hours=20)
-    return moment.strftime("%H:%M:%S" if recent else "%d %b %H:%M").lstrip("0" if not recent else "")
+    return f"{moment:%H:%M:%S}" if recent else f"{texts.date_text(moment, year=False)} {moment:%H:%M}"
 
 
 def hour_minute(at: int) -> str:
@@ -96,12 +97,12 @@ def stamp(at: int) -> str:
 
 def day(at: int) -> str:
     """Return the day of time `at`, such as 12 Feb 2027."""
-    return _moment(at).strftime("%d %b %Y").lstrip("0")
+    return texts.date_text(_moment(at), year=True)
 
 
 def plain_number(value: float, decimals: int = 0) -> str:
     """Return `value` with this many `decimals`, thousands apart by a narrow blank, with a true minus sign."""
-    return f"{value:,.{decimals}f}".replace(",", "\u202f").replace("-", "\u2212")
+    return texts.decimal_text(f"{value:,.{decimals}f}".replace(",", "\u202f"))
 
 
 def _moment(at: int) -> datetime.datetime:

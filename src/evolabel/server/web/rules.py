@@ -10,15 +10,14 @@ from starlette.datastructures import FormData
 from evolabel._utils.text import first_names
 from evolabel.errors import EvolabelError
 from evolabel.server.api.access import now_us, origin_of, read
-from evolabel.server.api.rules import act_on_rule, from_copy, try_rule_act
+from evolabel.server.api.rules import act_on_rule, begin_undo, from_copy, try_rule_act
 from evolabel.server.api.schemas import MOST_NUMBER
 from evolabel.server.contexts.acts import MovedError, last_act_of
-from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.reading import waiting_for
 from evolabel.server.contexts.rule_list import show_rule
 from evolabel.server.contexts.settings import DAY
 from evolabel.server.contexts.state import Facts
-from evolabel.server.contexts.undo import acts_since, undo_act
+from evolabel.server.contexts.undo import acts_since
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.problems import ProblemError
 from evolabel.server.web.render import render_page
@@ -29,7 +28,13 @@ from evolabel.server.web.visitors import Visitor, checked_form, visitors_of
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
 Number = Annotated[int, Path(ge=0, le=MOST_NUMBER)]
 _LISTED = 30 * DAY
-_ACTS = {"lock": "rule.locked", "unlock": "rule.unlocked", "rename": "rule.renamed", "delete": "rule.deleted"}
+_ACTS = {
+    "lock": "rule.locked",
+    "unlock": "rule.unlocked",
+    "rename": "rule.renamed",
+    "delete": "rule.deleted",
+    "merge": "rule.merged",
+}
 _LONGEST_FORM = 20_000  # characters
 
 
@@ -37,16 +42,26 @@ _LONGEST_FORM = 20_000  # characters
 async def get_rules_page(
     slug: str,
     request: Request,
+    *,
     q: Annotated[str, Query(max_length=200)] = "",
     kind: Annotated[str, Query(max_length=20)] = "",
     show: Annotated[int | None, Query(ge=0, le=MOST_NUMBER)] = None,
+    act: Annotated[int | None, Query(ge=0, le=MOST_NUMBER)] = None,
+    runs: bool = False,
 ) -> Response:
-    """Show the rules that have the text `q` and are of this `kind`; `show` is the one that is open."""
+    """Show the rules that have the text `q` and are of this `kind`; `show` is the one that is open.
+
+    `act` is the number of what the person has just done, which the page says. `runs`: an undo was begun, which the
+    page says until it has ended.
+    """
     worker, visitor = await visitors_of(request).enter(request, slug)
     kind = kind if kind in KINDS else ""
     page = await from_copy(worker, lambda copy: rule_page(copy.state, q, kind))
     acts = await asyncio.to_thread(acts_since, worker, now_us() - _LISTED)
-    facts = {"q": q, "kind": kind, "show": show, "page": page, "acts": acts, **await _waiting(worker, visitor)}
+    facts: Facts = {"q": q, "kind": kind, "show": show, "page": page, "acts": acts}
+    facts["runs"] = runs and slug in visitors_of(request).service.changing
+    facts |= await _waiting(worker, visitor)
+    facts["done"] = next((known for known in acts if known["seq"] == act), None)
     return render_page(request, "rules.html", visitor=visitor, worker=worker, **facts)
 
 
@@ -85,12 +100,12 @@ async def post_rule_form(slug: str, request: Request) -> Response:
         return await _form_page(request, worker, visitor, error=text("rule_edit.moved"), **shown)
     except EvolabelError as error:
         return await _form_page(request, worker, visitor, error=str(error), **shown)
-    return _to_rule(slug, done["rule"])
+    return _to_rule(slug, done["rule"], done["seq"])
 
 
 @router.post("/rules/{number}/{act}")
 async def post_rule_act(slug: str, number: Number, act: str, request: Request) -> Response:
-    """Lock, unlock, rename or delete a rule."""
+    """Lock, unlock, rename or delete a rule, or merge it with another one."""
     worker, visitor = await visitors_of(request).enter(request, slug)
     form = await checked_form(request, visitor)
     if act not in _ACTS:
@@ -98,9 +113,13 @@ async def post_rule_act(slug: str, number: Number, act: str, request: Request) -
     payload: Facts = {"rule": number}
     if act == "rename":
         payload["name"] = str(form.get("name", ""))[:200].strip()
+    if act == "merge":
+        payload = {"one": number, "other": _number(form, "other")}
+        if payload["other"] is None:
+            raise ProblemError(422, "invalid", "the number of the other rule is missing; write it beside Merge")
     origin = await origin_of(request, visitor.identity(worker.project.id))
-    await act_on_rule(worker, _ACTS[act], payload, origin)
-    return RedirectResponse(f"/p/{slug}/rules#acts", 303) if act == "delete" else _to_rule(slug, number)
+    done = await act_on_rule(worker, _ACTS[act], payload, origin)
+    return _to_rule(slug, done["rule"], done["seq"])
 
 
 @router.post("/acts/{number}/undo")
@@ -108,8 +127,9 @@ async def post_undo_form(slug: str, number: Number, request: Request) -> Respons
     """Undo an act."""
     worker, visitor = await visitors_of(request).enter(request, slug)
     await checked_form(request, visitor)
-    await asyncio.to_thread(undo_act, worker, number, Origin(visitor.person.id))
-    return RedirectResponse(f"/p/{slug}/rules#acts", 303)
+    done = await begin_undo(request, worker, visitor.identity(worker.project.id), number)
+    said = "runs=1" if "records" in done else f"act={done['seq']}"
+    return RedirectResponse(f"/p/{slug}/rules?{said}#live", 303)
 
 
 async def _form_page(
@@ -118,7 +138,7 @@ async def _form_page(
     """Return the form of a rule as `shown`, with a `preview` or what is wrong (`error`)."""
 
     def example(desk: Any) -> Facts:
-        return {"feature": desk.state.features[0].name, "label": desk.state.label_names[0]}
+        return {"feature": desk.state.features[0].name, "label": desk.state.asked_names[0]}
 
     facts = {"preview": preview, "error": error, "example": await read(worker, example), **shown}
     facts |= await _waiting(worker, visitor)
@@ -131,9 +151,9 @@ async def _waiting(worker: Worker, visitor: Visitor) -> Facts:
     return {"waiting": await read(worker, lambda desk: waiting_for(desk, visitor.person.id))}
 
 
-def _to_rule(slug: str, rule: int) -> Response:
-    """Return the way to `rule` on its page."""
-    return RedirectResponse(f"/p/{slug}/rules?show={rule}#rule-{rule}", 303)
+def _to_rule(slug: str, rule: int, act: int) -> Response:
+    """Return the way to `rule` on its page, which says what `act` did."""
+    return RedirectResponse(f"/p/{slug}/rules?show={rule}&act={act}#rule-{rule}", 303)
 
 
 def _number(form: FormData, name: str) -> int | None:

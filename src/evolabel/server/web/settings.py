@@ -1,21 +1,27 @@
 """The page of settings: asking, answering, labels; each field with its default and what it does."""
 
+import asyncio
 from typing import Any, NamedTuple
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.datastructures import FormData
 
-from evolabel.errors import DataError, ParameterError
+from evolabel import __version__
+from evolabel.errors import DataError, EvolabelError, ParameterError
 from evolabel.server.api.access import carry_out, origin_of, read
+from evolabel.server.api.rules import from_copy
 from evolabel.server.contexts import verbs
 from evolabel.server.contexts.desk import Desk
 from evolabel.server.contexts.jobs import Verb
 from evolabel.server.contexts.reading import waiting_for
-from evolabel.server.contexts.settings import Label, ProjectSettings
+from evolabel.server.contexts.rule_list import rule_list
+from evolabel.server.contexts.settings import SETTING_RANGES, Label, ProjectSettings
 from evolabel.server.contexts.verbs import ConflictError, UnknownError
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.service import check_new_names
+from evolabel.server.store.snapshots import list_snapshots
+from evolabel.server.web import texts
 from evolabel.server.web.render import render_page
 from evolabel.server.web.visitors import Visitor, checked_form, visitors_of
 
@@ -30,11 +36,20 @@ _GROUPS = {
 
 
 class Field(NamedTuple):
-    """A number that can be set: its name, its value and its default as texts."""
+    """A number that can be set: its name, its value and its default as texts, and what is `wrong` with the value."""
 
     name: str
     value: str
     default: str
+    wrong: str = ""
+
+
+class FieldError(ParameterError):
+    """The text in the field called `name` cannot be used."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
 
 
 @router.get("/settings")
@@ -54,31 +69,62 @@ async def post_settings(slug: str, request: Request) -> Response:
         verb = _verb(form, await read(worker, lambda desk: desk.state.settings), origin)
         await carry_out(worker, verb, 1, origin)
     except _ERRORS as error:
-        return await _page(request, worker, visitor, wrong=str(error))
+        return await _page(request, worker, visitor, wrong=error, form=form)
     return RedirectResponse(f"/p/{slug}/settings", 303)
 
 
-async def _page(request: Request, worker: Worker, visitor: Visitor, *, wrong: str | None = None) -> Response:
+async def _page(
+    request: Request, worker: Worker, visitor: Visitor, *, wrong: EvolabelError | None = None,
+    form: FormData | None = None,
+) -> Response:  # fmt: skip
+    """Return the page; what is `wrong` with a refused `form` stands beside its fields, which keep their texts."""
+
     def find(desk: Desk) -> dict[str, Any]:
         return {
             "settings": desk.state.settings,
             "labels": list(desk.state.labels),
+            "sources": [feature for feature in desk.state.features if feature.choices],
             "paused": desk.state.paused,
             "waiting": waiting_for(desk, visitor.person.id),
         }
 
     found = await read(worker, find)
-    groups = {name: _fields(found["settings"], names) for name, names in _GROUPS.items()}
+    found["model"] = await _model(worker) if visitor.person.admin else None
+    given = {} if form is None else {name: str(value) for name, value in form.items()}
+    found["blind"] = "blind" in given if given.get("act") == "answering" else found["settings"].blind
+    groups = {name: _fields(found["settings"], names, given, wrong) for name, names in _GROUPS.items()}
+    shown = {
+        "groups": groups,
+        "wrong": "" if wrong is None or isinstance(wrong, FieldError) else str(wrong),
+        "new_label": given if given.get("act") == "label" else {},
+    }
     status = 200 if wrong is None else 422
-    return render_page(
-        request, "settings.html", visitor=visitor, worker=worker, status=status, wrong=wrong, groups=groups, **found
-    )
+    return render_page(request, "settings.html", visitor=visitor, worker=worker, status=status, **shown, **found)
 
 
-def _fields(settings: ProjectSettings, names: tuple[str, ...]) -> list[Field]:
-    """Return the fields called `names` with their values in `settings`."""
-    default = ProjectSettings()
-    return [Field(name, _shown(name, settings), _shown(name, default)) for name in names]
+async def _model(worker: Worker) -> dict[str, Any]:
+    """Return what an administrator reads of the model of `worker`: version, number of rules, the last snapshot."""
+
+    def find() -> list[dict[str, Any]]:
+        with worker.reading() as connection:
+            return list_snapshots(connection, worker.project.id)[:1]
+
+    rules = await from_copy(worker, lambda copy: len(rule_list(copy.state)))
+    return {"version": __version__, "rules": rules, "snapshot": next(iter(await asyncio.to_thread(find)), None)}
+
+
+def _fields(
+    settings: ProjectSettings, names: tuple[str, ...], given: dict[str, str], wrong: EvolabelError | None
+) -> list[Field]:
+    """Return the fields called `names` with their texts as `given`, else their values in `settings`."""
+    default, name_of_wrong = ProjectSettings(), wrong.name if isinstance(wrong, FieldError) else None
+    return [
+        Field(
+            name, given.get(name, _shown(name, settings)), _shown(name, default),
+            str(wrong) if name == name_of_wrong else "",
+        )
+        for name in names
+    ]  # fmt: skip
 
 
 def _shown(name: str, settings: ProjectSettings) -> str:
@@ -105,19 +151,27 @@ def _verb(form: FormData, settings: ProjectSettings, origin: Any) -> Verb:
 def _changed(form: FormData, settings: ProjectSettings, group: str) -> dict[str, Any]:
     """Return the settings of this `group` whose text in the `form` is another than that of `settings`."""
     given = {name: str(form[name]).strip() for name in _GROUPS[group] if name in form}
+    source = str(form.get("source", settings.source))
     changed: dict[str, Any] = {
         name: _number(name, text) for name, text in given.items() if text != _shown(name, settings)
     }
+    if group == "asking" and source != settings.source:
+        changed["source"] = source
     if group == "answering" and ("blind" in form) != settings.blind:
         changed["blind"] = "blind" in form
     return changed
 
 
 def _number(name: str, text: str) -> float | int:
-    """Return the number that `text` is for the setting called `name`."""
+    """Return the number that `text` is for the setting called `name`; FieldError in the words of the page."""
+    title, (low, high) = texts.text(f"settings.{name}"), SETTING_RANGES[name]
+    is_whole, unit = name not in (*_PERCENT, "hold_seconds"), 100 if name in _PERCENT else 1
     try:
-        if name in _PERCENT:
-            return float(text.replace(",", ".")) / 100.0
-        return float(text.replace(",", ".")) if name == "hold_seconds" else int(text)
+        number = int(text) if is_whole else float(text.replace(",", "."))
     except ValueError:
-        raise ParameterError(f"{name} is {text[:20]!r}; it must be a number") from None
+        kind = texts.text("settings.whole_number" if is_whole else "settings.number")
+        raise FieldError(name, texts.text("settings.no_number", field=title, value=text[:20], kind=kind)) from None
+    if not low * unit <= number <= high * unit or (name == "budget" and not number):
+        key = "settings.no_share" if name == "budget" else "settings.out_of_range"
+        raise FieldError(name, texts.text(key, field=title, value=text[:20], low=low * unit, high=high * unit))
+    return number / unit if name in _PERCENT else number

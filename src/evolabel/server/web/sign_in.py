@@ -14,7 +14,7 @@ from evolabel.server.service import Service
 from evolabel.server.store.audit import write_audit
 from evolabel.server.store.visits import PersonRow, delete_sessions, find_person
 from evolabel.server.web.render import render_page
-from evolabel.server.web.visitors import Visitors, address_of, checked_form, visitors_of
+from evolabel.server.web.visitors import Visitors, address_of, checked_form, use_language, visitors_of
 
 router = APIRouter(include_in_schema=False)
 _LONGEST_NAME = 100
@@ -32,6 +32,7 @@ async def get_sign_in(request: Request, to: str = "/") -> Response:
 async def post_sign_in(request: Request) -> Response:
     """Begin a session, or show the form again."""
     visitors = visitors_of(request)
+    use_language(request)
     form = await checked_form(request, None)
     name = str(form.get("name", "")).strip().lower()[:_LONGEST_NAME]
     to, address = own_path(str(form.get("to", "/"))), address_of(request)

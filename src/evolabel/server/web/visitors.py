@@ -16,6 +16,7 @@ from evolabel.server.security.tokens import token_digest
 from evolabel.server.service import Service
 from evolabel.server.store.pen import NotWriterError, StoreError
 from evolabel.server.store.visits import PersonRow, SessionRow, find_session, roles_of, touch_session
+from evolabel.server.web.texts import set_language
 
 
 class Visitor(NamedTuple):
@@ -59,13 +60,16 @@ class Visitors:
     async def find(self, request: Request, *, used: bool = True) -> Visitor | None:
         """Return who has sent `request`, or None without a session that is alive; `used`: its idle time begins anew."""
         secret = request.cookies.get(cookie_name(request), "")
-        return None if not secret else await asyncio.to_thread(self._read, token_digest(secret), used=used)
+        found = None if not secret else await asyncio.to_thread(self._read, token_digest(secret), used=used)
+        use_language(request, found)
+        return found
 
     async def visitor(self, request: Request, *, used: bool = True) -> Visitor:
         """Return who has sent `request`; UnauthorisedError without a session. `used` as in `find`."""
         found = await self.find(request, used=used)
         if found is None:
             raise UnauthorisedError("you are signed out; sign in and try again")
+        request.state.visitor = found
         return found
 
     async def enter(self, request: Request, slug: str, *, used: bool = True) -> tuple[Worker, Visitor]:
@@ -76,6 +80,8 @@ class Visitors:
             self.service.check_writer()
             raise HiddenError("there is no such project; check its name")
         identity = visitor.identity(worker.project.id)
+        if visitor.role_in(worker.project.id) is not None:
+            request.state.worker = worker
         check_role(identity, worker.project.id, policy_of(request.method, request.scope["route"].path))
         return worker, visitor
 
@@ -95,19 +101,26 @@ class Visitors:
         return visitor
 
 
+def use_language(request: Request, visitor: Visitor | None = None) -> None:
+    """Give the texts for `request` in the language that the `visitor` has chosen, else in that of the browser."""
+    chosen = None if visitor is None else visitor.person.preferences.get("language")
+    set_language(chosen or request.headers.get("accept-language", ""))
+
+
 def visitors_of(request: Request) -> Visitors:
     """Return the sessions of the application that serves `request`."""
     found: Visitors = request.app.state.visitors
     return found
 
 
-async def checked_form(request: Request, visitor: Visitor | None) -> FormData:
+async def checked_form(request: Request, visitor: Visitor | None, *, keep_body: bool = True) -> FormData:
     """Return the form in `request`; ForbiddenError if another site has sent it, or not a page of the `visitor`.
 
-    Without a visitor, as at sign-in, there is no token to check.
+    Without a visitor, as at sign-in, there is no token to check. `keep_body`: for the hash of the request.
     """
     check_same_site(request)
-    await request.body()  # kept, for the hash of the request
+    if keep_body:
+        await request.body()
     form = await request.form()
     if visitor is not None:
         given = request.headers.get("x-csrf-token") or str(form.get("csrf", ""))

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from evolabel.server.contexts.settings import Feature
 from evolabel.server.web.render import plain_number
+from evolabel.server.web.texts import decimal_text
 
 _MOST_FEATURES = 12  # with bars of their own; the others share one
 _STEPS = 5  # between ticks, at most
-_NEAR = 14.0  # per cent of the width; ticks nearer to the threshold have no text
 
 
 class FallRow(NamedTuple):
@@ -62,17 +62,15 @@ def waterfall(now: dict[str, Any], features: Sequence[Feature]) -> Waterfall:
     rows.append(bar("output", "", "", "total", start=0.0, end=now["output"], gives=plain_number(now["output"], 2)))
     limit = None if now["threshold"] is None else place(now["threshold"])
     ticks = [low + step * i for i in range(round((high - low) / step) + 1)]
-    texts = ((place(tick), plain_number(tick, 1 if step >= 0.1 else 2)) for tick in ticks)
-    return Waterfall(
-        tuple(rows), tuple((x, text if limit is None or abs(x - limit) >= _NEAR else "") for x, text in texts), limit
-    )
+    texts = tuple((place(tick), plain_number(tick, 1 if step >= 0.1 else 2)) for tick in ticks)
+    return Waterfall(tuple(rows), texts, limit)
 
 
 def value_text(value: float | str | None, unit: str) -> str:
     """Return a `value` of a sample with its `unit`; an empty text for a missing one."""
     if value is None:
         return ""
-    shown = value if isinstance(value, str) else f"{value:.4g}".replace("-", "\u2212")
+    shown = value if isinstance(value, str) else decimal_text(f"{value:.4g}")
     return f"{shown}\u00a0{unit}" if unit else shown
 
 

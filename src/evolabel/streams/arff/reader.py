@@ -14,6 +14,7 @@ from evolabel.streams.arff.columns import ColumnReader, Nominal, feature_reader,
 from evolabel.streams.arff.header import Attribute, Header, read_header
 from evolabel.streams.arff.label_files import Labels, find_label_names
 from evolabel.streams.arff.values import ContentLines, LineError
+from evolabel.streams.column_kinds import ColumnKinds
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.reading import bare_name, read_lines
 from evolabel.typing import FloatArray
@@ -102,7 +103,8 @@ def read_arff(
     Y, label_names = _joined([column.to_columns(numbers) for column, numbers in read if column.name in targets])
     if counts:
         Y = np.where(np.isnan(Y), np.nan, Y > 0.0)
-    return Dataset(X, Y, feature_names, label_names, bare_name(source, ".arff"))
+    kinds = ColumnKinds(tuple(name for name in feature_names if name not in header.names))
+    return Dataset(X, Y, feature_names, label_names, bare_name(source, ".arff"), kinds=kinds)
 
 
 def check_nominal(nominal: str) -> None:

@@ -17,6 +17,7 @@ from evolabel._utils.text import first_names
 from evolabel.errors import DataError, DatasetNotFoundError, FileFormatError, ParameterError
 from evolabel.streams.arff.columns import Nominal
 from evolabel.streams.arff.reader import read_arff
+from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.reading import COMPRESSIONS, bare_name
 from evolabel.streams.tabular.csv_file import from_csv, read_table
@@ -33,7 +34,7 @@ _NPZ_ERRORS = (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile, z
 
 # Names, split and order of a data set are stored beside its numbers as JSON text, its facts.
 _VERSION = 1  # of the format of the files
-_FIELDS = ("name", "split", "feature_names", "label_names", "starts_at", "origins")
+_FIELDS = ("name", "split", "feature_names", "label_names", "starts_at", "one_per_row", "kinds")
 _FACTS_KEY = b"evolabel"  # in the metadata of a Parquet file
 
 
@@ -196,7 +197,9 @@ def _parse_facts(text: str, path: Path) -> dict[str, Any]:
         raise FileFormatError(
             f"{path} has format version {stored['version']}, this evolabel reads up to {_VERSION}; update evolabel"
         )
-    return {field: stored[field] for field in _FIELDS if field in stored}
+    facts = {field: stored[field] for field in _FIELDS if field in stored}
+    texts, flags, origins = facts.get("kinds", ONLY_NUMBERS)
+    return {**facts, "kinds": ColumnKinds(tuple(texts), tuple(flags), dict(origins))}
 
 
 def _damaged_file(path: Path, error: Exception) -> FileFormatError:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError
 from evolabel.streams.cells import is_number, one_hot
+from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds, FeatureNames
 from evolabel.streams.tabular.tables import (
     EXPECTED_NUMBER,
     Column,
@@ -21,8 +23,6 @@ from evolabel.streams.tabular.tables import (
 )
 from evolabel.streams.tabular.time_columns import time_feature_names, time_features
 from evolabel.typing import FloatArray
-
-NO_TIMES: Mapping[str, str] = {}
 
 
 class Unseen(NamedTuple):
@@ -52,6 +52,8 @@ class ColumnCoding:
         For each column the texts it had, or None for a column of numbers.
     origins : tuple of pairs of str
         Columns of timestamps, which become three features each, and the timestamp from which on the days are counted.
+    flags : tuple of str
+        Columns of true and false, which are one feature each.
 
     Examples
     --------
@@ -66,26 +68,29 @@ class ColumnCoding:
     columns: tuple[str, ...]
     categories: tuple[tuple[str, ...] | None, ...]
     origins: tuple[tuple[str, str], ...] = ()
+    flags: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, columns: Mapping[str, Column]) -> "ColumnCoding":
-        """Return the coding of these `columns`; one whose texts are all missing counts as numbers."""
+    def of(cls, columns: Mapping[str, Column], flags: tuple[str, ...] = ()) -> "ColumnCoding":
+        """Return the coding of these `columns`; one whose texts are all missing counts as numbers.
+
+        Those named by `flags` hold true and false.
+        """
         for name, column in columns.items():
             if isinstance(column, Texts):
                 check_categories(name, column)
         categories = (tuple(column.categories) if isinstance(column, Texts) else () for column in columns.values())
-        return cls(tuple(columns), tuple(texts or None for texts in categories))
+        return cls(tuple(columns), tuple(texts or None for texts in categories), flags=flags)
 
     @classmethod
-    def of_features(
-        cls, names: Sequence[str], texts: Collection[str], origins: Mapping[str, str] = NO_TIMES
-    ) -> "ColumnCoding":
-        """Return the coding whose features have these `names`; those among `texts` stand for texts of a column.
+    def of_features(cls, names: Sequence[str], kinds: ColumnKinds = ONLY_NUMBERS) -> "ColumnCoding":
+        """Return the coding of the columns of these `kinds` whose features have these `names`.
 
-        The features of the time columns in `origins` are found by their names. Features of one column must follow each
-        other; where they do not, all features are numbers.
+        The features of the time columns are found by their names. Features of one column must follow each other; where
+        they do not, all features are numbers.
         """
         columns, categories = list[str](), list[tuple[str, ...] | None]()
+        texts, origins = frozenset(kinds.texts), kinds.origins
         parts = {part: column for column in origins for part in time_feature_names(column)}
         for name in names:
             column, _, value = name.partition("=")
@@ -102,15 +107,18 @@ class ColumnCoding:
                 columns.append(column)
                 categories.append((value,))
         times = tuple(sorted((column, origin) for column, origin in origins.items() if column in columns))
-        coding = cls(tuple(columns), tuple(categories), times)
+        flags = tuple(column for column in kinds.flags if column in columns)
+        coding = cls(tuple(columns), tuple(categories), times, flags)
         if len(set(columns)) < len(columns) or coding.feature_names != list(names):
-            return cls(tuple(names), (None,) * len(names))
+            return cls(tuple(names), (None,) * len(names), flags=flags)
         return coding
 
     @cached_property
-    def feature_names(self) -> list[str]:
+    def feature_names(self) -> FeatureNames:
         """Names of the features: those of the columns of numbers, and `site=north` for texts."""
-        return [name for names in self._names for name in names]
+        both = list(zip(self._names, self.categories, strict=True))
+        texts = [name for names, categories in both if categories is not None for name in names]
+        return FeatureNames([name for names in self._names for name in names], texts, self.flags)
 
     @cached_property
     def _names(self) -> list[list[str]]:
@@ -136,9 +144,12 @@ class ColumnCoding:
 
     def coded_in(self, names: Collection[str]) -> "ColumnCoding":
         """Return this coding, or one that reads the features by their own names if all of these are in `names`."""
-        if self.is_coded and set(self.feature_names) <= set(names):
-            return ColumnCoding.of_features(self.feature_names, ())
-        return self
+        return self._by_features if self.is_coded and set(self.feature_names) <= set(names) else self
+
+    @cached_property
+    def _by_features(self) -> "ColumnCoding":
+        """The coding whose columns are the features of this one."""
+        return ColumnCoding.of_features(self.feature_names)
 
     @cached_property
     def spans(self) -> list[slice]:
@@ -198,23 +209,20 @@ class ColumnCoding:
         """
         if self.origins:
             return None
-        row = np.zeros((1, len(self.feature_names)))
-        features = row[0]
+        features = [0.0] * len(self.feature_names)  # an array is slower to fill
         try:
             for value, (span, texts) in zip(cells, self._cells, strict=True):
-                if texts is None:
-                    if isinstance(value, str):
-                        return None
-                    features[span.start] = np.nan if value is None else value
-                elif isinstance(value, str):
-                    features[texts[value]] = 1.0
+                if isinstance(value, str):
+                    features[texts[value]] = 1.0  # type: ignore[index]  # a text among numbers is a TypeError
+                elif texts is None:
+                    features[span.start] = nan if value is None else float(value)
                 elif value is None or value != value:
-                    features[span] = np.nan
+                    features[span] = [nan] * len(texts)
                 else:
                     return None
         except (KeyError, TypeError, ValueError, OverflowError):
             return None
-        return row
+        return np.array([features])
 
 
 def _column_in(column: str, names: Collection[str]) -> str | None:

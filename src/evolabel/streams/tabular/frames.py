@@ -64,7 +64,23 @@ def from_frame(
     table = {series.name: series for series in _series(frame)}
     times = [time] if isinstance(time, str) else list(time)
     columns = {column: _read(column, table[column], times) for column in columns_without(list(table), drop)}
-    return build_dataset(columns, labels, name, lambda row: f"row {row}", time=times)
+    flags = [column for column, series in table.items() if _holds_flags(series)]
+    return build_dataset(columns, labels, name, lambda row: f"row {row}", time=times, flags=flags)
+
+
+def flag_columns(frame: object) -> tuple[str, ...]:
+    """Return the columns of the data frame `frame` that hold true and false."""
+    return tuple(series.name for series in _series(frame) if _holds_flags(series))
+
+
+def _holds_flags(series: "nw.Series[Any]") -> bool:
+    """Return whether `series` holds true and false; pandas stores those with missing values as objects."""
+    import narwhals as nw
+
+    if series.dtype != nw.Object:
+        return bool(series.dtype == nw.Boolean)
+    known = series.drop_nulls().to_list()
+    return bool(known) and all(isinstance(value, bool | np.bool_) for value in known)
 
 
 def frame_columns(

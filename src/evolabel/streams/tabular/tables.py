@@ -10,6 +10,7 @@ from evolabel._utils.notes import note
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError, ParameterError
 from evolabel.streams.cells import TRUTH_VALUES, is_number, one_hot
+from evolabel.streams.column_kinds import ColumnKinds
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.tabular.label_column import LabelColumn
 from evolabel.streams.tabular.time_columns import (
@@ -54,10 +55,12 @@ def build_dataset(
     describe_row: DescribeRow,
     *,
     time: Sequence[str] = (),
+    flags: Sequence[str] = (),
 ) -> Dataset:
     """Return the data set `name` of these `columns`: `labels` in the order given, all others as features.
 
-    Texts become one-hot columns, columns of timestamps named by `time` three features. If `labels` is a number n, the
+    Texts become one-hot columns, columns of timestamps named by `time` three features; `flags` are those that hold
+    true and false. If `labels` is a number n, the
     first n columns are labels; if it is -n, the last n; a `LabelColumn` holds all of them. `describe_row` returns a
     text on where a row is, for messages.
     """
@@ -73,9 +76,12 @@ def build_dataset(
     if len(set(names)) < len(names):
         raise DataError(f"several features are named {max(names, key=names.count)!r}; rename the column of that name")
     label_names, Y = _labels(labels, used, columns, describe_row)
-    return Dataset(
-        np.ascontiguousarray(np.hstack([block for _, block in blocks])), Y, names, label_names, name, origins=origins
-    )
+    coded = [made for column, (made, _) in zip(features, blocks, strict=True) if column not in origins]
+    texts = [name for made in coded for name in made if name not in features]
+    kinds = ColumnKinds(tuple(texts), tuple(column for column in flags if column in features), origins)
+    X = np.ascontiguousarray(np.hstack([block for _, block in blocks]))
+    one_per_row = isinstance(labels, LabelColumn) and labels.one_per_row
+    return Dataset(X, Y, names, label_names, name, one_per_row=one_per_row, kinds=kinds)
 
 
 def _labels(

@@ -65,7 +65,8 @@ def table_dataset(
     for column, values in columns.items():
         if isinstance(values, Texts) and column not in texts:
             _refuse_numbers(column, values, table)
-    dataset = build_dataset(columns, labels, name, table.describe_row, time=times)
+    flags = [column for column, cells in table.columns().items() if _holds_flags(cells)]
+    dataset = build_dataset(columns, labels, name, table.describe_row, time=times, flags=flags)
     return replace(dataset, lines=np.array(table.lines))
 
 
@@ -97,6 +98,12 @@ def _read_column(cells: Sequence[str], decimal: str) -> Column:
             continue
         return np.array([numbers.get(cell, np.nan) for cell in cells])
     return Texts.of([cell if cell in present else None for cell in cells])
+
+
+def _holds_flags(cells: Sequence[str]) -> bool:
+    """Return whether `cells` are true and false, some maybe as 1 and 0, or missing."""
+    present = {cell.lower() for cell in cells} - _MISSING
+    return present <= _BOOLEANS.keys() and not present <= {"0", "1"}
 
 
 def _refuse_numbers(name: str, texts: Texts, table: TextTable) -> None:

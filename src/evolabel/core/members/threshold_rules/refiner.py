@@ -168,7 +168,7 @@ class ThresholdRules:
 def refined(model: "Model", X: FloatArray, f: FloatArray) -> FloatArray:
     """Return the outputs `f` of the members of `model` for the raw rows `X`, refined by trees and by written rules."""
     thresholds, written = model.thresholds, model.written
-    if thresholds is None or not (thresholds.has_say or len(written)):
+    if not (len(written) or (thresholds is not None and thresholds.has_say)):
         return f
     rows = corrected(model.trained(), X)
     trees_refined(model, rows, f)

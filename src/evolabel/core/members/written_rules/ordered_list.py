@@ -107,14 +107,15 @@ class WrittenRules:
         if rules is not None and (closed != self.arrays.closed).any():
             self._log_turns(closed, rules)
 
-    def learn_in_front(self, trees: "ThresholdRules", batch: Batch, rules: RuleBase) -> None:
+    def learn_in_front(self, trees: "ThresholdRules | None", batch: Batch, rules: RuleBase) -> None:
         """Learn one corrected row, `batch`, by the `trees`, as far as no rule answers, and by the rules of the list.
 
         Its outputs are refined in place. Events are logged with `rules`.
         """
-        left = batch.Y.copy()
-        _leave_out(self.packed, batch.X, left)
-        trees.learn_some(batch._replace(Y=left), batch.outputs, rules)
+        if trees is not None:
+            left = batch.Y.copy()
+            _leave_out(self.packed, batch.X, left)
+            trees.learn_some(batch._replace(Y=left), batch.outputs, rules)
         self.refine(batch, batch.outputs, rules)
 
     def _log_turns(self, before: IntArray, rules: RuleBase) -> None:

@@ -3,7 +3,7 @@
 "use strict";
 (() => {
   const KEPT = `evolabel-unsent:${document.body.dataset.person}:${location.pathname}`;
-  const RETRY = 3000, POLL = 30000, RENEW = 120000;
+  const RETRY = 3000, POLL = 30000, RENEW = 120000, DRAFT = 1500;
   const live = document.getElementById("live");
   const dialog = document.getElementById("keys");
   const main = () => document.getElementById("main");
@@ -11,7 +11,7 @@
   const rows = () => [...document.querySelectorAll(".asked .ask-row")];
   const chosen = row => row.querySelector("input:checked");
   const current = () => document.querySelector(".ask-row.is-current");
-  let busy = false;
+  let busy = false, drafted = 0;
 
   document.documentElement.classList.add("js");
 
@@ -47,6 +47,14 @@
     count();
     const word = { 1: "yes", 0: "no", u: "unsure" }[value];
     say(live.dataset[word].replace("{}", row.dataset.name));
+    clearTimeout(drafted);
+    drafted = setTimeout(keepDraft, DRAFT);
+  }
+
+  function keepDraft() {
+    if (!form() || busy) return;
+    const data = new URLSearchParams(new FormData(form())).toString();
+    request(`${main().dataset.base}/questions/${main().dataset.number}/draft`, data).catch(() => {});
   }
 
   function chooseAndNext(value) {
@@ -68,7 +76,7 @@
     badge.firstElementChild.textContent = fresh.dataset.waiting;
     badge.hidden = fresh.dataset.waiting === "0";
     say(fresh.dataset.say);
-    if (document.querySelector("#last [data-left]")) setTimeout(refreshLast, 1500);  // then what it will change is known
+    if (document.querySelector("#last [data-left]")) [1500, 4000].forEach(wait => setTimeout(refreshLast, wait));  // what it will change
     const row = document.querySelector(".ask-row.is-open") || current() || rows()[0];
     if (row) go(row);
     else { fresh.tabIndex = -1; fresh.focus(); }
@@ -87,6 +95,7 @@
   async function send(url, body) {
     if (busy) return;
     busy = true;
+    clearTimeout(drafted);
     let answer = null;
     try { answer = await request(url, body); } catch { answer = null; }
     if (answer === null || [502, 503, 504, 507].includes(answer.status)) { keep(url, body); return; }
@@ -232,7 +241,10 @@
     if (row) choose(row, event.target.value);
   });
   document.addEventListener("click", event => { if (event.target.closest("#all-keys")) dialog.showModal(); });
-  document.addEventListener("evolabel", event => { if (["question", "waiting", "reset"].includes(event.detail.name)) poll(); });
+  document.addEventListener("evolabel", event => {
+    if (["question", "waiting", "reset"].includes(event.detail.name)) poll();
+    if (event.detail.name === "final") [0, 2500].forEach(wait => setTimeout(refreshLast, wait));  // what it has changed
+  });
   addEventListener("online", () => { busy = false; sendKept(); });
   setInterval(tick, 1000);
   setInterval(poll, POLL);

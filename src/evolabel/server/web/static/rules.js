@@ -15,9 +15,13 @@ document.addEventListener("keydown", (event) => {
   } else if (key === "k") {
     rules[Math.max(now - 1, 0)]?.focus();
   } else if (key === "l" && own) {
-    own.querySelector('[data-act="lock"]')?.closest("form").requestSubmit();
+    const lock = own.querySelector('[data-act="lock"]'), live = document.getElementById("live");
+    if (lock) lock.closest("form").requestSubmit();
+    else { live.hidden = false; live.lastElementChild.textContent = live.dataset.noLock; }
   } else {
     return;
   }
   event.preventDefault();
 });
+// An undo that was begun: the page looks again until it has ended.
+if (document.getElementById("live")?.hasAttribute("data-runs")) setTimeout(() => location.reload(), 2000);
