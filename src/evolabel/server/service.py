@@ -124,7 +124,7 @@ class Service:
 
     def readable(self) -> dict[str, Worker]:
         """Return what answers requests that only read, by project: on the standby followers of the writing server."""
-        return dict(self._followers or self.workers)
+        return dict(self.workers if self.is_writer else self._followers or self.workers)
 
     def find_worker(self, slug: str, *, writes: bool) -> Worker | None:
         """Return what serves project `slug`, for a request that `writes` or reads; None if there is no such project.
