@@ -88,8 +88,12 @@ def state_of():
     """Everything a classifier knows, as a dictionary of copies."""
 
     def read(clf):
-        model = clf._model
-        known = {"names": list(clf._targets.names), "n_labels": model.n_labels, "n_features_in_": clf.n_features_in_}
+        model = clf.inner.any_model
+        known = {
+            "names": list(clf.inner.targets.names),
+            "n_labels": model.n_labels,
+            "n_features_in_": clf.n_features_in_,
+        }
         if model.warm_up is not None:
             known |= vars(model.warm_up)
         if model.rules is not None:

@@ -45,7 +45,7 @@ def outputs(profile, p, K):
         yield f"answers of {rows}", clf.decision_function(np.resize(X, (rows, p)))
     yield "rules", np.concatenate([rule.weights.ravel() for rule in clf.rules_])
     yield "memberships", clf.memberships(X)
-    yield "state", np.concatenate([array.ravel() for array in clf._model.rules.arrays]).astype(np.float64)
+    yield "state", np.concatenate([array.ravel() for array in clf.inner.any_model.rules.arrays]).astype(np.float64)
     other = clf.sibling().partial_fit(X[320:], Y[320:])
     yield "merged", clf.merge(other).decision_function(X)
     for per in ("samples", "labels"):

@@ -114,7 +114,7 @@ def trained():
 def renamed(trained, names):
     classifier, X, Y = trained
     classifier.name_columns(names[:3], names[3:5])
-    rules = classifier._model.rules
+    rules = classifier.inner.any_model.rules
     rules.rule_names.names[int(rules.arrays.identity[1])] = names[5]
     return classifier, X, Y
 

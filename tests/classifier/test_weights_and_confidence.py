@@ -49,9 +49,9 @@ def test_weights_of_one_are_no_weights(pair, stream, ones, state_of, assert_same
 
 def test_a_weight_scales_the_evidence(pair, stream):
     X, Y = stream[0][60:61], stream[1][60:61]
-    before = pair[0]._model.rules.hessian(0)
-    once = pair[0].partial_fit(X, Y)._model.rules.hessian(0) - before
-    thrice = pair[1].partial_fit(X, Y, sample_weight=[3.0])._model.rules.hessian(0) - before
+    before = pair[0].inner.any_model.rules.hessian(0)
+    once = pair[0].partial_fit(X, Y).inner.any_model.rules.hessian(0) - before
+    thrice = pair[1].partial_fit(X, Y, sample_weight=[3.0]).inner.any_model.rules.hessian(0) - before
     np.testing.assert_allclose(thrice, 3.0 * once, atol=1e-10)
 
 
