@@ -1,6 +1,7 @@
 """Small streams, files and folders, and a way to compare models bit for bit. Nobody writes into these arrays."""
 
 import copy
+import gc
 import os
 import shutil
 from dataclasses import fields
@@ -21,6 +22,16 @@ settings.register_profile("steady", max_examples=10, derandomize=True, deadline=
 settings.register_profile("check", max_examples=50, derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=300, deadline=None)
 settings.load_profile("steady")
+
+
+gc.disable()  # until all tests are collected; nothing that is imported goes away
+
+
+def pytest_collection_finish():
+    """The collector leaves out what was imported and runs seldom, otherwise it takes a twelfth of the time of tests."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)

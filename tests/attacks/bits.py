@@ -23,7 +23,7 @@ PROFILES = {
     "coupled": lambda: EvolvingFuzzyClassifier(alpha=1e-3, beta=1e-2, max_rules=6, follow_drift=False),
 }
 SHAPES = [(3, 2), (9, 4), (20, 6), (48, 14), (90, 9)]
-WIDE = [("default", 260, 3), ("paper", 128, 2), ("rotated", 128, 3), ("condition", 128, 2)]  # BLAS uses threads here
+WIDE = [("condition", 128, 2), ("default", 260, 3), ("paper", 128, 2), ("rotated", 128, 3)]  # BLAS uses threads here
 ROWS = [1, 15, 64, 200]
 
 

@@ -17,7 +17,7 @@ from evolabel.streams import DriftingStream
 HERE = str(Path(evolabel.__file__).parent)
 
 # Steps drawn per scenario; `make check` tries more of them.
-SOME_STEPS = [4, pytest.param(25, marks=pytest.mark.slow)]
+SOME_STEPS = [3, pytest.param(25, marks=pytest.mark.slow)]
 
 
 @pytest.fixture(autouse=True)

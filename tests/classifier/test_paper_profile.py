@@ -231,9 +231,9 @@ def test_every_switch_beats_the_majority(switch):
 @pytest.mark.compiled
 def test_memberships_never_vanish_in_260_dimensions():
     rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(150, 260)), rng.integers(0, 2, size=(150, 3)).astype(float)
-    X += 4.0 * rng.normal(size=(5, 260))[rng.integers(5, size=150)]
-    clf = EvolvingFuzzyClassifier.paper(vigilance=0.25).fit(X[:100], Y[:100]).partial_fit(X[100:], Y[100:])
+    X, Y = rng.normal(size=(60, 260)), rng.integers(0, 2, size=(60, 3)).astype(float)
+    X += 4.0 * rng.normal(size=(5, 260))[rng.integers(5, size=60)]
+    clf = EvolvingFuzzyClassifier.paper(vigilance=0.25).fit(X[:40], Y[:40]).partial_fit(X[40:], Y[40:])
     assert clf.n_rules_ > 1
     gappy = X.copy()
     gappy[rng.random(X.shape) < 0.1] = np.nan

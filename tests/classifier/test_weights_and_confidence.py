@@ -60,7 +60,7 @@ def test_a_weighted_sample_is_one_event_and_copies_are_several(stream):
     weights = 1 + np.arange(len(X)) % 3
     plain, heavy = (EvolvingFuzzyClassifier(max_rules=4).fit(X, Y, sample_weight=w) for w in (None, weights))
     copies = EvolvingFuzzyClassifier(max_rules=4).fit(np.repeat(X, weights, axis=0), np.repeat(Y, weights, axis=0))
-    scores = [clf._model.scale(X) for clf in (plain, heavy, copies)]
+    scores = [clf.inner.any_model.scale(X) for clf in (plain, heavy, copies)]
     assert np.array_equal(scores[0], scores[1])
     assert not np.array_equal(scores[0], scores[2])
     assert (heavy.ridge_, heavy.local_ridge_) == (plain.ridge_, plain.local_ridge_)

@@ -3,6 +3,9 @@
 import os
 import secrets
 import shutil
+import ssl
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,7 @@ from sqlalchemy.pool import NullPool
 
 from evolabel.server.security import passwords
 from evolabel.server.service import Service
+from evolabel.server.store import engines
 from evolabel.server.store.engines import read_url
 from server.pumps import new_project
 
@@ -36,6 +40,12 @@ def postgres_server():
     return url
 
 
+def make_tables(url):
+    service = Service(url)
+    service.start()
+    service.stop()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def shared_routes():
     """What FastAPI makes of the routes is the same in all applications, and takes 100 ms for each."""
@@ -54,25 +64,70 @@ def shared_routes():
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def shared_certificates():
+    """Clients of httpx share the certificates of this machine; each would read them anew for 50 ms."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_commits():
+    """The settings by which commits wait for the disk, as in processes that tests start; in this one they do not."""
+    with pytest.MonkeyPatch.context() as patch:
+        used = engines._FLUSH
+        patch.setattr(engines, "_FLUSH", {"sqlite": "synchronous=OFF", "postgresql": "synchronous_commit=off"})
+        yield used
+
+
 @pytest.fixture(autouse=True)
 def quick_hashes(monkeypatch):
     """Hashes of passwords take few steps; `test_a_hash_costs_128_mebibytes` checks how many they take otherwise."""
     monkeypatch.setattr(passwords, "_COST", 2**4)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database(request, tmp_path):
-    """URL of an empty database, which is removed afterwards."""
-    if request.param == "sqlite":
-        yield read_url(f"sqlite:///{tmp_path}/evolabel.db")
-        return
+@contextmanager
+def postgres_database(template="template1"):
+    """URL of a PostgreSQL database like `template`, which is removed afterwards."""
     server, name = postgres_server(), f"evolabel_{secrets.token_hex(6)}"
     engine = create_engine(server, isolation_level="AUTOCOMMIT", poolclass=NullPool)
     with engine.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
     yield server.set(database=name)
     with engine.connect() as connection:
         connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+
+
+BACKENDS = ["sqlite", "postgresql"]
+
+
+@pytest.fixture(params=BACKENDS)
+def empty_database(request, tmp_path):
+    """URL of an empty database."""
+    if request.param == "sqlite":
+        yield read_url(f"sqlite:///{tmp_path}/evolabel.db")
+    else:
+        with postgres_database() as url:
+            yield url
+
+
+@pytest.fixture(scope="session")
+def postgres_tables():
+    """Name of a PostgreSQL database with the tables of a service and nothing in them: to copy it is quicker."""
+    with postgres_database() as url:
+        make_tables(url)
+        yield url.database
+
+
+@pytest.fixture(params=BACKENDS)
+def database(request, tmp_path):
+    """URL of a database without projects: of SQLite one that `start` makes, of PostgreSQL one with empty tables."""
+    if request.param == "sqlite":
+        yield read_url(f"sqlite:///{tmp_path}/evolabel.db")
+    else:
+        with postgres_database(request.getfixturevalue("postgres_tables")) as url:
+            yield url
 
 
 @pytest.fixture
@@ -85,9 +140,7 @@ def sqlite(tmp_path):
 def tables(tmp_path_factory):
     """Path of a SQLite database with the tables of a service and nothing in them: to copy it is quicker."""
     path = tmp_path_factory.mktemp("tables") / "evolabel.db"
-    service = Service(read_url(f"sqlite:///{path}"))
-    service.start()
-    service.stop()
+    make_tables(read_url(f"sqlite:///{path}"))
     return path
 
 

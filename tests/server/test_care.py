@@ -4,6 +4,7 @@ import sqlite3
 from datetime import UTC, datetime
 
 import pytest
+from choices import pairs
 from sqlalchemy import text
 
 from evolabel.cli.app import run_command
@@ -20,7 +21,10 @@ from evolabel.server.store.log import LogError
 from evolabel.server.store.pen import read_database
 from evolabel.server.store.projects import find_project
 from evolabel.server.store.snapshots import kept_snapshots, snapshot_seals
+from server.conftest import BACKENDS
 from server.pumps import run, samples, seal
+
+DAMAGES = ["data = substr(data, 1, 100)", "state = replace(state, '1', '2')", "state = '{'"]
 
 
 def change(url, statement):
@@ -57,7 +61,7 @@ def test_verify_replays_from_an_older_snapshot_and_from_the_start(stored):
         verified(url)
 
 
-@pytest.mark.parametrize("damage", ["data = substr(data, 1, 100)", "state = replace(state, '1', '2')", "state = '{'"])
+@pytest.mark.parametrize(("database", "damage"), pairs(BACKENDS, DAMAGES), indirect=["database"])
 def test_a_damaged_snapshot_is_skipped(stored, start, damage):
     url, last = stored
     with read_database(url) as connection:

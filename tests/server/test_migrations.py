@@ -1,4 +1,4 @@
-"""Tables are made by migrations, up and down, and are those of the schema."""
+"""Tables are made by migrations, up and down, and are those of the schema; commits are on the disk."""
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -7,14 +7,14 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
 from evolabel.server.service import Service
-from evolabel.server.store import migrate
+from evolabel.server.store import engines, migrate
 from evolabel.server.store.engines import writing_engine
 from evolabel.server.store.schema import METADATA
 
 
 @pytest.fixture
-def engine(database):
-    engine = writing_engine(database)
+def engine(empty_database):
+    engine = writing_engine(empty_database)
     yield engine
     engine.dispose()
 
@@ -41,6 +41,15 @@ def test_a_migration_that_fails_leaves_the_tables_as_they_were(engine):
         connection.rollback()
     with engine.begin() as connection:
         assert inspect(connection).get_table_names() == []
+
+
+def test_a_commit_waits_for_the_disk(empty_database, quick_commits, monkeypatch):
+    monkeypatch.setattr(engines, "_FLUSH", quick_commits)
+    engine = writing_engine(empty_database)
+    question, full = ("PRAGMA synchronous", 2) if engine.name == "sqlite" else ("SHOW synchronous_commit", "on")
+    with engine.connect() as connection:
+        assert connection.exec_driver_sql(question).scalar() == full
+    engine.dispose()
 
 
 def test_the_version_of_the_program_is_the_last_migration():

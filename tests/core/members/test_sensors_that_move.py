@@ -84,7 +84,7 @@ def test_inputs_that_trend_are_not_corrected(seed):
     X, Y = travelling(seed, trend=2.0)
     clf, right = run(X, Y)
     assert set(about_features(clf)) == {("inputs moved", 0)}
-    np.testing.assert_array_equal(corrected(clf._model.trained(), X), X)
+    np.testing.assert_array_equal(corrected(clf.inner.any_model.trained(), X), X)
     assert right[AT:].mean() > right[500:AT].mean() - 0.03
 
 

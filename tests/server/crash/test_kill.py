@@ -61,17 +61,17 @@ def test_no_acknowledged_record_is_lost_by_a_kill(database):
     assert all(client.acknowledged for client in clients)
 
 
-def test_a_kill_inside_a_migration_leaves_no_half_made_table(database):
-    engine = writing_engine(database)
+def test_a_kill_inside_a_migration_leaves_no_half_made_table(empty_database):
+    engine = writing_engine(empty_database)
     with engine.connect():  # a SQLite file is made
-        assert migrate_and_die(database) == -signal.SIGKILL
+        assert migrate_and_die(empty_database) == -signal.SIGKILL
     with engine.begin() as connection:
         assert inspect(connection).get_table_names() == []
-    pen = Pen(database)
+    pen = Pen(empty_database)
     while not pen.acquire():  # PostgreSQL notices in a moment that the process is gone
         time.sleep(0.01)
     pen.close()
-    assert "before None" in migrate_database(database)
+    assert "before None" in migrate_database(empty_database)
     with engine.begin() as connection:
         assert version_of(connection) == SCHEMA_VERSION
     engine.dispose()

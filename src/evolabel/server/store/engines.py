@@ -17,10 +17,8 @@ _SAFE_CHECKPOINT = (3, 51, 3)  # before, SQLite's write-ahead log could be reset
 
 # A server that hangs or loses its network gives the lock back after these times.
 _TCP_SETTINGS = {"tcp_user_timeout": 5000, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3}
-_POSTGRES_SETTINGS = {
-    **_TCP_SETTINGS,
-    "options": "-c synchronous_commit=on -c idle_session_timeout=10s -c idle_in_transaction_session_timeout=10s",
-}
+_IDLE_SETTINGS = "-c idle_session_timeout=10s -c idle_in_transaction_session_timeout=10s"
+_FLUSH = {"sqlite": "synchronous=FULL", "postgresql": "synchronous_commit=on"}  # what a commit waits for
 
 
 def read_url(text: str) -> URL:
@@ -68,7 +66,8 @@ def writing_engine(url: URL, *, checkpoint: bool = True) -> Engine:
     write-ahead log into the database.
     """
     if url.get_backend_name() == "postgresql":
-        return create_engine(url, poolclass=NullPool, connect_args=dict(_POSTGRES_SETTINGS))
+        settings = {**_TCP_SETTINGS, "options": f"-c {_FLUSH['postgresql']} {_IDLE_SETTINGS}"}
+        return create_engine(url, poolclass=NullPool, connect_args=settings)
     path = Path(str(url.database)).absolute()
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
@@ -80,7 +79,7 @@ def writing_engine(url: URL, *, checkpoint: bool = True) -> Engine:
         connection.isolation_level = None  # transactions begin where SQLAlchemy begins them
         for setting in (
             "journal_mode=WAL",
-            "synchronous=FULL",
+            _FLUSH["sqlite"],
             "foreign_keys=ON",
             f"wal_autocheckpoint={_CHECKPOINT_PAGES if checkpoint else 0}",
         ):
