@@ -13,7 +13,7 @@ from evolabel.server.store.log import NewRecord, Record, read_records
 from evolabel.server.store.pen import NotWriterError
 
 STANDBY = "this server is the standby; send the request to the one that writes, or wait"
-"""What a request that writes is told."""
+"""The refusal of a request that writes."""
 _LOOK_SECONDS = 1.0  # at most, between two looks at the log
 
 logger = logging.getLogger("evolabel.server")
