@@ -55,6 +55,18 @@ def test_a_weight_scales_the_evidence(pair, stream):
     np.testing.assert_allclose(thrice, 3.0 * once, atol=1e-10)
 
 
+def test_a_weighted_sample_is_one_event_and_copies_are_several(stream):
+    X, Y = stream
+    weights = 1 + np.arange(len(X)) % 3
+    plain, heavy = (EvolvingFuzzyClassifier(max_rules=4).fit(X, Y, sample_weight=w) for w in (None, weights))
+    copies = EvolvingFuzzyClassifier(max_rules=4).fit(np.repeat(X, weights, axis=0), np.repeat(Y, weights, axis=0))
+    scores = [clf.inner.any_model.scale(X) for clf in (plain, heavy, copies)]
+    assert np.array_equal(scores[0], scores[1])
+    assert not np.array_equal(scores[0], scores[2])
+    assert (heavy.ridge_, heavy.local_ridge_) == (plain.ridge_, plain.local_ridge_)
+    assert (heavy.n_samples_seen_, copies.n_samples_seen_) == (len(X), weights.sum())
+
+
 @pytest.mark.parametrize("shape", [(60,), (60, 1), (60, 3)])
 def test_full_confidence_is_none_given(pair, gappy_stream, shape, state_of, assert_same_state):
     X, Y = gappy_stream[0][60:], gappy_stream[1][60:]

@@ -3,6 +3,7 @@
 import os
 import secrets
 import shutil
+import ssl
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,6 @@ pytest.importorskip("fastapi")
 pytest.importorskip("sqlalchemy")
 
 from fastapi import FastAPI
-from httpx._transports import default as default_transport
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.pool import NullPool
 
@@ -68,7 +68,7 @@ def shared_routes():
 def shared_certificates():
     """Clients of httpx share the certificates of this machine; each would read them anew for 50 ms."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(default_transport, "create_ssl_context", cache(default_transport.create_ssl_context))
+        patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
         yield
 
 

@@ -378,9 +378,9 @@ def test_a_pause_needs_no_body(served):
 def test_the_standby_has_no_empty_list_of_projects(served, monkeypatch):
     service, senders = served
     monkeypatch.setattr(Service, "is_writer", False)
+    monkeypatch.setattr(service, "workers", {})
     refused = senders["admin"]("GET", "/api/v1/projects")
     assert (refused.status_code, refused.json()["type"]) == (503, "/problems/standby")
-    monkeypatch.setattr(service, "workers", {})
     assert senders["admin"]("GET", P).status_code == 503
 
 

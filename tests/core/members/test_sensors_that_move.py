@@ -50,11 +50,11 @@ def test_a_sensor_that_moved_is_found_and_corrected(seed, shift, factor):
     assert not shifts(lazy.inner.any_model)
 
 
-def travelling(seed, rows=3500):
-    """Inputs that really move by three deviations; the border of the label stays where it is in x."""
+def travelling(seed, rows=3500, trend=None):
+    """Inputs that really move, by three deviations at once or `trend` per 1,000 rows; the border of the label stays."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, 3))
-    X[AT:, 0] += 3.0
+    X[AT:, 0] += 3.0 if trend is None else trend * np.arange(rows - AT) / 1000.0
     return X, (X[:, 0] + X[:, 1] > np.where(X[:, 2] > 0.0, 1.0, 2.0)).astype(float)[:, None]
 
 
@@ -67,6 +67,25 @@ def test_inputs_that_moved_are_not_corrected(seed):
     assert right[AT + 300 :].mean() > 0.85
     views = clf.inner.any_model.trained().members.views
     np.testing.assert_array_equal(views, np.repeat([[0.0], [1.0], [0.0], [1.0]], 3, axis=1))
+
+
+@pytest.mark.parametrize("seed", [12, 16])
+def test_a_sensor_that_trends_is_corrected_in_steps(seed):
+    X, Y = bent_stream(5000, seed, p=5)
+    X[AT:, 2] += np.linspace(0.0, 5.0, 3000) * X[:AT, 2].std()
+    clf, right = run(X, Y)
+    assert set(about_features(clf)) == {("sensor moved", 2)}
+    assert len(about_features(clf)) > 1
+    assert right[AT:].mean() > right[500:AT].mean() - 0.02
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_inputs_that_trend_are_not_corrected(seed):
+    X, Y = travelling(seed, trend=2.0)
+    clf, right = run(X, Y)
+    assert set(about_features(clf)) == {("inputs moved", 0)}
+    np.testing.assert_array_equal(corrected(clf.inner.any_model.trained(), X), X)
+    assert right[AT:].mean() > right[500:AT].mean() - 0.03
 
 
 def test_a_stuck_sensor_starts_no_trial():

@@ -80,12 +80,16 @@ def watch_tree(k: int, loss: float, weight: float, margin: float, thresholds: Th
 
 
 @inner
-def learn_label(k: int, x: FloatArray, y: float, f: float, g: float, w: float, thresholds: Thresholds) -> float:
-    """Learn the label y of weight w with the tree k, which has answered g; return its gain over the output f."""
+def learn_label(
+    k: int, x: FloatArray, y: float, f: float, g: float, w: float, margin: float, thresholds: Thresholds
+) -> float:
+    """Learn the label y of weight w with the tree k, which has answered g; return its gain over the output f.
+
+    `margin` is that of its alarm.
+    """
     t, gain = thresholds.arrays, 0.0
     once = min(w, 1.0)  # in alarms and gates one row is one answer
     if is_grown(k, t):
-        margin = np.sqrt(2.0 * np.log(t.feature.shape[0] + 1.0))
         watch_tree(k, (y - g) ** 2, once, margin, thresholds)
         gain = learn_gate(k, y, f, g, once, thresholds)
     learn_path(k, x, f, y, min(w, HEAVIEST_ROW), t)
@@ -124,6 +128,7 @@ def learn_refined(
     are missing until then.
     """
     t, due = thresholds.arrays, False
+    margin = np.sqrt(2.0 * np.log(t.feature.shape[0] + 1.0))
     f, w, before = scratch[0], scratch[1], scratch[2]
     for i in range(X.shape[0]):
         x, y = X[i], Y[i]
@@ -140,7 +145,7 @@ def learn_refined(
         for k in range(thresholds.first, Y.shape[1]):
             before[k] = mixed(t.gate[k], f[k], g[k]) if is_grown(k, t) else f[k]
             if w[k] > 0.0:
-                total += learn_label(k, x, y[k], f[k], g[k], w[k], thresholds)
+                total += learn_label(k, x, y[k], f[k], g[k], w[k], margin, thresholds)
         if thresholds.exclusive and thresholds.first == 0:
             learn_shared_gate(y, f, w, before, total, thresholds)
         for k in range(Y.shape[1]):

@@ -40,8 +40,11 @@ answers g, and a gate decides how far g replaces f. K labels, p features, `NODES
 | logs     | (NODES, 2)    | scratch | logarithms of 1 - p and of p, the mean label of a leaf                       |
 | histogram| (3, p, CODES) | scratch | sums of g, h and 1 over the rows of a leaf, by feature and code              |
 | single   | (p,)          | scratch | gain of the best step of each feature                                        |
+| pairs    | (n, 2)        | scratch | pairs of features that are tried, n: `MOST_PAIRS`, rounded up                |
 | pair_codes | (p, R)      | scratch | coarse bins of the rows on which pairs are tried                             |
-| cells    | (8, 8, 2)     | scratch | sums of g and h by the coarse bins of two features                           |
+| pair_scores | (R, 2)     | scratch | g and h of these rows                                                        |
+| places   | (4, R)        | scratch | cell of each of these rows, for four pairs: `PAIRS_AT_ONCE`                  |
+| cells    | (4, 64, 2)    | scratch | sums of g and h by the coarse bins of two features, for four pairs           |
 | nodes    | (2, NODES)    | scratch | lists of nodes                                                               |
 | shares   | (NODES,)      | scratch | membership of a row in the nodes of such a list                              |
 | out      | (K,)          | scratch | answers of the trees to the present row                                      |
@@ -63,6 +66,8 @@ NODES = 2 * MOST_LEAVES - 1
 N_BINS = 32  # of a feature
 CODES = N_BINS + 2  # codes 0 (missing) and 1 ... N_BINS, and one that no value has
 COARSE = 8  # bins of a feature in a pair
+MOST_PAIRS = 200  # pairs that are tried
+PAIRS_AT_ONCE = 4  # pairs whose cells are summed in one pass over the rows
 
 LEAF, FREE = -1, -2  # of `feature`
 
@@ -131,7 +136,10 @@ class Scratch(NamedTuple):
     logs: FloatArray
     histogram: FloatArray
     single: FloatArray
+    pairs: IntArray
     pair_codes: CodeArray
+    pair_scores: FloatArray
+    places: CodeArray
     cells: FloatArray
     nodes: IntArray
     shares: FloatArray
@@ -206,8 +214,11 @@ def with_workspace(arrays: ThresholdArrays, exclusive: bool) -> Thresholds:
         logs=np.zeros((NODES, 2)),
         histogram=np.zeros((3, p, CODES)),
         single=np.zeros(p),
+        pairs=np.zeros((MOST_PAIRS + PAIRS_AT_ONCE - 1, 2), np.int64),
         pair_codes=np.zeros((p, R), np.uint8),
-        cells=np.zeros((COARSE, COARSE, 2)),
+        pair_scores=np.zeros((R, 2)),
+        places=np.zeros((PAIRS_AT_ONCE, R), np.uint8),
+        cells=np.zeros((PAIRS_AT_ONCE, COARSE * COARSE, 2)),
         nodes=np.zeros((2, NODES), np.int64),
         shares=np.zeros(NODES),
         out=np.zeros(K),

@@ -75,13 +75,12 @@ def choose_reaching(k: int, a: int, b: int, n: int, thresholds: Thresholds) -> i
         x = t.X[work.chosen[r]]
         c = b  # from b upwards: the path is short
         inside = True
-        while c != a and inside:
+        while c != a:
             up = t.parent[k, c]
-            inside = goes_left(x[t.feature[k, up]], t.edge[k, up]) == (c == t.child[k, up])
+            inside &= goes_left(x[t.feature[k, up]], t.edge[k, up]) == (c == t.child[k, up])
             c = up
-        if inside:
-            work.part[m] = work.chosen[r]
-            m += 1
+        work.part[m] = work.chosen[r]
+        m += 1 if inside else 0
     return m
 
 

@@ -21,18 +21,20 @@ from evolabel.kernels.threshold_rules.sorting import sort_values
 from evolabel.kernels.threshold_rules.state import (
     COARSE,
     LEARNED,
+    MOST_PAIRS,
     N_BINS,
+    PAIRS_AT_ONCE,
     ThresholdArrays,
     Thresholds,
 )
 from evolabel.kernels.threshold_rules.structure import refill, split
+from evolabel.typing import FloatArray
 
 DOUBT = 6.0  # added to the gain that the search alone would find
 PAIR_DOUBT = 4.0  # of pairs, in addition
 PAIR_GAIN = 10.0  # by which a pair must exceed the best single step
 PAIR_ROWS = 60  # rows of a leaf whose pairs are tried
 PAIR_SAMPLE = 1000  # rows on which pairs are tried
-MOST_PAIRS = 200  # pairs that are tried
 BEST_SINGLES = 12  # features whose pairs are tried first, where not all can be
 LEAST_ROWS = 20  # in a leaf
 LEAST_OF_EACH = 3.0  # positives and negatives in a leaf
@@ -114,52 +116,64 @@ def best_step(n: int, G: float, H: float, thresholds: Thresholds) -> tuple[float
 
 
 @inner
-def fill_pair_codes(n: int, step: int, thresholds: Thresholds) -> int:
-    """Fill `pair_codes` with the coarse bins of every `step`-th of the n rows in `chosen`; return how many rows."""
+def fill_pair_rows(n: int, step: int, thresholds: Thresholds) -> int:
+    """Fill `pair_codes` and `pair_scores` with every `step`-th of the n rows in `chosen`; return how many rows."""
     t, work = thresholds.arrays, thresholds.work
     m = 0
     for r in range(0, n, step):
         codes = t.codes[work.chosen[r]]
         for j in range(codes.shape[0]):
             work.pair_codes[j, m] = t.coarse[j, codes[j]]
+        work.pair_scores[m, 0], work.pair_scores[m, 1] = work.g[r], work.h[r]
         m += 1
     return m
 
 
 @inner
-def fill_cells(m: int, step: int, u: int, v: int, thresholds: Thresholds) -> None:
-    """Fill `cells` with sums of g and h over the coarse bins of features u and v, cumulated along both.
+def fill_cells(m: int, first: int, thresholds: Thresholds) -> None:
+    """Fill `cells` with sums of g and h over the cells of `PAIRS_AT_ONCE` pairs, from `pairs[first]` on.
 
-    m rows are in `pair_codes` of `thresholds`, every `step`-th of those in `chosen`.
+    The m rows are in `pair_codes` and `pair_scores` of `thresholds`. Each row is added to all pairs before the next
+    one: sums of several pairs do not wait for each other.
     """
     work = thresholds.work
-    cells, of_u, of_v = work.cells, work.pair_codes[u], work.pair_codes[v]
+    cells, places = work.cells, work.places
+    for s in range(PAIRS_AT_ONCE):
+        of_u, of_v = work.pair_codes[work.pairs[first + s, 0]], work.pair_codes[work.pairs[first + s, 1]]
+        for r in range(m):
+            places[s, r] = of_u[r] * np.uint8(COARSE) + of_v[r]
     cells[:] = 0.0
     for r in range(m):
-        cell = cells[of_u[r], of_v[r]]
-        cell[0] += work.g[r * step]
-        cell[1] += work.h[r * step]
-    for i in range(1, COARSE):
-        for j in range(COARSE):
-            for s in range(2):
-                cells[i, j, s] += cells[i - 1, j, s]
-    for i in range(COARSE):
-        for j in range(1, COARSE):
-            for s in range(2):
-                cells[i, j, s] += cells[i, j - 1, s]
+        g, h = work.pair_scores[r, 0], work.pair_scores[r, 1]
+        for s in range(PAIRS_AT_ONCE):
+            cell = cells[s, places[s, r]]
+            cell[0] += g
+            cell[1] += h
 
 
 @inner
-def best_cell(thresholds: Thresholds) -> tuple[float, int, int]:
-    """Return the gain of the best cut of `cells` into four, and the last coarse bins on the left of both."""
-    cells = thresholds.work.cells
+def cumulate(cells: FloatArray) -> None:
+    """Cumulate the `cells` of a pair along both features."""
+    for i in range(COARSE, COARSE * COARSE):
+        for s in range(2):
+            cells[i, s] += cells[i - COARSE, s]
+    for i in range(0, COARSE * COARSE, COARSE):
+        for j in range(i + 1, i + COARSE):
+            for s in range(2):
+                cells[j, s] += cells[j - 1, s]
+
+
+@inner
+def best_cell(cells: FloatArray) -> tuple[float, int, int]:
+    """Return the gain of the best cut of the cumulated `cells` into four, and the last coarse bins on the left."""
     z = COARSE - 1
-    G, H = cells[z, z, 0], cells[z, z, 1]
+    G, H = cells[z * COARSE + z, 0], cells[z * COARSE + z, 1]
     whole, best, u, v = score(G, H), 0.0, 0, 0
     for i in range(z):
-        G_u, H_u = cells[i, z, 0], cells[i, z, 1]
+        G_u, H_u = cells[i * COARSE + z, 0], cells[i * COARSE + z, 1]
         for j in range(z):
-            g, h, G_v, H_v = cells[i, j, 0], cells[i, j, 1], cells[z, j, 0], cells[z, j, 1]
+            inside, below = cells[i * COARSE + j], cells[z * COARSE + j]
+            g, h, G_v, H_v = inside[0], inside[1], below[0], below[1]
             gain = score(g, h) + score(G_u - g, H_u - h) + score(G_v - g, H_v - h)
             gain += score(G - G_u - G_v + g, H - H_u - H_v + h) - whole
             if gain > best:
@@ -185,20 +199,17 @@ def order_singles(thresholds: Thresholds) -> None:
 
 
 @inner
-def best_pair(n: int, seed: int, thresholds: Thresholds) -> tuple[float, int, int, int, int]:
-    """Return the gain of the best pair of features of n rows, the features, and their last coarse bins on the left.
+def list_pairs(seed: int, thresholds: Thresholds) -> int:
+    """Fill `pairs` with the pairs of features to be tried; return how many.
 
-    All pairs are tried up to `MOST_PAIRS`, else those of the best single features, then random ones by `seed`.
+    They are all pairs up to `MOST_PAIRS`, else those of the best single features, then random ones by `seed`.
     """
     work = thresholds.work
     p = work.single.shape[0]
     order_singles(thresholds)
     everything = p * (p - 1) // 2 <= MOST_PAIRS
     few = p if everything else min(p, BEST_SINGLES)
-    step = max(1, n // PAIR_SAMPLE)
-    m = fill_pair_codes(n, step, thresholds)
-    best, first, second, i, j = 0.0, -1, -1, 0, 0
-    a, b = 0, 0
+    a, b, listed = 0, 0, 0
     for q in range(min(p * (p - 1) // 2, MOST_PAIRS)):
         if q < few * (few - 1) // 2:
             b += 1
@@ -211,12 +222,30 @@ def best_pair(n: int, seed: int, thresholds: Thresholds) -> tuple[float, int, in
             u = (seed >> 8) % p
             seed = next_random(seed)
             v = (seed >> 8) % p
-        if u == v:
-            continue
-        fill_cells(m, step, u, v, thresholds)
-        gain, c, d = best_cell(thresholds)
+        if u != v:
+            work.pairs[listed, 0], work.pairs[listed, 1] = u, v
+            listed += 1
+    return listed
+
+
+@inner
+def best_pair(n: int, seed: int, thresholds: Thresholds) -> tuple[float, int, int, int, int]:
+    """Return the gain of the best pair of features of n rows, the features, and their last coarse bins on the left.
+
+    Of pairs with the same gain it is the first one that `list_pairs` lists with `seed`.
+    """
+    work = thresholds.work
+    listed = list_pairs(seed, thresholds)
+    m = fill_pair_rows(n, max(1, n // PAIR_SAMPLE), thresholds)
+    best, first, second, i, j = 0.0, -1, -1, 0, 0
+    for q in range(listed):
+        if q % PAIRS_AT_ONCE == 0:
+            fill_cells(m, q, thresholds)
+        cells = work.cells[q % PAIRS_AT_ONCE]
+        cumulate(cells)
+        gain, c, d = best_cell(cells)
         if gain > best:
-            best, first, second, i, j = gain, u, v, c, d
+            best, first, second, i, j = gain, work.pairs[q, 0], work.pairs[q, 1], c, d
     return best, first, second, i, j
 
 

@@ -18,11 +18,12 @@ router = APIRouter(prefix="/api/v1/projects", tags=["projects"])
 async def get_projects(request: Request) -> dict[str, Any]:
     """Return the projects that the sender may see."""
     access = access_of(request)
-    identity = access.identity(request)
-    access.service.check_writer()
+    identity, projects = access.identity(request), access.service.readable()
+    if not projects:
+        access.service.check_writer()  # the standby may not have found them yet
     shown = [
         {"slug": slug, "title": worker.project.title, "ready": worker.is_ready}
-        for slug, worker in list(access.service.workers.items())
+        for slug, worker in projects.items()
         if identity.admin or identity.project_id == worker.project.id
     ]
     return {"projects": shown}

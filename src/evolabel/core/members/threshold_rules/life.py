@@ -23,6 +23,8 @@ def log_turn(t: ThresholdArrays, before: IntArray, rules: RuleBase) -> None:
 
     `before` are the numbers from before the turn.
     """
+    if not t.gate[:, IS_OPEN].any() and before.max() < 0 and t.episode.max() < 0:  # no rule has or had a say
+        return
     t.number[t.feature != LEAF] = -1
     log_gone(t, before, rules)
     for label in np.flatnonzero((t.gate[:, IS_OPEN] > 0.0) & (t.feature[:, 0] >= 0)).tolist():
