@@ -13,6 +13,7 @@ from evolabel.server.contexts.settings import Label
 from evolabel.server.security.first_token import create_token
 from evolabel.server.security.policies import ROUTE_POLICIES
 from evolabel.server.service import Service
+from evolabel.server.store.pen import NotWriterError
 from server.people import PASSWORD, add_person, browser
 from server.pumps import ANNA, call, run, samples, seal
 
@@ -33,9 +34,16 @@ def pair(database, start, monkeypatch):
     run(active.workers["pumps"], samples(40))
     standby = Service(database)
     standby.start()
-    wait_for(standby.readable)
+    wait_for(lambda: is_found(standby))
     yield active, standby
     standby.stop()
+
+
+def is_found(standby):
+    try:
+        return bool(standby.readable())
+    except NotWriterError:
+        return False
 
 
 def wait_for(condition):
@@ -74,6 +82,7 @@ def test_the_standby_answers_what_only_reads_and_refuses_the_rest(pair, database
             assert response.headers["retry-after"], route
     assert page.post("/sign-in", data={"name": "anna", "password": PASSWORD}).status_code == 503
     assert "This server is the standby" in page.get("/p/pumps").text
+    assert 'href="/p/pumps">To the overview' in page.get("/p/pumps/answer").text
     assert client.get("/api/v1/projects").json()["projects"][0]["slug"] == "pumps"
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import URL, Engine
 
 from evolabel.errors import EvolabelError, ParameterError, StateError
 from evolabel.server.contexts.desk import Origin
-from evolabel.server.contexts.follower import Follower
+from evolabel.server.contexts.follower import STANDBY, Follower
 from evolabel.server.contexts.limits import DEFAULT_LIMITS, Retention, ServiceLimits
 from evolabel.server.contexts.replay import ReplayError, versions
 from evolabel.server.contexts.retention import archive_all
@@ -123,16 +123,22 @@ class Service:
             self._begin(project, COMMAND)
 
     def readable(self) -> dict[str, Worker]:
-        """Return what answers requests that only read, by project: on the standby followers of the writing server."""
-        return dict(self._followers or self.workers)
+        """Return what answers requests that only read, by project: on the standby followers of the writing server.
 
-    def find_worker(self, slug: str, *, writes: bool) -> Worker | None:
-        """Return what serves project `slug`, for a request that `writes` or reads; None if there is no such project.
+        NotWriterError on the standby before it has found any project.
+        """
+        if self.is_writer:
+            return dict(self.workers)
+        found = dict(self._followers or self.workers)
+        if not found:
+            self.check_writer()
+        return found
+
+    def find_worker(self, slug: str) -> Worker | None:
+        """Return what serves project `slug`, on the standby a follower; None if there is no such project.
 
         NotWriterError while another process writes, unless the project can be read here.
         """
-        if writes and self._followers:
-            self.check_writer()
         found = self.readable().get(slug)
         if found is None:
             self.check_writer()
@@ -141,7 +147,7 @@ class Service:
     def check_writer(self) -> None:
         """Raise NotWriterError while another process writes: this one has no projects then."""
         if not self.is_writer:
-            raise NotWriterError("this server is the standby; send the request to the one that writes, or wait")
+            raise NotWriterError(STANDBY)
 
     @property
     def is_writer(self) -> bool:

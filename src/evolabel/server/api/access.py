@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from evolabel.server.api.credentials import challenge, needed_header, token_in
 from evolabel.server.contexts.desk import Origin
+from evolabel.server.contexts.follower import check_can_write
 from evolabel.server.contexts.jobs import Verb
 from evolabel.server.contexts.settings import SECOND
 from evolabel.server.contexts.worker import Worker
@@ -126,10 +127,11 @@ class Access:
     def enter(self, request: Request, slug: str) -> tuple[Worker, Identity]:
         """Return the worker of project `slug` and who has sent `request`, whose role there suffices for the route."""
         identity = self.identity(request)
-        worker = self.service.find_worker(slug, writes=request.method not in ("GET", "HEAD"))
+        worker = self.service.find_worker(slug)
         if worker is None:
             raise HiddenError("there is no such project; check its name and your token")
         check_role(identity, worker.project.id, policy_of(request.method, request.scope["route"].path))
+        check_can_write(worker, request.method)
         return worker, identity
 
 

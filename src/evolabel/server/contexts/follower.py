@@ -12,6 +12,8 @@ from evolabel.server.store.lease_rows import read_leases
 from evolabel.server.store.log import NewRecord, Record, read_records
 from evolabel.server.store.pen import NotWriterError
 
+STANDBY = "this server is the standby; send the request to the one that writes, or wait"
+"""The refusal of a request that writes."""
 _LOOK_SECONDS = 1.0  # at most, between two looks at the log
 
 logger = logging.getLogger("evolabel.server")
@@ -66,7 +68,7 @@ class Follower(Worker):
     def _commit(self, entries: list[NewRecord], files: Mapping[int, bytes] = MappingProxyType({})) -> list[Record]:
         """Return no records; NotWriterError if there are `entries`, after which the state is made again."""
         if entries:
-            raise NotWriterError("this server is the standby; send the request to the one that writes, or wait")
+            raise NotWriterError(STANDBY)
         return []
 
     def _snapshot_if_due(self, desk: Desk) -> None:
@@ -74,3 +76,9 @@ class Follower(Worker):
 
     def _finish(self) -> None:
         """Store nothing."""
+
+
+def check_can_write(worker: Worker, method: str = "") -> None:
+    """Raise NotWriterError if `worker` only follows another server, unless the `method` of the request reads."""
+    if isinstance(worker, Follower) and method not in ("GET", "HEAD"):
+        raise NotWriterError(STANDBY)

@@ -15,6 +15,7 @@ from evolabel.server.api.access import carry_out, now_us, origin_of, read
 from evolabel.server.api.questions import keep_draft
 from evolabel.server.contexts import reading, verbs
 from evolabel.server.contexts.desk import Desk
+from evolabel.server.contexts.follower import check_can_write
 from evolabel.server.contexts.settings import SECOND, Label
 from evolabel.server.contexts.verbs import ConflictError
 from evolabel.server.contexts.worker import Worker
@@ -49,7 +50,8 @@ async def get_answer(
     slug: str, request: Request, number: int | None = None, skip: str = "", said: str = ""
 ) -> Response:
     """Show a question, which is kept for the person."""
-    worker, visitor = await visitors_of(request).enter(request, slug, writes=True)
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    check_can_write(worker)
     return await _show(request, worker, visitor, Look(number, _numbers(skip), said if said in _SAID else None))
 
 

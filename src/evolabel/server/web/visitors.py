@@ -7,6 +7,7 @@ from fastapi import Request
 from starlette.datastructures import FormData
 
 from evolabel.server.api.access import now_us
+from evolabel.server.contexts.follower import check_can_write
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.security.passwords import PasswordQueue
 from evolabel.server.security.policies import HiddenError, Identity, UnauthorisedError, check_role, policy_of
@@ -72,21 +73,20 @@ class Visitors:
         request.state.visitor = found
         return found
 
-    async def enter(
-        self, request: Request, slug: str, *, used: bool = True, writes: bool = False
-    ) -> tuple[Worker, Visitor]:
+    async def enter(self, request: Request, slug: str, *, used: bool = True) -> tuple[Worker, Visitor]:
         """Return the worker of project `slug` and who has sent `request`, whose role suffices; `used` as in `find`.
 
-        NotWriterError on the standby, if the page `writes` or is not asked for by GET.
+        NotWriterError on the standby, unless the page is asked for by GET.
         """
         visitor = await self.visitor(request, used=used)
-        worker = self.service.find_worker(slug, writes=writes or request.method not in ("GET", "HEAD"))
+        worker = self.service.find_worker(slug)
         if worker is None:
             raise HiddenError("there is no such project; check its name")
         identity = visitor.identity(worker.project.id)
         if visitor.role_in(worker.project.id) is not None:
             request.state.worker = worker
         check_role(identity, worker.project.id, policy_of(request.method, request.scope["route"].path))
+        check_can_write(worker, request.method)
         return worker, visitor
 
     def _read(self, digest: bytes, *, used: bool) -> Visitor | None:
